@@ -1,0 +1,2 @@
+//! The `msg` program.
+fn main() {}
