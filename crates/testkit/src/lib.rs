@@ -1,1 +1,48 @@
-//! Placeholder.
+//! The test harness of the workspace: a test is added by adding data.
+//!
+//! * [`cases!`] walks `test_data/SUITE`: each `name.in` is rendered and compared with the `name.expect`
+//!   beside it. `UPDATE_EXPECT=1` rewrites the expectations, which are then read by a person.
+//! * [`rows!`] walks a JSONL file in which a case is a line.
+//! * [`split`] cuts an input in every way that a stream may arrive in.
+//!
+//! A failure names the file and shows what differs, all failures of a suite are shown at once, and a
+//! suite that finds no case fails, so that a renamed folder cannot pass in silence.
+//!
+//! It knows none of the crates that it tests, parses no JSON, and has no dependencies.
+//!
+//! ```no_run
+//! // In tests/it/parse.rs, with test_data/parse/{ok,err}/*.in beside the crate's Cargo.toml:
+//! fn parse() {
+//!     testkit::cases!("parse").check(|case| format!("{} words", case.text().split_whitespace().count()));
+//! }
+//! ```
+
+mod diff;
+mod folder;
+mod report;
+mod rows;
+pub mod split;
+
+pub use diff::diff;
+pub use folder::{Case, Folder, Verdict};
+pub use rows::{Row, Rows};
+
+/// Opens the case folder `test_data/SUITE` of the crate that is being tested.
+///
+/// See [`Folder`] for its layout and [`Folder::check`] for what is done with it.
+#[macro_export]
+macro_rules! cases {
+    ($suite:literal) => {
+        $crate::Folder::open(concat!(env!("CARGO_MANIFEST_DIR"), "/test_data/", $suite))
+    };
+}
+
+/// Opens the JSONL case file `test_data/FILE` of the crate that is being tested.
+///
+/// See [`Rows::check`] and [`Rows::check_lines`] for what is done with it.
+#[macro_export]
+macro_rules! rows {
+    ($file:literal) => {
+        $crate::Rows::open(concat!(env!("CARGO_MANIFEST_DIR"), "/test_data/", $file))
+    };
+}

@@ -1,0 +1,167 @@
+//! JSONL case files: a case is a line.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::diff::diff;
+use crate::report::{Report, update_requested};
+
+/// A file in which each line that is not blank is a case.
+#[derive(Debug)]
+pub struct Rows {
+    path: PathBuf,
+    update: bool,
+}
+
+/// One line of a case file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The `name` or `id` that the row begins with, else `line N`.
+    ///
+    /// It only serves messages, hence no JSON parser: `{"name":"empty"` is read, and a name with an
+    /// escape in it, or further back in the row, is not.
+    pub name: String,
+    /// The line, without its end.
+    pub text: String,
+    /// The number of the line, from 1.
+    pub line: usize,
+}
+
+impl Rows {
+    /// Opens a case file; [`rows!`](crate::rows) names one relative to the crate under test.
+    pub fn open(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            update: update_requested(),
+        }
+    }
+
+    /// Rewrites expectations or compares with them, whatever `UPDATE_EXPECT` says.
+    #[must_use]
+    pub fn with_update(mut self, update: bool) -> Self {
+        self.update = update;
+        self
+    }
+
+    /// All rows in order.
+    ///
+    /// # Panics
+    /// If the file cannot be read as text or holds no row.
+    #[track_caller]
+    pub fn rows(&self) -> Vec<Row> {
+        let text = fs::read_to_string(&self.path)
+            .unwrap_or_else(|err| panic!("{}: {err}", self.path.display()));
+        let rows = parse(&text);
+        assert!(!rows.is_empty(), "{}: no case found", self.path.display());
+        rows
+    }
+
+    /// Runs `check` on each row; it panics (`assert_eq!`) where the row is not as it should be.
+    ///
+    /// # Panics
+    /// With every failure, each under its file, line and name, after all rows have run.
+    #[track_caller]
+    pub fn check(&self, check: impl Fn(&Row)) {
+        let mut report = Report::new(self.path.display().to_string());
+        for row in self.rows() {
+            report.run(&self.place(&row), || {
+                check(&row);
+                Ok(())
+            });
+        }
+        report.finish();
+    }
+
+    /// Renders each row to one line and compares with the same line of `NAME.expect.jsonl`, which
+    /// `UPDATE_EXPECT=1` rewrites.
+    ///
+    /// # Panics
+    /// With every difference, after all rows have run; also where a rendered row has a line end.
+    #[track_caller]
+    pub fn check_lines(&self, render: impl Fn(&Row) -> String) {
+        let expect_path = self.path.with_extension("expect.jsonl");
+        let rows = self.rows();
+        let expected = fs::read_to_string(&expect_path).unwrap_or_default();
+        let mut expected = expected.lines();
+        let mut rewritten = String::new();
+        let mut report = Report::new(self.path.display().to_string());
+        for row in &rows {
+            report.run(&self.place(row), || {
+                let expected = expected.next();
+                let found = render(row);
+                assert!(
+                    !found.contains('\n'),
+                    "a rendered row has to be one line: {found:?}"
+                );
+                rewritten.push_str(&found);
+                rewritten.push('\n');
+                match expected {
+                    _ if self.update => Ok(()),
+                    Some(expected) if expected == found => Ok(()),
+                    Some(expected) => Err(diff(expected, &found)),
+                    None => Err(format!(
+                        "{} has no such line; found:\n{found}",
+                        expect_path.display()
+                    )),
+                }
+            });
+        }
+        if !self.update && expected.next().is_some() {
+            report.complain(format!("{}: more lines than cases", expect_path.display()));
+        }
+        report.finish();
+        if self.update {
+            fs::write(&expect_path, rewritten)
+                .unwrap_or_else(|err| panic!("{}: {err}", expect_path.display()));
+        }
+    }
+
+    fn place(&self, row: &Row) -> String {
+        format!("{}:{} ({})", self.path.display(), row.line, row.name)
+    }
+}
+
+fn parse(text: &str) -> Vec<Row> {
+    text.lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(at, text)| {
+            let line = at + 1;
+            let name = leading_name(text).map_or_else(|| format!("line {line}"), str::to_owned);
+            Row {
+                name,
+                text: text.to_owned(),
+                line,
+            }
+        })
+        .collect()
+}
+
+fn leading_name(row: &str) -> Option<&str> {
+    let row = row.trim_start().strip_prefix('{')?.trim_start();
+    let value = row
+        .strip_prefix("\"name\"")
+        .or_else(|| row.strip_prefix("\"id\""))?;
+    let value = value
+        .trim_start()
+        .strip_prefix(':')?
+        .trim_start()
+        .strip_prefix('"')?;
+    let (name, _) = value.split_once('"')?;
+    (!name.contains('\\')).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::leading_name;
+
+    #[test]
+    fn names_come_from_the_front_of_the_row() {
+        assert_eq!(leading_name(r#"{"name":"empty","in":1}"#), Some("empty"));
+        assert_eq!(leading_name(r#" { "id" : "a b" }"#), Some("a b"));
+        assert_eq!(leading_name(r#"{"in":1,"name":"late"}"#), None);
+        assert_eq!(leading_name(r#"{"name":"a\"b"}"#), None);
+        assert_eq!(leading_name(r#"{"name":1}"#), None);
+        assert_eq!(leading_name("[1]"), None);
+    }
+}

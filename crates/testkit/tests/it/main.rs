@@ -1,0 +1,189 @@
+//! The harness tested through its own front door, on folders that the tests make themselves.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use testkit::{Case, Folder, Row, Rows, Verdict};
+
+/// A fresh folder of this test's own, filled with `files`.
+fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("testkit")
+        .join(name);
+    if root.exists() {
+        fs::remove_dir_all(&root).unwrap();
+    }
+    fs::create_dir_all(&root).unwrap();
+    for (path, text) in files {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    root
+}
+
+/// What `check` panics with.
+fn failure(check: impl FnOnce()) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(check)).expect_err("it has to fail");
+    panic.downcast_ref::<String>().unwrap().clone()
+}
+
+fn upper(case: &Case) -> String {
+    case.text().to_uppercase()
+}
+
+#[test]
+fn own_case_folder_passes() {
+    testkit::cases!("upper").with_update(false).check(upper);
+}
+
+#[test]
+fn own_case_file_passes() {
+    testkit::rows!("rows.jsonl")
+        .with_update(false)
+        .check_lines(|row| row.text.len().to_string());
+}
+
+#[test]
+fn a_difference_names_the_file_and_shows_the_lines() {
+    let root = folder(
+        "difference",
+        &[
+            ("a.in", "x\ny\n"),
+            ("a.expect", "X\nZ\n"),
+            ("b.in", "b"),
+            ("b.expect", "B\n"),
+        ],
+    );
+    let text = failure(|| Folder::open(&root).with_update(false).check(upper));
+    assert!(text.contains("1 of 2 cases failed"), "{text}");
+    assert!(
+        text.contains(&format!(
+            "---- {}\n  X\n- Z\n+ Y\n",
+            root.join("a.in").display()
+        )),
+        "{text}"
+    );
+}
+
+#[test]
+fn update_writes_what_was_found() {
+    let root = folder("update", &[("ok/a.in", "x")]);
+    let text = failure(|| Folder::open(&root).with_update(false).check(upper));
+    assert!(text.contains("a.expect is missing"), "{text}");
+    Folder::open(&root).with_update(true).check(upper);
+    assert_eq!(fs::read_to_string(root.join("ok/a.expect")).unwrap(), "X\n");
+    Folder::open(&root).with_update(false).check(upper);
+}
+
+#[test]
+fn a_suite_without_cases_fails() {
+    let root = folder("none", &[("README.md", "nothing here")]);
+    assert!(failure(|| Folder::open(&root).check(upper)).contains("no case found"));
+    assert!(failure(|| drop(Folder::open(&root).cases())).contains("no case found"));
+    assert!(failure(|| Folder::open(root.join("missing")).check(upper)).contains("missing"));
+    let rows = folder("no_rows", &[("a.jsonl", "\n\n")]).join("a.jsonl");
+    assert!(failure(|| Rows::open(rows).check(|_| {})).contains("no case found"));
+}
+
+#[test]
+fn stray_files_fail() {
+    let root = folder(
+        "stray",
+        &[
+            ("a.in", "a"),
+            ("a.expect", "A\n"),
+            ("b.expect", "B\n"),
+            ("c.inn", "c"),
+        ],
+    );
+    let text = failure(|| Folder::open(&root).with_update(false).check(upper));
+    assert!(
+        text.contains("b.expect: neither") && text.contains("c.inn: neither"),
+        "{text}"
+    );
+}
+
+#[test]
+fn verdicts_are_compared_with_the_folder() {
+    let root = folder(
+        "verdict",
+        &[("ok/1.in", "7"), ("err/2.in", "8"), ("err/3.in", "x")],
+    );
+    let parse = |case: &Case| {
+        case.text()
+            .parse::<u8>()
+            .map(|it| it.to_string())
+            .map_err(|err| err.to_string())
+    };
+    let text = failure(|| Folder::open(&root).with_update(true).check_result(parse));
+    assert!(
+        text.contains("1 of 3 cases failed") && text.contains("wrong folder, it gave Ok: 8"),
+        "{text}"
+    );
+    let verdicts: Vec<_> = Folder::open(&root)
+        .cases()
+        .into_iter()
+        .map(|it| (it.name, it.verdict))
+        .collect();
+    let (ok, err) = (Some(Verdict::Ok), Some(Verdict::Err));
+    assert_eq!(
+        verdicts,
+        [
+            ("ok/1".into(), ok),
+            ("err/2".into(), err),
+            ("err/3".into(), err)
+        ]
+    );
+}
+
+#[test]
+fn a_panic_fails_its_case_only() {
+    let root = folder(
+        "panic",
+        &[("a.in", "a"), ("b.in", "b"), ("b.expect", "B\n")],
+    );
+    let text = failure(|| {
+        Folder::open(&root).with_update(false).check(|case| {
+            assert!(case.text() != "a", "boom");
+            upper(case)
+        });
+    });
+    assert!(
+        text.contains("1 of 2 cases failed") && text.contains("panicked: boom"),
+        "{text}"
+    );
+}
+
+#[test]
+fn rows_carry_line_and_name() {
+    let root = folder("rows", &[("a.jsonl", "{\"name\":\"one\"}\n\n{\"x\":2}\n")]);
+    let rows = Rows::open(root.join("a.jsonl"));
+    let found: Vec<_> = rows
+        .rows()
+        .into_iter()
+        .map(|Row { name, line, .. }| (line, name))
+        .collect();
+    assert_eq!(found, [(1, "one".to_owned()), (3, "line 3".to_owned())]);
+    let text = failure(|| rows.check(|row| assert_eq!(row.line, 1)));
+    assert!(text.contains("a.jsonl:3 (line 3)\npanicked"), "{text}");
+}
+
+#[test]
+fn row_expectations_are_written_and_compared() {
+    let root = folder("row_lines", &[("a.jsonl", "one\ntwo\n")]);
+    let rows = |update| Rows::open(root.join("a.jsonl")).with_update(update);
+    let len = |row: &Row| row.text.len().to_string();
+    assert!(failure(|| rows(false).check_lines(len)).contains("has no such line"));
+    rows(true).check_lines(len);
+    rows(false).check_lines(len);
+    fs::write(root.join("a.expect.jsonl"), "3\n4\n5\n").unwrap();
+    let text = failure(|| rows(false).check_lines(len));
+    assert!(
+        text.contains("a.jsonl:2 (line 2)\n- 4") && text.contains("more lines than cases"),
+        "{text}"
+    );
+}
