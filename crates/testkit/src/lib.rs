@@ -17,6 +17,11 @@
 //! }
 //! ```
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the harness reads case files and UPDATE_EXPECT"
+)]
+
 mod diff;
 mod folder;
 mod report;

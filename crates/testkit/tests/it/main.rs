@@ -1,6 +1,12 @@
 //! The harness tested through its own front door, on folders that the tests make themselves.
 
 #![allow(clippy::unwrap_used)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the tests make the folders that they walk"
+)]
+
+mod laws;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -186,4 +192,20 @@ fn row_expectations_are_written_and_compared() {
         text.contains("a.jsonl:2 (line 2)\n- 4") && text.contains("more lines than cases"),
         "{text}"
     );
+}
+
+#[test]
+fn laws_hold_for_short_texts() {
+    for text in [
+        "",
+        "\n",
+        "a",
+        "a\nb",
+        "é<tool>\r\n\u{1}  x\n\n",
+        "same\nsame\n",
+    ] {
+        laws::cuts_lose_nothing(text.as_bytes());
+        laws::a_diff_holds_both_texts(text);
+    }
+    laws::cuts_lose_nothing(b"\xff\xfe not text");
 }
