@@ -1,1 +1,56 @@
-//! Placeholder.
+//! The vocabulary of LLM conversations: messages and their parts, tool calls and results, stream
+//! events, diagnostics, sizes and ids.
+//!
+//! Everything that passes between the crates of this workspace is one of the types here. They are
+//! plain values: this crate knows no wire format of a provider, no clock, no file and no network.
+//!
+//! ```
+//! use msg_core::{Message, Part, ToolCall};
+//!
+//! let ask = Message::user("What is 6 × 7?");
+//! let call = Message::assistant("")
+//!     .with_part(Part::ToolCall(ToolCall::new("call_1", "multiply", r#"{"a":6,"b":7}"#)));
+//! let answer = Message::tool_result("call_1", "42");
+//!
+//! assert_eq!(ask.text(), "What is 6 × 7?");
+//! assert_eq!(call.tool_calls().next().map(|it| it.name.as_str()), Some("multiply"));
+//! assert_eq!(answer.tool_results().next().and_then(|it| it.content.as_text()), Some("42"));
+//! ```
+
+pub mod json;
+
+mod message;
+mod role;
+
+mod part;
+
+mod arguments;
+mod content;
+mod extra;
+mod raw;
+
+mod event;
+mod finish;
+mod usage;
+
+mod diagnostic;
+mod report;
+
+mod ids;
+mod size;
+
+pub use arguments::{Arguments, ArgumentsError, ArgumentsState};
+pub use content::Content;
+pub use diagnostic::{Code, Diagnostic, Position, Severity};
+pub use event::StreamEvent;
+pub use extra::{Extra, Origin};
+pub use finish::FinishReason;
+pub use ids::{CountingIds, IdSource, SeededIds};
+pub use message::Message;
+pub use part::{
+    Audio, CallKind, File, Image, Other, Part, Place, Reasoning, Text, ToolCall, ToolResult,
+};
+pub use raw::RawJson;
+pub use report::Report;
+pub use role::Role;
+pub use usage::Usage;

@@ -1,0 +1,258 @@
+//! What a source had and the model does not know (MS-6): raw members by origin, and the layout hint
+//! of the reader. It is one word when there is nothing.
+
+use std::{collections::BTreeMap, fmt};
+
+use crate::RawJson;
+
+/// The format that a member, an opaque part or a layout came from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Origin {
+    /// OpenAI chat messages.
+    OpenAi,
+    /// OpenAI Responses items.
+    Responses,
+    /// `AgentMessage` JSON.
+    Agent,
+    /// `role` + `content` messages.
+    Plain,
+    /// Anthropic messages.
+    Anthropic,
+    /// Tool calls in markup.
+    Xml,
+    /// The turns of an application.
+    Turns,
+    /// This workspace's own JSON.
+    Native,
+    /// JSON as such, of no format.
+    Json,
+    /// Another format, by name.
+    Other(Box<str>),
+}
+
+impl Origin {
+    /// The name of the format: `openai`, `responses` …
+    pub fn as_str(&self) -> &str {
+        match self {
+            Origin::OpenAi => "openai",
+            Origin::Responses => "responses",
+            Origin::Agent => "agent",
+            Origin::Plain => "plain",
+            Origin::Anthropic => "anthropic",
+            Origin::Xml => "xml",
+            Origin::Turns => "turns",
+            Origin::Native => "native",
+            Origin::Json => "json",
+            Origin::Other(name) => name,
+        }
+    }
+}
+
+impl From<&str> for Origin {
+    fn from(name: &str) -> Self {
+        match name {
+            "openai" => Origin::OpenAi,
+            "responses" => Origin::Responses,
+            "agent" => Origin::Agent,
+            "plain" => Origin::Plain,
+            "anthropic" => Origin::Anthropic,
+            "xml" => Origin::Xml,
+            "turns" => Origin::Turns,
+            "native" => Origin::Native,
+            "json" => Origin::Json,
+            other => Origin::Other(other.into()),
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Members that a source had and the model does not know, in source order, by origin.
+///
+/// Beside them a reader may leave its *layout*: bytes that only the writer of the same format
+/// understands and that take no part in equality (MS-6).
+///
+/// ```
+/// use msg_core::{Extra, Origin, RawJson};
+///
+/// let mut extra = Extra::default();
+/// extra.insert(Origin::OpenAi, "cache_control", RawJson::new(r#"{"type":"ephemeral"}"#)?);
+/// assert_eq!(
+///     extra.get(&Origin::OpenAi, "cache_control").map(RawJson::text),
+///     Some(r#"{"type":"ephemeral"}"#),
+/// );
+/// assert!(extra.get(&Origin::Native, "cache_control").is_none());
+/// # Ok::<(), msg_core::json::JsonError>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Extra(Option<Box<Inner>>);
+
+#[derive(Clone, Default)]
+struct Inner {
+    members: Vec<Member>,
+    /// Place of each member, kept once there are more than [`SCAN_LIMIT`].
+    index: BTreeMap<(Origin, Box<str>), usize>,
+    layout: Option<(Origin, Box<[u8]>)>,
+}
+
+#[derive(Clone, PartialEq)]
+struct Member {
+    origin: Origin,
+    name: Box<str>,
+    value: RawJson,
+}
+
+/// Up to this many members a scan finds one faster than an index.
+const SCAN_LIMIT: usize = 16;
+
+impl Extra {
+    /// Whether there is no member; a layout does not count.
+    pub fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(|it| it.members.is_empty())
+    }
+
+    /// How many members there are, of all origins.
+    pub fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, |it| it.members.len())
+    }
+
+    /// The member of this origin and name. O(1) up to 16 members, O(log n) above.
+    pub fn get(&self, origin: &Origin, name: &str) -> Option<&RawJson> {
+        let inner = self.0.as_ref()?;
+        inner.find(origin, name).map(|it| &inner.members[it].value)
+    }
+
+    /// Sets a member: a known name keeps its place and gets the new value, a new one goes last.
+    /// Gives back the value that was there.
+    pub fn insert(
+        &mut self,
+        origin: Origin,
+        name: impl Into<Box<str>>,
+        value: RawJson,
+    ) -> Option<RawJson> {
+        let name = name.into();
+        let inner = self.0.get_or_insert_default();
+        if let Some(at) = inner.find(&origin, &name) {
+            return Some(std::mem::replace(&mut inner.members[at].value, value));
+        }
+        inner.push(Member { origin, name, value });
+        None
+    }
+
+    /// Takes a member out. O(members).
+    pub fn remove(&mut self, origin: &Origin, name: &str) -> Option<RawJson> {
+        let inner = self.0.as_mut()?;
+        let at = inner.find(origin, name)?;
+        let member = inner.members.remove(at);
+        inner.reindex();
+        self.shrink();
+        Some(member.value)
+    }
+
+    /// Takes all members of an origin out.
+    pub fn remove_origin(&mut self, origin: &Origin) {
+        if let Some(inner) = self.0.as_mut() {
+            inner.members.retain(|it| it.origin != *origin);
+            inner.reindex();
+            self.shrink();
+        }
+    }
+
+    /// The members of an origin, in source order.
+    pub fn iter<'a>(&'a self, origin: &'a Origin) -> impl Iterator<Item = (&'a str, &'a RawJson)> {
+        self.all().filter(move |(it, ..)| *it == origin).map(|(_, name, value)| (name, value))
+    }
+
+    /// All members with their origin, in the order in which they came.
+    pub fn all(&self) -> impl Iterator<Item = (&Origin, &str, &RawJson)> {
+        let members = self.0.as_ref().map_or(&[][..], |it| &it.members);
+        members.iter().map(|it| (&it.origin, &*it.name, &it.value))
+    }
+
+    /// Moves the members of another one behind those here; names that are here already keep their
+    /// value.
+    pub fn merge(&mut self, other: Extra) {
+        let Some(other) = other.0 else { return };
+        for member in other.members {
+            if self.get(&member.origin, &member.name).is_none() {
+                self.insert(member.origin, member.name, member.value);
+            }
+        }
+    }
+
+    /// The layout that the reader of this format left.
+    pub fn layout(&self, origin: &Origin) -> Option<&[u8]> {
+        let (of, layout) = self.0.as_ref()?.layout.as_ref()?;
+        (of == origin).then_some(layout)
+    }
+
+    /// Leaves a layout for the writer of the same format; one of another format is replaced.
+    pub fn set_layout(&mut self, origin: Origin, layout: impl Into<Box<[u8]>>) {
+        self.0.get_or_insert_default().layout = Some((origin, layout.into()));
+    }
+
+    /// Forgets the layout, so that the writer writes canonically.
+    pub fn clear_layout(&mut self) {
+        if let Some(inner) = self.0.as_mut() {
+            inner.layout = None;
+            self.shrink();
+        }
+    }
+
+    fn shrink(&mut self) {
+        if self.0.as_ref().is_some_and(|it| it.members.is_empty() && it.layout.is_none()) {
+            self.0 = None;
+        }
+    }
+}
+
+impl Inner {
+    fn find(&self, origin: &Origin, name: &str) -> Option<usize> {
+        if self.members.len() <= SCAN_LIMIT {
+            return self.members.iter().position(|it| it.origin == *origin && &*it.name == name);
+        }
+        self.index.get(&(origin.clone(), name.into())).copied()
+    }
+
+    fn push(&mut self, member: Member) {
+        self.members.push(member);
+        match self.members.len().cmp(&(SCAN_LIMIT + 1)) {
+            std::cmp::Ordering::Less => {}
+            std::cmp::Ordering::Equal => self.reindex(),
+            std::cmp::Ordering::Greater => self.index_last(),
+        }
+    }
+
+    fn index_last(&mut self) {
+        if let Some(last) = self.members.last() {
+            let at = self.members.len() - 1;
+            self.index.insert((last.origin.clone(), last.name.clone()), at);
+        }
+    }
+
+    fn reindex(&mut self) {
+        self.index.clear();
+        if self.members.len() > SCAN_LIMIT {
+            let keys = self.members.iter().map(|it| (it.origin.clone(), it.name.clone()));
+            self.index = keys.zip(0..).collect();
+        }
+    }
+}
+
+impl PartialEq for Extra {
+    fn eq(&self, other: &Self) -> bool {
+        self.all().eq(other.all())
+    }
+}
+
+impl fmt::Debug for Extra {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let members = self.all().map(|(origin, name, value)| (format!("{origin}.{name}"), value));
+        f.debug_map().entries(members).finish()
+    }
+}

@@ -1,0 +1,63 @@
+//! Why a text is not JSON, and where.
+
+/// A place at which a text stops being JSON.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem} at byte {offset}")]
+pub struct JsonError {
+    /// Byte offset into the text that was given to the reader.
+    pub offset: usize,
+    /// What is wrong there.
+    pub problem: Problem,
+}
+
+impl JsonError {
+    pub(crate) fn new(offset: usize, problem: Problem) -> Self {
+        Self { offset, problem }
+    }
+}
+
+/// What is wrong with a text that is not JSON.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The text ends where something is still needed.
+    #[error("the text ends, expected {expected}")]
+    End {
+        /// What would have been read next.
+        expected: &'static str,
+    },
+    /// Another character stands here.
+    #[error("found {found:?}, expected {expected}")]
+    Unexpected {
+        /// The character that was found.
+        found: char,
+        /// What would have been read next.
+        expected: &'static str,
+    },
+    /// A value of another kind stands here.
+    #[error("found {found}, expected {expected}")]
+    Kind {
+        /// The kind of the value that was found.
+        found: &'static str,
+        /// The kind that the format has here.
+        expected: &'static str,
+    },
+    /// A control character inside a string.
+    #[error("control character U+{0:04X} inside a string, expected its escape")]
+    Control(u8),
+    /// A backslash with something behind it that is no escape.
+    #[error("invalid escape in a string")]
+    Escape,
+    /// A number with a spelling that JSON does not have.
+    #[error("invalid number")]
+    Number,
+    /// Known positions nest deeper than allowed.
+    #[error("nesting deeper than {0}")]
+    Depth(usize),
+    /// Something follows the document.
+    #[error("text after the end of the document")]
+    Trailing,
+    /// The bytes are not UTF-8.
+    #[error("invalid UTF-8")]
+    Utf8,
+}

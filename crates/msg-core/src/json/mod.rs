@@ -1,0 +1,36 @@
+//! JSON at the level of bytes, for the readers and writers of this workspace: a strict pull reader
+//! that keeps exact source texts and offsets, and writers that append to a `Vec<u8>`.
+//!
+//! It differs from `serde_json` where these formats need it: a lone surrogate escape is read and
+//! reported instead of refused, a raw value keeps its text and may nest to any depth, duplicated
+//! members are seen, and every error has its byte offset. It builds no value tree; nothing in it
+//! recurses.
+//!
+//! ```
+//! use msg_core::json::{JsonError, Reader};
+//!
+//! let mut reader = Reader::new(br#"{"role": "user", "n": 1.0}"#)?;
+//! reader.begin_object()?;
+//! while let Some(key) = reader.next_key()? {
+//!     match &*key.text {
+//!         "role" => assert_eq!(reader.string()?.text, "user"),
+//!         _ => assert_eq!(reader.raw()?, "1.0"),
+//!     }
+//! }
+//! reader.finish()?;
+//! # Ok::<(), JsonError>(())
+//! ```
+
+mod compact;
+mod error;
+mod reader;
+mod scan;
+mod string;
+mod write;
+
+pub use compact::{compact_len, tokens, write_compact, write_spaced};
+pub use error::{JsonError, Problem};
+pub use reader::{Kind, Reader};
+pub use scan::{TextState, classify, skip_value, validate};
+pub use string::{JsonStr, unescape};
+pub use write::{write_member_name, write_str, write_u64};

@@ -1,0 +1,327 @@
+//! Walks over one JSON value without building it (RFC 8259 syntax). Containers are kept on a stack
+//! of bits, so that depth costs an eighth of a byte a level and no recursion.
+
+use super::error::{JsonError, Problem};
+
+/// What a whole text is, as JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextState {
+    /// An object.
+    Object,
+    /// Another JSON value.
+    Value,
+    /// The beginning of a JSON value; blank text too.
+    Incomplete,
+    /// No JSON, or nested deeper than 512.
+    Invalid,
+}
+
+/// Nesting of argument texts beyond which they count as invalid (CA-55).
+const CLASSIFY_DEPTH: usize = 512;
+
+/// Says what a whole text is, as JSON. One pass; allocates only for nesting over 64.
+///
+/// ```
+/// use msg_core::json::{TextState, classify};
+///
+/// assert_eq!(classify(r#" {"a": 1} "#), TextState::Object);
+/// assert_eq!(classify("[1]"), TextState::Value);
+/// assert_eq!(classify(r#"{"a": "x"#), TextState::Incomplete);
+/// assert_eq!(classify("{} {}"), TextState::Invalid);
+/// ```
+pub fn classify(text: &str) -> TextState {
+    let bytes = text.as_bytes();
+    let start = skip_blanks(bytes, 0);
+    match skip_limited(bytes, start, CLASSIFY_DEPTH) {
+        Ok(end) if skip_blanks(bytes, end) < bytes.len() => TextState::Invalid,
+        Ok(_) if bytes[start] == b'{' => TextState::Object,
+        Ok(_) => TextState::Value,
+        Err(JsonError { problem: Problem::End { .. }, .. }) => TextState::Incomplete,
+        Err(_) => TextState::Invalid,
+    }
+}
+
+/// Checks that a text is exactly one JSON value, with blanks around it or none.
+///
+/// # Errors
+/// The first place at which it is not.
+pub fn validate(text: &str) -> Result<(), JsonError> {
+    let bytes = text.as_bytes();
+    let end = skip_value(bytes, 0)?;
+    match skip_blanks(bytes, end) {
+        end if end == bytes.len() => Ok(()),
+        end => Err(JsonError::new(end, Problem::Trailing)),
+    }
+}
+
+/// Walks over the value at `start` (blanks before it allowed), of any depth; returns the offset
+/// behind it.
+///
+/// # Errors
+/// The first place at which it is no JSON.
+pub fn skip_value(bytes: &[u8], start: usize) -> Result<usize, JsonError> {
+    skip_limited(bytes, skip_blanks(bytes, start), usize::MAX)
+}
+
+/// The offset of the first byte from `at` on that is no blank.
+#[inline]
+pub(crate) fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+fn skip_limited(bytes: &[u8], mut at: usize, max_depth: usize) -> Result<usize, JsonError> {
+    let mut open = Containers::default();
+    loop {
+        // A value begins at `at`.
+        match bytes.get(at) {
+            Some(b'{') => {
+                open.push(true, at, max_depth)?;
+                at = skip_blanks(bytes, at + 1);
+                if bytes.get(at) == Some(&b'}') {
+                    open.pop();
+                    at += 1;
+                } else {
+                    at = skip_key(bytes, at)?;
+                    continue;
+                }
+            }
+            Some(b'[') => {
+                open.push(false, at, max_depth)?;
+                at = skip_blanks(bytes, at + 1);
+                if bytes.get(at) == Some(&b']') {
+                    open.pop();
+                    at += 1;
+                } else {
+                    continue;
+                }
+            }
+            _ => at = skip_scalar(bytes, at)?,
+        }
+        // A value has ended: close what ends here, up to the next value.
+        loop {
+            let Some(in_object) = open.top() else { return Ok(at) };
+            at = skip_blanks(bytes, at);
+            match (bytes.get(at), in_object) {
+                (Some(b','), true) => {
+                    at = skip_key(bytes, skip_blanks(bytes, at + 1))?;
+                    break;
+                }
+                (Some(b','), false) => {
+                    at = skip_blanks(bytes, at + 1);
+                    break;
+                }
+                (Some(b'}'), true) | (Some(b']'), false) => {
+                    open.pop();
+                    at += 1;
+                }
+                (_, true) => return Err(unexpected(bytes, at, "',' or '}'")),
+                (_, false) => return Err(unexpected(bytes, at, "',' or ']'")),
+            }
+        }
+    }
+}
+
+fn skip_key(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
+    if bytes.get(at) != Some(&b'"') {
+        return Err(unexpected(bytes, at, "a member name"));
+    }
+    let at = skip_blanks(bytes, skip_string(bytes, at)?);
+    if bytes.get(at) != Some(&b':') {
+        return Err(unexpected(bytes, at, "':'"));
+    }
+    Ok(skip_blanks(bytes, at + 1))
+}
+
+fn skip_scalar(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
+    match bytes.get(at) {
+        Some(b'"') => skip_string(bytes, at),
+        Some(b'-' | b'0'..=b'9') => skip_number(bytes, at),
+        Some(b't') => skip_word(bytes, at, b"true"),
+        Some(b'f') => skip_word(bytes, at, b"false"),
+        Some(b'n') => skip_word(bytes, at, b"null"),
+        _ => Err(unexpected(bytes, at, "a value")),
+    }
+}
+
+/// Walks over the string whose opening quote is at `at`.
+pub(crate) fn skip_string(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
+    let mut at = at + 1;
+    loop {
+        at = next_special(bytes, at);
+        match bytes.get(at) {
+            Some(b'"') => return Ok(at + 1),
+            Some(b'\\') => at = skip_escape(bytes, at)?,
+            Some(&control) => return Err(JsonError::new(at, Problem::Control(control))),
+            None => return Err(end(bytes, "the end of a string")),
+        }
+    }
+}
+
+fn skip_escape(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
+    match bytes.get(at + 1) {
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+        Some(b'u') => {
+            let digits = &bytes[(at + 2).min(bytes.len())..(at + 6).min(bytes.len())];
+            if !digits.iter().all(u8::is_ascii_hexdigit) {
+                return Err(JsonError::new(at, Problem::Escape));
+            }
+            if digits.len() < 4 {
+                return Err(end(bytes, "four hexadecimal digits"));
+            }
+            Ok(at + 6)
+        }
+        Some(_) => Err(JsonError::new(at, Problem::Escape)),
+        None => Err(end(bytes, "an escape")),
+    }
+}
+
+pub(crate) fn skip_number(bytes: &[u8], start: usize) -> Result<usize, JsonError> {
+    let mut at = start + usize::from(bytes[start] == b'-');
+    at = match bytes.get(at) {
+        Some(b'0') => at + 1,
+        _ => skip_digits(bytes, at)?,
+    };
+    if bytes.get(at) == Some(&b'.') {
+        at = skip_digits(bytes, at + 1)?;
+    }
+    if let Some(b'e' | b'E') = bytes.get(at) {
+        at += 1;
+        at += usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
+        at = skip_digits(bytes, at)?;
+    }
+    match bytes.get(at) {
+        Some(b'0'..=b'9' | b'.' | b'+' | b'-' | b'a'..=b'z' | b'A'..=b'Z') => {
+            Err(JsonError::new(at, Problem::Number))
+        }
+        _ => Ok(at),
+    }
+}
+
+fn skip_digits(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
+    let len = bytes[at.min(bytes.len())..].iter().take_while(|it| it.is_ascii_digit()).count();
+    match len {
+        0 if at >= bytes.len() => Err(end(bytes, "a digit")),
+        0 => Err(JsonError::new(at, Problem::Number)),
+        _ => Ok(at + len),
+    }
+}
+
+pub(crate) fn skip_word(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, JsonError> {
+    let found = &bytes[at..(at + word.len()).min(bytes.len())];
+    if found == word {
+        Ok(at + word.len())
+    } else if word.starts_with(found) {
+        Err(end(bytes, "the rest of a word"))
+    } else {
+        Err(unexpected(bytes, at, "a value"))
+    }
+}
+
+/// The first offset from `at` on of a quote, a backslash or a control character, or the length.
+#[inline]
+pub(crate) fn next_special(bytes: &[u8], mut at: usize) -> usize {
+    // Most strings are short: eight bytes a step, with the usual tricks on bytes of a word.
+    for _ in 0..4 {
+        let Some(word) = bytes.get(at..at + 8) else { return next_special_slow(bytes, at) };
+        let word = u64::from_le_bytes(word.try_into().expect("the slice is eight bytes"));
+        let hits = special_bytes(word);
+        if hits != 0 {
+            return at + (hits.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    // In a long one memchr is faster; the control characters are looked for in what it passed.
+    let end = memchr::memchr2(b'"', b'\\', &bytes[at..]).map_or(bytes.len(), |it| at + it);
+    match first_control(&bytes[at..end]) {
+        Some(control) => at + control,
+        None => end,
+    }
+}
+
+fn next_special_slow(bytes: &[u8], at: usize) -> usize {
+    let special = |it: &u8| *it == b'"' || *it == b'\\' || *it < 0x20;
+    bytes[at.min(bytes.len())..].iter().position(special).map_or(bytes.len(), |it| at + it)
+}
+
+/// A word with the high bit set in the first byte that is a quote, a backslash or below 0x20.
+/// Bytes behind the first hit may be set in error, which `trailing_zeros` never sees.
+#[inline]
+fn special_bytes(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let zero_in = |it: u64| it.wrapping_sub(ONES) & !it & HIGHS;
+    let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+    zero_in(word ^ (ONES * u64::from(b'"'))) | zero_in(word ^ (ONES * u64::from(b'\\'))) | control
+}
+
+fn first_control(bytes: &[u8]) -> Option<usize> {
+    // Without an early exit in the inner loop the compiler makes vectors of it.
+    let mut at = 0;
+    for block in bytes.chunks(256) {
+        if block.iter().fold(false, |any, it| any | (*it < 0x20)) {
+            return block.iter().position(|it| *it < 0x20).map(|it| at + it);
+        }
+        at += block.len();
+    }
+    None
+}
+
+pub(crate) fn unexpected(bytes: &[u8], at: usize, expected: &'static str) -> JsonError {
+    // All offsets of errors are behind ASCII tokens, so a character begins here.
+    let found = bytes.get(at..).and_then(|rest| {
+        let len = rest.len().min(4);
+        let text = match std::str::from_utf8(&rest[..len]) {
+            Ok(text) => text,
+            Err(it) => std::str::from_utf8(&rest[..it.valid_up_to()]).unwrap_or_default(),
+        };
+        text.chars().next()
+    });
+    match found {
+        Some(found) => JsonError::new(at, Problem::Unexpected { found, expected }),
+        None => end(bytes, expected),
+    }
+}
+
+fn end(bytes: &[u8], expected: &'static str) -> JsonError {
+    JsonError::new(bytes.len(), Problem::End { expected })
+}
+
+/// The kinds of the open containers: a bit each, the first 64 without an allocation.
+#[derive(Default)]
+struct Containers {
+    depth: usize,
+    low: u64,
+    high: Vec<u64>,
+}
+
+impl Containers {
+    #[inline]
+    fn push(&mut self, object: bool, at: usize, max_depth: usize) -> Result<(), JsonError> {
+        if self.depth >= max_depth {
+            return Err(JsonError::new(at, Problem::Depth(max_depth)));
+        }
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.high.push(self.low);
+        }
+        self.low = self.low << 1 | u64::from(object);
+        self.depth += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn top(&self) -> Option<bool> {
+        (self.depth > 0).then_some(self.low & 1 == 1)
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        self.depth -= 1;
+        self.low >>= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.low = self.high.pop().unwrap_or_default();
+        }
+    }
+}

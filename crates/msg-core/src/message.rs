@@ -1,0 +1,122 @@
+//! One message of a conversation (MS-1). It is a plain value: checks, formats and sizes have files
+//! of their own.
+
+use std::borrow::Cow;
+
+use crate::{Content, Extra, Part, Reasoning, Role, ToolCall, ToolResult};
+
+/// What a model sees or says: a role, parts in order, an optional name, and what the source had
+/// that this model does not know (MS-1, MS-6).
+///
+/// A message owns its text; nothing is shared.
+///
+/// ```
+/// use msg_core::{Message, Role};
+///
+/// let message = Message::user("Hello").with_name("ada");
+/// assert_eq!(message.role, Role::User);
+/// assert_eq!(message.text(), "Hello");
+/// assert_eq!(message.name.as_deref(), Some("ada"));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said, in the order of the model's output or the author's input.
+    pub parts: Vec<Part>,
+    /// The participant's name, where the source gave one; never empty when read.
+    pub name: Option<String>,
+    /// Members that the source had and this model does not know, by origin.
+    pub extra: Extra,
+}
+
+impl Message {
+    /// A message without parts.
+    pub fn new(role: Role) -> Self {
+        Self { role, parts: Vec::new(), name: None, extra: Extra::default() }
+    }
+
+    /// A system message of one text.
+    pub fn system(text: impl Into<String>) -> Self {
+        Self::new(Role::System).with_text(text)
+    }
+
+    /// A developer message of one text.
+    pub fn developer(text: impl Into<String>) -> Self {
+        Self::new(Role::Developer).with_text(text)
+    }
+
+    /// A user message of one text.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::new(Role::User).with_text(text)
+    }
+
+    /// An assistant message of one text; no part at all if the text is empty, so that calls can
+    /// be added to it.
+    pub fn assistant(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let message = Self::new(Role::Assistant);
+        if text.is_empty() { message } else { message.with_text(text) }
+    }
+
+    /// A tool message with one result that names its tool and no call.
+    pub fn tool(name: impl Into<String>, result: impl Into<Content>) -> Self {
+        let result = ToolResult { name: Some(name.into()), ..ToolResult::new("", result) };
+        Self::new(Role::Tool).with_part(Part::ToolResult(result))
+    }
+
+    /// A tool message with one result for the call with this id.
+    pub fn tool_result(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
+        Self::new(Role::Tool).with_part(Part::ToolResult(ToolResult::new(call_id, content)))
+    }
+
+    /// Adds a text part.
+    #[must_use]
+    pub fn with_text(self, text: impl Into<String>) -> Self {
+        self.with_part(Part::text(text))
+    }
+
+    /// Adds a part.
+    #[must_use]
+    pub fn with_part(mut self, part: Part) -> Self {
+        self.parts.push(part);
+        self
+    }
+
+    /// Sets the participant's name.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// The text parts joined with nothing between them; borrowed when there is at most one.
+    pub fn text(&self) -> Cow<'_, str> {
+        join_texts(&self.parts)
+    }
+
+    /// The tool calls, in order.
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.parts.iter().filter_map(Part::as_tool_call)
+    }
+
+    /// The tool results, in order.
+    pub fn tool_results(&self) -> impl Iterator<Item = &ToolResult> {
+        self.parts.iter().filter_map(Part::as_tool_result)
+    }
+
+    /// The reasoning parts, in order.
+    pub fn reasoning(&self) -> impl Iterator<Item = &Reasoning> {
+        self.parts.iter().filter_map(Part::as_reasoning)
+    }
+}
+
+pub(crate) fn join_texts(parts: &[Part]) -> Cow<'_, str> {
+    let mut texts = parts.iter().filter_map(Part::as_text);
+    let Some(first) = texts.next() else { return Cow::Borrowed("") };
+    let Some(second) = texts.next() else { return Cow::Borrowed(first) };
+    let mut joined = String::from(first);
+    joined.push_str(second);
+    texts.for_each(|it| joined.push_str(it));
+    Cow::Owned(joined)
+}
