@@ -1,2 +1,61 @@
-//! The `msg` program.
-fn main() {}
+//! The `msg` program: the libraries of this workspace, driven from a shell.
+//!
+//! Holds no logic of its own: it parses arguments, reads, calls a crate and prints. `commands` says
+//! how to add one.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "the program is where files, clocks, threads and the terminal are"
+)]
+#![allow(dead_code, reason = "the commands that use all of this join one by one")]
+
+mod cli;
+mod commands;
+mod exit;
+mod format;
+mod input;
+mod jsonl;
+mod output;
+mod progress;
+mod render;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Context};
+use crate::exit::{Failure, Status};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(usage) => return explain(&usage),
+    };
+    std::panic::set_hook(Box::new(apologise));
+    let cx = Context::new(&cli.global);
+    // The hook has already said what there is to say.
+    let run = catch_unwind(AssertUnwindSafe(|| cli.command.run(&cx)));
+    match run.unwrap_or(Ok(Status::Failed)) {
+        Ok(status) => status.into(),
+        Err(Failure::ClosedPipe) => Status::Clean.into(),
+        Err(failure) => {
+            cx.note(&render::failure(&failure, cx.color_err));
+            Status::Failed.into()
+        }
+    }
+}
+
+/// Help and version are what was asked for; everything else is a usage error. Neither minds that
+/// nobody reads it.
+fn explain(usage: &clap::Error) -> ExitCode {
+    let _ = usage.print();
+    if usage.use_stderr() { Status::Failed.into() } else { Status::Clean.into() }
+}
+
+fn apologise(info: &std::panic::PanicHookInfo<'_>) {
+    use std::io::Write;
+    let text = format!("msg: internal error, please report it: {info}\n");
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}

@@ -1,0 +1,96 @@
+//! `msg reference`: the command reference and the man pages, from the same table as the parser.
+//!
+//! Hidden: it serves the release and `cargo xtask codegen`, which keeps `docs/cli.md` fresh.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::{Arg, Command as Clap, CommandFactory};
+
+use super::Command;
+use crate::cli::{Cli, Context};
+use crate::exit::{Failure, Status};
+use crate::output::Output;
+
+/// Print the reference of all commands as Markdown, or write man pages.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Write a man page for each command into this folder instead.
+    #[arg(long, value_name = "DIR")]
+    man: Option<PathBuf>,
+}
+
+impl Command for Args {
+    fn run(self, _: &Context) -> Result<Status, Failure> {
+        let mut msg = Cli::command().disable_help_subcommand(true);
+        msg.build();
+        match self.man {
+            Some(dir) => std::fs::create_dir_all(&dir)
+                .and_then(|()| clap_mangen::generate_to(msg, &dir))
+                .map_err(|source| Failure::write_file(&dir, source))?,
+            None => {
+                let mut out = Output::stdout();
+                out.write(markdown(&msg).as_bytes())?;
+                out.finish()?;
+            }
+        }
+        Ok(Status::Clean)
+    }
+}
+
+/// A section a command: its text, how it is called, its arguments. Shared options come once.
+fn markdown(msg: &Clap) -> String {
+    let mut res = String::new();
+    for it in msg.get_subcommands().filter(|it| !it.is_hide_set()) {
+        section(it, "msg", &mut res);
+    }
+    res.push_str("### Options of every command\n\n");
+    options(msg, true, &mut res);
+    res
+}
+
+fn section(it: &Clap, parent: &str, res: &mut String) {
+    let name = format!("{parent} {}", it.get_name());
+    let _ = writeln!(res, "### `{name}`\n");
+    if let Some(about) = it.get_long_about().or_else(|| it.get_about()) {
+        let _ = writeln!(res, "{about}\n");
+    }
+    let usage = it.clone().render_usage().to_string();
+    let _ = writeln!(res, "```text\n{}\n```\n", usage.trim_start_matches("Usage: "));
+    options(it, false, res);
+    for it in it.get_subcommands().filter(|it| !it.is_hide_set()) {
+        section(it, &name, res);
+    }
+}
+
+fn options(it: &Clap, global: bool, res: &mut String) {
+    let shown = it.get_arguments().filter(|it| {
+        !it.is_hide_set() && it.is_global_set() == global && it.get_id() != "help" && it.get_id() != "version"
+    });
+    let rows: Vec<String> = shown.map(row).collect();
+    if !rows.is_empty() {
+        let _ = writeln!(res, "| argument | meaning |\n|---|---|\n{}\n", rows.join("\n"));
+    }
+}
+
+fn row(it: &Arg) -> String {
+    let values = it.get_value_names().unwrap_or_default().join(" ");
+    let takes_value = it.get_action().takes_values();
+    let mut name = match (it.get_short(), it.get_long()) {
+        (Some(short), Some(long)) => format!("-{short}, --{long}"),
+        (None, Some(long)) => format!("--{long}"),
+        (Some(short), None) => format!("-{short}"),
+        (None, None) => String::new(),
+    };
+    if takes_value {
+        name = format!("{name} {values}").trim().to_owned();
+    }
+    let help = it.get_long_help().or_else(|| it.get_help()).map(ToString::to_string);
+    let mut help = help.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = it.get_possible_values();
+    if takes_value && !words.is_empty() {
+        let words: Vec<_> = words.iter().map(|it| format!("`{}`", it.get_name())).collect();
+        let _ = write!(help, ": {}", words.join(", "));
+    }
+    format!("| `{name}` | {} |", help.replace('|', "\\|"))
+}

@@ -1,0 +1,104 @@
+//! How a run ends: the three exit codes, and the failures behind the third.
+//!
+//! Does not print: `main` renders a [`Failure`] and returns the code.
+
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use msg_core::Diagnostic;
+
+/// What a finished run found. The order is the order of severity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Status {
+    /// Done, nothing wrong found: 0.
+    Clean,
+    /// Done, and errors were found in a conversation: 1.
+    Problems,
+    /// Something was not done (a line that could not be read): 2.
+    Failed,
+}
+
+impl Status {
+    /// [`Status::Problems`] if `ok` is false.
+    pub(crate) fn of(ok: bool) -> Self {
+        if ok { Status::Clean } else { Status::Problems }
+    }
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        ExitCode::from(match status {
+            Status::Clean => 0,
+            Status::Problems => 1,
+            Status::Failed => 2,
+        })
+    }
+}
+
+/// Why a run was given up. Every variant but [`Failure::ClosedPipe`] exits with 2.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum Failure {
+    /// The arguments contradict each other or name something that does not exist.
+    #[error("{0}")]
+    Usage(String),
+    /// A file or standard input could not be read.
+    #[error("cannot read {name}: {source}")]
+    Read {
+        /// The file, as it was named.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file or standard output could not be written.
+    #[error("cannot write {name}: {source}")]
+    Write {
+        /// The file, as it was named.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The input is no document of its format.
+    #[error("{}", .0.diagnostic.message)]
+    Document(Box<BadDocument>),
+    /// Nobody reads standard output any more: end without a word.
+    #[error("closed pipe")]
+    ClosedPipe,
+}
+
+/// A document that could not be read, with what is needed to point at the place.
+#[derive(Debug)]
+pub(crate) struct BadDocument {
+    /// What is wrong and where.
+    pub(crate) diagnostic: Diagnostic,
+    /// The input, as it was named.
+    pub(crate) name: String,
+    /// The bytes of the input.
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Failure {
+    /// A reading failure of `name`.
+    pub(crate) fn read(name: impl Into<String>, source: io::Error) -> Self {
+        Failure::Read { name: name.into(), source }
+    }
+
+    /// A writing failure of `name`; a closed pipe is told apart.
+    pub(crate) fn write(name: impl Into<String>, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+            _ => Failure::Write { name: name.into(), source },
+        }
+    }
+
+    /// A writing failure of the file at `path`.
+    pub(crate) fn write_file(path: &Path, source: io::Error) -> Self {
+        Failure::write(path.display().to_string(), source)
+    }
+
+    /// A document that is not what its format says.
+    pub(crate) fn document(diagnostic: Diagnostic, name: &str, bytes: Vec<u8>) -> Self {
+        Failure::Document(Box::new(BadDocument { diagnostic, name: name.to_owned(), bytes }))
+    }
+}

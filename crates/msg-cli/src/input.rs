@@ -1,0 +1,105 @@
+//! Where a command reads from: a path, `-`, or whatever is piped in.
+//!
+//! Opens and reads; does not look at what the bytes say (`format`, `document`).
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use crate::exit::Failure;
+use crate::format::Format;
+
+/// The largest document that is read, in bytes (256 MiB), unless `--max-bytes` says otherwise.
+pub(crate) const MAX_DOCUMENT: u64 = 256 << 20;
+
+// No doc comment on the flattened structs: clap would show it as the text of the command.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct InputArgs {
+    /// The file to read; `-` is standard input, and so is nothing when input is piped.
+    #[arg(value_name = "FILE")]
+    pub(crate) input: Option<PathBuf>,
+    /// The format of the input; recognised from its content, then its name, if not given.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) from: Option<Format>,
+    /// The largest document (a file, or a line with --jsonl) that is read, in bytes.
+    #[arg(long, value_name = "N", default_value_t = MAX_DOCUMENT, hide_default_value = true)]
+    pub(crate) max_bytes: u64,
+}
+
+impl InputArgs {
+    /// Opens the input. Fails if there is none, it is a directory, or it cannot be opened.
+    pub(crate) fn open(&self) -> Result<Input, Failure> {
+        let mut input = Input::open(self.input.as_deref())?;
+        input.limit = self.max_bytes;
+        Ok(input)
+    }
+}
+
+/// An opened input.
+pub(crate) struct Input {
+    /// How the input is called in messages.
+    pub(crate) name: String,
+    /// The file, if it is one: what no output may overwrite.
+    pub(crate) path: Option<PathBuf>,
+    /// The size in bytes, where the system knows it.
+    pub(crate) len: Option<u64>,
+    /// The most bytes that one document may have.
+    pub(crate) limit: u64,
+    /// The bytes.
+    pub(crate) reader: Box<dyn Read + Send>,
+}
+
+impl Input {
+    /// Opens `path`; `-` and `None` are standard input, the latter only if it is no terminal.
+    pub(crate) fn open(path: Option<&Path>) -> Result<Self, Failure> {
+        match path {
+            Some(path) if path.as_os_str() != "-" => Input::file(path),
+            None if io::stdin().is_terminal() => {
+                Err(Failure::Usage("no input: name a file, or pipe a conversation in".to_owned()))
+            }
+            _ => Ok(Input {
+                name: "<stdin>".to_owned(),
+                path: None,
+                len: None,
+                limit: MAX_DOCUMENT,
+                reader: Box::new(io::stdin()),
+            }),
+        }
+    }
+
+    fn file(path: &Path) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        let opened = File::open(path).and_then(|file| file.metadata().map(|it| (file, it)));
+        let (file, meta) = opened.map_err(|source| Failure::read(&name, source))?;
+        if meta.is_dir() {
+            return Err(Failure::read(&name, io::Error::other("it is a directory")));
+        }
+        Ok(Input {
+            name,
+            path: Some(path.to_owned()),
+            len: meta.is_file().then_some(meta.len()),
+            limit: MAX_DOCUMENT,
+            reader: Box::new(file),
+        })
+    }
+
+    /// All bytes. Fails beyond the limit, without having read more than one byte beyond it.
+    pub(crate) fn read_all(&mut self) -> Result<Vec<u8>, Failure> {
+        let too_large = |name: &str, limit: u64| {
+            let text = format!("it has more than {limit} bytes (--max-bytes raises the limit)");
+            Failure::read(name, io::Error::new(io::ErrorKind::FileTooLarge, text))
+        };
+        if self.len.is_some_and(|len| len > self.limit) {
+            return Err(too_large(&self.name, self.limit));
+        }
+        let room = self.len.and_then(|it| usize::try_from(it).ok()).unwrap_or(0);
+        // One more than the file has, so that the last read finds its end without growing.
+        let mut bytes = Vec::with_capacity(room + 1);
+        let read = (&mut self.reader).take(self.limit.saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|source| Failure::read(&self.name, source))?;
+        if bytes.len() as u64 > self.limit {
+            return Err(too_large(&self.name, self.limit));
+        }
+        Ok(bytes)
+    }
+}

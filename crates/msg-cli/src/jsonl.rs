@@ -1,0 +1,261 @@
+//! The `--jsonl` driver: one document a line in, one answer a line out.
+//!
+//! A reader thread, `--jobs` workers and the printer (the calling thread) meet at a `Desk`, which
+//! bounds the memory and keeps the order. A line that fails, even by a panic, is answered by an
+//! object with `error`, and the run goes on. What an answer says is the command's business.
+
+mod blocks;
+mod desk;
+
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+
+use msg_core::{Code, Diagnostic};
+use serde::Serialize;
+
+use self::blocks::{Block, Blocks};
+use self::desk::Desk;
+use crate::cli::Context;
+use crate::exit::{Failure, Status};
+use crate::input::Input;
+use crate::output::Output;
+use crate::progress::Progress;
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct LineArgs {
+    /// One JSON document a line; each is answered by a line of JSON, in order.
+    #[arg(long)]
+    pub(crate) jsonl: bool,
+    /// With --jsonl: how many threads work [default: one a processor].
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+}
+
+impl LineArgs {
+    fn workers(&self) -> usize {
+        let available = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        self.jobs.map_or_else(available, NonZeroUsize::get)
+    }
+}
+
+/// What a command says to one document.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// One line of JSON, without its end.
+    pub(crate) json: Vec<u8>,
+    /// What was changed or lost: the line of `--report`.
+    pub(crate) edits: Vec<Diagnostic>,
+    /// Whether errors were found.
+    pub(crate) status: Status,
+}
+
+impl Answer {
+    /// An answer that changes nothing.
+    pub(crate) fn new(json: Vec<u8>, status: Status) -> Self {
+        Answer { json, edits: Vec::new(), status }
+    }
+
+    /// An answer that is written as JSON.
+    pub(crate) fn of(value: &impl Serialize, status: Status) -> Self {
+        Answer::new(to_json(value), status)
+    }
+}
+
+/// The line of a `--report`.
+#[derive(Serialize)]
+struct Edits<'a> {
+    edits: &'a [Diagnostic],
+}
+
+#[derive(Serialize)]
+struct Refusal<'a> {
+    error: &'a Diagnostic,
+}
+
+/// The report line of `edits`, with its end.
+pub(crate) fn report_line(edits: &[Diagnostic]) -> Vec<u8> {
+    let mut line = to_json(&Edits { edits });
+    line.push(b'\n');
+    line
+}
+
+/// Compact JSON of a value of this program.
+pub(crate) fn to_json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("because the forms of this program have text keys only")
+}
+
+/// How many lines there were, and how many of them went wrong.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tally {
+    /// All lines.
+    pub(crate) lines: u64,
+    /// Lines whose answer has errors.
+    pub(crate) problems: u64,
+    /// Lines that were not answered but by `error`.
+    pub(crate) failed: u64,
+}
+
+impl Tally {
+    /// What the run as a whole found.
+    pub(crate) fn status(self) -> Status {
+        match (self.failed, self.problems) {
+            (0, 0) => Status::Clean,
+            (0, _) => Status::Problems,
+            _ => Status::Failed,
+        }
+    }
+
+    fn add(&mut self, other: Tally) {
+        self.lines += other.lines;
+        self.problems += other.problems;
+        self.failed += other.failed;
+    }
+}
+
+/// Answers every line of `input` by `job` on `out`, and its edits on `report`.
+///
+/// Memory: the workers times the longest line, and what `job` makes of it.
+pub(crate) fn run<F>(
+    cx: &Context,
+    args: &LineArgs,
+    input: Input,
+    mut out: Output,
+    mut report: Option<Output>,
+    job: F,
+) -> Result<Status, Failure>
+where
+    F: Fn(&[u8]) -> Result<Answer, Box<Diagnostic>> + Sync,
+{
+    let workers = args.workers();
+    let desk = Arc::new(Desk::new(workers));
+    let mut progress = Progress::new(input.len, cx.quiet);
+    let (name, limit) = (input.name.clone(), input.limit);
+    read_in_background(Arc::clone(&desk), Blocks::new(input.reader, limit));
+    let with_report = report.is_some();
+    let tally = thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some((number, block)) = desk.take() {
+                    let size = block.bytes.len();
+                    desk.answer(number, size, answer_block(block, limit, with_report, &job));
+                }
+            });
+        }
+        let res = print(&desk, &name, &mut progress, &mut out, report.as_mut());
+        desk.close();
+        res
+    });
+    progress.finish();
+    let tally = tally?;
+    out.finish()?;
+    report.map_or(Ok(()), Output::finish)?;
+    cx.summary(|| summary(&name, tally), tally.status());
+    Ok(tally.status())
+}
+
+/// Not one of the scoped threads: it may hang in a read when everybody else has gone home, and
+/// must not keep the program from ending.
+fn read_in_background(desk: Arc<Desk<Lines>>, mut blocks: Blocks<Box<dyn std::io::Read + Send>>) {
+    thread::spawn(move || {
+        let end = loop {
+            match blocks.next() {
+                Ok(Some(block)) => {
+                    if !desk.put(block) {
+                        break Ok(());
+                    }
+                }
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        desk.end(end);
+    });
+}
+
+fn print(
+    desk: &Desk<Lines>,
+    name: &str,
+    progress: &mut Progress,
+    out: &mut Output,
+    mut report: Option<&mut Output>,
+) -> Result<Tally, Failure> {
+    let mut tally = Tally::default();
+    while let Some((size, lines)) = desk.next().map_err(|it| Failure::read(name, it))? {
+        tally.add(lines.tally);
+        progress.advance(lines.read, lines.tally.lines, || {
+            out.write(&lines.answers)?;
+            report.as_mut().map_or(Ok(()), |it| it.write(&lines.report))
+        })?;
+        drop(lines);
+        desk.release(size);
+    }
+    Ok(tally)
+}
+
+fn summary(name: &str, tally: Tally) -> String {
+    let Tally { lines, problems, failed } = tally;
+    format!("{name}: {lines} lines, {problems} with errors, {failed} could not be read")
+}
+
+/// The answers to a block.
+struct Lines {
+    answers: Vec<u8>,
+    report: Vec<u8>,
+    tally: Tally,
+    read: u64,
+}
+
+fn answer_block<F>(block: Block, limit: u64, with_report: bool, job: &F) -> Lines
+where
+    F: Fn(&[u8]) -> Result<Answer, Box<Diagnostic>> + Sync,
+{
+    let mut res = Lines {
+        answers: Vec::with_capacity(block.bytes.len()),
+        report: Vec::new(),
+        tally: Tally::default(),
+        read: block.read,
+    };
+    let mut add = |line: u64, answer: Result<Answer, Box<Diagnostic>>| {
+        let answer = answer.unwrap_or_else(|error| refuse(error, line));
+        res.answers.extend_from_slice(&answer.json);
+        res.answers.push(b'\n');
+        if with_report {
+            res.report.extend_from_slice(&report_line(&answer.edits));
+        }
+        res.tally.lines += 1;
+        res.tally.problems += u64::from(answer.status == Status::Problems);
+        res.tally.failed += u64::from(answer.status == Status::Failed);
+    };
+    if block.too_long {
+        add(block.first_line, Err(too_long(limit)));
+    }
+    for (line, number) in block.bytes.split_inclusive(|it| *it == b'\n').zip(block.first_line..) {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        add(number, guarded(job, line));
+    }
+    res
+}
+
+/// A panic in a library is a defect of ours; it costs its own line and no other.
+fn guarded<F>(job: &F, line: &[u8]) -> Result<Answer, Box<Diagnostic>>
+where
+    F: Fn(&[u8]) -> Result<Answer, Box<Diagnostic>> + Sync,
+{
+    catch_unwind(AssertUnwindSafe(|| job(line))).unwrap_or_else(|_| {
+        let text = "internal error: this is a defect of msg, please report it with this line";
+        Err(Box::new(Diagnostic::error(Code::new("cli::panic"), text)))
+    })
+}
+
+fn too_long(limit: u64) -> Box<Diagnostic> {
+    let text = format!("the line has more than {limit} bytes (--max-bytes raises the limit)");
+    Box::new(Diagnostic::error(Code::new("cli::line-too-long"), text))
+}
+
+fn refuse(mut error: Box<Diagnostic>, line: u64) -> Answer {
+    // A document is one line here: its own line number says nothing, its place in the line does.
+    error.at.line = Some(usize::try_from(line).unwrap_or(usize::MAX));
+    Answer::of(&Refusal { error: &error }, Status::Failed)
+}

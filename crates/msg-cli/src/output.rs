@@ -1,0 +1,137 @@
+//! Where a command writes to: standard output, or a file that appears whole or not at all.
+//!
+//! Does not know what it writes. A file is a temporary one in the same folder, renamed over the
+//! target by [`Output::finish`]; dropped before that, it leaves nothing behind.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::exit::Failure;
+use crate::input::Input;
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct OutputArgs {
+    /// Write to FILE instead of standard output; it appears whole or not at all.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+impl OutputArgs {
+    /// Opens the output. Refuses the file that `input` is read from.
+    pub(crate) fn open(&self, input: &Input) -> Result<Output, Failure> {
+        match &self.output {
+            Some(path) if path.as_os_str() != "-" => Output::file(path, input),
+            _ => Ok(Output::stdout()),
+        }
+    }
+}
+
+/// An open output.
+pub(crate) struct Output {
+    name: String,
+    target: Target,
+}
+
+enum Target {
+    Stdout,
+    /// A pipe, a terminal, `/dev/null`: renaming over it would replace it.
+    Special(File),
+    Atomic {
+        temporary: NamedTempFile,
+        path: PathBuf,
+    },
+}
+
+impl Output {
+    /// Standard output.
+    pub(crate) fn stdout() -> Self {
+        Output { name: "<stdout>".to_owned(), target: Target::Stdout }
+    }
+
+    /// A file that is replaced at the end. Fails if its folder cannot be written, and for the
+    /// file that `input` is read from: no command changes its input.
+    pub(crate) fn file(path: &Path, input: &Input) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        // The target of a link is replaced, not the link.
+        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let input = input.path.as_deref().and_then(|it| fs::canonicalize(it).ok());
+        if input.is_some_and(|it| it == real) {
+            let text = format!("{name} is the input, which is never changed; name another file");
+            return Err(Failure::Usage(text));
+        }
+        let target = match fs::metadata(&real) {
+            Ok(meta) if meta.is_dir() => {
+                Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"))
+            }
+            Ok(meta) if !meta.is_file() => {
+                OpenOptions::new().write(true).open(&real).map(Target::Special)
+            }
+            meta => atomic(real, meta.ok().map(|it| it.permissions())),
+        };
+        let target = target.map_err(|source| Failure::write(&name, source))?;
+        Ok(Output { name, target })
+    }
+
+    /// Whether this is standard output (whose colours a terminal may show).
+    pub(crate) fn is_stdout(&self) -> bool {
+        matches!(self.target, Target::Stdout)
+    }
+
+    /// Writes all of `bytes` and hands them on.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let written = match &mut self.target {
+            Target::Stdout => {
+                let mut it = io::stdout().lock();
+                it.write_all(bytes).and_then(|()| it.flush())
+            }
+            Target::Special(file) => file.write_all(bytes),
+            Target::Atomic { temporary, .. } => temporary.write_all(bytes),
+        };
+        written.map_err(|source| Failure::write(&self.name, source))
+    }
+
+    /// Makes the output final: until here a file has not appeared.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        let done = match self.target {
+            Target::Stdout | Target::Special(_) => Ok(()),
+            Target::Atomic { temporary, path } => replace(temporary, &path),
+        };
+        done.map_err(|source| Failure::write(self.name, source))
+    }
+}
+
+fn atomic(path: PathBuf, existing: Option<fs::Permissions>) -> io::Result<Target> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".msg-");
+    #[cfg(unix)]
+    if existing.is_none() {
+        use std::os::unix::fs::PermissionsExt;
+        // What any program would create; the process's mask still applies.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let temporary = builder.tempfile_in(folder(&path))?;
+    if let Some(permissions) = existing {
+        temporary.as_file().set_permissions(permissions)?;
+    }
+    Ok(Target::Atomic { temporary, path })
+}
+
+fn replace(temporary: NamedTempFile, path: &Path) -> io::Result<()> {
+    temporary.as_file().sync_all()?;
+    temporary.persist(path).map_err(|it| it.error)?;
+    // The new name is only durable once its folder is; not every system can sync a folder.
+    if let Ok(folder) = File::open(folder(path)) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}

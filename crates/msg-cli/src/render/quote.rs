@@ -1,0 +1,145 @@
+//! What a diagnostic points at, cut to the width of a terminal.
+//!
+//! Quotes are for the eye: white space is folded, the rest of a long text left out.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use msg_core::{Diagnostic, Message, Part};
+
+/// How many characters of a message are quoted.
+const WIDTH: usize = 72;
+/// How many bytes of a source line are quoted before and behind the place.
+const AROUND: usize = 48;
+
+/// The beginnings of the messages that some diagnostics point at.
+#[derive(Debug, Default)]
+pub(crate) struct Quotes {
+    quotes: HashMap<(usize, Option<usize>), Quote>,
+    roles: HashMap<usize, String>,
+}
+
+/// One line that stands for a message.
+#[derive(Debug)]
+pub(crate) struct Quote {
+    /// The line.
+    pub(crate) text: String,
+    /// The bytes of the line that are meant.
+    pub(crate) marked: Range<usize>,
+}
+
+impl Quotes {
+    /// Quotes what `diagnostics` point at. Messages may be given away afterwards.
+    pub(crate) fn of(messages: &[Message], diagnostics: &[Diagnostic]) -> Self {
+        let mut res = Quotes::default();
+        for it in diagnostics {
+            let Some(number) = it.at.message else { continue };
+            let Some(message) = messages.get(number) else { continue };
+            res.roles.entry(number).or_insert_with(|| message.role.to_string());
+            res.quotes.entry((number, it.at.part)).or_insert_with(|| quote(message, it.at.part));
+        }
+        res
+    }
+
+    /// The quote for a part, or for the message as a whole.
+    pub(crate) fn get(&self, message: usize, part: Option<usize>) -> Option<&Quote> {
+        self.quotes.get(&(message, part))
+    }
+
+    /// The role of a quoted message.
+    pub(crate) fn role(&self, message: usize) -> Option<&str> {
+        self.roles.get(&message).map(String::as_str)
+    }
+}
+
+fn quote(message: &Message, part: Option<usize>) -> Quote {
+    let text = match part.and_then(|it| message.parts.get(it)) {
+        Some(part) => part_preview(part),
+        None => message.parts.first().map(part_preview).unwrap_or_default(),
+    };
+    let text = if text.is_empty() { "(empty)".to_owned() } else { text };
+    Quote { marked: 0..text.len(), text }
+}
+
+/// As [`Message::preview`], of one part.
+fn part_preview(part: &Part) -> String {
+    match part {
+        Part::Text(it) | Part::Refusal(it) => one_line(&[&it.text]),
+        Part::ToolCall(it) => one_line(&[&it.name, "(", it.arguments.text(), ")"]),
+        Part::ToolResult(it) => match it.content.as_text() {
+            Some(text) => one_line(&[text]),
+            None => format!("[{} parts]", it.content.parts().len()),
+        },
+        Part::Reasoning(_) => "[reasoning]".to_owned(),
+        Part::Image(_) => "[image]".to_owned(),
+        Part::Audio(_) => "[audio]".to_owned(),
+        Part::File(_) => "[file]".to_owned(),
+        _ => "[other]".to_owned(),
+    }
+}
+
+fn one_line(pieces: &[&str]) -> String {
+    let mut res = String::new();
+    let mut left = WIDTH;
+    for c in pieces.iter().flat_map(|it| it.chars()) {
+        let c = if c.is_whitespace() || c.is_control() { ' ' } else { c };
+        if c == ' ' && (res.is_empty() || res.ends_with(' ')) {
+            continue;
+        }
+        if left == 0 {
+            res.push('…');
+            break;
+        }
+        left -= 1;
+        res.push(c);
+    }
+    res.truncate(res.trim_end().len());
+    res
+}
+
+/// The source line around a place in a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Excerpt {
+    /// 1-based line.
+    pub(crate) line: usize,
+    /// 1-based column, in characters.
+    pub(crate) column: usize,
+    /// The line, or what is near the place in a long one.
+    pub(crate) text: String,
+    /// The bytes of `text` that are meant.
+    pub(crate) marked: Range<usize>,
+}
+
+impl Excerpt {
+    /// The place of `it` in `bytes`, if it has one there.
+    pub(crate) fn at(bytes: &[u8], it: &Diagnostic) -> Option<Self> {
+        let offset = it.at.start?.min(bytes.len());
+        let before = &bytes[..offset];
+        let line_start = memchr::memrchr(b'\n', before).map_or(0, |it| it + 1);
+        let line_end =
+            memchr::memchr(b'\n', &bytes[offset..]).map_or(bytes.len(), |it| offset + it);
+        let near_start = line_start.max(offset.saturating_sub(AROUND));
+        let near_end = line_end.min(offset + AROUND);
+        let before_place = lossy(bytes, near_start..offset);
+        let place = lossy(bytes, offset..near_end);
+        let mark = if near_start > line_start { "…" } else { "" };
+        let more = if near_end < line_end { "…" } else { "" };
+        let text = format!("{mark}{before_place}{place}{more}");
+        let at = mark.len() + before_place.len();
+        let width = place.chars().next().map_or(0, char::len_utf8);
+        Some(Excerpt {
+            line: memchr::memchr_iter(b'\n', before).count() + 1,
+            column: String::from_utf8_lossy(&before[line_start..]).chars().count() + 1,
+            text,
+            marked: at..at + width,
+        })
+    }
+}
+
+/// The text of a range whose ends may fall into a character.
+fn lossy(bytes: &[u8], range: Range<usize>) -> String {
+    let is_inside = |at: usize| bytes.get(at).is_some_and(|it| it & 0xC0 == 0x80);
+    let start = (range.start..range.end).find(|it| !is_inside(*it)).unwrap_or(range.start);
+    let end = (start..=range.end).rev().find(|it| !is_inside(*it)).unwrap_or(range.end);
+    String::from_utf8_lossy(&bytes[start..end]).into_owned()
+}
