@@ -34,6 +34,7 @@ mod finish;
 mod usage;
 
 mod diagnostic;
+mod error;
 mod report;
 
 mod ids;
@@ -42,6 +43,7 @@ mod size;
 pub use arguments::{Arguments, ArgumentsError, ArgumentsState};
 pub use content::Content;
 pub use diagnostic::{Code, Diagnostic, Position, Severity};
+pub use error::Error;
 pub use event::StreamEvent;
 pub use extra::{Extra, Origin};
 pub use finish::FinishReason;
