@@ -1,2 +1,79 @@
-//! Tasks of the workspace.
-fn main() {}
+//! Tasks of the workspace, run as `cargo xtask TASK`.
+//!
+//! Nothing depends on this program and it depends on none of the crates, so that it runs when they do
+//! not compile. What can be stated once is generated from one table (`codegen`), and what a reviewer
+//! would have to remember is a rule here (`tidy`).
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "this program reads files and runs others"
+)]
+
+mod bench;
+mod ci;
+mod codegen;
+mod fuzz;
+mod layers;
+mod release;
+mod sh;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use workspace::Workspace;
+
+/// What a task gives: nothing, or the reason why it failed, for a person.
+type Res<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+const USAGE: &str = "\
+usage: cargo xtask TASK
+
+  ci [--tests-done]             everything that has to pass: format, lints, tests, docs, tidy, codegen
+  tidy                          rules of the house that no compiler checks
+  codegen [--check] [NAME...]   write what is one fact in several places, or check that it is fresh
+  fuzz [TARGET] [--seconds N]   fuzz one target, or all in turn (nightly and cargo-fuzz; N is 60)
+  bench [NAME] [-- ARGS...]     run the benches; the first build compiles the peers and takes long
+  release LEVEL [--dry-run]     major, minor, patch or X.Y.Z: set versions, date the changelog
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(err) => {
+            eprintln!("xtask: {err}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &[&str]) -> Res {
+    let Some((task, args)) = args.split_first() else {
+        return Err(format!("no task named\n\n{USAGE}").into());
+    };
+    let workspace = Workspace::find()?;
+    match *task {
+        "ci" => ci::run(&workspace, args),
+        "tidy" => tidy::run(&workspace, args),
+        "codegen" => codegen::run(&workspace, args),
+        "fuzz" => fuzz::run(&workspace, args),
+        "bench" => bench::run(&workspace, args),
+        "release" => release::run(&workspace, args),
+        "help" | "--help" | "-h" => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        other => Err(format!("there is no task {other:?}\n\n{USAGE}").into()),
+    }
+}
+
+/// Refuses arguments that a task does not know, instead of passing over a misspelt one.
+fn no_more(args: &[&str]) -> Res {
+    match args {
+        [] => Ok(()),
+        args => Err(format!("unexpected arguments: {}\n\n{USAGE}", args.join(" ")).into()),
+    }
+}

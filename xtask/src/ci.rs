@@ -1,0 +1,58 @@
+//! `cargo xtask ci`: everything that has to pass before a change goes in.
+
+use std::time::Instant;
+
+use crate::workspace::Workspace;
+use crate::{Res, codegen, sh, tidy};
+
+/// A step: its name and the arguments and environment that cargo runs it with.
+type Step = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
+
+const STEPS: &[Step] = &[
+    ("format", &["fmt", "--all", "--check"], &[]),
+    ("tests", &["test", "--locked"], &[]),
+    ("lints", &["clippy", "--locked", "--all-targets", "--", "-D", "warnings"], &[]),
+    ("docs", &["doc", "--locked", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
+];
+
+pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
+    let tests_done = match args {
+        ["--tests-done", rest @ ..] => {
+            crate::no_more(rest)?;
+            true
+        }
+        args => {
+            crate::no_more(args)?;
+            false
+        }
+    };
+    let mut failed = Vec::new();
+    for (name, args, env) in STEPS {
+        if !(tests_done && *name == "tests") {
+            step(name, &mut failed, || sh::run(&workspace.root, &sh::cargo(), args, env));
+        }
+    }
+    step("tidy", &mut failed, || tidy::run(workspace, &[]));
+    step("codegen", &mut failed, || codegen::run(workspace, &["--check"]));
+    if failed.is_empty() {
+        println!("== all steps passed");
+        Ok(())
+    } else {
+        Err(format!("failed: {}", failed.join(", ")).into())
+    }
+}
+
+/// Runs one step; a failure is noted and the next steps still run, so that one run shows everything.
+fn step(name: &'static str, failed: &mut Vec<&'static str>, run: impl FnOnce() -> Res) {
+    println!("== {name}");
+    let start = Instant::now();
+    let verdict = match run() {
+        Ok(()) => "passed",
+        Err(err) => {
+            eprintln!("{err}");
+            failed.push(name);
+            "FAILED"
+        }
+    };
+    println!("== {name} {verdict} in {:.1} s", start.elapsed().as_secs_f64());
+}

@@ -1,0 +1,110 @@
+//! `cargo xtask codegen`: writes what is one fact in several places.
+//!
+//! Each generator is a file here and a line in [`GENERATORS`]. It gives whole files; what it gives is
+//! committed, so that nobody needs this program to build or to read, and CI compares.
+
+mod diagnostics;
+mod layers;
+
+use crate::Res;
+use crate::workspace::Workspace;
+
+/// Writes some files from one source.
+struct Generator {
+    name: &'static str,
+    /// Whether it runs the built `msg`, which `tidy` does not wait for.
+    needs_build: bool,
+    generate: fn(&Workspace) -> Res<Vec<Output>>,
+}
+
+/// A generated file.
+pub(crate) struct Output {
+    /// Relative to the root, with `/`.
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+const GENERATORS: &[Generator] = &[
+    Generator { name: "layers", needs_build: false, generate: layers::generate },
+    Generator { name: "diagnostics", needs_build: false, generate: diagnostics::generate },
+];
+
+pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
+    let check = args.contains(&"--check");
+    let names: Vec<&str> = args.iter().copied().filter(|it| *it != "--check").collect();
+    if let Some(unknown) = names.iter().find(|name| !GENERATORS.iter().any(|it| it.name == **name))
+    {
+        let known: Vec<_> = GENERATORS.iter().map(|it| it.name).collect();
+        return Err(
+            format!("there is no generator {unknown:?}; there are {}", known.join(", ")).into()
+        );
+    }
+    let chosen = GENERATORS.iter().filter(|it| names.is_empty() || names.contains(&it.name));
+    let mut stale = Vec::new();
+    for generator in chosen {
+        for output in outputs(workspace, generator)? {
+            if is_fresh(workspace, &output) {
+                continue;
+            }
+            if !check {
+                write(workspace, &output)?;
+                println!("wrote {}", output.path);
+            }
+            stale.push(output.path);
+        }
+    }
+    if check && !stale.is_empty() {
+        return Err(format!("not fresh: {} (run cargo xtask codegen)", stale.join(", ")).into());
+    }
+    Ok(())
+}
+
+/// The files that are not what their generator gives; only of generators that need no build.
+pub(crate) fn stale(workspace: &Workspace) -> Res<Vec<String>> {
+    let mut res = Vec::new();
+    for generator in GENERATORS.iter().filter(|it| !it.needs_build) {
+        let outputs = outputs(workspace, generator)?;
+        res.extend(outputs.into_iter().filter(|it| !is_fresh(workspace, it)).map(|it| it.path));
+    }
+    Ok(res)
+}
+
+fn outputs(workspace: &Workspace, generator: &Generator) -> Res<Vec<Output>> {
+    (generator.generate)(workspace)
+        .map_err(|err| format!("codegen {}: {err}", generator.name).into())
+}
+
+fn is_fresh(workspace: &Workspace, output: &Output) -> bool {
+    workspace.read(&output.path).is_ok_and(|it| it == output.text)
+}
+
+fn write(workspace: &Workspace, output: &Output) -> Res {
+    let path = workspace.root.join(&output.path);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(&path, &output.text).map_err(|err| format!("{}: {err}", output.path).into())
+}
+
+/// Replaces what stands between `<!-- generated: NAME -->` and `<!-- end -->` in a page that people
+/// write the rest of.
+fn replace_section(page: &str, name: &str, section: &str) -> Res<String> {
+    let begin = format!("<!-- generated: {name} -->\n");
+    let missing = || format!("the page has no `{}` ... `<!-- end -->`", begin.trim_end());
+    let start = page.find(&begin).ok_or_else(missing)? + begin.len();
+    let end = start + page[start..].find("<!-- end -->").ok_or_else(missing)?;
+    Ok(format!("{}{section}{}", &page[..start], &page[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::replace_section;
+
+    #[test]
+    fn sections_are_replaced_and_the_rest_is_kept() {
+        let page = "a\n<!-- generated: x -->\nold\n<!-- end -->\nb\n";
+        let new = replace_section(page, "x", "new\n").expect("because the section is there");
+        assert_eq!(new, "a\n<!-- generated: x -->\nnew\n<!-- end -->\nb\n");
+        assert!(replace_section(page, "y", "").is_err());
+    }
+}

@@ -1,0 +1,97 @@
+//! The floors of the house: which package may use which.
+//!
+//! This table is the one place where an edge is stated. `tidy` compares it, exactly and both ways,
+//! with what cargo says for every target, feature and kind of dependency; `codegen` draws it.
+
+/// A package and the packages of this workspace that it may name.
+pub(crate) struct Room {
+    pub(crate) name: &'static str,
+    /// 0 is the ground; a room uses only rooms of lower floors.
+    pub(crate) floor: u8,
+    /// Packages that its library or program is built from; `name?` is behind a feature.
+    pub(crate) uses: &'static [&'static str],
+    /// Packages that only its tests, examples and benches are built from.
+    pub(crate) tested_with: &'static [&'static str],
+    /// The most crates that a user of its default features compiles, itself included and procedural
+    /// macros not counted; 0 is no limit.
+    pub(crate) max_crates: usize,
+}
+
+/// Packages that are never published and stand outside the house.
+pub(crate) const OUTSIDE: u8 = u8::MAX;
+
+const TESTKIT: &[&str] = &["testkit"];
+
+pub(crate) const LAYERS: &[Room] = &[
+    room("msg-core", 0, &[], TESTKIT, 9),
+    room("msg-xml", 1, &["msg-core"], TESTKIT, 15),
+    room("msg-chainast", 1, &["msg-core"], TESTKIT, 13),
+    room("msg-openai", 1, &["msg-core"], TESTKIT, 13),
+    room("msg-file", 2, &["msg-core", "msg-xml"], TESTKIT, 0),
+    room("msg-compact", 2, &["msg-chainast", "msg-core"], TESTKIT, 0),
+    room("msg-cli", 3, &["msg-chainast", "msg-core", "msg-openai"], TESTKIT, 0),
+    room("testkit", OUTSIDE, &[], &[], 1),
+    room("xtask", OUTSIDE, &[], &[], 0),
+    room(
+        "benches",
+        OUTSIDE,
+        &[],
+        &["msg-chainast", "msg-compact", "msg-core", "msg-file", "msg-openai", "msg-xml"],
+        0,
+    ),
+    room("msg-fuzz", OUTSIDE, &["testkit"], &[], 0),
+];
+
+const fn room(
+    name: &'static str,
+    floor: u8,
+    uses: &'static [&'static str],
+    tested_with: &'static [&'static str],
+    max_crates: usize,
+) -> Room {
+    Room { name, floor, uses, tested_with, max_crates }
+}
+
+/// The room of a package.
+pub(crate) fn find(name: &str) -> Option<&'static Room> {
+    LAYERS.iter().find(|it| it.name == name)
+}
+
+/// A package's name without the mark of a feature.
+pub(crate) fn plain(edge: &str) -> &str {
+    edge.trim_end_matches('?')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LAYERS, OUTSIDE, find, plain};
+
+    #[test]
+    fn rooms_use_only_lower_floors() {
+        for room in LAYERS.iter().filter(|it| it.floor != OUTSIDE) {
+            for used in room.uses {
+                let used = find(plain(used)).expect("because every edge names a room");
+                assert!(
+                    used.floor < room.floor,
+                    "{} uses {} of its own floor or above",
+                    room.name,
+                    used.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn edges_are_sorted_and_nothing_depends_on_the_tools() {
+        for room in LAYERS {
+            for edges in [room.uses, room.tested_with] {
+                assert!(edges.is_sorted(), "{}", room.name);
+                assert!(
+                    !edges.iter().any(|it| ["xtask", "benches", "msg-fuzz"].contains(it)),
+                    "{}",
+                    room.name
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Every diagnostic code stands in one table, and every row of a table is used.
+//!
+//! A code is a string literal `"area::kebab-case"` in a crate's `src/`; a table is a crate's
+//! `src/codes.rs` with rows `CodeInfo::error(code, rule, summary)`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::House;
+use crate::Res;
+use crate::workspace::File;
+
+/// A row of a table, as it stands in the source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// The table's file.
+    pub(crate) path: String,
+    /// `error`, `warning` or `info`.
+    pub(crate) severity: String,
+    pub(crate) code: String,
+    pub(crate) rule: String,
+    pub(crate) summary: String,
+}
+
+pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    let rows = rows(&house.sources)?;
+    let mut listed: BTreeMap<&str, &Row> = BTreeMap::new();
+    for row in &rows {
+        if let Some(first) = listed.insert(&row.code, row) {
+            breaches
+                .push(format!("{}: {} is listed in {} already", row.path, row.code, first.path));
+        }
+        if row.summary.ends_with('.') || row.summary.starts_with(|it: char| it.is_uppercase()) {
+            breaches.push(format!(
+                "{}: the sentence of {} begins in lower case and has no full stop",
+                row.path, row.code
+            ));
+        }
+    }
+    let mut used: BTreeSet<String> = BTreeSet::new();
+    for file in house.sources.iter().filter(|it| in_src(it) && !is_table(it)) {
+        for (at, line) in code_part(&file.text).lines().enumerate() {
+            for code in codes(line) {
+                if !listed.contains_key(code) {
+                    breaches.push(format!(
+                        "{}:{}: {code} stands in no codes.rs",
+                        file.path,
+                        at + 1
+                    ));
+                }
+                used.insert(code.to_owned());
+            }
+        }
+    }
+    for row in rows.iter().filter(|it| !used.contains(&it.code)) {
+        breaches.push(format!("{}: nothing uses {}", row.path, row.code));
+    }
+    Ok(())
+}
+
+/// All rows of all tables, in the order of the files.
+pub(crate) fn rows(sources: &[File]) -> Res<Vec<Row>> {
+    let mut res = Vec::new();
+    for file in sources.iter().filter(|it| is_table(it)) {
+        for part in code_part(&file.text).split("CodeInfo::").skip(1) {
+            let Some((severity, rest)) =
+                part.split_once('(').filter(|it| ["error", "warning", "info"].contains(&it.0))
+            else {
+                continue;
+            };
+            let mut texts = rest.split('"').skip(1).step_by(2).map(str::to_owned);
+            let mut text =
+                || texts.next().ok_or_else(|| format!("{}: a row is not three strings", file.path));
+            let (code, rule, summary) = (text()?, text()?, text()?);
+            res.push(Row {
+                path: file.path.clone(),
+                severity: severity.to_owned(),
+                code,
+                rule,
+                summary,
+            });
+        }
+    }
+    Ok(res)
+}
+
+fn in_src(file: &File) -> bool {
+    file.path.starts_with("crates/") && file.path.contains("/src/")
+}
+
+fn is_table(file: &File) -> bool {
+    in_src(file) && file.path.ends_with("/src/codes.rs")
+}
+
+/// A file up to its unit tests, without comments.
+fn code_part(text: &str) -> String {
+    let code = text.split("\n#[cfg(test)]\n").next().unwrap_or_default();
+    code.lines()
+        .map(|it| if it.trim_start().starts_with("//") { "" } else { it })
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The literals of a line that have the form of a code.
+fn codes(line: &str) -> impl Iterator<Item = &str> {
+    line.split('"').skip(1).step_by(2).filter(|it| is_code(it))
+}
+
+fn is_code(text: &str) -> bool {
+    let is_kebab = |it: &str| {
+        it.starts_with(|c: char| c.is_ascii_lowercase())
+            && it.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-')
+    };
+    text.split_once("::").is_some_and(|(area, name)| is_kebab(area) && is_kebab(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Row, codes, rows};
+    use crate::workspace::File;
+
+    #[test]
+    fn rows_are_read_however_they_are_wrapped() {
+        let text = "//! CodeInfo::error(x)\npub const CODES: &[CodeInfo] = &[\n    \
+            CodeInfo::error(\"a::b-c\", \"CA-1\", \"one\"),\n    CodeInfo::info(\n        \"a::d\",\n        \"\",\n        \
+            \"two\",\n    ),\n];\n";
+        let path = "crates/x/src/codes.rs".to_owned();
+        let row = |severity: &str, code: &str, rule: &str, summary: &str| Row {
+            path: path.clone(),
+            severity: severity.into(),
+            code: code.into(),
+            rule: rule.into(),
+            summary: summary.into(),
+        };
+        let file = File { path: path.clone(), text: text.into() };
+        let found = rows(&[file]).expect("because it is well formed");
+        assert_eq!(found, [row("error", "a::b-c", "CA-1", "one"), row("info", "a::d", "", "two")]);
+    }
+
+    #[test]
+    fn codes_are_told_from_paths() {
+        let line = r#"f("chain::late-result", "std::fs", "Type::name", "a::b::c", "x")"#;
+        assert_eq!(codes(line).collect::<Vec<_>>(), ["chain::late-result", "std::fs"]);
+    }
+}

@@ -1,0 +1,24 @@
+//! Each crate's laws are fuzzed: its `laws.rs` is taken in by a target, and each target is listed.
+
+use super::House;
+use crate::Res;
+
+const TARGETS: &str = "xtask/fuzz/fuzz_targets/";
+
+pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    let targets: Vec<_> = house.sources.iter().filter(|it| it.path.starts_with(TARGETS)).collect();
+    for laws in house.sources.iter().filter(|it| it.path.ends_with("tests/it/laws.rs")) {
+        let included = format!("#[path = \"../../../{}\"]", laws.path);
+        if !targets.iter().any(|it| it.text.contains(&included)) {
+            breaches.push(format!("{} is in no fuzz target", laws.path));
+        }
+    }
+    let manifest = house.workspace.read("xtask/fuzz/Cargo.toml")?;
+    for target in targets {
+        let path = target.path.trim_start_matches("xtask/fuzz/");
+        if !manifest.contains(&format!("path = \"{path}\"")) {
+            breaches.push(format!("{} is not in xtask/fuzz/Cargo.toml", target.path));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! Version, edition, minimum Rust and lints are stated once, at the root, and equal everywhere.
+
+use std::collections::BTreeSet;
+
+use super::House;
+use crate::Res;
+
+/// What each package takes from the root, so that it cannot differ.
+const INHERITED: &[&str] = &[
+    "version.workspace = true",
+    "edition.workspace = true",
+    "rust-version.workspace = true",
+    "license.workspace = true",
+    "[lints]\nworkspace = true",
+];
+
+pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    inherited(house, breaches);
+    versions(house, breaches)?;
+    dependencies(house, breaches);
+    minimum_rust(house, breaches)
+}
+
+/// The packages of the main workspace; `xtask/fuzz` is a workspace of its own.
+fn is_member(path: &str) -> bool {
+    path != "Cargo.toml" && !path.starts_with("xtask/fuzz/")
+}
+
+fn inherited(house: &House<'_>, breaches: &mut Vec<String>) {
+    for manifest in house.manifests.iter().filter(|it| is_member(&it.path)) {
+        for line in INHERITED.iter().filter(|it| !manifest.text.contains(**it)) {
+            breaches.push(format!("{} lacks `{}`", manifest.path, line.replace('\n', " ")));
+        }
+    }
+}
+
+/// Cargo sees one version, one edition and one minimum Rust.
+fn versions(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    let packages = house.workspace.packages("Cargo.toml")?;
+    for member in ["version", "edition", "rust_version"] {
+        let values: BTreeSet<String> = packages.iter().map(|it| it[member].to_string()).collect();
+        if values.len() != 1 {
+            breaches.push(format!("packages differ in {member}: {values:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// The root names our crates with the version that they have, and members name every dependency
+/// through the root; only `benches` pins its peers itself.
+fn dependencies(house: &House<'_>, breaches: &mut Vec<String>) {
+    let root =
+        house.manifests.iter().find(|it| it.path == "Cargo.toml").map_or("", |it| it.text.as_str());
+    let version = root.lines().find_map(|it| it.strip_prefix("version = ")).unwrap_or_default();
+    for line in root.lines().filter(|it| it.starts_with("msg-") && it.contains("path =")) {
+        if !line.contains(&format!("version = {version}")) {
+            breaches.push(format!("Cargo.toml: {line} does not name version {version}"));
+        }
+    }
+    for manifest in house.manifests.iter().filter(|it| it.path.starts_with("crates/")) {
+        let mut in_dependencies = false;
+        for line in manifest.text.lines() {
+            if line.starts_with('[') {
+                in_dependencies = line.contains("dependencies");
+            } else if in_dependencies
+                && line.contains('=')
+                && !line.starts_with('#')
+                && !line.contains("workspace = true")
+            {
+                breaches.push(format!(
+                    "{}: `{line}` states a version that belongs in the root",
+                    manifest.path
+                ));
+            }
+        }
+    }
+}
+
+/// Pages that state the minimum Rust state the one of the root.
+fn minimum_rust(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    let root = house.workspace.read("Cargo.toml")?;
+    let minimum = root
+        .lines()
+        .find_map(|it| it.strip_prefix("rust-version = \""))
+        .and_then(|it| it.strip_suffix('"'))
+        .ok_or("the root states no rust-version")?;
+    for page in
+        house.pages.iter().filter(|it| ["README.md", "CONTRIBUTING.md"].contains(&it.path.as_str()))
+    {
+        for (_, after) in
+            page.text.match_indices("Rust 1.").map(|(at, it)| (at, &page.text[at + it.len() - 2..]))
+        {
+            let found: String =
+                after.chars().take_while(|it| it.is_ascii_digit() || *it == '.').collect();
+            let found = found.trim_end_matches('.');
+            if found != minimum {
+                breaches.push(format!("{} says Rust {found}, the root says {minimum}", page.path));
+            }
+        }
+    }
+    Ok(())
+}

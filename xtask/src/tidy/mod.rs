@@ -1,0 +1,96 @@
+//! `cargo xtask tidy`: the rules of the house that no compiler checks.
+//!
+//! A rule is a file here and a line in [`RULES`]. It notes every breach, so that one run shows all.
+
+mod budget;
+pub(crate) mod codes;
+mod edges;
+mod laws;
+mod lengths;
+mod links;
+mod manifests;
+mod sources;
+
+use crate::workspace::{File, Workspace};
+use crate::{Res, codegen};
+
+/// What the rules look at, read once.
+pub(crate) struct House<'a> {
+    workspace: &'a Workspace,
+    /// The `.rs` files, those of `xtask/fuzz` included.
+    sources: Vec<File>,
+    /// The `.md` files.
+    pages: Vec<File>,
+    /// The `Cargo.toml` files.
+    manifests: Vec<File>,
+}
+
+/// A rule: its name, and what notes its breaches.
+type Rule = (&'static str, fn(&House<'_>, &mut Vec<String>) -> Res);
+
+const RULES: &[Rule] = &[
+    ("edges", edges::check),
+    ("budget", budget::check),
+    ("manifests", manifests::check),
+    ("module docs", sources::module_docs),
+    ("marks", sources::marks),
+    ("paths", sources::machine_paths),
+    ("lengths", lengths::check),
+    ("codes", codes::check),
+    ("laws", laws::check),
+    ("links", links::check),
+    ("licences", licences),
+    ("generated", generated),
+];
+
+pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
+    crate::no_more(args)?;
+    let house = House {
+        workspace,
+        sources: workspace.files(&["rs"])?,
+        pages: workspace.files(&["md"])?,
+        manifests: workspace
+            .files(&["toml"])?
+            .into_iter()
+            .filter(|it| it.path.ends_with("Cargo.toml"))
+            .collect(),
+    };
+    let mut n_breaches = 0;
+    for (name, check) in RULES {
+        let mut breaches = Vec::new();
+        check(&house, &mut breaches)?;
+        n_breaches += breaches.len();
+        for breach in breaches {
+            eprintln!("tidy {name}: {breach}");
+        }
+    }
+    match n_breaches {
+        0 => {
+            println!("tidy: {} rules hold in {} source files", RULES.len(), house.sources.len());
+            Ok(())
+        }
+        n => Err(format!("{n} breaches of the house rules").into()),
+    }
+}
+
+/// The texts of both licences stand at the root and in each package that is published.
+fn licences(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    let published = house.manifests.iter().filter(|it| !it.text.contains("publish = false"));
+    for manifest in published {
+        let folder = manifest.path.trim_end_matches("Cargo.toml");
+        for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            let path = format!("{folder}{name}");
+            if house.workspace.read(&path).is_err() {
+                breaches.push(format!("{path} is missing"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn generated(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    let stale = codegen::stale(house.workspace)?;
+    breaches
+        .extend(stale.into_iter().map(|it| format!("{it} is not fresh, run cargo xtask codegen")));
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! The files of this workspace and what cargo says about it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::{Res, sh};
+
+/// The workspace that this program was built in.
+pub(crate) struct Workspace {
+    pub(crate) root: PathBuf,
+}
+
+/// A text file of the workspace.
+pub(crate) struct File {
+    /// Relative to the root, with `/`.
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+impl Workspace {
+    pub(crate) fn find() -> Res<Self> {
+        let manifest = std::env::var("CARGO_MANIFEST_DIR")
+            .map_or_else(|_| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+        let root = manifest.parent().ok_or("xtask has no folder above it")?;
+        Ok(Self { root: root.to_owned() })
+    }
+
+    /// Reads a file of the workspace.
+    pub(crate) fn read(&self, path: &str) -> Res<String> {
+        fs::read_to_string(self.root.join(path)).map_err(|err| format!("{path}: {err}").into())
+    }
+
+    /// All text files with one of these endings, sorted by path; build output, hidden folders and
+    /// fuzzing corpora are left out.
+    pub(crate) fn files(&self, endings: &[&str]) -> Res<Vec<File>> {
+        let mut paths = Vec::new();
+        walk(&self.root, &mut paths)?;
+        let mut res = Vec::new();
+        for path in paths {
+            let relative = path.strip_prefix(&self.root)?.to_string_lossy().replace('\\', "/");
+            let ending = relative.rsplit_once('.').map_or("", |(_, ending)| ending);
+            if endings.contains(&ending)
+                && let Ok(text) = fs::read_to_string(&path)
+            {
+                res.push(File { path: relative, text });
+            }
+        }
+        res.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(res)
+    }
+
+    /// What `cargo metadata --no-deps` says about the packages of the manifest at `manifest`.
+    pub(crate) fn packages(&self, manifest: &str) -> Res<Vec<Value>> {
+        let args = [
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+            "--manifest-path",
+            manifest,
+        ];
+        let metadata: Value = serde_json::from_str(&sh::read(&self.root, &sh::cargo(), &args)?)?;
+        match &metadata["packages"] {
+            Value::Array(packages) => Ok(packages.clone()),
+            _ => Err("cargo metadata lists no packages".into()),
+        }
+    }
+}
+
+fn walk(dir: &Path, paths: &mut Vec<PathBuf>) -> Res {
+    const SKIPPED: [&str; 3] = ["target", "corpus", "artifacts"];
+    for entry in fs::read_dir(dir).map_err(|err| format!("{}: {err}", dir.display()))? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            if !name.starts_with('.') && !SKIPPED.contains(&&*name) {
+                walk(&entry.path(), paths)?;
+            }
+        } else if kind.is_file() {
+            paths.push(entry.path());
+        }
+    }
+    Ok(())
+}
