@@ -33,6 +33,7 @@ mod event;
 mod finish;
 mod usage;
 
+mod codes;
 mod diagnostic;
 mod error;
 mod report;
@@ -41,6 +42,7 @@ mod ids;
 mod size;
 
 pub use arguments::{Arguments, ArgumentsError, ArgumentsState};
+pub use codes::CodeInfo;
 pub use content::Content;
 pub use diagnostic::{Code, Diagnostic, Position, Severity};
 pub use error::Error;
