@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use crate::layers::{LAYERS, OUTSIDE};
 use crate::workspace::Workspace;
 use crate::{Res, codegen, sh, tidy};
 
@@ -11,7 +12,11 @@ type Step = (&'static str, &'static [&'static str], &'static [(&'static str, &'s
 const STEPS: &[Step] = &[
     ("format", &["fmt", "--all", "--check"], &[]),
     ("tests", &["test", "--locked"], &[]),
-    ("lints", &["clippy", "--locked", "--all-targets", "--", "-D", "warnings"], &[]),
+    (
+        "lints",
+        &["clippy", "--locked", "--all-targets", "--all-features", "--", "-D", "warnings"],
+        &[],
+    ),
     ("docs", &["doc", "--locked", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
 ];
 
@@ -32,6 +37,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
             step(name, &mut failed, || sh::run(&workspace.root, &sh::cargo(), args, env));
         }
     }
+    step("each crate alone", &mut failed, || each_alone(workspace));
     step("tidy", &mut failed, || tidy::run(workspace, &[]));
     step("codegen", &mut failed, || codegen::run(workspace, &["--check"]));
     if failed.is_empty() {
@@ -40,6 +46,20 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     } else {
         Err(format!("failed: {}", failed.join(", ")).into())
     }
+}
+
+/// Builds each library with its default features and without the others, which otherwise lend it
+/// features that its own manifest forgot.
+fn each_alone(workspace: &Workspace) -> Res {
+    for room in LAYERS.iter().filter(|it| it.floor != OUTSIDE) {
+        sh::run(
+            &workspace.root,
+            &sh::cargo(),
+            &["check", "--quiet", "--locked", "--package", room.name],
+            &[],
+        )?;
+    }
+    Ok(())
 }
 
 /// Runs one step; a failure is noted and the next steps still run, so that one run shows everything.

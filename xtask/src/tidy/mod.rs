@@ -3,6 +3,7 @@
 //! A rule is a file here and a line in [`RULES`]. It notes every breach, so that one run shows all.
 
 mod budget;
+mod citations;
 pub(crate) mod codes;
 mod edges;
 mod laws;
@@ -37,6 +38,7 @@ const RULES: &[Rule] = &[
     ("paths", sources::machine_paths),
     ("lengths", lengths::check),
     ("codes", codes::check),
+    ("citations", citations::check),
     ("laws", laws::check),
     ("links", links::check),
     ("licences", licences),
