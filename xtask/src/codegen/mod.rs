@@ -4,6 +4,7 @@
 //! committed, so that nobody needs this program to build or to read, and CI compares.
 
 mod diagnostics;
+mod formats;
 mod layers;
 
 use crate::Res;
@@ -27,6 +28,7 @@ pub(crate) struct Output {
 const GENERATORS: &[Generator] = &[
     Generator { name: "layers", needs_build: false, generate: layers::generate },
     Generator { name: "diagnostics", needs_build: false, generate: diagnostics::generate },
+    Generator { name: "formats", needs_build: false, generate: formats::generate },
 ];
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
