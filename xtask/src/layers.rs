@@ -21,6 +21,8 @@ pub(crate) struct Room {
 pub(crate) const OUTSIDE: u8 = u8::MAX;
 
 const TESTKIT: &[&str] = &["testkit"];
+const LIBRARIES: &[&str] =
+    &["msg-chainast", "msg-compact", "msg-core", "msg-file", "msg-openai", "msg-xml"];
 
 pub(crate) const LAYERS: &[Room] = &[
     room("msg-core", 0, &[], TESTKIT, 9),
@@ -31,14 +33,9 @@ pub(crate) const LAYERS: &[Room] = &[
     room("msg-compact", 2, &["msg-chainast", "msg-core"], TESTKIT, 0),
     room("msg-cli", 3, &["msg-chainast", "msg-core", "msg-openai"], TESTKIT, 0),
     room("testkit", OUTSIDE, &[], &[], 1),
+    room("doc-examples", OUTSIDE, &[], LIBRARIES, 0),
     room("xtask", OUTSIDE, &[], &[], 0),
-    room(
-        "benches",
-        OUTSIDE,
-        &[],
-        &["msg-chainast", "msg-compact", "msg-core", "msg-file", "msg-openai", "msg-xml"],
-        0,
-    ),
+    room("benches", OUTSIDE, &[], LIBRARIES, 0),
     room("msg-fuzz", OUTSIDE, &["testkit"], &[], 0),
 ];
 

@@ -6,6 +6,7 @@ mod budget;
 mod citations;
 pub(crate) mod codes;
 mod edges;
+mod examples;
 mod laws;
 mod lengths;
 mod links;
@@ -41,6 +42,7 @@ const RULES: &[Rule] = &[
     ("citations", citations::check),
     ("laws", laws::check),
     ("links", links::check),
+    ("examples", examples::check),
     ("licences", licences),
     ("generated", generated),
 ];
