@@ -37,16 +37,8 @@ enum Edit<'a> {
 fn edits<'a>(a: &[&'a str], b: &[&'a str]) -> Vec<Edit<'a>> {
     let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let (a_rest, b_rest) = (&a[head..], &b[head..]);
-    let tail = a_rest
-        .iter()
-        .rev()
-        .zip(b_rest.iter().rev())
-        .take_while(|(x, y)| x == y)
-        .count();
-    let (a_mid, b_mid) = (
-        &a_rest[..a_rest.len() - tail],
-        &b_rest[..b_rest.len() - tail],
-    );
+    let tail = a_rest.iter().rev().zip(b_rest.iter().rev()).take_while(|(x, y)| x == y).count();
+    let (a_mid, b_mid) = (&a_rest[..a_rest.len() - tail], &b_rest[..b_rest.len() - tail]);
 
     let mut res: Vec<Edit<'a>> = a[..head].iter().map(|it| Edit::Keep(it)).collect();
     if a_mid.len().saturating_mul(b_mid.len()) > MAX_TABLE {

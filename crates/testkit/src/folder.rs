@@ -48,10 +48,7 @@ pub enum Verdict {
 impl Folder {
     /// Opens a case folder; [`cases!`](crate::cases) names one relative to the crate under test.
     pub fn open(path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: path.into(),
-            update: update_requested(),
-        }
+        Self { path: path.into(), update: update_requested() }
     }
 
     /// Rewrites expectations or compares with them, whatever `UPDATE_EXPECT` says.
@@ -96,9 +93,7 @@ impl Folder {
                 Err(text) => (text, Verdict::Err),
             };
             if case.verdict.is_some_and(|it| it != found) {
-                return Err(format!(
-                    "stands in the wrong folder, it gave {found:?}: {text}"
-                ));
+                return Err(format!("stands in the wrong folder, it gave {found:?}: {text}"));
             }
             compare(&case.expect_path(), text, self.update)
         });
@@ -125,12 +120,8 @@ impl Folder {
     fn walk(&self) -> (Vec<Case>, Vec<PathBuf>) {
         let mut cases = Vec::new();
         let mut strays = Vec::new();
-        let folders = [
-            ("", None),
-            ("ok", Some(Verdict::Ok)),
-            ("err", Some(Verdict::Err)),
-        ]
-        .map(|(dir, it)| (self.path.join(dir), it));
+        let folders = [("", None), ("ok", Some(Verdict::Ok)), ("err", Some(Verdict::Err))]
+            .map(|(dir, it)| (self.path.join(dir), it));
         for (folder, verdict) in folders {
             if verdict.is_some() && !folder.is_dir() {
                 continue;
@@ -150,16 +141,9 @@ impl Folder {
     #[track_caller]
     fn read(&self, path: PathBuf, verdict: Option<Verdict>) -> Case {
         let bytes = fs::read(&path).unwrap_or_else(|err| panic!("{}: {err}", path.display()));
-        let name = path
-            .strip_prefix(&self.path)
-            .expect("because the walk began there")
-            .with_extension("");
-        Case {
-            name: name.to_string_lossy().replace('\\', "/"),
-            path,
-            bytes,
-            verdict,
-        }
+        let name =
+            path.strip_prefix(&self.path).expect("because the walk began there").with_extension("");
+        Case { name: name.to_string_lossy().replace('\\', "/"), path, bytes, verdict }
     }
 }
 
@@ -200,10 +184,7 @@ pub(crate) fn compare(path: &Path, found: String, update: bool) -> Result<(), St
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|err| panic!("{}: {err}", folder.display()));
     let mut res: Vec<PathBuf> = entries
-        .map(|it| {
-            it.unwrap_or_else(|err| panic!("{}: {err}", folder.display()))
-                .path()
-        })
+        .map(|it| it.unwrap_or_else(|err| panic!("{}: {err}", folder.display())).path())
         .filter(|it| it.is_file())
         .collect();
     res.sort();

@@ -3,6 +3,7 @@
 //! * [`cases!`] walks `test_data/SUITE`: each `name.in` is rendered and compared with the `name.expect`
 //!   beside it. `UPDATE_EXPECT=1` rewrites the expectations, which are then read by a person.
 //! * [`rows!`] walks a JSONL file in which a case is a line.
+//! * [`Console`] runs the `console` examples of a Markdown page and compares what they print.
 //! * [`split`] cuts an input in every way that a stream may arrive in.
 //!
 //! A failure names the file and shows what differs, all failures of a suite are shown at once, and a
@@ -19,15 +20,17 @@
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "the harness reads case files and UPDATE_EXPECT"
+    reason = "the harness reads case files and UPDATE_EXPECT, and runs examples"
 )]
 
+mod console;
 mod diff;
 mod folder;
 mod report;
 mod rows;
 pub mod split;
 
+pub use console::Console;
 pub use diff::diff;
 pub use folder::{Case, Folder, Verdict};
 pub use rows::{Row, Rows};

@@ -12,11 +12,7 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn new(suite: impl Into<String>) -> Self {
-        Self {
-            suite: suite.into(),
-            n_cases: 0,
-            failures: Vec::new(),
-        }
+        Self { suite: suite.into(), n_cases: 0, failures: Vec::new() }
     }
 
     /// Runs one case; a panic in it becomes the failure of that case and the others still run.

@@ -30,10 +30,7 @@ pub struct Row {
 impl Rows {
     /// Opens a case file; [`rows!`](crate::rows) names one relative to the crate under test.
     pub fn open(path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: path.into(),
-            update: update_requested(),
-        }
+        Self { path: path.into(), update: update_requested() }
     }
 
     /// Rewrites expectations or compares with them, whatever `UPDATE_EXPECT` says.
@@ -89,20 +86,16 @@ impl Rows {
             report.run(&self.place(row), || {
                 let expected = expected.next();
                 let found = render(row);
-                assert!(
-                    !found.contains('\n'),
-                    "a rendered row has to be one line: {found:?}"
-                );
+                assert!(!found.contains('\n'), "a rendered row has to be one line: {found:?}");
                 rewritten.push_str(&found);
                 rewritten.push('\n');
                 match expected {
                     _ if self.update => Ok(()),
                     Some(expected) if expected == found => Ok(()),
                     Some(expected) => Err(diff(expected, &found)),
-                    None => Err(format!(
-                        "{} has no such line; found:\n{found}",
-                        expect_path.display()
-                    )),
+                    None => {
+                        Err(format!("{} has no such line; found:\n{found}", expect_path.display()))
+                    }
                 }
             });
         }
@@ -128,25 +121,15 @@ fn parse(text: &str) -> Vec<Row> {
         .map(|(at, text)| {
             let line = at + 1;
             let name = leading_name(text).map_or_else(|| format!("line {line}"), str::to_owned);
-            Row {
-                name,
-                text: text.to_owned(),
-                line,
-            }
+            Row { name, text: text.to_owned(), line }
         })
         .collect()
 }
 
 fn leading_name(row: &str) -> Option<&str> {
     let row = row.trim_start().strip_prefix('{')?.trim_start();
-    let value = row
-        .strip_prefix("\"name\"")
-        .or_else(|| row.strip_prefix("\"id\""))?;
-    let value = value
-        .trim_start()
-        .strip_prefix(':')?
-        .trim_start()
-        .strip_prefix('"')?;
+    let value = row.strip_prefix("\"name\"").or_else(|| row.strip_prefix("\"id\""))?;
+    let value = value.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
     let (name, _) = value.split_once('"')?;
     (!name.contains('\\')).then_some(name)
 }

@@ -54,9 +54,7 @@ pub fn every(bytes: &[u8], n: usize) -> impl Iterator<Item = &[u8]> {
 /// assert_eq!(ways, [["", "é!"], ["é", "!"], ["é!", ""]]);
 /// ```
 pub fn text_in_two(text: &str) -> impl Iterator<Item = [&str; 2]> {
-    (0..=text.len())
-        .filter(|&at| text.is_char_boundary(at))
-        .map(|at| [&text[..at], &text[at..]])
+    (0..=text.len()).filter(|&at| text.is_char_boundary(at)).map(|at| [&text[..at], &text[at..]])
 }
 
 /// Cuts `text` into pieces of `n` characters, the last one shorter; an empty text gives no piece.
@@ -92,8 +90,6 @@ pub fn chars(text: &str, n: usize) -> impl Iterator<Item = &str> {
 /// ```
 pub fn chunkings(bytes: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
     let whole = std::iter::once(vec![bytes]);
-    let pieces = [1, 2, 3, 5, 7, 16, 64]
-        .into_iter()
-        .map(|n| every(bytes, n).collect());
+    let pieces = [1, 2, 3, 5, 7, 16, 64].into_iter().map(|n| every(bytes, n).collect());
     whole.chain(pieces).chain(in_two(bytes).map(Vec::from))
 }

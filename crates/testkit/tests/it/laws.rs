@@ -24,9 +24,7 @@ pub(crate) fn cuts_lose_nothing(bytes: &[u8]) {
 /// each side's changed lines are counted right.
 pub(crate) fn a_diff_holds_both_texts(text: &str) {
     let middle = text.len() / 2;
-    let at = (middle..=text.len())
-        .find(|&at| text.is_char_boundary(at))
-        .unwrap_or(text.len());
+    let at = (middle..=text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len());
     let (old, new) = text.split_at(at);
     let res = diff(old, new);
     assert_eq!(res.is_empty(), old == new);

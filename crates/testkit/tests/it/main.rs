@@ -1,10 +1,7 @@
 //! The harness tested through its own front door, on folders that the tests make themselves.
 
 #![allow(clippy::unwrap_used)]
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the tests make the folders that they walk"
-)]
+#![allow(clippy::disallowed_methods, reason = "the tests make the folders that they walk")]
 
 mod laws;
 
@@ -12,13 +9,11 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use testkit::{Case, Folder, Row, Rows, Verdict};
+use testkit::{Case, Console, Folder, Row, Rows, Verdict};
 
 /// A fresh folder of this test's own, filled with `files`.
 fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let root = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("testkit")
-        .join(name);
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("testkit").join(name);
     if root.exists() {
         fs::remove_dir_all(&root).unwrap();
     }
@@ -48,29 +43,19 @@ fn own_case_folder_passes() {
 
 #[test]
 fn own_case_file_passes() {
-    testkit::rows!("rows.jsonl")
-        .with_update(false)
-        .check_lines(|row| row.text.len().to_string());
+    testkit::rows!("rows.jsonl").with_update(false).check_lines(|row| row.text.len().to_string());
 }
 
 #[test]
 fn a_difference_names_the_file_and_shows_the_lines() {
     let root = folder(
         "difference",
-        &[
-            ("a.in", "x\ny\n"),
-            ("a.expect", "X\nZ\n"),
-            ("b.in", "b"),
-            ("b.expect", "B\n"),
-        ],
+        &[("a.in", "x\ny\n"), ("a.expect", "X\nZ\n"), ("b.in", "b"), ("b.expect", "B\n")],
     );
     let text = failure(|| Folder::open(&root).with_update(false).check(upper));
     assert!(text.contains("1 of 2 cases failed"), "{text}");
     assert!(
-        text.contains(&format!(
-            "---- {}\n  X\n- Z\n+ Y\n",
-            root.join("a.in").display()
-        )),
+        text.contains(&format!("---- {}\n  X\n- Z\n+ Y\n", root.join("a.in").display())),
         "{text}"
     );
 }
@@ -97,82 +82,47 @@ fn a_suite_without_cases_fails() {
 
 #[test]
 fn stray_files_fail() {
-    let root = folder(
-        "stray",
-        &[
-            ("a.in", "a"),
-            ("a.expect", "A\n"),
-            ("b.expect", "B\n"),
-            ("c.inn", "c"),
-        ],
-    );
+    let root =
+        folder("stray", &[("a.in", "a"), ("a.expect", "A\n"), ("b.expect", "B\n"), ("c.inn", "c")]);
     let text = failure(|| Folder::open(&root).with_update(false).check(upper));
-    assert!(
-        text.contains("b.expect: neither") && text.contains("c.inn: neither"),
-        "{text}"
-    );
+    assert!(text.contains("b.expect: neither") && text.contains("c.inn: neither"), "{text}");
 }
 
 #[test]
 fn verdicts_are_compared_with_the_folder() {
-    let root = folder(
-        "verdict",
-        &[("ok/1.in", "7"), ("err/2.in", "8"), ("err/3.in", "x")],
-    );
+    let root = folder("verdict", &[("ok/1.in", "7"), ("err/2.in", "8"), ("err/3.in", "x")]);
     let parse = |case: &Case| {
-        case.text()
-            .parse::<u8>()
-            .map(|it| it.to_string())
-            .map_err(|err| err.to_string())
+        case.text().parse::<u8>().map(|it| it.to_string()).map_err(|err| err.to_string())
     };
     let text = failure(|| Folder::open(&root).with_update(true).check_result(parse));
     assert!(
         text.contains("1 of 3 cases failed") && text.contains("wrong folder, it gave Ok: 8"),
         "{text}"
     );
-    let verdicts: Vec<_> = Folder::open(&root)
-        .cases()
-        .into_iter()
-        .map(|it| (it.name, it.verdict))
-        .collect();
+    let verdicts: Vec<_> =
+        Folder::open(&root).cases().into_iter().map(|it| (it.name, it.verdict)).collect();
     let (ok, err) = (Some(Verdict::Ok), Some(Verdict::Err));
-    assert_eq!(
-        verdicts,
-        [
-            ("ok/1".into(), ok),
-            ("err/2".into(), err),
-            ("err/3".into(), err)
-        ]
-    );
+    assert_eq!(verdicts, [("ok/1".into(), ok), ("err/2".into(), err), ("err/3".into(), err)]);
 }
 
 #[test]
 fn a_panic_fails_its_case_only() {
-    let root = folder(
-        "panic",
-        &[("a.in", "a"), ("b.in", "b"), ("b.expect", "B\n")],
-    );
+    let root = folder("panic", &[("a.in", "a"), ("b.in", "b"), ("b.expect", "B\n")]);
     let text = failure(|| {
         Folder::open(&root).with_update(false).check(|case| {
             assert!(case.text() != "a", "boom");
             upper(case)
         });
     });
-    assert!(
-        text.contains("1 of 2 cases failed") && text.contains("panicked: boom"),
-        "{text}"
-    );
+    assert!(text.contains("1 of 2 cases failed") && text.contains("panicked: boom"), "{text}");
 }
 
 #[test]
 fn rows_carry_line_and_name() {
     let root = folder("rows", &[("a.jsonl", "{\"name\":\"one\"}\n\n{\"x\":2}\n")]);
     let rows = Rows::open(root.join("a.jsonl"));
-    let found: Vec<_> = rows
-        .rows()
-        .into_iter()
-        .map(|Row { name, line, .. }| (line, name))
-        .collect();
+    let found: Vec<_> =
+        rows.rows().into_iter().map(|Row { name, line, .. }| (line, name)).collect();
     assert_eq!(found, [(1, "one".to_owned()), (3, "line 3".to_owned())]);
     let text = failure(|| rows.check(|row| assert_eq!(row.line, 1)));
     assert!(text.contains("a.jsonl:3 (line 3)\npanicked"), "{text}");
@@ -196,16 +146,24 @@ fn row_expectations_are_written_and_compared() {
 
 #[test]
 fn laws_hold_for_short_texts() {
-    for text in [
-        "",
-        "\n",
-        "a",
-        "a\nb",
-        "é<tool>\r\n\u{1}  x\n\n",
-        "same\nsame\n",
-    ] {
+    for text in ["", "\n", "a", "a\nb", "é<tool>\r\n\u{1}  x\n\n", "same\nsame\n"] {
         laws::cuts_lose_nothing(text.as_bytes());
         laws::a_diff_holds_both_texts(text);
     }
     laws::cuts_lose_nothing(b"\xff\xfe not text");
+}
+
+#[cfg(unix)]
+#[test]
+fn console_examples_are_run_and_rewritten() {
+    let page = "# A\n\n```console\n$ say hello\nhello\n$ echo 1; echo 2 >&2\n1\n```\n";
+    let root = folder("console", &[("page.md", page)]);
+    let console = |update| Console::new(&root, "").with_alias("say ", "echo ").with_update(update);
+    let pages = [root.join("page.md")];
+    let text = failure(|| console(false).check(&pages));
+    assert!(text.contains("1 of 2 cases failed") && text.contains("page.md:6: echo 1"), "{text}");
+    assert!(text.contains("  1\n+ 2\n"), "{text}");
+    console(true).check(&pages);
+    console(false).check(&pages);
+    assert_eq!(fs::read_to_string(&pages[0]).unwrap(), page.replace("1\n```", "1\n2\n```"));
 }
