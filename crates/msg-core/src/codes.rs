@@ -6,6 +6,54 @@
 
 use crate::Severity;
 
+/// The codes of messages, their forms, turns and conversions.
+pub const CODES: &[CodeInfo] = &[
+    CodeInfo::error("message::bad-json", "MS-9", "the document is not JSON"),
+    CodeInfo::error("message::bad-shape", "MS-9", "the JSON has not the shape of the format"),
+    CodeInfo::error("message::missing-role", "MS-9", "a message has no role"),
+    CodeInfo::info("message::role-spelling", "MS-2", "another spelling of a role was read"),
+    CodeInfo::warning("message::duplicate-member", "MS-8", "a member occurs twice, the last wins"),
+    CodeInfo::warning("message::lone-surrogate", "MS-8", "half a surrogate pair became U+FFFD"),
+    CodeInfo::error("message::invalid-role", "MS-18", "nobody knows the role of the message"),
+    CodeInfo::error("message::empty-content", "MS-18", "the message says nothing"),
+    CodeInfo::error("message::too-long", "MS-18", "the text of a user is longer than allowed"),
+    CodeInfo::error("message::misplaced-part", "MS-18", "a part that no message of this role has"),
+    CodeInfo::error("message::empty-tool-name", "MS-18", "a call without the name of a tool"),
+    CodeInfo::warning("message::invalid-arguments", "MS-18", "arguments of a call are not JSON"),
+    CodeInfo::warning(
+        "message::arguments-not-object",
+        "MS-18",
+        "arguments of a call are no object",
+    ),
+    CodeInfo::error("agent::bad-shape", "MS-12", "an agent message of no known shape"),
+    CodeInfo::error(
+        "agent::unknown-role",
+        "MS-12",
+        "an agent message whose role is none of the four",
+    ),
+    CodeInfo::error(
+        "turn::bad-shape",
+        "MS-19",
+        "a turn or part that is no object, or parts that are no list",
+    ),
+    CodeInfo::warning("convert::lost-part", "MS-24", "the target has no place for a part"),
+    CodeInfo::warning("convert::lost-member", "MS-24", "the target has no place for a member"),
+    CodeInfo::warning("convert::lost-message", "MS-24", "nothing of a message is left to write"),
+    CodeInfo::warning("convert::split-message", "MS-5, MS-24", "one message became several"),
+    CodeInfo::warning("convert::merged-parts", "MS-24", "several texts became one"),
+    CodeInfo::warning("convert::json-as-text", "MS-24", "JSON became its text"),
+    CodeInfo::warning(
+        "convert::invalid-arguments",
+        "MS-13, MS-24",
+        "arguments that are no JSON became a string",
+    ),
+    CodeInfo::warning(
+        "convert::role-changed",
+        "MS-24",
+        "the target has no such role, another was written",
+    ),
+];
+
 /// One row of a crate's table of diagnostic codes.
 ///
 /// ```

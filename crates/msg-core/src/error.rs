@@ -39,7 +39,7 @@ pub enum Error {
         offset: usize,
     },
     /// A message without a role, or with one that is no string: `message::missing-role`.
-    #[error("message {message}: expected a string in its member role, object at byte {offset}")]
+    #[error("message {message}: expected `role` to be a string at byte {offset}")]
     Role {
         /// Index of the message.
         message: usize,
@@ -74,6 +74,21 @@ pub enum Error {
 }
 
 impl Error {
+    /// From an error of the JSON reader in this message: a value of another kind is
+    /// [`Error::Shape`], all else [`Error::Json`].
+    pub fn from_json(error: JsonError, message: Option<usize>) -> Self {
+        let JsonError { offset, problem } = error;
+        match problem {
+            Problem::Kind { expected, .. } => Error::Shape { message, expected, offset },
+            problem => Error::Json { offset, problem, message },
+        }
+    }
+
+    /// Something that the format has in this message, and that is not there.
+    pub(crate) fn missing(message: usize, offset: usize, expected: &'static str) -> Self {
+        Error::Shape { message: Some(message), expected, offset }
+    }
+
     /// The stable code of the failure (MS-9).
     pub fn code(&self) -> Code {
         Code::new(match self {

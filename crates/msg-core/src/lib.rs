@@ -27,6 +27,7 @@ mod part;
 mod arguments;
 mod content;
 mod extra;
+mod members;
 mod raw;
 
 mod event;
@@ -38,11 +39,29 @@ mod diagnostic;
 mod error;
 mod report;
 
+mod check;
+mod check_id;
 mod ids;
+mod input;
+mod preview;
 mod size;
+mod truncate;
 
+pub mod agent;
+mod layout;
+mod losses;
+pub mod native;
+pub mod plain;
+mod reading;
+
+pub use agent::{
+    AgentForm, AgentMessage, AgentStateSnapshot, ContentPart, MessageContent, MessageRole,
+    ToolInvocation, ToolResultContent,
+};
 pub use arguments::{Arguments, ArgumentsError, ArgumentsState};
-pub use codes::CodeInfo;
+pub use check::check_all;
+pub use check_id::{IdError, MAX_ID_CHARS, check_id};
+pub use codes::{CODES, CodeInfo};
 pub use content::Content;
 pub use diagnostic::{Code, Diagnostic, Position, Severity};
 pub use error::Error;
@@ -50,11 +69,15 @@ pub use event::StreamEvent;
 pub use extra::{Extra, Origin};
 pub use finish::FinishReason;
 pub use ids::{CountingIds, IdSource, SeededIds};
+pub use input::{DEFAULT_MAX_CHARS, InputError, InputRules, validate_message};
+pub use members::Members;
 pub use message::Message;
 pub use part::{
     Audio, CallKind, File, Image, Other, Part, Place, Reasoning, Text, ToolCall, ToolResult,
 };
+pub use plain::{NotPlain, PlainMessage};
 pub use raw::RawJson;
 pub use report::Report;
 pub use role::Role;
+pub use truncate::truncate;
 pub use usage::Usage;

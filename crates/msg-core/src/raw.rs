@@ -35,6 +35,12 @@ impl RawJson {
         Ok(RawValue::from_string(text).map(Self).expect("the text was validated as JSON above"))
     }
 
+    /// Takes a text that a reader has walked over, without walking over it again ourselves.
+    pub(crate) fn from_walked(text: &str) -> Self {
+        let raw = RawValue::from_string(text.to_owned());
+        raw.map(Self).expect("a reader that refuses more than serde_json walked over it")
+    }
+
     /// The JSON string of this text.
     pub fn string(text: &str) -> Self {
         let mut out = Vec::with_capacity(text.len() + 2);

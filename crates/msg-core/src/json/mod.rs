@@ -23,6 +23,7 @@
 
 mod compact;
 mod error;
+mod member;
 mod reader;
 mod scan;
 mod string;
@@ -30,6 +31,7 @@ mod write;
 
 pub use compact::{compact_len, tokens, write_compact, write_spaced};
 pub use error::{JsonError, Problem};
+pub use member::string_member;
 pub use reader::{Kind, Reader};
 pub use scan::{TextState, classify, skip_value, validate};
 pub use string::{JsonStr, unescape};

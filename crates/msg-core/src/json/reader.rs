@@ -1,6 +1,8 @@
 //! The pull reader: the caller says what it expects next, the reader gives it or the place where
 //! something else stands. How deep known positions nest is limited; raw values are not.
 
+use crate::RawJson;
+
 use super::{
     error::{JsonError, Problem},
     scan::{self, skip_blanks, unexpected},
@@ -204,6 +206,14 @@ impl<'a> Reader<'a> {
         self.at = scan::skip_value(self.bytes(), start)?;
         self.fresh = false;
         Ok(&self.text[start..self.at])
+    }
+
+    /// As [`Reader::raw`], kept.
+    ///
+    /// # Errors
+    /// It is malformed.
+    pub fn raw_json(&mut self) -> Result<RawJson, JsonError> {
+        self.raw().map(RawJson::from_walked)
     }
 
     /// The source text between two offsets that this reader has given.

@@ -1,0 +1,168 @@
+//! Which content a message becomes (MS-13), decided once for the writer of bytes and for the types.
+
+use std::borrow::Cow;
+
+use super::MessageRole;
+use crate::{CallKind, Message, Origin, Part, Role, ToolCall, ToolResult, losses::Losses};
+
+/// One agent message that a message becomes.
+pub(super) struct Shape<'a> {
+    pub(super) role: MessageRole,
+    pub(super) content: Body<'a>,
+    pub(super) name: Option<&'a str>,
+    pub(super) tool_call_id: Option<&'a str>,
+    /// The message whose unknown members go with it.
+    pub(super) owner: Option<&'a Message>,
+}
+
+/// The content.
+pub(super) enum Body<'a> {
+    Text(Cow<'a, str>),
+    ToolCalls(Vec<&'a ToolCall>),
+    ToolResult(Cow<'a, str>),
+    MultiPart(Vec<&'a Part>),
+}
+
+/// What a message becomes: one, or one for each result of a tool message.
+pub(super) fn shapes<'a>(message: &'a Message, losses: &mut Losses<'_>) -> Vec<Shape<'a>> {
+    let role = message_role(&message.role, losses);
+    losses.extra(&message.extra, Some(&Origin::Agent));
+    if role == MessageRole::Tool {
+        return tool_shapes(message, losses);
+    }
+    for (at, part) in message.parts.iter().enumerate() {
+        losses.at_part(Some(at));
+        part_losses(part, losses);
+    }
+    let content = body(&message.parts);
+    let name = message.name.as_deref();
+    vec![Shape { role, content, name, tool_call_id: None, owner: Some(message) }]
+}
+
+pub(super) fn message_role(role: &Role, losses: &mut Losses<'_>) -> MessageRole {
+    let res = match role {
+        Role::System | Role::Developer => MessageRole::System,
+        Role::Assistant => MessageRole::Assistant,
+        Role::Tool => MessageRole::Tool,
+        _ => MessageRole::User,
+    };
+    if matches!(role, Role::Developer | Role::Other(_)) {
+        let text = format!("role `{role}` becomes {}", res.as_str());
+        losses.warn("convert::role-changed", text);
+    }
+    res
+}
+
+fn body(parts: &[Part]) -> Body<'_> {
+    match parts {
+        [] => return Body::Text(Cow::Borrowed("")),
+        [Part::Text(it)] => return Body::Text(Cow::Borrowed(&it.text)),
+        _ => {}
+    }
+    let calls: Vec<_> = parts.iter().filter_map(Part::as_tool_call).collect();
+    if calls.len() == parts.len() {
+        return Body::ToolCalls(calls);
+    }
+    Body::MultiPart(parts.iter().collect())
+}
+
+fn tool_shapes<'a>(message: &'a Message, losses: &mut Losses<'_>) -> Vec<Shape<'a>> {
+    if message.name.is_some() {
+        losses.member("name", "agent tool");
+    }
+    let mut res = Vec::new();
+    for (at, part) in message.parts.iter().enumerate() {
+        losses.at_part(Some(at));
+        match part {
+            Part::ToolResult(it) => res.push(result_shape(it, losses)),
+            _ => losses.part(part, "agent tool"),
+        }
+    }
+    match res.first_mut() {
+        Some(first) => first.owner = Some(message),
+        None => losses.message(message),
+    }
+    if res.len() > 1 {
+        losses.split();
+    }
+    res
+}
+
+fn result_shape<'a>(result: &'a ToolResult, losses: &mut Losses<'_>) -> Shape<'a> {
+    if result.is_error {
+        losses.member("is_error", "agent");
+    }
+    if result.kind != CallKind::Function {
+        losses.member("kind", "agent");
+    }
+    losses.extra(&result.extra, Some(&Origin::Agent));
+    Shape {
+        role: MessageRole::Tool,
+        content: result_body(result, losses),
+        name: result.name.as_deref(),
+        tool_call_id: Some(&*result.call_id).filter(|it| !it.is_empty()),
+        owner: None,
+    }
+}
+
+fn result_body<'a>(result: &'a ToolResult, losses: &mut Losses<'_>) -> Body<'a> {
+    let parts = result.content.parts();
+    for part in parts {
+        part_losses(part, losses);
+    }
+    let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
+    if texts.len() < parts.len() {
+        return Body::MultiPart(parts.iter().collect());
+    }
+    Body::ToolResult(join(&texts, losses))
+}
+
+/// Texts as one, joined with a line break.
+pub(super) fn join<'a>(texts: &[&'a str], losses: &mut Losses<'_>) -> Cow<'a, str> {
+    match texts {
+        [] => Cow::Borrowed(""),
+        [one] => Cow::Borrowed(one),
+        more => {
+            losses.warn("convert::merged-parts", "texts joined with a line break");
+            Cow::Owned(more.join("\n"))
+        }
+    }
+}
+
+/// What a part loses that has a place of its own; all others go whole, as native JSON.
+fn part_losses(part: &Part, losses: &mut Losses<'_>) {
+    match part {
+        Part::Text(it) => losses.extra(&it.extra, None),
+        Part::ToolCall(it) => call_losses(it, losses),
+        _ if is_plain_image(part) || is_json(part) => {
+            losses.extra(part.extra(), Some(&Origin::Agent));
+        }
+        _ => {}
+    }
+}
+
+/// What a call loses: kind, signature, members of other formats, and the form of arguments that are
+/// no JSON.
+pub(super) fn call_losses(call: &ToolCall, losses: &mut Losses<'_>) {
+    if call.kind != CallKind::Function {
+        losses.member("kind", "agent");
+    }
+    if call.signature.is_some() {
+        losses.member("signature", "agent");
+    }
+    losses.extra(&call.extra, Some(&Origin::Agent));
+    if crate::json::validate(call.arguments.text()).is_err() {
+        losses.warn("convert::invalid-arguments", "arguments are no JSON and become a string");
+    }
+}
+
+/// Whether the image has a place of its own: a URL and nothing but a detail beside it.
+pub(super) fn is_plain_image(part: &Part) -> bool {
+    matches!(part, Part::Image(it)
+        if it.url.is_some() && it.file_id.is_none() && it.media_type.is_none())
+}
+
+/// Whether the part is JSON as such.
+pub(super) fn is_json(part: &Part) -> bool {
+    matches!(part, Part::Other(it) if it.format == Origin::Json && it.place.is_none())
+}

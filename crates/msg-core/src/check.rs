@@ -1,0 +1,140 @@
+//! What is wrong with one message by itself (MS-18).
+//!
+//! Whether calls have their results, roles alternate or ids repeat is a matter of the whole chain
+//! and checked in `msg-chainast`. Nothing is changed here.
+
+use crate::{
+    ArgumentsState, CallKind, Diagnostic, InputRules, Message, Part, Report, Role, ToolCall,
+};
+
+impl Message {
+    /// Reports every problem of this message (MS-18): those of the message first, then those of
+    /// its parts in order. Positions name the part; [`check_all`] adds the message.
+    ///
+    /// ```
+    /// use msg_core::{InputRules, Message, Report};
+    /// let mut report = Report::default();
+    /// Message::user(" ").check(&InputRules::unlimited(), &mut report);
+    /// assert_eq!(report.iter().next().unwrap().code, "message::empty-content");
+    /// ```
+    pub fn check(&self, rules: &InputRules, report: &mut Report) {
+        Checker { message: self, at: None, rules, report }.run();
+    }
+}
+
+/// Checks messages in order; positions name message and part (MS-18).
+///
+/// ```
+/// use msg_core::{InputRules, Message, Report, check_all};
+/// let mut report = Report::default();
+/// check_all(&[Message::user("hi"), Message::user("")], &InputRules::unlimited(), &mut report);
+/// assert_eq!(report.iter().next().unwrap().at.message, Some(1));
+/// ```
+pub fn check_all(messages: &[Message], rules: &InputRules, report: &mut Report) {
+    for (at, message) in messages.iter().enumerate() {
+        Checker { message, at: Some(at), rules, report }.run();
+    }
+}
+
+struct Checker<'a> {
+    message: &'a Message,
+    at: Option<usize>,
+    rules: &'a InputRules,
+    report: &'a mut Report,
+}
+
+impl Checker<'_> {
+    fn run(mut self) {
+        if let Role::Other(it) = &self.message.role {
+            self.error(None, "message::invalid-role", format!("unknown role `{it}`"));
+        }
+        if !self.message.parts.iter().any(is_content) {
+            self.error(None, "message::empty-content", "message has no content");
+        }
+        self.check_length();
+        for (at, part) in self.message.parts.iter().enumerate() {
+            self.check_part(at, part);
+        }
+    }
+
+    fn check_length(&mut self) {
+        if self.message.role != Role::User {
+            return;
+        }
+        if let Some(chars) = self.rules.excess(self.message.text().trim()) {
+            let max = self.rules.max_chars;
+            let text = format!("message has {chars} characters, at most {max} are allowed");
+            self.error(None, "message::too-long", text);
+        }
+    }
+
+    fn check_part(&mut self, at: usize, part: &Part) {
+        if !fits(part, &self.message.role) {
+            let text = format!("{} part in a {} message", part.kind(), self.message.role);
+            self.error(Some(at), "message::misplaced-part", text);
+        }
+        if let Part::ToolCall(call) = part {
+            self.check_call(at, call);
+        }
+    }
+
+    fn check_call(&mut self, at: usize, call: &ToolCall) {
+        if call.name.is_empty() {
+            self.error(Some(at), "message::empty-tool-name", "tool call without a name");
+        }
+        if call.kind == CallKind::Custom || call.arguments.text().trim().is_empty() {
+            return;
+        }
+        match call.arguments.state() {
+            ArgumentsState::Object => {}
+            ArgumentsState::NotObject => {
+                let text = "arguments are JSON, but no object";
+                self.push(at, Diagnostic::warning("message::arguments-not-object".into(), text));
+            }
+            ArgumentsState::Incomplete | ArgumentsState::Invalid => {
+                let text = "arguments are not JSON";
+                self.push(at, Diagnostic::warning("message::invalid-arguments".into(), text));
+            }
+        }
+    }
+
+    fn error(&mut self, part: Option<usize>, code: &'static str, text: impl Into<String>) {
+        let mut it = Diagnostic::error(code.into(), text);
+        it.at.message = self.at;
+        it.at.part = part;
+        self.report.push(it);
+    }
+
+    fn push(&mut self, part: usize, mut it: Diagnostic) {
+        it.at.message = self.at;
+        it.at.part = Some(part);
+        self.report.push(it);
+    }
+}
+
+/// Whether the part says anything: reasoning and white space do not.
+fn is_content(part: &Part) -> bool {
+    // A stack of our own, because results may be built to any depth.
+    let mut stack = vec![part];
+    while let Some(part) = stack.pop() {
+        match part {
+            Part::Reasoning(_) => {}
+            Part::Text(it) | Part::Refusal(it) if it.text.trim().is_empty() => {}
+            Part::ToolResult(it) => stack.extend(it.content.parts()),
+            _ => return true,
+        }
+    }
+    false
+}
+
+/// Whether a message of this role may hold the part.
+fn fits(part: &Part, role: &Role) -> bool {
+    match part {
+        Part::ToolCall(_) | Part::Reasoning(_) => *role == Role::Assistant,
+        Part::ToolResult(_) => matches!(role, Role::Tool | Role::User),
+        Part::Text(_) | Part::Refusal(_) | Part::Image(_) | Part::Audio(_) | Part::File(_) => {
+            *role != Role::Tool
+        }
+        Part::Other(_) => true,
+    }
+}

@@ -1,0 +1,13 @@
+//! The native JSON form: the one that holds everything a [`Message`](crate::Message) holds (MS-7).
+//!
+//! Reader and writer go between bytes and messages directly; no tree of values is built. The forms
+//! of others (plain, agent, turns) have modules of their own, the wire formats crates of their own.
+
+mod part;
+mod read;
+mod serde_impl;
+mod write;
+
+pub(crate) use part::{is_known_type, read as read_part_from};
+pub use read::{read, read_part, read_reporting};
+pub use write::{write, write_message, write_part};

@@ -1,0 +1,109 @@
+//! Native JSON to messages (MS-7): the list and the members of a message. Parts are in `part`.
+
+use super::part::{Source, read_content};
+use crate::{Error, Extra, Message, Origin, Part, RawJson, Report, Role, json::Reader, reading};
+
+/// Reads a list of messages in native form (MS-7). Linear; nesting beyond 128 is refused.
+///
+/// Role spellings, duplicated members and lone surrogates go unreported:
+/// [`read_reporting`] names them.
+///
+/// # Errors
+/// [`Error`], with the index of the message and the byte offset.
+///
+/// ```
+/// use msg_core::{Message, native};
+/// let messages = native::read(br#"[{"role":"user","parts":[{"type":"text","text":"Hi"}]}]"#)?;
+/// assert_eq!(messages, [Message::user("Hi")]);
+/// # Ok::<(), msg_core::Error>(())
+/// ```
+pub fn read(json: &[u8]) -> Result<Vec<Message>, Error> {
+    read_reporting(json, &mut Report::with_cap(0))
+}
+
+/// As [`read`], and reports `message::role-spelling`, `message::duplicate-member` and
+/// `message::lone-surrogate`.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_reporting(json: &[u8], report: &mut Report) -> Result<Vec<Message>, Error> {
+    reading::list(json, report, read_message)
+}
+
+/// Reads one part in native form, as it stands in `parts`.
+///
+/// # Errors
+/// As [`read`], with message 0.
+///
+/// ```
+/// use msg_core::{Part, native};
+/// assert_eq!(native::read_part(br#"{"type":"text","text":"Hi"}"#)?, Part::text("Hi"));
+/// # Ok::<(), msg_core::Error>(())
+/// ```
+pub fn read_part(json: &[u8]) -> Result<Part, Error> {
+    let fail = |it| Error::from_json(it, Some(0));
+    let mut report = Report::with_cap(0);
+    let mut source = Source::new(Reader::new(json).map_err(fail)?, &mut report);
+    let part = super::part::read(&mut source)?;
+    source.reader.finish().map_err(fail)?;
+    Ok(part)
+}
+
+/// Reads one message. The serde impls use it too.
+pub(super) fn read_message(source: &mut Source<'_, '_>) -> Result<Message, Error> {
+    let start = source.begin_object()?;
+    let mut res = Draft::default();
+    while let Some(key) = source.next_key()? {
+        res.member(&key, source)?;
+    }
+    res.finish(source, start)
+}
+
+#[derive(Default)]
+struct Draft {
+    role: Option<Role>,
+    name: Option<String>,
+    parts: Option<Vec<Part>>,
+    extra: Extra,
+}
+
+impl Draft {
+    fn member(&mut self, key: &str, source: &mut Source<'_, '_>) -> Result<(), Error> {
+        match key {
+            "role" => {
+                source.note_duplicate(self.role.is_some(), key);
+                self.role = Some(source.role()?);
+            }
+            "name" => source.text_into(&mut self.name, key)?,
+            "parts" => {
+                source.note_duplicate(self.parts.is_some(), key);
+                self.parts = Some(read_content(source, true)?);
+            }
+            "extra" => read_extra(source, &mut self.extra)?,
+            _ => source.unknown(key, Origin::Native, &mut self.extra)?,
+        }
+        Ok(())
+    }
+
+    fn finish(self, source: &Source<'_, '_>, start: usize) -> Result<Message, Error> {
+        let message = source.message;
+        let role = self.role.ok_or(Error::Role { message, offset: start })?;
+        let parts = self.parts.ok_or(Error::missing(message, start, "`parts`"))?;
+        let name = self.name.filter(|it| !it.is_empty());
+        Ok(Message { role, parts, name, extra: self.extra })
+    }
+}
+
+/// Reads `{ORIGIN:{NAME:VALUE}}`.
+pub(super) fn read_extra(source: &mut Source<'_, '_>, extra: &mut Extra) -> Result<(), Error> {
+    source.begin_object()?;
+    while let Some(origin) = source.next_key()? {
+        let origin = Origin::from(&*origin);
+        source.begin_object()?;
+        while let Some(name) = source.next_key()? {
+            let value: RawJson = source.raw()?;
+            extra.insert(origin.clone(), name, value);
+        }
+    }
+    Ok(())
+}

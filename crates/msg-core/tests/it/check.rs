@@ -1,0 +1,31 @@
+//! Message checks, by data (MS-18).
+
+use msg_core::{InputRules, Report, check_all};
+use serde_json::{Value, json};
+
+use crate::forms;
+
+#[test]
+fn check() {
+    testkit::rows!("check.jsonl").check(|row| {
+        let case: Value = serde_json::from_str(&row.text).unwrap();
+        let input = case["input_text"].as_str().unwrap();
+        let from = case["from"].as_str().unwrap();
+        let messages = forms::read(from, input.as_bytes(), &mut Report::default()).unwrap();
+        let rules = match case["max_chars"].as_u64() {
+            Some(it) => InputRules { max_chars: it as usize },
+            None => InputRules::unlimited(),
+        };
+        let mut report = Report::default();
+        check_all(&messages, &rules, &mut report);
+        let found: Vec<Value> = report
+            .iter()
+            .map(|it| match it.at.part {
+                Some(part) => json!({"code": it.code, "message": it.at.message, "part": part}),
+                None => json!({"code": it.code, "message": it.at.message}),
+            })
+            .collect();
+        assert_eq!(Value::from(found), case["diagnostics"]);
+        assert_eq!(!report.has_errors(), case["ok"].as_bool().unwrap());
+    });
+}

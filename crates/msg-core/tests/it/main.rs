@@ -1,0 +1,8 @@
+//! The tests of `msg-core`: cases in `test_data`, laws over them and over made-up input.
+
+#![allow(clippy::unwrap_used)]
+
+mod check;
+mod convert;
+mod forms;
+mod unit;

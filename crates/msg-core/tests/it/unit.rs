@@ -1,0 +1,107 @@
+//! Single functions, by data: each row of `unit.jsonl` names the function and what it gives.
+
+use msg_core::{
+    AgentStateSnapshot, Arguments, ArgumentsState, Diagnostic, InputError, InputRules,
+    MessageContent, Part, PlainMessage, StreamEvent, check_id, truncate,
+};
+use serde_json::Value;
+
+use crate::convert::normal;
+
+#[test]
+fn unit() {
+    testkit::rows!("unit.jsonl").check(|row| {
+        let case: Value = serde_json::from_str(&row.text).unwrap();
+        match case["unit"].as_str().unwrap() {
+            "validate_message" => validate_message(&case),
+            "truncate" => {
+                let max = case["max_chars"].as_u64().unwrap() as usize;
+                assert_eq!(truncate(text(&case, "text"), max), text(&case, "expected"));
+            }
+            "transition" => {}
+            "check_id" => {
+                assert_eq!(check_id(text(&case, "text")).is_ok(), case["ok"].as_bool().unwrap());
+            }
+            "display" => display(&case),
+            "snapshot" => snapshot(&row.text),
+            "event_roundtrip" => round_trip::<StreamEvent<'_>>(&row.text),
+            "diagnostic_roundtrip" => round_trip::<Diagnostic>(&row.text),
+            "constructor" => constructor(&case),
+            "arguments" => arguments(&case),
+            "size" => {
+                let part: Part = serde_json::from_value(case["part"].clone()).unwrap();
+                assert_eq!(part.size() as u64, case["expected"].as_u64().unwrap());
+            }
+            unit => panic!("no unit {unit}"),
+        }
+    });
+}
+
+fn text<'a>(case: &'a Value, name: &str) -> &'a str {
+    case[name].as_str().unwrap()
+}
+
+fn validate_message(case: &Value) {
+    let rules = InputRules { max_chars: case["max_chars"].as_u64().unwrap() as usize };
+    let expected = match case["error"].as_str() {
+        None => Ok(text(case, "ok").to_owned()),
+        Some("empty") => Err(InputError::Empty),
+        Some("too-long") => Err(InputError::TooLong {
+            chars: case["chars"].as_u64().unwrap() as usize,
+            max: case["max"].as_u64().unwrap() as usize,
+        }),
+        Some(other) => panic!("no error {other}"),
+    };
+    assert_eq!(rules.validate(text(case, "text")), expected);
+}
+
+fn display(case: &Value) {
+    let content: MessageContent = serde_json::from_value(case["content"].clone()).unwrap();
+    assert_eq!(content.to_string(), text(case, "expected"));
+    assert_eq!(content.as_text(), case["as_text"].as_str());
+}
+
+fn snapshot(row: &str) {
+    let state: AgentStateSnapshot = serde_json::from_str(&member(row, "input")).unwrap();
+    let out = serde_json::to_string(&state).unwrap();
+    assert_eq!(normal(&out), normal(&member(row, "expected")));
+}
+
+fn round_trip<T: serde::Serialize + for<'de> serde::Deserialize<'de>>(row: &str) {
+    let input = member(row, "input");
+    let value: T = serde_json::from_str(&input).unwrap();
+    assert_eq!(normal(&serde_json::to_string(&value).unwrap()), normal(&input));
+}
+
+fn constructor(case: &Value) {
+    let args: Vec<&str> =
+        case["args"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+    let made = match (text(case, "f"), args.as_slice()) {
+        ("user", [it]) => PlainMessage::user(*it),
+        ("assistant", [it]) => PlainMessage::assistant(*it),
+        ("system", [it]) => PlainMessage::system(*it),
+        ("tool", [name, it]) => PlainMessage::tool(name, it),
+        ("tool_error", [name, it]) => PlainMessage::tool_error(name, it),
+        (other, _) => panic!("no constructor {other}"),
+    };
+    assert_eq!(serde_json::to_value(&made).unwrap(), case["plain"]);
+    assert_eq!(serde_json::from_value::<PlainMessage>(case["plain"].clone()).unwrap(), made);
+}
+
+fn arguments(case: &Value) {
+    let expected = match text(case, "state") {
+        "object" => ArgumentsState::Object,
+        "not-object" => ArgumentsState::NotObject,
+        "incomplete" => ArgumentsState::Incomplete,
+        "invalid" => ArgumentsState::Invalid,
+        other => panic!("no state {other}"),
+    };
+    assert_eq!(Arguments::from(text(case, "text")).state(), expected);
+}
+
+/// The source text of a member: numbers and the order of members are part of the case.
+fn member(row: &str, name: &str) -> String {
+    let members: std::collections::BTreeMap<String, msg_core::RawJson> =
+        serde_json::from_str(row).unwrap();
+    members[name].text().to_owned()
+}
