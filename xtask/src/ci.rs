@@ -38,6 +38,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
         }
     }
     step("each crate alone", &mut failed, || each_alone(workspace));
+    step("fuzz targets", &mut failed, || fuzz_targets(workspace));
     step("tidy", &mut failed, || tidy::run(workspace, &[]));
     step("codegen", &mut failed, || codegen::run(workspace, &["--check"]));
     if failed.is_empty() {
@@ -60,6 +61,17 @@ fn each_alone(workspace: &Workspace) -> Res {
         )?;
     }
     Ok(())
+}
+
+/// Compiles the fuzz targets, without libFuzzer: that takes no nightly and no C++ compiler. Their
+/// workspace is another, the build folder need not be.
+fn fuzz_targets(workspace: &Workspace) -> Res {
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| workspace.root.join("target"), Into::into);
+    let target = target.display().to_string();
+    let mut args = vec!["check", "--quiet", "--locked", "--no-default-features"];
+    args.extend(["--manifest-path", "xtask/fuzz/Cargo.toml", "--target-dir", &target]);
+    sh::run(&workspace.root, &sh::cargo(), &args, &[])
 }
 
 /// Runs one step; a failure is noted and the next steps still run, so that one run shows everything.
