@@ -1,0 +1,143 @@
+//! What a JSON document of chat messages can be: a bare list, a request, a response (OA-3).
+
+use msg_core::{
+    Error, Message, Report,
+    json::{JsonError, Kind, Reader},
+};
+
+use super::{ChatRequest, ChatResponse, read_messages};
+use crate::{EncodeOptions, ReadOptions, wire::Context};
+
+/// A document that holds chat messages.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Document {
+    /// An array of messages.
+    Messages(Vec<Message>),
+    /// An object with `messages`.
+    Request(ChatRequest),
+    /// An object with `choices`.
+    Response(ChatResponse),
+}
+
+/// Reads a document of chat messages (OA-1, OA-3). What is odd about it is reported; it fails only
+/// for text that is not JSON and for what is no conversation. Linear in the input, and one
+/// allocation a text.
+///
+/// ```
+/// use msg_core::Report;
+/// use msg_openai::{ReadOptions, chat};
+///
+/// let mut report = Report::new();
+/// let json = br#"{"model":"m","messages":[{"role":"human","content":"hi"}]}"#;
+/// let document = chat::read(json, &ReadOptions::new(), &mut report)?;
+/// assert_eq!(document.messages().next().map(|it| it.text()), Some("hi".into()));
+/// assert_eq!(report.iter().next().map(|it| it.code.as_str()), Some("message::role-spelling"));
+///
+/// let error = chat::read(br#"[{"content":"hi"}]"#, &ReadOptions::new(), &mut report).unwrap_err();
+/// assert_eq!(error.to_string(), "message 0: expected a string in its member role, object at byte 1");
+/// # Ok::<(), msg_openai::Error>(())
+/// ```
+///
+/// # Errors
+/// [`crate::Error::Read`] with message and byte, or [`crate::Error::TooLarge`].
+pub fn read(
+    json: &[u8],
+    options: &ReadOptions,
+    report: &mut Report,
+) -> Result<Document, crate::Error> {
+    if json.len() > options.max_bytes {
+        return Err(crate::Error::TooLarge { limit: options.max_bytes });
+    }
+    let mut reader = Reader::new(json).map_err(Error::from)?;
+    let mut cx = Context::new(report);
+    let res = read_document(&mut reader, &mut cx);
+    cx.flush();
+    Ok(res?)
+}
+
+fn read_document<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Document, Error> {
+    let res = match reader.peek()? {
+        Kind::Array => Document::Messages(read_messages(reader, cx)?),
+        Kind::Object => match shape(reader.clone())? {
+            Shape::Request => Document::Request(ChatRequest::read_from(reader, cx)?),
+            Shape::Response => Document::Response(ChatResponse::read(reader, cx)?),
+            Shape::Unknown => return Err(unknown(reader)?),
+        },
+        _ => return Err(unknown(reader)?),
+    };
+    reader.finish()?;
+    Ok(res)
+}
+
+enum Shape {
+    Request,
+    Response,
+    Unknown,
+}
+
+/// Looks ahead for the member that tells a request from a response.
+fn shape(mut reader: Reader<'_>) -> Result<Shape, JsonError> {
+    let mut res = Shape::Unknown;
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        let kind = reader.peek()?;
+        match &*key.text {
+            "messages" if kind == Kind::Array => return Ok(Shape::Request),
+            "choices" if kind == Kind::Array => res = Shape::Response,
+            _ => {}
+        }
+        reader.raw()?;
+    }
+    Ok(res)
+}
+
+/// The error for a document that is none of ours, unless it is not even JSON.
+fn unknown(reader: &mut Reader<'_>) -> Result<Error, JsonError> {
+    let offset = reader.next_offset();
+    reader.raw()?;
+    reader.finish()?;
+    let expected = "a list of messages, an object with messages, or one with choices";
+    Ok(Error::Shape { message: None, expected, offset })
+}
+
+impl Document {
+    /// The messages, in order; of a response those of its choices.
+    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+        let (list, response) = match self {
+            Document::Messages(it) => (it.as_slice(), None),
+            Document::Request(it) => (it.messages.as_slice(), None),
+            Document::Response(it) => (&[][..], Some(it)),
+        };
+        list.iter().chain(response.into_iter().flat_map(ChatResponse::messages))
+    }
+
+    /// Gives the messages away.
+    pub fn into_messages(self) -> Vec<Message> {
+        match self {
+            Document::Messages(it) => it,
+            Document::Request(it) => it.messages,
+            Document::Response(it) => it.into_messages(),
+        }
+    }
+
+    /// Puts other messages in the place of those of a list or a request. The messages of a response
+    /// belong to their choices: false, and nothing is changed.
+    pub fn set_messages(&mut self, messages: Vec<Message>) -> bool {
+        match self {
+            Document::Messages(it) => *it = messages,
+            Document::Request(it) => it.messages = messages,
+            Document::Response(_) => return false,
+        }
+        true
+    }
+
+    /// Appends the document as JSON; unedited it is the same value as what was read, the order of
+    /// members included.
+    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>, report: &mut Report) {
+        match self {
+            Document::Messages(it) => super::write(it, options, out, report),
+            Document::Request(it) => it.write_with(options, out, report),
+            Document::Response(it) => it.write(options, out, report),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Chat messages, requests and responses of the Chat Completions API (OA-1 to OA-5), and of the many
+//! servers that speak almost that. No tokens, no network, no judgement: what is wrong with a
+//! conversation is for `msg-chainast` to say.
+
+mod document;
+mod request;
+mod response;
+mod tool;
+
+mod read;
+mod write;
+
+mod shape;
+mod signature;
+
+use msg_core::{Message, Report};
+use serde::{Serialize, Serializer, ser::Error as _};
+use serde_json::value::RawValue;
+
+use crate::EncodeOptions;
+
+pub use document::{Document, read};
+pub use request::ChatRequest;
+pub use response::{ChatResponse, Choice};
+pub use tool::{Tool, ToolChoice};
+
+pub(crate) use read::{messages as read_messages, one_message as read_message};
+pub(crate) use write::Writer;
+
+/// Appends the messages as a JSON array (OA-2): one message of the array for each, more where a
+/// message holds tool results, none for a tool message without one. What the format cannot hold is
+/// reported (MS-24). Linear in the output.
+///
+/// ```
+/// use msg_core::{Message, Part, Report, ToolCall};
+/// use msg_openai::{EncodeOptions, chat};
+///
+/// let call = ToolCall::new("call_1", "add", r#"{"a":1}"#);
+/// let messages = [Message::user("1 + ?"), Message::assistant("").with_part(Part::ToolCall(call))];
+/// let (mut out, mut report) = (Vec::new(), Report::new());
+/// chat::write(&messages, &EncodeOptions::new(), &mut out, &mut report);
+/// assert_eq!(
+///     String::from_utf8_lossy(&out),
+///     concat!(
+///         r#"[{"role":"user","content":"1 + ?"},"#,
+///         r#"{"role":"assistant","tool_calls":[{"id":"call_1","type":"function","#,
+///         r#""function":{"name":"add","arguments":"{\"a\":1}"}}]}]"#,
+///     ),
+/// );
+/// assert!(report.is_empty());
+/// ```
+pub fn write(
+    messages: &[Message],
+    options: &EncodeOptions,
+    out: &mut Vec<u8>,
+    report: &mut Report,
+) {
+    write::messages(messages, options, out, report);
+}
+
+/// The messages as a JSON array; [`write`] without the report.
+pub fn to_chat_messages(messages: &[Message], options: &EncodeOptions) -> Vec<u8> {
+    let mut out = Vec::new();
+    write(messages, options, &mut out, &mut Report::with_cap(0));
+    out
+}
+
+/// Messages that serialise as the `messages` of a request, inside a body of your own.
+///
+/// Meant for `serde_json`, into whose output the bytes go as they are; other serialisers get what
+/// they make of a [`RawValue`].
+///
+/// ```
+/// use msg_core::Message;
+/// use msg_openai::{EncodeOptions, chat::ChatMessages};
+///
+/// let (messages, options) = ([Message::user("hi")], EncodeOptions::new());
+/// let json = serde_json::to_string(&ChatMessages::new(&messages, &options))?;
+/// assert_eq!(json, r#"[{"role":"user","content":"hi"}]"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct ChatMessages<'a> {
+    messages: &'a [Message],
+    options: &'a EncodeOptions,
+}
+
+impl<'a> ChatMessages<'a> {
+    /// These messages, written with these options.
+    pub fn new(messages: &'a [Message], options: &'a EncodeOptions) -> Self {
+        Self { messages, options }
+    }
+}
+
+impl Serialize for ChatMessages<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let json = to_chat_messages(self.messages, self.options);
+        serialize_raw(json, serializer)
+    }
+}
+
+/// Hands finished JSON to a serialiser.
+pub(crate) fn serialize_raw<S: Serializer>(
+    json: Vec<u8>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let text = String::from_utf8(json).map_err(S::Error::custom)?;
+    RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
+}

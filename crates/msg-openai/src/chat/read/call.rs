@@ -1,0 +1,228 @@
+//! Tool calls: `tool_calls` of any age and shape, and the `function_call` before them.
+
+use msg_core::{
+    CallKind, Extra, Part, Place, ToolCall,
+    json::{JsonError, Kind, Reader},
+};
+
+use super::{Inner, Kept, OPENAI, other, sections};
+use crate::{
+    chat::{
+        shape::{call, function},
+        signature,
+    },
+    wire::{Context, Fields, Shape, bit, mask, text_of},
+};
+
+/// Reads the array of calls.
+pub(super) fn calls<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Vec<Part>, JsonError> {
+    let mut res = Vec::new();
+    reader.begin_array()?;
+    while reader.next_element()? {
+        res.push(read(reader, cx)?);
+    }
+    Ok(res)
+}
+
+/// Reads a legacy `function_call`; none if it has another shape.
+pub(super) fn legacy<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Part> {
+    let mark = cx.mark();
+    let function = Function::read(&function::SHAPE, &mut Reader::from_text(source), cx).ok()?;
+    let Some(it) = function.filter(|it| it.fits) else {
+        cx.back_to(mark);
+        return None;
+    };
+    let mut extra = Extra::default();
+    if let Some(inner) = it.inner.extra {
+        extra.insert(OPENAI, "function", inner);
+    }
+    let slot = call::FUNCTION_LEGACY << 5 | call::FUNCTION;
+    extra.set_layout(OPENAI, sections(&[slot], it.inner.slots.as_deref(), None));
+    Some(Part::ToolCall(ToolCall { extra, ..ToolCall::new("", it.name, it.arguments) }))
+}
+
+fn read<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Part, JsonError> {
+    let start = reader.next_offset();
+    if reader.peek()? != Kind::Object {
+        return Ok(other(Some(Place::ToolCalls), reader.raw()?));
+    }
+    let mark = cx.mark();
+    let draft = Draft::read(reader, cx)?;
+    if let Some(res) = draft.into_call(cx) {
+        return Ok(Part::ToolCall(res));
+    }
+    cx.back_to(mark);
+    Ok(other(Some(Place::ToolCalls), reader.source(start, reader.offset())))
+}
+
+/// The members of a call as they came.
+struct Draft<'a> {
+    fields: Fields<'a>,
+    function: Option<Function>,
+    custom: Option<Function>,
+}
+
+impl<'a> Draft<'a> {
+    fn read(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, JsonError> {
+        let fields = Fields::new(&call::SHAPE, cx);
+        let mut res = Self { fields, function: None, custom: None };
+        reader.begin_object()?;
+        while let Some(code) = res.fields.next(cx, reader)? {
+            let start = reader.next_offset();
+            match code {
+                call::FUNCTION => res.function = Function::read(&function::SHAPE, reader, cx)?,
+                call::CUSTOM => res.custom = Function::read(&function::CUSTOM, reader, cx)?,
+                _ => {
+                    reader.raw()?;
+                }
+            }
+            res.fields.set_raw(code, Some(reader.source(start, reader.offset())));
+        }
+        Ok(res)
+    }
+
+    fn into_call(mut self, cx: &mut Context<'a, '_>) -> Option<ToolCall> {
+        let kind = self.kind()?;
+        let id = self.id(cx)?;
+        let (body, it) = self.body(&kind)?;
+        let signed = self.fields.raw(call::EXTRA_CONTENT).and_then(signature::split);
+        if signed.is_some() {
+            self.fields.set_raw(call::EXTRA_CONTENT, None);
+        }
+        let (signature, rest, raw) = match signed {
+            Some(it) => (Some(it.signature), it.rest, it.odd),
+            None => (None, None, None),
+        };
+        let canonical = bit(call::ID)
+            | bit(call::TYPE)
+            | bit(body)
+            | mask(signature.is_some(), call::EXTRA_CONTENT);
+        let name = call::SHAPE.name(body);
+        let kept =
+            Kept { fields: &mut self.fields, canonical, inner_name: name, inner: it.inner, raw };
+        let mut extra = kept.into_extra(cx);
+        if let Some(rest) = rest {
+            extra.insert(OPENAI, "extra_content", rest);
+        }
+        let call = ToolCall::new(id, it.name, it.arguments);
+        Some(ToolCall { kind, signature, extra, ..call })
+    }
+
+    /// The kind; none if the type is not one of ours.
+    fn kind(&mut self) -> Option<CallKind> {
+        let kind = match self.fields.raw(call::TYPE) {
+            None => CallKind::Unspecified,
+            Some("null") => {
+                self.fields.vary(call::TYPE, call::TYPE_NULL);
+                CallKind::Unspecified
+            }
+            Some(source) => match &*text_of(source)?.0 {
+                "function" => CallKind::Function,
+                "custom" => CallKind::Custom,
+                _ => return None,
+            },
+        };
+        self.fields.set_raw(call::TYPE, None);
+        Some(kind)
+    }
+
+    fn id(&mut self, cx: &mut Context<'a, '_>) -> Option<String> {
+        let id = match self.fields.raw(call::ID) {
+            None => String::new(),
+            Some(source) => {
+                let (id, variant) = id_of(source, cx, "id")?;
+                self.fields.vary(call::ID, variant);
+                id
+            }
+        };
+        self.fields.set_raw(call::ID, None);
+        Some(id)
+    }
+
+    /// The code of the member that holds name and arguments, and these.
+    fn body(&mut self, kind: &CallKind) -> Option<(u8, Function)> {
+        let code = if *kind == CallKind::Custom { call::CUSTOM } else { call::FUNCTION };
+        let taken = if code == call::CUSTOM { &mut self.custom } else { &mut self.function };
+        let res = match (taken.take(), self.fields.raw(code)) {
+            (Some(it), _) if it.fits => it,
+            (Some(_), _) => return None,
+            (None, None) => Function::empty(),
+            (None, Some("null")) => {
+                self.fields.vary(code, call::FUNCTION_NULL);
+                Function::empty()
+            }
+            (None, Some(_)) => return None,
+        };
+        self.fields.set_raw(code, None);
+        Some((code, res))
+    }
+}
+
+/// An id that is text, a number or null, and the variant of its spelling.
+pub(super) fn id_of(source: &str, cx: &mut Context<'_, '_>, member: &str) -> Option<(String, u8)> {
+    if source == "null" {
+        return Some((String::new(), call::ID_NULL));
+    }
+    if let Some(text) = text_of(source) {
+        return Some((cx.text(text, member), 0));
+    }
+    let is_number = source.starts_with(|it: char| it == '-' || it.is_ascii_digit());
+    is_number.then(|| (source.to_owned(), call::ID_NUMBER))
+}
+
+/// The object of a call that holds name and arguments.
+struct Function {
+    name: String,
+    arguments: String,
+    inner: Inner,
+    /// Whether the name is text; if not, this is no call of ours.
+    fits: bool,
+}
+
+impl Function {
+    fn empty() -> Self {
+        Self { name: String::new(), arguments: String::new(), inner: Inner::default(), fits: true }
+    }
+
+    /// Reads an object; none, with the value passed, if it is none.
+    fn read<'a>(
+        shape: &'static Shape,
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<Option<Self>, JsonError> {
+        if reader.peek()? != Kind::Object {
+            reader.raw()?;
+            return Ok(None);
+        }
+        let mut fields = Fields::read(shape, cx, reader)?;
+        let mut res = Self::empty();
+        match fields.raw(function::NAME) {
+            None => {}
+            Some("null") => fields.vary(function::NAME, function::NAME_NULL),
+            Some(source) => match text_of(source) {
+                Some(text) => res.name = cx.text(text, "name"),
+                None => res.fits = false,
+            },
+        }
+        if let Some(source) = fields.raw(function::ARGUMENTS) {
+            res.arguments = match text_of(source) {
+                Some(text) => cx.text(text, shape.name(function::ARGUMENTS)),
+                None if source == "null" => {
+                    fields.vary(function::ARGUMENTS, function::ARGUMENTS_NULL);
+                    String::new()
+                }
+                None => {
+                    fields.vary(function::ARGUMENTS, function::ARGUMENTS_VALUE);
+                    source.to_owned()
+                }
+            };
+        }
+        fields.set_raw(function::NAME, None);
+        fields.set_raw(function::ARGUMENTS, None);
+        res.inner = Inner::new(fields, bit(function::NAME) | bit(function::ARGUMENTS), cx);
+        Ok(Some(res))
+    }
+}

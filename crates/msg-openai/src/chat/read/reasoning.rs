@@ -1,0 +1,110 @@
+//! Reasoning in its many wire forms: a string beside the content, signed blocks, blocks among the
+//! content parts.
+
+use msg_core::{
+    Part, Reasoning,
+    json::{Kind, Reader},
+};
+
+use super::{Inner, Kept};
+use crate::{
+    chat::shape::block,
+    wire::{Context, Fields, bit, mask, text_of},
+};
+
+/// The text blocks of a `thinking` part.
+pub(in crate::chat) struct TextBlocks {
+    /// Their texts, one behind the other.
+    pub(in crate::chat) text: String,
+    pub(in crate::chat) lone_surrogate: bool,
+    /// Whether it is one block without anything else, as the writer writes it.
+    pub(in crate::chat) is_plain: bool,
+}
+
+/// Reads a list of text blocks; none if it is anything else.
+pub(in crate::chat) fn text_blocks(source: &str) -> Option<TextBlocks> {
+    let mut reader = Reader::from_text(source);
+    let mut res = TextBlocks { text: String::new(), lone_surrogate: false, is_plain: true };
+    let mut count = 0;
+    reader.begin_array().ok()?;
+    while reader.next_element().ok()? {
+        count += 1;
+        let (mut is_text, mut text) = (false, None);
+        reader.begin_object().ok()?;
+        while let Some(key) = reader.next_key().ok()? {
+            let value = reader.raw().ok()?;
+            match &*key.text {
+                "type" => {
+                    res.is_plain &= text.is_none();
+                    is_text = text_of(value)?.0 == "text";
+                }
+                "text" => text = Some(text_of(value)?),
+                _ => res.is_plain = false,
+            }
+        }
+        let (text, lone_surrogate) = text.filter(|_| is_text)?;
+        res.text.push_str(&text);
+        res.lone_surrogate |= lone_surrogate;
+    }
+    res.is_plain &= count == 1 && !res.lone_surrogate;
+    (count > 0).then_some(res)
+}
+
+/// Reads `thinking_blocks`; none unless all are of the two known kinds.
+pub(super) fn thinking_blocks<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Vec<Part>> {
+    let mark = cx.mark();
+    let res = read_blocks(source, cx);
+    if res.is_none() {
+        cx.back_to(mark);
+    }
+    res
+}
+
+fn read_blocks<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Vec<Part>> {
+    let mut reader = Reader::from_text(source);
+    let mut res = Vec::new();
+    if reader.peek().ok()? != Kind::Array {
+        return None;
+    }
+    reader.begin_array().ok()?;
+    while reader.next_element().ok()? {
+        let block = reader.raw().ok()?;
+        res.push(Part::Reasoning(thinking(block, cx).or_else(|| redacted(block, cx))?));
+    }
+    (!res.is_empty()).then_some(res)
+}
+
+fn thinking<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Reasoning> {
+    let mark = cx.mark();
+    let mut fields = Fields::read(&block::THINKING, cx, &mut Reader::from_text(source)).ok()?;
+    if fields.raw(block::TYPE).and_then(text_of)?.0 != "thinking" {
+        cx.back_to(mark);
+        return None;
+    }
+    fields.set_raw(block::TYPE, None);
+    let text = fields.text(cx, block::TEXT)?;
+    let has_signature = fields.raw(block::SIGNATURE) != Some("\"\"");
+    let signature = if has_signature { fields.text_or_report(cx, block::SIGNATURE) } else { None };
+    if signature.is_none() {
+        fields.vary(block::TYPE, block::TYPE_UNSIGNED);
+    }
+    let canonical =
+        bit(block::TYPE) | bit(block::TEXT) | mask(signature.is_some(), block::SIGNATURE);
+    let extra = kept(&mut fields, canonical, cx);
+    Some(Reasoning { signature, extra, ..Reasoning::new(text) })
+}
+
+fn redacted<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Reasoning> {
+    let mut fields = Fields::read(&block::REDACTED, cx, &mut Reader::from_text(source)).ok()?;
+    if fields.raw(block::TYPE).and_then(text_of)?.0 != "redacted_thinking" {
+        return None;
+    }
+    fields.set_raw(block::TYPE, None);
+    let redacted = Some(fields.text(cx, 2)?);
+    let extra = kept(&mut fields, bit(1) | bit(2), cx);
+    Some(Reasoning { redacted, extra, ..Reasoning::default() })
+}
+
+fn kept<'a>(fields: &mut Fields<'a>, canonical: u32, cx: &mut Context<'a, '_>) -> msg_core::Extra {
+    Kept { fields, canonical, inner_name: "", inner: Inner::default(), raw: None }.into_extra(cx)
+}

@@ -1,0 +1,191 @@
+//! Responses of the Chat Completions API: the messages of their choices, everything else raw and in
+//! place (OA-3).
+
+use msg_core::{
+    Error, FinishReason, Message, RawJson, Report, Usage,
+    json::{Kind, Reader},
+};
+use serde::{Serialize, Serializer};
+
+use super::{Writer, read_message};
+use crate::{EncodeOptions, body::Body, wire::Context};
+
+/// A chat completion: choices with a message each, and what stands around them.
+///
+/// ```
+/// use msg_core::Report;
+/// use msg_openai::{EncodeOptions, ReadOptions, chat};
+///
+/// let json = br#"{"id":"c1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"x":1.0}"#;
+/// let chat::Document::Response(response) =
+///     chat::read(json, &ReadOptions::new(), &mut Report::new())?
+/// else {
+///     unreachable!("an object with choices is a response")
+/// };
+/// assert_eq!(response.choices()[0].message().map(|it| it.text()), Some("Hi".into()));
+/// let mut out = Vec::new();
+/// response.write(&EncodeOptions::new(), &mut out, &mut Report::new());
+/// assert_eq!(out, json);
+/// # Ok::<(), msg_openai::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChatResponse {
+    body: Body,
+    choices: Vec<Choice>,
+}
+
+/// One of the answers of a [`ChatResponse`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    message: Option<Message>,
+    around: Around,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Around {
+    Members(Body),
+    /// Something that is no object.
+    Raw(RawJson),
+}
+
+impl Choice {
+    /// The message; none if the choice has none.
+    pub fn message(&self) -> Option<&Message> {
+        self.message.as_ref()
+    }
+
+    /// The message, to change.
+    pub fn message_mut(&mut self) -> Option<&mut Message> {
+        self.message.as_mut()
+    }
+
+    /// Which choice this is; its place among them if it does not say.
+    pub fn index(&self) -> Option<u64> {
+        self.body()?.parse("index")
+    }
+
+    /// Why the model stopped, in the provider's word.
+    pub fn finish_reason(&self) -> Option<FinishReason> {
+        let word: String = self.body()?.parse("finish_reason")?;
+        Some(FinishReason::from(word.as_str()))
+    }
+
+    /// Any other member, raw.
+    pub fn get(&self, name: &str) -> Option<&RawJson> {
+        self.body()?.get(name).filter(|_| name != "message")
+    }
+
+    fn body(&self) -> Option<&Body> {
+        if let Around::Members(it) = &self.around { Some(it) } else { None }
+    }
+
+    fn read<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
+        if reader.peek()? != Kind::Object {
+            let around = Around::Raw(RawJson::new(reader.raw()?)?);
+            return Ok(Self { message: None, around });
+        }
+        let mut message = None;
+        let body = Body::read(
+            reader,
+            |name| name == "message",
+            |reader| {
+                message = Some(read_message(reader, cx)?);
+                Ok::<_, Error>(())
+            },
+        )?;
+        Ok(Self { message, around: Around::Members(body) })
+    }
+}
+
+impl ChatResponse {
+    /// The answers, in order.
+    pub fn choices(&self) -> &[Choice] {
+        &self.choices
+    }
+
+    /// The answers, to change.
+    pub fn choices_mut(&mut self) -> &mut [Choice] {
+        &mut self.choices
+    }
+
+    /// The messages of the choices that have one.
+    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.choices.iter().filter_map(Choice::message)
+    }
+
+    /// Gives away the messages of the choices that have one.
+    pub fn into_messages(self) -> Vec<Message> {
+        self.choices.into_iter().filter_map(|it| it.message).collect()
+    }
+
+    /// The provider's id of the response.
+    pub fn id(&self) -> Option<String> {
+        self.body.parse("id")
+    }
+
+    /// The model that answered.
+    pub fn model(&self) -> Option<String> {
+        self.body.parse("model")
+    }
+
+    /// What it cost.
+    pub fn usage(&self) -> Option<Usage> {
+        self.body.get("usage").filter(|it| it.text() != "null").cloned().map(Usage::from_raw)
+    }
+
+    /// Any other member, raw.
+    pub fn get(&self, name: &str) -> Option<&RawJson> {
+        self.body.get(name).filter(|_| name != "choices")
+    }
+
+    /// Writes the response; unedited it is the same value as what was read, member order included.
+    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>, report: &mut Report) {
+        let mut writer = Writer::new(options, report);
+        self.body.write(out, "choices", |out| {
+            out.push(b'[');
+            for (n, choice) in self.choices.iter().enumerate() {
+                if n > 0 {
+                    out.push(b',');
+                }
+                match (&choice.around, &choice.message) {
+                    (Around::Raw(raw), _) => out.extend_from_slice(raw.text().as_bytes()),
+                    (Around::Members(body), message) => body.write(out, "message", |out| {
+                        if let Some(message) = message {
+                            writer.alone(message, out);
+                        }
+                    }),
+                }
+            }
+            out.push(b']');
+        });
+    }
+
+    pub(super) fn read<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<Self, Error> {
+        let offset = reader.next_offset();
+        let mut choices = Vec::new();
+        let body = Body::read(
+            reader,
+            |name| name == "choices",
+            |reader| {
+                choices.clear();
+                reader.begin_array()?;
+                while reader.next_element()? {
+                    choices.push(Choice::read(reader, cx)?);
+                }
+                Ok::<_, Error>(())
+            },
+        )?;
+        Ok(Self { body, choices })
+    }
+}
+
+impl Serialize for ChatResponse {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = Vec::new();
+        self.write(&EncodeOptions::new(), &mut out, &mut Report::with_cap(0));
+        super::serialize_raw(out, serializer)
+    }
+}

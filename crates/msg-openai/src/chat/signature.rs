@@ -1,0 +1,90 @@
+//! The signature of a Gemini thought, which rides in `extra_content.google.thought_signature` of a
+//! call (OA-1): taken out of that object and put back.
+
+use msg_core::{RawJson, json};
+
+use crate::wire::{Raw, object_members, object_of, text_of};
+
+/// An `extra_content` taken apart.
+pub(super) struct Split<'a> {
+    pub(super) signature: String,
+    /// The object without the signature, if anything is left of it.
+    pub(super) rest: Option<RawJson>,
+    /// The source, if [`join`] would not give it back.
+    pub(super) odd: Option<&'a str>,
+}
+
+/// Takes the signature out; none if there is none, or it is not text.
+pub(super) fn split(source: &str) -> Option<Split<'_>> {
+    let whole = RawJson::new(source).ok()?;
+    let members = object_members(&whole)?;
+    let google = members.iter().find(|it| it.name == "google")?;
+    let inside = RawJson::new(google.value).ok()?;
+    let inside = object_members(&inside)?;
+    let (signature, lone) =
+        text_of(inside.iter().find(|it| it.name == "thought_signature")?.value)?;
+    if signature.is_empty() || lone {
+        return None;
+    }
+    let kept: Vec<_> = inside.iter().filter(|it| it.name != "thought_signature").collect();
+    let google = (!kept.is_empty()).then(|| object_of(kept.iter().map(|it| (&*it.name, it.value))));
+    let rest: Vec<_> = members
+        .iter()
+        .filter_map(|it| match (&*it.name, &google) {
+            ("google", None) => None,
+            ("google", Some(left)) => Some(("google", left.text())),
+            (name, _) => Some((name, it.value)),
+        })
+        .collect();
+    let rest = (!rest.is_empty()).then(|| object_of(rest.into_iter()));
+    let signature = signature.into_owned();
+    let joined = join(&signature, rest.as_ref());
+    let odd = (RawJson::new(joined).ok()? != whole).then_some(source);
+    Some(Split { signature, rest, odd })
+}
+
+/// Puts a signature into an `extra_content`, behind what is there.
+pub(super) fn join(signature: &str, rest: Option<&RawJson>) -> String {
+    let members = rest.and_then(object_members).unwrap_or_default();
+    let mut out = vec![b'{'];
+    let mut done = false;
+    for it in &members {
+        comma(&mut out);
+        json::write_member_name(&mut out, &it.name);
+        if it.name == "google" && !done {
+            done = true;
+            google(&mut out, Some(it), signature);
+        } else {
+            out.extend_from_slice(it.value.as_bytes());
+        }
+    }
+    if !done {
+        comma(&mut out);
+        json::write_member_name(&mut out, "google");
+        google(&mut out, None, signature);
+    }
+    out.push(b'}');
+    String::from_utf8(out).expect("names and values are UTF-8")
+}
+
+fn google(out: &mut Vec<u8>, rest: Option<&Raw<'_>>, signature: &str) {
+    out.push(b'{');
+    let rest = rest.and_then(|it| RawJson::new(it.value).ok());
+    for it in rest.as_ref().and_then(object_members).unwrap_or_default() {
+        if it.name != "thought_signature" {
+            comma(out);
+            json::write_member_name(out, &it.name);
+            out.extend_from_slice(it.value.as_bytes());
+        }
+    }
+    comma(out);
+    json::write_member_name(out, "thought_signature");
+    json::write_str(out, signature);
+    out.push(b'}');
+}
+
+fn comma(out: &mut Vec<u8>) {
+    if out.last() != Some(&b'{') {
+        out.push(b',');
+    }
+}

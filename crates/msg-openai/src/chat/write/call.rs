@@ -1,0 +1,129 @@
+//! Tool calls, and the `function_call` that came before them.
+
+use msg_core::{CallKind, ToolCall, json};
+
+use super::{OPENAI, Writer};
+use crate::{
+    chat::{
+        shape::{call, function},
+        signature,
+    },
+    wire::{Plan, Raw, Shape, mask, members_of, section},
+};
+
+impl Writer<'_> {
+    /// Whether a call came as the `function_call` of its message and still fits there.
+    pub(super) fn is_legacy(&self, it: &ToolCall) -> bool {
+        self.plan(&it.extra).variant(call::FUNCTION) == call::FUNCTION_LEGACY
+            && it.id.is_empty()
+            && it.kind == CallKind::Function
+            && it.signature.is_none()
+    }
+
+    pub(super) fn legacy_call(&mut self, at: usize, it: &ToolCall, out: &mut Vec<u8>) {
+        self.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
+        let (raw, plan) = self.inner(&it.extra, "function", at);
+        for (name, _) in it.extra.iter(&OPENAI).filter(|it| it.0 != "function") {
+            self.losses.raw(Some(at), name);
+        }
+        let lost = function(it, &function::SHAPE, plan, &raw, out);
+        self.losses.taken(Some(at), lost);
+    }
+
+    pub(super) fn call(&mut self, at: usize, it: &ToolCall, out: &mut Vec<u8>) {
+        self.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
+        if let CallKind::Other(_) = it.kind {
+            self.losses.member(Some(at), "kind");
+        }
+        let is_custom = it.kind == CallKind::Custom;
+        let body = if is_custom { call::CUSTOM } else { call::FUNCTION };
+        let shape = if is_custom { &function::CUSTOM } else { &function::SHAPE };
+        let name = call::SHAPE.name(body);
+        let (inner_raw, inner_plan) = self.inner(&it.extra, name, at);
+        let plan = self.call_plan(it, body);
+        let signature = self.extra_content(it);
+        let skip: &[&str] = if signature.is_some() { &[name, "extra_content"] } else { &[name] };
+        let raw = members_of(&it.extra, &OPENAI, skip);
+        let has_body = !is_empty(it) || !inner_raw.is_empty();
+        let want = mask(plan.has(call::ID, true) || !it.id.is_empty(), call::ID)
+            | mask(plan.has(call::TYPE, true) || it.kind != CallKind::Unspecified, call::TYPE)
+            | mask(plan.has(body, true) || has_body, body)
+            | mask(signature.is_some(), call::EXTRA_CONTENT);
+        let mut inner_lost = 0;
+        let lost = call::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+            call::ID => id(out, &it.id, plan.variant(call::ID)),
+            call::TYPE
+                if plan.variant(call::TYPE) == call::TYPE_NULL
+                    && it.kind == CallKind::Unspecified =>
+            {
+                out.extend_from_slice(b"null");
+            }
+            call::TYPE => json::write_str(out, if is_custom { "custom" } else { "function" }),
+            call::EXTRA_CONTENT => {
+                out.extend_from_slice(signature.as_deref().unwrap_or("{}").as_bytes());
+            }
+            _ if plan.variant(body) == call::FUNCTION_NULL && !has_body => {
+                out.extend_from_slice(b"null");
+            }
+            _ => inner_lost = function(it, shape, inner_plan, &inner_raw, out),
+        });
+        self.losses.taken(Some(at), lost + inner_lost);
+    }
+
+    /// The plan of a call; that of a `function_call` says nothing about a call with an id.
+    fn call_plan<'b>(&self, it: &'b ToolCall, body: u8) -> Plan<'b> {
+        let plan = self.plan(&it.extra);
+        let is_legacy = plan.variant(body) == call::FUNCTION_LEGACY;
+        if is_legacy { Plan::default() } else { plan }
+    }
+
+    /// The `extra_content` of a signed call: as it came, or with the signature put into it.
+    fn extra_content(&self, it: &ToolCall) -> Option<String> {
+        let signature = it.signature.as_deref()?;
+        let rest = it.extra.get(&OPENAI, "extra_content");
+        let source = section(self.layout(&it.extra), 2).and_then(|it| std::str::from_utf8(it).ok());
+        let source = source.filter(|source| {
+            signature::split(source)
+                .is_some_and(|it| it.signature == signature && it.rest.as_ref() == rest)
+        });
+        Some(source.map_or_else(|| signature::join(signature, rest), str::to_owned))
+    }
+}
+
+fn is_empty(it: &ToolCall) -> bool {
+    it.name.is_empty() && it.arguments.text().is_empty()
+}
+
+/// Writes an id in the spelling of its source, if it still can be one.
+pub(super) fn id(out: &mut Vec<u8>, id: &str, variant: u8) {
+    let is_number = || {
+        id.starts_with(|it: char| it == '-' || it.is_ascii_digit()) && json::validate(id).is_ok()
+    };
+    match variant {
+        call::ID_NULL if id.is_empty() => out.extend_from_slice(b"null"),
+        call::ID_NUMBER if is_number() => out.extend_from_slice(id.as_bytes()),
+        _ => json::write_str(out, id),
+    }
+}
+
+fn function(
+    it: &ToolCall,
+    shape: &Shape,
+    plan: Plan<'_>,
+    raw: &[Raw<'_>],
+    out: &mut Vec<u8>,
+) -> usize {
+    let text = it.arguments.text();
+    let want = mask(plan.has(function::NAME, true) || !it.name.is_empty(), function::NAME)
+        | mask(plan.has(function::ARGUMENTS, true) || !text.is_empty(), function::ARGUMENTS);
+    let is_value = || !text.starts_with('"') && text != "null" && json::validate(text).is_ok();
+    shape.write(out, plan, want, raw, |out, code| match (code, plan.variant(code)) {
+        (function::NAME, function::NAME_NULL) if it.name.is_empty() => {
+            out.extend_from_slice(b"null");
+        }
+        (function::NAME, _) => json::write_str(out, &it.name),
+        (_, function::ARGUMENTS_NULL) if text.is_empty() => out.extend_from_slice(b"null"),
+        (_, function::ARGUMENTS_VALUE) if is_value() => out.extend_from_slice(text.as_bytes()),
+        _ => json::write_str(out, text),
+    })
+}

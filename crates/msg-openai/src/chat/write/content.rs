@@ -1,0 +1,220 @@
+//! The `content` of a message or of a tool result.
+
+use msg_core::{Audio, Extra, File, Image, Origin, Other, Part, Place, Text, json};
+
+use super::{OPENAI, Writer};
+use crate::{
+    TextParts,
+    chat::shape::{body, message, part},
+    wire::{Plan, Raw, Shape, bit, mask, members_of},
+};
+
+/// The parts that go into a `content`, with their places in the message or result.
+pub(super) struct Contents<'m> {
+    pub(super) parts: Vec<(usize, &'m Part)>,
+    /// The part that findings name, where the parts are those of a result.
+    pub(super) at: Option<usize>,
+}
+
+/// Whether the format has a place for this part among the contents.
+pub(super) fn fits(it: &Part) -> bool {
+    match it {
+        Part::Text(_) | Part::Refusal(_) => true,
+        Part::Image(it) => it.url.is_some(),
+        Part::Audio(it) => it.id.is_none() && it.data.is_some(),
+        Part::File(it) => it.file_id.is_some() || it.data.is_some() || it.filename.is_some(),
+        Part::Other(it) => match it.format {
+            Origin::Json => true,
+            Origin::OpenAi => matches!(it.place, None | Some(Place::Content)),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The text that a part is written as: that of a text part, or the source of a JSON part.
+fn text_of(it: &Part) -> Option<&str> {
+    match it {
+        Part::Text(it) => Some(&it.text),
+        Part::Other(it) if it.format == Origin::Json => Some(it.value.text()),
+        _ => None,
+    }
+}
+
+impl Writer<'_> {
+    /// Writes the value of `content`; the variant is the one that the source had.
+    pub(super) fn content(&mut self, contents: &Contents<'_>, variant: u8, out: &mut Vec<u8>) {
+        match contents.parts.as_slice() {
+            [] if variant == message::CONTENT_NULL => out.extend_from_slice(b"null"),
+            [] if variant == message::CONTENT_ARRAY => out.extend_from_slice(b"[]"),
+            [] => out.extend_from_slice(b"\"\""),
+            [one] if variant != message::CONTENT_ARRAY && self.is_plain(one.1) => {
+                self.joined(contents, out);
+            }
+            all if self.joins(all) => self.joined(contents, out),
+            all => {
+                out.push(b'[');
+                for (n, &(at, part)) in all.iter().enumerate() {
+                    if n > 0 {
+                        out.push(b',');
+                    }
+                    self.content_part(contents.at.unwrap_or(at), part, out);
+                }
+                out.push(b']');
+            }
+        }
+    }
+
+    fn joins(&self, parts: &[(usize, &Part)]) -> bool {
+        self.options.text_parts == TextParts::Join
+            && parts.iter().all(|(_, it)| text_of(it).is_some())
+    }
+
+    /// Whether a part that is the only one is written as a string.
+    fn is_plain(&self, it: &Part) -> bool {
+        text_of(it).is_some()
+            && self.layout(it.extra()).is_none()
+            && it.extra().iter(&OPENAI).next().is_none()
+    }
+
+    fn joined(&mut self, contents: &Contents<'_>, out: &mut Vec<u8>) {
+        let mut texts = Vec::with_capacity(contents.parts.len());
+        for &(at, part) in &contents.parts {
+            let at = contents.at.unwrap_or(at);
+            self.losses.foreign(part.extra(), None, Some(at));
+            if let Part::Other(_) = part {
+                self.json_as_text(at);
+            }
+            texts.extend(text_of(part));
+        }
+        match texts.as_slice() {
+            [one] => json::write_str(out, one),
+            all => json::write_str(out, &all.join(&self.options.text_separator)),
+        }
+    }
+
+    fn json_as_text(&mut self, at: usize) {
+        self.losses.warn("convert::json-as-text", Some(at), "a JSON part is written as its text");
+    }
+
+    fn content_part(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
+        self.losses.foreign(it.extra(), Some(&OPENAI), Some(at));
+        match it {
+            Part::Text(it) => self.text(at, it, &part::TEXT, "text", out),
+            Part::Refusal(it) => self.text(at, it, &part::REFUSAL, "refusal", out),
+            Part::Image(it) => self.image(at, it, out),
+            Part::Audio(it) => self.input_audio(at, it, out),
+            Part::File(it) => self.file(at, it, out),
+            Part::Reasoning(it) => self.thinking(at, it, out),
+            Part::Other(it) => self.other(at, it, out),
+            _ => self.losses.part(at, it.kind()),
+        }
+    }
+
+    fn text(&mut self, at: usize, it: &Text, shape: &Shape, name: &str, out: &mut Vec<u8>) {
+        let plan = self.plan(&it.extra);
+        let raw = members_of(&it.extra, &OPENAI, &[]);
+        if plan.variant(part::TYPE) == part::TYPE_BARE && raw.is_empty() && name == "text" {
+            return json::write_str(out, &it.text);
+        }
+        let lost = shape.write(out, plan, bit(part::TYPE) | bit(part::BODY), &raw, |out, code| {
+            json::write_str(out, if code == part::TYPE { name } else { &it.text });
+        });
+        self.losses.taken(Some(at), lost);
+    }
+
+    fn other(&mut self, at: usize, it: &Other, out: &mut Vec<u8>) {
+        if it.format == OPENAI {
+            return out.extend_from_slice(it.value.text().as_bytes());
+        }
+        self.json_as_text(at);
+        out.extend_from_slice(br#"{"type":"text","text":"#);
+        json::write_str(out, it.value.text());
+        out.push(b'}');
+    }
+
+    fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {
+        let members = [("file_id", &it.file_id), ("media_type", &it.media_type)];
+        for (name, _) in members.into_iter().filter(|(_, it)| it.is_some()) {
+            self.losses.member(Some(at), name);
+        }
+        let url = it.url.as_deref().unwrap_or_default();
+        let values = [Some(url), it.detail.as_deref()];
+        let plan = self.plan(&it.extra);
+        let is_bare = plan.variant(part::BODY) == part::BODY_STRING
+            && it.detail.is_none()
+            && it.extra.get(&OPENAI, "image_url").is_none();
+        let bare = is_bare.then_some(url);
+        self.nested(at, &it.extra, (&part::IMAGE, "image_url"), &body::IMAGE, &values, bare, out);
+    }
+
+    fn input_audio(&mut self, at: usize, it: &Audio, out: &mut Vec<u8>) {
+        if it.transcript.is_some() {
+            self.losses.member(Some(at), "transcript");
+        }
+        let values = [it.data.as_deref(), it.format.as_deref()];
+        let outer = (&part::AUDIO, "input_audio");
+        self.nested(at, &it.extra, outer, &body::INPUT_AUDIO, &values, None, out);
+    }
+
+    fn file(&mut self, at: usize, it: &File, out: &mut Vec<u8>) {
+        let members = [("url", &it.url), ("media_type", &it.media_type)];
+        for (name, _) in members.into_iter().filter(|(_, it)| it.is_some()) {
+            self.losses.member(Some(at), name);
+        }
+        let values = [it.file_id.as_deref(), it.data.as_deref(), it.filename.as_deref()];
+        self.nested(at, &it.extra, (&part::FILE, "file"), &body::FILE, &values, None, out);
+    }
+
+    /// A part whose body is an object of texts, or a bare string.
+    #[expect(clippy::too_many_arguments, reason = "two objects, one inside the other")]
+    fn nested(
+        &mut self,
+        at: usize,
+        extra: &Extra,
+        (outer, name): (&Shape, &str),
+        inner: &Shape,
+        values: &[Option<&str>],
+        bare: Option<&str>,
+        out: &mut Vec<u8>,
+    ) {
+        let plan = self.plan(extra);
+        let raw = members_of(extra, &OPENAI, &[name]);
+        let (inner_raw, inner_plan) = self.inner(extra, name, at);
+        let mut inner_lost = 0;
+        let want = bit(part::TYPE) | bit(part::BODY);
+        let lost = outer.write(out, plan, want, &raw, |out, code| match (code, bare) {
+            (part::TYPE, _) => json::write_str(out, name),
+            (_, Some(bare)) => json::write_str(out, bare),
+            (_, None) => inner_lost = texts(out, inner, inner_plan, &inner_raw, values),
+        });
+        self.losses.taken(Some(at), lost + inner_lost);
+    }
+
+    /// The `audio` of a message: a reply of the model.
+    pub(super) fn audio(&mut self, at: usize, it: &Audio, out: &mut Vec<u8>) {
+        self.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
+        if it.format.is_some() {
+            self.losses.member(Some(at), "format");
+        }
+        let values = [it.id.as_deref(), it.data.as_deref(), it.transcript.as_deref()];
+        let raw = members_of(&it.extra, &OPENAI, &[]);
+        let lost = texts(out, &body::AUDIO, self.plan(&it.extra), &raw, &values);
+        self.losses.taken(Some(at), lost);
+    }
+}
+
+/// Writes an object whose known members are texts, in the order of their codes.
+fn texts(
+    out: &mut Vec<u8>,
+    shape: &Shape,
+    plan: Plan<'_>,
+    raw: &[Raw<'_>],
+    values: &[Option<&str>],
+) -> usize {
+    let there = values.iter().zip(1..).map(|(it, code)| mask(it.is_some(), code));
+    shape.write(out, plan, there.fold(0, |bits, it| bits | it), raw, |out, code| {
+        let value = values.get(usize::from(code) - 1).copied().flatten();
+        json::write_str(out, value.unwrap_or_default());
+    })
+}

@@ -1,0 +1,206 @@
+//! Messages of every role but tool.
+
+use msg_core::{Message, Part, Place, Role, json};
+
+use super::{
+    OPENAI, Writer,
+    content::{Contents, fits},
+    reasoning,
+};
+use crate::{
+    EmptyContent,
+    chat::shape::{message, part},
+    wire::{Plan, bit, mask, members_of},
+};
+
+/// Where the parts of a message go, the reasoning aside.
+#[derive(Default)]
+struct Sorted<'m> {
+    contents: Vec<(usize, &'m Part)>,
+    refusals: Vec<(usize, &'m Part)>,
+    audio: Option<usize>,
+    /// Calls, and raw elements that stood among them.
+    calls: Vec<(usize, &'m Part)>,
+    legacy: Option<usize>,
+    results: usize,
+    /// Whether content stands behind a call.
+    order_lost: Option<usize>,
+}
+
+impl Writer<'_> {
+    /// Writes the message, its results before or behind it (OA-2).
+    pub(super) fn speech(&mut self, it: &Message, out: &mut Vec<u8>) {
+        let has_results = it.tool_results().next().is_some();
+        let is_assistant = it.role == Role::Assistant;
+        if has_results && !is_assistant {
+            self.results(it, out);
+        }
+        if has_results && it.parts.iter().all(|it| matches!(it, Part::ToolResult(_))) {
+            self.losses.foreign(&it.extra, None, None);
+            if it.name.is_some() {
+                self.losses.member(None, "name");
+            }
+        } else {
+            self.spoken(it, out);
+        }
+        if has_results && is_assistant {
+            self.results(it, out);
+        }
+    }
+
+    fn spoken(&mut self, it: &Message, out: &mut Vec<u8>) {
+        self.losses.foreign(&it.extra, Some(&OPENAI), None);
+        let plan = self.plan(&it.extra);
+        let keeps_reasoning = self.keeps_reasoning(it);
+        let skip: &[&str] = if keeps_reasoning { &[] } else { &reasoning::MEMBERS };
+        let raw = members_of(&it.extra, &OPENAI, skip);
+        let sorted = self.sort(it, plan, keeps_reasoning);
+        let thoughts = if keeps_reasoning {
+            self.thoughts(it, plan, &raw)
+        } else {
+            self.drop_reasoning(it);
+            reasoning::Thoughts::default()
+        };
+        let refusal = self.refusal_text(&sorted);
+        let name = it.name.as_deref().filter(|it| !it.is_empty());
+        let contents = Contents { parts: sorted.contents, at: None };
+        let has_calls = !sorted.calls.is_empty() || sorted.legacy.is_some();
+        let beside = has_calls || !refusal.is_empty() || sorted.audio.is_some();
+        let beside = beside && it.role == Role::Assistant;
+        let has_raw_content = raw.iter().any(|it| it.name == "content");
+        let content = match contents.parts.is_empty() {
+            false => Some(plan.variant(message::CONTENT)),
+            true if has_raw_content => None,
+            true => self.empty_content(plan, beside, has_calls),
+        };
+        let want = bit(message::ROLE)
+            | mask(name.is_some(), message::NAME)
+            | mask(content.is_some(), message::CONTENT)
+            | mask(!refusal.is_empty(), message::REFUSAL)
+            | mask(sorted.audio.is_some(), message::AUDIO)
+            | mask(!sorted.calls.is_empty(), message::CALLS)
+            | thoughts.want()
+            | mask(sorted.legacy.is_some(), message::FUNCTION_CALL);
+        self.separate(out);
+        let lost = message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+            message::ROLE => json::write_str(out, it.role.as_str()),
+            message::NAME => json::write_str(out, name.unwrap_or_default()),
+            message::CONTENT => self.content(&contents, content.unwrap_or_default(), out),
+            message::REFUSAL => json::write_str(out, &refusal),
+            message::AUDIO => self.audio_at(it, sorted.audio, out),
+            message::CALLS => self.calls(&sorted.calls, out),
+            message::THINKING_BLOCKS => self.blocks(&thoughts.blocks, out),
+            message::FUNCTION_CALL => self.legacy_at(it, sorted.legacy, out),
+            _ => json::write_str(out, &thoughts.text),
+        });
+        self.losses.taken(None, lost);
+    }
+
+    /// Finds the place of each part and notes those that have none.
+    fn sort<'m>(&mut self, it: &'m Message, plan: Plan<'_>, reasons: bool) -> Sorted<'m> {
+        let mut res = Sorted::default();
+        for (at, part) in it.parts.iter().enumerate() {
+            match part {
+                Part::ToolResult(_) => res.results += 1,
+                Part::Reasoning(it) => {
+                    if reasons && self.is_in_content(it) {
+                        res.contents.push((at, part));
+                    }
+                }
+                Part::Refusal(_) if self.is_refusal_member(&it.role, part, plan) => {
+                    res.refusals.push((at, part));
+                }
+                Part::Audio(audio) if audio.id.is_some() && res.audio.is_none() => {
+                    res.audio = Some(at);
+                }
+                Part::ToolCall(call)
+                    if res.legacy.is_none()
+                        && plan.has(message::FUNCTION_CALL, false)
+                        && self.is_legacy(call) =>
+                {
+                    res.legacy = Some(at);
+                }
+                Part::ToolCall(_) => res.calls.push((at, part)),
+                Part::Other(other)
+                    if other.format == OPENAI && other.place == Some(Place::ToolCalls) =>
+                {
+                    res.calls.push((at, part));
+                }
+                _ if fits(part) => {
+                    if res.order_lost.is_none() && !(res.calls.is_empty() && res.legacy.is_none()) {
+                        res.order_lost = Some(at);
+                    }
+                    res.contents.push((at, part));
+                }
+                _ => self.losses.part(at, part.kind()),
+            }
+        }
+        if let Some(at) = res.order_lost {
+            let text = "content behind a tool call is written before it";
+            self.losses.warn("convert::order-lost", Some(at), text);
+        }
+        res
+    }
+
+    /// Refusals of an assistant are a member, those of others content, unless the source had them
+    /// the other way round.
+    fn is_refusal_member(&self, role: &Role, it: &Part, plan: Plan<'_>) -> bool {
+        let variant = self.plan(it.extra()).variant(part::TYPE);
+        match role {
+            Role::Assistant => variant != part::TYPE_IN_CONTENT,
+            _ => variant == part::TYPE_MEMBER && plan.has(message::REFUSAL, false),
+        }
+    }
+
+    fn refusal_text(&mut self, sorted: &Sorted<'_>) -> String {
+        let mut res = String::new();
+        for (at, it) in &sorted.refusals {
+            self.losses.foreign(it.extra(), None, Some(*at));
+            if let Part::Refusal(it) = it {
+                res.push_str(&it.text);
+            }
+        }
+        res
+    }
+
+    /// The variant of a content that is empty; none if it is left out.
+    fn empty_content(&self, plan: Plan<'_>, beside: bool, has_calls: bool) -> Option<u8> {
+        let variant = plan.variant(message::CONTENT);
+        if !beside {
+            return plan.has(message::CONTENT, true).then_some(variant);
+        }
+        match self.options.content_when_empty {
+            EmptyContent::Null if has_calls => Some(message::CONTENT_NULL),
+            EmptyContent::Empty if has_calls => Some(0),
+            // A string was there before an edit: nothing of it is left to keep.
+            _ => (variant != 0).then_some(variant),
+        }
+    }
+
+    fn calls(&mut self, calls: &[(usize, &Part)], out: &mut Vec<u8>) {
+        out.push(b'[');
+        for (n, &(at, part)) in calls.iter().enumerate() {
+            if n > 0 {
+                out.push(b',');
+            }
+            match part {
+                Part::ToolCall(it) => self.call(at, it, out),
+                Part::Other(it) => out.extend_from_slice(it.value.text().as_bytes()),
+                _ => {}
+            }
+        }
+        out.push(b']');
+    }
+
+    fn audio_at(&mut self, it: &Message, at: Option<usize>, out: &mut Vec<u8>) {
+        if let Some((at, Part::Audio(audio))) = at.and_then(|at| Some((at, it.parts.get(at)?))) {
+            self.audio(at, audio, out);
+        }
+    }
+
+    fn legacy_at(&mut self, it: &Message, at: Option<usize>, out: &mut Vec<u8>) {
+        if let Some((at, Part::ToolCall(call))) = at.and_then(|at| Some((at, it.parts.get(at)?))) {
+            self.legacy_call(at, call, out);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Chat messages: from [`Message`]s straight into bytes (OA-2). An unedited message that was read here
+//! goes out as it came in (OA-4); what the format cannot hold is reported, never dropped in silence.
+
+mod call;
+mod content;
+mod message;
+mod reasoning;
+mod result;
+
+use msg_core::{Extra, Message, Origin, Part, Report, Role};
+
+use crate::{
+    EncodeOptions, Layout,
+    wire::{Losses, Plan, Raw, object_members, section},
+};
+
+const OPENAI: Origin = Origin::OpenAi;
+
+/// Writes an array of messages.
+pub(crate) fn messages(
+    messages: &[Message],
+    options: &EncodeOptions,
+    out: &mut Vec<u8>,
+    report: &mut Report,
+) {
+    let mut writer = Writer { options, losses: Losses::new(report), is_first: true };
+    out.push(b'[');
+    messages.iter().for_each(|it| writer.one(it, out));
+    out.push(b']');
+}
+
+/// Writes the messages of a list one by one, for a document that holds them apart. What becomes
+/// several messages is written behind each other.
+pub(crate) struct Writer<'a> {
+    options: &'a EncodeOptions,
+    losses: Losses<'a>,
+    is_first: bool,
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn new(options: &'a EncodeOptions, report: &'a mut Report) -> Self {
+        Self { options, losses: Losses::new(report), is_first: true }
+    }
+
+    /// Writes a message where exactly one has its place; what would become several is cut down to
+    /// the first, and what would become none is null.
+    pub(crate) fn alone(&mut self, message: &Message, out: &mut Vec<u8>) {
+        let results = message.tool_results().count();
+        let is_tool = message.role == Role::Tool;
+        if results == usize::from(is_tool) {
+            self.is_first = true;
+            return self.one(message, out);
+        }
+        let mut rest = message.clone();
+        let mut kept = usize::from(is_tool);
+        for (at, part) in message.parts.iter().enumerate().rev() {
+            if matches!(part, Part::ToolResult(_)) && std::mem::take(&mut kept) == 0 {
+                self.losses.part(at, part.kind());
+                rest.parts.remove(at);
+            }
+        }
+        self.is_first = true;
+        self.one(&rest, out);
+        if self.is_first {
+            out.extend_from_slice(b"null");
+        }
+    }
+
+    fn one(&mut self, message: &Message, out: &mut Vec<u8>) {
+        match message.role {
+            Role::Tool => self.tool_message(message, out),
+            _ => self.speech(message, out),
+        }
+        self.losses.next_message();
+    }
+
+    fn separate(&mut self, out: &mut Vec<u8>) {
+        if !std::mem::take(&mut self.is_first) {
+            out.push(b',');
+        }
+    }
+
+    /// The layout that the reader left, if it shall be kept.
+    fn layout<'b>(&self, extra: &'b Extra) -> Option<&'b [u8]> {
+        match self.options.layout {
+            Layout::Keep => extra.layout(&OPENAI),
+            Layout::Canonical => None,
+        }
+    }
+
+    fn plan<'b>(&self, extra: &'b Extra) -> Plan<'b> {
+        Plan::new(section(self.layout(extra), 0))
+    }
+
+    /// The unknown members of the object inside a part, and the plan for it.
+    fn inner<'b>(&mut self, extra: &'b Extra, name: &str, part: usize) -> (Vec<Raw<'b>>, Plan<'b>) {
+        let raw = extra.get(&OPENAI, name).and_then(|it| {
+            let members = object_members(it);
+            if members.is_none() {
+                self.losses.raw(Some(part), name);
+            }
+            members
+        });
+        (raw.unwrap_or_default(), Plan::new(section(self.layout(extra), 1)))
+    }
+}

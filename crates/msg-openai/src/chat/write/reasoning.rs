@@ -1,0 +1,216 @@
+//! Reasoning: the text beside the content, the signed blocks, the parts among the contents.
+
+use std::borrow::Cow;
+
+use msg_core::{Message, Part, Reasoning, json};
+
+use super::{OPENAI, Writer};
+use crate::{
+    Layout, ReasoningField, ReasoningPolicy,
+    chat::{
+        read::text_blocks,
+        shape::{block, message, part},
+    },
+    wire::{Plan, Raw, bit, mask, members_of, section},
+};
+
+/// The members of a message that hold reasoning, whatever their shape.
+pub(super) const MEMBERS: [&str; 4] =
+    ["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"];
+
+/// Where the reasoning of one message goes.
+#[derive(Default)]
+pub(super) struct Thoughts<'m> {
+    /// The member that holds the texts, if they are written there at all.
+    pub(super) field: Option<u8>,
+    /// The texts, joined.
+    pub(super) text: Cow<'m, str>,
+    /// The parts that are blocks.
+    pub(super) blocks: Vec<(usize, &'m Reasoning)>,
+}
+
+impl Thoughts<'_> {
+    pub(super) fn want(&self) -> u32 {
+        self.field.map_or(0, bit) | mask(!self.blocks.is_empty(), message::THINKING_BLOCKS)
+    }
+}
+
+impl Writer<'_> {
+    /// Whether the reasoning of this message goes out.
+    pub(super) fn keeps_reasoning(&self, message: &Message) -> bool {
+        match self.options.reasoning {
+            ReasoningPolicy::All => true,
+            ReasoningPolicy::WithCalls => message.tool_calls().next().is_some(),
+            ReasoningPolicy::None => false,
+        }
+    }
+
+    /// Whether a reasoning part stood among the content parts and stays there.
+    pub(super) fn is_in_content(&self, it: &Reasoning) -> bool {
+        self.plan(&it.extra).variant(part::TYPE) == part::TYPE_IN_CONTENT && it.text.is_some()
+    }
+
+    /// Sorts the reasoning of a message into its members, and notes what has no place in them.
+    pub(super) fn thoughts<'m>(
+        &mut self,
+        message: &'m Message,
+        plan: Plan<'_>,
+        raw: &[Raw<'_>],
+    ) -> Thoughts<'m> {
+        let parts = message.parts.iter().enumerate();
+        let reasoning = parts.filter_map(|(at, it)| Some((at, it.as_reasoning()?)));
+        let beside: Vec<_> = reasoning.filter(|(_, it)| !self.is_in_content(it)).collect();
+        if beside.is_empty() {
+            return Thoughts::default();
+        }
+        let (blocks, plain): (Vec<_>, Vec<_>) =
+            beside.iter().copied().partition(|(_, it)| self.is_block(it, plan));
+        self.note_lost_thoughts(&beside, &plain);
+        let covered = plain.iter().all(|(_, it)| it.display_text().is_empty());
+        let field = self.reasoning_field(plan, raw, covered && !blocks.is_empty());
+        let joined = field.is_some_and(|it| plan.variant(it) == message::REASONING_JOINED);
+        let text = join(&beside, if joined { "" } else { "\n\n" });
+        let field = field.filter(|_| !text.is_empty());
+        Thoughts { field, text, blocks }
+    }
+
+    /// Signed and redacted thoughts are blocks, unsigned ones where they came as blocks.
+    fn is_block(&self, it: &Reasoning, plan: Plan<'_>) -> bool {
+        it.signature.is_some()
+            || it.redacted.is_some()
+            || (plan.has(message::THINKING_BLOCKS, false)
+                && self.plan(&it.extra).variant(block::TYPE) == block::TYPE_UNSIGNED)
+    }
+
+    /// The member for the texts: where the source had them, which may be in the blocks alone.
+    fn reasoning_field(&self, plan: Plan<'_>, raw: &[Raw<'_>], covered: bool) -> Option<u8> {
+        let chosen = match self.options.reasoning_field {
+            ReasoningField::ReasoningContent => message::REASONING_CONTENT,
+            ReasoningField::Reasoning => return Some(message::REASONING),
+        };
+        if plan.slots().is_none() || self.options.layout == Layout::Canonical {
+            return Some(chosen);
+        }
+        let from_model = |code: u8| {
+            let name = message::SHAPE.name(code);
+            plan.has(code, false) && raw.iter().all(|it| it.name != name)
+        };
+        let codes = [message::REASONING_CONTENT, message::REASONING];
+        match codes.into_iter().find(|it| from_model(*it)) {
+            Some(code) => Some(code),
+            None => (!covered).then_some(chosen),
+        }
+    }
+
+    fn note_lost_thoughts(
+        &mut self,
+        beside: &[(usize, &Reasoning)],
+        plain: &[(usize, &Reasoning)],
+    ) {
+        for &(at, it) in beside {
+            self.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
+            if it.encrypted.is_some() {
+                self.losses.member(Some(at), "encrypted");
+            }
+            if it.text.is_some() && it.summary.as_ref().is_some_and(|it| !it.is_empty()) {
+                self.losses.member(Some(at), "summary");
+            }
+            if it.redacted.is_some() && it.signature.is_some() {
+                self.losses.member(Some(at), "redacted");
+            }
+        }
+        for &(at, it) in plain {
+            it.extra.iter(&OPENAI).for_each(|(name, _)| self.losses.raw(Some(at), name));
+        }
+    }
+
+    pub(super) fn blocks(&mut self, blocks: &[(usize, &Reasoning)], out: &mut Vec<u8>) {
+        out.push(b'[');
+        for (n, &(at, it)) in blocks.iter().enumerate() {
+            if n > 0 {
+                out.push(b',');
+            }
+            self.block(at, it, out);
+        }
+        out.push(b']');
+    }
+
+    fn block(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
+        let plan = self.plan(&it.extra);
+        let raw = members_of(&it.extra, &OPENAI, &[]);
+        let lost = match (&it.redacted, &it.signature) {
+            (Some(data), None) => {
+                block::REDACTED.write(out, plan, bit(1) | bit(2), &raw, |out, code| {
+                    json::write_str(out, if code == 1 { "redacted_thinking" } else { data });
+                })
+            }
+            (_, signature) => {
+                let has_signature = mask(signature.is_some(), block::SIGNATURE);
+                let want = bit(block::TYPE) | bit(block::TEXT) | has_signature;
+                block::THINKING.write(out, plan, want, &raw, |out, code| match code {
+                    block::TYPE => json::write_str(out, "thinking"),
+                    block::TEXT => json::write_str(out, &it.display_text()),
+                    _ => json::write_str(out, signature.as_deref().unwrap_or_default()),
+                })
+            }
+        };
+        self.losses.taken(Some(at), lost);
+    }
+
+    /// A `thinking` part among the contents.
+    pub(super) fn thinking(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
+        let text = it.text.as_deref().unwrap_or_default();
+        let source = section(self.layout(&it.extra), 2).and_then(|it| std::str::from_utf8(it).ok());
+        let source = source.filter(|it| text_blocks(it).is_some_and(|it| it.text == text));
+        let plan = self.plan(&it.extra);
+        let raw = members_of(&it.extra, &OPENAI, &[]);
+        let lost = part::THINKING.write(
+            out,
+            plan,
+            bit(part::TYPE) | bit(part::BODY),
+            &raw,
+            |out, code| match (code, source) {
+                (part::TYPE, _) => json::write_str(out, "thinking"),
+                (_, Some(source)) => out.extend_from_slice(source.as_bytes()),
+                (_, None) => {
+                    out.extend_from_slice(br#"[{"type":"text","text":"#);
+                    json::write_str(out, text);
+                    out.extend_from_slice(b"}]");
+                }
+            },
+        );
+        self.losses.taken(Some(at), lost);
+        for (name, is_some) in [
+            ("summary", it.summary.is_some()),
+            ("signature", it.signature.is_some()),
+            ("redacted", it.redacted.is_some()),
+            ("encrypted", it.encrypted.is_some()),
+        ] {
+            if is_some {
+                self.losses.member(Some(at), name);
+            }
+        }
+    }
+
+    /// Notes that the reasoning of a message is left out, wherever it stands.
+    pub(super) fn drop_reasoning(&mut self, message: &Message) {
+        for (at, it) in message.parts.iter().enumerate() {
+            if let Part::Reasoning(_) = it {
+                self.losses.warn("convert::lost-part", Some(at), "reasoning is left out as asked");
+            }
+        }
+        for (name, _) in message.extra.iter(&OPENAI).filter(|it| MEMBERS.contains(&it.0)) {
+            self.losses.raw(None, name);
+        }
+    }
+}
+
+fn join<'m>(parts: &[(usize, &'m Reasoning)], separator: &str) -> Cow<'m, str> {
+    let texts = parts.iter().map(|(_, it)| it.display_text());
+    let mut texts: Vec<_> = texts.filter(|it| !it.is_empty()).collect();
+    match texts.len() {
+        0 => Cow::Borrowed(""),
+        1 => texts.remove(0),
+        _ => Cow::Owned(texts.join(separator)),
+    }
+}

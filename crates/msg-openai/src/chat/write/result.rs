@@ -1,0 +1,122 @@
+//! Tool results: a message each.
+
+use msg_core::{Message, Part, ToolResult, json};
+
+use super::{
+    OPENAI, Writer, call,
+    content::{Contents, fits},
+};
+use crate::{
+    chat::shape::message,
+    wire::{Plan, Raw, bit, mask, members_of},
+};
+
+/// A message of which a tool message takes name, unknown members and layout.
+#[derive(Clone, Copy)]
+struct Envelope<'m> {
+    name: Option<&'m str>,
+    message: Option<&'m Message>,
+}
+
+impl Writer<'_> {
+    /// A tool message: one for each of its results.
+    pub(super) fn tool_message(&mut self, it: &Message, out: &mut Vec<u8>) {
+        let count = it.tool_results().count();
+        if count == 0 {
+            self.losses.warn(
+                "convert::lost-message",
+                None,
+                "a tool message without a result is left out",
+            );
+            return;
+        }
+        if count > 1 {
+            self.split();
+        }
+        self.losses.foreign(&it.extra, Some(&OPENAI), None);
+        let name = it.name.as_deref();
+        if name.is_some() && it.tool_results().all(|it| it.name.is_some()) {
+            self.losses.member(None, "name");
+        }
+        let mut envelope = Envelope { name, message: Some(it) };
+        for (at, part) in it.parts.iter().enumerate() {
+            match part {
+                Part::ToolResult(result) => {
+                    self.result(at, result, envelope, out);
+                    envelope.message = None;
+                }
+                _ => self.losses.part(at, part.kind()),
+            }
+        }
+    }
+
+    /// The results of a message that is no tool message.
+    pub(super) fn results(&mut self, it: &Message, out: &mut Vec<u8>) {
+        self.split();
+        for (at, part) in it.parts.iter().enumerate() {
+            if let Part::ToolResult(result) = part {
+                self.result(at, result, Envelope { name: None, message: None }, out);
+            }
+        }
+    }
+
+    fn split(&mut self) {
+        let text = "each tool result becomes a message of its own";
+        self.losses.warn("convert::split-message", None, text);
+    }
+
+    fn result(&mut self, at: usize, it: &ToolResult, envelope: Envelope<'_>, out: &mut Vec<u8>) {
+        self.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
+        if it.is_error {
+            self.losses.member(Some(at), "is_error");
+        }
+        let mut raw = Vec::new();
+        let mut plan = Plan::default();
+        if let Some(message) = envelope.message {
+            raw = members_of(&message.extra, &OPENAI, &[]);
+            plan = self.plan(&message.extra);
+        }
+        raw.extend(members_of(&it.extra, &OPENAI, &[]));
+        let contents = self.result_contents(at, it);
+        let name = it.name.as_deref().or(envelope.name).filter(|it| !it.is_empty());
+        let want = bit(message::ROLE)
+            | mask(wants(&raw, plan, message::CALL_ID, it.call_id.is_empty()), message::CALL_ID)
+            | mask(name.is_some(), message::NAME)
+            | mask(
+                wants(&raw, plan, message::CONTENT, contents.parts.is_empty()),
+                message::CONTENT,
+            );
+        self.separate(out);
+        let lost = message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+            message::ROLE => json::write_str(out, role(plan)),
+            message::CALL_ID => call::id(out, &it.call_id, plan.variant(code)),
+            message::NAME => json::write_str(out, name.unwrap_or_default()),
+            _ => self.content(&contents, plan.variant(code), out),
+        });
+        self.losses.taken(Some(at), lost);
+    }
+
+    fn result_contents<'m>(&mut self, at: usize, it: &'m ToolResult) -> Contents<'m> {
+        let mut parts = Vec::with_capacity(it.content.parts().len());
+        for part in it.content.parts() {
+            let is_thought = matches!(part, Part::Reasoning(it) if self.is_in_content(it));
+            if fits(part) || is_thought {
+                parts.push((at, part));
+            } else {
+                self.losses.part(at, part.kind());
+            }
+        }
+        Contents { parts, at: Some(at) }
+    }
+}
+
+/// Whether a member goes out though the model has nothing for it: unless the source had none, or
+/// had one that is carried raw.
+fn wants(raw: &[Raw<'_>], plan: Plan<'_>, code: u8, is_empty: bool) -> bool {
+    let name = message::SHAPE.name(code);
+    !is_empty || (plan.has(code, true) && raw.iter().all(|it| it.name != name))
+}
+
+fn role(plan: Plan<'_>) -> &'static str {
+    if plan.variant(message::ROLE) == message::ROLE_FUNCTION { "function" } else { "tool" }
+}

@@ -1,0 +1,75 @@
+//! The laws of chat messages and bodies: same format both ways is the identity, the canonical form is
+//! a fixpoint, no bytes panic.
+
+use msg_core::{Report, json};
+use msg_openai::{EncodeOptions, ReadOptions, chat};
+
+/// Whether two texts are the same JSON value, member order and number spelling included.
+pub(crate) fn same_value(a: &str, b: &str) -> bool {
+    let strip = |it: &str| it.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(it.to_owned());
+    let (a, b) = (strip(a), strip(b));
+    json::tokens(&a).map(token).eq(json::tokens(&b).map(token))
+}
+
+fn token(token: &str) -> (bool, String) {
+    match token.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+        Some(inner) => (true, json::unescape(inner).text.into_owned()),
+        None => (false, token.to_owned()),
+    }
+}
+
+/// Any bytes give a document or an error; what was read and not edited is written as the same value,
+/// unless the reader said that it mended something.
+pub(crate) fn chat_identity(bytes: &[u8]) {
+    let mut report = Report::new();
+    let Ok(document) = chat::read(bytes, &ReadOptions::new(), &mut report) else { return };
+    let mended = report.iter().any(|it| it.code != "message::wrong-type");
+    let (mut out, mut losses) = (Vec::new(), Report::new());
+    document.write(&EncodeOptions::new(), &mut out, &mut losses);
+    let (text, back) = (std::str::from_utf8(bytes).unwrap(), String::from_utf8(out).unwrap());
+    if !mended && !has_duplicates(text) {
+        assert!(same_value(text, &back), "read  {text}\nwrote {back}");
+        assert!(losses.is_empty(), "{losses:?} for {text}");
+    }
+    let again = chat::read(back.as_bytes(), &ReadOptions::new(), &mut Report::new());
+    assert_eq!(again.unwrap(), document, "written {back}");
+}
+
+/// Writing canonically, reading and writing again changes nothing.
+pub(crate) fn chat_canonical_fixpoint(bytes: &[u8]) {
+    let options = EncodeOptions::canonical();
+    let read = |bytes: &[u8]| chat::read(bytes, &ReadOptions::new(), &mut Report::new());
+    let write = |document: &chat::Document| {
+        let mut out = Vec::new();
+        document.write(&options, &mut out, &mut Report::new());
+        String::from_utf8(out).unwrap()
+    };
+    let Ok(document) = read(bytes) else { return };
+    let once = write(&document);
+    let twice = write(&read(once.as_bytes()).unwrap());
+    assert!(same_value(&once, &twice), "once  {once}\ntwice {twice}");
+}
+
+/// Whether some object has two members of one name; unknown ones are merged without a report (MS-8).
+fn has_duplicates(text: &str) -> bool {
+    let mut open: Vec<Option<std::collections::HashSet<String>>> = Vec::new();
+    let mut tokens = json::tokens(text).peekable();
+    while let Some(it) = tokens.next() {
+        match it {
+            "{" => open.push(Some(std::collections::HashSet::new())),
+            "[" => open.push(None),
+            "}" | "]" => {
+                open.pop();
+            }
+            _ => {
+                if tokens.peek() == Some(&":")
+                    && let Some(Some(names)) = open.last_mut()
+                    && !names.insert(token(it).1)
+                {
+                    return true;
+                }
+            }
+        }
+    }
+    false
+}
