@@ -1,1 +1,57 @@
-//! Placeholder.
+//! A chain of LLM messages as a tree of sections and body pairs: check it, mend it, edit it, give it the
+//! shape that a provider accepts.
+//!
+//! It knows no wire format of a provider, executes nothing, and never changes what an edit does not
+//! name. Messages are moved in and out and never copied; every operation is linear in what it reads.
+//!
+//! ```
+//! use msg_chainast::{ChainAst, Message, Part, RepairOptions, SeededIds, ToolCall};
+//!
+//! let call = ToolCall::new("call_1", "get_weather", r#"{"city": "Oslo"}"#);
+//! let history = vec![
+//!     Message::user("Weather?"),
+//!     Message::assistant("").with_part(Part::ToolCall(call)),
+//!     Message::user("Are you there?"),
+//!     Message::tool_result("call_1", "sunny"),
+//! ];
+//!
+//! let refused = ChainAst::parse(history).unwrap_err();
+//! assert_eq!(refused.diagnostics()[0].code, "chain::late-tool-result");
+//!
+//! let options = RepairOptions::new();
+//! let (chain, _) = ChainAst::repair(refused.into_messages(), &options, &mut SeededIds::new(1));
+//! assert_eq!(chain.sections().len(), 2);
+//! assert!(chain.sections()[0].body()[0].is_valid());
+//! ```
+
+mod tree;
+
+mod check;
+mod parse;
+mod repair;
+
+mod mend;
+mod options;
+mod walk;
+
+mod edit;
+mod ids;
+mod profile;
+
+mod arguments;
+pub mod codes;
+pub mod constants;
+
+pub use msg_core::{IdSource, Message, Part, SeededIds, ToolCall};
+
+pub use arguments::sanitize_json_control_chars;
+pub use check::check;
+pub use edit::{EditError, PairId, ResultChange, SectionId, UserChange};
+pub use ids::{IdChange, IdMap, IdPattern, PatternError};
+pub use options::{BadArguments, CheckOptions, First, Orphans, RepairOptions, UnknownRole};
+pub use parse::ParseError;
+pub use profile::{CharClass, ClassError, Profile};
+pub use tree::{
+    BodyPair, BodyPairKind, CallRef, ChainAst, Header, Messages, PairError, Section, ToolCallsInfo,
+    TreeView,
+};

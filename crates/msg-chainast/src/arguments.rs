@@ -1,0 +1,81 @@
+//! Argument texts: what counts as JSON, and making text JSON that almost is (CA-55, CA-56).
+//!
+//! Only control characters are mended; nothing is guessed about text that was cut off.
+
+use std::borrow::Cow;
+
+use msg_core::json;
+
+use crate::constants::FALLBACK_REQUEST_ARGS;
+
+/// Escapes the control characters inside the strings of a JSON text (CA-56).
+///
+/// Characters below U+0020 become `\n`, `\r`, `\t`, `\b`, `\f` or `\u00xx`. A character behind a
+/// backslash is copied, and outside strings nothing changes. The text is borrowed if there is nothing
+/// to escape.
+///
+/// ```
+/// use msg_chainast::sanitize_json_control_chars;
+///
+/// assert_eq!(sanitize_json_control_chars("{\"a\": \"x\ny\"}"), r#"{"a": "x\ny"}"#);
+/// assert_eq!(sanitize_json_control_chars("{\n}"), "{\n}");
+/// ```
+pub fn sanitize_json_control_chars(text: &str) -> Cow<'_, str> {
+    if !text.bytes().any(|it| it < 0x20) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::new();
+    let mut copied = 0;
+    let mut in_string = false;
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        if escaped {
+            escaped = false;
+        } else if in_string && byte < 0x20 {
+            out.push_str(&text[copied..at]);
+            push_escape(&mut out, byte);
+            copied = at + 1;
+        } else if in_string && byte == b'\\' {
+            escaped = true;
+        } else if byte == b'"' {
+            in_string = !in_string;
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[copied..]);
+    Cow::Owned(out)
+}
+
+/// Whether the whole text is JSON (CA-55). O(text), without recursion.
+pub(crate) fn is_json(text: &str) -> bool {
+    matches!(json::classify(text), json::TextState::Object | json::TextState::Value)
+}
+
+/// What an argument text is replaced by, if it is no JSON (CA-56).
+pub(crate) fn sanitized(text: &str) -> Option<String> {
+    if is_json(text) {
+        return None;
+    }
+    match sanitize_json_control_chars(text) {
+        Cow::Owned(escaped) if is_json(&escaped) => Some(escaped),
+        _ => Some(FALLBACK_REQUEST_ARGS.to_owned()),
+    }
+}
+
+fn push_escape(out: &mut String, byte: u8) {
+    match byte {
+        b'\n' => out.push_str("\\n"),
+        b'\r' => out.push_str("\\r"),
+        b'\t' => out.push_str("\\t"),
+        0x08 => out.push_str("\\b"),
+        0x0c => out.push_str("\\f"),
+        _ => {
+            const HEX: &[u8; 16] = b"0123456789abcdef";
+            out.push_str("\\u00");
+            out.push(char::from(HEX[usize::from(byte >> 4)]));
+            out.push(char::from(HEX[usize::from(byte & 15)]));
+        }
+    }
+}

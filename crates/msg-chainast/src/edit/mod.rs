@@ -1,0 +1,191 @@
+//! Edits of a tree: adding sections, pairs, user text and results, clearing what should go (CA-42 to
+//! CA-46, CA-56). Each keeps sizes and index right, costs what it changes, and says what that was.
+
+mod clear;
+mod index;
+mod results;
+
+use msg_core::{Message, Part};
+
+pub(crate) use index::EditIndex;
+pub use results::{EditError, ResultChange};
+
+use crate::tree::{BodyPair, ChainAst, Header, Section, sizes::Sizes};
+
+/// A section of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SectionId(pub(crate) usize);
+
+/// A body pair of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PairId {
+    pub(crate) section: usize,
+    pub(crate) pair: usize,
+}
+
+/// What appending user text did (CA-42).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UserChange {
+    /// A section was added.
+    NewSection(SectionId),
+    /// The section had no user message and has it now.
+    NewMessage(SectionId),
+    /// The user message has one more part.
+    NewPart(SectionId),
+}
+
+impl SectionId {
+    /// Its index among the sections.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+impl PairId {
+    /// The section of the pair.
+    pub fn section(self) -> SectionId {
+        SectionId(self.section)
+    }
+
+    /// Its index in the body of the section.
+    pub fn index(self) -> usize {
+        self.pair
+    }
+}
+
+impl ChainAst {
+    /// The sections' ids, in order.
+    pub fn section_ids(&self) -> impl ExactSizeIterator<Item = SectionId> + use<> {
+        (0..self.sections.len()).map(SectionId)
+    }
+
+    /// Adds a section at the end; nothing is checked (CA-45). O(section).
+    pub fn add_section(&mut self, section: Section) -> SectionId {
+        let id = self.sections.len();
+        self.sizes += section.sizes;
+        if let Some(index) = self.index.built() {
+            for (pair, it) in section.body.iter().enumerate() {
+                index.add_pair(id as u32, pair as u32, it);
+            }
+        }
+        self.sections.push(section);
+        self.assert_sizes();
+        SectionId(id)
+    }
+
+    /// Adds a pair at the end of a section; nothing is checked (CA-45). O(pair).
+    ///
+    /// ```
+    /// use msg_chainast::{BodyPair, ChainAst, Header, Message, Section};
+    ///
+    /// let mut chain = ChainAst::new();
+    /// let id = chain.add_section(Section::new(Header::new(None, Some(Message::user("Hi"))), vec![]));
+    /// chain.add_body_pair(id, BodyPair::completion("Hello."));
+    /// assert_eq!(chain.size(), 8);
+    /// assert!(chain.validate().is_empty());
+    /// ```
+    ///
+    /// # Panics
+    /// If the id is that of another tree and this one has fewer sections.
+    pub fn add_body_pair(&mut self, section: SectionId, pair: BodyPair) -> PairId {
+        let SectionId(at) = section;
+        let body = &mut self.sections[at];
+        let id = PairId { section: at, pair: body.body.len() };
+        if let Some(index) = self.index.built() {
+            index.add_pair(at as u32, id.pair as u32, &pair);
+        }
+        self.sizes += pair.sizes;
+        body.add_body_pair(pair);
+        self.assert_sizes();
+        id
+    }
+
+    /// Puts another header in the place of a section's and gives back the old one; nothing is checked
+    /// (CA-45). O(header).
+    ///
+    /// # Panics
+    /// If the id is that of another tree and this one has fewer sections.
+    pub fn set_header(&mut self, section: SectionId, header: Header) -> Header {
+        let section = &mut self.sections[section.0];
+        self.sizes -= section.header.sizes;
+        self.sizes += header.sizes;
+        section.sizes -= section.header.sizes;
+        section.sizes += header.sizes;
+        let old = std::mem::replace(&mut section.header, header);
+        self.assert_sizes();
+        old
+    }
+
+    /// Appends what the user says (CA-42): to the last section's user message if nobody answered it yet,
+    /// as its user message if it has none, else as a new section. An empty text is a part too. O(1).
+    ///
+    /// ```
+    /// use msg_chainast::{ChainAst, Message};
+    ///
+    /// let mut chain = ChainAst::parse(vec![Message::user("Hi"), Message::assistant("Hello.")])?;
+    /// chain.append_user("Tell me more");
+    /// chain.append_user("and more");
+    /// assert_eq!(chain.sections().len(), 2);
+    /// assert_eq!(chain.messages().last().map(|it| it.parts.len()), Some(2));
+    /// # Ok::<(), msg_chainast::ParseError>(())
+    /// ```
+    pub fn append_user(&mut self, text: impl Into<String>) -> UserChange {
+        let text = text.into();
+        let part = Sizes { bytes: text.len(), reasoning: 0, messages: 0 };
+        let message = Sizes { messages: 1, ..part };
+        let last = SectionId(self.sections.len().saturating_sub(1));
+        let open = self.sections.last_mut().filter(|it| it.body.is_empty());
+        let (change, added) = match open {
+            None => {
+                let id = SectionId(self.sections.len());
+                let header = Header::new(None, Some(Message::user(text)));
+                self.sections.push(Section::new(header, Vec::new()));
+                self.sizes += message;
+                self.assert_sizes();
+                return UserChange::NewSection(id);
+            }
+            Some(Section { header: Header { user: Some(user), .. }, .. }) => {
+                user.parts.push(Part::text(text));
+                (UserChange::NewPart(last), part)
+            }
+            Some(section) => {
+                section.header.user = Some(Message::user(text));
+                (UserChange::NewMessage(last), message)
+            }
+        };
+        let section = &mut self.sections[last.0];
+        section.header.sizes += added;
+        section.sizes += added;
+        self.sizes += added;
+        self.assert_sizes();
+        change
+    }
+
+    /// Counts pairs, sections and the tree again after messages were changed in place.
+    pub(crate) fn recount(&mut self) {
+        self.sizes = Sizes::default();
+        for section in &mut self.sections {
+            let header = &section.header;
+            section.header.sizes =
+                [&header.system, &header.user].into_iter().flatten().map(Sizes::of).sum();
+            section.body.iter_mut().for_each(BodyPair::recount);
+            section.sum();
+            self.sizes += section.sizes;
+        }
+    }
+
+    /// In test builds: that every size is what a recount gives (CA-22). Trees of many messages are
+    /// counted only where tests do so themselves, or a test of n edits would cost n².
+    pub(crate) fn assert_sizes(&self) {
+        const MAX: usize = 1_000;
+        debug_assert!(
+            self.sizes.messages > MAX || {
+                let mut counted = self.clone();
+                counted.recount();
+                counted.sizes == self.sizes && counted.sections == self.sections
+            },
+            "because an edit keeps sizes right"
+        );
+    }
+}

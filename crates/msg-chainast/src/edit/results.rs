@@ -1,0 +1,132 @@
+//! Adding the results of tool calls, and finding them (CA-43, CA-44).
+
+use msg_core::{Content, Message, Part, Role, ToolResult};
+
+use super::{
+    PairId,
+    index::{CallPlace, ResultPlace, Target},
+};
+use crate::tree::{ChainAst, sizes::Sizes};
+
+/// Why an edit was refused; nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EditError {
+    /// No call bears the id.
+    #[error("tool call with id `{id}` not found")]
+    UnknownToolCall {
+        /// The id.
+        id: String,
+    },
+}
+
+/// What adding a result did.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ResultChange {
+    /// A pending call has its result now.
+    Added {
+        /// The pair of the call.
+        pair: PairId,
+    },
+    /// The call had a result already.
+    Replaced {
+        /// The pair of the call.
+        pair: PairId,
+        /// The content that the result had.
+        content: Content,
+        /// The name that the result had.
+        name: Option<String>,
+    },
+}
+
+impl ChainAst {
+    /// Adds the result of a tool call (CA-43). O(1) amortised.
+    ///
+    /// It answers the newest pair that has a pending call of this id, there the first such call: as a new
+    /// tool message at the end of the pair, named like the call if `name` is empty. If no such call is
+    /// pending, it replaces the content of the newest answered call's result, and the name if `name` is not
+    /// empty.
+    ///
+    /// # Errors
+    /// If no call bears the id.
+    ///
+    /// ```
+    /// use msg_chainast::{ChainAst, Message, Part, ToolCall};
+    ///
+    /// let call = Part::ToolCall(ToolCall::new("call_1", "get_weather", "{}"));
+    /// let asked = vec![Message::user("Oslo?"), Message::assistant("").with_part(call)];
+    /// let mut chain = ChainAst::parse_open(asked)?;
+    /// chain.add_tool_result("call_1", "", "sunny")?;
+    /// let result = chain.find_tool_results("call_1").next();
+    /// assert_eq!(result.and_then(|it| it.name.as_deref()), Some("get_weather"));
+    /// assert!(chain.add_tool_result("call_2", "", "sunny").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn add_tool_result(
+        &mut self,
+        id: &str,
+        name: &str,
+        content: impl Into<Content>,
+    ) -> Result<ResultChange, EditError> {
+        let change = match self.index.of_mut(&self.sections).target(id) {
+            None => return Err(EditError::UnknownToolCall { id: id.to_owned() }),
+            Some(Target::Pending(call)) => self.answer(call, id, name, content.into()),
+            Some(Target::Answered(result)) => self.replace(result, name, content.into()),
+        };
+        self.assert_sizes();
+        Ok(change)
+    }
+
+    /// All results of an id, in chain order (CA-44). O(results found), once the index is built.
+    pub fn find_tool_results(&self, id: &str) -> impl Iterator<Item = &ToolResult> {
+        let places = self.index.of(&self.sections).get(id).map_or(&[][..], |it| &it.results);
+        places.iter().filter_map(|at| {
+            let pair = &self.sections[at.section as usize].body[at.pair as usize];
+            pair.tools[at.message as usize].parts[at.part as usize].as_tool_result()
+        })
+    }
+
+    fn answer(&mut self, call: CallPlace, id: &str, name: &str, content: Content) -> ResultChange {
+        let CallPlace { section, pair, part } = call;
+        let body = &mut self.sections[section as usize];
+        let it = &mut body.body[pair as usize];
+        let mut result = ToolResult::new(id, content);
+        let name = match it.assistant.parts.get(part as usize) {
+            Some(Part::ToolCall(call)) if name.is_empty() => call.name.as_str(),
+            _ => name,
+        };
+        result.name = Some(name.to_owned());
+        let message = Message::new(Role::Tool).with_part(Part::ToolResult(result));
+        let sizes = Sizes::of(&message);
+        let place = ResultPlace { section, pair, message: it.tools.len() as u32, part: 0 };
+        it.tools.push(message);
+        it.sizes += sizes;
+        body.sizes += sizes;
+        self.sizes += sizes;
+        self.index.of_mut(&self.sections).answer(id, place);
+        ResultChange::Added { pair: PairId { section: section as usize, pair: pair as usize } }
+    }
+
+    fn replace(&mut self, at: ResultPlace, name: &str, content: Content) -> ResultChange {
+        let pair = PairId { section: at.section as usize, pair: at.pair as usize };
+        let body = &mut self.sections[pair.section];
+        let it = &mut body.body[pair.pair];
+        let part = &mut it.tools[at.message as usize].parts[at.part as usize];
+        let old_sizes = Sizes { bytes: part.size(), reasoning: part.reasoning_size(), messages: 0 };
+        let Part::ToolResult(result) = part else {
+            unreachable!("because the index holds places of results")
+        };
+        let content = std::mem::replace(&mut result.content, content);
+        let old_name = result.name.clone();
+        if !name.is_empty() {
+            result.name = Some(name.to_owned());
+        }
+        let sizes = Sizes { bytes: part.size(), reasoning: part.reasoning_size(), messages: 0 };
+        for kept in [&mut it.sizes, &mut body.sizes, &mut self.sizes] {
+            *kept += sizes;
+            *kept -= old_sizes;
+        }
+        ResultChange::Replaced { pair, content, name: old_name }
+    }
+}

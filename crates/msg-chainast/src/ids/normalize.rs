@@ -1,0 +1,189 @@
+//! Giving the calls of a whole chain ids of one pattern (CA-51). Ids that are of the pattern already are
+//! left alone.
+
+use std::collections::{HashMap, HashSet};
+
+use msg_core::{IdSource, Message, Part};
+
+use super::{FreshIds, IdPattern};
+use crate::tree::{BodyPair, ChainAst, Links};
+
+/// Which id each call had and has now, in chain order.
+///
+/// It lets an answer that bears a new id find the old one, and the other way round.
+#[derive(Debug, Clone, Default)]
+pub struct IdMap {
+    changes: Vec<IdChange>,
+    by_old: HashMap<String, usize>,
+    by_new: HashMap<String, usize>,
+}
+
+/// The ids of one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IdChange {
+    /// The index of its message in the chain.
+    pub message: usize,
+    /// Its index among the parts of the message.
+    pub part: usize,
+    /// The id that it had.
+    pub old: String,
+    /// The id that it has now; the same if it was of the pattern.
+    pub new: String,
+}
+
+impl IdMap {
+    /// All calls, in chain order.
+    pub fn iter(&self) -> std::slice::Iter<'_, IdChange> {
+        self.changes.iter()
+    }
+
+    /// The new id of the newest call that had this one.
+    pub fn new_id(&self, old: &str) -> Option<&str> {
+        self.by_old.get(old).map(|it| self.changes[*it].new.as_str())
+    }
+
+    /// The old id of the newest call that has this one now.
+    pub fn old_id(&self, new: &str) -> Option<&str> {
+        self.by_new.get(new).map(|it| self.changes[*it].old.as_str())
+    }
+
+    fn push(&mut self, change: IdChange) {
+        self.by_old.insert(change.old.clone(), self.changes.len());
+        self.by_new.insert(change.new.clone(), self.changes.len());
+        self.changes.push(change);
+    }
+}
+
+impl<'a> IntoIterator for &'a IdMap {
+    type Item = &'a IdChange;
+    type IntoIter = std::slice::Iter<'a, IdChange>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl ChainAst {
+    /// Gives every call whose id is not of the pattern a fresh one that is (CA-51); results follow their
+    /// call by link, not by text. Linear.
+    ///
+    /// The same source and the same beginning of a chain give the same ids, so that a growing chain keeps
+    /// those of its beginning.
+    ///
+    /// ```
+    /// use msg_chainast::{ChainAst, Message, Part, SeededIds, ToolCall};
+    ///
+    /// let call = Part::ToolCall(ToolCall::new("a", "read", "{}"));
+    /// let mut chain = ChainAst::parse(vec![
+    ///     Message::user("q"),
+    ///     Message::assistant("").with_part(call),
+    ///     Message::tool_result("a", "42"),
+    /// ])?;
+    /// let map = chain.normalize_tool_call_ids(&"functions.{f}:{n}".parse()?, &mut SeededIds::new(1));
+    /// assert_eq!(map.new_id("a"), Some("functions.read:0"));
+    /// assert_eq!(map.old_id("functions.read:0"), Some("a"));
+    /// assert!(chain.find_tool_results("functions.read:0").next().is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn normalize_tool_call_ids(
+        &mut self,
+        pattern: &IdPattern,
+        ids: &mut dyn IdSource,
+    ) -> IdMap {
+        let used: HashSet<String> = ids_of(self.messages()).map(str::to_owned).collect();
+        let mut fresh = FreshIds::new(pattern, ids, self.messages());
+        let mut map = IdMap::default();
+        let mut n_calls = 0;
+        let mut message = 0;
+        for section in &mut self.sections {
+            message += section.header.sizes.messages;
+            for pair in &mut section.body {
+                let new = new_ids(pair, pattern, &used, &mut fresh, &mut n_calls);
+                rename(pair, new, message, &mut map);
+                message += pair.sizes.messages;
+            }
+        }
+        self.index.reset();
+        self.recount();
+        self.assert_sizes();
+        map
+    }
+}
+
+/// Whether an id may stay: it is of the pattern, or of it but for a number that was appended because the
+/// pattern gave no other (CA-52).
+pub(crate) fn is_of_pattern(
+    pattern: &IdPattern,
+    id: &str,
+    name: &str,
+    is_used: impl Fn(&str) -> bool,
+) -> bool {
+    if pattern.matches(id, name) {
+        return true;
+    }
+    let Some((base, number)) = id.rsplit_once('_') else { return false };
+    let counts = number.bytes().all(|it| it.is_ascii_digit())
+        && !number.starts_with('0')
+        && !matches!(number, "" | "1");
+    counts && pattern.matches(base, name) && is_used(base)
+}
+
+/// The ids of all calls and results.
+pub(crate) fn ids_of<'m>(
+    messages: impl IntoIterator<Item = &'m Message>,
+) -> impl Iterator<Item = &'m str> {
+    messages.into_iter().flat_map(|it| &it.parts).filter_map(|it| match it {
+        Part::ToolCall(it) => Some(it.id.as_str()),
+        Part::ToolResult(it) => Some(it.call_id.as_str()),
+        _ => None,
+    })
+}
+
+/// The ids that the calls of a pair get, in call order.
+fn new_ids(
+    pair: &BodyPair,
+    pattern: &IdPattern,
+    used: &HashSet<String>,
+    fresh: &mut FreshIds<'_>,
+    n_calls: &mut usize,
+) -> Vec<String> {
+    let mut kept = HashSet::new();
+    let mut ids = Vec::new();
+    for call in pair.assistant.tool_calls() {
+        let stays = is_of_pattern(pattern, &call.id, &call.name, |it| used.contains(it));
+        ids.push(match stays && kept.insert(call.id.as_str()) {
+            true => call.id.clone(),
+            false => fresh.next(&call.name, *n_calls).id,
+        });
+        *n_calls += 1;
+    }
+    ids
+}
+
+/// Gives the calls of a pair their new ids, and the results those of their calls.
+fn rename(pair: &mut BodyPair, new: Vec<String>, message: usize, map: &mut IdMap) {
+    let calls = pair.calls();
+    let mut links = Links::new(&calls);
+    let places: Vec<_> = pair
+        .results()
+        .filter_map(|(place, it)| Some((place, links.take(&calls, &it.call_id)?)))
+        .collect();
+    for ((tool, part), call) in places {
+        let part = &mut pair.tools[tool as usize].parts[part as usize];
+        if let Part::ToolResult(it) = part
+            && it.call_id != new[call]
+        {
+            it.call_id.clone_from(&new[call]);
+        }
+    }
+    let mut new = new.into_iter();
+    for (part, it) in pair.assistant.parts.iter_mut().enumerate() {
+        if let Part::ToolCall(it) = it
+            && let Some(new) = new.next()
+        {
+            let old = std::mem::replace(&mut it.id, new.clone());
+            map.push(IdChange { message, part, old, new });
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Patterns of tool call ids: `call_{r:24:x}`, `functions.{f}:{n}` (CA-50).
+//!
+//! A pattern matches whole ids byte for byte, without a regex engine, and in linear time.
+
+use std::{fmt, str::FromStr};
+
+use msg_core::IdSource;
+
+/// The largest LEN of a random field.
+const MAX_FIELD: usize = 256;
+
+/// A pattern of tool call ids (CA-50).
+///
+/// Literal text, and fields in braces: `{r:LEN:SET}` random characters, `{f}` the function's name
+/// (`function` if it has none), `{n}` a decimal counter. Anything else in braces is literal. SET is
+/// one of `d` digits, `l` lower case, `u` upper case, `a` letters, `x` or `b` letters and digits, `h`
+/// and `H` hexadecimal, or the long name of these.
+///
+/// ```
+/// use msg_chainast::{IdPattern, SeededIds};
+///
+/// let pattern: IdPattern = "toolu_{r:24:b}".parse()?;
+/// let id = pattern.generate("get_weather", 0, &mut SeededIds::new(1));
+/// assert_eq!(id.len(), 30);
+/// assert!(pattern.matches(&id, "get_weather"));
+///
+/// let kimi: IdPattern = "functions.{f}:{n}".parse()?;
+/// assert!(kimi.matches("functions.read:12", "read"));
+/// assert!(!kimi.matches("functions.read:12", "write"));
+/// # Ok::<(), msg_chainast::PatternError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdPattern {
+    text: String,
+    pieces: Vec<Piece>,
+}
+
+/// Why a text is no id pattern. Offsets are bytes from its start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PatternError {
+    /// The text is empty.
+    #[error("empty pattern")]
+    Empty,
+    /// A random field asks for more characters than 256.
+    #[error("field longer than {MAX_FIELD} at byte {offset}")]
+    FieldTooLong {
+        /// Where the field begins.
+        offset: usize,
+    },
+}
+
+impl PatternError {
+    /// Where in the pattern the fault lies, in bytes.
+    pub fn offset(&self) -> usize {
+        match self {
+            PatternError::Empty => 0,
+            PatternError::FieldTooLong { offset } => *offset,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Literal(String),
+    Random { len: usize, set: Set },
+    Name,
+    Counter,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Set {
+    Digit,
+    Lower,
+    Upper,
+    Alpha,
+    Alnum,
+    Hex,
+    HexUpper,
+}
+
+impl IdPattern {
+    /// The pattern's text, as it was parsed.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the whole id is one of this pattern, for a function of this name. O(id).
+    pub fn matches(&self, id: &str, name: &str) -> bool {
+        let counters = self.pieces.iter().filter(|it| matches!(it, Piece::Counter)).count();
+        match counters {
+            0 | 1 => self.matches_by_length(id.as_bytes(), name),
+            _ => self.matches_by_positions(id.as_bytes(), name),
+        }
+    }
+
+    /// An id of this pattern, for a function of this name; `counter` fills `{n}`.
+    pub fn generate(&self, name: &str, counter: u64, ids: &mut dyn IdSource) -> String {
+        let mut out = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Literal(text) => out.push_str(text),
+                Piece::Random { len, set } => push_random(&mut out, *len, *set, ids),
+                Piece::Name => out.push_str(name_or_default(name)),
+                Piece::Counter => out.push_str(&counter.to_string()),
+            }
+        }
+        out
+    }
+
+    /// Whether another draw can give another id.
+    pub(crate) fn varies(&self) -> bool {
+        let varies = |it: &Piece| match it {
+            Piece::Counter => true,
+            Piece::Random { len, .. } => *len > 0,
+            Piece::Literal(_) | Piece::Name => false,
+        };
+        self.pieces.iter().any(varies)
+    }
+
+    /// With at most one counter, its length is what the fixed pieces leave.
+    fn matches_by_length(&self, id: &[u8], name: &str) -> bool {
+        let fixed: usize = self.pieces.iter().filter_map(|it| it.fixed_len(name)).sum();
+        let Some(free) = id.len().checked_sub(fixed) else { return false };
+        let mut rest = id;
+        for piece in &self.pieces {
+            let (head, tail) = rest.split_at(piece.fixed_len(name).unwrap_or(free).min(rest.len()));
+            if !piece.accepts(head, name) {
+                return false;
+            }
+            rest = tail;
+        }
+        rest.is_empty()
+    }
+
+    /// With several counters, each piece maps the set of positions reached so far to the next one.
+    fn matches_by_positions(&self, id: &[u8], name: &str) -> bool {
+        let mut reached = vec![false; id.len() + 1];
+        reached[0] = true;
+        for piece in &self.pieces {
+            let mut next = vec![false; id.len() + 1];
+            for at in 0..id.len() {
+                match piece.fixed_len(name) {
+                    Some(len) => {
+                        if reached[at]
+                            && id.get(at..at + len).is_some_and(|it| piece.accepts(it, name))
+                        {
+                            next[at + len] = true;
+                        }
+                    }
+                    None => next[at + 1] = id[at].is_ascii_digit() && (reached[at] || next[at]),
+                }
+            }
+            if piece.fixed_len(name) == Some(0) {
+                next[id.len()] |= reached[id.len()];
+            }
+            reached = next;
+        }
+        reached[id.len()]
+    }
+}
+
+impl FromStr for IdPattern {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> Result<Self, PatternError> {
+        if text.is_empty() {
+            return Err(PatternError::Empty);
+        }
+        let mut pieces = Vec::new();
+        let mut at = 0;
+        let mut literal = 0;
+        while let Some(open) = text[at..].find('{').map(|it| at + it) {
+            at = open + 1;
+            let Some(close) = text[at..].find(['{', '}']).map(|it| at + it) else { break };
+            if text.as_bytes()[close] != b'}' {
+                continue;
+            }
+            if let Some(piece) = Piece::field(&text[at..close], open)? {
+                push_literal(&mut pieces, &text[literal..open]);
+                pieces.push(piece);
+                literal = close + 1;
+            }
+            at = close + 1;
+        }
+        push_literal(&mut pieces, &text[literal..]);
+        Ok(IdPattern { text: text.to_owned(), pieces })
+    }
+}
+
+impl fmt::Display for IdPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Piece {
+    /// The field that stands between two braces, if it is one.
+    fn field(inner: &str, offset: usize) -> Result<Option<Piece>, PatternError> {
+        match inner {
+            "f" => return Ok(Some(Piece::Name)),
+            "n" => return Ok(Some(Piece::Counter)),
+            _ => {}
+        }
+        let Some((len, set)) = inner.strip_prefix("r:").and_then(|it| it.split_once(':')) else {
+            return Ok(None);
+        };
+        let Some(set) = Set::named(set) else { return Ok(None) };
+        if len.is_empty() || !len.bytes().all(|it| it.is_ascii_digit()) {
+            return Ok(None);
+        }
+        match len.parse::<usize>() {
+            Ok(len) if len <= MAX_FIELD => Ok(Some(Piece::Random { len, set })),
+            _ => Err(PatternError::FieldTooLong { offset }),
+        }
+    }
+
+    /// The bytes that this piece takes, unless it is a counter.
+    fn fixed_len(&self, name: &str) -> Option<usize> {
+        match self {
+            Piece::Literal(text) => Some(text.len()),
+            Piece::Random { len, .. } => Some(*len),
+            Piece::Name => Some(name_or_default(name).len()),
+            Piece::Counter => None,
+        }
+    }
+
+    fn accepts(&self, bytes: &[u8], name: &str) -> bool {
+        match self {
+            Piece::Literal(text) => text.as_bytes() == bytes,
+            Piece::Random { len, set } => {
+                bytes.len() == *len && bytes.iter().all(|it| set.alphabet().contains(it))
+            }
+            Piece::Name => name_or_default(name).as_bytes() == bytes,
+            Piece::Counter => !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit),
+        }
+    }
+}
+
+impl Set {
+    fn named(name: &str) -> Option<Set> {
+        Some(match name {
+            "d" | "digit" => Set::Digit,
+            "l" | "lower" => Set::Lower,
+            "u" | "upper" => Set::Upper,
+            "a" | "alpha" => Set::Alpha,
+            "x" | "alnum" | "b" | "base62" => Set::Alnum,
+            "h" | "hex" => Set::Hex,
+            "H" | "HEX" => Set::HexUpper,
+            _ => return None,
+        })
+    }
+
+    fn alphabet(self) -> &'static [u8] {
+        const ALNUM: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        match self {
+            Set::Digit => &ALNUM[..10],
+            Set::Lower => &ALNUM[10..36],
+            Set::Upper => &ALNUM[36..],
+            Set::Alpha => &ALNUM[10..],
+            Set::Alnum => ALNUM,
+            Set::Hex => &ALNUM[..16],
+            Set::HexUpper => b"0123456789ABCDEF",
+        }
+    }
+}
+
+fn name_or_default(name: &str) -> &str {
+    if name.is_empty() { "function" } else { name }
+}
+
+fn push_literal(pieces: &mut Vec<Piece>, text: &str) {
+    if !text.is_empty() {
+        pieces.push(Piece::Literal(text.to_owned()));
+    }
+}
+
+/// One number of the source gives as many characters as it has entropy for.
+fn push_random(out: &mut String, len: usize, set: Set, ids: &mut dyn IdSource) {
+    let alphabet = set.alphabet();
+    let base = alphabet.len() as u64;
+    let mut left = 0_u64;
+    let mut number = 0;
+    for _ in 0..len {
+        if left < base {
+            number = ids.next_u64();
+            left = u64::MAX;
+        }
+        out.push(char::from(alphabet[(number % base) as usize]));
+        number /= base;
+        left /= base;
+    }
+}

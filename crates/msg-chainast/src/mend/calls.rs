@@ -1,0 +1,65 @@
+//! Mending calls: names, kinds, arguments, ids (CA-39).
+
+use msg_core::{CallKind, Part, ToolCall};
+
+use super::{Item, Mender, is_none};
+use crate::{
+    arguments::sanitized,
+    constants::{FALLBACK_REQUEST_ARGS, FALLBACK_TOOL_NAME},
+    walk::Naming,
+};
+
+impl Mender<'_> {
+    /// Mends the calls of a unit in place.
+    pub(super) fn mend_calls(&mut self, unit: u32, item: &mut Item) {
+        for call in self.plan.calls_of(unit) {
+            let planned = &self.plan.calls[call as usize];
+            let (part, slot, naming, fresh) =
+                (planned.part as usize, planned.slot, planned.naming, planned.fresh_id);
+            if planned.removed {
+                continue;
+            }
+            let place = item.place(part);
+            let Some(Part::ToolCall(it)) = item.message.parts.get_mut(part) else { continue };
+            match naming {
+                Naming::Own => {}
+                Naming::Result if !is_none(slot) => {
+                    it.name = self.result_name(slot).unwrap_or_default();
+                }
+                _ => FALLBACK_TOOL_NAME.clone_into(&mut it.name),
+            }
+            mend_arguments(it, self.options.sanitizes_arguments());
+            if fresh {
+                it.id = self.fresh_id(&it.name, place);
+            }
+            self.n_calls += 1;
+        }
+    }
+
+    /// A call for a result that no call bears.
+    pub(super) fn call_for(&mut self, slot: u32) -> ToolCall {
+        let name = self.result_name(slot).unwrap_or_else(|| FALLBACK_TOOL_NAME.to_owned());
+        let it = &self.plan.slots[slot as usize];
+        let place = (it.message as usize, it.part as usize);
+        let mut id = self.result_id(slot);
+        if id.is_empty() {
+            id = self.fresh_id(&name, place);
+        }
+        self.n_calls += 1;
+        ToolCall::new(id, name, FALLBACK_REQUEST_ARGS)
+    }
+}
+
+fn mend_arguments(call: &mut ToolCall, sanitize: bool) {
+    if call.kind == CallKind::Unspecified {
+        call.kind = CallKind::Function;
+    }
+    if call.kind != CallKind::Function {
+        return;
+    }
+    if call.arguments.text().is_empty() {
+        call.arguments = FALLBACK_REQUEST_ARGS.into();
+    } else if sanitize && let Some(text) = sanitized(call.arguments.text()) {
+        call.arguments = text.into();
+    }
+}

@@ -1,0 +1,168 @@
+//! Carrying out the plan of a walk: the messages of a valid chain, in order (CA-24 to CA-39).
+//!
+//! It decides nothing that the walk has not decided, and moves messages; only what an edit names is
+//! touched.
+
+mod calls;
+mod item;
+mod pair;
+mod results;
+
+use std::collections::HashMap;
+
+use msg_core::{IdSource, Message, Part, Role, ToolResult};
+
+pub(crate) use item::Item;
+
+use crate::{
+    ids::FreshIds,
+    options::RepairOptions,
+    walk::{NONE, Plan, Reading, RolePart, canonical, read_role},
+};
+
+/// What a repair made of a list of messages.
+pub(crate) struct Mended {
+    pub(crate) items: Vec<Item>,
+    /// Where the id pattern gave no unused id, so that a number was appended (CA-52).
+    pub(crate) exhausted: Vec<(usize, usize)>,
+}
+
+/// Mends a list of messages as planned.
+pub(crate) fn mend<'a>(
+    messages: Vec<Message>,
+    plan: Plan,
+    options: &'a RepairOptions,
+    ids: &'a mut dyn IdSource,
+) -> Mended {
+    let fresh =
+        needs_fresh_ids(&plan, &messages).then(|| FreshIds::new(options.pattern(), ids, &messages));
+    let mut mender = Mender {
+        items: Vec::with_capacity(messages.len() + plan.slots.len() / 8 + 1),
+        messages,
+        plan,
+        options,
+        fresh,
+        taken_apart: HashMap::new(),
+        shell: None,
+        n_calls: 0,
+        slots: Vec::new(),
+        exhausted: Vec::new(),
+    };
+    mender.take_apart();
+    mender.run();
+    Mended { items: mender.items, exhausted: mender.exhausted }
+}
+
+struct Mender<'a> {
+    messages: Vec<Message>,
+    plan: Plan,
+    options: &'a RepairOptions,
+    fresh: Option<FreshIds<'a>>,
+    /// The results of messages that hold more than one, by message and part.
+    taken_apart: HashMap<u32, Vec<Option<ToolResult>>>,
+    /// The message taken apart whose results are being written, with its index among the items.
+    shell: Option<(u32, usize)>,
+    /// How many calls were written.
+    n_calls: usize,
+    /// The slots of a pair, while it is written.
+    slots: Vec<u32>,
+    items: Vec<Item>,
+    /// Where the id pattern gave no unused id, so that a number was appended.
+    exhausted: Vec<(usize, usize)>,
+}
+
+impl Mender<'_> {
+    fn run(&mut self) {
+        self.lead();
+        if self.plan.insert_first {
+            let at = self.plan.units.first().map_or(0, |it| it.message as usize);
+            let text = self.options.first_user_text();
+            self.items.push(Item::whole(Message::user(text), at));
+        }
+        let (mut merges, mut own, mut made) = (0, 0, 0);
+        self.own_pairs(0, &mut own);
+        for unit in 0..self.plan.units.len() as u32 {
+            if self.plan.units[unit as usize].is_pair {
+                let first = made;
+                while self.plan.made_calls.get(made).is_some_and(|it| it.0 == unit) {
+                    made += 1;
+                }
+                self.pair(unit, first..made);
+            } else {
+                self.user(unit, &mut merges);
+            }
+            self.own_pairs(unit + 1, &mut own);
+        }
+    }
+
+    fn lead(&mut self) {
+        let Some(lead) = self.plan.lead else { return };
+        let mut item = self.take(lead, RolePart::System);
+        for other in std::mem::take(&mut self.plan.lead_merges) {
+            item.merge(self.take(other, RolePart::System));
+        }
+        self.items.push(item);
+    }
+
+    fn user(&mut self, unit: u32, merges: &mut usize) {
+        let mut item = self.take(self.plan.units[unit as usize].message, RolePart::User);
+        while let Some((_, other)) = self.plan.user_merges.get(*merges).filter(|it| it.0 == unit) {
+            item.merge(self.take(*other, RolePart::User));
+            *merges += 1;
+        }
+        self.items.push(item);
+    }
+
+    /// Writes the results that have an assistant message of their own at this place.
+    fn own_pairs(&mut self, units_before: u32, next: &mut usize) {
+        while let Some((_, slot)) = self.plan.own_pairs.get(*next).filter(|it| it.0 == units_before)
+        {
+            self.own_pair(*slot);
+            *next += 1;
+        }
+    }
+
+    /// Takes a message of the input, with the role that it is read with. Calls and results do not stay
+    /// in a system or user message.
+    fn take(&mut self, at: u32, role: RolePart) -> Item {
+        let message = &mut self.messages[at as usize];
+        let mut item =
+            Item::whole(std::mem::replace(message, Message::new(Role::Tool)), at as usize);
+        match read_role(&item.message) {
+            Reading::Known(_) => {}
+            Reading::Spelled(_, word) => item.message.role = canonical(word),
+            Reading::Unknown => item.message.role = Role::User,
+        }
+        if matches!(role, RolePart::System | RolePart::User) {
+            item.retain_parts(|_, it| !matches!(it, Part::ToolCall(_) | Part::ToolResult(_)));
+        }
+        item
+    }
+
+    /// A fresh id for a call of this name.
+    fn fresh_id(&mut self, name: &str, place: (usize, usize)) -> String {
+        let index = self.n_calls;
+        let Some(fresh) = &mut self.fresh else { return String::new() };
+        let it = fresh.next(name, index);
+        if it.exhausted {
+            self.exhausted.push(place);
+        }
+        it.id
+    }
+}
+
+fn needs_fresh_ids(plan: &Plan, messages: &[Message]) -> bool {
+    let without_id = |slot: u32| {
+        let it = &plan.slots[slot as usize];
+        let part = messages[it.message as usize].parts.get(it.part as usize);
+        part.and_then(Part::as_tool_result).is_none_or(|it| it.call_id.is_empty())
+    };
+    plan.calls.iter().any(|it| it.fresh_id)
+        || plan.made_calls.iter().any(|it| without_id(it.1))
+        || plan.own_pairs.iter().any(|it| without_id(it.1))
+}
+
+/// Whether an index stands for nothing.
+fn is_none(index: u32) -> bool {
+    index == NONE
+}

@@ -1,0 +1,205 @@
+//! Writing a body pair: calls, results in their places, placeholders, and the split of a summarization
+//! pair with more than one call (CA-31, CA-35 to CA-37).
+
+use std::ops::Range;
+
+use msg_core::{Message, Part, Role, ToolResult};
+
+use super::{Item, Mender, is_none};
+use crate::{constants::SUMMARIZATION_TOOL_NAME, walk::RolePart};
+
+/// A call that was written into the assistant message, and its result.
+struct Written {
+    part: usize,
+    slot: u32,
+}
+
+impl Mender<'_> {
+    pub(super) fn pair(&mut self, unit: u32, made: Range<usize>) {
+        let mut item = self.take(self.plan.units[unit as usize].message, RolePart::Assistant);
+        self.mend_calls(unit, &mut item);
+        for index in made.clone() {
+            let slot = self.plan.made_calls[index].1;
+            let at = &self.plan.slots[slot as usize];
+            let place = (at.message as usize, at.part as usize);
+            let call = self.call_for(slot);
+            item.push_part(Part::ToolCall(call), place);
+        }
+        let n_input = item.message.parts.len() - made.len();
+        let written = self.written(unit, made, n_input);
+        let open = self.plan.open_tail && unit as usize + 1 == self.plan.units.len();
+        let at = self.items.len();
+        self.items.push(item);
+        if !open && splits(&self.items[at].message, &written) {
+            self.split(unit, at, &written);
+        } else {
+            self.results(unit, at, &written, open);
+            self.clean(unit, at);
+        }
+    }
+
+    /// A pair for a result that no call bears.
+    pub(super) fn own_pair(&mut self, slot: u32) {
+        let at = &self.plan.slots[slot as usize];
+        let place = (at.message as usize, at.part as usize);
+        let call = self.call_for(slot);
+        let id = call.id.clone();
+        let mut item = Item::whole(Message::new(Role::Assistant), place.0);
+        item.push_part(Part::ToolCall(call), place);
+        self.items.push(item);
+        self.plan.slots[slot as usize].natural = false;
+        self.result(slot, &id);
+    }
+
+    /// The calls of the message that is being written; added calls stand behind all parts of the input.
+    fn written(&self, unit: u32, made: Range<usize>, n_input: usize) -> Vec<Written> {
+        let calls = self.plan.calls_of(unit).filter_map(|it| {
+            let it = &self.plan.calls[it as usize];
+            (!it.removed).then_some(Written { part: it.part as usize, slot: it.slot })
+        });
+        let added = self.plan.made_calls[made].iter().enumerate();
+        calls.chain(added.map(|(n, it)| Written { part: n_input + n, slot: it.1 })).collect()
+    }
+
+    /// Writes the results of all calls in the order of the pair's list, then placeholders.
+    fn results(&mut self, unit: u32, at: usize, calls: &[Written], open: bool) {
+        let mut slots = std::mem::take(&mut self.slots);
+        self.live_slots(unit, &mut slots);
+        for slot in slots.drain(..) {
+            let id = self.call_id(at, self.part_of(slot, calls));
+            self.result(slot, &id);
+        }
+        self.slots = slots;
+        if !open {
+            calls.iter().filter(|it| is_none(it.slot)).for_each(|it| self.placeholder(at, it.part));
+        }
+    }
+
+    fn live_slots(&self, unit: u32, out: &mut Vec<u32>) {
+        let mut slot = self.plan.units[unit as usize].first_slot;
+        while let Some(it) = self.plan.slots.get(slot as usize) {
+            if !it.dead {
+                out.push(slot);
+            }
+            slot = it.next;
+        }
+    }
+
+    /// The part of the call that a slot answers; a slot without a planned call has an added one.
+    fn part_of(&self, slot: u32, calls: &[Written]) -> usize {
+        match self.plan.slots[slot as usize].call {
+            call if !is_none(call) => self.plan.calls[call as usize].part as usize,
+            _ => {
+                let added = calls.partition_point(|it| {
+                    !is_none(it.slot) && !is_none(self.plan.slots[it.slot as usize].call)
+                        || is_none(it.slot)
+                });
+                let found = calls[added..].binary_search_by_key(&slot, |it| it.slot);
+                found.map_or(0, |it| calls[added + it].part)
+            }
+        }
+    }
+
+    fn call_id(&self, at: usize, part: usize) -> String {
+        match self.items[at].message.parts.get(part) {
+            Some(Part::ToolCall(it)) => it.id.clone(),
+            _ => String::new(),
+        }
+    }
+
+    fn placeholder(&mut self, at: usize, part: usize) {
+        let place = self.items[at].place(part);
+        let Some(Part::ToolCall(call)) = self.items[at].message.parts.get(part) else { return };
+        let mut result = ToolResult::new(call.id.as_str(), self.options.placeholder_text());
+        result.name = Some(call.name.clone());
+        let mut item = Item::whole(Message::new(Role::Tool), place.0);
+        item.push_part(Part::ToolResult(result), place);
+        self.items.push(item);
+    }
+
+    /// Takes removed calls, and results that were moved, out of the assistant message.
+    fn clean(&mut self, unit: u32, at: usize) {
+        let plan = &self.plan;
+        let mut removed = plan
+            .calls_of(unit)
+            .map(|it| &plan.calls[it as usize])
+            .filter(|it| it.removed)
+            .map(|it| it.part as usize)
+            .peekable();
+        self.items[at].retain_parts(|index, part| {
+            let goes = removed.next_if_eq(&index).is_some();
+            !goes && part.as_tool_result().is_none()
+        });
+    }
+
+    /// Writes a summarization pair with several calls as several pairs: each leading call of the
+    /// summarization tool has its own, the rest share the last one.
+    fn split(&mut self, unit: u32, at: usize, calls: &[Written]) {
+        let message = &self.items[at].message;
+        let lone = calls.iter().take_while(|it| is_summarization(message, it.part)).count();
+        let groups = (lone + 1).min(calls.len());
+        let mut slots = Vec::new();
+        self.live_slots(unit, &mut slots);
+        let mut by_group = vec![Vec::new(); groups];
+        for slot in slots {
+            let part = self.part_of(slot, calls);
+            let call = calls.partition_point(|it| it.part < part);
+            by_group[call.min(groups - 1)].push((slot, part));
+        }
+        let mut moved = self.take_calls(at, &calls[1..]);
+        self.clean(unit, at);
+        for (group, slots) in by_group.into_iter().enumerate() {
+            let last = if group + 1 == groups { calls.len() } else { group + 1 };
+            let members = &calls[group..last];
+            if group > 0 {
+                let first = moved[group - 1].as_ref().map_or(0, |it| it.1.0);
+                let mut item = Item::whole(Message::new(Role::Assistant), first);
+                for (part, place) in moved[group - 1..last - 1].iter_mut().filter_map(Option::take)
+                {
+                    item.push_part(part, place);
+                }
+                self.items.push(item);
+            }
+            let at = if group == 0 { at } else { self.items.len() - 1 };
+            self.group_results(at, members, slots);
+        }
+    }
+
+    /// Writes the results of the calls that stand in one message of a split, then placeholders.
+    fn group_results(&mut self, at: usize, members: &[Written], slots: Vec<(u32, usize)>) {
+        let parts = &self.items[at].message.parts;
+        let calls: Vec<usize> =
+            (0..parts.len()).filter(|it| parts[*it].as_tool_call().is_some()).collect();
+        for (slot, part) in slots {
+            let nth = members.partition_point(|it| it.part < part);
+            let id = self.call_id(at, calls.get(nth).copied().unwrap_or_default());
+            self.result(slot, &id);
+        }
+        for (member, part) in members.iter().zip(calls) {
+            if is_none(member.slot) {
+                self.placeholder(at, part);
+            }
+        }
+    }
+
+    /// Takes these calls out of the message; what stays keeps its index until it is cleaned.
+    fn take_calls(&mut self, at: usize, calls: &[Written]) -> Vec<Option<(Part, (usize, usize))>> {
+        let item = &mut self.items[at];
+        let take = |it: &Written| {
+            let place = item.place(it.part);
+            let part = item.message.parts.get_mut(it.part)?;
+            // An empty result is what `clean` takes out.
+            Some((std::mem::replace(part, Part::ToolResult(ToolResult::default())), place))
+        };
+        calls.iter().map(take).collect()
+    }
+}
+
+fn is_summarization(message: &Message, part: usize) -> bool {
+    matches!(message.parts.get(part), Some(Part::ToolCall(it)) if it.name == SUMMARIZATION_TOOL_NAME)
+}
+
+/// Whether a message has a call of the summarization tool first, and another one.
+fn splits(message: &Message, calls: &[Written]) -> bool {
+    calls.len() > 1 && is_summarization(message, calls[0].part)
+}

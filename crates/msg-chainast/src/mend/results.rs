@@ -1,0 +1,131 @@
+//! Writing results: whole messages where they stand alone, parts where a message holds several (CA-6).
+
+use msg_core::{Message, Part, Role, ToolResult};
+
+use super::{Item, Mender};
+use crate::walk::{Reading, RolePart, read_role};
+
+impl Mender<'_> {
+    /// Takes the results out of messages that hold more than one, or something else beside them.
+    pub(super) fn take_apart(&mut self) {
+        for at in 0..self.messages.len() {
+            let message = &mut self.messages[at];
+            if matches!(message.parts.as_slice(), [Part::ToolResult(_)]) && is_tool(message) {
+                continue;
+            }
+            let has_results = message.parts.iter().any(|it| it.as_tool_result().is_some());
+            if is_tool(message) {
+                self.taken_apart.insert(at as u32, tool_results(message));
+            } else if has_results {
+                let results = message.parts.iter_mut().map(|it| match it {
+                    Part::ToolResult(it) => Some(std::mem::take(it)),
+                    _ => None,
+                });
+                self.taken_apart.insert(at as u32, results.collect());
+            }
+        }
+    }
+
+    /// Writes the result of a slot, bearing the id of its call.
+    pub(super) fn result(&mut self, slot: u32, call_id: &str) {
+        let slot = &self.plan.slots[slot as usize];
+        let (message, part, place) = (slot.message, slot.part, slot.place);
+        let at = (message as usize, part as usize);
+        let into_shell = slot.natural && self.taken_apart.contains_key(&place);
+        if !into_shell && !self.taken_apart.contains_key(&message) {
+            let mut item = self.take(message, RolePart::Tool);
+            if let Some(Part::ToolResult(it)) = item.message.parts.first_mut() {
+                set_id(it, call_id);
+            }
+            self.items.push(item);
+            return;
+        }
+        let mut result = self.take_result(message, part);
+        set_id(&mut result, call_id);
+        let part = Part::ToolResult(result);
+        match self.shell {
+            Some((open, item)) if into_shell && open == place && item + 1 == self.items.len() => {
+                self.items[item].push_part(part, at);
+            }
+            _ if into_shell => {
+                let mut item = self.take(place, RolePart::Tool);
+                item.push_part(part, at);
+                self.shell = Some((place, self.items.len()));
+                self.items.push(item);
+            }
+            _ => {
+                let mut item = Item::whole(Message::new(Role::Tool), message as usize);
+                item.push_part(part, at);
+                self.items.push(item);
+            }
+        }
+    }
+
+    /// The name that the result of a slot bears.
+    pub(super) fn result_name(&self, slot: u32) -> Option<String> {
+        self.peek(slot)?.name.clone().filter(|it| !it.is_empty())
+    }
+
+    /// The id that the result of a slot bears.
+    pub(super) fn result_id(&self, slot: u32) -> String {
+        self.peek(slot).map_or_else(String::new, |it| it.call_id.clone())
+    }
+
+    fn peek(&self, slot: u32) -> Option<&ToolResult> {
+        let it = &self.plan.slots[slot as usize];
+        match self.taken_apart.get(&it.message) {
+            Some(results) => results.get(it.part as usize)?.as_ref(),
+            None => {
+                self.messages[it.message as usize].parts.get(it.part as usize)?.as_tool_result()
+            }
+        }
+    }
+
+    fn take_result(&mut self, message: u32, part: u32) -> ToolResult {
+        let from = match self.taken_apart.get_mut(&message) {
+            Some(results) => results.get_mut(part as usize).and_then(Option::take),
+            None => match self.messages[message as usize].parts.get_mut(part as usize) {
+                Some(Part::ToolResult(it)) => Some(std::mem::take(it)),
+                _ => None,
+            },
+        };
+        from.unwrap_or_default()
+    }
+}
+
+fn is_tool(message: &Message) -> bool {
+    matches!(
+        read_role(message),
+        Reading::Known(RolePart::Tool) | Reading::Spelled(RolePart::Tool, _)
+    )
+}
+
+/// The results of a tool message; its other parts join the last one's content, or are a result
+/// themselves. Calls go.
+fn tool_results(message: &mut Message) -> Vec<Option<ToolResult>> {
+    let mut others = Vec::new();
+    let mut results = Vec::new();
+    for part in std::mem::take(&mut message.parts) {
+        let result = match part {
+            Part::ToolResult(it) => Some(it),
+            Part::ToolCall(_) => None,
+            other => {
+                others.push(other);
+                None
+            }
+        };
+        results.push(result);
+    }
+    if let Some(last) = results.iter_mut().flatten().last() {
+        last.content.parts_mut().append(&mut others);
+    } else if let Some(first) = results.first_mut() {
+        *first = Some(ToolResult::new("", others));
+    }
+    results
+}
+
+fn set_id(result: &mut ToolResult, call_id: &str) {
+    if result.call_id != call_id {
+        call_id.clone_into(&mut result.call_id);
+    }
+}

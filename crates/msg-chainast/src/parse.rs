@@ -1,0 +1,109 @@
+//! Strict parsing: a tree of a chain without a defect, or everything that is wrong with it (CA-10).
+//!
+//! Nothing is mended here; a list that is refused is given back unchanged.
+
+use std::fmt;
+
+use msg_core::{Diagnostic, Message};
+
+use crate::{
+    ChainAst,
+    options::RepairOptions,
+    walk::{Chain, Rules, diagnostics, walk},
+};
+
+/// Why a list of messages is no valid chain, with the messages themselves (CA-13).
+#[derive(Debug, Clone)]
+pub struct ParseError {
+    inner: Box<Refused>,
+}
+
+#[derive(Debug, Clone)]
+struct Refused {
+    diagnostics: Vec<Diagnostic>,
+    messages: Vec<Message>,
+}
+
+impl ParseError {
+    /// Everything that is wrong, warnings included, in the order of the input.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.inner.diagnostics
+    }
+
+    /// The messages, unchanged, to be mended without a copy.
+    pub fn into_messages(self) -> Vec<Message> {
+        self.inner.messages
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let errors = || self.inner.diagnostics.iter().filter(|it| it.is_error());
+        let Some(first) = errors().next() else { return f.write_str("invalid chain") };
+        match first.at.message {
+            Some(at) => write!(f, "message {at}: {}", first.message)?,
+            None => f.write_str(&first.message)?,
+        }
+        match errors().count() - 1 {
+            0 => Ok(()),
+            1 => f.write_str(", and 1 more error"),
+            more => write!(f, ", and {more} more errors"),
+        }
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+impl ChainAst {
+    /// The tree of a valid chain, in which every call has its result (CA-10). One pass; the messages
+    /// are moved.
+    ///
+    /// # Errors
+    /// All defects at once, with the messages, if there is an error among them.
+    ///
+    /// ```
+    /// use msg_chainast::{ChainAst, Message};
+    ///
+    /// let error = ChainAst::parse(vec![Message::user("a"), Message::user("b")]).unwrap_err();
+    /// assert_eq!(error.diagnostics()[0].code, "chain::consecutive-user");
+    /// assert_eq!(error.into_messages().len(), 2);
+    /// ```
+    pub fn parse(messages: Vec<Message>) -> Result<Self, ParseError> {
+        parse_with(messages, &RepairOptions::new())
+    }
+
+    /// As [`ChainAst::parse`], but the calls of the last pair may be without results, if nothing follows
+    /// them: the chain of an agent that has not run its tools yet (CA-12).
+    ///
+    /// # Errors
+    /// As [`ChainAst::parse`].
+    pub fn parse_open(messages: Vec<Message>) -> Result<Self, ParseError> {
+        parse_with(messages, &RepairOptions::new().open(true))
+    }
+}
+
+fn parse_with(messages: Vec<Message>, options: &RepairOptions) -> Result<ChainAst, ParseError> {
+    let span = tracing::debug_span!(
+        "chain_parse",
+        messages = messages.len(),
+        sections = tracing::field::Empty,
+        pairs = tracing::field::Empty,
+        calls = tracing::field::Empty,
+        errors = tracing::field::Empty,
+    );
+    let _entered = span.enter();
+    let (plan, found) = walk(Chain::Messages(&messages), Rules { options, warnings: false });
+    span.record("pairs", plan.units.iter().filter(|it| it.is_pair).count());
+    span.record("calls", plan.calls.len());
+    span.record("errors", found.len());
+    if found.is_empty() {
+        let chain = ChainAst::build(messages);
+        span.record("sections", chain.sections().len());
+        return Ok(chain);
+    }
+    // A chain that is refused is walked again for the warnings that a valid one would not have been
+    // told.
+    let (_, found) = walk(Chain::Messages(&messages), Rules { options, warnings: true });
+    let diagnostics = diagnostics(found, Chain::Messages(&messages));
+    Err(ParseError { inner: Box::new(Refused { diagnostics, messages }) })
+}

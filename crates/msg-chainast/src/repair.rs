@@ -1,0 +1,67 @@
+//! Repair: a valid chain of any list of messages, and every edit that made it so (CA-24).
+
+use msg_core::{Diagnostic, IdSource, Message};
+
+use crate::{
+    ChainAst,
+    mend::mend,
+    options::RepairOptions,
+    walk::{Chain, Rules, diagnostics, walk},
+};
+
+impl ChainAst {
+    /// A valid chain of any list of messages (CA-24). It never fails, and mends again nothing that it
+    /// has mended.
+    ///
+    /// The diagnostics are those of [`check`](crate::check), in the order of the input; those with a
+    /// `fix` were mended. Fresh ids are drawn from `ids` in chain order.
+    ///
+    /// ```
+    /// use msg_chainast::{ChainAst, Message, Part, RepairOptions, SeededIds, ToolCall};
+    ///
+    /// let call = Part::ToolCall(ToolCall::new("call_1", "get_weather", "{}"));
+    /// let messages = vec![Message::user("Oslo?"), Message::assistant("").with_part(call)];
+    /// let (chain, edits) = ChainAst::repair(messages, &RepairOptions::new(), &mut SeededIds::new(1));
+    /// assert_eq!(chain.messages().len(), 3);
+    /// assert_eq!(edits[0].fix.as_deref(), Some("inserted a placeholder result"));
+    /// ```
+    pub fn repair(
+        messages: Vec<Message>,
+        options: &RepairOptions,
+        ids: &mut dyn IdSource,
+    ) -> (Self, Vec<Diagnostic>) {
+        let span = tracing::debug_span!(
+            "chain_repair",
+            messages = messages.len(),
+            sections = tracing::field::Empty,
+            pairs = tracing::field::Empty,
+            calls = tracing::field::Empty,
+            edits = tracing::field::Empty,
+        );
+        let _entered = span.enter();
+        let (plan, found) = walk(Chain::Messages(&messages), Rules { options, warnings: true });
+        span.record("pairs", plan.units.iter().filter(|it| it.is_pair).count());
+        span.record("calls", plan.calls.len());
+        let mut report = diagnostics(found, Chain::Messages(&messages));
+        let chain = if plan.mends {
+            let mended = mend(messages, plan, options, ids);
+            mended.exhausted.iter().for_each(|place| tell_exhausted(&mut report, *place));
+            ChainAst::build(mended.items.into_iter().map(|it| it.message))
+        } else {
+            ChainAst::build(messages)
+        };
+        span.record("sections", chain.sections().len());
+        span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
+        (chain, report)
+    }
+}
+
+/// Says at the edit that gave a fresh id that the pattern was exhausted (CA-52).
+fn tell_exhausted(report: &mut [Diagnostic], place: (usize, usize)) {
+    let at = |it: &Diagnostic| (it.at.message.unwrap_or(0), it.at.part.map_or(0, |it| it + 1));
+    let first = report.partition_point(|it| at(it) < (place.0, place.1 + 1));
+    let edits = report[first..].iter_mut().take_while(|it| at(it) == (place.0, place.1 + 1));
+    if let Some(fix) = edits.filter_map(|it| it.fix.as_mut()).next() {
+        fix.push_str(", with a number appended because the id pattern gives no other");
+    }
+}

@@ -1,0 +1,53 @@
+//! The header of a section: what opens it (CA-1). It does not judge whether its messages fit there.
+
+use msg_core::Message;
+
+use super::{Messages, sizes::Sizes};
+
+/// An optional system message and an optional user message.
+///
+/// ```
+/// use msg_chainast::{Header, Message};
+///
+/// let header = Header::new(Some(Message::system("Be brief.")), Some(Message::user("Hello")));
+/// assert_eq!(header.size(), 14);
+/// assert_eq!(header.messages().len(), 2);
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Header {
+    pub(crate) system: Option<Message>,
+    pub(crate) user: Option<Message>,
+    pub(crate) sizes: Sizes,
+}
+
+impl Header {
+    /// A header of these messages (CA-60).
+    pub fn new(system: Option<Message>, user: Option<Message>) -> Self {
+        let sizes = [&system, &user].into_iter().flatten().map(Sizes::of).sum();
+        Header { system, user, sizes }
+    }
+
+    /// The system or developer message.
+    pub fn system(&self) -> Option<&Message> {
+        self.system.as_ref()
+    }
+
+    /// The user message.
+    pub fn user(&self) -> Option<&Message> {
+        self.user.as_ref()
+    }
+
+    /// Size in bytes (CA-20).
+    pub fn size(&self) -> usize {
+        self.sizes.bytes
+    }
+
+    /// System message, user message.
+    pub fn messages(&self) -> Messages<'_> {
+        Messages::of_header(self)
+    }
+
+    pub(crate) fn into_messages(self) -> impl Iterator<Item = Message> {
+        [self.system, self.user].into_iter().flatten()
+    }
+}

@@ -1,0 +1,196 @@
+//! A body pair: an assistant message and the tool messages that answer its calls (CA-1, CA-2). Making
+//! one checks nothing about calls and results.
+
+use std::fmt;
+
+use msg_core::{IdSource, Message, Part, Role, ToolCall, ToolResult};
+
+use super::{Messages, sizes::Sizes};
+use crate::{
+    constants::{FAKE_SIGNATURE_GEMINI, SUMMARIZATION_TOOL_ARGS, SUMMARIZATION_TOOL_NAME},
+    ids::IdPattern,
+    walk::{Reading, RolePart, read_role},
+};
+
+/// One assistant message and its tool messages.
+///
+/// ```
+/// use msg_chainast::{BodyPair, BodyPairKind};
+///
+/// let pair = BodyPair::completion("Hi there.");
+/// assert_eq!(pair.kind(), BodyPairKind::Completion);
+/// assert_eq!(pair.size(), 9);
+/// assert!(pair.is_valid());
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct BodyPair {
+    pub(crate) assistant: Message,
+    pub(crate) tools: Vec<Message>,
+    pub(crate) sizes: Sizes,
+}
+
+/// What an assistant message asks for (CA-2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BodyPairKind {
+    /// It calls no tool.
+    Completion,
+    /// It calls tools.
+    RequestResponse,
+    /// Its first call is that of the summarization tool.
+    Summarization,
+}
+
+/// Why a list of messages is no body pair.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PairError {
+    /// There is no message.
+    #[error("a body pair needs an assistant message")]
+    Empty,
+    /// The first message is from somebody else.
+    #[error("a body pair begins with an assistant message, found one from `{role}`")]
+    NotAssistant {
+        /// Whose it is.
+        role: Role,
+    },
+    /// A later message is no tool message.
+    #[error("message {index} of a body pair must be a tool message, found one from `{role}`")]
+    NotTool {
+        /// Its place in the list.
+        index: usize,
+        /// Whose it is.
+        role: Role,
+    },
+}
+
+impl BodyPair {
+    /// A pair of these messages; nothing is checked (CA-60).
+    pub fn new(assistant: Message, tool_messages: Vec<Message>) -> Self {
+        let mut sizes = Sizes::of(&assistant);
+        tool_messages.iter().for_each(|it| sizes += Sizes::of(it));
+        BodyPair { assistant, tools: tool_messages, sizes }
+    }
+
+    /// A pair of an assistant message and the tool messages behind it; calls and results are not
+    /// compared (CA-60).
+    ///
+    /// # Errors
+    /// If the list is empty, does not begin with an assistant message, or goes on with another than a
+    /// tool message.
+    pub fn from_messages(messages: Vec<Message>) -> Result<Self, PairError> {
+        let mut messages = messages.into_iter();
+        let assistant = messages.next().ok_or(PairError::Empty)?;
+        if read_role(&assistant) != Reading::Known(RolePart::Assistant) {
+            return Err(PairError::NotAssistant { role: assistant.role });
+        }
+        let tools: Vec<Message> = messages.collect();
+        let stray = tools.iter().position(|it| read_role(it) != Reading::Known(RolePart::Tool));
+        match stray {
+            Some(at) => Err(PairError::NotTool { index: at + 1, role: tools[at].role.clone() }),
+            None => Ok(BodyPair::new(assistant, tools)),
+        }
+    }
+
+    /// A pair of an answer without tool calls.
+    pub fn completion(text: impl Into<String>) -> Self {
+        BodyPair::new(Message::new(Role::Assistant).with_text(text), Vec::new())
+    }
+
+    /// A pair that carries a summary of what was before (CA-61).
+    ///
+    /// The assistant message holds the parts of `reasoning`, if given, and the call of the summarization
+    /// tool; with `fake_signature` the call bears [`FAKE_SIGNATURE_GEMINI`], which Gemini wants where the
+    /// summarised calls had signatures. The tool message holds the text.
+    ///
+    /// ```
+    /// use msg_chainast::{BodyPair, BodyPairKind, SeededIds, constants::TOOL_CALL_ID_PATTERN};
+    ///
+    /// let pattern = TOOL_CALL_ID_PATTERN.parse()?;
+    /// let pair = BodyPair::summarization("Paris it is.", &pattern, &mut SeededIds::new(1), false, None);
+    /// assert_eq!(pair.kind(), BodyPairKind::Summarization);
+    /// assert_eq!(pair.size(), 212 + "Paris it is.".len());
+    /// # Ok::<(), msg_chainast::PatternError>(())
+    /// ```
+    pub fn summarization(
+        text: impl Into<String>,
+        pattern: &IdPattern,
+        ids: &mut dyn IdSource,
+        fake_signature: bool,
+        reasoning: Option<Message>,
+    ) -> Self {
+        let id = pattern.generate(SUMMARIZATION_TOOL_NAME, 0, ids);
+        let mut call = ToolCall::new(id.clone(), SUMMARIZATION_TOOL_NAME, SUMMARIZATION_TOOL_ARGS);
+        call.signature = fake_signature.then(|| FAKE_SIGNATURE_GEMINI.to_owned());
+        let mut assistant = Message::new(Role::Assistant);
+        assistant.parts = reasoning.map_or_else(Vec::new, |it| it.parts);
+        assistant.parts.push(Part::ToolCall(call));
+        let mut result = ToolResult::new(id, text.into());
+        result.name = Some(SUMMARIZATION_TOOL_NAME.to_owned());
+        BodyPair::new(assistant, vec![Message::new(Role::Tool).with_part(Part::ToolResult(result))])
+    }
+
+    /// What the assistant message asks for. O(parts before its first call).
+    pub fn kind(&self) -> BodyPairKind {
+        match self.assistant.tool_calls().next() {
+            None => BodyPairKind::Completion,
+            Some(call) if call.name == SUMMARIZATION_TOOL_NAME => BodyPairKind::Summarization,
+            Some(_) => BodyPairKind::RequestResponse,
+        }
+    }
+
+    /// The assistant message.
+    pub fn assistant(&self) -> &Message {
+        &self.assistant
+    }
+
+    /// The messages that answer its calls.
+    pub fn tool_messages(&self) -> &[Message] {
+        &self.tools
+    }
+
+    /// Size in bytes (CA-20).
+    pub fn size(&self) -> usize {
+        self.sizes.bytes
+    }
+
+    /// The assistant message, then the tool messages.
+    pub fn messages(&self) -> Messages<'_> {
+        Messages::of_pair(self)
+    }
+
+    /// The results of the pair with the places where they stand: (tool message, part).
+    pub(crate) fn results(&self) -> impl Iterator<Item = ((u32, u32), &ToolResult)> {
+        self.tools.iter().enumerate().flat_map(|(message, it)| {
+            it.parts.iter().enumerate().filter_map(move |(part, it)| {
+                it.as_tool_result().map(|it| ((message as u32, part as u32), it))
+            })
+        })
+    }
+
+    pub(crate) fn into_messages(self) -> impl Iterator<Item = Message> {
+        std::iter::once(self.assistant).chain(self.tools)
+    }
+
+    /// Counts the pair again after its messages were changed in place.
+    pub(crate) fn recount(&mut self) {
+        self.sizes = Sizes::of(&self.assistant);
+        self.tools.iter().for_each(|it| self.sizes += Sizes::of(it));
+    }
+}
+
+impl BodyPairKind {
+    /// The word of the JSON form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            BodyPairKind::Completion => "completion",
+            BodyPairKind::RequestResponse => "request-response",
+            BodyPairKind::Summarization => "summarization",
+        }
+    }
+}
+
+impl fmt::Display for BodyPairKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

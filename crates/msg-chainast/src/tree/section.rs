@@ -1,0 +1,75 @@
+//! A section: a header and the body pairs up to the next user message (CA-1, CA-3).
+
+use msg_core::Message;
+
+use super::{Messages, header::Header, pair::BodyPair, sizes::Sizes};
+
+/// One turn of the conversation.
+///
+/// ```
+/// use msg_chainast::{BodyPair, Header, Message, Section};
+///
+/// let header = Header::new(None, Some(Message::user("Hello")));
+/// let mut section = Section::new(header, vec![]);
+/// section.add_body_pair(BodyPair::completion("Hi there."));
+/// assert_eq!(section.size(), 14);
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Section {
+    pub(crate) header: Header,
+    pub(crate) body: Vec<BodyPair>,
+    pub(crate) sizes: Sizes,
+}
+
+impl Section {
+    /// A section of these; nothing is checked (CA-60).
+    pub fn new(header: Header, body: Vec<BodyPair>) -> Self {
+        let mut section = Section { header, body, sizes: Sizes::default() };
+        section.sum();
+        section
+    }
+
+    /// What opens the section.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The body pairs, in order.
+    pub fn body(&self) -> &[BodyPair] {
+        &self.body
+    }
+
+    /// Size in bytes (CA-20).
+    pub fn size(&self) -> usize {
+        self.sizes.bytes
+    }
+
+    /// The header's messages, then those of each pair.
+    pub fn messages(&self) -> Messages<'_> {
+        Messages::of_section(self)
+    }
+
+    /// Adds a pair at the end; nothing is checked.
+    pub fn add_body_pair(&mut self, pair: BodyPair) {
+        self.sizes += pair.sizes;
+        self.body.push(pair);
+    }
+
+    /// Puts another header in the place of this section's.
+    pub fn set_header(&mut self, header: Header) {
+        self.sizes -= self.header.sizes;
+        self.sizes += header.sizes;
+        self.header = header;
+    }
+
+    pub(crate) fn into_messages(self) -> impl Iterator<Item = Message> {
+        let body = self.body.into_iter().flat_map(BodyPair::into_messages);
+        self.header.into_messages().chain(body)
+    }
+
+    /// Counts the section again from the sizes of its header and pairs.
+    pub(crate) fn sum(&mut self) {
+        self.sizes = self.header.sizes;
+        self.body.iter().for_each(|it| self.sizes += it.sizes);
+    }
+}

@@ -1,0 +1,279 @@
+//! The end of the walk: results that are still without a call, then the pairs (CA-33, CA-35 to CA-39).
+
+use std::collections::HashSet;
+
+use super::{
+    NONE, Naming, Plan, Walk,
+    found::{Found, NameEdit, OrphanEdit, What},
+};
+use crate::constants::SUMMARIZATION_TOOL_NAME;
+
+impl Walk<'_, '_> {
+    /// Decides what the end of the chain decides.
+    pub(super) fn finish(mut self) -> (Plan, Vec<Found>) {
+        self.flush_empty_user();
+        if let Some(at) = self.empty_lead
+            && self.rules.warnings
+        {
+            self.find(at, NONE, What::EmptyMessage);
+        }
+        if !self.unlinked.is_empty() {
+            self.index.catch_up(&mut self.plan, self.chain);
+            self.link_early();
+            self.settle_orphans();
+        }
+        self.judge_first();
+        self.judge_pairs();
+        self.compare_final_names();
+        self.plan.mends = self.found.iter().any(|it| it.what.fix().is_some());
+        (self.plan, self.found)
+    }
+
+    /// An unlinked result answers the first call of its id, if that comes later and is pending; of
+    /// several results the last serves.
+    fn link_early(&mut self) {
+        let mut early = Vec::new();
+        for slot in self.unlinked.iter().rev().copied() {
+            let it = &self.plan.slots[slot as usize];
+            let Some(call) = self.index.first_call(self.id_of(slot)) else { continue };
+            let pending = self.plan.calls[call as usize].slot == NONE;
+            if pending && self.plan.calls[call as usize].unit >= it.units_before {
+                self.plan.calls[call as usize].slot = slot;
+                early.push((slot, call));
+            }
+        }
+        for (slot, call) in early.into_iter().rev() {
+            let it = &mut self.plan.slots[slot as usize];
+            let (message, part) = (it.message, it.part);
+            it.dead = true;
+            self.find(message, part, What::EarlyResult);
+            self.answer(call, message, part, false);
+        }
+    }
+
+    fn id_of(&self, slot: u32) -> &str {
+        let it = &self.plan.slots[slot as usize];
+        self.chain.result(it.message, it.part).map_or("", |it| &it.call_id)
+    }
+
+    /// What becomes of results that no call bears.
+    fn settle_orphans(&mut self) {
+        for slot in std::mem::take(&mut self.unlinked) {
+            let it = &self.plan.slots[slot as usize];
+            if it.dead {
+                continue;
+            }
+            let (message, part, at_start) = (it.message, it.part, it.at_start);
+            let edit = self.settle_orphan(slot);
+            // The list of the pair writes only what answers a call of the pair.
+            self.plan.slots[slot as usize].dead =
+                matches!(edit, OrphanEdit::Dropped | OrphanEdit::OwnPair);
+            let what = if at_start { What::FirstResult(edit) } else { What::OrphanResult(edit) };
+            self.find(message, part, what);
+        }
+    }
+
+    fn settle_orphan(&mut self, slot: u32) -> OrphanEdit {
+        let it = &self.plan.slots[slot as usize];
+        let (unit, before) = (it.unit, it.units_before);
+        let options = self.rules.options;
+        if unit == NONE {
+            if !options.keeps_orphans() {
+                return OrphanEdit::Dropped;
+            }
+            self.plan.own_pairs.push((before, slot));
+            return OrphanEdit::OwnPair;
+        }
+        let summarization = self.is_summarization(unit);
+        if summarization && self.answers_summarization(unit, slot) {
+            let call = self.plan.units[unit as usize].first_call;
+            self.plan.link(call, slot);
+            return OrphanEdit::Answers;
+        }
+        if options.drops_orphans() {
+            return OrphanEdit::Dropped;
+        }
+        if summarization {
+            self.plan.own_pairs.push((unit + 1, slot));
+            return OrphanEdit::OwnPair;
+        }
+        self.plan.made_calls.push((unit, slot));
+        OrphanEdit::CallAdded
+    }
+
+    fn name_of(&self, call: u32) -> &str {
+        let part = self.plan.calls[call as usize].part;
+        self.chain.call(self.plan.message_of(call), part).map_or("", |it| &it.name)
+    }
+
+    fn is_summarization(&self, unit: u32) -> bool {
+        let mut calls = self.plan.calls_of(unit);
+        calls.next().is_some_and(|it| self.name_of(it) == SUMMARIZATION_TOOL_NAME)
+    }
+
+    /// Whether the only call of a summarization pair is pending and the result can be its own.
+    fn answers_summarization(&self, unit: u32, slot: u32) -> bool {
+        let it = &self.plan.units[unit as usize];
+        let slot = &self.plan.slots[slot as usize];
+        let name = self.chain.result(slot.message, slot.part).and_then(|it| it.name.as_deref());
+        it.n_calls == 1
+            && self.plan.calls[it.first_call as usize].slot == NONE
+            && name.is_none_or(|it| it.is_empty() || it == SUMMARIZATION_TOOL_NAME)
+    }
+
+    /// A chain that began with a pair gets a user message before it.
+    fn judge_first(&mut self) {
+        let own_first = self.plan.own_pairs.first().is_some_and(|it| it.0 == 0);
+        if self.first_unled && !own_first {
+            let message = self.plan.units[0].message;
+            self.find(message, NONE, What::FirstAssistant { dropped: false });
+            self.plan.insert_first = true;
+        } else if own_first && self.plan.lead.is_none() {
+            self.plan.insert_first = true;
+        }
+    }
+
+    fn judge_pairs(&mut self) {
+        let n_units = self.plan.units.len();
+        let followed = self.plan.own_pairs.last().is_some_and(|it| it.0 as usize == n_units);
+        let mut made = 0;
+        for unit in 0..n_units {
+            let first_made = made;
+            while self.plan.made_calls.get(made).is_some_and(|it| it.0 as usize == unit) {
+                made += 1;
+            }
+            let it = &self.plan.units[unit];
+            if it.suspect || it.answered < it.n_calls {
+                let may_stay_open =
+                    self.rules.options.is_open() && unit + 1 == n_units && !followed;
+                self.judge_pair(unit as u32, may_stay_open, first_made..made);
+            }
+        }
+    }
+
+    /// A pair with a pending call, or with calls that want mending.
+    fn judge_pair(&mut self, unit: u32, may_stay_open: bool, made: std::ops::Range<usize>) {
+        self.judge_names(unit);
+        self.judge_ids(unit);
+        let calls = self.plan.calls_of(unit);
+        let kept = |plan: &Plan, it: u32| !plan.calls[it as usize].removed;
+        let pending: Vec<u32> = calls
+            .clone()
+            .filter(|it| kept(&self.plan, *it) && self.plan.calls[*it as usize].slot == NONE)
+            .collect();
+        if may_stay_open && !pending.is_empty() {
+            self.plan.open_tail = true;
+            return;
+        }
+        for call in pending {
+            self.find_call(call, What::MissingResult);
+        }
+        self.judge_kind(unit, made);
+    }
+
+    fn find_call(&mut self, call: u32, what: What) {
+        let message = self.plan.message_of(call);
+        self.find(message, self.plan.calls[call as usize].part, what);
+    }
+
+    /// A call without a name takes that of its result; without a result it goes.
+    fn judge_names(&mut self, unit: u32) {
+        for call in self.plan.calls_of(unit) {
+            if !self.name_of(call).is_empty() {
+                continue;
+            }
+            let slot = self.plan.calls[call as usize].slot;
+            let (naming, edit) = match self.plan.slots.get(slot as usize) {
+                None => (Naming::Own, NameEdit::Removed),
+                Some(it) => match self.chain.result(it.message, it.part) {
+                    Some(it) if it.name.as_ref().is_some_and(|it| !it.is_empty()) => {
+                        (Naming::Result, NameEdit::Result)
+                    }
+                    _ => (Naming::Unknown, NameEdit::Unknown),
+                },
+            };
+            let it = &mut self.plan.calls[call as usize];
+            it.naming = naming;
+            it.removed = edit == NameEdit::Removed;
+            self.find_call(call, What::NamelessCall(edit));
+            if edit != NameEdit::Removed && self.rules.warnings {
+                self.judge_arguments(call);
+            }
+        }
+    }
+
+    /// Calls without an id, or with that of an earlier call of the message, get a fresh one.
+    fn judge_ids(&mut self, unit: u32) {
+        if !self.plan.units[unit as usize].suspect {
+            return;
+        }
+        let chain = self.chain;
+        let mut seen = HashSet::new();
+        for call in self.plan.calls_of(unit) {
+            let it = &self.plan.calls[call as usize];
+            if it.removed {
+                continue;
+            }
+            let Some(id) = chain.call(self.plan.message_of(call), it.part).map(|it| &it.id) else {
+                continue;
+            };
+            let what = match id.is_empty() {
+                true => What::EmptyCallId,
+                false if seen.insert(id) => continue,
+                false => What::DuplicateCallId,
+            };
+            self.plan.calls[call as usize].fresh_id = true;
+            self.find_call(call, what);
+        }
+    }
+
+    /// A summarization pair has one call: the others move behind it, as often as that makes another.
+    fn judge_kind(&mut self, unit: u32, made: std::ops::Range<usize>) {
+        let mut calls = Vec::new();
+        for call in self.plan.calls_of(unit) {
+            let it = &self.plan.calls[call as usize];
+            if !it.removed {
+                let summarization = self.final_name(call) == SUMMARIZATION_TOOL_NAME;
+                calls.push((self.plan.message_of(call), it.part, summarization));
+            }
+        }
+        for (_, slot) in &self.plan.made_calls[made] {
+            let it = &self.plan.slots[*slot as usize];
+            let name = self.chain.result(it.message, it.part).and_then(|it| it.name.as_deref());
+            calls.push((it.message, it.part, name == Some(SUMMARIZATION_TOOL_NAME)));
+        }
+        for pair in calls.windows(2) {
+            if !pair[0].2 {
+                return;
+            }
+            self.find(pair[1].0, pair[1].1, What::SurplusCall);
+        }
+    }
+
+    /// The name that a call has after naming.
+    fn final_name(&self, call: u32) -> &str {
+        let it = &self.plan.calls[call as usize];
+        match (it.naming, self.plan.slots.get(it.slot as usize)) {
+            (Naming::Own, _) => self.name_of(call),
+            (Naming::Result, Some(slot)) => self
+                .chain
+                .result(slot.message, slot.part)
+                .and_then(|it| it.name.as_deref())
+                .unwrap_or_default(),
+            _ => "",
+        }
+    }
+
+    /// Warns of results that are named otherwise than their call is in the end.
+    fn compare_final_names(&mut self) {
+        for (slot, message, part) in std::mem::take(&mut self.unnamed) {
+            let it = &self.plan.slots[slot as usize];
+            let stands = !it.dead && (it.message, it.part) == (message, part);
+            let call = &self.plan.calls[it.call as usize];
+            if stands && call.naming == Naming::Own {
+                let call = (self.plan.message_of(it.call), call.part);
+                self.find(message, part, What::NameMismatch { call });
+            }
+        }
+    }
+}

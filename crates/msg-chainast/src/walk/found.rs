@@ -1,0 +1,257 @@
+//! What the walk found, and how it is told: code, severity, sentence, and the edit that mends it.
+//!
+//! Findings are kept as numbers and become diagnostics once, at the end, in the order of the input.
+
+use msg_core::{Code, Diagnostic, Part, Severity};
+
+use super::{chain::Chain, plan::NONE};
+
+/// A defect at a message, and at a part of it where it concerns a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) message: u32,
+    pub(crate) part: u32,
+    pub(crate) what: What,
+}
+
+/// The rules of the chain, each with what the edit that mends it depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    UnknownRole(RoleEdit),
+    FirstAssistant { dropped: bool },
+    FirstResult(OrphanEdit),
+    RepeatedSystem,
+    MisplacedSystem { leads: bool },
+    ConsecutiveUser,
+    MissingResult,
+    LateResult,
+    EarlyResult,
+    DuplicateResult { other: u32 },
+    OrphanResult(OrphanEdit),
+    EmptyResultId,
+    EmptyCallId,
+    DuplicateCallId,
+    NamelessCall(NameEdit),
+    SurplusCall,
+    MisplacedPart(PartEdit),
+    EmptyToolMessage { read: bool },
+    MissingKind,
+    EmptyArguments,
+    InvalidArguments { sanitized: bool },
+    NameMismatch { call: (u32, u32) },
+    EmptyMessage,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RoleEdit {
+    Spelled(&'static str),
+    Dropped,
+    AsUser,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OrphanEdit {
+    Dropped,
+    Answers,
+    CallAdded,
+    OwnPair,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NameEdit {
+    Result,
+    Unknown,
+    Removed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PartEdit {
+    ResultBefore,
+    ResultBehind,
+    CallRemoved,
+    Joined,
+}
+
+impl Found {
+    /// The order of the input: by message, then part; a finding on the whole message comes first.
+    pub(crate) fn key(&self) -> (u32, u32) {
+        (self.message, self.part.wrapping_add(1))
+    }
+
+    /// Tells the finding.
+    pub(crate) fn diagnostic(&self, chain: Chain<'_>) -> Diagnostic {
+        let message = self.what.sentence(self, chain);
+        let mut it = Diagnostic::new(self.what.severity(), self.what.code(), message);
+        it.at.message = Some(self.message as usize);
+        if self.part != NONE {
+            it.at.part = Some(self.part as usize);
+            it.at.tool_call_id = self.id(chain).map(str::to_owned);
+        }
+        it.fix = self.what.fix().map(str::to_owned);
+        it
+    }
+
+    fn id<'m>(&self, chain: Chain<'m>) -> Option<&'m str> {
+        match chain.part(self.message, self.part)? {
+            Part::ToolCall(it) => Some(&it.id),
+            Part::ToolResult(it) => Some(&it.call_id),
+            _ => None,
+        }
+    }
+}
+
+impl What {
+    pub(crate) fn severity(self) -> Severity {
+        match self {
+            What::MissingKind
+            | What::EmptyArguments
+            | What::InvalidArguments { .. }
+            | What::NameMismatch { .. }
+            | What::EmptyMessage => Severity::Warning,
+            _ => Severity::Error,
+        }
+    }
+
+    fn code(self) -> Code {
+        Code::new(match self {
+            What::UnknownRole(_) => "chain::unknown-role",
+            What::FirstAssistant { .. } | What::FirstResult(_) => "chain::unexpected-first-role",
+            What::RepeatedSystem => "chain::repeated-system",
+            What::MisplacedSystem { .. } => "chain::misplaced-system",
+            What::ConsecutiveUser => "chain::consecutive-user",
+            What::MissingResult => "chain::missing-tool-result",
+            What::LateResult => "chain::late-tool-result",
+            What::EarlyResult => "chain::early-tool-result",
+            What::DuplicateResult { .. } => "chain::duplicate-tool-result",
+            What::OrphanResult(_) => "chain::orphan-tool-result",
+            What::EmptyResultId => "chain::empty-result-id",
+            What::EmptyCallId => "chain::empty-call-id",
+            What::DuplicateCallId => "chain::duplicate-call-id",
+            What::NamelessCall(_) => "chain::nameless-call",
+            What::SurplusCall => "chain::summarization-results",
+            What::MisplacedPart(_) => "chain::misplaced-part",
+            What::EmptyToolMessage { .. } => "chain::empty-tool-message",
+            What::MissingKind => "chain::missing-call-kind",
+            What::EmptyArguments => "chain::empty-arguments",
+            What::InvalidArguments { .. } => "chain::invalid-arguments",
+            What::NameMismatch { .. } => "chain::result-name-mismatch",
+            What::EmptyMessage => "chain::empty-message",
+        })
+    }
+
+    /// The edit that mends it, if one does.
+    pub(crate) fn fix(self) -> Option<&'static str> {
+        Some(match self {
+            What::UnknownRole(edit) => match edit {
+                RoleEdit::Spelled(_) => "read as the role that it spells",
+                RoleEdit::Dropped => "dropped the message",
+                RoleEdit::AsUser => "read as user",
+            },
+            What::FirstAssistant { dropped: true } => "dropped the message",
+            What::FirstAssistant { dropped: false } => "inserted a user message before it",
+            What::FirstResult(edit) | What::OrphanResult(edit) => edit.text(),
+            What::RepeatedSystem => "merged into the first",
+            What::MisplacedSystem { leads: true } => "moved to the front",
+            What::MisplacedSystem { leads: false } => "merged into the system message at the front",
+            What::ConsecutiveUser => "merged into the one before",
+            What::MissingResult => "inserted a placeholder result",
+            What::LateResult | What::EarlyResult => "moved behind its call",
+            What::DuplicateResult { .. } => "dropped, the other one stays",
+            What::EmptyResultId => "answers a call of its pair",
+            What::EmptyCallId | What::DuplicateCallId => "given a fresh id",
+            What::NamelessCall(NameEdit::Result) => "named after its result",
+            What::NamelessCall(NameEdit::Unknown) => "named unknown_tool",
+            What::NamelessCall(NameEdit::Removed) => "removed the call",
+            What::SurplusCall => "moved the other calls to a message of their own",
+            What::MisplacedPart(edit) => edit.text(),
+            What::EmptyToolMessage { read: true } => "read as a result without an id",
+            What::EmptyToolMessage { read: false } => "dropped the message",
+            What::MissingKind => "set to function",
+            What::EmptyArguments => "set to {}",
+            What::InvalidArguments { sanitized: true } => "made valid JSON",
+            What::InvalidArguments { sanitized: false }
+            | What::NameMismatch { .. }
+            | What::EmptyMessage => return None,
+        })
+    }
+
+    fn sentence(self, at: &Found, chain: Chain<'_>) -> String {
+        let role = || chain.message(at.message).role.as_str();
+        let id = || at.id(chain).unwrap_or_default();
+        match self {
+            What::UnknownRole(RoleEdit::Spelled(meant)) => {
+                format!("role `{}` is not spelled `{meant}`", role())
+            }
+            What::UnknownRole(_) => format!("role `{}` is not known", role()),
+            What::FirstAssistant { .. } => "the first message is from the assistant".to_owned(),
+            What::FirstResult(_) => "the first message is a tool result".to_owned(),
+            What::RepeatedSystem => "a second system message at the start".to_owned(),
+            What::MisplacedSystem { .. } => {
+                format!("a {} message after the conversation began", role())
+            }
+            What::ConsecutiveUser => "two user messages in a row".to_owned(),
+            What::MissingResult => format!("tool call `{}` has no result", id()),
+            What::LateResult => format!("the result of `{}` comes after another message", id()),
+            What::EarlyResult => format!("the result of `{}` comes before its call", id()),
+            What::DuplicateResult { other } => {
+                format!(
+                    "this result and the one in message {other} answer the same call `{}`",
+                    id()
+                )
+            }
+            What::OrphanResult(_) => format!("no call has the id `{}`", id()),
+            What::EmptyResultId => "a tool result without a tool call id".to_owned(),
+            What::EmptyCallId => "a tool call without an id".to_owned(),
+            What::DuplicateCallId => format!("the id `{}` occurs twice in one message", id()),
+            What::NamelessCall(_) => "a tool call without a name".to_owned(),
+            What::SurplusCall => "a summarization pair with more than one call".to_owned(),
+            What::MisplacedPart(_) => {
+                let kind = chain.part(at.message, at.part).map_or("part", Part::kind);
+                format!("a {kind} part in a {} message", role())
+            }
+            What::EmptyToolMessage { .. } => "a tool message without a result".to_owned(),
+            What::MissingKind => "a tool call without a kind".to_owned(),
+            What::EmptyArguments => "empty argument text".to_owned(),
+            What::InvalidArguments { .. } => "arguments are not JSON".to_owned(),
+            What::NameMismatch { call } => {
+                let result = chain.result(at.message, at.part).and_then(|it| it.name.as_deref());
+                let call = chain.call(call.0, call.1).map_or("", |it| &it.name);
+                format!("the result is named `{}`, its call `{call}`", result.unwrap_or_default())
+            }
+            What::EmptyMessage => format!("{} {} message without content", article(role()), role()),
+        }
+    }
+}
+
+impl OrphanEdit {
+    fn text(self) -> &'static str {
+        match self {
+            OrphanEdit::Dropped => "dropped the result",
+            OrphanEdit::Answers => "answers the summarization call",
+            OrphanEdit::CallAdded => "added a call for it",
+            OrphanEdit::OwnPair => "added a call for it in a message of its own",
+        }
+    }
+}
+
+impl PartEdit {
+    fn text(self) -> &'static str {
+        match self {
+            PartEdit::ResultBefore => "moved to a tool message before it",
+            PartEdit::ResultBehind => "moved to a tool message behind it",
+            PartEdit::CallRemoved => "removed the call",
+            PartEdit::Joined => "joined to the content of the result",
+        }
+    }
+}
+
+/// Tells all findings, in the order of the input.
+pub(crate) fn diagnostics(mut found: Vec<Found>, chain: Chain<'_>) -> Vec<Diagnostic> {
+    // Stable, and linear on what the walk gives: a few sorted runs.
+    found.sort_by_key(Found::key);
+    found.iter().map(|it| it.diagnostic(chain)).collect()
+}
+
+fn article(word: &str) -> &'static str {
+    if word.starts_with(['a', 'e', 'i', 'o', 'u']) && word != "user" { "an" } else { "a" }
+}

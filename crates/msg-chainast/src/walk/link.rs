@@ -1,0 +1,223 @@
+//! Which call a result answers (CA-30 to CA-34).
+
+use std::{collections::HashMap, collections::HashSet, ops::Range};
+
+use msg_core::{Message, Part};
+
+use super::{
+    NONE, SMALL_PAIR, Walk,
+    found::What,
+    plan::{Plan, Slot},
+};
+
+/// The last pair while results may follow it.
+pub(super) struct OpenPair<'m> {
+    pub(super) unit: u32,
+    /// No call before this one is pending.
+    first_pending: u32,
+    /// The first call of a name that may be pending, and the next one of the same name for each call;
+    /// built when a result without an id asks for a name.
+    names: Option<(HashMap<&'m str, u32>, Vec<u32>)>,
+}
+
+impl OpenPair<'_> {
+    pub(super) fn new(unit: u32, first_call: u32) -> Self {
+        OpenPair { unit, first_pending: first_call, names: None }
+    }
+}
+
+impl<'m> Walk<'m, '_> {
+    /// A result: finds its call, or keeps it for later.
+    pub(super) fn result(&mut self, message: u32, part: u32, id: &'m str, natural: bool) {
+        let open = self.open.as_ref().map(|it| it.unit);
+        if id.is_empty()
+            && let Some(call) = self.nearest_pending(message, part)
+        {
+            self.find(message, part, What::EmptyResultId);
+            return self.answer(call, message, part, natural);
+        }
+        if let Some(call) = self.pending_in_open(id).or_else(|| self.pending(id)) {
+            if open != Some(self.plan.calls[call as usize].unit) {
+                self.find(message, part, What::LateResult);
+                return self.answer(call, message, part, false);
+            }
+            return self.answer(call, message, part, natural);
+        }
+        if let Some(call) = self.index.last_call(id) {
+            let slot = self.plan.calls[call as usize].slot;
+            return self.duplicate(slot, message, part);
+        }
+        match self.index.unlinked(id) {
+            Some(slot) if open.is_some() && open == self.unit_of(slot) => {
+                self.duplicate(slot, message, part);
+            }
+            _ => self.leave_unlinked(message, part, id, natural),
+        }
+    }
+
+    fn unit_of(&self, slot: u32) -> Option<u32> {
+        Some(self.plan.slots[slot as usize].unit).filter(|it| *it != NONE)
+    }
+
+    /// The first pending call of this id in a small open pair.
+    fn pending_in_open(&self, id: &str) -> Option<u32> {
+        let unit = self.open.as_ref()?.unit;
+        let calls = self.plan.calls_of(unit);
+        if calls.len() > SMALL_PAIR as usize {
+            return None;
+        }
+        let parts = &self.chain.message(self.plan.units[unit as usize].message).parts;
+        calls.into_iter().find(|call| {
+            let call = &self.plan.calls[*call as usize];
+            call.slot == NONE
+                && matches!(&parts[call.part as usize], Part::ToolCall(it) if it.id == id)
+        })
+    }
+
+    fn pending(&mut self, id: &str) -> Option<u32> {
+        self.index.catch_up(&mut self.plan, self.chain);
+        self.index.pending(&self.plan, id)
+    }
+
+    /// The pending call of the open pair that a result without an id answers (CA-30).
+    fn nearest_pending(&mut self, message: u32, part: u32) -> Option<u32> {
+        let unit = self.open.as_ref()?.unit;
+        let it = &self.plan.units[unit as usize];
+        if it.answered == it.n_calls {
+            return None;
+        }
+        let name = self.chain.result(message, part).and_then(|it| it.name.as_deref());
+        if let Some(name) = name.filter(|it| !it.is_empty())
+            && let Some(call) = self.pending_of_name(unit, name)
+        {
+            return Some(call);
+        }
+        if let Some(call) = self.pending("")
+            && self.plan.calls[call as usize].unit == unit
+        {
+            return Some(call);
+        }
+        let calls = &self.plan.calls;
+        let open = self.open.as_mut()?;
+        while calls.get(open.first_pending as usize).is_some_and(|it| it.slot != NONE) {
+            open.first_pending += 1;
+        }
+        Some(open.first_pending)
+    }
+
+    fn pending_of_name(&mut self, unit: u32, name: &str) -> Option<u32> {
+        let first_call = self.plan.units[unit as usize].first_call;
+        let message = self.chain.message(self.plan.units[unit as usize].message);
+        let open = self.open.as_mut()?;
+        let plan = &self.plan;
+        let (heads, next) =
+            open.names.get_or_insert_with(|| calls_by_name(plan, plan.calls_of(unit), message));
+        let head = heads.get_mut(name)?;
+        while *head != NONE && plan.calls[*head as usize].slot != NONE {
+            *head = next[(*head - first_call) as usize];
+        }
+        Some(*head).filter(|it| *it != NONE)
+    }
+
+    /// Lets a result answer a call, at its own place or at the end of that pair's results.
+    pub(super) fn answer(&mut self, call: u32, message: u32, part: u32, natural: bool) {
+        let slot = self.push_slot(message, part, natural);
+        let unit = self.plan.calls[call as usize].unit;
+        self.plan.append_slot(unit, slot);
+        self.plan.link(call, slot);
+        self.compare_names(slot);
+    }
+
+    /// Two results for one call: the last one wins, but a placeholder never replaces a real one.
+    fn duplicate(&mut self, slot: u32, message: u32, part: u32) {
+        let it = &self.plan.slots[slot as usize];
+        let old = (it.message, it.part);
+        if self.is_placeholder(message, part) && !self.is_placeholder(old.0, old.1) {
+            self.find(message, part, What::DuplicateResult { other: old.0 });
+            return;
+        }
+        self.find(old.0, old.1, What::DuplicateResult { other: message });
+        let it = &mut self.plan.slots[slot as usize];
+        (it.message, it.part) = (message, part);
+        self.compare_names(slot);
+    }
+
+    fn is_placeholder(&self, message: u32, part: u32) -> bool {
+        self.chain
+            .result(message, part)
+            .is_some_and(|it| it.content.as_text() == Some(self.rules.options.placeholder_text()))
+    }
+
+    fn leave_unlinked(&mut self, message: u32, part: u32, id: &'m str, natural: bool) {
+        let slot = self.push_slot(message, part, natural);
+        match self.open.as_ref().map(|it| it.unit) {
+            Some(unit) => self.plan.append_slot(unit, slot),
+            None => self.floating = true,
+        }
+        self.unlinked.push(slot);
+        self.index.set_unlinked(id, slot);
+    }
+
+    pub(super) fn push_slot(&mut self, message: u32, part: u32, natural: bool) -> u32 {
+        self.plan.slots.push(Slot {
+            message,
+            part,
+            place: message,
+            natural,
+            unit: NONE,
+            units_before: self.plan.units.len() as u32,
+            call: NONE,
+            at_start: !self.begun(),
+            dead: false,
+            next: NONE,
+        });
+        self.plan.slots.len() as u32 - 1
+    }
+
+    /// Remembers a result that is named otherwise than its call.
+    pub(super) fn compare_names(&mut self, slot: u32) {
+        let it = &self.plan.slots[slot as usize];
+        if !self.rules.warnings || it.call == NONE {
+            return;
+        }
+        let Some(result) = self.chain.result(it.message, it.part) else { return };
+        let Some(name) = result.name.as_deref().filter(|it| !it.is_empty()) else { return };
+        let call = self.plan.message_of(it.call);
+        let part = self.plan.calls[it.call as usize].part;
+        if self.chain.call(call, part).is_some_and(|it| it.name != name) {
+            self.unnamed.push((slot, it.message, it.part));
+        }
+    }
+}
+
+/// Whether an id occurs twice among the calls of one message; empty ids are another defect.
+pub(super) fn has_repeated_id(plan: &Plan, calls: Range<u32>, message: &Message) -> bool {
+    let id = |call: u32| match &message.parts[plan.calls[call as usize].part as usize] {
+        Part::ToolCall(it) => it.id.as_str(),
+        _ => "",
+    };
+    if calls.len() <= SMALL_PAIR as usize {
+        return calls.clone().any(|it| {
+            let this = id(it);
+            !this.is_empty() && (calls.start..it).any(|earlier| id(earlier) == this)
+        });
+    }
+    let mut seen = HashSet::with_capacity(calls.len());
+    calls.map(id).any(|it| !it.is_empty() && !seen.insert(it))
+}
+
+fn calls_by_name<'m>(
+    plan: &Plan,
+    calls: Range<u32>,
+    message: &'m Message,
+) -> (HashMap<&'m str, u32>, Vec<u32>) {
+    let mut heads = HashMap::new();
+    let mut next = vec![NONE; calls.len()];
+    let start = calls.start;
+    for call in calls.rev() {
+        if let Part::ToolCall(it) = &message.parts[plan.calls[call as usize].part as usize] {
+            next[(call - start) as usize] = heads.insert(it.name.as_str(), call).unwrap_or(NONE);
+        }
+    }
+    (heads, next)
+}

@@ -1,0 +1,344 @@
+//! The one walk that decides: what is wrong with a list of messages, and what mends it.
+//!
+//! `check` tells what it found, `parse` accepts a list in which it found no error, and `repair` carries
+//! out its plan; so the three agree by construction (CA-11). It reads messages and copies no text.
+
+mod chain;
+mod finish;
+mod found;
+mod index;
+mod link;
+mod plan;
+mod role;
+
+use msg_core::{Message, Part};
+
+pub(crate) use chain::Chain;
+pub(crate) use found::{Found, diagnostics};
+pub(crate) use plan::{NONE, Naming, Plan};
+pub(crate) use role::{Part as RolePart, Reading, canonical, read as read_role};
+
+use crate::{arguments::is_json, constants::SUMMARIZATION_TOOL_NAME, options::RepairOptions};
+use found::{PartEdit, RoleEdit, What};
+use index::Index;
+use link::OpenPair;
+use plan::{Call, Unit};
+
+/// Up to this many calls of a pair are searched one by one, without an index.
+const SMALL_PAIR: u32 = 8;
+
+/// What the walk judges by.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    pub(crate) options: &'a RepairOptions,
+    /// Whether findings that are no errors are wanted.
+    pub(crate) warnings: bool,
+}
+
+/// Walks over a list of messages. One pass over the messages and one over the pairs.
+pub(crate) fn walk(chain: Chain<'_>, rules: Rules<'_>) -> (Plan, Vec<Found>) {
+    let mut walk = Walk {
+        chain,
+        rules,
+        plan: Plan::default(),
+        found: Vec::new(),
+        index: Index::default(),
+        open: None,
+        unlinked: Vec::new(),
+        floating: false,
+        unnamed: Vec::new(),
+        empty_lead: None,
+        empty_user: None,
+        first_unled: false,
+    };
+    for at in 0..chain.len() as u32 {
+        walk.message(at, chain.message(at));
+    }
+    walk.finish()
+}
+
+struct Walk<'m, 'r> {
+    chain: Chain<'m>,
+    rules: Rules<'r>,
+    plan: Plan,
+    found: Vec<Found>,
+    index: Index<'m>,
+    /// The last pair, if it has calls and no user message follows.
+    open: Option<OpenPair<'m>>,
+    /// The slots of results that answer no call so far.
+    unlinked: Vec<u32>,
+    /// Whether one of them stands outside every pair.
+    floating: bool,
+    /// Slots whose result is named otherwise than its call, with the result: (slot, message, part).
+    unnamed: Vec<(u32, u32, u32)>,
+    /// A leading system message without content so far.
+    empty_lead: Option<u32>,
+    /// The last user message, if it is without content so far.
+    empty_user: Option<u32>,
+    /// Whether the chain begins with a pair, without even a system message before it.
+    first_unled: bool,
+}
+
+impl<'m> Walk<'m, '_> {
+    #[inline]
+    fn message(&mut self, at: u32, message: &'m Message) {
+        let part = match role::read(message) {
+            Reading::Known(part) => part,
+            reading => match self.mended_role(at, reading) {
+                Some(part) => part,
+                None => return,
+            },
+        };
+        match part {
+            RolePart::Tool => self.tool(at, message),
+            RolePart::Assistant => self.assistant(at, message),
+            RolePart::User => self.user(at, message),
+            RolePart::System => self.system(at, message),
+        }
+    }
+
+    fn find(&mut self, message: u32, part: u32, what: What) {
+        self.found.push(Found { message, part, what });
+    }
+
+    #[cold]
+    fn mended_role(&mut self, at: u32, reading: Reading) -> Option<RolePart> {
+        let (edit, part) = match reading {
+            Reading::Known(part) => return Some(part),
+            Reading::Spelled(part, word) => (RoleEdit::Spelled(word), Some(part)),
+            Reading::Unknown if self.rules.options.reads_unknown_as_user() => {
+                (RoleEdit::AsUser, Some(RolePart::User))
+            }
+            Reading::Unknown => (RoleEdit::Dropped, None),
+        };
+        self.find(at, NONE, What::UnknownRole(edit));
+        part
+    }
+
+    fn begun(&self) -> bool {
+        self.plan.lead.is_some() || !self.plan.units.is_empty()
+    }
+
+    fn system(&mut self, at: u32, message: &'m Message) {
+        if self.moves_parts(at, message) {
+            return;
+        }
+        let at_start = self.plan.units.is_empty();
+        let empty = is_empty(message);
+        if self.plan.lead.is_none() {
+            self.plan.lead = Some(at);
+            self.empty_lead = empty.then_some(at);
+            if !at_start {
+                self.find(at, NONE, What::MisplacedSystem { leads: true });
+            }
+            return;
+        }
+        let what =
+            if at_start { What::RepeatedSystem } else { What::MisplacedSystem { leads: false } };
+        self.find(at, NONE, what);
+        self.plan.lead_merges.push(at);
+        if !empty {
+            self.empty_lead = None;
+        }
+    }
+
+    fn user(&mut self, at: u32, message: &'m Message) {
+        if self.moves_parts(at, message) {
+            return;
+        }
+        let empty = is_empty(message);
+        if self.plan.units.last().is_some_and(|it| !it.is_pair) {
+            self.find(at, NONE, What::ConsecutiveUser);
+            self.plan.user_merges.push((self.plan.units.len() as u32 - 1, at));
+            if !empty {
+                self.empty_user = None;
+            }
+            return;
+        }
+        self.push_unit(at, false);
+        self.open = None;
+        self.empty_user = empty.then_some(at);
+    }
+
+    fn assistant(&mut self, at: u32, message: &'m Message) {
+        let options = self.rules.options;
+        // A stray result that may yet be kept in a pair of its own would come before this message.
+        let kept_before = self.floating && options.keeps_orphans();
+        if !self.begun() && options.drops_first() && !kept_before {
+            self.find(at, NONE, What::FirstAssistant { dropped: true });
+            return;
+        }
+        let results = message.parts.iter().filter(|it| it.as_tool_result().is_some()).count();
+        if results == 0 || results < message.parts.len() {
+            self.pair(at, message);
+        }
+        if results > 0 {
+            self.misplaced_results(at, message, PartEdit::ResultBehind);
+        }
+    }
+
+    /// Begins a pair with an assistant message.
+    fn pair(&mut self, at: u32, message: &'m Message) {
+        if self.plan.units.is_empty() && self.plan.lead.is_none() {
+            self.first_unled = true;
+        }
+        let unit = self.push_unit(at, true);
+        let mut content = false;
+        for (part, it) in message.parts.iter().enumerate() {
+            match it {
+                Part::ToolCall(_) => {
+                    self.plan.calls.push(Call {
+                        part: part as u32,
+                        unit,
+                        slot: NONE,
+                        next_same: NONE,
+                        naming: Naming::Own,
+                        removed: false,
+                        fresh_id: false,
+                    });
+                    content = true;
+                }
+                Part::Text(it) if it.text.is_empty() => {}
+                _ => content = true,
+            }
+        }
+        let it = &mut self.plan.units[unit as usize];
+        it.n_calls = self.plan.calls.len() as u32 - it.first_call;
+        let n_calls = it.n_calls;
+        self.open = (n_calls > 0).then(|| OpenPair::new(unit, it.first_call));
+        if n_calls > 0 {
+            self.judge_calls(unit, message);
+        }
+        if !content && self.rules.warnings {
+            self.find(at, NONE, What::EmptyMessage);
+        }
+    }
+
+    /// What can be said of the calls of a message before their results are known.
+    fn judge_calls(&mut self, unit: u32, message: &'m Message) {
+        let calls = self.plan.calls_of(unit);
+        let mut suspect = false;
+        let mut first = true;
+        for call in calls.clone() {
+            let part = self.plan.calls[call as usize].part;
+            let Part::ToolCall(it) = &message.parts[part as usize] else { continue };
+            suspect |= it.name.is_empty()
+                || it.id.is_empty()
+                || first && calls.len() > 1 && it.name == SUMMARIZATION_TOOL_NAME;
+            first = false;
+            if self.rules.warnings && !it.name.is_empty() {
+                self.judge_arguments(call);
+            }
+        }
+        suspect |= link::has_repeated_id(&self.plan, calls, message);
+        self.plan.units[unit as usize].suspect = suspect;
+    }
+
+    /// Warns of the kind and the arguments of a call.
+    fn judge_arguments(&mut self, call: u32) {
+        let message = self.plan.message_of(call);
+        let part = self.plan.calls[call as usize].part;
+        let Some(it) = self.chain.call(message, part) else { return };
+        let kind = it.kind.as_str();
+        if kind.is_empty() {
+            self.find(message, part, What::MissingKind);
+        }
+        if !kind.is_empty() && kind != "function" {
+            return;
+        }
+        if it.arguments.text().is_empty() {
+            self.find(message, part, What::EmptyArguments);
+        } else if !is_json(it.arguments.text()) {
+            let sanitized = self.rules.options.sanitizes_arguments();
+            self.find(message, part, What::InvalidArguments { sanitized });
+        }
+    }
+
+    fn tool(&mut self, at: u32, message: &'m Message) {
+        if let [Part::ToolResult(it)] = message.parts.as_slice() {
+            self.result(at, 0, &it.call_id, true);
+        } else {
+            self.mixed_tool(at, message);
+        }
+    }
+
+    /// A tool message with several results, with other parts, or without a result.
+    fn mixed_tool(&mut self, at: u32, message: &'m Message) {
+        let has_results = message.tool_results().next().is_some();
+        let mut others = false;
+        for (part, it) in message.parts.iter().enumerate() {
+            match it {
+                Part::ToolResult(it) => self.result(at, part as u32, &it.call_id, true),
+                Part::ToolCall(_) => {
+                    self.find(at, part as u32, What::MisplacedPart(PartEdit::CallRemoved));
+                }
+                _ if has_results => {
+                    self.find(at, part as u32, What::MisplacedPart(PartEdit::Joined));
+                }
+                _ => others = true,
+            }
+        }
+        if others {
+            self.find(at, NONE, What::EmptyToolMessage { read: true });
+            self.result(at, 0, "", true);
+        } else if message.parts.is_empty() {
+            self.find(at, NONE, What::EmptyToolMessage { read: false });
+        }
+    }
+
+    /// Moves results and calls out of a system or user message; says whether nothing is left of it.
+    fn moves_parts(&mut self, at: u32, message: &'m Message) -> bool {
+        let moves = |it: &Part| matches!(it, Part::ToolCall(_) | Part::ToolResult(_));
+        let moved = message.parts.iter().filter(|it| moves(it)).count();
+        if moved == 0 {
+            return false;
+        }
+        self.misplaced_results(at, message, PartEdit::ResultBefore);
+        for (part, it) in message.parts.iter().enumerate() {
+            if it.as_tool_call().is_some() {
+                self.find(at, part as u32, What::MisplacedPart(PartEdit::CallRemoved));
+            }
+        }
+        moved == message.parts.len()
+    }
+
+    fn misplaced_results(&mut self, at: u32, message: &'m Message, edit: PartEdit) {
+        for (part, it) in message.parts.iter().enumerate() {
+            if let Part::ToolResult(it) = it {
+                self.find(at, part as u32, What::MisplacedPart(edit));
+                self.result(at, part as u32, &it.call_id, false);
+            }
+        }
+    }
+
+    /// Begins a user message or a pair in the plan.
+    fn push_unit(&mut self, message: u32, is_pair: bool) -> u32 {
+        self.flush_empty_user();
+        self.plan.units.push(Unit {
+            message,
+            is_pair,
+            suspect: false,
+            first_call: self.plan.calls.len() as u32,
+            n_calls: 0,
+            answered: 0,
+            first_slot: NONE,
+            last_slot: NONE,
+        });
+        self.plan.units.len() as u32 - 1
+    }
+
+    /// Says that a user message has no content, once nothing can be merged into it any more.
+    fn flush_empty_user(&mut self) {
+        if let Some(at) = self.empty_user.take()
+            && self.rules.warnings
+        {
+            self.find(at, NONE, What::EmptyMessage);
+        }
+    }
+}
+
+/// Whether a message has no part, or only empty text parts.
+#[inline]
+fn is_empty(message: &Message) -> bool {
+    message.parts.iter().all(|it| matches!(it, Part::Text(it) if it.text.is_empty()))
+}

@@ -1,0 +1,125 @@
+//! What the walk decides, as plain numbers: which message goes where, which call has which result.
+//!
+//! Nothing here owns text; positions are indices into the list of messages that was walked.
+
+/// No index.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The decisions of one walk over a list of messages.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// The system message at the front.
+    pub(crate) lead: Option<u32>,
+    /// System messages that join it, in order.
+    pub(crate) lead_merges: Vec<u32>,
+    /// User messages and body pairs, in chain order.
+    pub(crate) units: Vec<Unit>,
+    /// User messages that join the one before: (unit, message), in chain order.
+    pub(crate) user_merges: Vec<(u32, u32)>,
+    /// The calls of all pairs, in chain order.
+    pub(crate) calls: Vec<Call>,
+    /// The results, each in the list of its pair.
+    pub(crate) slots: Vec<Slot>,
+    /// Results for which a call is added to the message of their pair: (unit, slot), in chain order.
+    pub(crate) made_calls: Vec<(u32, u32)>,
+    /// Results that get a pair of their own: (number of units before it, slot), in chain order.
+    pub(crate) own_pairs: Vec<(u32, u32)>,
+    /// Whether a user message is put before the first pair.
+    pub(crate) insert_first: bool,
+    /// Whether the calls of the last pair may stay without results.
+    pub(crate) open_tail: bool,
+    /// Whether anything has to be mended at all.
+    pub(crate) mends: bool,
+}
+
+/// A user message with those merged into it, or a body pair.
+#[derive(Debug)]
+pub(crate) struct Unit {
+    pub(crate) message: u32,
+    pub(crate) is_pair: bool,
+    /// Whether the pair has to be looked at again before it can be left as it is.
+    pub(crate) suspect: bool,
+    pub(crate) first_call: u32,
+    pub(crate) n_calls: u32,
+    pub(crate) answered: u32,
+    pub(crate) first_slot: u32,
+    pub(crate) last_slot: u32,
+}
+
+/// A call of an assistant message.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) part: u32,
+    pub(crate) unit: u32,
+    /// Its result.
+    pub(crate) slot: u32,
+    /// The next call of the same id in the same pair, once the pair is in the index.
+    pub(crate) next_same: u32,
+    pub(crate) naming: Naming,
+    pub(crate) removed: bool,
+    pub(crate) fresh_id: bool,
+}
+
+/// Where the name of a call comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// It has one.
+    Own,
+    /// Its result's.
+    Result,
+    /// Nobody knows it.
+    Unknown,
+}
+
+/// A place for a result in the list of its pair.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    /// The result that holds it: the last one that came for it.
+    pub(crate) message: u32,
+    pub(crate) part: u32,
+    /// The message in which the place lies.
+    pub(crate) place: u32,
+    /// Whether the place is that of a result in a tool message, and not one to which it was moved.
+    pub(crate) natural: bool,
+    /// The pair in whose list it stands.
+    pub(crate) unit: u32,
+    /// How many units came before it.
+    pub(crate) units_before: u32,
+    pub(crate) call: u32,
+    /// Whether the chain had not begun before it.
+    pub(crate) at_start: bool,
+    /// Whether nothing is written for it: it was dropped, or moved to another slot.
+    pub(crate) dead: bool,
+    pub(crate) next: u32,
+}
+
+impl Plan {
+    /// The calls of a unit, as indices.
+    pub(crate) fn calls_of(&self, unit: u32) -> std::ops::Range<u32> {
+        let it = &self.units[unit as usize];
+        it.first_call..it.first_call + it.n_calls
+    }
+
+    /// The message that a call stands in.
+    pub(crate) fn message_of(&self, call: u32) -> u32 {
+        self.units[self.calls[call as usize].unit as usize].message
+    }
+
+    /// Puts a slot at the end of a pair's list.
+    pub(crate) fn append_slot(&mut self, unit: u32, slot: u32) {
+        self.slots[slot as usize].unit = unit;
+        let last = std::mem::replace(&mut self.units[unit as usize].last_slot, slot);
+        match last {
+            NONE => self.units[unit as usize].first_slot = slot,
+            last => self.slots[last as usize].next = slot,
+        }
+    }
+
+    /// Answers a call.
+    pub(crate) fn link(&mut self, call: u32, slot: u32) {
+        self.slots[slot as usize].call = call;
+        let call = &mut self.calls[call as usize];
+        call.slot = slot;
+        self.units[call.unit as usize].answered += 1;
+    }
+}
