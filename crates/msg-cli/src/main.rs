@@ -12,10 +12,12 @@
 
 mod cli;
 mod commands;
+mod document;
 mod exit;
 mod format;
 mod input;
 mod jsonl;
+mod members;
 mod output;
 mod progress;
 mod render;

@@ -29,6 +29,27 @@ impl OutputArgs {
     }
 }
 
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct ReportArgs {
+    /// Write what was changed or lost to FILE, a line of `{"edits":[…]}` a document.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+}
+
+impl ReportArgs {
+    /// Opens the report, if one was asked for. Refuses the file of the input or of `output`.
+    pub(crate) fn open(&self, input: &Input, output: &Output) -> Result<Option<Output>, Failure> {
+        let Some(path) = &self.report else { return Ok(None) };
+        let report = Output::file(path, input)?;
+        match (&report.target, &output.target) {
+            (Target::Atomic { path, .. }, Target::Atomic { path: other, .. }) if path == other => {
+                Err(Failure::Usage(format!("{} cannot hold output and report", report.name)))
+            }
+            _ => Ok(Some(report)),
+        }
+    }
+}
+
 /// An open output.
 pub(crate) struct Output {
     name: String,

@@ -47,6 +47,7 @@ macro_rules! commands {
 }
 
 commands! {
+    convert: Convert,
     completions: Completions,
     #[command(hide = true)]
     reference: Reference,

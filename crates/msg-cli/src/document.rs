@@ -1,0 +1,199 @@
+//! A document in any format: read to messages, and written back in the same format or another.
+//!
+//! Each format is a library's; this is the table of them. What stands around the messages (the rest
+//! of a request body, a snapshot's own members) is kept for the way back.
+
+mod wrapper;
+
+use msg_core::{AgentForm, Diagnostic, Error, Message, Report, agent, native, plain};
+use msg_openai::{EncodeOptions, ReadOptions, chat};
+
+use self::wrapper::Wrapper;
+use crate::cli::Context;
+use crate::exit::Failure;
+use crate::format::Format;
+use crate::input::Input;
+
+/// A document that has been read.
+pub(crate) struct Document {
+    /// What was odd about it, as the reader reports it.
+    pub(crate) notes: Vec<Diagnostic>,
+    format: Format,
+    messages: Vec<Message>,
+    around: Around,
+}
+
+/// What stands around the messages.
+enum Around {
+    /// An object with members of its own, of a format that is a list of messages otherwise.
+    Wrapper(Wrapper),
+    /// A document of chat messages, whose messages have been taken out.
+    Chat(chat::Document),
+}
+
+/// What is known about writing, beside the format.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WriteOptions {
+    /// For `openai` and `responses`.
+    pub(crate) encode: EncodeOptions,
+    /// For `agent`.
+    pub(crate) agent_form: AgentForm,
+    /// For `plain`: role and preview only, of so many characters.
+    pub(crate) preview: Option<usize>,
+}
+
+impl Document {
+    /// Reads all of `input`, says with `-v` what it is, and gives the place where it is wrong.
+    pub(crate) fn open(
+        cx: &Context,
+        input: &mut Input,
+        named: Option<Format>,
+    ) -> Result<Self, Failure> {
+        let bytes = input.read_all()?;
+        Document::of(cx, bytes, &input.name, named)
+    }
+
+    /// As [`Document::open`], of bytes that have been read. They are dropped here: from now on only
+    /// the messages take memory.
+    pub(crate) fn of(
+        cx: &Context,
+        bytes: Vec<u8>,
+        name: &str,
+        named: Option<Format>,
+    ) -> Result<Self, Failure> {
+        let format = cx.format(named, &bytes, name);
+        Document::read_as(format, &bytes).map_err(|it| Failure::document(*it, name, bytes))
+    }
+
+    /// Reads a line of a `--jsonl` run.
+    pub(crate) fn read(named: Option<Format>, json: &[u8]) -> Result<Self, Box<Diagnostic>> {
+        Document::read_as(named.unwrap_or_else(|| Format::recognise(json, "")), json)
+    }
+
+    /// Reads `json`, which is in `format`.
+    pub(crate) fn read_as(format: Format, json: &[u8]) -> Result<Self, Box<Diagnostic>> {
+        // Editors of one platform put this in front of every text; no reader of JSON takes it.
+        let json = json.strip_prefix("\u{feff}".as_bytes()).unwrap_or(json);
+        let mut report = Report::default();
+        let (messages, around) = match format {
+            Format::Native | Format::Plain | Format::Agent => {
+                let (wrapper, list) = Wrapper::around(json);
+                let read = match format {
+                    Format::Native => native::read_reporting,
+                    Format::Plain => plain::read,
+                    _ => agent::read,
+                };
+                let messages = read(&json[list.clone()], &mut report);
+                let messages = messages.map_err(|it| moved(refused(&it), list.start))?;
+                (messages, Around::Wrapper(wrapper))
+            }
+            _ => {
+                // The limit has been applied where the bytes were read.
+                let options = ReadOptions::new().max_bytes(usize::MAX);
+                let document = chat::read(json, &options, &mut report);
+                let mut document = document.map_err(|it| refused_by_openai(&it))?;
+                let messages = take_messages(&mut document);
+                (messages, Around::Chat(document))
+            }
+        };
+        Ok(Document { notes: report.into_vec(), format, messages, around })
+    }
+
+    /// The messages.
+    pub(crate) fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Gives the messages away and forgets what stood around them.
+    pub(crate) fn into_messages(self) -> Vec<Message> {
+        self.messages
+    }
+
+    /// Gives the messages away for a while.
+    pub(crate) fn take_messages(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.messages)
+    }
+
+    /// Puts messages back in their place, `edited` or as they were.
+    pub(crate) fn put_messages(&mut self, messages: Vec<Message>, edited: bool) {
+        self.messages = messages;
+        if let (Around::Chat(document @ chat::Document::Response(_)), true) =
+            (&mut self.around, edited)
+        {
+            // Each message of a response belongs to its choice; other messages are a list.
+            *document = chat::Document::Messages(Vec::new());
+        }
+    }
+
+    /// The document in its own format, with everything that stood around the messages.
+    pub(crate) fn write(&mut self, options: &WriteOptions, out: &mut Vec<u8>, report: &mut Report) {
+        match &mut self.around {
+            Around::Wrapper(wrapper) => wrapper.write(out, |out| {
+                write_as(self.format, &self.messages, options, out, report);
+            }),
+            Around::Chat(document) => {
+                document.set_messages(std::mem::take(&mut self.messages));
+                document.write(&options.encode, out, report);
+                self.messages = take_messages(document);
+            }
+        }
+    }
+
+    /// The document in `format`; in another than its own, only the messages go out.
+    pub(crate) fn convert(
+        &mut self,
+        format: Format,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) {
+        if format == self.format {
+            self.write(options, out, report);
+        } else {
+            write_as(format, &self.messages, options, out, report);
+        }
+    }
+}
+
+fn write_as(
+    format: Format,
+    messages: &[Message],
+    options: &WriteOptions,
+    out: &mut Vec<u8>,
+    report: &mut Report,
+) {
+    match (format, options.preview) {
+        (Format::Plain, Some(max_chars)) => plain::write_previews(messages, max_chars, out),
+        (Format::Plain, None) => plain::write(messages, out, report),
+        (Format::Native, _) => native::write(messages, out),
+        (Format::Agent, _) => agent::write_form(messages, options.agent_form, out, report),
+        _ => chat::write(messages, &options.encode, out, report),
+    }
+}
+
+/// The messages of a response are copied: they stay with their choices.
+fn take_messages(document: &mut chat::Document) -> Vec<Message> {
+    match document {
+        chat::Document::Messages(it) => std::mem::take(it),
+        chat::Document::Request(it) => std::mem::take(&mut it.messages),
+        chat::Document::Response(it) => it.messages().cloned().collect(),
+    }
+}
+
+fn refused(error: &Error) -> Box<Diagnostic> {
+    Box::new(error.diagnostic())
+}
+
+fn refused_by_openai(error: &msg_openai::Error) -> Box<Diagnostic> {
+    match error {
+        msg_openai::Error::Read(error) => refused(error),
+        other => Box::new(Diagnostic::error("cli::bad-option".into(), other.to_string())),
+    }
+}
+
+/// The list was read by itself; its place is that of the document.
+fn moved(mut error: Box<Diagnostic>, by: usize) -> Box<Diagnostic> {
+    error.at.start = error.at.start.map(|it| it + by);
+    error.at.end = error.at.end.map(|it| it + by);
+    error
+}
