@@ -34,5 +34,5 @@ pub use error::{JsonError, Problem};
 pub use member::string_member;
 pub use reader::{Kind, Reader};
 pub use scan::{TextState, classify, skip_value, validate};
-pub use string::{JsonStr, unescape};
+pub use string::{JsonStr, unescape, unescape_into};
 pub use write::{write_member_name, write_str, write_u64};

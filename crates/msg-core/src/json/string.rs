@@ -25,24 +25,37 @@ pub struct JsonStr<'a> {
 /// assert!(unescape(r"\ud83e!").lone_surrogate);
 /// ```
 pub fn unescape(source: &str) -> JsonStr<'_> {
-    let bytes = source.as_bytes();
-    let mut at = next_special(bytes, 0);
-    if at >= bytes.len() {
+    if next_special(source.as_bytes(), 0) >= source.len() {
         return JsonStr { text: Cow::Borrowed(source), lone_surrogate: false };
     }
     let mut text = String::with_capacity(source.len());
+    let lone_surrogate = unescape_into(source, &mut text);
+    JsonStr { text: Cow::Owned(text), lone_surrogate }
+}
+
+/// Appends what stands between the quotes of a JSON string, as [`unescape`] reads it; says whether
+/// a lone surrogate escape in it was replaced. For texts that grow, without an allocation a piece.
+///
+/// ```
+/// let mut text = String::from("a");
+/// assert!(!msg_core::json::unescape_into(r"\nb", &mut text));
+/// assert_eq!(text, "a\nb");
+/// ```
+pub fn unescape_into(source: &str, text: &mut String) -> bool {
+    let bytes = source.as_bytes();
     let mut lone_surrogate = false;
     let mut start = 0;
-    while at < bytes.len() {
-        text.push_str(&source[start..at]);
+    loop {
+        let at = next_special(bytes, start);
+        text.push_str(&source[start.min(bytes.len())..at.max(start).min(bytes.len())]);
+        if at >= bytes.len() {
+            return lone_surrogate;
+        }
         let (character, len) = escape_at(bytes, at);
         lone_surrogate |= character.is_none();
         text.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
         start = at + len;
-        at = next_special(bytes, start);
     }
-    text.push_str(&source[start.min(bytes.len())..]);
-    JsonStr { text: Cow::Owned(text), lone_surrogate }
 }
 
 /// The character of the escape at `at` and the length of its source; none for half a surrogate pair.
