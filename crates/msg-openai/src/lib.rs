@@ -1,4 +1,5 @@
-//! OpenAI wire formats both ways: chat messages, Responses items, requests and responses.
+//! OpenAI wire formats both ways, and the streams that providers really send: chat messages,
+//! Responses items, requests and responses, and event streams into messages.
 //!
 //! Bytes go straight into [`Message`](msg_core::Message)s and back into bytes; what the model does
 //! not know survives, in order. Nothing here opens a socket, reads a clock or judges a conversation.
@@ -8,13 +9,22 @@ mod wire;
 
 pub mod chat;
 
+mod stream;
+
 mod options;
 
+mod codes;
 mod error;
 
 pub use chat::{ChatMessages, ChatRequest, ChatResponse, Tool, ToolChoice};
+pub use codes::CODES;
 pub use error::Error;
 pub use options::{
     EmptyContent, EncodeOptions, ItemIds, Layout, ReadOptions, ReasoningField, ReasoningPolicy,
     TextParts,
+};
+pub use stream::{
+    AnthropicAssembler, Assembled, AssembledChoice, Assembler, ChatAssembler, Events, MessageForm,
+    Provider, ProviderError, ResponsesAssembler, SseDecoder, SseEvent, StreamLimits, StreamOptions,
+    StreamReader, StreamState,
 };

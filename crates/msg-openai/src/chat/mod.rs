@@ -11,7 +11,7 @@ mod read;
 mod write;
 
 mod shape;
-mod signature;
+pub(crate) mod signature;
 
 use msg_core::{Message, Report};
 use serde::{Serialize, Serializer, ser::Error as _};

@@ -6,16 +6,16 @@ use msg_core::{RawJson, json};
 use crate::wire::{Raw, object_members, object_of, text_of};
 
 /// An `extra_content` taken apart.
-pub(super) struct Split<'a> {
-    pub(super) signature: String,
+pub(crate) struct Split<'a> {
+    pub(crate) signature: String,
     /// The object without the signature, if anything is left of it.
-    pub(super) rest: Option<RawJson>,
+    pub(crate) rest: Option<RawJson>,
     /// The source, if [`join`] would not give it back.
     pub(super) odd: Option<&'a str>,
 }
 
 /// Takes the signature out; none if there is none, or it is not text.
-pub(super) fn split(source: &str) -> Option<Split<'_>> {
+pub(crate) fn split(source: &str) -> Option<Split<'_>> {
     let whole = RawJson::new(source).ok()?;
     let members = object_members(&whole)?;
     let google = members.iter().find(|it| it.name == "google")?;

@@ -1,0 +1,142 @@
+//! What all assemblers know of a stream besides its messages: who answers, what it cost, what went
+//! wrong, and how to tell an event from noise (OA-16, OA-21).
+
+use std::borrow::Cow;
+
+use msg_core::{RawJson, StreamEvent, Usage};
+
+use super::calls::{Sink, Step};
+use super::error::ProviderError;
+use super::limits::StreamLimits;
+use super::notes::{Note, Notes};
+use super::reader::StreamOptions;
+use super::wire::Raw;
+
+/// The part of a stream's state that is the same for every provider.
+#[derive(Debug, Clone)]
+pub(crate) struct Head {
+    pub(crate) limits: StreamLimits,
+    pub(crate) split: bool,
+    left: usize,
+    pub(crate) notes: Notes,
+    /// Offset of the event at hand.
+    pub(crate) at: u64,
+    pub(crate) id: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) created: Option<f64>,
+    pub(crate) error: Option<ProviderError>,
+    /// The last usage object; empty if there was none.
+    pub(crate) usage: String,
+}
+
+/// What the data of an event is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Data {
+    /// Nothing that counts.
+    Noise,
+    /// `[DONE]`
+    Done,
+    /// Something that should be a JSON object.
+    Json,
+}
+
+impl Data {
+    pub(crate) fn of(data: &str, at: u64, notes: &mut Notes) -> Self {
+        match data.trim_ascii() {
+            "" => Self::Noise,
+            "[DONE]" => Self::Done,
+            text if text.starts_with(':') => {
+                notes.add(Note::CommentInData, at, || "a comment came as data".into());
+                Self::Noise
+            }
+            _ => Self::Json,
+        }
+    }
+}
+
+impl Head {
+    pub(crate) fn new(options: &StreamOptions) -> Self {
+        Self {
+            limits: options.limits,
+            split: options.split_concatenated,
+            left: options.limits.max_text_bytes,
+            notes: Notes::default(),
+            at: 0,
+            id: None,
+            model: None,
+            created: None,
+            error: None,
+            usage: String::new(),
+        }
+    }
+
+    pub(crate) fn step<'a, 's>(&'a mut self, choice: u32, sink: &'a mut Sink<'s>) -> Step<'a, 's> {
+        Step {
+            limits: &self.limits,
+            left: &mut self.left,
+            notes: &mut self.notes,
+            at: self.at,
+            choice,
+            sink,
+        }
+    }
+
+    pub(crate) fn note(&mut self, note: Note, message: impl FnOnce() -> String) {
+        self.notes.add(note, self.at, message);
+    }
+
+    /// The members of an event, handed out only if it is a JSON object.
+    pub(crate) fn object<'a>(&mut self, data: &'a str, member: impl FnMut(&str, Raw<'a>)) -> bool {
+        match super::wire::object(data, member) {
+            Ok(()) => true,
+            Err(error) => {
+                let at = self.at + error.offset as u64;
+                self.notes.add(Note::BadJson, at, || {
+                    format!("an event is not a JSON object and was skipped: {}", error.problem)
+                });
+                false
+            }
+        }
+    }
+
+    /// Keeps the first of each that is not empty (OA-21).
+    pub(crate) fn identify(
+        &mut self,
+        id: Option<Raw<'_>>,
+        model: Option<Raw<'_>>,
+        created: Option<Raw<'_>>,
+    ) {
+        if self.id.is_none() {
+            self.id = id.and_then(Raw::text).map(Cow::into_owned);
+        }
+        if self.model.is_none() {
+            self.model = model.and_then(Raw::text).map(Cow::into_owned);
+        }
+        if self.created.is_none() {
+            self.created = created.and_then(Raw::number).filter(|it| *it != 0.0);
+        }
+    }
+
+    /// The last usage object wins (OA-21).
+    pub(crate) fn set_usage(&mut self, usage: Option<Raw<'_>>) {
+        if let Some(usage) = usage.filter(|it| it.is_object()) {
+            self.usage.clear();
+            self.usage.push_str(usage.source());
+        }
+    }
+
+    /// Reports a provider's error; the first is the stream's.
+    pub(crate) fn fail(&mut self, error: ProviderError, sink: &mut Sink<'_>) {
+        let message = &error.message;
+        sink(StreamEvent::Error { choice: 0, message: Cow::Borrowed(message) });
+        self.notes.add(Note::ProviderError, self.at, || format!("the provider said: {message}"));
+        self.error.get_or_insert(error);
+    }
+
+    /// The last usage, on one line.
+    pub(crate) fn final_usage(&self) -> Option<Usage> {
+        let usage = Raw(&self.usage);
+        let compact = usage.is_object().then(|| usage.compact())?;
+        RawJson::new(compact).ok().map(Usage::from_raw)
+    }
+}

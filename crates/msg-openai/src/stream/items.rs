@@ -1,0 +1,481 @@
+//! The output items of a Responses stream while they arrive (OA-22).
+
+use std::borrow::Cow;
+
+use msg_core::json::write_member_name;
+use msg_core::{CallKind, Extra, Origin, Other, Part, Place, RawJson, Reasoning, Text, ToolCall};
+
+use super::calls::{Calls, Step};
+use super::channel::Channel;
+use super::loose::Loose;
+use super::notes::Note;
+use super::output::{self, Kind};
+use super::wire::{Raw, Str};
+
+const ORIGIN: Origin = Origin::Responses;
+
+/// One output item.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Item {
+    pub(crate) output_index: Option<u64>,
+    /// The id as it stood last, as JSON source.
+    pub(crate) id: String,
+    pub(crate) kind: ItemKind,
+    /// Members that the model does not know, of the last event that carries the item: JSON.
+    rest: String,
+    /// The whole item, where nothing of it became a part: JSON.
+    whole: String,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) enum ItemKind {
+    /// Not known yet.
+    #[default]
+    Pending,
+    Message(Pieces<Content>),
+    Call(usize),
+    Reasoning {
+        summary: Pieces<Channel>,
+        text: Pieces<Channel>,
+        encrypted: Option<String>,
+    },
+    Other,
+}
+
+/// Parts of an item by their index.
+#[derive(Debug, Clone)]
+pub(crate) struct Pieces<T>(Vec<(u64, T)>);
+
+/// A content part of a message.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Content {
+    text: Channel,
+    is_refusal: bool,
+    /// Members that the model does not know.
+    loose: Loose,
+    /// A part of an unknown type: JSON.
+    other: String,
+}
+
+impl<T> Default for Pieces<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Default> Pieces<T> {
+    /// The part of this index; a new one is made, up to the limit.
+    fn at(&mut self, index: u64, step: &mut Step<'_, '_>) -> Option<&mut T> {
+        let found = match self.0.last() {
+            Some((last, _)) if *last == index => Some(self.0.len() - 1),
+            _ => self.0.iter().position(|(it, _)| *it == index),
+        };
+        if found.is_none() {
+            if self.0.len() >= step.limits.max_calls {
+                step.text_gauge().limit();
+                return None;
+            }
+            self.0.push((index, T::default()));
+        }
+        let place = found.unwrap_or(self.0.len() - 1);
+        self.0.get_mut(place).map(|(_, it)| it)
+    }
+
+    fn sorted(mut self) -> impl Iterator<Item = T> {
+        self.0.sort_by_key(|(index, _)| *index);
+        self.0.into_iter().map(|(_, it)| it)
+    }
+}
+
+/// Whether a text is one more delta, or the whole at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Delta,
+    Whole,
+}
+
+impl Item {
+    pub(crate) fn new(output_index: Option<u64>) -> Self {
+        Self { output_index, ..Self::default() }
+    }
+
+    /// Text or refusal of a message.
+    pub(crate) fn text(
+        &mut self,
+        refusal: bool,
+        index: u64,
+        form: Form,
+        text: Raw<'_>,
+        step: &mut Step<'_, '_>,
+    ) {
+        if let ItemKind::Pending = self.kind {
+            self.kind = ItemKind::Message(Pieces::default());
+        }
+        let ItemKind::Message(contents) = &mut self.kind else {
+            return;
+        };
+        let (Some(content), Some(text)) = (contents.at(index, step), text.filled()) else {
+            return;
+        };
+        content.is_refusal = refusal && (content.is_refusal || content.text.is_empty());
+        take(content.kind(), &mut content.text, form, text, step);
+    }
+
+    /// Reasoning text, or its summary.
+    pub(crate) fn reasoning(
+        &mut self,
+        of_summary: bool,
+        index: u64,
+        form: Form,
+        text: Raw<'_>,
+        has_reasoning: &mut bool,
+        step: &mut Step<'_, '_>,
+    ) {
+        if let ItemKind::Pending = self.kind {
+            self.kind = ItemKind::Reasoning {
+                summary: Pieces::default(),
+                text: Pieces::default(),
+                encrypted: None,
+            };
+        }
+        let ItemKind::Reasoning { summary, text: texts, .. } = &mut self.kind else {
+            return;
+        };
+        let pieces = if of_summary { summary } else { texts };
+        let (Some(channel), Some(text)) = (pieces.at(index, step), text.filled()) else {
+            return;
+        };
+        if *has_reasoning && channel.is_empty() {
+            output::announce(Kind::Reasoning, "\n\n", step);
+        }
+        *has_reasoning = true;
+        take(Kind::Reasoning, channel, form, text, step);
+    }
+
+    /// Arguments of a call, or the input of a custom one.
+    pub(crate) fn arguments(
+        &mut self,
+        kind: CallKind,
+        form: Form,
+        value: Raw<'_>,
+        calls: &mut Calls,
+        step: &mut Step<'_, '_>,
+    ) {
+        let Some(slot) = self.slot(kind, calls, step) else {
+            return;
+        };
+        let call = &mut calls.slots[slot];
+        if value.is_object() || value.is_array() {
+            step.note(Note::ArgumentsObject, || "arguments came as JSON instead of text".into());
+            return call.settle_text(slot as u32, &value.compact(), step);
+        }
+        let Some(text) = value.filled() else {
+            return;
+        };
+        match form {
+            Form::Delta => call.push(slot as u32, text, step),
+            Form::Whole => call.settle_text(slot as u32, &text.text(), step),
+        }
+    }
+
+    /// A citation or the like of a text.
+    pub(crate) fn annotation(&mut self, index: u64, annotation: Raw<'_>, step: &mut Step<'_, '_>) {
+        if let ItemKind::Message(contents) = &mut self.kind
+            && let Some(content) = contents.at(index, step)
+        {
+            content.loose.append("annotations", annotation, &mut step.text_gauge());
+        }
+    }
+
+    /// A content part as a whole.
+    pub(crate) fn part(
+        &mut self,
+        index: u64,
+        part: Raw<'_>,
+        has_reasoning: &mut bool,
+        step: &mut Step<'_, '_>,
+    ) {
+        let kind = part.get("type").and_then(Raw::text);
+        let null = Raw("null");
+        match kind.as_deref().unwrap_or_default() {
+            "output_text" | "text" => {
+                self.text(false, index, Form::Whole, part.get("text").unwrap_or(null), step);
+            }
+            "refusal" => {
+                self.text(true, index, Form::Whole, part.get("refusal").unwrap_or(null), step);
+            }
+            "reasoning_text" => {
+                let text = part.get("text").unwrap_or(null);
+                return self.reasoning(false, index, Form::Whole, text, has_reasoning, step);
+            }
+            "summary_text" => {
+                let text = part.get("text").unwrap_or(null);
+                return self.reasoning(true, index, Form::Whole, text, has_reasoning, step);
+            }
+            _ => {
+                self.text(false, index, Form::Whole, null, step);
+                if let ItemKind::Message(contents) = &mut self.kind
+                    && let Some(content) = contents.at(index, step)
+                    && step.text_gauge().take(part.source().len())
+                {
+                    content.other = part.source().to_owned();
+                }
+                return;
+            }
+        }
+        let ItemKind::Message(contents) = &mut self.kind else {
+            return;
+        };
+        let Some(content) = contents.at(index, step) else {
+            return;
+        };
+        content.loose = Loose::default();
+        for (key, value) in part.members() {
+            if !matches!(&*key, "type" | "text" | "refusal") {
+                content.loose.add(&key, value, &mut step.text_gauge());
+            }
+        }
+    }
+
+    /// An event that carries the item; `done` if it is the item at its end.
+    pub(crate) fn whole(
+        &mut self,
+        item: Raw<'_>,
+        done: bool,
+        calls: &mut Calls,
+        has_reasoning: &mut bool,
+        step: &mut Step<'_, '_>,
+    ) {
+        let kind = item.get("type").and_then(Raw::text);
+        let kind =
+            kind.as_deref().unwrap_or(if item.get("role").is_some() { "message" } else { "" });
+        let known: &[&str] = match kind {
+            "message" => {
+                self.message(item, has_reasoning, step);
+                &["type", "role", "content"]
+            }
+            "reasoning" => {
+                self.whole_reasoning(item, has_reasoning, step);
+                &["type", "summary", "content", "encrypted_content"]
+            }
+            "function_call" => {
+                self.call(CallKind::Function, "arguments", item, done, calls, step);
+                &["type", "call_id", "name", "arguments"]
+            }
+            "custom_tool_call" => {
+                self.call(CallKind::Custom, "input", item, done, calls, step);
+                &["type", "call_id", "name", "input"]
+            }
+            _ => {
+                if let ItemKind::Pending = self.kind {
+                    self.kind = ItemKind::Other;
+                }
+                &[]
+            }
+        };
+        self.rest = rest_of(item, known, step);
+        let keep = matches!(self.kind, ItemKind::Other) || (done && self.is_empty());
+        self.whole.clear();
+        if keep && step.text_gauge().take(item.source().len()) {
+            self.whole.push_str(item.source());
+        }
+    }
+
+    fn message(&mut self, item: Raw<'_>, has_reasoning: &mut bool, step: &mut Step<'_, '_>) {
+        if let ItemKind::Pending = self.kind {
+            self.kind = ItemKind::Message(Pieces::default());
+        }
+        for (index, part) in item.get("content").into_iter().flat_map(Raw::elements).enumerate() {
+            self.part(index as u64, part, has_reasoning, step);
+        }
+    }
+
+    fn whole_reasoning(
+        &mut self,
+        item: Raw<'_>,
+        has_reasoning: &mut bool,
+        step: &mut Step<'_, '_>,
+    ) {
+        if let ItemKind::Pending = self.kind {
+            let (summary, text) = Default::default();
+            self.kind = ItemKind::Reasoning { summary, text, encrypted: None };
+        }
+        for (of_summary, member) in [(true, "summary"), (false, "content")] {
+            let parts = item.get(member).into_iter().flat_map(Raw::elements);
+            for (index, part) in parts.enumerate() {
+                let text = part.get("text").unwrap_or(Raw("null"));
+                self.reasoning(of_summary, index as u64, Form::Whole, text, has_reasoning, step);
+            }
+        }
+        if let ItemKind::Reasoning { encrypted, .. } = &mut self.kind {
+            let sealed = item.get("encrypted_content").and_then(Raw::text);
+            *encrypted = sealed.filter(|it| step.text_gauge().take(it.len())).map(Cow::into_owned);
+        }
+    }
+
+    fn call(
+        &mut self,
+        kind: CallKind,
+        member: &str,
+        item: Raw<'_>,
+        done: bool,
+        calls: &mut Calls,
+        step: &mut Step<'_, '_>,
+    ) {
+        let Some(slot) = self.slot(kind.clone(), calls, step) else {
+            return;
+        };
+        let call = &mut calls.slots[slot];
+        call.kind = kind.clone();
+        call.done |= done;
+        if let Some(id) = item.get("call_id").and_then(Raw::id) {
+            call.id = id.into_owned();
+        }
+        if let (true, Some(name)) = (call.name.is_empty(), item.get("name").and_then(Raw::text)) {
+            call.name = name.into_owned();
+        }
+        if let Some(value) = item.get(member) {
+            self.arguments(kind, Form::Whole, value, calls, step);
+        }
+    }
+
+    /// The call that the item is; none if it is something else.
+    fn slot(
+        &mut self,
+        kind: CallKind,
+        calls: &mut Calls,
+        step: &mut Step<'_, '_>,
+    ) -> Option<usize> {
+        if let ItemKind::Pending = self.kind {
+            let slot = calls.open(step)?;
+            calls.slots[slot].kind = kind;
+            self.kind = ItemKind::Call(slot);
+        }
+        if let ItemKind::Call(slot) = self.kind { Some(slot) } else { None }
+    }
+
+    /// Whether nothing of it would become a part.
+    fn is_empty(&self) -> bool {
+        match &self.kind {
+            ItemKind::Pending | ItemKind::Other => true,
+            ItemKind::Call(_) => false,
+            ItemKind::Message(contents) => contents.0.iter().all(|(_, it)| it.is_empty()),
+            ItemKind::Reasoning { summary, text, encrypted } => {
+                let silent = |it: &Pieces<Channel>| it.0.iter().all(|(_, it)| it.is_empty());
+                encrypted.is_none() && silent(summary) && silent(text)
+            }
+        }
+    }
+
+    /// The stream is over: ends the texts.
+    pub(crate) fn flush(&mut self, step: &mut Step<'_, '_>) {
+        match &mut self.kind {
+            ItemKind::Message(contents) => {
+                for (_, it) in &mut contents.0 {
+                    output::end(it.kind(), &mut it.text, step);
+                }
+            }
+            ItemKind::Reasoning { summary, text, .. } => {
+                for (_, it) in summary.0.iter_mut().chain(&mut text.0) {
+                    output::end(Kind::Reasoning, it, step);
+                }
+            }
+            ItemKind::Pending | ItemKind::Call(_) | ItemKind::Other => {}
+        }
+    }
+
+    /// The parts that the item is; its own members go to the first of them.
+    pub(crate) fn into_parts(self, calls: &mut [Vec<ToolCall>], parts: &mut Vec<Part>) {
+        let from = parts.len();
+        if self.is_empty() {
+            parts.extend(other(&self.whole, Place::Item));
+            return;
+        }
+        match self.kind {
+            ItemKind::Pending | ItemKind::Other => {}
+            ItemKind::Message(contents) => {
+                parts.extend(contents.sorted().filter_map(Content::into_part));
+            }
+            ItemKind::Call(slot) => {
+                let calls = calls.get_mut(slot).map(std::mem::take).unwrap_or_default();
+                parts.extend(calls.into_iter().map(Part::ToolCall));
+            }
+            ItemKind::Reasoning { summary, text, encrypted } => {
+                let filled = |it: Pieces<Channel>| -> Vec<String> {
+                    it.sorted().filter(|it| !it.is_empty()).map(Channel::into_text).collect()
+                };
+                let (summary, text) = (filled(summary), filled(text));
+                parts.push(Part::Reasoning(Reasoning {
+                    text: (!text.is_empty()).then(|| text.join("\n\n")),
+                    summary: (!summary.is_empty()).then_some(summary),
+                    encrypted,
+                    ..Reasoning::default()
+                }));
+            }
+        }
+        let rest = if self.rest.is_empty() && !self.id.is_empty() {
+            format!("{{\"id\":{}}}", self.id)
+        } else {
+            self.rest
+        };
+        if let (Some(first), Ok(rest)) = (parts.get_mut(from), RawJson::new(rest)) {
+            first.extra_mut().insert(ORIGIN, "item", rest);
+        }
+    }
+}
+
+impl Content {
+    fn kind(&self) -> Kind {
+        if self.is_refusal { Kind::Refusal } else { Kind::Text }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.other.is_empty()
+    }
+
+    fn into_part(self) -> Option<Part> {
+        if self.is_empty() {
+            return None;
+        }
+        if self.text.is_empty() {
+            return other(&self.other, Place::Content);
+        }
+        let mut extra = Extra::default();
+        self.loose.into_extra(&ORIGIN, &mut extra);
+        let text = Text { text: self.text.into_text(), extra };
+        Some(if self.is_refusal { Part::Refusal(text) } else { Part::Text(text) })
+    }
+}
+
+/// Appends a delta, or settles the text with the whole of it.
+fn take(kind: Kind, channel: &mut Channel, form: Form, text: Str<'_>, step: &mut Step<'_, '_>) {
+    match form {
+        Form::Delta => output::push(kind, channel, text, step),
+        Form::Whole => match channel.settle(&text.text(), &mut step.text_gauge()) {
+            Some(added) => output::announce(kind, added, step),
+            None => step.note(Note::DoneDiffers, || "a final text differs from its deltas".into()),
+        },
+    }
+}
+
+fn other(json: &str, place: Place) -> Option<Part> {
+    let mut other = Other::new(ORIGIN, RawJson::new(json).ok()?);
+    other.place = Some(place);
+    Some(Part::Other(other))
+}
+
+/// The members of an item that are not among the known ones, as an object; empty if there is none.
+fn rest_of(item: Raw<'_>, known: &[&str], step: &mut Step<'_, '_>) -> String {
+    let mut out = Vec::new();
+    for (key, value) in item.members().filter(|(key, _)| !known.contains(&&**key)) {
+        if step.text_gauge().take(key.len() + value.source().len()) {
+            out.push(if out.is_empty() { b'{' } else { b',' });
+            write_member_name(&mut out, &key);
+            out.extend_from_slice(value.source().as_bytes());
+        }
+    }
+    if !out.is_empty() {
+        out.push(b'}');
+    }
+    String::from_utf8(out).expect("JSON of members that are UTF-8 is UTF-8")
+}

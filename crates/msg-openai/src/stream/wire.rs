@@ -1,0 +1,157 @@
+//! JSON of events as the assemblers see it: source slices that are known to be well formed, looked
+//! into without building anything. A member of the wrong type is an absent one.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+use msg_core::RawJson;
+use msg_core::json::{JsonError, Kind, Reader, unescape, write_compact};
+
+/// Checks that a text is one JSON object and hands out its members, before anything is made of them.
+///
+/// # Errors
+/// The text is something else; what was handed out is then to be forgotten.
+pub(crate) fn object<'a>(
+    text: &'a str,
+    mut member: impl FnMut(&str, Raw<'a>),
+) -> Result<(), JsonError> {
+    let mut reader = Reader::from_text(text);
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        member(&key.text, Raw(reader.raw()?));
+    }
+    reader.finish()
+}
+
+/// The source text of a well-formed JSON value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Raw<'a>(pub(crate) &'a str);
+
+impl<'a> Raw<'a> {
+    pub(crate) fn source(self) -> &'a str {
+        self.0
+    }
+
+    pub(crate) fn is_null(self) -> bool {
+        self.0 == "null"
+    }
+
+    pub(crate) fn is_object(self) -> bool {
+        self.0.starts_with('{')
+    }
+
+    pub(crate) fn is_array(self) -> bool {
+        self.0.starts_with('[')
+    }
+
+    pub(crate) fn is_string(self) -> bool {
+        self.0.starts_with('"')
+    }
+
+    /// The string, empty or not.
+    pub(crate) fn string(self) -> Option<Str<'a>> {
+        let source = self.0.strip_prefix('"')?.strip_suffix('"')?;
+        Some(Str { source, escaped: memchr(b'\\', source.as_bytes()).is_some() })
+    }
+
+    /// The string, unless it is empty.
+    pub(crate) fn filled(self) -> Option<Str<'a>> {
+        self.string().filter(|it| !it.source.is_empty())
+    }
+
+    /// The text of a string that is not empty.
+    pub(crate) fn text(self) -> Option<Cow<'a, str>> {
+        self.filled().map(Str::text)
+    }
+
+    /// The text of a string that is not empty, or of a number.
+    pub(crate) fn id(self) -> Option<Cow<'a, str>> {
+        match Reader::from_text(self.0).peek() {
+            Ok(Kind::Number) => Some(Cow::Borrowed(self.0)),
+            _ => self.text(),
+        }
+    }
+
+    pub(crate) fn whole_number(self) -> Option<u64> {
+        self.0.parse().ok()
+    }
+
+    pub(crate) fn number(self) -> Option<f64> {
+        if self.is_string() { None } else { self.0.parse().ok() }
+    }
+
+    /// The members of an object; none of anything else.
+    pub(crate) fn members(self) -> Members<'a> {
+        let mut reader = Reader::from_text(self.0);
+        Members(reader.begin_object().is_ok().then_some(reader))
+    }
+
+    /// The elements of an array; none of anything else.
+    pub(crate) fn elements(self) -> Elements<'a> {
+        let mut reader = Reader::from_text(self.0);
+        Elements(reader.begin_array().is_ok().then_some(reader))
+    }
+
+    /// The last member of this name.
+    pub(crate) fn get(self, name: &str) -> Option<Raw<'a>> {
+        self.members().filter(|(key, _)| key == name).last().map(|(_, value)| value)
+    }
+
+    /// The value without white space between its tokens.
+    pub(crate) fn compact(self) -> String {
+        let mut out = Vec::with_capacity(self.0.len());
+        write_compact(&mut out, self.0);
+        String::from_utf8(out).expect("JSON text without its white space is still UTF-8")
+    }
+
+    /// A copy that stands alone.
+    pub(crate) fn to_json(self) -> RawJson {
+        RawJson::new(self.0).expect("the source was walked over as JSON before")
+    }
+}
+
+/// Walks over the members of an object.
+#[derive(Debug, Clone)]
+pub(crate) struct Members<'a>(Option<Reader<'a>>);
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Cow<'a, str>, Raw<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let reader = self.0.as_mut()?;
+        let key = reader.next_key().ok()??;
+        Some((key.text, Raw(reader.raw().ok()?)))
+    }
+}
+
+/// Walks over the elements of an array.
+#[derive(Debug, Clone)]
+pub(crate) struct Elements<'a>(Option<Reader<'a>>);
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Raw<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let reader = self.0.as_mut()?;
+        reader.next_element().ok()?.then(|| reader.raw().ok().map(Raw))?
+    }
+}
+
+/// A JSON string: what stands between its quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Str<'a> {
+    pub(crate) source: &'a str,
+    pub(crate) escaped: bool,
+}
+
+impl<'a> Str<'a> {
+    /// Text that needs no escapes to be read.
+    pub(crate) fn plain(source: &'a str) -> Self {
+        Self { source, escaped: false }
+    }
+
+    /// The text; half a surrogate pair is U+FFFD.
+    pub(crate) fn text(self) -> Cow<'a, str> {
+        if self.escaped { unescape(self.source).text } else { Cow::Borrowed(self.source) }
+    }
+}
