@@ -48,6 +48,7 @@ macro_rules! commands {
 
 commands! {
     convert: Convert,
+    stream: Stream,
     completions: Completions,
     #[command(hide = true)]
     reference: Reference,
