@@ -4,7 +4,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::workspace::Workspace;
-use crate::{Res, sh};
+use crate::{Res, codegen, sh};
 
 type Version = [u64; 3];
 
@@ -37,8 +37,16 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
         println!("nothing was written");
         return Ok(());
     }
-    // The lock file repeats the versions of the members.
-    sh::run(&workspace.root, &sh::cargo(), &["update", "--workspace", "--offline"], &[])
+    // The lock files and the man pages repeat the version.
+    let cargo = sh::cargo();
+    sh::run(&workspace.root, &cargo, &["update", "--workspace", "--offline"], &[])?;
+    sh::run(
+        &workspace.root.join("xtask/fuzz"),
+        &cargo,
+        &["update", "--workspace", "--offline"],
+        &[],
+    )?;
+    codegen::run(workspace, &[])
 }
 
 fn current(manifest: &str) -> Res<Version> {

@@ -3,6 +3,7 @@
 //! Each generator is a file here and a line in [`GENERATORS`]. It gives whole files; what it gives is
 //! committed, so that nobody needs this program to build or to read, and CI compares.
 
+mod cli;
 mod diagnostics;
 mod formats;
 mod layers;
@@ -29,6 +30,7 @@ const GENERATORS: &[Generator] = &[
     Generator { name: "layers", needs_build: false, generate: layers::generate },
     Generator { name: "diagnostics", needs_build: false, generate: diagnostics::generate },
     Generator { name: "formats", needs_build: false, generate: formats::generate },
+    Generator { name: "cli", needs_build: true, generate: cli::generate },
 ];
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {

@@ -29,7 +29,7 @@ pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
             breaches
                 .push(format!("{}: {} is listed in {} already", row.path, row.code, first.path));
         }
-        if row.summary.ends_with('.') || row.summary.starts_with(|it: char| it.is_uppercase()) {
+        if row.summary.ends_with('.') || is_capitalised(&row.summary) {
             breaches.push(format!(
                 "{}: the sentence of {} begins in lower case and has no full stop",
                 row.path, row.code
@@ -81,6 +81,12 @@ pub(crate) fn rows(sources: &[File]) -> Res<Vec<Row>> {
         }
     }
     Ok(res)
+}
+
+/// Whether a sentence begins as in prose; `JSON` and the like may begin one here.
+fn is_capitalised(sentence: &str) -> bool {
+    let mut chars = sentence.chars();
+    chars.next().is_some_and(char::is_uppercase) && chars.next().is_some_and(char::is_lowercase)
 }
 
 fn in_src(file: &File) -> bool {

@@ -1,0 +1,57 @@
+//! Writes the command reference in `docs/cli.md` and the man pages in `docs/man/`, from what the built
+//! `msg` says about itself.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::{Output, replace_section};
+use crate::workspace::Workspace;
+use crate::{Res, sh};
+
+const PAGE: &str = "docs/cli.md";
+
+pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
+    let msg = build(workspace)?;
+    let reference = sh::read(&workspace.root, &msg, &["reference"])?;
+    let page = workspace.read(PAGE)?;
+    let text = replace_section(&page, "reference", &reference)?;
+    let mut res = vec![Output { path: PAGE.to_owned(), text }];
+    res.extend(man_pages(workspace, &msg)?);
+    Ok(res)
+}
+
+/// Builds `msg` as the tests do, so that little is compiled twice, and gives its path.
+fn build(workspace: &Workspace) -> Res<String> {
+    let args = ["build", "--locked", "--quiet", "--bin", "msg", "--message-format", "json"];
+    let messages = sh::read(&workspace.root, &sh::cargo(), &args)?;
+    let executable = messages.lines().filter_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(str::to_owned)
+    });
+    executable.last().ok_or_else(|| "cargo built no msg".into())
+}
+
+fn man_pages(workspace: &Workspace, msg: &str) -> Res<Vec<Output>> {
+    let folder = std::env::temp_dir().join(format!("msg-man-{}", std::process::id()));
+    let res = written_to(&folder, workspace, msg);
+    // Whatever happened, nothing stays behind; a folder that was never made is not an error.
+    let _ = std::fs::remove_dir_all(&folder);
+    res
+}
+
+fn written_to(folder: &PathBuf, workspace: &Workspace, msg: &str) -> Res<Vec<Output>> {
+    let path = folder.to_str().ok_or("the temporary folder is not UTF-8")?;
+    sh::run(&workspace.root, msg, &["reference", "--man", path], &[])?;
+    let mut res = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        res.push(Output {
+            path: format!("docs/man/{name}"),
+            text: std::fs::read_to_string(entry.path())?,
+        });
+    }
+    res.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(res)
+}
