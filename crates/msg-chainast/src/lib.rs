@@ -34,9 +34,12 @@ mod mend;
 mod options;
 mod walk;
 
+mod cut;
 mod edit;
 mod ids;
 mod profile;
+pub mod reasoning;
+pub mod testing;
 
 mod arguments;
 pub mod codes;
@@ -46,11 +49,16 @@ pub use msg_core::{IdSource, Message, Part, SeededIds, ToolCall};
 
 pub use arguments::sanitize_json_control_chars;
 pub use check::check;
+pub use cut::CutPoint;
 pub use edit::{EditError, PairId, ResultChange, SectionId, UserChange};
 pub use ids::{IdChange, IdMap, IdPattern, PatternError};
 pub use options::{BadArguments, CheckOptions, First, Orphans, RepairOptions, UnknownRole};
 pub use parse::ParseError;
-pub use profile::{CharClass, ClassError, Profile};
+pub use profile::{
+    AfterTool, ArgumentsRule, CallSignatures, CharClass, ClassError, DeveloperRole, EmptyText,
+    FieldError, IdScope, LastMessage, MessageNames, Profile, ReasoningKept, ReasoningRequired,
+    ResultNames, SystemPlace, UserMessage,
+};
 pub use tree::{
     BodyPair, BodyPairKind, CallRef, ChainAst, Header, Messages, PairError, Section, ToolCallsInfo,
     TreeView,

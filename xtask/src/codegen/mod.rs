@@ -7,6 +7,7 @@ mod cli;
 mod diagnostics;
 mod formats;
 mod layers;
+mod profiles;
 
 use crate::Res;
 use crate::workspace::Workspace;
@@ -29,6 +30,7 @@ pub(crate) struct Output {
 const GENERATORS: &[Generator] = &[
     Generator { name: "layers", needs_build: false, generate: layers::generate },
     Generator { name: "diagnostics", needs_build: false, generate: diagnostics::generate },
+    Generator { name: "profiles", needs_build: false, generate: profiles::generate },
     Generator { name: "formats", needs_build: false, generate: formats::generate },
     Generator { name: "cli", needs_build: true, generate: cli::generate },
 ];

@@ -1,13 +1,206 @@
 //! What a provider accepts, as data (CA-70 to CA-73).
+//!
+//! A profile knows nothing of a wire format. The built-in ones are generated from `profiles.toml`; one that
+//! a user writes in a file of the same shape is loaded with the feature `toml`.
 
 mod class;
+mod fields;
+mod rules;
+#[rustfmt::skip]
+mod table;
+
+use std::sync::LazyLock;
+
+use msg_core::Severity;
 
 pub use class::{CharClass, ClassError};
+pub use fields::FieldError;
+pub(crate) use fields::{FIELDS, Value};
+pub use rules::{
+    AfterTool, ArgumentsRule, CallSignatures, DeveloperRole, EmptyText, IdScope, LastMessage,
+    MessageNames, ReasoningKept, ReasoningRequired, ResultNames, SystemPlace, UserMessage,
+};
 
-/// What one provider accepts.
+use crate::ids::IdPattern;
+
+/// What one provider accepts (CA-72). Plain data: change a copy to make another.
+///
+/// ```
+/// use msg_chainast::{IdScope, Profile};
+///
+/// let anthropic = Profile::named("anthropic").ok_or("no such profile")?;
+/// assert_eq!(anthropic.id_unique, IdScope::Chain);
+/// assert_eq!(Profile::named("moonshot").map(|it| it.name.as_str()), Some("kimi"));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Profile {
     /// The name by which it is asked for.
     pub name: String,
+    /// What it is the profile of, for people.
+    pub title: String,
+    /// Other names.
+    pub aliases: Vec<String>,
+    /// The characters of a call id.
+    pub id_class: CharClass,
+    /// The least length of a call id in bytes.
+    pub id_min: usize,
+    /// The greatest length of a call id in bytes; 0 for no limit.
+    pub id_max: usize,
+    /// The pattern of fresh ids.
+    pub id_pattern: IdPattern,
+    /// Whether an id has to be of the pattern, and not only of the class.
+    pub id_shape: bool,
+    /// Within what an id may occur once.
+    pub id_unique: IdScope,
+    /// How bad an id is that is not accepted.
+    pub id_severity: Severity,
+    /// The characters of a tool's name.
+    pub name_class: CharClass,
+    /// What a tool's name begins with.
+    pub name_first: CharClass,
+    /// The greatest length of a tool's name in bytes; 0 for no limit.
+    pub name_max: usize,
+    /// Whether a user message is required.
+    pub user: UserMessage,
+    /// Whether two assistant messages in a row are refused.
+    pub alternate: bool,
+    /// What may follow tool results.
+    pub after_tool: AfterTool,
+    /// Where the system prompt goes; for wire formats.
+    pub system: SystemPlace,
+    /// Whether the role developer is known.
+    pub developer: DeveloperRole,
+    /// Whose messages are refused without content.
+    pub empty: Vec<msg_core::Role>,
+    /// Whether white space alone is no content.
+    pub blank: bool,
+    /// Whether an empty text part beside other content is accepted.
+    pub empty_text: EmptyText,
+    /// What the arguments of a call have to be.
+    pub arguments: ArgumentsRule,
+    /// Whether a result has to bear the name of its call.
+    pub result_name: ResultNames,
+    /// The characters of a message's name, if messages may have one.
+    pub message_name: MessageNames,
+    /// The greatest length of a message's name in bytes; 0 for no limit.
+    pub message_name_max: usize,
+    /// How many calls a message may hold; 0 for no limit.
+    pub max_calls: usize,
+    /// What a request may end with.
+    pub last: LastMessage,
+    /// Which reasoning is accepted.
+    pub reasoning_keep: ReasoningKept,
+    /// Whether only signed, redacted or encrypted reasoning is accepted.
+    pub reasoning_signed: bool,
+    /// Where reasoning is required.
+    pub reasoning_require: ReasoningRequired,
+    /// What stands in the place of reasoning that is required and missing.
+    pub reasoning_fallback: String,
+    /// Whether the signature of a call is accepted.
+    pub call_signature: CallSignatures,
+    /// The fields that are not certain.
+    pub doubt: Vec<String>,
+    /// Where a field's value comes from: (field, source).
+    pub sources: Vec<(String, String)>,
+}
+
+impl Profile {
+    /// A profile that accepts what the default of the table accepts.
+    pub fn new(name: impl Into<String>) -> Self {
+        let mut profile = BASE.clone();
+        profile.name = name.into();
+        profile
+    }
+
+    /// The built-in profile of this name or alias.
+    pub fn named(name: &str) -> Option<&'static Profile> {
+        let is_it = |it: &&Profile| it.name == name || it.aliases.iter().any(|it| it == name);
+        Profile::all().iter().find(is_it)
+    }
+
+    /// All built-in profiles.
+    pub fn all() -> &'static [Profile] {
+        &ALL
+    }
+
+    /// Sets a field from its text in a profile file.
+    ///
+    /// # Errors
+    /// If there is no such field, or it holds something else.
+    pub(crate) fn set(&mut self, field: &str, value: Value<'_>) -> Result<(), FieldError> {
+        fields::set(self, field, value)
+    }
+
+    /// The text of each field, in the order of the table; for printing.
+    ///
+    /// ```
+    /// use msg_chainast::Profile;
+    ///
+    /// let mistral = Profile::named("mistral").ok_or("no such profile")?;
+    /// assert!(mistral.fields().any(|it| it == ("id_pattern", "{r:9:b}".to_owned())));
+    /// # Ok::<(), &str>(())
+    /// ```
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
+        FIELDS.iter().map(|it| (*it, fields::get(self, it)))
+    }
+}
+
+static BASE: LazyLock<Profile> = LazyLock::new(|| {
+    let mut base = Profile {
+        name: String::new(),
+        title: String::new(),
+        aliases: Vec::new(),
+        id_class: CharClass::any(),
+        id_min: 1,
+        id_max: 0,
+        id_pattern: "call_{r:24:b}".parse().expect("because the text is a pattern"),
+        id_shape: false,
+        id_unique: IdScope::Message,
+        id_severity: Severity::Error,
+        name_class: CharClass::any(),
+        name_first: CharClass::any(),
+        name_max: 0,
+        user: UserMessage::Any,
+        alternate: false,
+        after_tool: AfterTool::Any,
+        system: SystemPlace::Message,
+        developer: DeveloperRole::Keep,
+        empty: Vec::new(),
+        blank: false,
+        empty_text: EmptyText::Accept,
+        arguments: ArgumentsRule::Any,
+        result_name: ResultNames::Any,
+        message_name: MessageNames::None,
+        message_name_max: 0,
+        max_calls: 0,
+        last: LastMessage::Any,
+        reasoning_keep: ReasoningKept::All,
+        reasoning_signed: false,
+        reasoning_require: ReasoningRequired::None,
+        reasoning_fallback: String::new(),
+        call_signature: CallSignatures::Keep,
+        doubt: Vec::new(),
+        sources: Vec::new(),
+    };
+    fill(&mut base, table::DEFAULT);
+    base
+});
+
+static ALL: LazyLock<Vec<Profile>> = LazyLock::new(|| {
+    let profile = |it: &table::Row| {
+        let mut profile = Profile::new(it.name);
+        fill(&mut profile, it.fields);
+        let owned = |it: &(&str, &str)| (it.0.to_owned(), it.1.to_owned());
+        profile.sources = it.sources.iter().map(owned).collect();
+        profile
+    };
+    table::ROWS.iter().map(profile).collect()
+});
+
+fn fill(profile: &mut Profile, fields: &[(&str, Value<'_>)]) {
+    for (field, value) in fields {
+        profile.set(field, *value).expect("because the generator reads each value as this does");
+    }
 }

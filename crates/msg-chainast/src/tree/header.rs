@@ -47,6 +47,21 @@ impl Header {
         Messages::of_header(self)
     }
 
+    /// Takes the system message out; whoever does so counts the section again.
+    pub(crate) fn take_system(&mut self) -> Option<Message> {
+        let system = self.system.take();
+        system.iter().for_each(|it| self.sizes -= Sizes::of(it));
+        system
+    }
+
+    /// Puts a system message in the place of the one that was there, and gives that back.
+    pub(crate) fn put_back_system(&mut self, system: Message) -> Option<Message> {
+        let old = self.take_system();
+        self.sizes += Sizes::of(&system);
+        self.system = Some(system);
+        old
+    }
+
     pub(crate) fn into_messages(self) -> impl Iterator<Item = Message> {
         [self.system, self.user].into_iter().flatten()
     }

@@ -1,0 +1,182 @@
+//! The values of a profile's fields that are a choice of words.
+
+use std::fmt;
+
+use super::CharClass;
+
+/// An enum whose values are words of a profile file.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$value_doc])* $value,)+
+        }
+
+        impl $name {
+            /// The words of a profile file.
+            pub(crate) const WORDS: &'static [(&'static str, $name)] = &[$(($word, $name::$value)),+];
+
+            /// The word of a profile file.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $($name::$value => $word,)+
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+words! {
+    /// Within what a call id may occur once.
+    IdScope {
+        /// In one message.
+        Message = "message",
+        /// In the whole chain.
+        Chain = "chain",
+    }
+}
+
+words! {
+    /// Whether a user message is required.
+    UserMessage {
+        /// No.
+        Any = "any",
+        /// One, somewhere.
+        Some = "some",
+        /// The chain behind the system message begins with one.
+        First = "first",
+    }
+}
+
+words! {
+    /// What may follow tool results.
+    AfterTool {
+        /// Anything.
+        Any = "any",
+        /// An assistant message, and no user message.
+        Assistant = "assistant",
+    }
+}
+
+words! {
+    /// Where the system prompt goes; read by wire formats (CA-73).
+    SystemPlace {
+        /// Into a message.
+        Message = "message",
+        /// Into a field of the request.
+        Field = "field",
+    }
+}
+
+words! {
+    /// Whether the role developer is known.
+    DeveloperRole {
+        /// It is.
+        Keep = "keep",
+        /// It is not; system stands in its place.
+        System = "system",
+    }
+}
+
+words! {
+    /// Whether an empty text part beside other content is accepted.
+    EmptyText {
+        /// It is.
+        Accept = "accept",
+        /// It is not.
+        Reject = "reject",
+    }
+}
+
+words! {
+    /// What the arguments of a call have to be.
+    ArgumentsRule {
+        /// Any text.
+        Any = "any",
+        /// JSON.
+        Json = "json",
+        /// A JSON object.
+        Object = "object",
+    }
+}
+
+words! {
+    /// Whether a result has to bear the name of its call.
+    ResultNames {
+        /// No.
+        Any = "any",
+        /// Yes.
+        Call = "call",
+    }
+}
+
+words! {
+    /// What a request may end with.
+    LastMessage {
+        /// Anything.
+        Any = "any",
+        /// No assistant message.
+        User = "user",
+    }
+}
+
+words! {
+    /// Which reasoning is accepted.
+    ReasoningKept {
+        /// All.
+        All = "all",
+        /// None.
+        None = "none",
+        /// That of turns in which a tool is called.
+        CallTurns = "call-turns",
+    }
+}
+
+words! {
+    /// Where reasoning is required.
+    ReasoningRequired {
+        /// Nowhere.
+        None = "none",
+        /// In every message that calls a tool.
+        Calls = "calls",
+        /// As the signature of the first call of each message of the current turn.
+        CallSignature = "call-signature",
+    }
+}
+
+words! {
+    /// Whether the signature of a call is accepted.
+    CallSignatures {
+        /// It is.
+        Keep = "keep",
+        /// It is not.
+        Drop = "drop",
+    }
+}
+
+/// The names that messages may have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MessageNames {
+    /// None.
+    None,
+    /// Names of these characters.
+    Of(CharClass),
+}
+
+impl fmt::Display for MessageNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MessageNames::None => f.write_str("none"),
+            MessageNames::Of(class) => class.fmt(f),
+        }
+    }
+}

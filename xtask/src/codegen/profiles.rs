@@ -1,0 +1,174 @@
+//! Writes the provider profiles of msg-chainast as a Rust table and as a page, from `profiles.toml`.
+//!
+//! It knows the file's shape and no field's meaning: the crate's own tests fill each profile from the table.
+
+use std::fmt::Write as _;
+
+use toml::{Table, Value};
+
+use super::Output;
+use crate::Res;
+use crate::workspace::Workspace;
+
+const SOURCE: &str = "crates/msg-chainast/profiles.toml";
+const RUST: &str = "crates/msg-chainast/src/profile/table.rs";
+const PAGE: &str = "docs/formats/profiles.md";
+
+const RUST_HEAD: &str = "\
+//! The built-in profiles, written by `cargo xtask codegen` from `profiles.toml`; not to be edited.
+
+use super::Value::{self, Flag, List, Number, Text};
+
+/// A profile: the fields in which it differs from the default, and where they come from.
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    pub(super) fields: Fields,
+    pub(super) sources: &'static [(&'static str, &'static str)],
+}
+
+type Fields = &'static [(&'static str, Value<'static>)];
+";
+
+const PAGE_HEAD: &str = "\
+# Provider profiles
+
+What each provider accepts, as the profiles of `msg-chainast` say it: `msg check --profile NAME` reports what a
+provider would refuse, `msg repair --profile NAME` mends it. The fields stand in [chainast](chainast.md) under CA-72.
+A field that a profile does not name has the value of the default. What is marked *doubtful* was seen, or is
+documented, but not in every place.
+
+A file of the same shape, `[NAME]` and fields, is read with `--profile-file FILE`.
+
+This page is written by `cargo xtask codegen` from `crates/msg-chainast/profiles.toml`.
+";
+
+pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
+    let text = workspace.read(SOURCE)?;
+    let order = names_in_order(&text);
+    let table: Table = text.parse().map_err(|err| format!("{SOURCE}: {err}"))?;
+    let profiles: Vec<(&str, &Table)> =
+        order.iter().filter_map(|it| Some((*it, table.get(*it)?.as_table()?))).collect();
+    Ok(vec![
+        Output { path: RUST.to_owned(), text: rust(&profiles)? },
+        Output { path: PAGE.to_owned(), text: page(&profiles)? },
+    ])
+}
+
+/// The tables of the file, in its order, which a parsed table does not keep.
+fn names_in_order(text: &str) -> Vec<&str> {
+    let name = |line: &'_ str| line.strip_prefix('[')?.strip_suffix(']').map(str::len);
+    text.lines()
+        .filter(|it| name(it).is_some() && !it.contains('.'))
+        .map(|it| &it[1..it.len() - 1])
+        .collect()
+}
+
+fn rust(profiles: &[(&str, &Table)]) -> Res<String> {
+    let mut out = RUST_HEAD.to_owned();
+    for (name, fields) in profiles {
+        if *name == "default" {
+            write!(
+                out,
+                "\n/// What holds where a profile says nothing else.\npub(super) const DEFAULT: Fields = &[\n"
+            )?;
+            push_fields(&mut out, fields, "    ")?;
+            out.push_str("];\n\n/// The profiles, in the order of the file.\npub(super) const ROWS: &[Row] = &[\n");
+            continue;
+        }
+        writeln!(out, "    Row {{\n        name: {name:?},\n        fields: &[")?;
+        push_fields(&mut out, fields, "            ")?;
+        out.push_str("        ],\n        sources: &[\n");
+        for (field, source) in sources(fields) {
+            writeln!(out, "            ({field:?}, {source:?}),")?;
+        }
+        out.push_str("        ],\n    },\n");
+    }
+    out.push_str("];\n");
+    Ok(out)
+}
+
+fn push_fields(out: &mut String, fields: &Table, indent: &str) -> Res {
+    for (field, value) in fields.iter().filter(|it| it.0 != "sources") {
+        let value = match value {
+            Value::String(it) => format!("Text({it:?})"),
+            Value::Integer(it) => format!("Number({it})"),
+            Value::Boolean(it) => format!("Flag({it})"),
+            Value::Array(all) => {
+                let texts: Vec<_> = all.iter().filter_map(Value::as_str).collect();
+                format!("List(&{texts:?})")
+            }
+            other => return Err(format!("{SOURCE}: `{field}` is {}", other.type_str()).into()),
+        };
+        writeln!(out, "{indent}({field:?}, {value}),")?;
+    }
+    Ok(())
+}
+
+fn page(profiles: &[(&str, &Table)]) -> Res<String> {
+    let mut out = PAGE_HEAD.to_owned();
+    for (name, fields) in profiles {
+        let title = fields.get("title").and_then(Value::as_str).unwrap_or_default();
+        match *name {
+            "default" => out.push_str("\n## default\n\n| field | value |\n|---|---|\n"),
+            _ => write!(out, "\n## {name}: {title}\n\n")?,
+        }
+        if *name == "default" {
+            for (field, value) in *fields {
+                writeln!(out, "| `{field}` | {} |", shown(value))?;
+            }
+            continue;
+        }
+        push_aliases(&mut out, fields)?;
+        out.push_str("| field | value | source |\n|---|---|---|\n");
+        let doubt: Vec<_> = texts(fields, "doubt");
+        let source = |field: &str| {
+            let doubtful = if doubt.contains(&field) { "*doubtful* " } else { "" };
+            let known = sources(fields).find(|it| it.0 == field).map_or("", |it| it.1);
+            format!("{doubtful}{known}").replace('|', "\\|").trim().to_owned()
+        };
+        let own = |field: &str| !["title", "aliases", "doubt", "sources"].contains(&field);
+        for (field, value) in fields.iter().filter(|it| own(it.0)) {
+            writeln!(out, "| `{field}` | {} | {} |", shown(value), source(field))?;
+        }
+        // What is the default's, and yet has a source or a doubt of its own.
+        let named = sources(fields).map(|it| it.0).chain(doubt.iter().copied());
+        let mut rest: Vec<&str> = named.filter(|it| !fields.contains_key(*it)).collect();
+        rest.sort_unstable();
+        rest.dedup();
+        for field in rest {
+            writeln!(out, "| `{field}` | as the default | {} |", source(field))?;
+        }
+    }
+    Ok(out)
+}
+
+fn push_aliases(out: &mut String, fields: &Table) -> Res {
+    let aliases: Vec<String> =
+        texts(fields, "aliases").iter().map(|it| format!("`{it}`")).collect();
+    if !aliases.is_empty() {
+        write!(out, "Also {}.\n\n", aliases.join(", "))?;
+    }
+    Ok(())
+}
+
+fn sources(fields: &Table) -> impl Iterator<Item = (&str, &str)> {
+    let table = fields.get("sources").and_then(Value::as_table);
+    table.into_iter().flatten().filter_map(|(field, it)| Some((field.as_str(), it.as_str()?)))
+}
+
+fn texts<'t>(fields: &'t Table, field: &str) -> Vec<&'t str> {
+    let all = fields.get(field).and_then(Value::as_array);
+    all.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(it) if it.is_empty() => String::new(),
+        Value::String(it) => format!("`{}`", it.replace('|', "\\|")),
+        Value::Array(all) => {
+            let all: Vec<_> = all.iter().filter_map(Value::as_str).collect();
+            all.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
+        }
+        other => format!("`{other}`"),
+    }
+}
