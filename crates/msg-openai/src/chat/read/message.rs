@@ -8,7 +8,7 @@ use msg_core::{
 use super::{Inner, Kept, OPENAI, call, content::Content, reasoning};
 use crate::{
     chat::shape::{body, message, part},
-    wire::{Context, Fields, bit, mask, text_of},
+    wire::{Context, Fields, bit, mask, spelling, text_of},
 };
 
 /// Reads the message before which the reader stands.
@@ -121,7 +121,7 @@ impl<'a> Draft<'a> {
         let calls = self.fields.raw(message::CALLS);
         let mut result = ToolResult { name: self.name(cx), ..ToolResult::default() };
         if let Some(source) = self.fields.raw(message::CALL_ID) {
-            match call::id_of(source, cx, "tool_call_id") {
+            match spelling::read_id(source, cx, "tool_call_id") {
                 Some((id, variant)) => {
                     result.call_id = id;
                     self.fields.vary(message::CALL_ID, variant);
