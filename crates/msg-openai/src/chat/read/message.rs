@@ -90,6 +90,8 @@ impl<'a> Draft<'a> {
         let name = self.name(cx);
         let mut parts = self.reasoning(cx);
         let content_at = parts.len();
+        // Most messages have one part; growing by pushes would take the room of four.
+        parts.reserve_exact(1 + self.calls.len());
         self.move_content(&mut parts, cx);
         let contents = parts.len() - content_at;
         let is_plain = contents == 1 && is_plain(&parts[content_at]);
@@ -130,7 +132,7 @@ impl<'a> Draft<'a> {
                 None => cx.wrong_type("tool_call_id"),
             }
         }
-        let mut parts = Vec::new();
+        let mut parts = Vec::with_capacity(1);
         self.move_content(&mut parts, cx);
         self.vary_content(parts.len(), parts.len() == 1 && is_plain(&parts[0]));
         self.fields.set_raw(message::CALLS, calls);
@@ -140,7 +142,7 @@ impl<'a> Draft<'a> {
             | mask(self.fields.raw(message::CONTENT).is_none(), message::CONTENT);
         result.content = parts.into();
         let extra = self.into_extra(canonical, cx);
-        Message { extra, ..Message::new(Role::Tool).with_part(Part::ToolResult(result)) }
+        Message { role: Role::Tool, parts: vec![Part::ToolResult(result)], name: None, extra }
     }
 
     fn into_extra(mut self, canonical: u32, cx: &mut Context<'a, '_>) -> Extra {
