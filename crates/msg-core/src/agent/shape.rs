@@ -68,14 +68,14 @@ fn body(parts: &[Part]) -> Body<'_> {
 
 fn tool_shapes<'a>(message: &'a Message, losses: &mut Losses<'_>) -> Vec<Shape<'a>> {
     if message.name.is_some() {
-        losses.member("name", "agent tool messages");
+        losses.member("name", "agent tool");
     }
     let mut res = Vec::new();
     for (at, part) in message.parts.iter().enumerate() {
         losses.at_part(Some(at));
         match part {
             Part::ToolResult(it) => res.push(result_shape(it, losses)),
-            _ => losses.part(part, "agent tool messages"),
+            _ => losses.part(part, "agent tool"),
         }
     }
     match res.first_mut() {
@@ -90,10 +90,10 @@ fn tool_shapes<'a>(message: &'a Message, losses: &mut Losses<'_>) -> Vec<Shape<'
 
 fn result_shape<'a>(result: &'a ToolResult, losses: &mut Losses<'_>) -> Shape<'a> {
     if result.is_error {
-        losses.member("is_error", "agent messages");
+        losses.member("is_error", "agent");
     }
     if result.kind != CallKind::Function {
-        losses.member("kind", "agent messages");
+        losses.member("kind", "agent");
     }
     losses.extra(&result.extra, Some(&Origin::Agent));
     Shape {
@@ -145,10 +145,10 @@ fn part_losses(part: &Part, losses: &mut Losses<'_>) {
 /// no JSON.
 pub(super) fn call_losses(call: &ToolCall, losses: &mut Losses<'_>) {
     if call.kind != CallKind::Function {
-        losses.member("kind", "agent messages");
+        losses.member("kind", "agent");
     }
     if call.signature.is_some() {
-        losses.member("signature", "agent messages");
+        losses.member("signature", "agent");
     }
     losses.extra(&call.extra, Some(&Origin::Agent));
     if crate::json::validate(call.arguments.text()).is_err() {

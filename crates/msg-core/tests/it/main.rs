@@ -5,5 +5,4 @@
 mod check;
 mod convert;
 mod forms;
-mod lower;
 mod unit;

@@ -5,4 +5,3 @@ mod convert;
 mod hostile;
 mod laws;
 mod random;
-mod stream;
