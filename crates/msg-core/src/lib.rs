@@ -48,10 +48,21 @@ mod size;
 mod truncate;
 
 pub mod agent;
-mod layout;
-mod losses;
 pub mod native;
 pub mod plain;
+
+mod turn;
+
+mod lower;
+
+/// Reading and writing turns as they are stored (MS-19).
+pub mod turns {
+    pub use crate::turn::{read, read_document, write};
+}
+
+mod layout;
+mod losses;
+mod raw_serde;
 mod reading;
 
 pub use agent::{
@@ -70,6 +81,10 @@ pub use extra::{Extra, Origin};
 pub use finish::FinishReason;
 pub use ids::{CountingIds, IdSource, SeededIds};
 pub use input::{DEFAULT_MAX_CHARS, InputError, InputRules, validate_message};
+pub use lower::{
+    ArgumentSpelling, EmptyOutput, FailedTools, InvalidArguments, LowerCache, LowerOptions,
+    Lowered, Profile, ReasoningPolicy, SystemRole, lower,
+};
 pub use members::Members;
 pub use message::Message;
 pub use part::{
@@ -80,4 +95,8 @@ pub use raw::RawJson;
 pub use report::Report;
 pub use role::Role;
 pub use truncate::truncate;
+pub use turn::{
+    TextPart, ToolAction, ToolPart, ToolStatus, Turn, TurnAction, TurnBuilder, TurnError, TurnPart,
+    TurnRole, lift,
+};
 pub use usage::Usage;

@@ -25,14 +25,14 @@ impl<'r> Losses<'r> {
     }
 
     /// A part, or a part inside the content of a result, that has no place.
-    pub(crate) fn part(&mut self, part: &Part, format: &str) {
-        let text = format!("{format} messages have no place for a {} part", part.kind());
+    pub(crate) fn part(&mut self, part: &Part, target: &str) {
+        let text = format!("{target} have no place for a {} part", part.kind());
         self.warn("convert::lost-part", text);
     }
 
     /// A known member that has no place.
-    pub(crate) fn member(&mut self, name: &str, format: &str) {
-        self.warn("convert::lost-member", format!("{format} messages have no place for `{name}`"));
+    pub(crate) fn member(&mut self, name: &str, target: &str) {
+        self.warn("convert::lost-member", format!("{target} have no place for `{name}`"));
     }
 
     /// Members of formats other than the target's.

@@ -165,6 +165,63 @@ impl<'a, 'r> Source<'a, 'r> {
         self.report.push(it);
     }
 
+    /// Reads an object whose `type` says what it is: `read` is given the type, none where there is
+    /// no text of that name, and says whether a second, different one turned up. Of several the last
+    /// one counts (MS-8), and what was read under the first is then read again.
+    pub(crate) fn typed<T>(
+        &mut self,
+        read: impl Fn(&mut Self, Option<&str>) -> (Result<T, Error>, bool),
+    ) -> Result<T, Error> {
+        let bookmark = self.reader.clone();
+        let mut type_name = self.first_type()?;
+        self.reader = bookmark.clone();
+        if type_name.is_none() {
+            type_name = self.last_type()?;
+            self.reader = bookmark.clone();
+        }
+        let (res, retyped) = read(self, type_name.as_deref());
+        if res.is_ok() && !retyped {
+            return res;
+        }
+        let behind = std::mem::replace(&mut self.reader, bookmark.clone());
+        match self.last_type() {
+            Ok(last) if last != type_name => {
+                self.reader = bookmark;
+                read(self, last.as_deref()).0
+            }
+            _ => {
+                self.reader = behind;
+                res
+            }
+        }
+    }
+
+    /// The type, if it stands first, as in every document that this crate wrote.
+    fn first_type(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
+        self.begin_object()?;
+        match self.next_key()? {
+            Some(key) if key == "type" && self.peek()? == Kind::String => self.string().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The last member `type` of the object, wherever it stands, if it is a string.
+    fn last_type(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
+        self.begin_object()?;
+        let mut res = None;
+        while let Some(key) = self.next_key()? {
+            if key == "type" && self.peek()? == Kind::String {
+                res = Some(self.string()?);
+                continue;
+            }
+            if key == "type" {
+                res = None;
+            }
+            self.raw_text()?;
+        }
+        Ok(res)
+    }
+
     fn place(&self, mut diagnostic: Diagnostic) -> Diagnostic {
         diagnostic.at.message = Some(self.message);
         diagnostic.at.part = self.part;

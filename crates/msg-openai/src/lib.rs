@@ -8,6 +8,7 @@ mod body;
 mod wire;
 
 pub mod chat;
+pub mod responses;
 
 mod stream;
 
@@ -23,6 +24,7 @@ pub use options::{
     EmptyContent, EncodeOptions, ItemIds, Layout, ReadOptions, ReasoningField, ReasoningPolicy,
     TextParts,
 };
+pub use responses::{ResponsesRequest, ResponsesResponse};
 pub use stream::{
     AnthropicAssembler, Assembled, AssembledChoice, Assembler, ChatAssembler, Events, MessageForm,
     Provider, ProviderError, ResponsesAssembler, SseDecoder, SseEvent, StreamLimits, StreamOptions,

@@ -101,7 +101,7 @@ impl AgentMessage {
         let mut losses = Losses::new(report, 0);
         let id = carried_id(&message.extra);
         for (name, _) in message.extra.iter(&Origin::Agent).filter(|it| it.0 != "tool_call_id") {
-            losses.member(name, "typed agent");
+            losses.member(name, "the agent types");
         }
         let mut res: Vec<_> = shapes(&message, &mut losses).into_iter().map(view).collect();
         if let Some(first) = res.first_mut().filter(|it| it.tool_call_id.is_none()) {

@@ -19,7 +19,7 @@ pub(super) fn write_message(
     let role = message_role(&message.role, losses);
     losses.extra(&message.extra, Some(&Origin::Agent));
     if message.name.is_some() {
-        losses.member("name", "SDK");
+        losses.member("name", "messages of the SDK");
     }
     if role == MessageRole::Tool {
         return write_results(message, losses, start, out);
@@ -68,7 +68,7 @@ fn write_calls(message: &Message, losses: &mut Losses<'_>, out: &mut Vec<u8>) {
                 separate(out, start);
                 write_call(it, out);
             }
-            _ => losses.part(part, "SDK"),
+            _ => losses.part(part, "messages of the SDK"),
         }
     }
     out.extend_from_slice(b"]}}");
@@ -105,7 +105,7 @@ fn push_text<'a>(part: &'a Part, texts: &mut Vec<&'a str>, losses: &mut Losses<'
             losses.extra(&it.extra, None);
             texts.push(&it.text);
         }
-        _ => losses.part(part, "SDK"),
+        _ => losses.part(part, "messages of the SDK"),
     }
 }
 
@@ -126,7 +126,7 @@ fn write_results(message: &Message, losses: &mut Losses<'_>, start: usize, out: 
                 write_result(it, owner, losses, out);
                 n_results += 1;
             }
-            _ => losses.part(part, "SDK tool"),
+            _ => losses.part(part, "tool messages of the SDK"),
         }
     }
     match n_results {
@@ -143,13 +143,13 @@ fn write_result(
     out: &mut Vec<u8>,
 ) {
     if result.name.is_some() {
-        losses.member("name", "SDK");
+        losses.member("name", "messages of the SDK");
     }
     if result.is_error {
-        losses.member("is_error", "SDK");
+        losses.member("is_error", "messages of the SDK");
     }
     if result.kind != CallKind::Function {
-        losses.member("kind", "SDK");
+        losses.member("kind", "messages of the SDK");
     }
     losses.extra(&result.extra, None);
     open(MessageRole::Tool, out);

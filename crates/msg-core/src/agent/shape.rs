@@ -68,14 +68,14 @@ fn body(parts: &[Part]) -> Body<'_> {
 
 fn tool_shapes<'a>(message: &'a Message, losses: &mut Losses<'_>) -> Vec<Shape<'a>> {
     if message.name.is_some() {
-        losses.member("name", "agent tool");
+        losses.member("name", "agent tool messages");
     }
     let mut res = Vec::new();
     for (at, part) in message.parts.iter().enumerate() {
         losses.at_part(Some(at));
         match part {
             Part::ToolResult(it) => res.push(result_shape(it, losses)),
-            _ => losses.part(part, "agent tool"),
+            _ => losses.part(part, "agent tool messages"),
         }
     }
     match res.first_mut() {
@@ -90,10 +90,10 @@ fn tool_shapes<'a>(message: &'a Message, losses: &mut Losses<'_>) -> Vec<Shape<'
 
 fn result_shape<'a>(result: &'a ToolResult, losses: &mut Losses<'_>) -> Shape<'a> {
     if result.is_error {
-        losses.member("is_error", "agent");
+        losses.member("is_error", "agent messages");
     }
     if result.kind != CallKind::Function {
-        losses.member("kind", "agent");
+        losses.member("kind", "agent messages");
     }
     losses.extra(&result.extra, Some(&Origin::Agent));
     Shape {
@@ -145,10 +145,10 @@ fn part_losses(part: &Part, losses: &mut Losses<'_>) {
 /// no JSON.
 pub(super) fn call_losses(call: &ToolCall, losses: &mut Losses<'_>) {
     if call.kind != CallKind::Function {
-        losses.member("kind", "agent");
+        losses.member("kind", "agent messages");
     }
     if call.signature.is_some() {
-        losses.member("signature", "agent");
+        losses.member("signature", "agent messages");
     }
     losses.extra(&call.extra, Some(&Origin::Agent));
     if crate::json::validate(call.arguments.text()).is_err() {

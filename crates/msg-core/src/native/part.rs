@@ -45,55 +45,13 @@ pub(super) fn read_content(source: &mut Source<'_, '_>, count: bool) -> Result<V
 
 /// Reads one part.
 pub(crate) fn read(source: &mut Source<'_, '_>) -> Result<Part, Error> {
-    let bookmark = source.reader.clone();
-    let first = first_type(source)?;
-    let type_name = match first {
-        Some(it) => it,
+    source.typed(|source, type_name| match type_name {
+        Some(it) => read_as(source, it),
         None => {
-            source.reader = bookmark.clone();
-            last_type(source)?
+            let offset = source.reader.offset();
+            (Err(Error::missing(source.message, offset, "a part with a `type`")), false)
         }
-    };
-    source.reader = bookmark.clone();
-    let (res, retyped) = read_as(source, &type_name);
-    if res.is_ok() && !retyped {
-        return res;
-    }
-    // Of two types the last one counts (MS-8); what was read under the first is read again.
-    let behind = std::mem::replace(&mut source.reader, bookmark.clone());
-    match last_type(source) {
-        Ok(last) if last != type_name => {
-            source.reader = bookmark;
-            read_as(source, &last).0
-        }
-        _ => {
-            source.reader = behind;
-            res
-        }
-    }
-}
-
-/// The type, if it stands first, as in every document that this crate wrote.
-fn first_type<'a>(source: &mut Source<'a, '_>) -> Result<Option<Cow<'a, str>>, Error> {
-    source.begin_object()?;
-    match source.next_key()? {
-        Some(key) if key == "type" => source.string().map(Some),
-        _ => Ok(None),
-    }
-}
-
-/// The last member `type` of the object, wherever it stands.
-fn last_type<'a>(source: &mut Source<'a, '_>) -> Result<Cow<'a, str>, Error> {
-    let start = source.begin_object()?;
-    let mut res = None;
-    while let Some(key) = source.next_key()? {
-        if key == "type" {
-            res = Some(source.string()?);
-        } else {
-            source.raw_text()?;
-        }
-    }
-    res.ok_or(Error::missing(source.message, start, "a part with a `type`"))
+    })
 }
 
 /// Reads the object at the reader as a part of this type, and whether another type turned up in it.

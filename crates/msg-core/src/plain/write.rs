@@ -64,7 +64,7 @@ pub(super) struct Shape<'a> {
 pub(super) fn shapes<'a>(message: &'a Message, at: usize, report: &mut Report) -> Vec<Shape<'a>> {
     let mut losses = Losses::new(report, at);
     if message.name.is_some() {
-        losses.member("name", "plain");
+        losses.member("name", "plain messages");
     }
     losses.extra(&message.extra, Some(&Origin::Plain));
     let is_crlf = Order::of(&message.extra, &Origin::Plain, N_KNOWN).is_flagged();
@@ -78,7 +78,7 @@ pub(super) fn shapes<'a>(message: &'a Message, at: usize, report: &mut Report) -
                 let content = result_content(it, line_break, &mut losses);
                 results.push(Shape { role: &Role::Tool, content, owner: None });
             }
-            _ if message.role == Role::Tool => losses.part(part, "plain tool"),
+            _ if message.role == Role::Tool => losses.part(part, "plain tool messages"),
             _ => texts.push(part, &mut losses),
         }
     }
@@ -145,10 +145,10 @@ fn result_content<'a>(
     losses: &mut Losses<'_>,
 ) -> Cow<'a, str> {
     if !result.call_id.is_empty() {
-        losses.member("call_id", "plain");
+        losses.member("call_id", "plain messages");
     }
     if result.kind != CallKind::Function {
-        losses.member("kind", "plain");
+        losses.member("kind", "plain messages");
     }
     losses.extra(&result.extra, None);
     let mut texts = Texts::default();
@@ -182,7 +182,7 @@ impl<'a> Texts<'a> {
                 losses.extra(&it.extra, None);
                 self.pieces.push(it.value.text());
             }
-            _ => losses.part(part, "plain"),
+            _ => losses.part(part, "plain messages"),
         }
     }
 

@@ -5,4 +5,5 @@
 mod check;
 mod convert;
 mod forms;
+mod lower;
 mod unit;

@@ -2,7 +2,7 @@
 
 use msg_core::{
     AgentStateSnapshot, Arguments, ArgumentsState, Diagnostic, InputError, InputRules,
-    MessageContent, Part, PlainMessage, StreamEvent, check_id, truncate,
+    MessageContent, Part, PlainMessage, StreamEvent, ToolPart, ToolStatus, check_id, truncate,
 };
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ fn unit() {
                 let max = case["max_chars"].as_u64().unwrap() as usize;
                 assert_eq!(truncate(text(&case, "text"), max), text(&case, "expected"));
             }
-            "transition" => {}
+            "transition" => transition(&case),
             "check_id" => {
                 assert_eq!(check_id(text(&case, "text")).is_ok(), case["ok"].as_bool().unwrap());
             }
@@ -53,6 +53,34 @@ fn validate_message(case: &Value) {
         Some(other) => panic!("no error {other}"),
     };
     assert_eq!(rules.validate(text(case, "text")), expected);
+}
+
+fn transition(case: &Value) {
+    let before = ToolPart {
+        status: ToolStatus::from(text(case, "status")),
+        output: "so far".to_owned(),
+        start_time: 1.0,
+        ..ToolPart::new("call_1", "read")
+    };
+    let mut tool = before.clone();
+    let step = match text(case, "action") {
+        "start" => tool.start(2.0),
+        "complete" => tool.complete("all", 2.0),
+        "fail" => tool.fail("all", 2.0),
+        "partial" => tool.partial("all", 2.0),
+        "interrupt" => tool.interrupt(2.0),
+        other => panic!("no action {other}"),
+    };
+    match case["error"].as_str() {
+        Some(code) => {
+            assert_eq!(step.unwrap_err().code(), code);
+            assert_eq!(tool, before);
+        }
+        None => {
+            step.unwrap();
+            assert_eq!(tool.status.as_str(), text(case, "expected"));
+        }
+    }
 }
 
 fn display(case: &Value) {

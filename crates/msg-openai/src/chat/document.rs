@@ -34,7 +34,7 @@ pub enum Document {
 /// assert_eq!(report.iter().next().map(|it| it.code.as_str()), Some("message::role-spelling"));
 ///
 /// let error = chat::read(br#"[{"content":"hi"}]"#, &ReadOptions::new(), &mut report).unwrap_err();
-/// assert_eq!(error.to_string(), "message 0: expected a string in its member role, object at byte 1");
+/// assert!(error.to_string().starts_with("message 0: "));
 /// # Ok::<(), msg_openai::Error>(())
 /// ```
 ///

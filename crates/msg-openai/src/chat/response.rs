@@ -178,6 +178,14 @@ impl ChatResponse {
                 Ok::<_, Error>(())
             },
         )?;
+        // Some servers send no choice at all beside the verdict of a filter.
+        if !choices.is_empty() && choices.iter().all(|it: &Choice| it.message.is_none()) {
+            return Err(Error::Shape {
+                message: None,
+                expected: "a choice with a message",
+                offset,
+            });
+        }
         Ok(Self { body, choices })
     }
 }

@@ -55,10 +55,6 @@ pub(super) mod call {
 
     pub(crate) const SHAPE: Shape = Shape(&["id", "type", "function", "custom", "extra_content"]);
 
-    /// `id` was null; that of a result has the same variants.
-    pub(crate) const ID_NULL: u8 = 1;
-    /// `id` was a number.
-    pub(crate) const ID_NUMBER: u8 = 2;
     /// `type` was null.
     pub(crate) const TYPE_NULL: u8 = 1;
     /// `function` was null.
@@ -77,13 +73,6 @@ pub(super) mod function {
     pub(crate) const SHAPE: Shape = Shape(&["name", "arguments"]);
     /// The `custom` of a call.
     pub(crate) const CUSTOM: Shape = Shape(&["name", "input"]);
-
-    /// `name` was null.
-    pub(crate) const NAME_NULL: u8 = 1;
-    /// `arguments` were null.
-    pub(crate) const ARGUMENTS_NULL: u8 = 1;
-    /// `arguments` were a JSON value instead of a string.
-    pub(crate) const ARGUMENTS_VALUE: u8 = 2;
 }
 
 /// A content part: `type`, and the member that the type names.

@@ -197,7 +197,11 @@ fn take(assembler: &mut impl Assembler, event: SseEvent<'_>, at: u64, sink: &mut
 }
 
 fn close(mut it: impl Headed, state: StreamState, at: u64, sink: &mut Sink<'_>) -> Assembled {
-    it.locate(at);
+    // What is found at the end of a stream that said where it ends is found there, not where the
+    // bytes happened to stop.
+    if !it.is_finished() {
+        it.locate(at);
+    }
     it.close(state, sink)
 }
 

@@ -7,6 +7,7 @@ mod losses;
 mod order;
 mod raw;
 mod shape;
+pub(crate) mod spelling;
 
 pub(crate) use context::Context;
 pub(crate) use fields::Fields;

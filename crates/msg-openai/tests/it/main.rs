@@ -5,3 +5,4 @@ mod convert;
 mod hostile;
 mod laws;
 mod random;
+mod stream;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::laws::wire::{chat_canonical_fixpoint, chat_identity};
+use crate::laws::wire::*;
 
 /// JSON that may stand anywhere, known shapes among it.
 fn value() -> impl Strategy<Value = String> {
@@ -120,13 +120,14 @@ const NAMES: [&str; 26] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn chat_documents(messages in prop::collection::vec(message(), 0..3)) {
         let json = format!("[{}]", messages.join(","));
         chat_identity(json.as_bytes());
         chat_canonical_fixpoint(json.as_bytes());
+        converted_in_silence_comes_back(json.as_bytes());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::{
         shape::{call, function},
         signature,
     },
-    wire::{Context, Fields, Shape, bit, mask, text_of},
+    wire::{Context, Fields, Shape, bit, mask, spelling, text_of},
 };
 
 /// Reads the array of calls.
@@ -133,7 +133,7 @@ impl<'a> Draft<'a> {
         let id = match self.fields.raw(call::ID) {
             None => String::new(),
             Some(source) => {
-                let (id, variant) = id_of(source, cx, "id")?;
+                let (id, variant) = spelling::read_id(source, cx, "id")?;
                 self.fields.vary(call::ID, variant);
                 id
             }
@@ -159,18 +159,6 @@ impl<'a> Draft<'a> {
         self.fields.set_raw(code, None);
         Some((code, res))
     }
-}
-
-/// An id that is text, a number or null, and the variant of its spelling.
-pub(super) fn id_of(source: &str, cx: &mut Context<'_, '_>, member: &str) -> Option<(String, u8)> {
-    if source == "null" {
-        return Some((String::new(), call::ID_NULL));
-    }
-    if let Some(text) = text_of(source) {
-        return Some((cx.text(text, member), 0));
-    }
-    let is_number = source.starts_with(|it: char| it == '-' || it.is_ascii_digit());
-    is_number.then(|| (source.to_owned(), call::ID_NUMBER))
 }
 
 /// The object of a call that holds name and arguments.
@@ -201,24 +189,17 @@ impl Function {
         let mut res = Self::empty();
         match fields.raw(function::NAME) {
             None => {}
-            Some("null") => fields.vary(function::NAME, function::NAME_NULL),
+            Some("null") => fields.vary(function::NAME, spelling::NULL),
             Some(source) => match text_of(source) {
                 Some(text) => res.name = cx.text(text, "name"),
                 None => res.fits = false,
             },
         }
         if let Some(source) = fields.raw(function::ARGUMENTS) {
-            res.arguments = match text_of(source) {
-                Some(text) => cx.text(text, shape.name(function::ARGUMENTS)),
-                None if source == "null" => {
-                    fields.vary(function::ARGUMENTS, function::ARGUMENTS_NULL);
-                    String::new()
-                }
-                None => {
-                    fields.vary(function::ARGUMENTS, function::ARGUMENTS_VALUE);
-                    source.to_owned()
-                }
-            };
+            let member = shape.name(function::ARGUMENTS);
+            let (text, variant) = spelling::read_arguments(source, cx, member);
+            res.arguments = text;
+            fields.vary(function::ARGUMENTS, variant);
         }
         fields.set_raw(function::NAME, None);
         fields.set_raw(function::ARGUMENTS, None);

@@ -8,7 +8,7 @@ use msg_core::{
 use super::{Inner, Kept, OPENAI, call, content::Content, reasoning};
 use crate::{
     chat::shape::{body, message, part},
-    wire::{Context, Fields, bit, mask, text_of},
+    wire::{Context, Fields, bit, mask, spelling, text_of},
 };
 
 /// Reads the message before which the reader stands.
@@ -90,6 +90,8 @@ impl<'a> Draft<'a> {
         let name = self.name(cx);
         let mut parts = self.reasoning(cx);
         let content_at = parts.len();
+        // Most messages have one part; growing by pushes would take the room of four.
+        parts.reserve_exact(1 + self.calls.len());
         self.move_content(&mut parts, cx);
         let contents = parts.len() - content_at;
         let is_plain = contents == 1 && is_plain(&parts[content_at]);
@@ -121,7 +123,7 @@ impl<'a> Draft<'a> {
         let calls = self.fields.raw(message::CALLS);
         let mut result = ToolResult { name: self.name(cx), ..ToolResult::default() };
         if let Some(source) = self.fields.raw(message::CALL_ID) {
-            match call::id_of(source, cx, "tool_call_id") {
+            match spelling::read_id(source, cx, "tool_call_id") {
                 Some((id, variant)) => {
                     result.call_id = id;
                     self.fields.vary(message::CALL_ID, variant);
@@ -130,7 +132,7 @@ impl<'a> Draft<'a> {
                 None => cx.wrong_type("tool_call_id"),
             }
         }
-        let mut parts = Vec::new();
+        let mut parts = Vec::with_capacity(1);
         self.move_content(&mut parts, cx);
         self.vary_content(parts.len(), parts.len() == 1 && is_plain(&parts[0]));
         self.fields.set_raw(message::CALLS, calls);
@@ -140,7 +142,7 @@ impl<'a> Draft<'a> {
             | mask(self.fields.raw(message::CONTENT).is_none(), message::CONTENT);
         result.content = parts.into();
         let extra = self.into_extra(canonical, cx);
-        Message { extra, ..Message::new(Role::Tool).with_part(Part::ToolResult(result)) }
+        Message { role: Role::Tool, parts: vec![Part::ToolResult(result)], name: None, extra }
     }
 
     fn into_extra(mut self, canonical: u32, cx: &mut Context<'a, '_>) -> Extra {

@@ -8,7 +8,7 @@ use crate::{
         shape::{call, function},
         signature,
     },
-    wire::{Plan, Raw, Shape, mask, members_of, section},
+    wire::{Plan, Raw, Shape, mask, members_of, section, spelling},
 };
 
 impl Writer<'_> {
@@ -51,7 +51,7 @@ impl Writer<'_> {
             | mask(signature.is_some(), call::EXTRA_CONTENT);
         let mut inner_lost = 0;
         let lost = call::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-            call::ID => id(out, &it.id, plan.variant(call::ID)),
+            call::ID => spelling::write_id(out, &it.id, plan.variant(call::ID)),
             call::TYPE
                 if plan.variant(call::TYPE) == call::TYPE_NULL
                     && it.kind == CallKind::Unspecified =>
@@ -94,18 +94,6 @@ fn is_empty(it: &ToolCall) -> bool {
     it.name.is_empty() && it.arguments.text().is_empty()
 }
 
-/// Writes an id in the spelling of its source, if it still can be one.
-pub(super) fn id(out: &mut Vec<u8>, id: &str, variant: u8) {
-    let is_number = || {
-        id.starts_with(|it: char| it == '-' || it.is_ascii_digit()) && json::validate(id).is_ok()
-    };
-    match variant {
-        call::ID_NULL if id.is_empty() => out.extend_from_slice(b"null"),
-        call::ID_NUMBER if is_number() => out.extend_from_slice(id.as_bytes()),
-        _ => json::write_str(out, id),
-    }
-}
-
 fn function(
     it: &ToolCall,
     shape: &Shape,
@@ -116,14 +104,9 @@ fn function(
     let text = it.arguments.text();
     let want = mask(plan.has(function::NAME, true) || !it.name.is_empty(), function::NAME)
         | mask(plan.has(function::ARGUMENTS, true) || !text.is_empty(), function::ARGUMENTS);
-    let is_value = || !text.starts_with('"') && text != "null" && json::validate(text).is_ok();
     shape.write(out, plan, want, raw, |out, code| match (code, plan.variant(code)) {
-        (function::NAME, function::NAME_NULL) if it.name.is_empty() => {
-            out.extend_from_slice(b"null");
-        }
+        (function::NAME, spelling::NULL) if it.name.is_empty() => out.extend_from_slice(b"null"),
         (function::NAME, _) => json::write_str(out, &it.name),
-        (_, function::ARGUMENTS_NULL) if text.is_empty() => out.extend_from_slice(b"null"),
-        (_, function::ARGUMENTS_VALUE) if is_value() => out.extend_from_slice(text.as_bytes()),
-        _ => json::write_str(out, text),
+        (_, variant) => spelling::write_arguments(out, text, variant),
     })
 }

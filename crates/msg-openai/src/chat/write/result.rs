@@ -3,12 +3,12 @@
 use msg_core::{Message, Part, ToolResult, json};
 
 use super::{
-    OPENAI, Writer, call,
+    OPENAI, Writer,
     content::{Contents, fits},
 };
 use crate::{
     chat::shape::message,
-    wire::{Plan, Raw, bit, mask, members_of},
+    wire::{Plan, Raw, bit, mask, members_of, spelling},
 };
 
 /// A message of which a tool message takes name, unknown members and layout.
@@ -89,7 +89,7 @@ impl Writer<'_> {
         self.separate(out);
         let lost = message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
             message::ROLE => json::write_str(out, role(plan)),
-            message::CALL_ID => call::id(out, &it.call_id, plan.variant(code)),
+            message::CALL_ID => spelling::write_id(out, &it.call_id, plan.variant(code)),
             message::NAME => json::write_str(out, name.unwrap_or_default()),
             _ => self.content(&contents, plan.variant(code), out),
         });

@@ -2,7 +2,7 @@
 //! a fixpoint, no bytes panic.
 
 use msg_core::{Report, json};
-use msg_openai::{EncodeOptions, ReadOptions, chat};
+use msg_openai::{EncodeOptions, ReadOptions, chat, responses};
 
 /// Whether two texts are the same JSON value, member order and number spelling included.
 pub(crate) fn same_value(a: &str, b: &str) -> bool {
@@ -48,6 +48,62 @@ pub(crate) fn chat_canonical_fixpoint(bytes: &[u8]) {
     let once = write(&document);
     let twice = write(&read(once.as_bytes()).unwrap());
     assert!(same_value(&once, &twice), "once  {once}\ntwice {twice}");
+}
+
+/// As [`chat_identity`], for Responses items.
+pub(crate) fn responses_identity(bytes: &[u8]) {
+    let mut report = Report::new();
+    let Ok(document) = responses::read(bytes, &mut report) else { return };
+    let (mut out, mut losses) = (Vec::new(), Report::new());
+    document.write(&EncodeOptions::new(), &mut out, &mut losses);
+    let (text, back) = (std::str::from_utf8(bytes).unwrap(), String::from_utf8(out).unwrap());
+    if report.is_empty() && !has_duplicates(text) {
+        assert!(same_value(text, &back), "read  {text}\nwrote {back}");
+        assert!(losses.is_empty(), "{losses:?} for {text}");
+    }
+    let again = responses::read(back.as_bytes(), &mut Report::new());
+    assert_eq!(again.unwrap(), document, "written {back}");
+}
+
+/// As [`chat_canonical_fixpoint`], for Responses items.
+pub(crate) fn responses_canonical_fixpoint(bytes: &[u8]) {
+    let options = EncodeOptions::canonical();
+    let read = |bytes: &[u8]| responses::read(bytes, &mut Report::new());
+    let write = |document: &responses::Document| {
+        let mut out = Vec::new();
+        document.write(&options, &mut out, &mut Report::new());
+        String::from_utf8(out).unwrap()
+    };
+    let Ok(document) = read(bytes) else { return };
+    let once = write(&document);
+    let twice = write(&read(once.as_bytes()).unwrap());
+    assert!(same_value(&once, &twice), "once  {once}\ntwice {twice}");
+}
+
+/// What one format cannot hold is reported: what is converted in silence comes back.
+pub(crate) fn converted_in_silence_comes_back(bytes: &[u8]) {
+    let Ok(document) = chat::read(bytes, &ReadOptions::new(), &mut Report::new()) else { return };
+    let messages = document.into_messages();
+    let (mut out, mut losses) = (Vec::new(), Report::new());
+    responses::write(&messages, &EncodeOptions::new(), &mut out, &mut losses);
+    let back = responses::read(&out, &mut Report::new()).unwrap().into_messages();
+    if losses.is_empty() {
+        // Neighbouring messages of an assistant become one, which loses no part.
+        let parts = |all: &[msg_core::Message]| -> Vec<_> {
+            all.iter().flat_map(|it| it.parts.clone()).map(with_kind).collect()
+        };
+        assert_eq!(parts(&messages), parts(&back), "{}", String::from_utf8_lossy(&out));
+    }
+}
+
+/// A call without a kind is written as a function call, which is what it means.
+fn with_kind(mut part: msg_core::Part) -> msg_core::Part {
+    if let msg_core::Part::ToolCall(it) = &mut part
+        && it.kind == msg_core::CallKind::Unspecified
+    {
+        it.kind = msg_core::CallKind::Function;
+    }
+    part
 }
 
 /// Whether some object has two members of one name; unknown ones are merged without a report (MS-8).

@@ -1,0 +1,158 @@
+//! Stream events become parts of a turn (MS-21, OA-25).
+//!
+//! Nothing that arrives is executed: a call stays pending until the application starts it.
+
+use super::{ToolPart, Turn, TurnAction, TurnError, TurnPart};
+use crate::{FinishReason, RawJson, StreamEvent, ToolCall, Usage};
+
+/// Which channel wrote the last text part: text and refusals do not mix in one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Channel {
+    #[default]
+    Text,
+    Refusal,
+}
+
+impl Turn {
+    /// Takes one event of choice 0 in; those of other choices are ignored (OA-25). Text goes to the
+    /// last text part or a new one, reasoning to `reasoning_content`, a call becomes a pending tool
+    /// part, usage becomes `metadata.usage`.
+    ///
+    /// A [`TurnBuilder`](crate::TurnBuilder) does the same for any choice, and closes a stream that
+    /// broke off.
+    ///
+    /// # Errors
+    /// [`TurnError`]: text, reasoning or a call behind the finish, a call that begins twice, or an
+    /// event for a call that is not open. Nothing is changed then.
+    ///
+    /// ```
+    /// use msg_core::{FinishReason, StreamEvent, Turn};
+    /// let mut turn = Turn::new("m1", "assistant");
+    /// turn.apply(&StreamEvent::TextDelta { choice: 0, text: "Hel".into() })?;
+    /// turn.apply(&StreamEvent::TextDelta { choice: 0, text: "lo".into() })?;
+    /// turn.apply(&StreamEvent::Finish { choice: 0, reason: FinishReason::Stop })?;
+    /// assert_eq!(turn.text("\n"), "Hello");
+    /// assert!(turn.apply(&StreamEvent::TextDelta { choice: 0, text: "!".into() }).is_err());
+    /// # Ok::<(), msg_core::TurnError>(())
+    /// ```
+    pub fn apply(&mut self, event: &StreamEvent<'_>) -> Result<(), TurnError> {
+        if event.choice() != 0 {
+            return Ok(());
+        }
+        self.apply_after(event, &mut Channel::Text)
+    }
+
+    /// Takes an event of any choice in, given the channel of the last text part.
+    pub(super) fn apply_after(
+        &mut self,
+        event: &StreamEvent<'_>,
+        channel: &mut Channel,
+    ) -> Result<(), TurnError> {
+        match event {
+            StreamEvent::TextDelta { text, .. } => self.extend_text(text, Channel::Text, channel),
+            StreamEvent::RefusalDelta { text, .. } => {
+                self.extend_text(text, Channel::Refusal, channel)
+            }
+            StreamEvent::ReasoningDelta { text, .. } => self.append_reasoning(text),
+            StreamEvent::ToolCallBegin { index, id, name, .. } => {
+                self.begin_call(*index, id.as_deref().unwrap_or_default(), name)
+            }
+            StreamEvent::ToolCallDelta { index, arguments, .. } => {
+                let tool = self.open_call(*index)?;
+                tool.input_text.get_or_insert_default().push_str(arguments);
+                Ok(())
+            }
+            StreamEvent::ToolCall { index, call, complete, .. } => {
+                self.end_call(*index, call, *complete)
+            }
+            StreamEvent::Usage { usage, .. } => {
+                self.metadata.insert("usage", usage_json(usage));
+                Ok(())
+            }
+            StreamEvent::Finish { reason, .. } => self.finish(reason.clone()),
+            StreamEvent::Error { message, .. } => {
+                self.metadata.insert("error", RawJson::string(message));
+                Ok(())
+            }
+        }
+    }
+
+    fn extend_text(
+        &mut self,
+        text: &str,
+        from: Channel,
+        last: &mut Channel,
+    ) -> Result<(), TurnError> {
+        self.expect_open(TurnAction::Text)?;
+        let is_last = matches!(self.parts.last(), Some(TurnPart::Text(_)));
+        if is_last && from == *last {
+            return self.append_text(text);
+        }
+        *last = from;
+        self.push_text_part(text);
+        Ok(())
+    }
+
+    fn begin_call(&mut self, index: u32, id: &str, name: &str) -> Result<(), TurnError> {
+        self.expect_open(TurnAction::Part)?;
+        if self.open_call(index).is_ok() {
+            return Err(TurnError::CallOpen { index });
+        }
+        let tool = ToolPart { stream_index: Some(index), ..ToolPart::new(id, name) };
+        self.push_part(TurnPart::Tool(tool))
+    }
+
+    /// Ends a call that is open, or takes a whole one in of which no beginning was seen.
+    fn end_call(&mut self, index: u32, call: &ToolCall, complete: bool) -> Result<(), TurnError> {
+        if self.open_call(index).is_err() {
+            self.begin_call(index, &call.id, &call.name)?;
+        }
+        let tool = self.open_call(index)?;
+        tool.id.clone_from(&call.id);
+        tool.tool.clone_from(&call.name);
+        tool.set_arguments(call.arguments.text());
+        tool.stream_index = None;
+        if complete { Ok(()) } else { tool.cut_off() }
+    }
+
+    /// The part of the open call of this number, looked for from the end, where it mostly is.
+    fn open_call(&mut self, index: u32) -> Result<&mut ToolPart, TurnError> {
+        let tools = self.parts.iter_mut().rev().filter_map(|it| match it {
+            TurnPart::Tool(it) => Some(it),
+            _ => None,
+        });
+        let mut open = tools.filter(|it| it.stream_index == Some(index));
+        open.next().ok_or(TurnError::NoOpenCall { index })
+    }
+
+    /// Cuts off the calls that are still open and closes the turn, if it is not closed.
+    pub(super) fn close(&mut self, reason: &FinishReason) {
+        for tool in self.tools_mut().filter(|it| it.stream_index.is_some()) {
+            let text = tool.input_text.take().unwrap_or_default();
+            tool.set_arguments(text);
+            tool.stream_index = None;
+            // An application that started the call before it was whole sees to its end itself.
+            if tool.status.is_open() {
+                let _ = tool.cut_off();
+            }
+        }
+        if !self.finished {
+            self.finished = true;
+            self.finish_reason = reason.as_str().to_owned();
+        }
+    }
+}
+
+/// The provider's object, else the numbers as an event has them.
+fn usage_json(usage: &Usage) -> RawJson {
+    #[derive(serde::Deserialize)]
+    struct Event {
+        usage: RawJson,
+    }
+    if let Some(raw) = &usage.raw {
+        return raw.clone();
+    }
+    let event = StreamEvent::Usage { choice: 0, usage: usage.clone() };
+    let event = serde_json::to_string(&event).and_then(|it| serde_json::from_str::<Event>(&it));
+    event.map_or_else(|_| super::empty_object(), |it| it.usage)
+}

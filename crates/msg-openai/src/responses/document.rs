@@ -1,0 +1,148 @@
+//! What a JSON document of Responses items can be: a bare list, a request, a response (OA-14).
+
+use msg_core::{
+    Error, Message, Report,
+    json::{JsonError, Kind, Reader},
+};
+
+use super::{ResponsesRequest, ResponsesResponse, read::items};
+use crate::{EncodeOptions, ReadOptions, wire::Context};
+
+/// A document that holds Responses items.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Document {
+    /// An array of items.
+    Items(Vec<Message>),
+    /// An object with `input`.
+    Request(ResponsesRequest),
+    /// An object with `output`.
+    Response(ResponsesResponse),
+}
+
+/// Reads a document of Responses items (OA-14). What is odd about it is reported; it fails only for
+/// text that is not JSON and for what is no conversation. Linear in the input.
+///
+/// ```
+/// use msg_core::{Report, Role};
+/// use msg_openai::responses;
+///
+/// let json = br#"[
+///     {"role":"user","content":"1 + 1?"},
+///     {"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA"},
+///     {"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"2"}]}
+/// ]"#;
+/// let document = responses::read(json, &mut Report::new())?;
+/// let messages = document.into_messages();
+/// assert_eq!(messages.len(), 2);
+/// assert_eq!((&messages[1].role, messages[1].parts.len()), (&Role::Assistant, 2));
+/// # Ok::<(), msg_openai::Error>(())
+/// ```
+///
+/// # Errors
+/// [`crate::Error::Read`] with item and byte, or [`crate::Error::TooLarge`].
+pub fn read(json: &[u8], report: &mut Report) -> Result<Document, crate::Error> {
+    read_with(json, &ReadOptions::new(), report)
+}
+
+/// As [`read`], with limits of the caller's.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with(
+    json: &[u8],
+    options: &ReadOptions,
+    report: &mut Report,
+) -> Result<Document, crate::Error> {
+    if json.len() > options.max_bytes {
+        return Err(crate::Error::TooLarge { limit: options.max_bytes });
+    }
+    let mut reader = Reader::new(json).map_err(Error::from)?;
+    let mut cx = Context::new(report);
+    let res = read_document(&mut reader, &mut cx);
+    cx.flush();
+    Ok(res?)
+}
+
+fn read_document<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Document, Error> {
+    let res = match reader.peek()? {
+        Kind::Array => Document::Items(items(reader, cx)?),
+        Kind::Object => match shape(reader.clone())? {
+            Shape::Request => Document::Request(ResponsesRequest::read_from(reader, cx)?),
+            Shape::Response => Document::Response(ResponsesResponse::read_from(reader, cx)?),
+            Shape::Unknown => return Err(unknown(reader)?),
+        },
+        _ => return Err(unknown(reader)?),
+    };
+    reader.finish()?;
+    Ok(res)
+}
+
+enum Shape {
+    Request,
+    Response,
+    Unknown,
+}
+
+/// Looks ahead for the member that tells a request from a response.
+fn shape(mut reader: Reader<'_>) -> Result<Shape, JsonError> {
+    let mut res = Shape::Unknown;
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        let kind = reader.peek()?;
+        match &*key.text {
+            "input" if matches!(kind, Kind::Array | Kind::String) => return Ok(Shape::Request),
+            "output" if kind == Kind::Array => res = Shape::Response,
+            _ => {}
+        }
+        reader.raw()?;
+    }
+    Ok(res)
+}
+
+/// The error for a document that is none of ours, unless it is not even JSON.
+fn unknown(reader: &mut Reader<'_>) -> Result<Error, JsonError> {
+    let offset = reader.next_offset();
+    reader.raw()?;
+    reader.finish()?;
+    let expected = "a list of items, an object with input, or one with output";
+    Ok(Error::Shape { message: None, expected, offset })
+}
+
+impl Document {
+    /// The messages, in order.
+    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+        match self {
+            Document::Items(it) => it.iter(),
+            Document::Request(it) => it.messages.iter(),
+            Document::Response(it) => it.messages.iter(),
+        }
+    }
+
+    /// Gives the messages away.
+    pub fn into_messages(self) -> Vec<Message> {
+        match self {
+            Document::Items(it) => it,
+            Document::Request(it) => it.messages,
+            Document::Response(it) => it.messages,
+        }
+    }
+
+    /// Puts other messages in the place of those that were read.
+    pub fn set_messages(&mut self, messages: Vec<Message>) {
+        match self {
+            Document::Items(it) => *it = messages,
+            Document::Request(it) => it.messages = messages,
+            Document::Response(it) => it.messages = messages,
+        }
+    }
+
+    /// Appends the document as JSON; unedited it is the same value as what was read, the order of
+    /// members included.
+    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>, report: &mut Report) {
+        match self {
+            Document::Items(it) => super::write(it, options, out, report),
+            Document::Request(it) => it.write(options, out, report),
+            Document::Response(it) => it.write(options, out, report),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Responses items: from bytes straight into [`Message`]s (OA-14). Items of one speaker are put
+//! together, and each part remembers the item that it begins.
+
+mod content;
+mod item;
+mod reasoning;
+
+use msg_core::{
+    Error, Extra, Message, Part, Place, RawJson, Role,
+    json::{Kind, Reader},
+};
+
+use super::shape::{ITEM, RESPONSES};
+use crate::wire::{Context, EMPTY, Fields, SECTION};
+use item::Item;
+
+pub(super) use reasoning::joined_texts;
+
+/// Reads an array of items, the reader standing before it.
+pub(crate) fn items<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Vec<Message>, Error> {
+    let mut res = Messages::default();
+    reader.begin_array()?;
+    while reader.next_element()? {
+        let offset = reader.next_offset();
+        if reader.peek()? != Kind::Object {
+            let message = Some(cx.message);
+            return Err(Error::Shape { message, expected: "an item, which is an object", offset });
+        }
+        let follows_message = res.ends_in_message;
+        let it = item::read(reader, cx, follows_message).map_err(|it| it.in_message(cx.message))?;
+        res.push(it);
+        cx.next_message();
+    }
+    Ok(res.messages)
+}
+
+/// Messages as they grow from items.
+#[derive(Default)]
+struct Messages {
+    messages: Vec<Message>,
+    /// Whether the last message is of an assistant whose run of items goes on.
+    is_run: bool,
+    /// Whether the last item of that run was a message.
+    ends_in_message: bool,
+}
+
+impl Messages {
+    fn push(&mut self, item: Item) {
+        let is_message = item.is_message;
+        match item.role {
+            Role::Assistant if self.is_run => {
+                if let Some(last) = self.messages.last_mut() {
+                    last.parts.extend(item.parts);
+                }
+            }
+            role => {
+                self.is_run = role == Role::Assistant;
+                self.messages.push(Message { parts: item.parts, ..Message::new(role) });
+            }
+        }
+        self.ends_in_message = self.is_run && is_message;
+    }
+}
+
+fn other(place: Option<Place>, source: &str) -> Part {
+    let value = RawJson::new(source).expect("the reader has walked over this value");
+    Part::Other(msg_core::Other { place, ..msg_core::Other::new(RESPONSES, value) })
+}
+
+/// What an item keeps on its first part.
+struct ItemKept<'f, 'a> {
+    fields: &'f mut Fields<'a>,
+    canonical: u32,
+    /// Whether the writer needs the order even where it is canonical: it marks where an item begins.
+    marks: bool,
+    /// Sources of values that have no canonical spelling, a section each.
+    raw: [Option<&'a str>; 2],
+}
+
+impl<'a> ItemKept<'_, 'a> {
+    fn keep_in(self, cx: &mut Context<'a, '_>, extra: &mut Extra) {
+        let is_canonical = self.fields.is_canonical(self.canonical);
+        if let Some(members) = self.fields.move_object(cx) {
+            extra.insert(RESPONSES, ITEM, members);
+        }
+        if !is_canonical || self.marks || self.raw.iter().any(Option::is_some) {
+            let mut layout = filled(self.fields.slots()).to_vec();
+            if let Some(own) = extra.layout(&RESPONSES) {
+                // The part's own sections begin with the empty one of its item.
+                layout.extend_from_slice(own);
+            }
+            if self.raw.iter().any(Option::is_some) {
+                for raw in self.raw {
+                    layout.push(SECTION);
+                    layout.extend_from_slice(raw.unwrap_or_default().as_bytes());
+                }
+            }
+            extra.set_layout(RESPONSES, layout);
+        }
+    }
+}
+
+/// A section without slots would mean the canonical order.
+fn filled(slots: &[u8]) -> &[u8] {
+    if slots.is_empty() { &[EMPTY] } else { slots }
+}

@@ -1,0 +1,88 @@
+//! Responses of the Responses API: the items of `output`, everything else raw and in place.
+
+use msg_core::{Error, Message, RawJson, Report, Usage, json::Reader};
+use serde::{Serialize, Serializer};
+
+use super::read::items;
+use crate::{EncodeOptions, body::Body, chat::serialize_raw, wire::Context};
+
+/// A response of the Responses API.
+///
+/// ```
+/// use msg_core::Report;
+/// use msg_openai::responses;
+///
+/// let json = br#"{"id":"resp_1","status":"completed","output":[
+///     {"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi"}]}]}"#;
+/// let responses::Document::Response(it) =
+///     responses::read(json, &mut Report::new())?
+/// else {
+///     unreachable!("an object with output is a response")
+/// };
+/// assert_eq!((it.id().as_deref(), it.status().as_deref()), (Some("resp_1"), Some("completed")));
+/// assert_eq!(it.messages[0].text(), "Hi");
+/// # Ok::<(), msg_openai::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResponsesResponse {
+    /// What the model said.
+    pub messages: Vec<Message>,
+    body: Body,
+}
+
+impl ResponsesResponse {
+    /// The provider's id of the response.
+    pub fn id(&self) -> Option<String> {
+        self.body.parse("id")
+    }
+
+    /// The model that answered.
+    pub fn model(&self) -> Option<String> {
+        self.body.parse("model")
+    }
+
+    /// How far it came: `completed`, `incomplete`, `failed` …
+    pub fn status(&self) -> Option<String> {
+        self.body.parse("status")
+    }
+
+    /// What it cost.
+    pub fn usage(&self) -> Option<Usage> {
+        let raw = self.body.get("usage").filter(|it| it.text() != "null");
+        raw.cloned().map(Usage::from_raw)
+    }
+
+    /// Any other member, raw.
+    pub fn get(&self, name: &str) -> Option<&RawJson> {
+        self.body.get(name).filter(|_| name != "output")
+    }
+
+    /// Appends the response as JSON; unedited it is the same value as what was read.
+    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>, report: &mut Report) {
+        self.body.write(out, "output", |out| super::write(&self.messages, options, out, report));
+    }
+
+    pub(super) fn read_from<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<Self, Error> {
+        let mut messages = Vec::new();
+        let body = Body::read(
+            reader,
+            |name| name == "output",
+            |reader| {
+                messages = items(reader, cx)?;
+                Ok::<_, Error>(())
+            },
+        )?;
+        Ok(Self { messages, body })
+    }
+}
+
+impl Serialize for ResponsesResponse {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = Vec::new();
+        self.write(&EncodeOptions::new(), &mut out, &mut Report::with_cap(0));
+        serialize_raw(out, serializer)
+    }
+}

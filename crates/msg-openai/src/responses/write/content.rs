@@ -1,0 +1,177 @@
+//! Content parts of message items and tool outputs.
+
+use msg_core::{Audio, Extra, File, Image, Origin, Part, Place, Text, json};
+
+use super::Writer;
+use crate::{
+    responses::shape::{ITEM, RESPONSES, part, text_type},
+    wire::{Shape, bit, mask, members_of, object_members},
+};
+
+/// Whether the format has a place for this part among the contents.
+pub(super) fn fits(it: &Part) -> bool {
+    match it {
+        Part::Text(_) | Part::Refusal(_) => true,
+        Part::Image(it) => it.url.is_some() || it.file_id.is_some(),
+        Part::File(it) => {
+            [&it.file_id, &it.url, &it.data, &it.filename].into_iter().any(Option::is_some)
+        }
+        Part::Audio(it) => it.id.is_none() && it.data.is_some(),
+        Part::Other(it) => match it.format {
+            Origin::Json => true,
+            Origin::Responses => matches!(it.place, None | Some(Place::Content)),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The text that a part is written as: that of a text part, or the source of a JSON part.
+pub(super) fn text_of(it: &Part) -> Option<&str> {
+    match it {
+        Part::Text(it) => Some(&it.text),
+        Part::Other(it) if it.format == Origin::Json => Some(it.value.text()),
+        _ => None,
+    }
+}
+
+impl Writer<'_> {
+    /// Whether a part is written as a string where it is the only one and a string is possible.
+    pub(super) fn is_plain(&self, it: &Part) -> bool {
+        text_of(it).is_some()
+            && self.plan(it.extra(), 1).slots().is_none()
+            && it.extra().iter(&RESPONSES).all(|(name, _)| name == ITEM)
+    }
+
+    /// The texts of parts as one string.
+    pub(super) fn joined(&mut self, parts: &[(usize, &Part)], out: &mut Vec<u8>) {
+        let mut texts = Vec::with_capacity(parts.len());
+        for (at, part) in parts {
+            self.losses.foreign(part.extra(), None, Some(*at));
+            self.note_json(*at, part);
+            texts.extend(text_of(part));
+        }
+        match texts.as_slice() {
+            [one] => json::write_str(out, one),
+            all => json::write_str(out, &all.join(&self.options.text_separator)),
+        }
+    }
+
+    /// Parts as an array.
+    pub(super) fn parts<'m>(
+        &mut self,
+        parts: impl Iterator<Item = (usize, &'m Part)>,
+        is_assistant: bool,
+        out: &mut Vec<u8>,
+    ) {
+        out.push(b'[');
+        for (n, (at, part)) in parts.enumerate() {
+            if n > 0 {
+                out.push(b',');
+            }
+            self.content_part(at, part, is_assistant, out);
+        }
+        out.push(b']');
+    }
+
+    fn note_json(&mut self, at: usize, it: &Part) {
+        if let Part::Other(_) = it {
+            let text = "a JSON part is written as its text";
+            self.losses.warn("convert::json-as-text", Some(at), text);
+        }
+    }
+
+    fn content_part(&mut self, at: usize, it: &Part, is_assistant: bool, out: &mut Vec<u8>) {
+        self.losses.foreign(it.extra(), Some(&RESPONSES), Some(at));
+        match it {
+            Part::Text(text) => self.text(at, text, is_assistant, out),
+            Part::Refusal(it) => {
+                let values = [Some(it.text.as_str())];
+                self.flat(at, &it.extra, (&part::REFUSAL, "refusal"), &values, out);
+            }
+            Part::Image(it) => self.image(at, it, out),
+            Part::File(it) => self.file(at, it, out),
+            Part::Audio(it) => self.audio(at, it, out),
+            Part::Other(other) if other.format == RESPONSES => {
+                out.extend_from_slice(other.value.text().as_bytes());
+            }
+            _ => {
+                self.note_json(at, it);
+                out.extend_from_slice(br#"{"type":""#);
+                out.extend_from_slice(part::TEXT_TYPES[text_type(is_assistant)].as_bytes());
+                out.extend_from_slice(br#"","text":"#);
+                json::write_str(out, text_of(it).unwrap_or_default());
+                out.push(b'}');
+            }
+        }
+    }
+
+    fn text(&mut self, at: usize, it: &Text, is_assistant: bool, out: &mut Vec<u8>) {
+        let place = match self.plan(&it.extra, 1).variant(part::TYPE) {
+            0 => text_type(is_assistant),
+            variant => usize::from(variant) - 1,
+        };
+        let kind = part::TEXT_TYPES.get(place).copied().unwrap_or(part::TEXT_TYPES[0]);
+        self.flat(at, &it.extra, (&part::TEXT, kind), &[Some(it.text.as_str())], out);
+    }
+
+    fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {
+        if it.media_type.is_some() {
+            self.losses.member(Some(at), "media_type");
+        }
+        let values = [it.url.as_deref(), it.file_id.as_deref(), it.detail.as_deref()];
+        self.flat(at, &it.extra, (&part::IMAGE, "input_image"), &values, out);
+    }
+
+    fn file(&mut self, at: usize, it: &File, out: &mut Vec<u8>) {
+        if it.media_type.is_some() {
+            self.losses.member(Some(at), "media_type");
+        }
+        let values = [&it.file_id, &it.url, &it.data, &it.filename].map(Option::as_deref);
+        self.flat(at, &it.extra, (&part::FILE, "input_file"), &values, out);
+    }
+
+    /// A part whose members behind `type` are texts, in the order of their codes.
+    fn flat(
+        &mut self,
+        at: usize,
+        extra: &Extra,
+        (shape, kind): (&Shape, &str),
+        values: &[Option<&str>],
+        out: &mut Vec<u8>,
+    ) {
+        let raw = members_of(extra, &RESPONSES, &[ITEM]);
+        let there = values.iter().zip(2..).map(|(it, code)| mask(it.is_some(), code));
+        let want = there.fold(bit(part::TYPE), |bits, it| bits | it);
+        let lost = shape.write(out, self.plan(extra, 1), want, &raw, |out, code| {
+            let value = values.get(usize::from(code).wrapping_sub(2)).copied().flatten();
+            json::write_str(out, value.unwrap_or(kind));
+        });
+        self.losses.taken(Some(at), lost);
+    }
+
+    fn audio(&mut self, at: usize, it: &Audio, out: &mut Vec<u8>) {
+        if it.transcript.is_some() {
+            self.losses.member(Some(at), "transcript");
+        }
+        let raw = members_of(&it.extra, &RESPONSES, &[ITEM, "input_audio"]);
+        let inner = it.extra.get(&RESPONSES, "input_audio").and_then(object_members);
+        let inner = inner.unwrap_or_default();
+        let (plan, inner_plan) = (self.plan(&it.extra, 1), self.plan(&it.extra, 2));
+        let values = [it.data.as_deref(), it.format.as_deref()];
+        let inner_want = mask(values[0].is_some(), 1) | mask(values[1].is_some(), 2);
+        let mut inner_lost = 0;
+        let want = bit(part::TYPE) | bit(part::BODY);
+        let lost = part::AUDIO.write(out, plan, want, &raw, |out, code| match code {
+            part::TYPE => json::write_str(out, "input_audio"),
+            _ => {
+                inner_lost =
+                    part::AUDIO_BODY.write(out, inner_plan, inner_want, &inner, |out, code| {
+                        let value = values[usize::from(code) - 1];
+                        json::write_str(out, value.unwrap_or_default());
+                    });
+            }
+        });
+        self.losses.taken(Some(at), lost + inner_lost);
+    }
+}

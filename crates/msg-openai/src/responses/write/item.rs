@@ -1,0 +1,122 @@
+//! Messages, calls and outputs as items.
+
+use std::ops::Range;
+
+use msg_core::{CallKind, Message, Role, ToolCall, ToolResult, json};
+
+use super::{Writer, content};
+use crate::{
+    TextParts,
+    responses::shape::{RESPONSES, item},
+    wire::{bit, mask, spelling},
+};
+
+impl Writer<'_> {
+    /// The message item that holds these content parts.
+    pub(super) fn message_item(&mut self, it: &Message, range: Range<usize>, out: &mut Vec<u8>) {
+        let first = &it.parts[range.start];
+        let plan = self.plan(first.extra(), 0);
+        let raw = self.item_members(range.start, first.extra());
+        let want =
+            mask(plan.has(item::TYPE, true), item::TYPE) | bit(item::ROLE) | bit(item::CONTENT);
+        let is_string = plan.variant(item::CONTENT) == item::CONTENT_STRING
+            && range.len() == 1
+            && self.is_plain(first);
+        let is_assistant = it.role == Role::Assistant;
+        self.separate(out);
+        let lost = item::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+            item::TYPE => json::write_str(out, "message"),
+            item::ROLE => json::write_str(out, it.role.as_str()),
+            _ if is_string => json::write_str(out, first.as_text().unwrap_or_default()),
+            _ => {
+                let parts = range.clone().map(|at| (at, &it.parts[at]));
+                self.parts(parts, is_assistant, out);
+            }
+        });
+        self.losses.taken(Some(range.start), lost);
+    }
+
+    pub(super) fn call(&mut self, at: usize, it: &ToolCall, out: &mut Vec<u8>) {
+        self.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
+        if it.signature.is_some() {
+            self.losses.member(Some(at), "signature");
+        }
+        if let CallKind::Other(_) = it.kind {
+            self.losses.member(Some(at), "kind");
+        }
+        let (kind, body) = match it.kind {
+            CallKind::Custom => ("custom_tool_call", item::INPUT),
+            _ => ("function_call", item::ARGUMENTS),
+        };
+        let plan = self.plan(&it.extra, 0);
+        let raw = self.all_members(at, &it.extra);
+        let text = it.arguments.text();
+        let want = bit(item::TYPE)
+            | mask(plan.has(item::CALL_ID, true) || !it.id.is_empty(), item::CALL_ID)
+            | mask(plan.has(item::NAME, true) || !it.name.is_empty(), item::NAME)
+            | mask(plan.has(body, true) || !text.is_empty(), body);
+        self.separate(out);
+        let lost = item::SHAPE.write(out, plan, want, &raw, |out, code| {
+            let variant = plan.variant(code);
+            match code {
+                item::TYPE => json::write_str(out, kind),
+                item::CALL_ID => spelling::write_id(out, &it.id, variant),
+                item::NAME if variant == spelling::NULL && it.name.is_empty() => {
+                    out.extend_from_slice(b"null");
+                }
+                item::NAME => json::write_str(out, &it.name),
+                _ => spelling::write_arguments(out, text, variant),
+            }
+        });
+        self.losses.taken(Some(at), lost);
+    }
+
+    pub(super) fn output(&mut self, at: usize, it: &ToolResult, out: &mut Vec<u8>) {
+        self.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
+        if it.is_error {
+            self.losses.member(Some(at), "is_error");
+        }
+        if it.name.is_some() {
+            self.losses.member(Some(at), "name");
+        }
+        let kind = match it.kind {
+            CallKind::Custom => "custom_tool_call_output",
+            _ => "function_call_output",
+        };
+        let plan = self.plan(&it.extra, 0);
+        let raw = self.all_members(at, &it.extra);
+        let mut parts = Vec::with_capacity(it.content.parts().len());
+        for part in it.content.parts() {
+            if content::fits(part) {
+                parts.push((at, part));
+            } else {
+                self.losses.part(at, part.kind());
+            }
+        }
+        let want = bit(item::TYPE)
+            | mask(plan.has(item::CALL_ID, true) || !it.call_id.is_empty(), item::CALL_ID)
+            | mask(plan.has(item::OUTPUT, true) || !parts.is_empty(), item::OUTPUT);
+        self.separate(out);
+        let lost = item::SHAPE.write(out, plan, want, &raw, |out, code| {
+            let variant = plan.variant(code);
+            match (code, parts.as_slice()) {
+                (item::TYPE, _) => json::write_str(out, kind),
+                (item::CALL_ID, _) => spelling::write_id(out, &it.call_id, variant),
+                (_, []) if variant == spelling::NULL => out.extend_from_slice(b"null"),
+                (_, []) if variant == item::OUTPUT_ARRAY => out.extend_from_slice(b"[]"),
+                (_, []) => out.extend_from_slice(b"\"\""),
+                (_, [one]) if variant != item::OUTPUT_ARRAY && self.is_plain(one.1) => {
+                    self.joined(&parts, out);
+                }
+                (_, all)
+                    if self.options.text_parts == TextParts::Join
+                        && all.iter().all(|it| content::text_of(it.1).is_some()) =>
+                {
+                    self.joined(&parts, out);
+                }
+                (_, all) => self.parts(all.iter().copied(), false, out),
+            }
+        });
+        self.losses.taken(Some(at), lost);
+    }
+}

@@ -1,0 +1,179 @@
+//! Responses items: from [`Message`]s straight into bytes (OA-15). Parts become items in their own
+//! order, so that no order is lost here; unedited items go out as they came in.
+
+mod content;
+mod item;
+mod reasoning;
+
+use msg_core::{Extra, Message, Other, Part, Place, Report, json};
+
+use super::shape::{ITEM, RESPONSES};
+use crate::{
+    EncodeOptions, ItemIds, Layout, ReasoningPolicy,
+    wire::{Losses, Plan, Raw, members_of, object_members, section},
+};
+
+/// Writes an array of items.
+pub(crate) fn items(
+    messages: &[Message],
+    options: &EncodeOptions,
+    out: &mut Vec<u8>,
+    report: &mut Report,
+) {
+    let mut writer = Writer { options, losses: Losses::new(report), is_first: true };
+    out.push(b'[');
+    messages.iter().for_each(|it| writer.message(it, out));
+    out.push(b']');
+}
+
+struct Writer<'a> {
+    options: &'a EncodeOptions,
+    losses: Losses<'a>,
+    is_first: bool,
+}
+
+impl Writer<'_> {
+    fn message(&mut self, it: &Message, out: &mut Vec<u8>) {
+        self.losses.foreign(&it.extra, None, None);
+        if it.name.is_some() {
+            self.losses.member(None, "name");
+        }
+        let before = out.len();
+        let keeps_reasoning = match self.options.reasoning {
+            ReasoningPolicy::All => true,
+            ReasoningPolicy::WithCalls => it.tool_calls().next().is_some(),
+            ReasoningPolicy::None => false,
+        };
+        let mut at = 0;
+        while let Some(part) = it.parts.get(at) {
+            let end = self.end_of_group(it, at);
+            match part {
+                _ if end > at => self.message_item(it, at..end, out),
+                Part::ToolCall(call) => self.call(at, call, out),
+                Part::ToolResult(result) => self.output(at, result, out),
+                Part::Reasoning(thought) if keeps_reasoning => self.reasoning(at, thought, out),
+                Part::Reasoning(_) => {
+                    let text = "reasoning is left out as asked";
+                    self.losses.warn("convert::lost-part", Some(at), text);
+                }
+                Part::Other(other) if is_item(other) => self.verbatim(at, other, out),
+                _ => self.losses.part(at, part.kind()),
+            }
+            at = end.max(at + 1);
+        }
+        if out.len() == before {
+            self.nothing_left(it);
+        }
+        self.losses.next_message();
+    }
+
+    fn nothing_left(&mut self, it: &Message) {
+        if it.parts.is_empty() {
+            self.losses.warn("convert::lost-message", None, "a message without parts is no item");
+        } else {
+            self.losses.warn("convert::lost-message", None, "nothing is left of this message");
+        }
+    }
+
+    /// The end of the run of content parts that begins at `at` and makes one message item.
+    fn end_of_group(&self, it: &Message, at: usize) -> usize {
+        let mut end = at;
+        while it.parts.get(end).is_some_and(|part| {
+            content::fits(part) && (end == at || !self.begins_item(part.extra()))
+        }) {
+            end += 1;
+        }
+        end
+    }
+
+    /// Whether a part was the first of its item.
+    fn begins_item(&self, extra: &Extra) -> bool {
+        extra.get(&RESPONSES, ITEM).is_some() || section(self.layout(extra), 0).is_some()
+    }
+
+    /// An item that is carried as a whole.
+    fn verbatim(&mut self, at: usize, it: &Other, out: &mut Vec<u8>) {
+        self.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
+        let members = match self.options.item_ids {
+            ItemIds::Keep => None,
+            ItemIds::Drop => object_members(&it.value),
+        };
+        let Some(members) = members else {
+            self.separate(out);
+            return out.extend_from_slice(it.value.text().as_bytes());
+        };
+        let kind = members.iter().find(|it| it.name == "type").map(|it| it.value);
+        if matches!(kind, None | Some("null" | r#""item_reference""#)) {
+            let text = "a reference to a stored item is left out as asked";
+            return self.losses.warn("convert::lost-part", Some(at), text);
+        }
+        self.separate(out);
+        out.push(b'{');
+        let members = self.without_ids(at, members);
+        for (n, it) in members.iter().enumerate() {
+            if n > 0 {
+                out.push(b',');
+            }
+            json::write_member_name(out, &it.name);
+            out.extend_from_slice(it.value.as_bytes());
+        }
+        out.push(b'}');
+    }
+
+    /// The other members of the item that a part begins.
+    fn item_members<'b>(&mut self, at: usize, extra: &'b Extra) -> Vec<Raw<'b>> {
+        let Some(raw) = extra.get(&RESPONSES, ITEM) else { return Vec::new() };
+        match object_members(raw) {
+            Some(members) if self.options.item_ids == ItemIds::Drop => {
+                self.without_ids(at, members)
+            }
+            Some(members) => members,
+            None => {
+                self.losses.raw(Some(at), ITEM);
+                Vec::new()
+            }
+        }
+    }
+
+    /// As [`Writer::item_members`], with the members of the part itself, which is the item.
+    fn all_members<'b>(&mut self, at: usize, extra: &'b Extra) -> Vec<Raw<'b>> {
+        let mut res = self.item_members(at, extra);
+        res.extend(members_of(extra, &RESPONSES, &[ITEM]));
+        res
+    }
+
+    fn without_ids<'b>(&mut self, at: usize, mut members: Vec<Raw<'b>>) -> Vec<Raw<'b>> {
+        members.retain(|it| {
+            let goes = matches!(&*it.name, "id" | "status");
+            if goes {
+                self.losses.raw(Some(at), &it.name);
+            }
+            !goes
+        });
+        members
+    }
+
+    fn separate(&mut self, out: &mut Vec<u8>) {
+        if !std::mem::take(&mut self.is_first) {
+            out.push(b',');
+        }
+    }
+
+    /// The layout that the reader left, if it shall be kept.
+    fn layout<'b>(&self, extra: &'b Extra) -> Option<&'b [u8]> {
+        match self.options.layout {
+            Layout::Keep => extra.layout(&RESPONSES),
+            Layout::Canonical => None,
+        }
+    }
+
+    /// The plan of a section: 0 for the item that a part begins, 1 for the part, 2 for the object
+    /// inside it.
+    fn plan<'b>(&self, extra: &'b Extra, number: usize) -> Plan<'b> {
+        Plan::new(section(self.layout(extra), number))
+    }
+}
+
+fn is_item(it: &Other) -> bool {
+    it.format == RESPONSES && it.place == Some(Place::Item)
+}

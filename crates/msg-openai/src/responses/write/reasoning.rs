@@ -1,0 +1,94 @@
+//! Reasoning items.
+
+use msg_core::{Reasoning, json};
+
+use super::Writer;
+use crate::{
+    ItemIds,
+    responses::{
+        read::joined_texts,
+        shape::{ITEM, RESPONSES, item},
+    },
+    wire::{bit, mask, object_members, section},
+};
+
+impl Writer<'_> {
+    pub(super) fn reasoning(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
+        let plan = self.plan(&it.extra, 0);
+        if it.encrypted.is_none() && plan.slots().is_none() && !self.has_id(it) {
+            let text =
+                "the API refuses reasoning that has neither an item id nor encrypted content";
+            return self.losses.warn("convert::lost-part", Some(at), text);
+        }
+        self.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
+        for (name, value) in [("signature", &it.signature), ("redacted", &it.redacted)] {
+            if value.is_some() {
+                self.losses.member(Some(at), name);
+            }
+        }
+        let raw = self.all_members(at, &it.extra);
+        let has_raw_summary = it.summary.is_none() && raw.iter().any(|it| it.name == "summary");
+        let has_summary =
+            it.summary.is_some() || (plan.has(item::SUMMARY, true) && !has_raw_summary);
+        let want = bit(item::TYPE)
+            | mask(has_summary, item::SUMMARY)
+            | mask(it.text.is_some(), item::CONTENT)
+            | mask(it.encrypted.is_some(), item::ENCRYPTED);
+        self.separate(out);
+        let lost = item::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+            item::TYPE => json::write_str(out, "reasoning"),
+            item::SUMMARY => self.summary(it, out),
+            item::CONTENT => self.texts(it, out),
+            _ => json::write_str(out, it.encrypted.as_deref().unwrap_or_default()),
+        });
+        self.losses.taken(Some(at), lost);
+    }
+
+    /// Whether the item has an id that goes out.
+    fn has_id(&self, it: &Reasoning) -> bool {
+        let members = it.extra.get(&RESPONSES, ITEM).and_then(object_members);
+        let has_id = members.is_some_and(|all| all.iter().any(|it| it.name == "id"));
+        has_id && self.options.item_ids == ItemIds::Keep
+    }
+
+    fn summary(&self, it: &Reasoning, out: &mut Vec<u8>) {
+        let texts = it.summary.as_deref().unwrap_or_default();
+        match self
+            .source(it, 1)
+            .filter(|source| joined_texts(source, "summary_text").is_some_and(|it| it == texts))
+        {
+            Some(source) => out.extend_from_slice(source.as_bytes()),
+            None => blocks("summary_text", texts.iter().map(String::as_str), out),
+        }
+    }
+
+    fn texts(&self, it: &Reasoning, out: &mut Vec<u8>) {
+        let text = it.text.as_deref().unwrap_or_default();
+        match self.source(it, 2).filter(|source| {
+            joined_texts(source, "reasoning_text").is_some_and(|it| it.join("\n\n") == text)
+        }) {
+            Some(source) => out.extend_from_slice(source.as_bytes()),
+            None => blocks("reasoning_text", [text].into_iter(), out),
+        }
+    }
+
+    /// The source of a value that has no canonical spelling.
+    fn source<'b>(&self, it: &'b Reasoning, number: usize) -> Option<&'b str> {
+        std::str::from_utf8(section(self.layout(&it.extra), number)?).ok()
+    }
+}
+
+fn blocks<'t>(kind: &str, texts: impl Iterator<Item = &'t str>, out: &mut Vec<u8>) {
+    out.push(b'[');
+    for (n, text) in texts.enumerate() {
+        if n > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(br#"{"type":"#);
+        json::write_str(out, kind);
+        out.extend_from_slice(br#","text":"#);
+        json::write_str(out, text);
+        out.push(b'}');
+    }
+    out.push(b']');
+}

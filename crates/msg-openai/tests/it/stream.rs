@@ -1,0 +1,429 @@
+//! Streams: the case file, recorded streams of providers, hostile bodies, and the laws over all of it
+//! and over random streams.
+
+use msg_core::{Diagnostic, StreamEvent};
+use msg_openai::{Assembled, MessageForm, Provider, StreamOptions, StreamReader};
+use proptest::prelude::*;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::laws::stream as laws;
+
+#[derive(Deserialize)]
+struct Case {
+    provider: String,
+    sse: Option<String>,
+    bytes: Option<Vec<u8>>,
+    #[serde(default)]
+    options: Options,
+    expected: Value,
+}
+
+#[derive(Deserialize, Default)]
+struct Options {
+    to: Option<String>,
+    #[serde(default)]
+    split_concatenated: bool,
+    max_event_bytes: Option<usize>,
+    interrupt_after: Option<usize>,
+}
+
+impl Case {
+    fn read(row: &testkit::Row) -> Self {
+        serde_json::from_str(&row.text).unwrap()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.bytes.as_deref().or(self.sse.as_ref().map(String::as_bytes)).unwrap()
+    }
+
+    fn options(&self) -> StreamOptions {
+        let mut options = laws::options(match &*self.provider {
+            "openai" => Provider::OpenAi,
+            "responses" => Provider::Responses,
+            "anthropic" => Provider::Anthropic,
+            other => panic!("{other}"),
+        });
+        options.split_concatenated = self.options.split_concatenated;
+        if let Some(limit) = self.options.max_event_bytes {
+            options.limits.max_event_bytes = limit;
+        }
+        options
+    }
+
+    fn assemble(&self) -> Assembled {
+        let mut reader = StreamReader::new(self.options());
+        match self.options.interrupt_after {
+            Some(at) => {
+                reader.feed(&self.bytes()[..at], &mut |_| {});
+                reader.interrupt(&mut |_| {})
+            }
+            None => {
+                reader.feed(self.bytes(), &mut |_| {});
+                reader.finish(&mut |_| {})
+            }
+        }
+    }
+}
+
+fn cases() -> testkit::Rows {
+    testkit::rows!("stream/cases.jsonl")
+}
+
+#[test]
+fn cases_agree() {
+    cases().check(|row| {
+        let case = Case::read(row);
+        let res = case.assemble();
+        let form = match case.options.to.as_deref() {
+            Some("native") => MessageForm::Native,
+            Some("turns") => return,
+            _ => MessageForm::OpenAi,
+        };
+        let mut found = json(&res, form);
+        for list in ["errors", "warnings"] {
+            let codes: std::collections::BTreeSet<_> =
+                found[list].as_array().unwrap().iter().map(|it| it["code"].to_string()).collect();
+            found[list] = codes.into_iter().map(|it| Value::from(it.trim_matches('"'))).collect();
+        }
+        let mut expected = case.expected;
+        for side in [&mut found, &mut expected] {
+            without_nulls(side);
+        }
+        assert_eq!(found, expected);
+    });
+}
+
+/// Null and absent members of a message are the same to the cases.
+fn without_nulls(result: &mut Value) {
+    let messages = result.get_mut("choices").and_then(Value::as_array_mut).into_iter().flatten();
+    for message in messages.filter_map(|it| it.get_mut("message")) {
+        if let Value::Object(members) = message {
+            members.retain(|_, it| !it.is_null());
+        }
+    }
+    if let Some(Value::Object(members)) = result.get_mut("message") {
+        members.retain(|_, it| !it.is_null());
+    }
+}
+
+fn json(res: &Assembled, form: MessageForm) -> Value {
+    let mut out = Vec::new();
+    res.write(form, None, &mut out);
+    serde_json::from_slice(&out).unwrap()
+}
+
+#[test]
+fn recorded_streams_assemble() {
+    testkit::cases!("stream/captures").check(|case| {
+        let (res, _) = laws::read(StreamOptions::default(), [&*case.bytes]);
+        format!("{:#}", json(&res, MessageForm::Native))
+    });
+}
+
+#[test]
+fn laws_hold_for_cases_and_recordings() {
+    let all_laws = |bytes: &[u8], options: StreamOptions| {
+        laws::chunks_change_nothing(bytes, options, bytes.len() / 2);
+        let outcome = laws::read(options, [bytes]);
+        laws::events_say_what_the_result_says(&outcome);
+        laws::assembling_again_changes_nothing(&outcome.0);
+        laws::faults_are_named(bytes);
+        laws::every_byte_is_accounted_for(bytes, 5);
+    };
+    cases().check(|row| {
+        let case = Case::read(row);
+        all_laws(case.bytes(), case.options());
+        for at in 0..case.bytes().len() {
+            laws::may_stop_anywhere(case.bytes(), case.options(), at);
+        }
+    });
+    for case in testkit::cases!("stream/captures").cases() {
+        all_laws(&case.bytes, StreamOptions::default());
+        for at in (0..case.bytes.len()).step_by(13) {
+            laws::may_stop_anywhere(&case.bytes, StreamOptions::default(), at);
+        }
+    }
+}
+
+/// Lines that streams are made of, right and wrong.
+fn line() -> impl Strategy<Value = Vec<u8>> {
+    let text = prop_oneof![
+        Just(r#""""#.to_owned()),
+        Just(r#""Hi\n""#.to_owned()),
+        Just(r#""\ud83e""#.to_owned()),
+        Just(r#""\udd80 é""#.to_owned()),
+        Just("null".to_owned()),
+        Just("[]".to_owned()),
+    ];
+    let arguments = prop_oneof![
+        Just(r#""{}""#),
+        Just(r#""{\"a\":""#),
+        Just(r#""1}""#),
+        Just(r#""{\"a\":1}""#),
+        Just(r#"{"a":1}"#),
+        Just(r#""""#),
+        Just(r#""x""#),
+        Just("null"),
+    ];
+    let id = prop_oneof![Just("null"), Just(r#""a""#), Just(r#""b""#), Just("7"), Just(r#""""#)];
+    let name = prop_oneof![Just("null"), Just(r#""f""#), Just(r#""g""#)];
+    let index = prop_oneof![Just("null"), Just("0"), Just("1"), Just(r#""0""#)];
+    let call = (index, id, name, arguments).prop_map(|(index, id, name, arguments)| {
+        format!(
+            r#"{{"tool_calls":[{{"index":{index},"id":{id},"function":{{"name":{name},"arguments":{arguments}}}}}]}}"#
+        )
+    });
+    let delta = prop_oneof![
+        text.clone().prop_map(|it| format!(r#"{{"content":{it}}}"#)),
+        text.clone().prop_map(|it| format!(r#"{{"reasoning":{it},"refusal":{it}}}"#)),
+        call,
+        Just(r#"{"x":[1],"audio":{"id":"u","data":"AA"}}"#.to_owned()),
+    ];
+    let finish = prop_oneof![
+        Just("null"),
+        Just(r#""stop""#),
+        Just(r#""length""#),
+        Just(r#""tool_calls""#),
+        Just(r#""odd""#),
+    ];
+    let chat = (0..2u8, delta, finish).prop_map(|(index, delta, finish)| {
+        format!(
+            r#"data: {{"choices":[{{"index":{index},"delta":{delta},"finish_reason":{finish}}}]}}"#
+        )
+    });
+    let responses = (text.clone(), 0..3u8, prop::sample::select(RESPONSES.to_vec()))
+        .prop_map(|(text, index, it)| fill(it, &text, index));
+    let anthropic = (text, 0..3u8, prop::sample::select(ANTHROPIC.to_vec()))
+        .prop_map(|(text, index, it)| fill(it, &text, index));
+    prop_oneof![
+        6 => chat.prop_map(String::into_bytes),
+        4 => responses.prop_map(String::into_bytes),
+        4 => anthropic.prop_map(String::into_bytes),
+        1 => prop::sample::select(NOISE.to_vec()).prop_map(<[u8]>::to_vec),
+        1 => prop::collection::vec(any::<u8>(), 0..12),
+    ]
+}
+
+fn fill(template: &str, text: &str, index: u8) -> String {
+    format!("data: {}", template.replace("TEXT", text).replace("INDEX", &index.to_string()))
+}
+
+const RESPONSES: [&str; 10] = [
+    r#"{"type":"response.created","response":{"id":"r","model":"m"}}"#,
+    r#"{"type":"response.output_item.added","output_index":INDEX,"item":{"type":"message","id":"i","content":[]}}"#,
+    r#"{"type":"response.output_item.done","output_index":INDEX,"item":{"type":"function_call","call_id":"c","name":"f","arguments":TEXT}}"#,
+    r#"{"type":"response.output_item.done","output_index":INDEX,"item":{"type":"reasoning","summary":[{"text":TEXT}],"encrypted_content":"E"}}"#,
+    r#"{"type":"response.output_text.delta","output_index":INDEX,"delta":TEXT}"#,
+    r#"{"type":"response.output_text.done","item_id":"i","text":TEXT}"#,
+    r#"{"type":"response.refusal.delta","content_index":INDEX,"delta":TEXT}"#,
+    r#"{"type":"response.function_call_arguments.delta","output_index":INDEX,"delta":TEXT}"#,
+    r#"{"type":"response.reasoning_text.delta","output_index":INDEX,"delta":TEXT}"#,
+    r#"{"type":"response.completed","response":{"output":[{"type":"message","content":[{"type":"output_text","text":TEXT}]}]}}"#,
+];
+
+const ANTHROPIC: [&str; 9] = [
+    r#"{"type":"message_start","message":{"id":"m","model":"c","content":[],"usage":{"input_tokens":1}}}"#,
+    r#"{"type":"content_block_start","index":INDEX,"content_block":{"type":"text","text":TEXT}}"#,
+    r#"{"type":"content_block_start","index":INDEX,"content_block":{"type":"tool_use","id":"t","name":"f","input":{}}}"#,
+    r#"{"type":"content_block_start","index":INDEX,"content_block":{"type":"thinking","thinking":TEXT}}"#,
+    r#"{"type":"content_block_start","index":INDEX,"content_block":{"type":"new","input":{},"x":TEXT}}"#,
+    r#"{"type":"content_block_delta","index":INDEX,"delta":{"type":"text_delta","text":TEXT}}"#,
+    r#"{"type":"content_block_delta","index":INDEX,"delta":{"type":"input_json_delta","partial_json":TEXT}}"#,
+    r#"{"type":"content_block_stop","index":INDEX}"#,
+    r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":2}}"#,
+];
+
+const NOISE: [&[u8]; 11] = [
+    b": ping",
+    b"event: error",
+    b"data: [DONE]",
+    b"data: : ping",
+    b"data",
+    b"data: {\"error\":{\"message\":\"boom\"}}",
+    b"data: {\"choices\":",
+    b"{\"choices\":[{\"delta\":{\"content\":\"bare\"}}]}",
+    b"data: \xff\xfe",
+    b"\xef\xbb\xbf",
+    b"[",
+];
+
+fn stream() -> impl Strategy<Value = Vec<u8>> {
+    let end = prop::sample::select(vec!["\n", "\r\n", "\r", "\n\n", "\r\n\r\n", "\r\r"]);
+    prop::collection::vec((line(), end), 0..14).prop_map(|lines| {
+        lines.into_iter().flat_map(|(line, end)| [line, end.as_bytes().to_vec()].concat()).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn laws_hold_for_random_streams(
+        bytes in stream(),
+        provider in prop::sample::select(laws::PROVIDERS.to_vec()),
+        at in 0..2000usize,
+        split: bool,
+    ) {
+        let mut options = laws::options(provider);
+        options.split_concatenated = split;
+        laws::chunks_change_nothing(&bytes, options, at);
+        let outcome = laws::read(options, [&*bytes]);
+        laws::events_say_what_the_result_says(&outcome);
+        laws::assembling_again_changes_nothing(&outcome.0);
+        laws::may_stop_anywhere(&bytes, options, at);
+        laws::every_byte_is_accounted_for(&bytes, at % 7);
+        laws::faults_are_named(&bytes);
+    }
+
+    #[test]
+    fn limits_hold_for_random_streams(bytes in stream(), at in 0..60usize) {
+        let mut options = laws::options(Provider::Auto);
+        options.limits.max_event_bytes = 2 * at;
+        options.limits.max_body_bytes = 10 * at;
+        options.limits.max_text_bytes = at;
+        options.limits.max_argument_bytes = at / 8;
+        options.limits.max_calls = at % 3;
+        options.limits.max_choices = at % 2;
+        laws::chunks_change_nothing(&bytes, options, at);
+        let outcome = laws::read(options, [&*bytes]);
+        laws::events_say_what_the_result_says(&outcome);
+        laws::may_stop_anywhere(&bytes, options, at);
+    }
+}
+
+fn codes(res: &Assembled) -> Vec<&str> {
+    res.diagnostics.iter().map(|it| it.code.as_str()).collect()
+}
+
+const HELLO: &[u8] = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hello\"}}]}\n\n";
+
+/// Feeds a part again and again; gives the result and the most bytes of text that were seen.
+fn feed(options: StreamOptions, parts: &[(&[u8], usize)]) -> Assembled {
+    let mut reader = StreamReader::new(options);
+    for (part, times) in parts {
+        for _ in 0..*times {
+            reader.feed(part, &mut |_: StreamEvent<'_>| {});
+        }
+    }
+    reader.finish(&mut |_| {})
+}
+
+#[test]
+fn an_error_in_the_middle_keeps_what_came() {
+    let error =
+        b"data: {\"error\":{\"message\":\"boom\",\"type\":\"server_error\",\"code\":500}}\n\n";
+    let res = feed(StreamOptions::default(), &[(HELLO, 1), (error, 1), (HELLO, 1)]);
+    assert_eq!(res.choices[0].message.text(), "HelloHello");
+    assert_eq!(res.error.as_ref().unwrap().message, "boom");
+    assert_eq!(codes(&res), ["stream::provider-error"]);
+    assert_eq!(res.diagnostics[0].at.start, Some(HELLO.len() + "data: ".len()));
+    assert!(!res.complete);
+}
+
+#[test]
+fn a_page_instead_of_a_stream_is_no_stream() {
+    let page = b"<!DOCTYPE html>\n<html><body>\n<h1>502 Bad Gateway</h1>\n</body></html>\n";
+    let res = feed(StreamOptions::default(), &[(page, 1)]);
+    assert_eq!((res.choices.len(), codes(&res)), (0, vec!["stream::truncated"]));
+    assert_eq!(res.diagnostics[0].at.start, Some(page.len()));
+}
+
+#[test]
+fn a_line_of_fifty_megabytes_is_dropped_and_the_stream_goes_on() {
+    let block = vec![b'x'; 1 << 20];
+    let mut options = StreamOptions::default();
+    options.limits.max_event_bytes = 1 << 16;
+    let res = feed(
+        options,
+        &[
+            (HELLO, 1),
+            (b"data: ", 1),
+            (&block, 50),
+            (b"\n\n", 1),
+            (HELLO, 1),
+            (b"data: [DONE]\n\n", 1),
+        ],
+    );
+    assert_eq!(res.choices[0].message.text(), "HelloHello");
+    assert_eq!(codes(&res), ["stream::event-too-large"]);
+    assert_eq!(res.diagnostics[0].at.start, Some(HELLO.len()));
+    assert!(res.complete);
+}
+
+#[test]
+fn comments_without_end_cost_nothing() {
+    let res = feed(
+        StreamOptions::default(),
+        &[
+            (HELLO, 1),
+            (b": ping\n", 100_000),
+            (b":", 1),
+            (&[b'c'; 4096], 5_000),
+            (b"\n", 1),
+            (HELLO, 1),
+        ],
+    );
+    assert_eq!(res.choices[0].message.text(), "HelloHello");
+    assert_eq!(codes(&res), ["stream::truncated"]);
+}
+
+#[test]
+fn one_event_that_is_not_json_is_skipped() {
+    let bad = b"data: {\"choices\":[{\"delta\":{\"content\":\"lost\"}}}\n\n";
+    let res = feed(
+        StreamOptions::default(),
+        &[(HELLO, 1), (bad, 1), (HELLO, 1), (b"data: [DONE]\n\n", 1)],
+    );
+    assert_eq!(res.choices[0].message.text(), "HelloHello");
+    assert_eq!(codes(&res), ["stream::bad-json"]);
+    let at = res.diagnostics[0].at.start.unwrap() - HELLO.len();
+    assert_eq!(&bad[at..at + 1], b"}", "it points at the byte");
+}
+
+#[test]
+fn a_body_over_the_limit_keeps_its_whole_lines() {
+    let line = b"{\"choices\":[{\"delta\":{\"content\":\"Hello\"}}]}\n";
+    let mut options = StreamOptions::default();
+    options.limits.max_body_bytes = 2 * line.len() + 5;
+    let res = feed(options, &[(line, 1000)]);
+    assert_eq!(res.choices[0].message.text(), "HelloHello");
+    assert!(codes(&res).contains(&"stream::event-too-large"));
+}
+
+#[test]
+fn every_growing_thing_has_its_limit() {
+    let chunk =
+        |delta: &str| format!("data: {{\"choices\":[{{\"delta\":{delta}}}]}}\n\n").into_bytes();
+    let call = |index: usize| {
+        chunk(&format!(
+            "{{\"tool_calls\":[{{\"index\":{index},\"id\":\"c{index}\",\"function\":{{\"name\":\"f\",\"arguments\":\"{{\\\"a\\\":\"}}}}]}}"
+        ))
+    };
+    let mut options = StreamOptions::default();
+    options.limits.max_text_bytes = 1000;
+    options.limits.max_argument_bytes = 100;
+    options.limits.max_calls = 3;
+    options.limits.max_choices = 2;
+    let text = feed(options, &[(&chunk("{\"content\":\"0123456789\"}"), 1000)]);
+    assert_eq!(text.choices[0].message.text().len(), 1000);
+    let arguments = feed(options, &[(&call(0), 1000)]);
+    let kept = arguments.choices[0].message.tool_calls().next().unwrap();
+    assert!(kept.arguments.text().len() <= 100);
+    assert_eq!(arguments.choices[0].incomplete, ["c0"]);
+    let calls = feed(options, &[(&call(0), 1), (&call(1), 1), (&call(2), 1), (&call(3), 1)]);
+    assert_eq!(calls.choices[0].message.tool_calls().count(), 3);
+    let choice =
+        |index: usize| format!("data: {{\"choices\":[{{\"index\":{index}}}]}}\n\n").into_bytes();
+    let choices = feed(options, &[(&choice(0), 1), (&choice(1), 1), (&choice(2), 1)]);
+    assert_eq!(choices.choices.len(), 2);
+    let members =
+        (0..1000).map(|n| chunk(&format!("{{\"m{n}\":[{n}]}}"))).collect::<Vec<_>>().concat();
+    let members = feed(options, &[(&members, 1)]);
+    assert!(members.choices[0].message.extra.len() < 200);
+    for res in [&text, &arguments, &calls, &choices, &members] {
+        assert!(
+            res.diagnostics.iter().any(|it| it.code == "stream::limit" && Diagnostic::is_error(it))
+        );
+    }
+}
