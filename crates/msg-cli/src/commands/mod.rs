@@ -47,8 +47,13 @@ macro_rules! commands {
 }
 
 commands! {
+    check: Check,
+    repair: Repair,
+    ast: Ast,
     convert: Convert,
     stream: Stream,
+    view: View,
+    profiles: Profiles,
     completions: Completions,
     #[command(hide = true)]
     reference: Reference,
