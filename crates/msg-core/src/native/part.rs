@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use super::read::read_extra;
 use crate::{
     Arguments, Audio, CallKind, Content, Error, Extra, File, Image, Origin, Other, Part, Place,
-    Reasoning, Text, ToolCall, ToolResult, json::Kind,
+    Reasoning, Text, ToolCall, ToolResult,
+    json::{Kind, string_member},
 };
 
 /// Whether the native form has a part of this type of its own.
@@ -57,8 +58,7 @@ pub(crate) fn read(source: &mut Source<'_, '_>) -> Result<Part, Error> {
 /// Reads the object at the reader as a part of this type, and whether another type turned up in it.
 fn read_as(source: &mut Source<'_, '_>, type_name: &str) -> (Result<Part, Error>, bool) {
     if !is_known_type(type_name) {
-        let value = source.raw();
-        return (value.map(|it| Part::Other(Other::new(Origin::Native, it))), false);
+        return read_foreign(source, type_name);
     }
     let start = match source.begin_object() {
         Ok(start) => start,
@@ -74,6 +74,16 @@ fn read_as(source: &mut Source<'_, '_>, type_name: &str) -> (Result<Part, Error>
     };
     let res = members.part();
     (res, members.retyped)
+}
+
+/// A part of a type that is unknown here, verbatim.
+fn read_foreign(source: &mut Source<'_, '_>, type_name: &str) -> (Result<Part, Error>, bool) {
+    let value = match source.raw() {
+        Ok(it) => it,
+        Err(it) => return (Err(it), false),
+    };
+    let retyped = string_member(value.text(), "type").is_none_or(|it| it != type_name);
+    (Ok(Part::Other(Other::new(Origin::Native, value))), retyped)
 }
 
 /// The members of a part whose type is known.

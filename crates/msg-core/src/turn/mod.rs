@@ -241,7 +241,7 @@ impl ToolPart {
     /// ```
     pub fn set_arguments(&mut self, text: impl Into<String>) {
         let text = text.into();
-        // A stored null counts as missing, so it could not come back as `input`.
+        // A stored `input` of null means that there is none.
         let input = RawJson::new(text.as_str()).ok().filter(|it| it.text() != "null");
         self.input = input.unwrap_or_else(empty_object);
         self.input_text = Some(text).filter(|it| *it != spaced(&self.input));

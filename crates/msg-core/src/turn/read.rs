@@ -3,7 +3,7 @@
 use super::{TextPart, ToolPart, ToolStatus, Turn, TurnPart, TurnRole, empty_object};
 use crate::{
     Error, Extra, Members, Origin, RawJson, Report,
-    json::{Kind, Reader},
+    json::{Kind, Reader, string_member},
     reading::Source,
 };
 
@@ -143,11 +143,21 @@ fn read_parts(source: &mut Source<'_, '_>) -> Result<Vec<TurnPart>, Error> {
         res.push(source.typed(|source, type_name| match type_name {
             None | Some("text") => read_text(source),
             Some("tool") => read_tool(source),
-            Some(_) => (source.raw().map(TurnPart::Other), false),
+            Some(it) => read_other(source, it),
         })?);
     }
     source.part = None;
     Ok(res)
+}
+
+/// A part of another type, verbatim.
+fn read_other(source: &mut Source<'_, '_>, type_name: &str) -> (Result<TurnPart, Error>, bool) {
+    let value = match source.raw() {
+        Ok(it) => it,
+        Err(it) => return (Err(it), false),
+    };
+    let retyped = string_member(value.text(), "type").is_none_or(|it| it != type_name);
+    (Ok(TurnPart::Other(value)), retyped)
 }
 
 fn read_text(source: &mut Source<'_, '_>) -> (Result<TurnPart, Error>, bool) {
