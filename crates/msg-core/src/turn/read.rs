@@ -3,7 +3,7 @@
 use super::{TextPart, ToolPart, ToolStatus, Turn, TurnPart, TurnRole, empty_object};
 use crate::{
     Error, Extra, Members, Origin, RawJson, Report,
-    json::{Kind, Reader, string_member},
+    json::{Kind, Reader},
     reading::Source,
 };
 
@@ -140,24 +140,17 @@ fn read_parts(source: &mut Source<'_, '_>) -> Result<Vec<TurnPart>, Error> {
     while source.next_element()? {
         source.part = Some(res.len());
         expect(source, Kind::Object, "a part of a turn to be an object")?;
-        res.push(source.typed(|source, type_name| match type_name {
-            None | Some("text") => read_text(source),
-            Some("tool") => read_tool(source),
-            Some(it) => read_other(source, it),
-        })?);
+        res.push(source.typed(
+            |source, type_name| match type_name {
+                None | Some("text") => Some(read_text(source)),
+                Some("tool") => Some(read_tool(source)),
+                Some(_) => None,
+            },
+            TurnPart::Other,
+        )?);
     }
     source.part = None;
     Ok(res)
-}
-
-/// A part of another type, verbatim.
-fn read_other(source: &mut Source<'_, '_>, type_name: &str) -> (Result<TurnPart, Error>, bool) {
-    let value = match source.raw() {
-        Ok(it) => it,
-        Err(it) => return (Err(it), false),
-    };
-    let retyped = string_member(value.text(), "type").is_none_or(|it| it != type_name);
-    (Ok(TurnPart::Other(value)), retyped)
 }
 
 fn read_text(source: &mut Source<'_, '_>) -> (Result<TurnPart, Error>, bool) {
@@ -241,13 +234,12 @@ const KNOWN: &[&str] = &[
 ];
 
 impl Stored {
-    /// Walks the members of a part; its type is seen to here.
+    /// Walks the members of a part that are left; its type is seen to here.
     fn walk<'a, 'r>(
         &mut self,
         source: &mut Source<'a, 'r>,
         mut read: impl FnMut(&mut Self, &mut Source<'a, 'r>, &str) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        source.begin_object()?;
         while let Some(key) = source.next_key()? {
             self.begin(source, &key);
             if key == "type" {
