@@ -1,1 +1,49 @@
-//! Placeholder.
+//! Text, thinking and tool calls in model output, whole or as it streams, and the way back.
+//!
+//! [`parse`] reads a message, [`StreamParser`] reads it while it arrives; both are one machine, and any
+//! cutting of the bytes gives the same [`Parsed`]. [`render`] writes a call so that it is read back as the
+//! same. Nothing is executed here, and no truncated or ambiguous call is ever made into a [`Call`].
+//!
+//! ```
+//! use msg_xml::{Options, parse};
+//!
+//! let text = b"[I read it first]\n<tool>\n<tool_name>read_file</tool_name>\n<arguments><path>a.txt</path></arguments>\n</tool>";
+//! let parsed = parse(text, None, &Options::default());
+//! assert_eq!(parsed.thinking().next(), Some("I read it first"));
+//! assert_eq!(parsed.calls().next().map(|call| call.arguments().text()), Some(r#"{"path":"a.txt"}"#));
+//! ```
+
+mod block;
+mod call;
+mod code;
+mod definition;
+mod dialect;
+mod error;
+mod event;
+mod instructions;
+mod json;
+mod lex;
+mod look;
+mod machine;
+mod options;
+mod parsed;
+mod render;
+mod result;
+mod schema;
+mod stream;
+mod value;
+mod window;
+
+pub use call::{Call, Origin, PartialCall};
+pub use code::Code;
+pub use definition::ToolDefinition;
+pub use dialect::Dialects;
+pub use error::Error;
+pub use event::{ArgPath, Event, Outcome, PathItem};
+pub use instructions::instructions;
+pub use options::{Fenced, Limits, Options, Thinking, ToolSet};
+pub use parsed::{Collector, Parsed, Segment, SegmentKind, ThinkingStyle};
+pub use render::{Escape, RenderStyle, render, render_thinking, render_with};
+pub use result::ToolResult;
+pub use schema::SchemaSet;
+pub use stream::{Drain, StreamParser, is_cut, parse};

@@ -1,0 +1,329 @@
+//! The JSON body (XT-27), JSON beside the name (XT-12), and what a JSON value means as a call.
+
+use super::{Arguments, Block, Cx, Done, Draft, State, Why};
+use crate::code::Code;
+use crate::json::{self, Json, Members, Scan, Scanner};
+use crate::lex::{self, ARGS, SERVER, Tag};
+use crate::look;
+use crate::window::{MORE, Wait};
+
+/// The calls of a JSON value.
+#[derive(Debug)]
+pub(crate) struct JsonCalls {
+    pub(crate) calls: Vec<Draft>,
+    /// Code and index of the call.
+    pub(crate) notes: Vec<(Code, usize)>,
+}
+
+impl Block {
+    /// What follows the opener: a JSON body, or elements.
+    pub(super) fn body(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+        let p = cx.look.misc(cx.w, self.at, |_, _| {})?;
+        let (start, fence) = match lex::need(cx.w, p)? {
+            Some(b'{' | b'[') => (Some(p), false),
+            Some(b'`') => (look::json_fence(cx.w, p)?, true),
+            _ => (None, false),
+        };
+        match start {
+            Some(start) => {
+                self.misc(cx)?;
+                self.is_json = true;
+                self.state = State::Json(
+                    Scanner::new(start, cx.opts.limits.json_depth()),
+                    Why::Body { fence },
+                );
+            }
+            None => self.state = State::Top,
+        }
+        Ok(None)
+    }
+
+    pub(super) fn json(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+        let State::Json(scan, why) = &mut self.state else { return Ok(None) };
+        let why = *why;
+        match scan.feed(cx.w.from(scan.at)) {
+            Scan::More if !cx.w.eof => Err(MORE),
+            Scan::More => Ok(self.json_cut(cx, why)),
+            Scan::Done(to) => {
+                let (from, repaired) = (scan.start, scan.repaired);
+                self.state = match why {
+                    Why::Body { fence } => {
+                        if repaired {
+                            self.note(Code::JsonRepaired, from, to);
+                        }
+                        State::JsonTail { from, to, fence }
+                    }
+                    Why::Beside => {
+                        if repaired {
+                            self.note(Code::JsonRepaired, from, to);
+                        }
+                        State::BesideTail { from, to }
+                    }
+                    Why::Args => State::ArgsTail { from, to, repaired },
+                };
+                Ok(None)
+            }
+            Scan::Error(at) => {
+                if why == Why::Args {
+                    self.state = State::Args;
+                } else {
+                    self.refuse(Code::InvalidJson);
+                    self.state = State::SkipRejected(at);
+                }
+                Ok(None)
+            }
+            Scan::Depth(at) => {
+                self.too_deep(at);
+                Ok(None)
+            }
+        }
+    }
+
+    /// The input ends inside the value.
+    fn json_cut(&mut self, cx: &mut Cx<'_, '_>, why: Why) -> Option<Done> {
+        match why {
+            Why::Args => {
+                self.state = State::Args;
+                return None;
+            }
+            Why::Beside => {}
+            Why::Body { .. } => {
+                let State::Json(scan, _) = &self.state else { return None };
+                let text = cx.w.str(scan.start, cx.w.end());
+                let known = partial_name(text, &["tool_name", "name", "tool"])
+                    .filter(|n| lex::valid_tool_name(n));
+                if let Some(name) = known {
+                    cx.queue.name(self.call(), &name);
+                    self.cur.name = Some(name);
+                }
+            }
+        }
+        self.cur.args_closed = false;
+        Some(self.end_of_input(cx, cx.w.end()))
+    }
+
+    /// After the value of a JSON body.
+    pub(super) fn json_tail(
+        &mut self,
+        cx: &mut Cx<'_, '_>,
+        from: usize,
+        to: usize,
+        fence: bool,
+    ) -> Result<Option<Done>, Wait> {
+        let (mut p, mut next) = cx.w.after_blanks(to)?;
+        if fence && next == Some(b'`') && cx.w.word(p, "```")? {
+            (p, next) = cx.w.after_blanks(p + 3)?;
+        }
+        let eof = next.is_none()
+            || fence && cx.w.cut_word(p, "```") && cx.w.eof
+            || next == Some(b'<') && lex::cut_markup(cx.w, p);
+        if !eof {
+            if next == Some(b'<') {
+                if let Tag::Close(c) = lex::tag(cx.w, p)?
+                    && c.is_tool()
+                {
+                    return Ok(Some(self.json_done(cx, from, to, c.end, true)));
+                }
+                if cx.look.opener(cx.w, p)?.is_some() {
+                    self.note(Code::MissingCloseTag, to, to);
+                    return Ok(Some(self.json_done(cx, from, to, to, true)));
+                }
+            }
+            self.refuse(Code::InvalidJson);
+            self.state = State::SkipRejected(to);
+            return Ok(None);
+        }
+        if !cx.cut {
+            self.note(Code::MissingCloseTag, cx.w.end(), cx.w.end());
+        }
+        Ok(Some(self.json_done(cx, from, to, cx.w.end(), !cx.cut)))
+    }
+
+    /// The body is a whole value: its calls.
+    fn json_done(
+        &mut self,
+        cx: &mut Cx<'_, '_>,
+        from: usize,
+        to: usize,
+        end: usize,
+        whole: bool,
+    ) -> Done {
+        if self.over(cx, end) {
+            return self.finish(cx, end, whole);
+        }
+        let value = json::build(cx.w.str(from, to));
+        let several = matches!(value, Json::Array(_));
+        match read_calls(
+            value,
+            &["tool_name", "name", "tool"],
+            self.start,
+            cx.opts.limits.json_depth(),
+        ) {
+            Err(code) => self.refuse(code),
+            Ok(mut read) => {
+                if several && !whole {
+                    read.calls.truncate(1);
+                    if let Some(call) = read.calls.first_mut() {
+                        (call.name, call.args) = (None, None);
+                    }
+                }
+                for (code, call) in read.notes {
+                    self.notes.push(super::Note { code, start: from, end: to, call });
+                }
+                for (i, call) in read.calls.iter().enumerate() {
+                    let number = self.first_call + i as u32;
+                    if i > 0 {
+                        cx.queue.begin(number);
+                    }
+                    if let Some(name) = &call.name {
+                        cx.queue.name(number, name);
+                    }
+                }
+                if let Some(last) = read.calls.pop() {
+                    self.done = read.calls;
+                    self.cur = last;
+                }
+                let n = self.done.len();
+                for note in &mut self.notes {
+                    if note.code == Code::MissingCloseTag {
+                        note.call = n;
+                    }
+                }
+            }
+        }
+        self.finish(cx, end, whole)
+    }
+
+    /// After JSON that stands beside the name: `</tool>` or the end of input make it the arguments.
+    pub(super) fn beside_tail(
+        &mut self,
+        cx: &mut Cx<'_, '_>,
+        from: usize,
+        to: usize,
+    ) -> Result<Option<Done>, Wait> {
+        let (p, next) = cx.w.after_blanks(to)?;
+        let fits = match next {
+            None => true,
+            Some(b'<') => {
+                matches!(lex::tag(cx.w, p)?, Tag::Close(c) if c.is_tool())
+                    || lex::cut_markup(cx.w, p)
+            }
+            Some(_) => false,
+        };
+        if !fits {
+            self.refuse(Code::InvalidJson);
+            self.state = State::SkipRejected(to);
+            return Ok(None);
+        }
+        self.note(Code::JsonArguments, from, to);
+        self.note(Code::MissingArgumentsWrapper, from, to);
+        let args = match json::build(cx.w.str(from, to)) {
+            Json::Object(members) => Arguments::Object(members),
+            other => Arguments::Other(other),
+        };
+        self.cur.add_args(args);
+        (self.cur.args_closed, self.cur.typed, self.cur.resend) = (true, true, true);
+        self.last_end = to;
+        self.at = to;
+        self.state = State::Top;
+        Ok(None)
+    }
+}
+
+/// XT-27: the calls that a JSON value names; `names` are the members for the name, the expected one first.
+pub(crate) fn read_calls(
+    value: Json,
+    names: &[&str],
+    start: usize,
+    depth: usize,
+) -> Result<JsonCalls, Code> {
+    let items = match value {
+        Json::Object(_) => vec![value],
+        Json::Array(items) if !items.is_empty() => items,
+        _ => return Err(Code::InvalidJson),
+    };
+    let mut out = JsonCalls { calls: Vec::new(), notes: Vec::new() };
+    for (i, item) in items.into_iter().enumerate() {
+        let Json::Object(members) = item else { return Err(Code::InvalidJson) };
+        let mut draft = Draft::new(start);
+        draft.typed = true;
+        draft.args_closed = true;
+        let found = names.iter().enumerate().find_map(|(n, key)| members.get(key).map(|v| (n, v)));
+        match found {
+            None | Some((_, Json::Null)) => return Err(Code::MissingToolName),
+            Some((n, Json::String(name))) => {
+                let name = lex::trim(name);
+                if name.is_empty() {
+                    return Err(Code::MissingToolName);
+                }
+                if !lex::valid_tool_name(name) {
+                    return Err(Code::InvalidToolName);
+                }
+                if n > 0 {
+                    out.notes.push((Code::FieldAlias, i));
+                }
+                draft.name = Some(name.to_owned());
+            }
+            Some(_) => return Err(Code::InvalidToolName),
+        }
+        if let Some(Json::String(server)) = SERVER.iter().find_map(|key| members.get(key)) {
+            draft.server = Some(lex::trim(server).to_owned()).filter(|s| !s.is_empty());
+        }
+        let args = ARGS.iter().find_map(|key| members.get(key)).cloned();
+        draft.args = Some(read_arguments(args, depth, i, &mut out.notes));
+        out.calls.push(draft);
+    }
+    Ok(out)
+}
+
+fn read_arguments(
+    args: Option<Json>,
+    depth: usize,
+    call: usize,
+    notes: &mut Vec<(Code, usize)>,
+) -> Arguments {
+    match args {
+        None | Some(Json::Null) => Arguments::Object(Members::default()),
+        Some(Json::Object(members)) => Arguments::Object(members),
+        Some(Json::String(text)) => match json::parse(&text, depth) {
+            Some((Json::Object(members), repaired)) => {
+                notes.push((Code::JsonArguments, call));
+                if repaired {
+                    notes.push((Code::JsonRepaired, call));
+                }
+                Arguments::Object(members)
+            }
+            _ => {
+                notes.push((Code::ArgumentsNotObject, call));
+                Arguments::Other(Json::String(text))
+            }
+        },
+        Some(other) => {
+            notes.push((Code::ArgumentsNotObject, call));
+            Arguments::Other(other)
+        }
+    }
+}
+
+/// The name in an object that is not whole, if its member is.
+pub(crate) fn partial_name(text: &str, names: &[&str]) -> Option<String> {
+    let mut rest = text.strip_prefix('{')?;
+    let mut found: Vec<(usize, String)> = Vec::new();
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', '\r', '\n', ',']);
+        let mut scan = Scanner::new(0, 4096);
+        let Scan::Done(end) = scan.feed(rest.as_bytes()) else { break };
+        let Json::String(key) = json::build(&rest[..end]) else { break };
+        let Some(value) = rest[end..].trim_start().strip_prefix(':') else { break };
+        let value = value.trim_start();
+        let mut scan = Scanner::new(0, 4096);
+        let Scan::Done(end) = scan.feed(value.as_bytes()) else { break };
+        if let (Some(n), Json::String(name)) =
+            (names.iter().position(|k| *k == key), json::build(&value[..end]))
+        {
+            found.push((n, name));
+        }
+        rest = &value[end..];
+    }
+    found.into_iter().min_by_key(|(n, _)| *n).map(|(_, name)| name)
+}

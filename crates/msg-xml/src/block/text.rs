@@ -1,0 +1,473 @@
+//! Where a text value ends (XT-21), and what of it can be sent before that is known (XT-42).
+//! Mending a value that has no end of its own is `recover`.
+
+use super::args::relative;
+use super::cdata::{Cdata, Ended, Holder};
+use super::element::{Elem, Mode};
+use super::{Block, Cx, Done};
+use crate::code::Code;
+use crate::event::ArgPath;
+use crate::json::Json;
+use crate::lex::{self, OpenTag, Tag};
+use crate::look::{Parent, Strength};
+use crate::value::{self, Section};
+use crate::window::{MORE, Wait, Win};
+
+/// A text value that is open.
+#[derive(Debug)]
+pub(super) struct Text {
+    /// The content begins here (later than the element's beyond the size limit).
+    pub(super) from: usize,
+    pub(super) at: usize,
+    own: usize,
+    pub(super) bal: usize,
+    /// Last own close tags that did not end the value: start and end.
+    pub(super) last_structural: Option<(usize, usize)>,
+    pub(super) last_own: Option<(usize, usize)>,
+    pub(super) bare_end: Option<usize>,
+    pub(super) named_param: Option<usize>,
+    pub(super) sections: Vec<Section>,
+    /// Reports of sections, by the section's start.
+    pub(super) reports: Vec<(usize, usize, Code)>,
+    cdata: Option<Box<Cdata>>,
+    pub(super) flow: Flow,
+}
+
+/// What has been sent of a value.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    state: FlowState,
+    /// Blanks at the beginning end here, or later.
+    lead: usize,
+    /// Ranges of the source, touching ones joined.
+    sent: Vec<(usize, usize)>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum FlowState {
+    /// Only blanks so far.
+    #[default]
+    Lead,
+    /// Plain text, looked through up to here.
+    Plain(usize),
+    /// In this section of a value of sections only; the range from here on may go.
+    Section(usize, usize),
+    /// The rest comes with the value.
+    Held,
+}
+
+impl Text {
+    pub(super) fn new(from: usize) -> Self {
+        Text {
+            from,
+            at: from,
+            own: 1,
+            bal: 0,
+            last_structural: None,
+            last_own: None,
+            bare_end: None,
+            named_param: None,
+            sections: Vec::new(),
+            reports: Vec::new(),
+            cdata: None,
+            flow: Flow::default(),
+        }
+    }
+
+    pub(super) fn cursor(&self) -> usize {
+        self.cdata.as_ref().map_or(self.at, |c| c.at)
+    }
+
+    /// Marker and content start of the n-th section, open or closed.
+    fn section_start(&self, n: usize) -> Option<(usize, usize)> {
+        match self.sections.get(n) {
+            Some(s) => Some((s.start, s.from)),
+            None if n == self.sections.len() => self.cdata.as_ref().map(|c| (c.start, c.from)),
+            None => None,
+        }
+    }
+}
+
+/// What a token of the text leads to.
+enum Flowed {
+    On,
+    /// The value ends: content up to, source up to.
+    End(usize, usize),
+    /// The tail, or the bare end, of the block.
+    Stop(usize),
+    NoFit,
+}
+
+impl Block {
+    pub(super) fn text(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+        let strict = self.elems.len() > 1;
+        let Some(mut elem) = self.elems.pop() else { return Ok(None) };
+        let res = self.scan(cx, &mut elem, strict);
+        if cx.queue.on() {
+            self.send(cx, &mut elem);
+        }
+        self.elems.push(elem);
+        match res? {
+            Flowed::On => Ok(None),
+            Flowed::End(to, end) => self.finish_text(cx, to, end),
+            Flowed::Stop(_) if strict => {
+                self.reject_text(cx);
+                Ok(None)
+            }
+            Flowed::Stop(stop) => self.recover(cx, stop),
+            Flowed::NoFit => {
+                self.reject_text(cx);
+                Ok(None)
+            }
+        }
+    }
+
+    /// A strict value that does not fit: the object around it is none.
+    fn reject_text(&mut self, cx: &mut Cx<'_, '_>) {
+        let sent = self.elems.pop().is_some_and(|e| e.sent);
+        if let Some(parent) = self.elems.last_mut() {
+            parent.sent |= sent;
+        }
+        self.no_fit(cx);
+    }
+
+    /// Reads on from token to token.
+    fn scan(&mut self, cx: &mut Cx<'_, '_>, elem: &mut Elem, strict: bool) -> Result<Flowed, Wait> {
+        let Elem { own, parent, mode: Mode::Text(text), .. } = elem else { return Ok(Flowed::On) };
+        loop {
+            if text.cdata.is_some() {
+                match run_cdata(cx, text, own, parent)? {
+                    Some(ended) => self.cdata_ended(&ended),
+                    None => text.at = cx.w.end(),
+                }
+                if self.rewinds > cx.opts.limits.max_retries {
+                    cx.cut = true;
+                }
+                continue;
+            }
+            let Some(i) = memchr::memchr(b'<', cx.w.from(text.at)) else {
+                text.at = cx.w.end();
+                return if cx.w.eof { Ok(self.text_at_end(cx, text, strict)) } else { Err(MORE) };
+            };
+            text.at += i;
+            let p = text.at;
+            if let Some(stop) = self.bare_end.filter(|&b| p >= b) {
+                return Ok(Flowed::Stop(stop));
+            }
+            if !strict && text.bal == 0 && self.recovery.skips(own, p) {
+                return Ok(Flowed::Stop(self.recovery.stop()));
+            }
+            match lex::need(cx.w, p + 1)? {
+                Some(b'!') if lex::marker(cx.w, p)? => {
+                    text.cdata = Some(Box::new(Cdata::new(p)));
+                    continue;
+                }
+                Some(b) if b < 0x80 && b != b'/' && b != b'_' && !b.is_ascii_alphabetic() => {
+                    text.at = p + 1;
+                    continue;
+                }
+                _ => {}
+            }
+            let flowed = match lex::tag(cx.w, p)? {
+                Tag::Close(c) => self.close_in_text(
+                    cx,
+                    text,
+                    own,
+                    parent,
+                    p,
+                    c.end,
+                    strict,
+                    c.name,
+                    c.is_tool(),
+                )?,
+                Tag::Open(t) => {
+                    open_in_text(cx, text, own, &t)?;
+                    Flowed::On
+                }
+                Tag::Cut | Tag::None => {
+                    text.at = p + 1;
+                    Flowed::On
+                }
+            };
+            if !matches!(flowed, Flowed::On) {
+                return Ok(flowed);
+            }
+        }
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the parts of one element, borrowed apart from the block"
+    )]
+    fn close_in_text(
+        &mut self,
+        cx: &mut Cx<'_, '_>,
+        text: &mut Text,
+        own: &str,
+        parent: &Parent,
+        p: usize,
+        end: usize,
+        strict: bool,
+        name: &str,
+        is_tool: bool,
+    ) -> Result<Flowed, Wait> {
+        if let Some(tail) = tail(cx.w, name, end)? {
+            if text.bal == 0 {
+                return Ok(Flowed::Stop(p));
+            }
+            text.bal -= 1;
+            text.at = tail;
+            return Ok(Flowed::On);
+        }
+        if name.eq_ignore_ascii_case(own) {
+            let structural = cx.look.structural(cx.w, end, own, parent)? != Strength::No;
+            text.own -= 1;
+            if text.own == 0 && structural {
+                return Ok(Flowed::End(p, end));
+            }
+            text.own = text.own.max(1);
+            text.last_own = Some((p, end));
+            if structural {
+                text.last_structural = Some((p, end));
+            }
+            text.at = end;
+            return Ok(Flowed::On);
+        }
+        if strict
+            && text.bal == 0
+            && let Some(outer) = self.elems.first()
+            && name.eq_ignore_ascii_case(&outer.own)
+        {
+            if cx.look.structural(cx.w, end, &outer.own, &outer.parent)? != Strength::No {
+                return Ok(Flowed::NoFit);
+            }
+        } else if is_tool {
+            if text.bal > 0 {
+                text.bal -= 1;
+            } else if text.bare_end.is_none() && self.bare_end.is_none() {
+                let (q, next) = cx.w.after_blanks(end)?;
+                let bare =
+                    next.is_none() || next == Some(b'<') && cx.look.opener(cx.w, q)?.is_some();
+                text.bare_end = bare.then_some(p);
+            }
+        }
+        text.at = end;
+        Ok(Flowed::On)
+    }
+
+    /// The end of input in a text.
+    fn text_at_end(&mut self, cx: &mut Cx<'_, '_>, text: &Text, strict: bool) -> Flowed {
+        if strict {
+            return Flowed::NoFit;
+        }
+        match self.bare_end.or(text.bare_end) {
+            Some(stop) if !cx.cut => {
+                self.bare_end = Some(stop);
+                self.at_eof = true;
+                Flowed::Stop(stop)
+            }
+            _ => Flowed::Stop(usize::MAX),
+        }
+    }
+
+    /// The value is the text up to `to`; reading goes on at `end`.
+    pub(super) fn finish_text(
+        &mut self,
+        cx: &mut Cx<'_, '_>,
+        to: usize,
+        end: usize,
+    ) -> Result<Option<Done>, Wait> {
+        let whole = !self.over(cx, to);
+        let call = self.call();
+        let Some(Elem { content, mode: Mode::Text(text), path, sent, .. }) = self.elems.last_mut()
+        else {
+            return Ok(None);
+        };
+        let (from, content, path) = (text.from, *content, path.clone());
+        let sections: Vec<Section> =
+            text.sections.iter().filter(|s| s.end <= to).map(|s| relative(s, from)).collect();
+        let reports = std::mem::take(&mut text.reports);
+        let flow = std::mem::take(&mut text.flow);
+        let (value, notes) =
+            if whole { value::value(cx.w.str(from, to), &sections) } else { Default::default() };
+        if cx.queue.on() && whole {
+            *sent |= send_rest(cx, call, &path, &flow, &value);
+        }
+        self.value_notes(notes, content, to);
+        for (start, stop, code) in reports {
+            if stop <= to {
+                self.note(code, start, stop);
+            }
+        }
+        self.finish_elem(cx, Json::String(value), to, end)
+    }
+
+    /// Sends what can no longer change.
+    fn send(&self, cx: &mut Cx<'_, '_>, elem: &mut Elem) {
+        let call = self.call();
+        let Elem { mode: Mode::Text(text), path, sent, .. } = elem else { return };
+        if text.flow.state == FlowState::Held {
+            return;
+        }
+        while let Some((from, to)) = next_piece(cx.w, text) {
+            cx.queue.arg(call, path, from, to);
+            *sent = true;
+            match text.flow.sent.last_mut() {
+                Some(last) if last.1 == from => last.1 = to,
+                _ => text.flow.sent.push((from, to)),
+            }
+        }
+    }
+}
+
+/// The piece of the source that may be sent now.
+fn next_piece(w: &Win<'_>, text: &mut Text) -> Option<(usize, usize)> {
+    loop {
+        match text.flow.state {
+            FlowState::Held => return None,
+            FlowState::Lead => {
+                let p = w.skip_blanks(text.flow.lead.max(text.from));
+                text.flow.lead = p;
+                let rest = w.from(p);
+                let placeholder = b"CDATA-START[";
+                let n = rest.len().min(placeholder.len());
+                text.flow.state = match rest.first() {
+                    None => return None,
+                    Some(b'<') if text.section_start(0).is_some_and(|(start, _)| start == p) => {
+                        FlowState::Section(0, p + lex::CDATA.len())
+                    }
+                    Some(b'<') if rest.len() < lex::CDATA.len() => return None,
+                    Some(b'<' | b'&') => FlowState::Held,
+                    Some(_) if rest[..n] == placeholder[..n] => {
+                        if n < placeholder.len() {
+                            return None;
+                        }
+                        FlowState::Held
+                    }
+                    Some(_) => FlowState::Plain(text.from + value::block_lead(w.str(text.from, p))),
+                };
+            }
+            FlowState::Plain(seen) => {
+                let rest = w.from(seen);
+                let stop = memchr::memchr2(b'<', b'&', rest);
+                let piece = &rest[..stop.unwrap_or(rest.len())];
+                let kept =
+                    piece.iter().rposition(|b| !crate::window::is_blank(*b)).map_or(0, |i| i + 1);
+                // A character is never cut: the window ends on a boundary and blanks are ASCII.
+                text.flow.state =
+                    if stop.is_some() { FlowState::Held } else { FlowState::Plain(seen + kept) };
+                return (kept > 0).then_some((seen, seen + kept));
+            }
+            FlowState::Section(n, from) => {
+                let closed = text.sections.get(n).copied();
+                let to = match (closed, &text.cdata) {
+                    (Some(s), _) => s.to,
+                    (None, Some(c)) => c.at,
+                    (None, None) => return None,
+                };
+                if to > from {
+                    text.flow.state = FlowState::Section(n, to);
+                    return Some((from, to));
+                }
+                let (Some(closed), Some((start, next))) = (closed, text.section_start(n + 1))
+                else {
+                    return None;
+                };
+                if !lex::all_blank(w.str(closed.end, start)) {
+                    text.flow.state = FlowState::Held;
+                    return None;
+                }
+                text.flow.state = FlowState::Section(n + 1, next);
+                if start > closed.end {
+                    return Some((closed.end, start));
+                }
+            }
+        }
+    }
+}
+
+/// Sends what is missing of a value; starts again if what was sent is not its beginning.
+fn send_rest(cx: &mut Cx<'_, '_>, call: u32, path: &ArgPath, flow: &Flow, value: &str) -> bool {
+    let mut rest = Some(value);
+    for &(from, to) in &flow.sent {
+        rest = rest.and_then(|r| r.strip_prefix(cx.w.str(from, to)));
+    }
+    match rest {
+        Some("") => !flow.sent.is_empty(),
+        Some(rest) => {
+            cx.queue.arg_text(call, path, rest.to_owned());
+            true
+        }
+        None => {
+            cx.queue.reset(call, path);
+            if !value.is_empty() {
+                cx.queue.arg_text(call, path, value.to_owned());
+            }
+            true
+        }
+    }
+}
+
+fn run_cdata(
+    cx: &mut Cx<'_, '_>,
+    text: &mut Text,
+    own: &str,
+    parent: &Parent,
+) -> Result<Option<Ended>, Wait> {
+    let Some(mut cdata) = text.cdata.take() else { return Ok(None) };
+    match cdata.run(cx, Holder { own, parent }) {
+        Err(wait) => {
+            text.cdata = Some(cdata);
+            Err(wait)
+        }
+        Ok(None) => {
+            text.sections.push(Section {
+                start: cdata.start,
+                from: cdata.from,
+                to: cx.w.end(),
+                end: cx.w.end(),
+            });
+            Ok(None)
+        }
+        Ok(Some(ended)) => {
+            let s = ended.section;
+            text.sections.push(s);
+            text.at = s.end;
+            text.reports.extend(ended.codes().map(|code| (s.start, s.end, code)));
+            Ok(Some(ended))
+        }
+    }
+}
+
+fn open_in_text(
+    cx: &mut Cx<'_, '_>,
+    text: &mut Text,
+    own: &str,
+    t: &OpenTag<'_>,
+) -> Result<(), Wait> {
+    if t.is_tool() && cx.look.opener(cx.w, t.start)?.is_some() {
+        text.bal += 1;
+    } else if t.is(own) && !t.self_closing {
+        text.own += 1;
+    }
+    if text.named_param.is_none() && t.named_param() {
+        text.named_param = Some(t.start);
+    }
+    text.at = t.end;
+    Ok(())
+}
+
+/// The end of a tail whose ARGS close tag, `name`, ends at `end`.
+pub(super) fn tail(w: &Win<'_>, name: &str, end: usize) -> Result<Option<usize>, Wait> {
+    if !Parent::Args.closed_by(name) {
+        return Ok(None);
+    }
+    let (q, next) = w.after_blanks(end)?;
+    if next != Some(b'<') {
+        return Ok(None);
+    }
+    match lex::tag(w, q)? {
+        Tag::Close(c) if c.is_tool() => Ok(Some(c.end)),
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,190 @@
+//! Calls that may be run and calls that may not, as two types. What to do with them is the caller's.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use msg_core::{Arguments, Extra, IdSource, RawJson, ToolCall};
+
+use crate::json::Json;
+
+/// Where a call came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The dialect (`json` for the JSON body), none for `<tool>` with elements.
+    pub format: Option<Arc<str>>,
+    /// It stood in a code fence (XT-5).
+    pub fenced: bool,
+    /// It stood in thinking that was never closed (XT-7): a policy may ask first.
+    pub recovered: bool,
+}
+
+/// A complete call: what an executor takes. Equality is that of server, tool and arguments.
+///
+/// ```
+/// let call = msg_xml::Call::new("read_file", r#"{"path":"a.txt"}"#.to_owned());
+/// assert_eq!(call.server_name(), "local");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub(crate) server: String,
+    pub(crate) tool: String,
+    pub(crate) arguments: Arguments,
+    pub(crate) raws: Vec<(String, Range<usize>)>,
+    pub(crate) source: String,
+    pub(crate) origin: Origin,
+    /// In the input.
+    pub(crate) span: Range<u64>,
+    /// The arguments came as JSON and have their types.
+    pub(crate) typed: bool,
+}
+
+impl PartialEq for Call {
+    fn eq(&self, other: &Self) -> bool {
+        self.server == other.server
+            && self.tool == other.tool
+            && self.arguments.text() == other.arguments.text()
+    }
+}
+
+impl Call {
+    /// A call of a local tool.
+    pub fn new(tool: impl Into<String>, arguments: impl Into<Arguments>) -> Self {
+        Call {
+            server: "local".to_owned(),
+            tool: tool.into(),
+            arguments: arguments.into(),
+            raws: Vec::new(),
+            source: String::new(),
+            origin: Origin::default(),
+            span: 0..0,
+            typed: true,
+        }
+    }
+
+    /// The same call, of another server.
+    #[must_use]
+    pub fn with_server(mut self, server: impl Into<String>) -> Self {
+        self.server = server.into();
+        self
+    }
+
+    /// The server; `local` if none was named.
+    pub fn server_name(&self) -> &str {
+        &self.server
+    }
+
+    /// The tool.
+    pub fn tool_name(&self) -> &str {
+        &self.tool
+    }
+
+    /// The arguments as JSON text, members in order of appearance.
+    pub fn arguments(&self) -> &Arguments {
+        &self.arguments
+    }
+
+    /// The inner source of a parameter as it was written, of the first of that name.
+    pub fn raw_str(&self, parameter: &str) -> Option<&str> {
+        let (_, range) = self.raws.iter().find(|(key, _)| key == parameter)?;
+        self.source.get(range.clone())
+    }
+
+    /// The source of the call; empty if it was not read from text.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Where it came from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The neutral form. A server other than `local` goes to `extra` as `xml.server_name`.
+    pub fn to_core(&self, id: impl Into<String>) -> ToolCall {
+        core_call(id.into(), &self.tool, &self.server, self.arguments.clone())
+    }
+}
+
+/// A call that the end of the message cut off. It cannot be turned into a [`Call`].
+#[derive(Clone, Debug)]
+pub struct PartialCall {
+    pub(crate) server: String,
+    pub(crate) tool: Option<String>,
+    pub(crate) arguments: Arguments,
+    pub(crate) raws: Vec<(String, Range<usize>)>,
+    pub(crate) source: String,
+    pub(crate) origin: Origin,
+    /// In the input.
+    pub(crate) span: Range<u64>,
+}
+
+impl PartialEq for PartialCall {
+    fn eq(&self, other: &Self) -> bool {
+        self.server == other.server
+            && self.tool == other.tool
+            && self.arguments.text() == other.arguments.text()
+    }
+}
+
+impl PartialCall {
+    /// The server; `local` if none is known.
+    pub fn server_name(&self) -> &str {
+        &self.server
+    }
+
+    /// The tool, if the name had been closed.
+    pub fn tool_name(&self) -> Option<&str> {
+        self.tool.as_deref()
+    }
+
+    /// What there is of the arguments.
+    pub fn arguments(&self) -> &Arguments {
+        &self.arguments
+    }
+
+    /// What there is of a parameter's inner source.
+    pub fn raw_str(&self, parameter: &str) -> Option<&str> {
+        let (_, range) = self.raws.iter().find(|(key, _)| key == parameter)?;
+        self.source.get(range.clone())
+    }
+
+    /// The source from the opener to the end of the message.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Where it came from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The neutral form, for history only; the name is empty if unknown.
+    pub(crate) fn to_core(&self, id: String) -> ToolCall {
+        core_call(
+            id,
+            self.tool.as_deref().unwrap_or_default(),
+            &self.server,
+            self.arguments.clone(),
+        )
+    }
+}
+
+fn core_call(id: String, tool: &str, server: &str, arguments: Arguments) -> ToolCall {
+    let mut call = ToolCall::new(id, tool, arguments);
+    if server != "local" {
+        let mut extra = Extra::default();
+        extra.insert(msg_core::Origin::Xml, "server_name", RawJson::string(server));
+        call.extra = extra;
+    }
+    call
+}
+
+/// An id from the caller's source of numbers.
+pub(crate) fn fresh_id(ids: &mut dyn IdSource) -> String {
+    format!("call_{:016x}", ids.next_u64())
+}
+
+/// The text of a tree as arguments.
+pub(crate) fn arguments_of(value: &Json) -> Arguments {
+    Arguments::from(value.text())
+}

@@ -1,0 +1,259 @@
+//! What the machine says while it reads (XT-41): the queue that it writes to, and the borrowed events that
+//! a caller sees. The queue names places; text is borrowed only when an event is taken.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use msg_core::{Diagnostic, IdSource, StreamEvent};
+
+use crate::call::{Call, PartialCall};
+use crate::code::Code;
+use crate::parsed::ThinkingStyle;
+
+/// One step of a key path into arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PathItem {
+    /// A parameter or member.
+    Key(Arc<str>),
+    /// n ≥ 1 after a key: its (n+1)-th sibling.
+    Index(usize),
+}
+
+/// Where in the arguments a piece belongs; cheap to clone.
+///
+/// ```
+/// use msg_xml::ArgPath;
+/// assert_eq!(ArgPath::from_iter(["edits", "search"]).to_string(), "edits.search");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct ArgPath(Option<Arc<[PathItem]>>);
+
+impl ArgPath {
+    /// The arguments themselves.
+    pub fn root() -> Self {
+        ArgPath(None)
+    }
+
+    /// The steps.
+    pub fn items(&self) -> &[PathItem] {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    /// Whether this path is `prefix` or lies below it.
+    pub fn starts_with(&self, prefix: &ArgPath) -> bool {
+        self.items().starts_with(prefix.items())
+    }
+
+    /// The path of the `nth` value (from 0) of `key` below this one.
+    pub(crate) fn child(&self, key: &str, nth: usize) -> Self {
+        let mut items = self.items().to_vec();
+        items.push(PathItem::Key(key.into()));
+        if nth > 0 {
+            items.push(PathItem::Index(nth));
+        }
+        ArgPath(Some(items.into()))
+    }
+}
+
+impl<'a> FromIterator<&'a str> for ArgPath {
+    fn from_iter<T: IntoIterator<Item = &'a str>>(keys: T) -> Self {
+        let items: Vec<PathItem> = keys.into_iter().map(|k| PathItem::Key(k.into())).collect();
+        ArgPath(Some(items.into()))
+    }
+}
+
+impl fmt::Display for ArgPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, item) in self.items().iter().enumerate() {
+            match item {
+                PathItem::Key(key) if i == 0 => f.write_str(key)?,
+                PathItem::Key(key) => write!(f, ".{key}")?,
+                PathItem::Index(n) => write!(f, "[{n}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It may be run.
+    Complete(Call),
+    /// The message ended in it; it must not be run.
+    Partial(PartialCall),
+}
+
+/// One event of a stream (XT-41). Spans are byte offsets into the whole input.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A piece of text.
+    Text {
+        /// The piece.
+        text: Cow<'a, str>,
+        /// Where it stood.
+        span: Range<u64>,
+    },
+    /// A piece of thinking; pieces that touch belong to one thought.
+    Thinking {
+        /// The piece.
+        text: Cow<'a, str>,
+        /// Where it stood.
+        span: Range<u64>,
+        /// Tags or brackets.
+        style: ThinkingStyle,
+    },
+    /// A call has begun.
+    ToolBegin {
+        /// Its number.
+        call: u32,
+    },
+    /// Its name is known.
+    ToolName {
+        /// Its number.
+        call: u32,
+        /// The tool's name.
+        name: String,
+    },
+    /// A piece of a text value.
+    Arg {
+        /// The call.
+        call: u32,
+        /// The value.
+        path: ArgPath,
+        /// The piece.
+        text: Cow<'a, str>,
+    },
+    /// What was sent under the path is void.
+    ArgReset {
+        /// The call.
+        call: u32,
+        /// The value, or what holds it.
+        path: ArgPath,
+    },
+    /// The call is over.
+    ToolEnd {
+        /// Its number.
+        call: u32,
+        /// The call.
+        outcome: Outcome,
+    },
+    /// It was none, or a limit removed it.
+    ToolVoid {
+        /// Its number.
+        call: u32,
+        /// Why.
+        code: Code,
+    },
+    /// Text or thinking that was sent turns out to be the calls that follow; at the end of a message only.
+    Reclaim(Range<u64>),
+    /// Something to report.
+    Diagnostic(Diagnostic),
+}
+
+impl<'a> Event<'a> {
+    /// The events of other crates (MS-23): text, reasoning, and each finished call as three events. Ids are drawn from `ids`.
+    ///
+    /// ```
+    /// use msg_core::{CountingIds, StreamEvent};
+    /// let event = msg_xml::Event::Text { text: "hi".into(), span: 0..2 };
+    /// let mut ids = CountingIds::default();
+    /// assert_eq!(event.into_stream_events(&mut ids).next(), Some(StreamEvent::TextDelta { choice: 0, text: "hi".into() }));
+    /// ```
+    pub fn into_stream_events(
+        self,
+        ids: &mut dyn IdSource,
+    ) -> impl Iterator<Item = StreamEvent<'a>> + use<'a> {
+        let events = match self {
+            Event::Text { text, .. } => vec![StreamEvent::TextDelta { choice: 0, text }],
+            Event::Thinking { text, .. } => vec![StreamEvent::ReasoningDelta { choice: 0, text }],
+            Event::ToolEnd { call: index, outcome } => {
+                let id = crate::call::fresh_id(ids);
+                let (call, complete) = match outcome {
+                    Outcome::Complete(call) => (call.to_core(id), true),
+                    Outcome::Partial(call) => (call.to_core(id), false),
+                };
+                vec![
+                    StreamEvent::ToolCallBegin {
+                        choice: 0,
+                        index,
+                        id: Some(call.id.clone().into()),
+                        name: call.name.clone().into(),
+                    },
+                    StreamEvent::ToolCallDelta {
+                        choice: 0,
+                        index,
+                        arguments: call.arguments.text().to_owned().into(),
+                    },
+                    StreamEvent::ToolCall { choice: 0, index, call: Cow::Owned(call), complete },
+                ]
+            }
+            _ => Vec::new(),
+        };
+        events.into_iter()
+    }
+}
+
+/// An event in the queue: places instead of text.
+#[derive(Debug)]
+pub(crate) enum Ev {
+    Text { from: usize, to: usize },
+    Thinking { from: usize, to: usize, style: ThinkingStyle },
+    Begin { call: u32 },
+    Name { call: u32, name: String },
+    Arg { call: u32, path: ArgPath, from: usize, to: usize },
+    ArgText { call: u32, path: ArgPath, text: String },
+    Reset { call: u32, path: ArgPath },
+    End { call: u32, outcome: Box<Outcome> },
+    Void { call: u32, code: Code },
+    Reclaim { from: usize, to: usize },
+    Report { code: Code, from: usize, to: usize, detail: Option<Box<str>> },
+}
+
+/// The events that have not been taken. Muted while a text is read that may turn out to be no call.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    pub(crate) events: Vec<Ev>,
+    muted: bool,
+}
+
+impl Queue {
+    pub(crate) fn on(&self) -> bool {
+        !self.muted
+    }
+
+    pub(crate) fn mute(&mut self, muted: bool) {
+        self.muted = muted;
+    }
+
+    pub(crate) fn push(&mut self, ev: Ev) {
+        if !self.muted {
+            self.events.push(ev);
+        }
+    }
+
+    pub(crate) fn begin(&mut self, call: u32) {
+        self.push(Ev::Begin { call });
+    }
+
+    pub(crate) fn name(&mut self, call: u32, name: &str) {
+        if !self.muted {
+            self.events.push(Ev::Name { call, name: name.to_owned() });
+        }
+    }
+
+    pub(crate) fn arg(&mut self, call: u32, path: &ArgPath, from: usize, to: usize) {
+        self.push(Ev::Arg { call, path: path.clone(), from, to });
+    }
+
+    pub(crate) fn arg_text(&mut self, call: u32, path: &ArgPath, text: String) {
+        self.push(Ev::ArgText { call, path: path.clone(), text });
+    }
+
+    pub(crate) fn reset(&mut self, call: u32, path: &ArgPath) {
+        self.push(Ev::Reset { call, path: path.clone() });
+    }
+}

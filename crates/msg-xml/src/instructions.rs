@@ -1,0 +1,181 @@
+//! The prompt text that teaches a model this format (XT-46). Fixed but for the tools, so that it can be cached.
+
+use crate::definition::ToolDefinition;
+use crate::json::{Json, Members};
+use crate::lex::trim;
+use crate::options::Thinking;
+use crate::schema::Node;
+
+const HEAD: &str = "\
+# Tools
+
+You act by calling tools. To call one, write exactly this block in your reply:
+
+<tool>
+<server_name>local</server_name>
+<tool_name>NAME</tool_name>
+<arguments>
+  <PARAMETER>value</PARAMETER>
+</arguments>
+</tool>
+
+Rules:
+";
+
+const THINK: &str = "- Think before you act, on a line of its own in square brackets: [I will read the file first]\n";
+
+const RULES: &str = "\
+- Write one element per parameter, named exactly as listed below, and close every element.
+- Give a list by repeating the element, an object by nesting elements.
+- Put code, diffs, markup and text of several lines into CDATA: <content><![CDATA[...]]></content>. Nothing inside CDATA is escaped; write ]]> inside it as ]]]]><![CDATA[>.
+- Outside CDATA write &amp; for & and &lt; for <.
+- Several blocks in one reply are run in order.
+- Never put a call into a code fence or backticks, and never write a result yourself: it arrives in the next message as \"Tool: NAME\", a line break and the result, or \"Error: \" and the reason.
+
+Available tools:
+";
+
+/// Nesting of parameters that is listed.
+const MAX_LEVEL: usize = 16;
+
+/// The instructions for a list of tools. With [`Thinking::Off`] the line about thinking is left out.
+///
+/// ```
+/// use msg_xml::{Thinking, ToolDefinition, instructions};
+/// let text = instructions(&[ToolDefinition::new("ls")], Thinking::Extract);
+/// assert!(text.ends_with("\n## ls\nParameters: none\n"));
+/// ```
+pub fn instructions(tools: &[ToolDefinition], thinking: Thinking) -> String {
+    let mut out = String::from(HEAD);
+    if thinking != Thinking::Off {
+        out.push_str(THINK);
+    }
+    out.push_str(RULES);
+    for tool in tools {
+        describe(tool, &mut out);
+    }
+    out
+}
+
+fn describe(tool: &ToolDefinition, out: &mut String) {
+    out.push_str("\n## ");
+    out.push_str(&tool.name);
+    out.push('\n');
+    if let Some(server) = tool.server_name.as_deref().filter(|s| *s != "local") {
+        out.push_str("Server: ");
+        out.push_str(server);
+        out.push('\n');
+    }
+    if let Some(text) = tool.description.as_deref().map(str::trim).filter(|t| !t.is_empty()) {
+        out.push_str(text);
+        out.push('\n');
+    }
+    let schema = tool.schema();
+    let mut lines = String::new();
+    members(Node { root: &schema, schema: &schema }, 0, &mut lines);
+    out.push_str(if lines.is_empty() { "Parameters: none\n" } else { "Parameters:\n" });
+    out.push_str(&lines);
+}
+
+/// A line for each property, with what is below it.
+fn members(node: Node<'_>, level: usize, out: &mut String) {
+    let node = node.resolved();
+    let (Some(Json::Object(properties)), true) = (node.member("properties"), level < MAX_LEVEL)
+    else {
+        return;
+    };
+    let required = |key: &str| match node.member("required") {
+        Some(Json::Array(keys)) => keys.iter().any(|k| matches!(k, Json::String(k) if k == key)),
+        _ => false,
+    };
+    for (key, schema) in properties.iter() {
+        let place = node.at(schema);
+        let resolved = place.resolved();
+        (0..level).for_each(|_| out.push_str("  "));
+        out.push_str("- ");
+        out.push_str(key);
+        out.push_str(" (");
+        type_name(resolved, 0, out);
+        if required(key) {
+            out.push_str(", required");
+        }
+        out.push(')');
+        let text = [place, resolved].into_iter().find_map(|n| match n.member("description") {
+            Some(Json::String(text)) if !trim(text).is_empty() => Some(text),
+            _ => None,
+        });
+        if let Some(text) = text {
+            out.push_str(": ");
+            out.push_str(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+        out.push('\n');
+        below(resolved, level + 1, out);
+    }
+}
+
+/// Members of an object, or of the items of a list.
+fn below(node: Node<'_>, level: usize, out: &mut String) {
+    match node.member("items") {
+        Some(items) => members(node.at(items), level, out),
+        None => members(node, level, out),
+    }
+}
+
+fn type_name(node: Node<'_>, level: usize, out: &mut String) {
+    let node = node.resolved();
+    if let Some(Json::Array(values)) = node.member("enum") {
+        out.push_str("one of ");
+        for (i, value) in values.iter().enumerate() {
+            if i > 0 {
+                out.push_str(", ");
+            }
+            value.write(out);
+        }
+        return;
+    }
+    if level >= MAX_LEVEL {
+        out.push_str("any");
+        return;
+    }
+    let alternatives = ["anyOf", "oneOf"].iter().find_map(|key| match node.member(key) {
+        Some(Json::Array(items)) if !items.is_empty() => Some(items),
+        _ => None,
+    });
+    if let Some(items) = alternatives {
+        for (i, item) in items.iter().enumerate() {
+            if i > 0 {
+                out.push_str(" or ");
+            }
+            type_name(node.at(item), level + 1, out);
+        }
+        return;
+    }
+    match node.member("type") {
+        Some(Json::String(name)) => one_type(node, name, level, out),
+        Some(Json::Array(names)) if !names.is_empty() => {
+            for (i, name) in names.iter().enumerate() {
+                if i > 0 {
+                    out.push_str(" or ");
+                }
+                match name {
+                    Json::String(name) => one_type(node, name, level, out),
+                    _ => out.push_str("any"),
+                }
+            }
+        }
+        _ => out.push_str("any"),
+    }
+}
+
+fn one_type(node: Node<'_>, name: &str, level: usize, out: &mut String) {
+    if name != "array" {
+        out.push_str(name);
+        return;
+    }
+    out.push_str("list of ");
+    let none = Json::Object(Members::default());
+    match node.member("items") {
+        Some(items) => type_name(node.at(items), level + 1, out),
+        None => type_name(Node { root: &none, schema: &none }, level + 1, out),
+    }
+}

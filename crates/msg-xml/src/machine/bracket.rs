@@ -1,0 +1,194 @@
+//! Bracket thinking (XT-8): a line that begins with `[` and holds a sentence.
+
+use super::span::{Span, SpanEnd};
+use super::{Machine, Mode};
+use crate::event::Ev;
+use crate::lex::trim;
+use crate::look::Look;
+use crate::options::Thinking;
+use crate::parsed::ThinkingStyle;
+use crate::window::{MORE, Wait, Win};
+
+/// Longest candidate.
+const BRACKET_MAX: usize = 16384;
+
+/// A `[` that may open a thought.
+#[derive(Debug)]
+pub(super) struct Bracket {
+    pub(super) start: usize,
+    at: usize,
+    depth: usize,
+    span: Option<Span>,
+    /// At the beginning of a line inside the brackets.
+    line: bool,
+    /// The matching `]` has been found here.
+    close: Option<usize>,
+}
+
+impl Bracket {
+    pub(super) fn new(start: usize) -> Self {
+        Bracket { start, at: start + 1, depth: 1, span: None, line: false, close: None }
+    }
+
+    /// Where the matching `]` stands; `None` if this is no thought.
+    fn run(&mut self, w: &Win<'_>, look: &mut Look) -> Result<Option<usize>, Wait> {
+        if w.at(self.start + 1) == Some(b'[') {
+            return Ok(None);
+        }
+        loop {
+            if let Some(close) = self.close {
+                return Ok(followed_well(w, look, close + 1)?.then_some(close));
+            }
+            if self.at - self.start >= BRACKET_MAX {
+                return Ok(None);
+            }
+            if let Some(span) = &mut self.span {
+                self.at = match span.run(w)? {
+                    SpanEnd::Closed(p) | SpanEnd::Text(p) => p,
+                };
+                self.span = None;
+                continue;
+            }
+            if self.line {
+                if line_ends_it(w, self.at)? {
+                    return Ok(None);
+                }
+                self.line = false;
+            }
+            let Some(b) = w.at(self.at) else {
+                return if w.eof { Ok(None) } else { Err(MORE.by(self.start + BRACKET_MAX)) };
+            };
+            match b {
+                b'\\' => {
+                    let Some(next) = w.at(self.at + 1) else {
+                        return if w.eof { Ok(None) } else { Err(MORE) };
+                    };
+                    // A character of several bytes has no byte that counts.
+                    self.at += if next < 0x80 { 2 } else { 1 };
+                }
+                b'`' => self.span = Some(Span::new(self.at)),
+                b'[' => {
+                    self.depth += 1;
+                    self.at += 1;
+                }
+                b']' => {
+                    self.depth -= 1;
+                    if self.depth == 0 {
+                        self.close = Some(self.at);
+                    }
+                    self.at += 1;
+                }
+                b'\r' if w.at(self.at + 1).is_none() && !w.eof => return Err(MORE),
+                b'\r' | b'\n' => {
+                    self.at += if b == b'\r' && w.at(self.at + 1) == Some(b'\n') { 2 } else { 1 };
+                    self.line = true;
+                }
+                b'<' if look.opener(w, self.at)?.is_some() => return Ok(None),
+                _ => self.at += 1,
+            }
+        }
+    }
+}
+
+impl Machine {
+    pub(super) fn bracket(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+        let Mode::Bracket(bracket) = &mut self.mode else { return Ok(()) };
+        let start = bracket.start;
+        let close = bracket.run(w, &mut self.look)?;
+        self.mode = Mode::Text;
+        let Some(close) = close.filter(|&close| is_thought(w.str(start + 1, close))) else {
+            return Ok(());
+        };
+        self.text_upto(w, start);
+        self.think(start + 1, close, ThinkingStyle::Bracket);
+        self.pos = close + 1;
+        self.sent = self.pos;
+        Ok(())
+    }
+
+    /// Sends a piece of thinking, unless it is left out.
+    pub(super) fn think(&mut self, from: usize, to: usize, style: ThinkingStyle) {
+        let mut from = from;
+        while from < to && self.opts.thinking == Thinking::Extract {
+            let end = self.next_seam(from, to);
+            self.queue.push(Ev::Thinking { from, to: end, style });
+            from = end;
+        }
+    }
+}
+
+/// A blank line, or a line that begins with `[`.
+fn line_ends_it(w: &Win<'_>, pos: usize) -> Result<bool, Wait> {
+    let mut p = pos;
+    while let Some(b' ' | b'\t') = w.at(p) {
+        p += 1;
+    }
+    match w.at(p) {
+        None if !w.eof => Err(MORE),
+        None | Some(b'\r' | b'\n') => Ok(true),
+        Some(b'[') => Ok(p - pos <= 3 && w.str(pos, p).bytes().all(|b| b == b' ')),
+        Some(_) => Ok(false),
+    }
+}
+
+/// Only spaces and tabs up to the line break, the end of input or a real opener.
+fn followed_well(w: &Win<'_>, look: &mut Look, pos: usize) -> Result<bool, Wait> {
+    let mut p = pos;
+    while let Some(b' ' | b'\t') = w.at(p) {
+        p += 1;
+    }
+    match w.at(p) {
+        None if !w.eof => Err(MORE),
+        None | Some(b'\r' | b'\n') => Ok(true),
+        Some(b'<') => Ok(look.opener(w, p)?.is_some()),
+        Some(_) => Ok(false),
+    }
+}
+
+/// Whether the content of brackets reads like a thought (XT-8).
+pub(crate) fn is_thought(content: &str) -> bool {
+    let text = without_enumerator(trim(content));
+    if !text.chars().next().is_some_and(char::is_alphabetic) {
+        return false;
+    }
+    let trimmed = trim(content);
+    if is_json_items(trimmed) || is_word_list(text) {
+        return false;
+    }
+    let caseless = text
+        .chars()
+        .filter(|c| !c.is_ascii() && c.is_alphabetic() && !c.is_lowercase() && !c.is_uppercase())
+        .count();
+    let ends = text.ends_with(['.', '!', '?', '…', '。', '！', '？']);
+    let words = text.split([' ', '\t', '\r', '\n']).filter(|w| !w.is_empty()).count();
+    caseless >= 4
+        || caseless >= 1 && ends
+        || text.chars().any(char::is_lowercase) && (words >= 2 || ends)
+}
+
+fn without_enumerator(text: &str) -> &str {
+    let digits = text.bytes().take(4).take_while(u8::is_ascii_digit).count();
+    if !(1..=3).contains(&digits) {
+        return text;
+    }
+    let Some(rest) = text[digits..].strip_prefix(['.', ')']) else { return text };
+    match rest.strip_prefix([' ', '\t']) {
+        Some(rest) => trim(rest),
+        None => text,
+    }
+}
+
+fn is_json_items(text: &str) -> bool {
+    let array = format!("[{text}]");
+    crate::json::parse(&array, 64).is_some()
+}
+
+/// A comma list of single words.
+fn is_word_list(text: &str) -> bool {
+    let word = |w: &str| {
+        let w = trim(w);
+        !w.is_empty()
+            && w.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '\'' | '"' | '-'))
+    };
+    text.contains(',') && text.split(',').all(word)
+}

@@ -1,0 +1,248 @@
+//! From blocks to events: what a block that has been read means for the message.
+
+use super::{Machine, Mode, Ready};
+use crate::block::{Done, Draft, Note, Outcome};
+use crate::call::{Call, Origin, PartialCall, arguments_of};
+use crate::code::Code;
+use crate::event::{ArgPath, Ev, Outcome as CallOutcome};
+use crate::json::Json;
+use crate::window::{Wait, Win};
+
+impl Machine {
+    /// Reads the block that is open.
+    pub(super) fn block(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+        let Mode::Block(reader) = &mut self.mode else { return Ok(()) };
+        let done = reader.run_with(w, &mut self.look, &mut self.queue, &self.opts, self.cut)?;
+        self.mode = Mode::Text;
+        self.tool_seen = false;
+        let first = self.calls;
+        self.calls += done.begun;
+        if done.at_eof && self.retried() {
+            self.void(first, done.begun, Code::RecoveryLimit);
+            self.give_up(done.start);
+            return Ok(());
+        }
+        self.pos = done.end;
+        match done.outcome {
+            Outcome::Calls(_) => {
+                self.call_outside = true;
+                self.candidates.clear();
+                self.finished(w, done, first);
+                self.sent = self.pos;
+            }
+            Outcome::Rejected(code) => {
+                self.void(first, done.begun, code);
+                self.notes(&done.notes);
+                self.text_upto(w, self.pos);
+            }
+            Outcome::Dropped(code) => {
+                self.void(first, done.begun, code);
+                self.notes(&done.notes);
+                self.sent = self.pos;
+            }
+        }
+        Ok(())
+    }
+
+    fn void(&mut self, first: u32, n: u32, code: Code) {
+        for call in first..first + n {
+            self.queue.push(Ev::Void { call, code });
+        }
+    }
+
+    fn notes(&mut self, notes: &[Note]) {
+        for note in notes {
+            self.report(note.code, note.start, note.end);
+        }
+    }
+
+    /// The calls of a block whose beginnings have been announced.
+    fn finished(&mut self, w: &Win<'_>, done: Done, first: u32) {
+        let Done { outcome, notes, format, .. } = done;
+        let Outcome::Calls(drafts) = outcome else { return };
+        let base = format.is_none();
+        for (i, mut draft) in drafts.into_iter().enumerate() {
+            let call = first + i as u32;
+            let mut value = draft.take_arguments();
+            let streamed = value_leaves(
+                &value,
+                base && draft.complete && (draft.resend || self.opts.schema.is_some()),
+            );
+            let mismatches = self.coerce(&draft, &mut value);
+            if base && draft.complete && (draft.resend || self.opts.schema.is_some()) {
+                let leaves = value_leaves(&value, true);
+                if draft.resend || leaves != streamed || has_other_leaves(&value) {
+                    if draft.sent_any {
+                        self.queue.reset(call, &ArgPath::root());
+                    }
+                    self.send_leaves(call, leaves);
+                }
+            }
+            for note in notes.iter().filter(|n| n.call == i) {
+                self.report(note.code, note.start, note.end);
+            }
+            for path in mismatches {
+                self.queue.push(Ev::Report {
+                    code: Code::SchemaMismatch,
+                    from: draft.start,
+                    to: draft.end,
+                    detail: Some(path.into()),
+                });
+            }
+            let origin = Origin { format: format.clone(), fenced: false, recovered: false };
+            let outcome = build(w, draft, &value, origin);
+            self.queue.push(Ev::End { call, outcome: Box::new(outcome) });
+        }
+    }
+
+    fn coerce(&self, draft: &Draft, value: &mut Json) -> Vec<String> {
+        match (&self.opts.schema, &draft.name) {
+            (Some(schema), Some(name)) if draft.complete && !draft.typed => {
+                schema.coerce_value(name, value)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn send_leaves(&mut self, call: u32, leaves: Vec<(ArgPath, String)>) {
+        for (path, text) in leaves {
+            if !text.is_empty() {
+                self.queue.arg_text(call, &path, text);
+            }
+        }
+    }
+
+    /// The complete calls of a block that was read silently, and its reports.
+    pub(super) fn ready(
+        &mut self,
+        w: &Win<'_>,
+        done: Done,
+        fenced: bool,
+        recovered: bool,
+    ) -> (Vec<Ready>, Vec<Ev>) {
+        let Done { outcome, notes, format, .. } = done;
+        let Outcome::Calls(drafts) = outcome else { return (Vec::new(), Vec::new()) };
+        let mut reports: Vec<Ev> = notes
+            .iter()
+            .map(|n| Ev::Report { code: n.code, from: n.start, to: n.end, detail: None })
+            .collect();
+        let mut ready = Vec::new();
+        for mut draft in drafts {
+            let mut value = draft.take_arguments();
+            for path in self.coerce(&draft, &mut value) {
+                reports.push(Ev::Report {
+                    code: Code::SchemaMismatch,
+                    from: draft.start,
+                    to: draft.end,
+                    detail: Some(path.into()),
+                });
+            }
+            let leaves = value_leaves(&value, format.is_none());
+            let origin = Origin { format: format.clone(), fenced, recovered };
+            if let CallOutcome::Complete(call) = build(w, draft, &value, origin) {
+                ready.push(Ready { call, leaves });
+            }
+        }
+        (ready, reports)
+    }
+
+    /// Announces and ends calls that were read before.
+    pub(super) fn emit_ready(&mut self, ready: Vec<Ready>) {
+        for Ready { call, leaves } in ready {
+            let number = self.calls;
+            self.calls += 1;
+            self.queue.begin(number);
+            self.queue.name(number, &call.tool);
+            self.send_leaves(number, leaves);
+            self.queue
+                .push(Ev::End { call: number, outcome: Box::new(CallOutcome::Complete(call)) });
+        }
+    }
+
+    /// The end of the message: fences become calls if nothing else was one (XT-5).
+    pub(super) fn end_of_message(&mut self, w: &Win<'_>) {
+        self.text_upto(w, w.end());
+        self.mode = Mode::Done;
+        if self.call_outside {
+            self.candidates.clear();
+        }
+        for candidate in std::mem::take(&mut self.candidates) {
+            self.queue.push(Ev::Reclaim { from: candidate.from, to: candidate.to });
+            self.emit_ready(candidate.calls);
+            self.queue.events.extend(candidate.notes);
+        }
+    }
+}
+
+fn build(w: &Win<'_>, draft: Draft, value: &Json, origin: Origin) -> CallOutcome {
+    let source = w.str(draft.start, draft.end).to_owned();
+    let raws = draft
+        .raws
+        .iter()
+        .map(|(key, from, to)| (key.clone(), from - draft.start..to - draft.start))
+        .collect();
+    let server = draft.server.unwrap_or_else(|| "local".to_owned());
+    let arguments = arguments_of(value);
+    // Positions of the machine; the stream turns them into positions of the input.
+    let span = draft.start as u64..draft.end as u64;
+    match draft.name {
+        Some(tool) if draft.complete => CallOutcome::Complete(Call {
+            server,
+            tool,
+            arguments,
+            raws,
+            source,
+            origin,
+            span,
+            typed: draft.typed,
+        }),
+        tool => CallOutcome::Partial(PartialCall {
+            server,
+            tool,
+            arguments,
+            raws,
+            source,
+            origin,
+            span,
+        }),
+    }
+}
+
+/// The text values of a tree with their paths.
+fn value_leaves(value: &Json, wanted: bool) -> Vec<(ArgPath, String)> {
+    let mut out = Vec::new();
+    if wanted {
+        leaves(value, &ArgPath::root(), &mut out);
+    }
+    out
+}
+
+fn leaves(value: &Json, path: &ArgPath, out: &mut Vec<(ArgPath, String)>) {
+    match value {
+        Json::String(text) => out.push((path.clone(), text.clone())),
+        Json::Object(members) => {
+            for (key, member) in members.iter() {
+                match member {
+                    Json::Array(items) => {
+                        items
+                            .iter()
+                            .enumerate()
+                            .for_each(|(i, item)| leaves(item, &path.child(key, i), out));
+                    }
+                    member => leaves(member, &path.child(key, 0), out),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a schema has turned texts into something else.
+fn has_other_leaves(value: &Json) -> bool {
+    match value {
+        Json::Object(members) => members.iter().any(|(_, member)| has_other_leaves(member)),
+        Json::Array(items) => items.iter().any(has_other_leaves),
+        Json::String(_) => false,
+        _ => true,
+    }
+}

@@ -1,0 +1,239 @@
+//! Code fences (XT-5): text, or a candidate whose content is complete calls and nothing else. Its text is
+//! sent as it comes, up to the first closing line; beyond that the reading of its blocks decides.
+
+use super::line;
+use super::{Candidate, Machine, Mode, Ready};
+use crate::block::{Done, Outcome};
+use crate::code::Code;
+use crate::dialect::{self, Reader};
+use crate::event::Ev;
+use crate::options::{Fenced, Options};
+use crate::window::{MORE, Wait, Win};
+
+#[derive(Debug)]
+enum Reading {
+    /// Blanks before the first block.
+    Seek(usize),
+    Block(Box<Reader>),
+    /// After a block that ended here.
+    After(usize),
+    /// Text; whether a block had been read.
+    Text,
+}
+
+/// A fence that is open.
+#[derive(Debug)]
+pub(super) struct Fence {
+    /// The opening run.
+    start: usize,
+    ch: u8,
+    n: usize,
+    /// The line that is looked at for the closing run.
+    line: usize,
+    /// The first closing line's break.
+    close: Option<usize>,
+    /// How far its text may go out.
+    flow: usize,
+    reading: Reading,
+    calls: Vec<Ready>,
+    notes: Vec<Ev>,
+    hold: bool,
+}
+
+impl Fence {
+    pub(super) fn new(start: usize, ch: u8, n: usize, body: usize, opts: &Options) -> Self {
+        let never = opts.fenced_tools == Fenced::Never;
+        Fence {
+            start,
+            ch,
+            n,
+            line: body,
+            close: None,
+            flow: body,
+            reading: if never { Reading::Text } else { Reading::Seek(body) },
+            calls: Vec::new(),
+            notes: Vec::new(),
+            hold: opts.fenced_tools == Fenced::Always,
+        }
+    }
+
+    pub(super) fn keep(&self, sent: usize) -> usize {
+        if matches!(self.reading, Reading::Text) { self.line.min(sent) } else { self.start }
+    }
+
+    /// Looks for the first closing line; `Ok` once it is found or the input has ended.
+    fn find_close(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+        while self.close.is_none() {
+            match line::closing(w, self.line, self.ch, self.n) {
+                Err(wait) => {
+                    self.flow = self.flow.max(self.line);
+                    return Err(wait);
+                }
+                Ok(Some(end)) => {
+                    self.close = Some(end);
+                    self.flow = end;
+                }
+                Ok(None) => match memchr::memchr2(b'\n', b'\r', w.from(self.line.max(self.flow))) {
+                    Some(i) => {
+                        self.line = self.line.max(self.flow) + i + 1;
+                        self.flow = self.line;
+                    }
+                    None => {
+                        self.flow = w.end();
+                        if w.eof {
+                            return Ok(());
+                        }
+                        return Err(MORE);
+                    }
+                },
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Machine {
+    pub(super) fn fence(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+        let closing = match &mut self.mode {
+            Mode::Fence(fence) => fence.find_close(w),
+            _ => return Ok(()),
+        };
+        let reading = self.read_fence(w);
+        let Mode::Fence(fence) = &self.mode else { return Ok(()) };
+        let text_only = matches!(fence.reading, Reading::Text);
+        let (start, flow, hold) = (fence.start, fence.flow, fence.hold && !text_only);
+        if !hold {
+            self.text_upto(w, flow.max(self.sent));
+        }
+        match reading {
+            Ok(Some(end)) => self.candidate(w, start, end),
+            Ok(None) => {
+                closing?;
+                let Mode::Fence(fence) = &self.mode else { return Ok(()) };
+                let end = fence.close.unwrap_or(w.end());
+                self.text_upto(w, end);
+                self.leave_fence(end);
+            }
+            Err(wait) => return Err(wait),
+        }
+        Ok(())
+    }
+
+    fn leave_fence(&mut self, end: usize) {
+        if matches!(self.mode, Mode::Fence(_)) {
+            self.mode = Mode::Text;
+            self.pos = end;
+            self.line_start = false;
+        }
+    }
+
+    /// Reads the blocks in the fence: where a candidate ends, or `None` if it is text.
+    fn read_fence(&mut self, w: &Win<'_>) -> Result<Option<usize>, Wait> {
+        loop {
+            let Mode::Fence(fence) = &mut self.mode else { return Ok(None) };
+            match &mut fence.reading {
+                Reading::Text => return Ok(None),
+                Reading::Seek(at) => {
+                    let (p, next) = w.after_blanks(*at)?;
+                    let reader = if next == Some(b'<') { self.silent_begin(w, p)? } else { None };
+                    self.set_reading(reader.map_or(Reading::Text, |r| Reading::Block(Box::new(r))));
+                }
+                Reading::Block(reader) => {
+                    self.queue.mute(true);
+                    let done =
+                        reader.run_with(w, &mut self.look, &mut self.queue, &self.opts, self.cut);
+                    self.queue.mute(false);
+                    let done = done?;
+                    if self.fence_block(w, done) {
+                        return Ok(None);
+                    }
+                }
+                Reading::After(at) => {
+                    let at = *at;
+                    let (p, next) = w.after_blanks(at)?;
+                    if next.is_none() {
+                        return Ok(Some(w.end()));
+                    }
+                    let gap = w.str(at, p);
+                    if let Some(i) = gap.rfind(['\n', '\r'])
+                        && let Some(end) = line::closing(w, at + i + 1, fence.ch, fence.n)?
+                    {
+                        return Ok(Some(end));
+                    }
+                    let reader = if next == Some(b'<') { self.silent_begin(w, p)? } else { None };
+                    match reader {
+                        Some(reader) => self.set_reading(Reading::Block(Box::new(reader))),
+                        None => {
+                            self.spoiled();
+                            return Ok(None);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn silent_begin(&mut self, w: &Win<'_>, p: usize) -> Result<Option<Reader>, Wait> {
+        self.queue.mute(true);
+        let res = match self.look.opener(w, p) {
+            Ok(Some(open)) => Ok(Some(Reader::native(w, p, open.end, 0, &mut self.queue))),
+            Ok(None) => dialect::begin(w, p, &mut self.look, &self.opts, 0, &mut self.queue),
+            Err(wait) => Err(wait),
+        };
+        self.queue.mute(false);
+        res
+    }
+
+    fn set_reading(&mut self, reading: Reading) {
+        if let Mode::Fence(fence) = &mut self.mode {
+            fence.reading = reading;
+        }
+    }
+
+    /// A block in the fence has been read; whether that makes the fence text.
+    fn fence_block(&mut self, w: &Win<'_>, done: Done) -> bool {
+        let end = done.end;
+        let whole =
+            matches!(&done.outcome, Outcome::Calls(calls) if calls.iter().all(|c| c.complete));
+        if !whole {
+            self.spoiled();
+            return true;
+        }
+        let (ready, notes) = self.ready(w, done, true, false);
+        if let Mode::Fence(fence) = &mut self.mode {
+            fence.calls.extend(ready);
+            fence.notes.extend(notes);
+            fence.reading = Reading::After(end);
+        }
+        false
+    }
+
+    /// The fence was read as calls and is none (XT-29 counts it).
+    fn spoiled(&mut self) {
+        let Mode::Fence(fence) = &mut self.mode else { return };
+        fence.reading = Reading::Text;
+        let start = fence.start;
+        if self.retried() {
+            self.give_up(start);
+        }
+    }
+
+    fn candidate(&mut self, w: &Win<'_>, from: usize, to: usize) {
+        let Mode::Fence(fence) = &mut self.mode else { return };
+        let calls = std::mem::take(&mut fence.calls);
+        let mut notes = std::mem::take(&mut fence.notes);
+        notes.push(Ev::Report { code: Code::ToolCallInCodeFence, from, to, detail: None });
+        if self.opts.fenced_tools == Fenced::Always {
+            self.text_upto(w, from);
+            self.emit_ready(calls);
+            self.queue.events.extend(notes);
+            self.sent = to;
+        } else {
+            self.text_upto(w, to);
+            if !self.call_outside {
+                self.candidates.push(Candidate { from, to, calls, notes });
+            }
+        }
+        self.leave_fence(to);
+    }
+}

@@ -1,0 +1,161 @@
+//! What a line begins with: a fence, a quote, a bracket, or nothing of note (XT-4, XT-5, XT-8).
+
+use crate::window::{MORE, Wait, Wake, Win};
+
+/// How far the beginning of the current line has been looked through.
+#[derive(Debug, Default)]
+pub(super) struct LineMemo {
+    pos: usize,
+    at: usize,
+    active: bool,
+}
+
+impl LineMemo {
+    pub(super) fn floor(&self) -> usize {
+        if self.active { self.pos } else { usize::MAX }
+    }
+
+    fn resume(&mut self, pos: usize, least: usize) -> usize {
+        if !self.active || self.pos != pos {
+            *self = LineMemo { pos, at: least, active: true };
+        }
+        self.at.max(least)
+    }
+
+    fn done(&mut self) {
+        self.active = false;
+    }
+}
+
+/// The kind of a line, by its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// The opening run, its character and length, and where the next line begins.
+    Fence {
+        run: usize,
+        ch: u8,
+        n: usize,
+        body: usize,
+    },
+    Quote,
+    /// Where the `[` stands.
+    Bracket(usize),
+    Plain,
+}
+
+/// Looks at the line that begins at `pos`.
+pub(super) fn line(w: &Win<'_>, pos: usize, memo: &mut LineMemo) -> Result<Line, Wait> {
+    let res = line_kind(w, pos, memo);
+    if res.is_ok() {
+        memo.done();
+    }
+    res
+}
+
+fn line_kind(w: &Win<'_>, pos: usize, memo: &mut LineMemo) -> Result<Line, Wait> {
+    let from = memo.resume(pos, pos);
+    let mut p = from.max(pos);
+    while let Some(b' ' | b'\t' | b'>') = w.at(p) {
+        p += 1;
+    }
+    memo.at = memo.at.max(p).min(w.end());
+    if w.at(p).is_none() && !w.eof {
+        return Err(MORE);
+    }
+    let mut run = p;
+    if let Some(after) = list_marker(w, p)? {
+        run = after;
+    }
+    if let Some(ch @ (b'`' | b'~')) = w.at(run)
+        && let Some(fence) = opening(w, run, ch)?
+    {
+        return Ok(fence);
+    }
+    let indent = w.from(pos).iter().take_while(|&&b| b == b' ').count();
+    let first = if indent <= 3 { w.at(pos + indent) } else { None };
+    Ok(match first {
+        Some(b'>') => Line::Quote,
+        Some(b'[') => Line::Bracket(pos + indent),
+        _ => Line::Plain,
+    })
+}
+
+/// After a list marker and its blanks, if one stands at `p`.
+fn list_marker(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+    let digits = w.from(p).iter().take(10).take_while(|b| b.is_ascii_digit()).count();
+    let need = |at: usize| match w.at(at) {
+        None if !w.eof => Err(MORE),
+        b => Ok(b),
+    };
+    let after = match need(p + digits)? {
+        Some(b'-' | b'*' | b'+') if digits == 0 => p + 1,
+        Some(b'.' | b')') if (1..=9).contains(&digits) => p + digits + 1,
+        _ => return Ok(None),
+    };
+    let mut q = after;
+    while let Some(b' ' | b'\t') = need(q)? {
+        q += 1;
+    }
+    Ok((q > after).then_some(q))
+}
+
+/// The opening line whose run begins at `run`, if it is one.
+fn opening(w: &Win<'_>, run: usize, ch: u8) -> Result<Option<Line>, Wait> {
+    let rest = w.from(run);
+    let n = match rest.iter().position(|&b| b != ch) {
+        Some(n) => n,
+        None if w.eof => rest.len(),
+        None => return Err(MORE),
+    };
+    if n < 3 {
+        return Ok(None);
+    }
+    let stop = match ch {
+        b'`' => memchr::memchr3(b'`', b'\n', b'\r', &rest[n..]),
+        _ => memchr::memchr2(b'\n', b'\r', &rest[n..]),
+    };
+    let Some(i) = stop else {
+        return if w.eof {
+            Ok(Some(Line::Fence { run, ch, n, body: w.end() }))
+        } else {
+            Err(Wait::on(if ch == b'`' { Wake::Any } else { Wake::Either(b'\n', b'\r') }))
+        };
+    };
+    let at = run + n + i;
+    Ok(match w.at(at) {
+        Some(b'`') => None,
+        Some(b'\r') if w.at(at + 1) == Some(b'\n') => {
+            Some(Line::Fence { run, ch, n, body: at + 2 })
+        }
+        _ => Some(Line::Fence { run, ch, n, body: at + 1 }),
+    })
+}
+
+/// A closing line that begins at `pos`: where its line break stands. `Ok(None)` if the line is none.
+pub(super) fn closing(w: &Win<'_>, pos: usize, ch: u8, n: usize) -> Result<Option<usize>, Wait> {
+    let mut p = pos;
+    while let Some(b' ' | b'\t' | b'>') = w.at(p) {
+        p += 1;
+    }
+    let run = w.from(p).iter().take_while(|&&b| b == ch).count();
+    let mut q = p + run;
+    if w.at(q).is_none() && !w.eof {
+        return Err(MORE);
+    }
+    if run < n {
+        return Ok(None);
+    }
+    // A CR before the LF is a blank of the line; alone it is the line break itself.
+    let mut cr = None;
+    while let Some(b @ (b' ' | b'\t' | b'\r')) = w.at(q) {
+        if b == b'\r' {
+            cr.get_or_insert(q);
+        }
+        q += 1;
+    }
+    match w.at(q) {
+        None if !w.eof => Err(MORE),
+        None | Some(b'\n') => Ok(Some(q)),
+        Some(_) => Ok(cr),
+    }
+}

@@ -1,0 +1,250 @@
+//! The machine that reads a message (section 2): text from left to right, and what is found in it.
+//! It keeps positions and states, never bytes: the stream that drives it owns those.
+
+mod bracket;
+mod emit;
+mod fence;
+mod line;
+mod span;
+mod text;
+mod thinking;
+mod words;
+
+use std::sync::Arc;
+
+use crate::call::Call;
+use crate::code::Code;
+use crate::dialect::Reader;
+use crate::event::{Ev, Queue};
+use crate::look::Look;
+use crate::options::{Options, Thinking};
+use crate::window::{Wait, Win};
+use bracket::Bracket;
+use fence::Fence;
+use line::LineMemo;
+use span::Span;
+use thinking::Thought;
+use words::Words;
+
+pub(crate) use bracket::is_thought;
+pub(crate) use text::find_special;
+
+/// What the machine is in the middle of.
+#[derive(Debug)]
+enum Mode {
+    /// Before the first byte of a message that begins inside thinking.
+    Implicit,
+    Text,
+    Bracket(Bracket),
+    Block(Box<Reader>),
+    Thinking(Thought),
+    Fence(Box<Fence>),
+    /// The rest is text (XT-29).
+    Rest,
+    Done,
+}
+
+/// A fence that becomes calls if nothing else in the message is one (XT-5).
+#[derive(Debug)]
+struct Candidate {
+    from: usize,
+    to: usize,
+    calls: Vec<Ready>,
+    notes: Vec<Ev>,
+}
+
+/// A complete call with what its events need.
+#[derive(Debug)]
+struct Ready {
+    call: Call,
+    /// Text values by path, unless the dialect delivers none.
+    leaves: Vec<(crate::event::ArgPath, String)>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Machine {
+    opts: Arc<Options>,
+    words: Words,
+    look: Look,
+    pub(crate) queue: Queue,
+    mode: Mode,
+    /// Everything before is decided.
+    pos: usize,
+    /// Everything before has been sent or removed.
+    sent: usize,
+    line_start: bool,
+    quote: bool,
+    memo: LineMemo,
+    span: Option<Span>,
+    /// An open `<tool>` that is no opener came since the last block (XT-10).
+    tool_seen: bool,
+    /// A `<tool …` too long to wait for: it counts once its `>` comes.
+    watch: bool,
+    watch_slash: bool,
+    foreign_noted: bool,
+    call_outside: bool,
+    candidates: Vec<Candidate>,
+    retries: usize,
+    calls: u32,
+    cut: bool,
+    /// Where normalisation changed lengths: pieces of text end there.
+    pub(crate) seams: Vec<usize>,
+}
+
+impl Machine {
+    pub(crate) fn new(opts: Arc<Options>) -> Self {
+        let mode = if opts.implicit_thinking && opts.thinking != Thinking::Off {
+            Mode::Implicit
+        } else {
+            Mode::Text
+        };
+        Machine {
+            words: Words::new(&opts),
+            opts,
+            look: Look::default(),
+            queue: Queue::default(),
+            mode,
+            pos: 0,
+            sent: 0,
+            line_start: true,
+            quote: false,
+            memo: LineMemo::default(),
+            span: None,
+            tool_seen: false,
+            watch: false,
+            watch_slash: false,
+            foreign_noted: false,
+            call_outside: false,
+            candidates: Vec::new(),
+            retries: 0,
+            calls: 0,
+            cut: false,
+            seams: Vec::new(),
+        }
+    }
+
+    /// Says, before the last run, whether the finish reason means that the message was cut.
+    pub(crate) fn set_cut(&mut self, cut: bool) {
+        self.cut = cut;
+    }
+
+    /// Reads what the window holds.
+    pub(crate) fn run(&mut self, w: &Win<'_>) -> Wait {
+        loop {
+            let res = match self.mode {
+                Mode::Text => self.text(w),
+                Mode::Block(_) => self.block(w),
+                Mode::Thinking(_) => self.thinking(w),
+                Mode::Fence(_) => self.fence(w),
+                Mode::Bracket(_) => self.bracket(w),
+                Mode::Implicit => self.implicit(w),
+                Mode::Rest => {
+                    self.text_upto(w, w.end());
+                    self.pos = w.end();
+                    if w.eof {
+                        self.mode = Mode::Done;
+                    }
+                    Err(crate::window::MORE)
+                }
+                Mode::Done => return crate::window::MORE,
+            };
+            if let Err(wait) = res {
+                if w.eof && !matches!(self.mode, Mode::Done) {
+                    debug_assert!(false, "nothing waits at the end of input");
+                    self.mode = Mode::Rest;
+                    continue;
+                }
+                return wait;
+            }
+        }
+    }
+
+    /// The first byte that is still needed.
+    pub(crate) fn keep(&self) -> usize {
+        let own = match &self.mode {
+            Mode::Block(reader) => reader.keep(&self.opts),
+            Mode::Thinking(thought) => thought.content,
+            Mode::Fence(fence) => fence.keep(self.sent),
+            Mode::Bracket(bracket) => bracket.start,
+            _ => usize::MAX,
+        };
+        let first = self.pos.min(self.sent).min(own);
+        // The decisions about a line's beginning look one byte back over a cut line break.
+        first.min(self.memo.floor())
+    }
+
+    /// Whether the next bytes can go out as they are: plain text, nothing pending, inside a line.
+    pub(crate) fn idle(&self) -> bool {
+        matches!(self.mode, Mode::Text)
+            && !self.line_start
+            && self.span.is_none()
+            && !self.watch
+            && self.sent == self.pos
+    }
+
+    /// Moves over plain text that the stream has sent itself.
+    pub(crate) fn skip_plain(&mut self, to: usize) {
+        self.pos = to;
+        self.sent = to;
+    }
+
+    pub(crate) fn in_quote(&self) -> bool {
+        self.quote
+    }
+
+    /// Sends text up to `to`, in pieces that end where normalisation changed lengths.
+    fn text_upto(&mut self, w: &Win<'_>, to: usize) {
+        if self.watch {
+            self.watch_for_end(w, to);
+        }
+        while self.sent < to {
+            let from = self.sent;
+            self.sent = self.next_seam(from, to);
+            self.queue.push(Ev::Text { from, to: self.sent });
+        }
+    }
+
+    fn next_seam(&self, from: usize, to: usize) -> usize {
+        if self.seams.is_empty() {
+            return to;
+        }
+        let n = self.seams.partition_point(|&s| s <= from);
+        self.seams.get(n).map_or(to, |&s| s.min(to))
+    }
+
+    fn watch_for_end(&mut self, w: &Win<'_>, to: usize) {
+        let bytes = w.str(self.sent, to.max(self.sent)).as_bytes();
+        for &b in bytes {
+            match b {
+                b'>' => {
+                    self.tool_seen |= !self.watch_slash;
+                    self.watch = false;
+                }
+                b'<' => self.watch = false,
+                _ => {}
+            }
+            if !self.watch {
+                break;
+            }
+            self.watch_slash = b == b'/';
+        }
+    }
+
+    fn report(&mut self, code: Code, from: usize, to: usize) {
+        self.queue.push(Ev::Report { code, from, to, detail: None });
+    }
+
+    /// XT-29: one more block or fence had to be read twice; `true` if that is too many.
+    fn retried(&mut self) -> bool {
+        self.retries += 1;
+        self.retries > self.opts.limits.max_retries
+    }
+
+    /// From `from` on the message is text.
+    fn give_up(&mut self, from: usize) {
+        self.report(Code::RecoveryLimit, from, from);
+        self.pos = from;
+        self.span = None;
+        self.mode = Mode::Rest;
+    }
+}

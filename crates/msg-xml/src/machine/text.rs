@@ -1,0 +1,256 @@
+//! Text between the things that are found in it (XT-3, XT-4, XT-10, XT-11).
+
+use super::bracket::Bracket;
+use super::fence::Fence;
+use super::line::{self, Line};
+use super::span::{Span, SpanEnd};
+use super::thinking::Thought;
+use super::words::{FOREIGN, Known, bare_end};
+use super::{Machine, Mode};
+use crate::code::Code;
+use crate::dialect::{self, Reader};
+use crate::lex::{self, Tag};
+use crate::look::OPENER_MAX;
+use crate::options::Thinking;
+use crate::window::{MORE, Wait, Win};
+
+impl Machine {
+    /// Reads text up to the next thing of note.
+    pub(super) fn text(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+        if self.line_start {
+            return self.begin_line(w);
+        }
+        if let Some(mut span) = self.span {
+            return self.code_span(w, &mut span);
+        }
+        let rest = w.from(self.pos);
+        let hit = if self.quote { memchr::memchr2(b'\n', b'\r', rest) } else { find_special(rest) };
+        let Some(i) = hit else {
+            self.pos = w.end();
+            self.text_upto(w, self.pos);
+            if !w.eof {
+                return Err(MORE);
+            }
+            self.end_of_message(w);
+            return Ok(());
+        };
+        let p = self.pos + i;
+        self.pos = p;
+        self.text_upto(w, p);
+        match w.at(p) {
+            Some(b'<') => self.angle(w, p),
+            Some(b'`') => {
+                self.span = Some(Span::new(p));
+                Ok(())
+            }
+            _ => {
+                // CR and LF each end a line; the empty line inside CRLF is harmless.
+                self.pos = p + 1;
+                self.line_start = true;
+                self.quote = false;
+                self.text_upto(w, self.pos);
+                Ok(())
+            }
+        }
+    }
+
+    fn begin_line(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+        if w.eof && w.at(self.pos).is_none() {
+            self.line_start = false;
+            return Ok(());
+        }
+        let kind = line::line(w, self.pos, &mut self.memo)?;
+        self.line_start = false;
+        match kind {
+            Line::Plain => {}
+            Line::Quote => self.quote = true,
+            Line::Bracket(_) if self.opts.thinking == Thinking::Off => {}
+            Line::Bracket(p) => self.mode = Mode::Bracket(Bracket::new(p)),
+            Line::Fence { run, ch, n, body } => {
+                self.text_upto(w, run);
+                self.mode = Mode::Fence(Box::new(Fence::new(run, ch, n, body, &self.opts)));
+            }
+        }
+        Ok(())
+    }
+
+    fn code_span(&mut self, w: &Win<'_>, span: &mut Span) -> Result<(), Wait> {
+        match span.run(w) {
+            Ok(end) => {
+                self.span = None;
+                self.pos = match end {
+                    SpanEnd::Closed(p) | SpanEnd::Text(p) => p,
+                };
+                self.text_upto(w, self.pos);
+                Ok(())
+            }
+            Err(wait) => {
+                let free = span.free(w);
+                self.span = Some(*span);
+                self.text_upto(w, free);
+                Err(wait)
+            }
+        }
+    }
+
+    /// A `<` in text.
+    fn angle(&mut self, w: &Win<'_>, p: usize) -> Result<(), Wait> {
+        let known = self.words.at(w, p)?;
+        if known == Known::Nothing {
+            self.pos = p + 1;
+            return Ok(());
+        }
+        if let Some(open) = self.look.opener(w, p)? {
+            // What stands before is sent first: the reader announces its call.
+            self.text_upto(w, p);
+            let reader = Reader::native(w, p, open.end, self.calls, &mut self.queue);
+            return self.begin(w, reader);
+        }
+        if known != Known::Close
+            && let Some(reader) =
+                dialect::begin(w, p, &mut self.look, &self.opts, self.calls, &mut self.queue)?
+        {
+            return self.begin(w, reader);
+        }
+        if let Some(end) = self.tool_tag(w, p)? {
+            self.pos = end;
+            return Ok(());
+        }
+        if self.opts.thinking != Thinking::Off && self.thinking_tag(w, p)? {
+            return Ok(());
+        }
+        if known != Known::Close
+            && !self.foreign_noted
+            && let Some(end) = foreign(w, p)?
+        {
+            self.foreign_noted = true;
+            self.report(Code::ForeignToolSyntax, p, end);
+        }
+        self.pos = p + 1;
+        Ok(())
+    }
+
+    fn begin(&mut self, w: &Win<'_>, reader: Reader) -> Result<(), Wait> {
+        debug_assert!(self.sent <= reader.start(), "nothing of a block has been sent");
+        self.text_upto(w, reader.start());
+        self.mode = Mode::Block(Box::new(reader));
+        Ok(())
+    }
+
+    /// XT-10: a `<tool>` that is no opener, or `</tool>` in text; one past the tag.
+    fn tool_tag(&mut self, w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+        if !w.word(p, "<tool")? && !w.word(p, "</tool")? {
+            return Ok(None);
+        }
+        let tag = match lex::tag(w, p) {
+            Ok(tag) => tag,
+            Err(_) if w.end() - p >= OPENER_MAX && w.at(p + 1) != Some(b'/') => {
+                let name = p + "<tool".len();
+                self.text_upto(w, name);
+                (self.watch, self.watch_slash) = (true, false);
+                return Ok(Some(name));
+            }
+            Err(wait) => return Err(wait.by(p + OPENER_MAX)),
+        };
+        Ok(match tag {
+            Tag::Open(t) if t.is_tool() => {
+                self.tool_seen |= !t.self_closing;
+                Some(t.end)
+            }
+            Tag::Close(c) if c.is_tool() => {
+                let code =
+                    if self.tool_seen { Code::InvalidToolBody } else { Code::StrayToolClose };
+                self.tool_seen = false;
+                self.report(code, p, c.end);
+                Some(c.end)
+            }
+            _ => None,
+        })
+    }
+
+    /// XT-6: a thinking tag at `p`; whether there was one.
+    fn thinking_tag(&mut self, w: &Win<'_>, p: usize) -> Result<bool, Wait> {
+        let close = w.at(p + 1) == Some(b'/');
+        let Some((word, after)) = think_word(w, p)? else { return Ok(false) };
+        let Some(end) = bare_end(w, after)? else { return Ok(false) };
+        if close {
+            self.report(Code::StrayThinkingClose, p, end);
+            self.sent = end;
+            self.pos = end;
+        } else {
+            self.sent = end;
+            self.pos = end;
+            self.mode = Mode::Thinking(Thought::new(p, end, Some(word)));
+        }
+        Ok(true)
+    }
+}
+
+/// A THINK word after `<` or `</`, and where it ends.
+pub(super) fn think_word(w: &Win<'_>, p: usize) -> Result<Option<(&'static str, usize)>, Wait> {
+    let from = p + if w.at(p + 1) == Some(b'/') { 2 } else { 1 };
+    let mut waiting = None;
+    for word in lex::THINK {
+        match w.word(from, word) {
+            Ok(false) => {}
+            Err(wait) => waiting = Some(wait),
+            Ok(true) => match lex::need(w, from + word.len())? {
+                Some(b) if b == b'>' || crate::window::is_blank(b) => {
+                    return Ok(Some((word, from + word.len())));
+                }
+                _ => {}
+            },
+        }
+    }
+    waiting.map_or(Ok(None), Err)
+}
+
+/// XT-11: an opener of a foreign syntax at `p`; one past what shows it.
+fn foreign(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+    if let Some(end) = dialect::bars(w, p + 1, "DSML")? {
+        return Ok(Some(end));
+    }
+    if w.word(p, "<function=")? {
+        return Ok(Some(p + "<function=".len()));
+    }
+    if w.word(p, "<minimax:tool_call>")? {
+        return Ok(Some(p + "<minimax:tool_call>".len()));
+    }
+    let from = p + 1 + if w.word(p + 1, "antml:")? { "antml:".len() } else { 0 };
+    for word in FOREIGN {
+        if !w.word(from, word)? {
+            continue;
+        }
+        let after = from + word.len();
+        match lex::need(w, after)? {
+            Some(b'>') => return Ok(Some(after + 1)),
+            Some(b) if b == b'/' || crate::window::is_blank(b) => {
+                let rest = w.from(after);
+                return match memchr::memchr2(b'<', b'>', rest) {
+                    Some(i) if rest[i] == b'>' && (b != b'/' || i == 1) => Ok(Some(after + i + 1)),
+                    Some(_) => Ok(None),
+                    None if w.eof || rest.len() > OPENER_MAX => Ok(None),
+                    None => Err(MORE.by(after + OPENER_MAX + 1)),
+                };
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+/// The first byte of a line's inside that may begin something or ends the line.
+pub(crate) fn find_special(bytes: &[u8]) -> Option<usize> {
+    const BLOCK: usize = 32;
+    let special = |b: u8| {
+        u8::from(b == b'<') | u8::from(b == b'`') | u8::from(b == b'\n') | u8::from(b == b'\r')
+    };
+    let mut at = 0;
+    while let Some(block) = bytes.get(at..at + BLOCK) {
+        if block.iter().fold(0, |hit, &b| hit | special(b)) != 0 {
+            break;
+        }
+        at += BLOCK;
+    }
+    bytes[at..].iter().position(|&b| special(b) != 0).map(|i| at + i)
+}

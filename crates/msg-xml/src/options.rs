@@ -1,0 +1,204 @@
+//! What a caller may choose. Everything has a default; nothing here is needed to read plain `<tool>` blocks.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::dialect::Dialects;
+use crate::schema::SchemaSet;
+
+/// How a message is read.
+///
+/// ```
+/// use msg_xml::{Options, Thinking};
+/// let opts = Options::new().with_thinking(Thinking::Drop);
+/// assert_eq!(opts.thinking, Thinking::Drop);
+/// ```
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Options {
+    /// What becomes of thinking (XT-6).
+    pub thinking: Thinking,
+    /// The message begins inside thinking, because the template has opened the tag (XT-6).
+    pub implicit_thinking: bool,
+    /// What becomes of calls in code fences (XT-5).
+    pub fenced_tools: Fenced,
+    /// The foreign syntaxes that are read (XT-32).
+    pub dialects: Dialects,
+    /// The registered tools, for dialects that name a tool by its tag (XT-38).
+    pub tools: ToolSet,
+    /// Types of parameters (XT-30).
+    #[serde(with = "shared")]
+    pub schema: Option<Arc<SchemaSet>>,
+    /// Bounds (XT-28, XT-29).
+    pub limits: Limits,
+}
+
+impl Options {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets what becomes of thinking.
+    #[must_use]
+    pub fn with_thinking(mut self, thinking: Thinking) -> Self {
+        self.thinking = thinking;
+        self
+    }
+
+    /// The message begins inside thinking.
+    #[must_use]
+    pub fn with_implicit_thinking(mut self, implicit: bool) -> Self {
+        self.implicit_thinking = implicit;
+        self
+    }
+
+    /// Sets what becomes of calls in code fences.
+    #[must_use]
+    pub fn with_fenced_tools(mut self, fenced: Fenced) -> Self {
+        self.fenced_tools = fenced;
+        self
+    }
+
+    /// Sets the dialects.
+    #[must_use]
+    pub fn with_dialects(mut self, dialects: Dialects) -> Self {
+        self.dialects = dialects;
+        self
+    }
+
+    /// Sets the registered tools.
+    #[must_use]
+    pub fn with_tools(mut self, tools: ToolSet) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Sets the schema.
+    #[must_use]
+    pub fn with_schema(mut self, schema: impl Into<Arc<SchemaSet>>) -> Self {
+        self.schema = Some(schema.into());
+        self
+    }
+
+    /// Sets the bounds.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Whether `name` is a registered tool.
+    pub(crate) fn has_tool(&self, name: &str) -> bool {
+        self.tools.contains(name) || self.schema.as_ref().is_some_and(|s| s.contains(name))
+    }
+
+    pub(crate) fn tool_names(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().chain(self.schema.iter().flat_map(|s| s.names()))
+    }
+}
+
+/// A shared value is written and read as the value.
+mod shared {
+    use super::{Arc, Deserialize, SchemaSet, Serialize};
+
+    pub(super) fn serialize<S: serde::Serializer>(
+        it: &Option<Arc<SchemaSet>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        it.as_deref().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Arc<SchemaSet>>, D::Error> {
+        Ok(Option::<SchemaSet>::deserialize(deserializer)?.map(Arc::new))
+    }
+}
+
+/// What becomes of thinking (XT-6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Thinking {
+    /// It becomes segments.
+    #[default]
+    Extract,
+    /// It is recognised and left out.
+    Drop,
+    /// It is not recognised: all of it is text.
+    Off,
+}
+
+/// What becomes of calls in code fences (XT-5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fenced {
+    /// They are calls if no other call stands in the message.
+    #[default]
+    Fallback,
+    /// They are calls.
+    Always,
+    /// They are text.
+    Never,
+}
+
+/// Bounds on hostile or broken output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Bytes of one block (XT-28). 10 MiB by default.
+    pub max_tool_bytes: usize,
+    /// Nesting of parameters; a parameter has depth 1 (XT-28). 64 by default, 1024 at most.
+    pub max_depth: usize,
+    /// Blocks and fences that may be read twice (XT-29). 64 by default.
+    pub max_retries: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { max_tool_bytes: 10 << 20, max_depth: 64, max_retries: 64 }
+    }
+}
+
+impl Limits {
+    /// Trees are walked by recursion, so no choice may make them deeper than this.
+    pub(crate) fn depth(&self) -> usize {
+        self.max_depth.min(1024)
+    }
+
+    /// Brackets of JSON: the body's own and the arguments' come on top.
+    pub(crate) fn json_depth(&self) -> usize {
+        self.depth() + 2
+    }
+}
+
+/// Names of registered tools.
+///
+/// ```
+/// let tools = msg_xml::ToolSet::from_iter(["read_file"]);
+/// assert!(tools.contains("read_file"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ToolSet(BTreeSet<String>);
+
+impl ToolSet {
+    /// Whether `name` is registered, case counting.
+    pub fn contains(&self, name: &str) -> bool {
+        self.0.contains(name)
+    }
+
+    /// The names, sorted.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+}
+
+impl<S: Into<String>> FromIterator<S> for ToolSet {
+    fn from_iter<T: IntoIterator<Item = S>>(names: T) -> Self {
+        ToolSet(names.into_iter().map(Into::into).collect())
+    }
+}

@@ -1,0 +1,251 @@
+//! Calls and thoughts as text (XT-44, XT-47): what the parser reads back as the same.
+
+use crate::call::Call;
+use crate::error::Error;
+use crate::json::{self, Json, Members};
+use crate::lex;
+use crate::machine::is_thought;
+use crate::options::Limits;
+
+/// How special characters are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Escape {
+    /// CDATA sections.
+    #[default]
+    Cdata,
+    /// Entities, where the text has no line break or form that would be changed in reading.
+    Entities,
+}
+
+/// How a call is written.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct RenderStyle {
+    /// Special characters.
+    pub escape: Escape,
+}
+
+impl RenderStyle {
+    /// Sets how special characters are written.
+    #[must_use]
+    pub fn with_escape(mut self, escape: Escape) -> Self {
+        self.escape = escape;
+        self
+    }
+}
+
+/// The block of a call (XT-44).
+///
+/// # Errors
+/// A name that no tool or server can have, arguments nested deeper than the parser reads.
+///
+/// ```
+/// let call = msg_xml::Call::new("ls", r#"{"path":"a"}"#.to_owned());
+/// assert_eq!(
+///     msg_xml::render(&call)?,
+///     "<tool>\n<server_name>local</server_name>\n<tool_name>ls</tool_name>\n<arguments>\n  <path>a</path>\n</arguments>\n</tool>"
+/// );
+/// # Ok::<(), msg_xml::Error>(())
+/// ```
+pub fn render(call: &Call) -> Result<String, Error> {
+    render_with(call, &RenderStyle::default())
+}
+
+/// The same, in another style.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_with(call: &Call, style: &RenderStyle) -> Result<String, Error> {
+    if !lex::valid_tool_name(call.tool_name()) {
+        return Err(Error::InvalidToolName { name: call.tool_name().to_owned() });
+    }
+    let server = call.server_name();
+    let edge = |s: &str| s.is_empty() || s.starts_with(is_blank_char) || s.ends_with(is_blank_char);
+    if edge(server) || server.contains(['<', '>', '&', '\n', '\r']) {
+        return Err(Error::InvalidServerName { name: server.to_owned() });
+    }
+    let limit = Limits::default().max_depth;
+    let text = call.arguments().text();
+    let value = if lex::trim(text).is_empty() {
+        Json::Object(Members::default())
+    } else {
+        tree(text, limit)?
+    };
+    if depth(&value) > limit + 1 {
+        return Err(Error::DepthLimit { max: limit });
+    }
+    let mut out = String::from("<tool>\n");
+    match &value {
+        Json::Object(members)
+            if members.iter().all(|(key, value)| plain_key(key) && plain_value(value)) =>
+        {
+            out.push_str("<server_name>");
+            out.push_str(server);
+            out.push_str("</server_name>\n<tool_name>");
+            out.push_str(call.tool_name());
+            out.push_str("</tool_name>\n<arguments>\n");
+            write_members(members, 1, *style, &mut out);
+            out.push_str("</arguments>");
+        }
+        _ => {
+            out.push_str("{\"server_name\":");
+            json::write_string(server, &mut out);
+            out.push_str(",\"tool_name\":");
+            json::write_string(call.tool_name(), &mut out);
+            out.push_str(",\"arguments\":");
+            value.write(&mut out);
+            out.push('}');
+        }
+    }
+    out.push_str("\n</tool>");
+    Ok(out)
+}
+
+fn is_blank_char(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\r' | '\n')
+}
+
+/// The arguments as a tree; text that is no JSON is a string, text of the text of an object is that object.
+fn tree(text: &str, limit: usize) -> Result<Json, Error> {
+    let deepest = 1024;
+    let value = match json::parse(text, deepest) {
+        Some((value, _)) => value,
+        None if crate::json::too_deep(text, deepest) => {
+            return Err(Error::DepthLimit { max: limit });
+        }
+        None => Json::String(text.to_owned()),
+    };
+    if let Json::String(inner) = &value
+        && let Some((object @ Json::Object(_), _)) = json::parse(inner, limit + 2)
+    {
+        return Ok(object);
+    }
+    Ok(value)
+}
+
+/// Levels of containers; 0 for a scalar.
+fn depth(value: &Json) -> usize {
+    match value {
+        Json::Object(members) => {
+            1 + members.iter().map(|(_, v)| depth(v)).max().unwrap_or_default()
+        }
+        Json::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
+        _ => 0,
+    }
+}
+
+fn plain_key(key: &str) -> bool {
+    lex::name_len(key) == key.len() && !key.is_empty() && !key.eq_ignore_ascii_case("tool")
+}
+
+/// Whether elements hold the value: strings, objects that are not empty, lists of two or more of these.
+fn plain_value(value: &Json) -> bool {
+    match value {
+        Json::Array(items) => {
+            items.len() >= 2 && items.iter().all(|i| !matches!(i, Json::Array(_)) && plain_value(i))
+        }
+        Json::Object(members) => {
+            !members.is_empty()
+                && members.iter().all(|(key, value)| plain_key(key) && plain_value(value))
+        }
+        Json::String(_) => true,
+        _ => false,
+    }
+}
+
+fn write_members(members: &Members, level: usize, style: RenderStyle, out: &mut String) {
+    for (key, value) in members.iter() {
+        match value {
+            Json::Array(items) => {
+                items.iter().for_each(|item| write_element(key, item, level, style, out));
+            }
+            value => write_element(key, value, level, style, out),
+        }
+    }
+}
+
+fn write_element(key: &str, value: &Json, level: usize, style: RenderStyle, out: &mut String) {
+    let indent = |out: &mut String| (0..level).for_each(|_| out.push_str("  "));
+    indent(out);
+    out.push('<');
+    out.push_str(key);
+    out.push('>');
+    match value {
+        Json::Object(members) => {
+            out.push('\n');
+            write_members(members, level + 1, style, out);
+            indent(out);
+        }
+        Json::String(text) => write_text(text, style, out),
+        _ => {}
+    }
+    out.push_str("</");
+    out.push_str(key);
+    out.push_str(">\n");
+}
+
+fn write_text(text: &str, style: RenderStyle, out: &mut String) {
+    let placeholder = text.trim_start_matches(is_blank_char).starts_with("CDATA-START[");
+    let special = text.contains(['<', '&', '\r', '\n']) || text.contains("]]>") || placeholder;
+    if !special {
+        out.push_str(text);
+    } else if style.escape == Escape::Entities && !placeholder && !text.contains(['\r', '\n']) {
+        for c in text.chars() {
+            match c {
+                '&' => out.push_str("&amp;"),
+                '<' => out.push_str("&lt;"),
+                '>' => out.push_str("&gt;"),
+                c => out.push(c),
+            }
+        }
+    } else {
+        write_cdata(text, out);
+    }
+}
+
+/// A CDATA section in which `]]>` and nested markers are split before their last character.
+fn write_cdata(text: &str, out: &mut String) {
+    out.push_str(lex::CDATA);
+    let mut from = 0;
+    for (i, c) in text.char_indices() {
+        let upto = i + c.len_utf8();
+        let done = &text.as_bytes()[..upto];
+        let marker = done.len() >= lex::CDATA.len()
+            && done[done.len() - lex::CDATA.len()..].eq_ignore_ascii_case(lex::CDATA.as_bytes());
+        if c == '>' && done.ends_with(b"]]>") || c == '[' && marker {
+            out.push_str(&text[from..i]);
+            out.push_str("]]><![CDATA[");
+            from = i;
+        }
+    }
+    out.push_str(&text[from..]);
+    out.push_str("]]>");
+}
+
+/// A thought as the parser reads it back (XT-47): in brackets where that is read, else in tags.
+///
+/// # Errors
+/// The text holds what would end it in either form, or is blank.
+///
+/// ```
+/// assert_eq!(msg_xml::render_thinking("I look first")?, "[I look first]");
+/// assert_eq!(msg_xml::render_thinking("hm")?, "<thinking>hm</thinking>");
+/// # Ok::<(), msg_xml::Error>(())
+/// ```
+pub fn render_thinking(text: &str) -> Result<String, Error> {
+    let bracket = format!("[{text}]");
+    if is_thought(text) && reads_as(&bracket, text) {
+        return Ok(bracket);
+    }
+    let tag = thinking_tag(text);
+    if reads_as(&tag, text) { Ok(tag) } else { Err(Error::InvalidThinking) }
+}
+
+pub(crate) fn thinking_tag(text: &str) -> String {
+    format!("<thinking>{text}</thinking>")
+}
+
+fn reads_as(rendered: &str, text: &str) -> bool {
+    let parsed = crate::parse(rendered.as_bytes(), None, &crate::Options::default());
+    parsed.segments.len() == 1 && parsed.diagnostics.is_empty() && parsed.thinking().eq([text])
+}

@@ -1,0 +1,219 @@
+//! The value of a text: CDATA sections, the block rule and entities (XT-25, XT-26).
+//! Where a text ends is decided elsewhere.
+
+use crate::lex::{self, trim};
+use crate::window::is_blank;
+
+/// A CDATA section by its marker, content and end, relative to the text that holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    pub(crate) start: usize,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) end: usize,
+}
+
+/// What reading a value found, to be reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Notes {
+    pub(crate) escaped_cdata: bool,
+    pub(crate) ambiguous: bool,
+    pub(crate) bad_refs: usize,
+}
+
+impl Notes {
+    fn add(&mut self, other: Notes) {
+        self.escaped_cdata |= other.escaped_cdata;
+        self.ambiguous |= other.ambiguous;
+        self.bad_refs += other.bad_refs;
+    }
+}
+
+/// XT-25.
+pub(crate) fn value(text: &str, sections: &[Section]) -> (String, Notes) {
+    let mut notes = Notes::default();
+    let (Some(first), Some(last)) = (sections.first(), sections.last()) else {
+        return plain(text);
+    };
+    let mut out = String::with_capacity(text.len());
+    let outside_blank = {
+        let mut at = 0;
+        let mut blank = true;
+        for s in sections {
+            blank &= lex::all_blank(&text[at..s.start]);
+            at = s.end;
+        }
+        blank && lex::all_blank(&text[at..])
+    };
+    if outside_blank {
+        let mut at = first.start;
+        for s in sections {
+            out.push_str(&text[at..s.start]);
+            out.push_str(&text[s.from..s.to]);
+            at = s.end;
+        }
+        return (out, notes);
+    }
+    let mut at = 0;
+    for s in sections {
+        notes.add(decode(&text[at..s.start], &mut out));
+        out.push_str(&text[s.from..s.to]);
+        at = s.end;
+    }
+    notes.add(decode(&text[last.end..], &mut out));
+    (out, notes)
+}
+
+fn plain(text: &str) -> (String, Notes) {
+    let trimmed = trim(text);
+    if let Some(inner) =
+        trimmed.strip_prefix("CDATA-START[").and_then(|t| t.strip_suffix("]CDATA-END"))
+    {
+        return (inner.to_owned(), Notes::default());
+    }
+    let mut out = String::with_capacity(text.len());
+    if let Some(inner) = trimmed.strip_prefix("&lt;![CDATA[").and_then(|t| t.strip_suffix("]]&gt;"))
+    {
+        let mut notes = decode(inner, &mut out);
+        notes.escaped_cdata = true;
+        return (out, notes);
+    }
+    let notes = decode(block_rule(text), &mut out);
+    (out, notes)
+}
+
+/// Length of the spaces, tabs and the line break that the block rule takes from the front; 0 if it does not apply.
+pub(crate) fn block_lead(text: &str) -> usize {
+    let b = text.as_bytes();
+    let n = b.iter().position(|c| !matches!(c, b' ' | b'\t')).unwrap_or(b.len());
+    match (b.get(n), b.get(n + 1)) {
+        (Some(b'\r'), Some(b'\n')) => n + 2,
+        (Some(b'\r' | b'\n'), _) => n + 1,
+        _ => 0,
+    }
+}
+
+/// The block rule of XT-25.
+pub(crate) fn block_rule(text: &str) -> &str {
+    let lead = block_lead(text);
+    if lead == 0 {
+        return text;
+    }
+    let text = &text[lead..];
+    let end = text.trim_end_matches([' ', '\t']);
+    end.strip_suffix("\r\n")
+        .or_else(|| end.strip_suffix('\n'))
+        .or_else(|| end.strip_suffix('\r'))
+        .unwrap_or(text)
+}
+
+/// XT-26: appends `text` with its entities decoded once, unless there is markup in it.
+pub(crate) fn decode(text: &str, out: &mut String) -> Notes {
+    let mut notes = Notes::default();
+    let Some(first) = memchr::memchr(b'&', text.as_bytes()) else {
+        out.push_str(text);
+        return notes;
+    };
+    if has_markup(text) {
+        out.push_str(text);
+        let mut rest = &text[first..];
+        while let Some(i) = memchr::memchr(b'&', rest.as_bytes()) {
+            rest = &rest[i..];
+            if let Entity::Char(..) = entity(rest) {
+                notes.ambiguous = true;
+                break;
+            }
+            rest = &rest[1..];
+        }
+        return notes;
+    }
+    let mut rest = text;
+    while let Some(i) = memchr::memchr(b'&', rest.as_bytes()) {
+        out.push_str(&rest[..i]);
+        rest = &rest[i..];
+        let used = match entity(rest) {
+            Entity::Char(c, n) => {
+                out.push(c);
+                n
+            }
+            Entity::Bad => {
+                notes.bad_refs += 1;
+                out.push('&');
+                1
+            }
+            Entity::None => {
+                out.push('&');
+                1
+            }
+        };
+        rest = &rest[used..];
+    }
+    out.push_str(rest);
+    notes
+}
+
+enum Entity {
+    Char(char, usize),
+    /// A character reference to nothing.
+    Bad,
+    None,
+}
+
+/// The entity at the start of `s`, which begins with `&`.
+fn entity(s: &str) -> Entity {
+    for (name, c) in
+        [("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>'), ("&quot;", '"'), ("&apos;", '\'')]
+    {
+        if s.starts_with(name) {
+            return Entity::Char(c, name.len());
+        }
+    }
+    let b = s.as_bytes();
+    if b.get(1) != Some(&b'#') {
+        return Entity::None;
+    }
+    let (from, radix) = if b.get(2) == Some(&b'x') { (3, 16) } else { (2, 10) };
+    let digits =
+        b[from..].iter().position(|&c| !char::from(c).is_digit(radix)).unwrap_or(b.len() - from);
+    if digits == 0 || b.get(from + digits) != Some(&b';') {
+        return Entity::None;
+    }
+    let c =
+        if digits > 10 { None } else { u64::from_str_radix(&s[from..from + digits], radix).ok() };
+    match c.filter(|&c| c != 0).and_then(|c| u32::try_from(c).ok()).and_then(char::from_u32) {
+        Some(c) => Entity::Char(c, from + digits + 1),
+        None => Entity::Bad,
+    }
+}
+
+/// Whether markup stands in a text: a tag in ASCII letters, a comment, a declaration or an instruction.
+fn has_markup(text: &str) -> bool {
+    let b = text.as_bytes();
+    memchr::memchr_iter(b'<', b).any(|i| markup_at(&b[i + 1..]))
+}
+
+fn markup_at(b: &[u8]) -> bool {
+    let close = b.first() == Some(&b'/');
+    let name = &b[usize::from(close)..];
+    match b.first() {
+        Some(b'!') => {
+            b.starts_with(b"!--") || b.get(1..8).is_some_and(|w| w.eq_ignore_ascii_case(b"DOCTYPE"))
+        }
+        Some(b'?') => b.get(1).is_some_and(u8::is_ascii_alphabetic),
+        _ => {
+            if !name.first().is_some_and(|c| c.is_ascii_alphabetic() || *c == b'_') {
+                return false;
+            }
+            let n =
+                name.iter().position(|&c| !crate::window::is_name_byte(c)).unwrap_or(name.len());
+            match name.get(n) {
+                Some(b'>') => true,
+                Some(b'/') => name.get(n + 1) == Some(&b'>'),
+                Some(&c) if is_blank(c) => {
+                    memchr::memchr2(b'<', b'>', &name[n..]).is_some_and(|i| name[n + i] == b'>')
+                }
+                _ => false,
+            }
+        }
+    }
+}

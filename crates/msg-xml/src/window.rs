@@ -1,0 +1,135 @@
+//! The bytes that the machine can see, by their absolute position, and what it waits for when they do not decide.
+//! Holds no state of its own: the machine keeps positions, the stream keeps bytes.
+
+/// A view of normalised (valid UTF-8) text whose first byte has the absolute position `base`.
+#[derive(Clone, Copy)]
+pub(crate) struct Win<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) base: usize,
+    /// No more bytes will come: whatever is undecided is decided now.
+    pub(crate) eof: bool,
+}
+
+/// More bytes are needed; a retry is useless before one that `wake` names has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wait {
+    pub(crate) wake: Wake,
+    /// Retry in any case once the window reaches this position: a bound of the rules decides there.
+    pub(crate) by: usize,
+}
+
+impl Wait {
+    pub(crate) const fn on(wake: Wake) -> Self {
+        Wait { wake, by: usize::MAX }
+    }
+
+    /// The same, but not beyond `pos`.
+    pub(crate) fn by(self, pos: usize) -> Self {
+        Wait { by: self.by.min(pos), ..self }
+    }
+}
+
+/// The new byte that is worth a retry. Conditions only ever delay work, never change a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wake {
+    /// Any byte.
+    Any,
+    /// This byte.
+    Byte(u8),
+    /// One of two bytes.
+    Either(u8, u8),
+    /// Anything but a blank.
+    NonBlank,
+    /// A byte that ends a tag name.
+    NameEnd,
+}
+
+impl Wake {
+    /// Whether `fresh` has a byte that the machine waits for.
+    pub(crate) fn hit(self, fresh: &[u8]) -> bool {
+        match self {
+            Wake::Any => true,
+            Wake::Byte(b) => memchr::memchr(b, fresh).is_some(),
+            Wake::Either(a, b) => memchr::memchr2(a, b, fresh).is_some(),
+            Wake::NonBlank => fresh.iter().any(|&b| !is_blank(b)),
+            Wake::NameEnd => fresh.iter().any(|&b| b < 0x80 && !is_name_byte(b)),
+        }
+    }
+}
+
+/// Wait for any byte.
+pub(crate) const MORE: Wait = Wait::on(Wake::Any);
+
+pub(crate) fn is_blank(b: u8) -> bool {
+    matches!(b, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+pub(crate) fn is_name_byte(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b':')
+}
+
+impl<'a> Win<'a> {
+    pub(crate) fn end(&self) -> usize {
+        self.base + self.text.len()
+    }
+
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.text.as_bytes()
+    }
+
+    pub(crate) fn at(&self, pos: usize) -> Option<u8> {
+        self.bytes().get(pos.checked_sub(self.base)?).copied()
+    }
+
+    /// The bytes from `pos` on; empty beyond the end.
+    pub(crate) fn from(&self, pos: usize) -> &'a [u8] {
+        self.bytes().get(pos.wrapping_sub(self.base)..).unwrap_or_default()
+    }
+
+    /// The text of a range that lies in the window on character boundaries, else nothing.
+    pub(crate) fn str(&self, from: usize, to: usize) -> &'a str {
+        self.text.get(from.wrapping_sub(self.base)..to.wrapping_sub(self.base)).unwrap_or_default()
+    }
+
+    /// First `byte` at or after `pos`.
+    pub(crate) fn find(&self, byte: u8, pos: usize) -> Option<usize> {
+        memchr::memchr(byte, self.from(pos)).map(|i| pos + i)
+    }
+
+    /// Skips blanks; the result is the position of the first other byte, or the end.
+    pub(crate) fn skip_blanks(&self, pos: usize) -> usize {
+        let rest = self.from(pos);
+        pos + rest.iter().position(|&b| !is_blank(b)).unwrap_or(rest.len())
+    }
+
+    /// Skips blanks and asks for a byte after them; `None` at the end of input.
+    pub(crate) fn after_blanks(&self, pos: usize) -> Result<(usize, Option<u8>), Wait> {
+        let p = self.skip_blanks(pos);
+        match self.at(p) {
+            None if !self.eof => Err(Wait::on(Wake::NonBlank)),
+            b => Ok((p, b)),
+        }
+    }
+
+    /// Whether `word` (ASCII, any case) stands at `pos`; waits while it may.
+    pub(crate) fn word(&self, pos: usize, word: &str) -> Result<bool, Wait> {
+        let rest = self.from(pos);
+        let n = rest.len().min(word.len());
+        if !rest[..n].eq_ignore_ascii_case(&word.as_bytes()[..n]) {
+            return Ok(false);
+        }
+        if n == word.len() {
+            Ok(true)
+        } else if self.eof {
+            Ok(false)
+        } else {
+            Err(MORE)
+        }
+    }
+
+    /// Whether what stands at `pos` is a proper, possibly empty, prefix of `word` that the window's end cuts.
+    pub(crate) fn cut_word(&self, pos: usize, word: &str) -> bool {
+        let rest = self.from(pos);
+        rest.len() < word.len() && rest.eq_ignore_ascii_case(&word.as_bytes()[..rest.len()])
+    }
+}
