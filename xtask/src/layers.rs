@@ -31,7 +31,7 @@ pub(crate) const LAYERS: &[Room] = &[
     room("msg-openai", 1, &["msg-core"], TESTKIT, 13),
     room("msg-file", 2, &["msg-core", "msg-xml"], TESTKIT, 0),
     room("msg-compact", 2, &["msg-chainast", "msg-core"], TESTKIT, 0),
-    room("msg-cli", 3, &["msg-chainast", "msg-core", "msg-openai"], TESTKIT, 0),
+    room("msg-cli", 3, &["msg-chainast", "msg-core", "msg-openai", "msg-xml"], TESTKIT, 0),
     room("testkit", OUTSIDE, &[], &[], 1),
     room("doc-examples", OUTSIDE, &[], LIBRARIES, 0),
     room("xtask", OUTSIDE, &[], &[], 0),

@@ -30,10 +30,8 @@ mod check;
 mod parse;
 mod repair;
 
-mod conform;
 mod mend;
 mod options;
-mod skeleton;
 mod walk;
 
 mod cut;

@@ -70,8 +70,7 @@ pub struct RepairOptions {
     first: First,
     unknown_role: UnknownRole,
     arguments: BadArguments,
-    id_pattern: Option<IdPattern>,
-    default_pattern: IdPattern,
+    id_pattern: IdPattern,
     placeholder: String,
     first_user: String,
     profile: Option<Box<Profile>>,
@@ -86,10 +85,7 @@ impl RepairOptions {
             first: First::default(),
             unknown_role: UnknownRole::default(),
             arguments: BadArguments::default(),
-            id_pattern: None,
-            default_pattern: TOOL_CALL_ID_PATTERN
-                .parse()
-                .expect("because the constant is a pattern"),
+            id_pattern: TOOL_CALL_ID_PATTERN.parse().expect("because the constant is a pattern"),
             placeholder: FALLBACK_RESPONSE_CONTENT.to_owned(),
             first_user: FIRST_USER_CONTENT.to_owned(),
             profile: None,
@@ -131,11 +127,10 @@ impl RepairOptions {
         self
     }
 
-    /// The pattern of fresh ids. By default it is the profile's, and without a profile
-    /// [`TOOL_CALL_ID_PATTERN`].
+    /// The pattern of fresh ids; with a profile, that of the profile's own rule is the profile's.
     #[must_use]
     pub fn id_pattern(mut self, pattern: IdPattern) -> Self {
-        self.id_pattern = Some(pattern);
+        self.id_pattern = pattern;
         self
     }
 
@@ -185,8 +180,7 @@ impl RepairOptions {
     }
 
     pub(crate) fn pattern(&self) -> &IdPattern {
-        let of_profile = || self.profile.as_ref().map(|it| &it.id_pattern);
-        self.id_pattern.as_ref().or_else(of_profile).unwrap_or(&self.default_pattern)
+        &self.id_pattern
     }
 
     pub(crate) fn placeholder_text(&self) -> &str {

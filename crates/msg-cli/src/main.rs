@@ -10,7 +10,6 @@
 )]
 #![allow(dead_code, reason = "the commands that use all of this join one by one")]
 
-mod chain_args;
 mod cli;
 mod commands;
 mod document;

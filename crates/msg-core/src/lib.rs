@@ -50,7 +50,6 @@ mod truncate;
 pub mod agent;
 pub mod native;
 pub mod plain;
-pub mod schema;
 
 mod turn;
 

@@ -12,8 +12,6 @@ pub mod responses;
 
 mod stream;
 
-mod headers;
-mod llm;
 mod options;
 
 mod codes;
@@ -22,11 +20,9 @@ mod error;
 pub use chat::{ChatMessages, ChatRequest, ChatResponse, Tool, ToolChoice};
 pub use codes::CODES;
 pub use error::Error;
-pub use headers::ClientHeaders;
-pub use llm::{LlmMessages, to_llm_messages, to_llm_messages_with};
-pub use msg_core::{LowerCache, LowerOptions, Lowered, Profile, ReasoningPolicy, lower};
 pub use options::{
-    EmptyContent, EncodeOptions, ItemIds, Layout, ReadOptions, ReasoningField, TextParts,
+    EmptyContent, EncodeOptions, ItemIds, Layout, ReadOptions, ReasoningField, ReasoningPolicy,
+    TextParts,
 };
 pub use responses::{ResponsesRequest, ResponsesResponse};
 pub use stream::{

@@ -28,11 +28,11 @@ pub struct PairId {
 #[non_exhaustive]
 pub enum UserChange {
     /// A section was added.
-    Section(SectionId),
+    NewSection(SectionId),
     /// The section had no user message and has it now.
-    Message(SectionId),
+    NewMessage(SectionId),
     /// The user message has one more part.
-    Part(SectionId),
+    NewPart(SectionId),
 }
 
 impl SectionId {
@@ -143,15 +143,15 @@ impl ChainAst {
                 self.sections.push(Section::new(header, Vec::new()));
                 self.sizes += message;
                 self.assert_sizes();
-                return UserChange::Section(id);
+                return UserChange::NewSection(id);
             }
             Some(Section { header: Header { user: Some(user), .. }, .. }) => {
                 user.parts.push(Part::text(text));
-                (UserChange::Part(last), part)
+                (UserChange::NewPart(last), part)
             }
             Some(section) => {
                 section.header.user = Some(Message::user(text));
-                (UserChange::Message(last), message)
+                (UserChange::NewMessage(last), message)
             }
         };
         let section = &mut self.sections[last.0];

@@ -30,9 +30,7 @@ impl Mender<'_> {
             }
             mend_arguments(it, self.options.sanitizes_arguments());
             if fresh {
-                let fresh = self.fresh_id(&it.name, place);
-                let old = std::mem::replace(&mut it.id, fresh);
-                self.replaced_ids.insert(place, old);
+                it.id = self.fresh_id(&it.name, place);
             }
             self.n_calls += 1;
         }
@@ -45,7 +43,6 @@ impl Mender<'_> {
         let place = (it.message as usize, it.part as usize);
         let mut id = self.result_id(slot);
         if id.is_empty() {
-            self.replaced_ids.insert(place, id);
             id = self.fresh_id(&name, place);
         }
         self.n_calls += 1;

@@ -3,4 +3,3 @@
 
 mod cases;
 mod openai;
-mod units;

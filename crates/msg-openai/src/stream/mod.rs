@@ -17,7 +17,6 @@ mod assembled;
 mod error;
 mod finish;
 mod render;
-mod turn;
 
 mod blocks;
 mod body;

@@ -6,4 +6,3 @@ mod hostile;
 mod laws;
 mod random;
 mod stream;
-mod unit;

@@ -1,0 +1,83 @@
+//! `msg tools`: model text in; thinking, text and tool calls out. And the way back: calls, results and the
+//! instructions that teach a model the format.
+//!
+//! Reading and writing are msg-xml's; here are the options, the JSON forms and the text for people.
+
+mod answer;
+mod options;
+
+use std::path::PathBuf;
+
+use msg_core::Diagnostic;
+
+use self::answer::Answered;
+use self::options::LineOptions;
+use crate::cli::Context;
+use crate::commands::Command;
+use crate::exit::{Failure, Status};
+use crate::input::{Input, MAX_DOCUMENT};
+use crate::jsonl::{self, LineArgs};
+use crate::output::OutputArgs;
+use crate::render::{self, Quotes};
+
+/// Read model text: thinking, text and tool calls
+///
+/// The input is the text of one assistant message. With --jsonl each line is {"input":TEXT} or {"input_b64":BASE64}
+/// with optional "options" (the options below, in snake case) and "stream_splits"; or one of {"call":…}, {"result":…},
+/// {"result_text":…} and {"definitions":…}, which are written as text, or read from it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The text: a path, or - for standard input.
+    #[arg(value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// The largest input that is read, in bytes.
+    #[arg(long, value_name = "N", default_value_t = MAX_DOCUMENT, hide_default_value = true)]
+    max_bytes: u64,
+    #[command(flatten)]
+    read: options::ReadArgs,
+    /// The JSON form.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    lines: LineArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Command for Args {
+    fn run(self, cx: &Context) -> Result<Status, Failure> {
+        let mut input = Input::open(self.input.as_deref())?;
+        input.limit = self.max_bytes;
+        let out = self.output.open(&input)?;
+        let base = self.read.load()?;
+        if self.lines.jsonl {
+            return jsonl::run(cx, &self.lines, input, out, None, |line| answer::line(line, &base));
+        }
+        let bytes = input.read_all()?;
+        let res = answer::read(&bytes, &base, &[]);
+        self.print(cx, &input.name, &bytes, res, out)
+    }
+}
+
+impl Args {
+    fn print(&self, cx: &Context, name: &str, bytes: &[u8], res: Answered, mut out: crate::output::Output) -> Result<Status, Failure> {
+        let mut text = if self.json { jsonl::to_json(&res.form) } else { answer::for_people(&res.parsed).into_bytes() };
+        text.push(b'\n');
+        out.write(&text)?;
+        out.finish()?;
+        if !self.json && !cx.quiet && !res.parsed.diagnostics.is_empty() {
+            let list: Vec<Diagnostic> = res.parsed.diagnostics.into_iter().map(|it| with_line(it, bytes)).collect();
+            cx.note(&render::diagnostics(&list, name, &Quotes::default(), cx.color_err));
+        }
+        Ok(res.status)
+    }
+}
+
+/// The line and column of a byte offset.
+fn with_line(it: Diagnostic, bytes: &[u8]) -> Diagnostic {
+    let Some(start) = it.at.start else { return it };
+    let before = &bytes[..start.min(bytes.len())];
+    let line = memchr::memchr_iter(b'\n', before).count() + 1;
+    let column = String::from_utf8_lossy(&before[memchr::memrchr(b'\n', before).map_or(0, |i| i + 1)..]).chars().count() + 1;
+    it.at_line(line, column)
+}

@@ -1,1 +1,0 @@
-//! The laws that only hold between crates, over any conversation.
