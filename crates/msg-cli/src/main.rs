@@ -11,6 +11,7 @@
 #![allow(dead_code, reason = "the commands that use all of this join one by one")]
 
 mod cli;
+mod codes;
 mod commands;
 mod document;
 mod exit;

@@ -3,8 +3,13 @@
 
 use msg_core::CodeInfo;
 
-/// The codes of streams.
+/// The codes of streams, and of what the wire format cannot hold.
 pub const CODES: &[CodeInfo] = &[
+    CodeInfo::warning(
+        "convert::order-lost",
+        "OA-2",
+        "content that stood behind a tool call is written before it",
+    ),
     CodeInfo::warning("stream::invalid-utf8", "OA-16", "bytes that are not UTF-8 became U+FFFD"),
     CodeInfo::warning("stream::bare-json", "OA-16", "a line of JSON came without its field name"),
     CodeInfo::warning("stream::comment-in-data", "OA-16", "a comment came as data"),

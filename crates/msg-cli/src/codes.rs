@@ -1,0 +1,17 @@
+//! What the diagnostic codes of the program itself mean; those of conversations are the libraries'.
+
+use msg_core::CodeInfo;
+
+/// The codes of input that no library gets to see.
+#[expect(dead_code, reason = "docs/diagnostics.md is written from it")]
+pub(crate) const CODES: &[CodeInfo] = &[
+    CodeInfo::error("cli::bad-line", "", "a line is not the JSON that the command takes"),
+    CodeInfo::error("cli::bad-ops", "", "the operations of a line are not those of the command"),
+    CodeInfo::error(
+        "cli::bad-option",
+        "",
+        "an option is unknown or has a value that it cannot have",
+    ),
+    CodeInfo::error("cli::line-too-long", "", "a line is longer than `--max-bytes` allows"),
+    CodeInfo::error("cli::panic", "", "a defect of this program, which cost one line its answer"),
+];
