@@ -36,7 +36,7 @@ pub(crate) const LAYERS: &[Room] = &[
     room("doc-examples", OUTSIDE, &[], LIBRARIES, 0),
     room("xtask", OUTSIDE, &[], &[], 0),
     room("benches", OUTSIDE, &[], LIBRARIES, 0),
-    room("msg-fuzz", OUTSIDE, &["testkit"], &[], 0),
+    room("msg-fuzz", OUTSIDE, &["msg-core", "testkit"], &[], 0),
 ];
 
 const fn room(
