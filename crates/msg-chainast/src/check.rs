@@ -1,11 +1,14 @@
 //! Checking: everything that is wrong with a list of messages, without a tree and without a copy.
 
-use msg_core::{Diagnostic, Message};
+use msg_core::{Diagnostic, Message, SeededIds};
 
 use crate::{
     ChainAst,
+    conform::{last_message, position},
     options::{CheckOptions, RepairOptions},
     profile::Profile,
+    repair::mend_for,
+    skeleton,
     walk::{Chain, Rules, diagnostics, walk},
 };
 
@@ -46,10 +49,36 @@ impl ChainAst {
 
 fn check_chain(
     chain: Chain<'_>,
-    _profile: Option<&Profile>,
+    profile: Option<&Profile>,
     options: &CheckOptions,
 ) -> Vec<Diagnostic> {
-    let repair = RepairOptions::new().open(options.is_open());
+    let mut repair = RepairOptions::new().open(options.is_open());
+    if let Some(profile) = profile {
+        repair = repair.profile(profile);
+    }
     let (_, found) = walk(chain, Rules { options: &repair, warnings: true });
-    diagnostics(found, chain)
+    let mut report = diagnostics(found, chain);
+    if let Some(profile) = profile {
+        check_profile(chain, profile, &repair, options, &mut report);
+    }
+    report
+}
+
+/// Profile rules judge the mended chain, so a likeness of the chain is mended (CA-71).
+fn check_profile(
+    chain: Chain<'_>,
+    profile: &Profile,
+    repair: &RepairOptions,
+    options: &CheckOptions,
+    report: &mut Vec<Diagnostic>,
+) {
+    let telling = [repair.placeholder_text(), &profile.reasoning_fallback];
+    let likeness: Vec<Message> =
+        (0..chain.len()).map(|at| skeleton::of(chain.message(at as u32), &telling)).collect();
+    let (plan, _) = walk(Chain::Messages(&likeness), Rules { options: repair, warnings: true });
+    let mended = mend_for(likeness, plan, repair, Some(profile), &mut SeededIds::new(0), report);
+    if options.is_request() {
+        report.extend(last_message(&mended, profile));
+        report.sort_by_key(position);
+    }
 }

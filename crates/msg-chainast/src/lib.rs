@@ -30,8 +30,10 @@ mod check;
 mod parse;
 mod repair;
 
+mod conform;
 mod mend;
 mod options;
+mod skeleton;
 mod walk;
 
 mod cut;

@@ -70,7 +70,8 @@ pub struct RepairOptions {
     first: First,
     unknown_role: UnknownRole,
     arguments: BadArguments,
-    id_pattern: IdPattern,
+    id_pattern: Option<IdPattern>,
+    default_pattern: IdPattern,
     placeholder: String,
     first_user: String,
     profile: Option<Box<Profile>>,
@@ -85,7 +86,10 @@ impl RepairOptions {
             first: First::default(),
             unknown_role: UnknownRole::default(),
             arguments: BadArguments::default(),
-            id_pattern: TOOL_CALL_ID_PATTERN.parse().expect("because the constant is a pattern"),
+            id_pattern: None,
+            default_pattern: TOOL_CALL_ID_PATTERN
+                .parse()
+                .expect("because the constant is a pattern"),
             placeholder: FALLBACK_RESPONSE_CONTENT.to_owned(),
             first_user: FIRST_USER_CONTENT.to_owned(),
             profile: None,
@@ -127,10 +131,11 @@ impl RepairOptions {
         self
     }
 
-    /// The pattern of fresh ids; with a profile, that of the profile's own rule is the profile's.
+    /// The pattern of fresh ids. By default it is the profile's, and without a profile
+    /// [`TOOL_CALL_ID_PATTERN`].
     #[must_use]
     pub fn id_pattern(mut self, pattern: IdPattern) -> Self {
-        self.id_pattern = pattern;
+        self.id_pattern = Some(pattern);
         self
     }
 
@@ -180,7 +185,8 @@ impl RepairOptions {
     }
 
     pub(crate) fn pattern(&self) -> &IdPattern {
-        &self.id_pattern
+        let of_profile = || self.profile.as_ref().map(|it| &it.id_pattern);
+        self.id_pattern.as_ref().or_else(of_profile).unwrap_or(&self.default_pattern)
     }
 
     pub(crate) fn placeholder_text(&self) -> &str {

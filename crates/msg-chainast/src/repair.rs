@@ -1,12 +1,16 @@
 //! Repair: a valid chain of any list of messages, and every edit that made it so (CA-24).
 
+use std::collections::HashMap;
+
 use msg_core::{Diagnostic, IdSource, Message};
 
 use crate::{
     ChainAst,
-    mend::mend,
+    conform::{conform, position},
+    mend::{Item, mend},
     options::RepairOptions,
-    walk::{Chain, Rules, diagnostics, walk},
+    profile::Profile,
+    walk::{Chain, Plan, Rules, diagnostics, walk},
 };
 
 impl ChainAst {
@@ -43,17 +47,43 @@ impl ChainAst {
         span.record("pairs", plan.units.iter().filter(|it| it.is_pair).count());
         span.record("calls", plan.calls.len());
         let mut report = diagnostics(found, Chain::Messages(&messages));
-        let chain = if plan.mends {
-            let mended = mend(messages, plan, options, ids);
-            mended.exhausted.iter().for_each(|place| tell_exhausted(&mut report, *place));
-            ChainAst::build(mended.items.into_iter().map(|it| it.message))
-        } else {
-            ChainAst::build(messages)
+        let chain = match options.given_profile() {
+            None if !plan.mends => ChainAst::build(messages),
+            profile => {
+                let mended = mend_for(messages, plan, options, profile, ids, &mut report);
+                ChainAst::build(mended.into_iter().map(|it| it.message))
+            }
         };
         span.record("sections", chain.sections().len());
         span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
         (chain, report)
     }
+}
+
+/// Mends the messages as planned, and for a profile, if one is given; adds what that reports.
+pub(crate) fn mend_for(
+    messages: Vec<Message>,
+    plan: Plan,
+    options: &RepairOptions,
+    profile: Option<&Profile>,
+    ids: &mut dyn IdSource,
+    report: &mut Vec<Diagnostic>,
+) -> Vec<Item> {
+    let (mut items, mut replaced_ids) = (Vec::new(), HashMap::new());
+    if plan.mends {
+        let mended = mend(messages, plan, options, &mut *ids);
+        mended.exhausted.iter().for_each(|place| tell_exhausted(report, *place));
+        (items, replaced_ids) = (mended.items, mended.replaced_ids);
+    } else {
+        items.extend(messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)));
+    }
+    let Some(profile) = profile else { return items };
+    let (items, refused) = conform(items, profile, ids, &replaced_ids);
+    if !refused.is_empty() {
+        report.extend(refused);
+        report.sort_by_key(position);
+    }
+    items
 }
 
 /// Says at the edit that gave a fresh id that the pattern was exhausted (CA-52).

@@ -5,8 +5,13 @@
 
 mod wrapper;
 
-use msg_core::{AgentForm, Diagnostic, Error, Message, Report, agent, native, plain};
-use msg_openai::{EncodeOptions, ReadOptions, chat};
+use std::ops::Range;
+
+use msg_core::{
+    AgentForm, Diagnostic, Error, LowerOptions, Message, RawJson, Report, Turn, agent, lift, lower,
+    native, plain, turns,
+};
+use msg_openai::{EncodeOptions, ReadOptions, chat, responses};
 
 use self::wrapper::Wrapper;
 use crate::cli::Context;
@@ -29,6 +34,10 @@ enum Around {
     Wrapper(Wrapper),
     /// A document of chat messages, whose messages have been taken out.
     Chat(chat::Document),
+    /// The same of Responses items.
+    Responses(responses::Document),
+    /// The turns that the messages were made from; none once the messages have been edited.
+    Turns { turns: Vec<Turn>, options: Option<RawJson> },
 }
 
 /// What is known about writing, beside the format.
@@ -62,41 +71,69 @@ impl Document {
         named: Option<Format>,
     ) -> Result<Self, Failure> {
         let format = cx.format(named, &bytes, name);
-        Document::read_as(format, &bytes).map_err(|it| Failure::document(*it, name, bytes))
+        let document = Document::read_as(format, &bytes);
+        document.map_err(|it| Failure::document(*it, name, bytes)).map(Document::lowered)
     }
 
     /// Reads a line of a `--jsonl` run.
     pub(crate) fn read(named: Option<Format>, json: &[u8]) -> Result<Self, Box<Diagnostic>> {
-        Document::read_as(named.unwrap_or_else(|| Format::recognise(json, "")), json)
+        let format = named.unwrap_or_else(|| Format::recognise(json, ""));
+        Document::read_as(format, json).map(Document::lowered)
     }
 
-    /// Reads `json`, which is in `format`.
+    /// Reads `json`, which is in `format`. Turns stay turns: they have no messages yet.
     pub(crate) fn read_as(format: Format, json: &[u8]) -> Result<Self, Box<Diagnostic>> {
         // Editors of one platform put this in front of every text; no reader of JSON takes it.
         let json = json.strip_prefix("\u{feff}".as_bytes()).unwrap_or(json);
         let mut report = Report::default();
         let (messages, around) = match format {
-            Format::Native | Format::Plain | Format::Agent => {
-                let (wrapper, list) = Wrapper::around(json);
-                let read = match format {
-                    Format::Native => native::read_reporting,
-                    Format::Plain => plain::read,
-                    _ => agent::read,
-                };
-                let messages = read(&json[list.clone()], &mut report);
-                let messages = messages.map_err(|it| moved(refused(&it), list.start))?;
-                (messages, Around::Wrapper(wrapper))
+            Format::Native => list(json, Wrapper::none(json), native::read_reporting, &mut report)?,
+            Format::Plain => list(json, Wrapper::none(json), plain::read, &mut report)?,
+            Format::Agent => list(json, Wrapper::around(json), agent::read, &mut report)?,
+            Format::Turns => {
+                let read = turns::read_document(json, &mut report);
+                let (turns, options) = read.map_err(|it| refused(&it))?;
+                (Vec::new(), Around::Turns { turns, options })
+            }
+            Format::Responses => {
+                let document = responses::read_with(json, &no_limit(), &mut report);
+                let mut document = document.map_err(|it| refused_by_openai(&it))?;
+                let messages = std::mem::take(items_of(&mut document));
+                (messages, Around::Responses(document))
             }
             _ => {
-                // The limit has been applied where the bytes were read.
-                let options = ReadOptions::new().max_bytes(usize::MAX);
-                let document = chat::read(json, &options, &mut report);
+                let document = chat::read(json, &no_limit(), &mut report);
                 let mut document = document.map_err(|it| refused_by_openai(&it))?;
                 let messages = take_messages(&mut document);
                 (messages, Around::Chat(document))
             }
         };
         Ok(Document { notes: report.into_vec(), format, messages, around })
+    }
+
+    /// Makes messages of turns, by the rules that are safe to send.
+    fn lowered(mut self) -> Self {
+        let notes = self.lower(&LowerOptions::strict());
+        self.notes.extend(notes);
+        self
+    }
+
+    /// Makes messages of turns, and returns what was left out or changed.
+    pub(crate) fn lower(&mut self, options: &LowerOptions) -> Vec<Diagnostic> {
+        let Around::Turns { turns, .. } = &self.around else { return Vec::new() };
+        let lowered = lower(turns, options);
+        self.messages = lowered.messages;
+        lowered.report
+    }
+
+    /// The options that a document of turns brings along.
+    pub(crate) fn own_options(&self) -> Option<&RawJson> {
+        if let Around::Turns { options, .. } = &self.around { options.as_ref() } else { None }
+    }
+
+    /// The format that it was read in.
+    pub(crate) fn format(&self) -> Format {
+        self.format
     }
 
     /// The messages.
@@ -117,11 +154,13 @@ impl Document {
     /// Puts messages back in their place, `edited` or as they were.
     pub(crate) fn put_messages(&mut self, messages: Vec<Message>, edited: bool) {
         self.messages = messages;
-        if let (Around::Chat(document @ chat::Document::Response(_)), true) =
-            (&mut self.around, edited)
-        {
+        match &mut self.around {
             // Each message of a response belongs to its choice; other messages are a list.
-            *document = chat::Document::Messages(Vec::new());
+            Around::Chat(document @ chat::Document::Response(_)) if edited => {
+                *document = chat::Document::Messages(Vec::new());
+            }
+            Around::Turns { turns, .. } if edited => turns.clear(),
+            _ => {}
         }
     }
 
@@ -129,13 +168,22 @@ impl Document {
     pub(crate) fn write(&mut self, options: &WriteOptions, out: &mut Vec<u8>, report: &mut Report) {
         match &mut self.around {
             Around::Wrapper(wrapper) => wrapper.write(out, |out| {
-                write_as(self.format, &self.messages, options, out, report);
+                write_as(self.format, &mut self.messages, options, out, report);
             }),
             Around::Chat(document) => {
                 document.set_messages(std::mem::take(&mut self.messages));
                 document.write(&options.encode, out, report);
                 self.messages = take_messages(document);
             }
+            Around::Responses(document) => {
+                document.set_messages(std::mem::take(&mut self.messages));
+                document.write(&options.encode, out, report);
+                self.messages = std::mem::take(items_of(document));
+            }
+            Around::Turns { turns, .. } if turns.is_empty() => {
+                write_as(Format::Turns, &mut self.messages, options, out, report);
+            }
+            Around::Turns { turns, .. } => turns::write(turns, out),
         }
     }
 
@@ -150,14 +198,15 @@ impl Document {
         if format == self.format {
             self.write(options, out, report);
         } else {
-            write_as(format, &self.messages, options, out, report);
+            write_as(format, &mut self.messages, options, out, report);
         }
     }
 }
 
+/// Writes messages in a format. Only turns are made of them, and use them up.
 fn write_as(
     format: Format,
-    messages: &[Message],
+    messages: &mut Vec<Message>,
     options: &WriteOptions,
     out: &mut Vec<u8>,
     report: &mut Report,
@@ -167,8 +216,37 @@ fn write_as(
         (Format::Plain, None) => plain::write(messages, out, report),
         (Format::Native, _) => native::write(messages, out),
         (Format::Agent, _) => agent::write_form(messages, options.agent_form, out, report),
+        (Format::Responses, _) => responses::write(messages, &options.encode, out, report),
+        (Format::Turns, _) => turns::write(&lift(std::mem::take(messages), report), out),
         _ => chat::write(messages, &options.encode, out, report),
     }
+}
+
+/// The limit has been applied where the bytes were read.
+fn no_limit() -> ReadOptions {
+    ReadOptions::new().max_bytes(usize::MAX)
+}
+
+fn items_of(document: &mut responses::Document) -> &mut Vec<Message> {
+    match document {
+        responses::Document::Items(it) => it,
+        responses::Document::Request(it) => &mut it.messages,
+        responses::Document::Response(it) => &mut it.messages,
+    }
+}
+
+type ReadList = fn(&[u8], &mut Report) -> Result<Vec<Message>, Error>;
+
+/// Reads a document that is a list of messages, or an object around one.
+fn list(
+    json: &[u8],
+    (wrapper, list): (Wrapper, Range<usize>),
+    read: ReadList,
+    report: &mut Report,
+) -> Result<(Vec<Message>, Around), Box<Diagnostic>> {
+    let start = list.start;
+    let messages = read(&json[list], report).map_err(|it| moved(refused(&it), start))?;
+    Ok((messages, Around::Wrapper(wrapper)))
 }
 
 /// The messages of a response are copied: they stay with their choices.

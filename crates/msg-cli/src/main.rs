@@ -10,6 +10,7 @@
 )]
 #![allow(dead_code, reason = "the commands that use all of this join one by one")]
 
+mod chain_args;
 mod cli;
 mod codes;
 mod commands;

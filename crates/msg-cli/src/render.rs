@@ -1,33 +1,49 @@
 //! Diagnostics for people, the way rustc shows them: code, sentence, where, and what would mend it.
 //!
 //! What a diagnostic points at is quoted: a line of the source text with a caret, or the beginning
-//! of the message. Their JSON form is `msg_core`'s.
+//! of the message. Nothing of a conversation reaches the terminal as it is: control characters are
+//! shown as pictures. The JSON form of a diagnostic is `msg_core`'s.
 
 mod quote;
+mod style;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use std::fmt::Write as _;
+
 use msg_core::{Diagnostic, Severity};
+use unicode_width::UnicodeWidthStr;
 
-use self::quote::Excerpt;
 pub(crate) use self::quote::Quotes;
+use self::quote::{Excerpt, Quote};
+use self::style::Palette;
 use crate::exit::{BadDocument, Failure};
 
 /// A failure as text, with its line end.
 pub(crate) fn failure(failure: &Failure, color: bool) -> String {
     match failure {
         Failure::Document(bad) => bad_document(bad, color),
-        Failure::Usage(text) => {
-            let help = Level::HELP.message("`msg help` and `msg help COMMAND` say what there is");
-            show(Level::ERROR.primary_title(text.as_str()).element(help), color)
+        other => {
+            let paint = Palette::new(color);
+            let mut res = format!(
+                "{}: {}\n",
+                paint.severity(Severity::Error, "error"),
+                safe(&other.to_string())
+            );
+            if matches!(other, Failure::Usage(_)) {
+                res.push_str("\nFor more information, try '--help'.\n");
+            }
+            res
         }
-        other => show(Group::with_title(Level::ERROR.primary_title(other.to_string())), color),
     }
 }
 
 /// Diagnostics about the messages of the document `name`, one after the other.
 pub(crate) fn diagnostics(list: &[Diagnostic], name: &str, quotes: &Quotes, color: bool) -> String {
+    let paint = Palette::new(color);
     list.iter().fold(String::new(), |mut res, it| {
-        res.push_str(&about_message(it, name, quotes, color));
+        let place = place(it, name, quotes);
+        let number = it.at.message.unwrap_or(0);
+        let quote = it.at.message.and_then(|n| quotes.get(n, it.at.part));
+        show(it, &place, quote.map(|it| (number, it)), &paint, &mut res);
         res.push('\n');
         res
     })
@@ -49,41 +65,59 @@ pub(crate) fn plural(n: usize, word: &str) -> String {
     if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
 
-fn about_message(it: &Diagnostic, name: &str, quotes: &Quotes, color: bool) -> String {
-    let mut group = title(it).element(Origin::path(place(it, name, quotes)));
-    if let Some(quote) = it.at.message.and_then(|n| quotes.get(n, it.at.part)) {
-        let marked = AnnotationKind::Primary.span(quote.marked.clone());
-        let number = it.at.message.unwrap_or(0);
-        group = group.element(Snippet::source(&quote.text).line_start(number).annotation(marked));
-    }
-    show(mended(group, it), color)
+/// Text that does nothing to a terminal: control characters as pictures, and those that turn the
+/// direction of writing as U+FFFD.
+pub(crate) fn safe(text: &str) -> String {
+    let picture = |c: char| match c {
+        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
+        '\x7f' => '\u{2421}',
+        '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(picture).collect()
 }
 
 fn bad_document(bad: &BadDocument, color: bool) -> String {
     let it = &bad.diagnostic;
-    let Some(excerpt) = Excerpt::at(&bad.bytes, it) else {
-        return about_message(it, &bad.name, &Quotes::default(), color);
+    let Some(excerpt) = Excerpt::at(&bad.bytes, &it.at) else {
+        return diagnostics(std::slice::from_ref(it), &bad.name, &Quotes::default(), color);
     };
+    let mut res = String::new();
     let place = format!("{}:{}:{}", bad.name, excerpt.line, excerpt.column);
-    let marked = AnnotationKind::Primary.span(excerpt.marked.clone());
-    let snippet = Snippet::source(&excerpt.text).line_start(excerpt.line).annotation(marked);
-    let group = title(it).element(Origin::path(place)).element(snippet);
-    show(mended(group, it), color)
+    show(it, &place, Some((excerpt.line, &excerpt.quote)), &Palette::new(color), &mut res);
+    res
 }
 
-fn title(it: &Diagnostic) -> annotate_snippets::Title<'_> {
-    let level = match it.severity {
-        Severity::Warning => Level::WARNING,
-        Severity::Info => Level::INFO,
-        _ => Level::ERROR,
-    };
-    level.primary_title(it.message.as_ref() as &str).id(it.code.as_str())
-}
-
-fn mended<'a>(group: Group<'a>, it: &'a Diagnostic) -> Group<'a> {
-    match &it.fix {
-        Some(fix) => group.element(Level::HELP.message(fix.as_ref() as &str)),
-        None => group,
+/// One diagnostic; `quote` comes with the number in its margin.
+fn show(
+    it: &Diagnostic,
+    place: &str,
+    quote: Option<(usize, &Quote)>,
+    paint: &Palette,
+    res: &mut String,
+) {
+    let head = format!("{}[{}]", it.severity, it.code);
+    let (head, text) =
+        (paint.severity(it.severity, &safe(&head)), paint.strong(&safe(&it.message)));
+    let number = quote.map_or(String::new(), |it| it.0.to_string());
+    let indent = " ".repeat(number.len());
+    let _ = writeln!(res, "{head}: {text}");
+    let _ = writeln!(res, "{indent}{} {}", paint.margin("-->"), safe(place));
+    let bar = paint.margin("|");
+    if let Some((_, quote)) = quote {
+        let (before, marked) =
+            (&quote.text[..quote.marked.start], &quote.text[quote.marked.clone()]);
+        let (before, width) = (" ".repeat(safe(before).width()), safe(marked).width().max(1));
+        let carets = paint.severity(it.severity, &"^".repeat(width));
+        let _ = writeln!(res, "{indent} {bar}");
+        let line = format!("{} {bar} {}", paint.margin(&number), safe(&quote.text));
+        let _ = writeln!(res, "{}", line.trim_end());
+        let _ = writeln!(res, "{indent} {bar} {before}{carets}");
+    }
+    if let Some(fix) = &it.fix {
+        let _ = writeln!(res, "{indent} {bar}");
+        let _ =
+            writeln!(res, "{indent} {} {}: {}", paint.margin("="), paint.strong("help"), safe(fix));
     }
 }
 
@@ -91,23 +125,16 @@ fn mended<'a>(group: Group<'a>, it: &'a Diagnostic) -> Group<'a> {
 fn place(it: &Diagnostic, name: &str, quotes: &Quotes) -> String {
     let mut res = name.to_owned();
     if let Some(line) = it.at.line {
-        res.push_str(&format!(":{line}"));
+        let _ = write!(res, ":{line}");
     }
     if let Some(message) = it.at.message {
-        res.push_str(&format!(": message {message}"));
+        let _ = write!(res, ": message {message}");
         if let Some(role) = quotes.role(message) {
-            res.push_str(&format!(" ({role})"));
+            let _ = write!(res, " ({role})");
         }
     }
     if let Some(part) = it.at.part {
-        res.push_str(&format!(", part {part}"));
+        let _ = write!(res, ", part {part}");
     }
-    res
-}
-
-fn show(group: Group<'_>, color: bool) -> String {
-    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-    let mut res = renderer.term_width(100).render(&[group]);
-    res.push('\n');
     res
 }

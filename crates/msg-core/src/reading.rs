@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::{
     Diagnostic, Error, Extra, Message, Origin, RawJson, Report, Role,
-    json::{JsonError, Kind, Reader},
+    json::{JsonError, Kind, Reader, string_member},
 };
 
 /// A reader with a place in the document and a report.
@@ -165,35 +165,52 @@ impl<'a, 'r> Source<'a, 'r> {
         self.report.push(it);
     }
 
-    /// Reads an object whose `type` says what it is: `read` is given the type, none where there is
-    /// no text of that name, and says whether a second, different one turned up. Of several the last
-    /// one counts (MS-8), and what was read under the first is then read again.
+    /// Reads an object whose `type` says what it is. `known` is given the type (none where there is no
+    /// text of that name), reads the members that are left, and says whether a second, different
+    /// type turned up; it gives nothing for a type that it does not know, whose object goes to
+    /// `foreign` whole. Of several types the last one counts (MS-8), and what was read under the first
+    /// is then read again.
     pub(crate) fn typed<T>(
         &mut self,
-        read: impl Fn(&mut Self, Option<&str>) -> (Result<T, Error>, bool),
+        known: impl Fn(&mut Self, Option<&str>) -> Option<(Result<T, Error>, bool)>,
+        foreign: impl Fn(RawJson) -> T,
     ) -> Result<T, Error> {
         let bookmark = self.reader.clone();
         let mut type_name = self.first_type()?;
-        self.reader = bookmark.clone();
         if type_name.is_none() {
+            self.reader = bookmark.clone();
             type_name = self.last_type()?;
             self.reader = bookmark.clone();
+            self.begin_object()?;
         }
-        let (res, retyped) = read(self, type_name.as_deref());
-        if res.is_ok() && !retyped {
+        match known(self, type_name.as_deref()) {
+            Some((Ok(it), false)) => return Ok(it),
+            Some((res, _)) => {
+                let behind = std::mem::replace(&mut self.reader, bookmark.clone());
+                let last = self.last_type();
+                if !last.as_ref().is_ok_and(|it| *it != type_name) {
+                    self.reader = behind;
+                    return res;
+                }
+                type_name = last?;
+            }
+            None => {
+                self.reader = bookmark.clone();
+                let value = self.raw()?;
+                let last = string_member(value.text(), "type");
+                if last == type_name {
+                    return Ok(foreign(value));
+                }
+                type_name = last.map(|it| Cow::Owned(it.into_owned()));
+            }
+        }
+        self.reader = bookmark.clone();
+        self.begin_object()?;
+        if let Some((res, _)) = known(self, type_name.as_deref()) {
             return res;
         }
-        let behind = std::mem::replace(&mut self.reader, bookmark.clone());
-        match self.last_type() {
-            Ok(last) if last != type_name => {
-                self.reader = bookmark;
-                read(self, last.as_deref()).0
-            }
-            _ => {
-                self.reader = behind;
-                res
-            }
-        }
+        self.reader = bookmark;
+        self.raw().map(foreign)
     }
 
     /// The type, if it stands first, as in every document that this crate wrote.

@@ -1,1 +1,85 @@
-//! Placeholder.
+//! Conversations as Markdown files that people edit and programs append to, losing nothing.
+//!
+//! Any bytes are read and print back unchanged; a file shows the messages, calls, results, code and
+//! outputs of a conversation as headings, and [`Document::history`] gives what a model is to see of
+//! it. Appending never changes what stands above, and the [`store`] does it durably.
+//!
+//! It never renders Markdown, never runs what a file holds, never asks a model.
+//!
+//! The rules (`MF-…`) stand in `docs/formats/message-file.md`.
+//!
+//! ```
+//! use msg_file::{Document, HistoryOptions, Mode};
+//!
+//! let text = "# %% Question[^1]\n\n[^1]: [markdown]\n\nWhat is 2 + 2?\n\n## %%% [^2]\n\n[^2]: [bot]\n\n4\n";
+//! let doc = Document::parse(text.as_bytes(), Mode::MessageFile)?;
+//! assert_eq!(doc.cells()[1].kind().category(), "agent");
+//! let history = doc.history(&HistoryOptions::default())?;
+//! assert_eq!(history.messages[1].text(), "4");
+//! # Ok::<(), msg_file::Error>(())
+//! ```
+
+mod span;
+
+mod line;
+
+mod grammar;
+
+mod scan;
+
+mod frontmatter;
+
+mod layout;
+
+mod agents;
+mod cell;
+mod content;
+mod kinds;
+mod meaning;
+
+mod document;
+
+mod history;
+
+mod append;
+mod book;
+mod nonce;
+mod render;
+
+mod run_result;
+mod to_cells;
+
+mod check;
+mod edit;
+mod format;
+
+mod json;
+
+mod codes;
+mod diag;
+mod error;
+mod limits;
+
+pub use agents::{Agent, AgentConfig, AgentKind};
+pub use append::{Placed, append_to};
+pub use cell::{Attr, Cell, Heading, HistoryMode, PartKind};
+pub use codes::CODES;
+pub use content::{CodeBlock, Encoding, Status, Streams};
+pub use document::{CellRef, Document, Eol, Mode};
+pub use edit::Edit;
+pub use error::Error;
+pub use format::Formatted;
+pub use frontmatter::Frontmatter;
+pub use grammar::Kind;
+pub use history::{History, HistoryOptions, OMITTED_RESULT, SUMMARY_PREFIX, View};
+pub use kinds::{
+    AgentDef, Ask, Call, CellKind, Code, Directive, Execution, Output, Summarised, Summary, Turn,
+};
+pub use layout::Section;
+pub use limits::Limits;
+pub use nonce::Nonce;
+pub use render::{NewCell, Place, render};
+pub use run_result::{RunResult, run_cells};
+pub use scan::{Head, scan};
+pub use span::Span;
+pub use to_cells::{ToCells, append_messages, cells_of};

@@ -12,6 +12,8 @@ pub mod responses;
 
 mod stream;
 
+mod headers;
+mod llm;
 mod options;
 
 mod codes;
@@ -20,9 +22,11 @@ mod error;
 pub use chat::{ChatMessages, ChatRequest, ChatResponse, Tool, ToolChoice};
 pub use codes::CODES;
 pub use error::Error;
+pub use headers::ClientHeaders;
+pub use llm::{LlmMessages, to_llm_messages, to_llm_messages_with};
+pub use msg_core::{LowerCache, LowerOptions, Lowered, Profile, ReasoningPolicy, lower};
 pub use options::{
-    EmptyContent, EncodeOptions, ItemIds, Layout, ReadOptions, ReasoningField, ReasoningPolicy,
-    TextParts,
+    EmptyContent, EncodeOptions, ItemIds, Layout, ReadOptions, ReasoningField, TextParts,
 };
 pub use responses::{ResponsesRequest, ResponsesResponse};
 pub use stream::{

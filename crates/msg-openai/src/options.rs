@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use msg_core::ReasoningPolicy;
+
 use crate::Error;
 
 /// How chat messages and Responses items are written (OA-2).
@@ -76,18 +78,6 @@ choice! {
         #[default] Array = "array",
         /// As one string, the texts joined with the separator.
         Join = "join",
-    }
-}
-
-choice! {
-    /// Which messages keep their reasoning.
-    ReasoningPolicy {
-        /// All.
-        #[default] All = "all",
-        /// Those that have calls.
-        WithCalls = "with_calls",
-        /// None.
-        None = "none",
     }
 }
 
@@ -208,7 +198,12 @@ impl EncodeOptions {
             }
             "text_separator" => self.text_separator = Cow::Owned(word.to_owned()),
             "reasoning" => {
-                self.reasoning = ReasoningPolicy::from_word(word).ok_or(wrong(&REASONING))?;
+                self.reasoning = match word {
+                    "all" => ReasoningPolicy::All,
+                    "with_calls" => ReasoningPolicy::WithCalls,
+                    "none" => ReasoningPolicy::None,
+                    _ => return Err(wrong(&REASONING)),
+                };
             }
             "reasoning_field" => {
                 self.reasoning_field = ReasoningField::from_word(word).ok_or(wrong(&FIELD))?;

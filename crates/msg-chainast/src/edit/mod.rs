@@ -28,11 +28,11 @@ pub struct PairId {
 #[non_exhaustive]
 pub enum UserChange {
     /// A section was added.
-    NewSection(SectionId),
+    Section(SectionId),
     /// The section had no user message and has it now.
-    NewMessage(SectionId),
+    Message(SectionId),
     /// The user message has one more part.
-    NewPart(SectionId),
+    Part(SectionId),
 }
 
 impl SectionId {
@@ -143,15 +143,15 @@ impl ChainAst {
                 self.sections.push(Section::new(header, Vec::new()));
                 self.sizes += message;
                 self.assert_sizes();
-                return UserChange::NewSection(id);
+                return UserChange::Section(id);
             }
             Some(Section { header: Header { user: Some(user), .. }, .. }) => {
                 user.parts.push(Part::text(text));
-                (UserChange::NewPart(last), part)
+                (UserChange::Part(last), part)
             }
             Some(section) => {
                 section.header.user = Some(Message::user(text));
-                (UserChange::NewMessage(last), message)
+                (UserChange::Message(last), message)
             }
         };
         let section = &mut self.sections[last.0];

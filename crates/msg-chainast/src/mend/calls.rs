@@ -30,7 +30,9 @@ impl Mender<'_> {
             }
             mend_arguments(it, self.options.sanitizes_arguments());
             if fresh {
-                it.id = self.fresh_id(&it.name, place);
+                let fresh = self.fresh_id(&it.name, place);
+                let old = std::mem::replace(&mut it.id, fresh);
+                self.replaced_ids.insert(place, old);
             }
             self.n_calls += 1;
         }
@@ -43,6 +45,7 @@ impl Mender<'_> {
         let place = (it.message as usize, it.part as usize);
         let mut id = self.result_id(slot);
         if id.is_empty() {
+            self.replaced_ids.insert(place, id);
             id = self.fresh_id(&name, place);
         }
         self.n_calls += 1;

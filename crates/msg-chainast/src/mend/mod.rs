@@ -25,6 +25,8 @@ pub(crate) struct Mended {
     pub(crate) items: Vec<Item>,
     /// Where the id pattern gave no unused id, so that a number was appended (CA-52).
     pub(crate) exhausted: Vec<(usize, usize)>,
+    /// The ids of the input that were replaced, by place.
+    pub(crate) replaced_ids: HashMap<(usize, usize), String>,
 }
 
 /// Mends a list of messages as planned.
@@ -47,10 +49,11 @@ pub(crate) fn mend<'a>(
         n_calls: 0,
         slots: Vec::new(),
         exhausted: Vec::new(),
+        replaced_ids: HashMap::new(),
     };
     mender.take_apart();
     mender.run();
-    Mended { items: mender.items, exhausted: mender.exhausted }
+    Mended { items: mender.items, exhausted: mender.exhausted, replaced_ids: mender.replaced_ids }
 }
 
 struct Mender<'a> {
@@ -69,6 +72,7 @@ struct Mender<'a> {
     items: Vec<Item>,
     /// Where the id pattern gave no unused id, so that a number was appended.
     exhausted: Vec<(usize, usize)>,
+    replaced_ids: HashMap<(usize, usize), String>,
 }
 
 impl Mender<'_> {

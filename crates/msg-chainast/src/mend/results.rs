@@ -1,5 +1,7 @@
 //! Writing results: whole messages where they stand alone, parts where a message holds several (CA-6).
 
+use std::collections::HashMap;
+
 use msg_core::{Message, Part, Role, ToolResult};
 
 use super::{Item, Mender};
@@ -35,13 +37,13 @@ impl Mender<'_> {
         if !into_shell && !self.taken_apart.contains_key(&message) {
             let mut item = self.take(message, RolePart::Tool);
             if let Some(Part::ToolResult(it)) = item.message.parts.first_mut() {
-                set_id(it, call_id);
+                set_id(it, call_id, at, &mut self.replaced_ids);
             }
             self.items.push(item);
             return;
         }
         let mut result = self.take_result(message, part);
-        set_id(&mut result, call_id);
+        set_id(&mut result, call_id, at, &mut self.replaced_ids);
         let part = Part::ToolResult(result);
         match self.shell {
             Some((open, item)) if into_shell && open == place && item + 1 == self.items.len() => {
@@ -124,8 +126,15 @@ fn tool_results(message: &mut Message) -> Vec<Option<ToolResult>> {
     results
 }
 
-fn set_id(result: &mut ToolResult, call_id: &str) {
+fn set_id(
+    result: &mut ToolResult,
+    call_id: &str,
+    place: (usize, usize),
+    replaced: &mut HashMap<(usize, usize), String>,
+) {
     if result.call_id != call_id {
-        call_id.clone_into(&mut result.call_id);
+        let old = std::mem::replace(&mut result.call_id, call_id.to_owned());
+        // A call that was added for the result stands at the same place, and was asked first.
+        replaced.entry(place).or_insert(old);
     }
 }

@@ -155,11 +155,13 @@ impl Walk<'_, '_> {
     fn judge_pair(&mut self, unit: u32, may_stay_open: bool, made: std::ops::Range<usize>) {
         self.judge_names(unit);
         self.judge_ids(unit);
-        let calls = self.plan.calls_of(unit);
-        let kept = |plan: &Plan, it: u32| !plan.calls[it as usize].removed;
-        let pending: Vec<u32> = calls
-            .clone()
-            .filter(|it| kept(&self.plan, *it) && self.plan.calls[*it as usize].slot == NONE)
+        let pending: Vec<u32> = self
+            .plan
+            .calls_of(unit)
+            .filter(|it| {
+                let it = &self.plan.calls[*it as usize];
+                !it.removed && it.slot == NONE
+            })
             .collect();
         if may_stay_open && !pending.is_empty() {
             self.plan.open_tail = true;

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use msg_chainast::{
-    BadArguments, ChainAst, CheckOptions, First, Message, Orphans, Part, RepairOptions, SeededIds,
-    UnknownRole, check, constants::FALLBACK_RESPONSE_CONTENT,
+    BadArguments, ChainAst, CheckOptions, First, IdPattern, Message, Orphans, Part, PatternError,
+    Profile, RepairOptions, SeededIds, UnknownRole, check, constants::FALLBACK_RESPONSE_CONTENT,
 };
 use msg_core::{Diagnostic, Role};
 use serde_json::{Value, json};
@@ -44,6 +44,82 @@ fn option(row: &str) -> Result<(), String> {
     let known = ids(&messages);
     let options = flags(&case["flags"]);
     repaired(messages, &options, &case["repair"], &diagnostics(&case["diagnostics"]), &known)
+}
+
+#[test]
+fn profiles() {
+    testkit::rows!("profiles.jsonl").check(|row| agree(profile(&row.text)));
+}
+
+fn profile(row: &str) -> Result<(), String> {
+    let case: Value = serde_json::from_str(row).unwrap();
+    let messages = openai::messages(&case["messages"]);
+    let known = ids(&messages);
+    let profile = Profile::named(case["profile"].as_str().unwrap()).unwrap();
+    let wanted = diagnostics(&case["diagnostics"]);
+    same("check", &tell(&check(&messages, Some(profile), &CheckOptions::new())), &wanted)?;
+    let options = RepairOptions::new().profile(profile);
+    repaired(messages, &options, &case["repair"], &wanted, &known)
+}
+
+#[test]
+fn operations() {
+    testkit::rows!("ops.jsonl").check(|row| agree(operate(&row.text)));
+}
+
+fn operate(row: &str) -> Result<(), String> {
+    let case: Value = serde_json::from_str(row).unwrap();
+    let messages = openai::messages(&case["messages"]);
+    let known = ids(&messages);
+    let mut chain = match case["mode"].as_str().unwrap() {
+        "open" => ChainAst::parse_open(messages).map_err(|it| it.to_string())?,
+        _ => ChainAst::repair(messages, &RepairOptions::new(), &mut SeededIds::new(7)).0,
+    };
+    let (ops, expected) = (case["ops"].as_array().unwrap(), &case["expect"]);
+    for (at, (op, wanted)) in ops.iter().zip(expected["ops"].as_array().unwrap()).enumerate() {
+        let (done, results) = apply(&mut chain, op);
+        same(&format!("op {at} done"), &done.is_ok(), &wanted["error"].is_null())?;
+        same(&format!("op {at} size"), &json!(chain.size()), &wanted["size"])?;
+        if let Some(wanted) = wanted["results"].as_array() {
+            let wanted: Vec<String> =
+                wanted.iter().map(|it| openai::text(&it["content"])).collect();
+            same(&format!("op {at} results"), &results, &wanted)?;
+        }
+    }
+    compare(&chain, expected, &known)
+}
+
+fn apply(chain: &mut ChainAst, op: &Value) -> (Result<(), String>, Vec<String>) {
+    let text = |it: &str| openai::text(&op[it]);
+    let done = match op["op"].as_str().unwrap() {
+        "append_user" => {
+            chain.append_user(text("content"));
+            Ok(())
+        }
+        "add_tool_result" => {
+            let added = chain.add_tool_result(&text("id"), &text("name"), text("content"));
+            added.map(drop).map_err(|it| it.to_string())
+        }
+        "normalize_ids" => text("pattern").parse().map_err(|it: PatternError| it.to_string()).map(
+            |pattern: IdPattern| {
+                drop(chain.normalize_tool_call_ids(&pattern, &mut SeededIds::new(9)));
+            },
+        ),
+        "clear_reasoning" => {
+            chain.clear_reasoning();
+            Ok(())
+        }
+        "sanitize_arguments" => {
+            chain.sanitize_arguments();
+            Ok(())
+        }
+        "find" => {
+            let found = chain.find_tool_results(op["id"].as_str().unwrap());
+            return (Ok(()), found.map(|it| it.content.text().into_owned()).collect());
+        }
+        other => panic!("operation {other}"),
+    };
+    (done, Vec::new())
 }
 
 fn agree(result: Result<(), String>) {
@@ -148,7 +224,7 @@ fn rename(json: &mut Value, names: &HashMap<String, String>) {
     }
 }
 
-pub fn repaired(
+pub(crate) fn repaired(
     messages: Vec<Message>,
     options: &RepairOptions,
     wanted: &Value,
@@ -157,6 +233,10 @@ pub fn repaired(
 ) -> Result<(), String> {
     let (chain, report) = ChainAst::repair(messages, options, &mut SeededIds::new(7));
     same("repair", &tell(&report), diagnostics)?;
+    compare(&chain, wanted, known)
+}
+
+fn compare(chain: &ChainAst, wanted: &Value, known: &HashSet<String>) -> Result<(), String> {
     let expected = openai::messages(&wanted["messages"]);
     let (mine, theirs) = (fresh(chain.messages(), known), fresh(&expected, known));
     let names = mine.iter().cloned().zip(theirs.iter().cloned()).collect();
@@ -166,7 +246,7 @@ pub fn repaired(
     if wanted["sections"].is_null() {
         return Ok(());
     }
-    tree("mended tree", &chain, wanted, &names)
+    tree("mended tree", chain, wanted, &names)
 }
 
 fn ids<'m>(messages: impl IntoIterator<Item = &'m Message>) -> HashSet<String> {

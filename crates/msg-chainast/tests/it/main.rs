@@ -3,3 +3,4 @@
 
 mod cases;
 mod openai;
+mod units;

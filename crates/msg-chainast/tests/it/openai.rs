@@ -5,11 +5,11 @@ use msg_chainast::{Message, Part, ToolCall};
 use msg_core::{Audio, CallKind, File, Image, Origin, Other, RawJson, Reasoning, Role, ToolResult};
 use serde_json::Value;
 
-pub fn messages(json: &Value) -> Vec<Message> {
+pub(crate) fn messages(json: &Value) -> Vec<Message> {
     json.as_array().unwrap().iter().map(message).collect()
 }
 
-pub fn text(json: &Value) -> String {
+pub(crate) fn text(json: &Value) -> String {
     json.as_str().unwrap_or_default().to_owned()
 }
 

@@ -52,15 +52,24 @@ impl Command for Args {
         let report = self.report.open(&input, &out)?;
         if self.lines.jsonl {
             return jsonl::run(cx, &self.lines, input, out, report, move |line| {
-                let mut document = Document::read(named, line)?;
+                let format = named.unwrap_or_else(|| Format::recognise(line, ""));
+                let mut document = Document::read_as(format, line)?;
                 let mut json = Vec::with_capacity(line.len());
-                let edits = convert(&mut document, to, &options, &mut json);
+                let edits = convert(&mut document, to, &options, &mut json)?;
                 Ok(Answer { json, edits, status: Status::Clean })
             });
         }
-        let mut document = Document::open(cx, &mut input, named)?;
+        let bytes = input.read_all()?;
+        let format = cx.format(named, &bytes, &input.name);
+        let mut document = match Document::read_as(format, &bytes) {
+            Ok(document) => document,
+            Err(error) => return Err(Failure::document(*error, &input.name, bytes)),
+        };
+        // From here on only the messages take memory.
+        drop(bytes);
         let mut text = Vec::new();
         let edits = convert(&mut document, to, &options, &mut text);
+        let edits = edits.map_err(|it| Failure::Usage(it.message))?;
         text.push(b'\n');
         out.write(&text)?;
         out.finish()?;
@@ -68,7 +77,11 @@ impl Command for Args {
             report.write(&jsonl::report_line(&edits))?;
             report.finish()?;
         } else if !cx.quiet && !edits.is_empty() {
-            let quotes = Quotes::of(document.messages(), &edits);
+            // About turns the positions are those of the turns, which have no messages to quote.
+            let quotes = match document.format() {
+                Format::Turns => Quotes::default(),
+                _ => Quotes::of(document.messages(), &edits),
+            };
             cx.note(&render::diagnostics(&edits, &input.name, &quotes, cx.color_err));
         }
         Ok(Status::Clean)
@@ -76,15 +89,22 @@ impl Command for Args {
 }
 
 /// Writes the document in `to` and returns what was lost or changed, the reader's notes first.
+/// Fails only for the options of a document of turns.
 fn convert(
     document: &mut Document,
     to: Format,
     options: &ConvertOptions,
     out: &mut Vec<u8>,
-) -> Vec<Diagnostic> {
+) -> Result<Vec<Diagnostic>, Box<Diagnostic>> {
+    let own = document.own_options().map(|it| options.clone().with(it.text().as_bytes()));
+    let own = own.transpose()?;
+    let options = own.as_ref().unwrap_or(options);
     let mut edits = std::mem::take(&mut document.notes);
+    if to != document.format() {
+        edits.extend(document.lower(&options.lower));
+    }
     let mut report = Report::default();
     document.convert(to, &options.write, out, &mut report);
     edits.extend(report.into_vec());
-    edits
+    Ok(edits)
 }

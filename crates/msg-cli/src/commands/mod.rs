@@ -47,9 +47,14 @@ macro_rules! commands {
 }
 
 commands! {
+    check: Check,
+    repair: Repair,
+    ast: Ast,
     convert: Convert,
     tools: Tools,
     stream: Stream,
+    view: View,
+    profiles: Profiles,
     completions: Completions,
     #[command(hide = true)]
     reference: Reference,

@@ -239,8 +239,9 @@ impl<'a> Run<'a> {
 impl Job {
     fn write(&self, res: &Assembled, events: &[StreamEvent<'_>], out: &mut Vec<u8>) {
         let form = match self.options.to {
-            To::OpenAi | To::Turns => MessageForm::OpenAi,
+            To::OpenAi => MessageForm::OpenAi,
             To::Native => MessageForm::Native,
+            To::Turns => MessageForm::Turn,
         };
         res.write(form, self.options.events.then_some(events), out);
     }

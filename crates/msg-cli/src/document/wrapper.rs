@@ -15,6 +15,11 @@ pub(crate) struct Wrapper {
 }
 
 impl Wrapper {
+    /// No wrapper: all of `json` is the list.
+    pub(crate) fn none(json: &[u8]) -> (Self, Range<usize>) {
+        (Wrapper::default(), 0..json.len())
+    }
+
     /// The wrapper of `json`, and where the list is. What is no object with a list in `messages`
     /// has no wrapper: its reader says what is wrong with it.
     pub(crate) fn around(json: &[u8]) -> (Self, Range<usize>) {
@@ -23,7 +28,7 @@ impl Wrapper {
                 let (before, after) = (json[..list.start].to_vec(), json[list.end..].to_vec());
                 (Wrapper { before, after }, list)
             }
-            Ok(None) | Err(_) => (Wrapper::default(), 0..json.len()),
+            Ok(None) | Err(_) => Wrapper::none(json),
         }
     }
 

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use msg_core::{Diagnostic, Message, Part};
+use msg_core::{Diagnostic, Message, Part, Position};
 
 /// How many characters of a message are quoted.
 const WIDTH: usize = 72;
@@ -55,7 +55,7 @@ impl Quotes {
 fn quote(message: &Message, part: Option<usize>) -> Quote {
     let text = match part.and_then(|it| message.parts.get(it)) {
         Some(part) => part_preview(part),
-        None => message.parts.first().map(part_preview).unwrap_or_default(),
+        None => message.preview(WIDTH),
     };
     let text = if text.is_empty() { "(empty)".to_owned() } else { text };
     Quote { marked: 0..text.len(), text }
@@ -98,22 +98,20 @@ fn one_line(pieces: &[&str]) -> String {
 }
 
 /// The source line around a place in a text.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Excerpt {
     /// 1-based line.
     pub(crate) line: usize,
     /// 1-based column, in characters.
     pub(crate) column: usize,
     /// The line, or what is near the place in a long one.
-    pub(crate) text: String,
-    /// The bytes of `text` that are meant.
-    pub(crate) marked: Range<usize>,
+    pub(crate) quote: Quote,
 }
 
 impl Excerpt {
-    /// The place of `it` in `bytes`, if it has one there.
-    pub(crate) fn at(bytes: &[u8], it: &Diagnostic) -> Option<Self> {
-        let offset = it.at.start?.min(bytes.len());
+    /// The place of `at` in `bytes`, if it has one there.
+    pub(crate) fn at(bytes: &[u8], at: &Position) -> Option<Self> {
+        let offset = offset(bytes, at)?;
         let before = &bytes[..offset];
         let line_start = memchr::memrchr(b'\n', before).map_or(0, |it| it + 1);
         let line_end =
@@ -124,16 +122,28 @@ impl Excerpt {
         let place = lossy(bytes, offset..near_end);
         let mark = if near_start > line_start { "…" } else { "" };
         let more = if near_end < line_end { "…" } else { "" };
-        let text = format!("{mark}{before_place}{place}{more}");
-        let at = mark.len() + before_place.len();
+        let start = mark.len() + before_place.len();
         let width = place.chars().next().map_or(0, char::len_utf8);
+        let text = format!("{mark}{before_place}{place}{more}");
         Some(Excerpt {
             line: memchr::memchr_iter(b'\n', before).count() + 1,
             column: String::from_utf8_lossy(&before[line_start..]).chars().count() + 1,
-            text,
-            marked: at..at + width,
+            quote: Quote { text, marked: start..start + width },
         })
     }
+}
+
+/// The byte that is meant: by offset, or by line and column (in bytes, as JSON readers count).
+fn offset(bytes: &[u8], at: &Position) -> Option<usize> {
+    if let Some(start) = at.start {
+        return Some(start.min(bytes.len()));
+    }
+    let (line, column) = (at.line?, at.column?);
+    let start = match line {
+        0 | 1 => 0,
+        line => memchr::memchr_iter(b'\n', bytes).nth(line - 2)? + 1,
+    };
+    Some((start + column.saturating_sub(1)).min(bytes.len()))
 }
 
 /// The text of a range whose ends may fall into a character.

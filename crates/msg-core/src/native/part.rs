@@ -45,33 +45,28 @@ pub(super) fn read_content(source: &mut Source<'_, '_>, count: bool) -> Result<V
 
 /// Reads one part.
 pub(crate) fn read(source: &mut Source<'_, '_>) -> Result<Part, Error> {
-    source.typed(|source, type_name| match type_name {
-        Some(it) => read_as(source, it),
-        None => {
-            let offset = source.reader.offset();
-            (Err(Error::missing(source.message, offset, "a part with a `type`")), false)
-        }
-    })
+    let start = source.reader.next_offset();
+    source.typed(
+        |source, type_name| match type_name {
+            Some(it) if is_known_type(it) => Some(read_members(source, start, it)),
+            Some(_) => None,
+            None => {
+                let error = Error::missing(source.message, start, "a part with a `type`");
+                Some((Err(error), false))
+            }
+        },
+        |value| Part::Other(Other::new(Origin::Native, value)),
+    )
 }
 
-/// Reads the object at the reader as a part of this type, and whether another type turned up in it.
-fn read_as(source: &mut Source<'_, '_>, type_name: &str) -> (Result<Part, Error>, bool) {
-    if !is_known_type(type_name) {
-        let value = source.raw();
-        return (value.map(|it| Part::Other(Other::new(Origin::Native, it))), false);
-    }
-    let start = match source.begin_object() {
-        Ok(start) => start,
-        Err(it) => return (Err(it), false),
-    };
-    let mut members = Members {
-        source,
-        start,
-        type_name,
-        seen_type: false,
-        retyped: false,
-        extra: Extra::default(),
-    };
+/// Reads the members of a part of this type, and says whether another type turned up among them.
+fn read_members(
+    source: &mut Source<'_, '_>,
+    start: usize,
+    type_name: &str,
+) -> (Result<Part, Error>, bool) {
+    let extra = Extra::default();
+    let mut members = Members { source, start, type_name, retyped: false, extra };
     let res = members.part();
     (res, members.retyped)
 }
@@ -81,7 +76,6 @@ struct Members<'s, 'a, 'r> {
     source: &'s mut Source<'a, 'r>,
     start: usize,
     type_name: &'s str,
-    seen_type: bool,
     retyped: bool,
     extra: Extra,
 }
@@ -257,8 +251,6 @@ impl<'a> Members<'_, 'a, '_> {
     fn common(&mut self, key: &str) -> Result<(), Error> {
         match key {
             "type" => {
-                self.source.note_duplicate(self.seen_type, key);
-                self.seen_type = true;
                 self.retyped |= self.source.string()? != self.type_name;
                 Ok(())
             }

@@ -241,7 +241,9 @@ impl ToolPart {
     /// ```
     pub fn set_arguments(&mut self, text: impl Into<String>) {
         let text = text.into();
-        self.input = RawJson::new(text.as_str()).unwrap_or_else(|_| empty_object());
+        // A stored `input` of null means that there is none.
+        let input = RawJson::new(text.as_str()).ok().filter(|it| it.text() != "null");
+        self.input = input.unwrap_or_else(empty_object);
         self.input_text = Some(text).filter(|it| *it != spaced(&self.input));
     }
 

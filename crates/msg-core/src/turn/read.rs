@@ -140,11 +140,14 @@ fn read_parts(source: &mut Source<'_, '_>) -> Result<Vec<TurnPart>, Error> {
     while source.next_element()? {
         source.part = Some(res.len());
         expect(source, Kind::Object, "a part of a turn to be an object")?;
-        res.push(source.typed(|source, type_name| match type_name {
-            None | Some("text") => read_text(source),
-            Some("tool") => read_tool(source),
-            Some(_) => (source.raw().map(TurnPart::Other), false),
-        })?);
+        res.push(source.typed(
+            |source, type_name| match type_name {
+                None | Some("text") => Some(read_text(source)),
+                Some("tool") => Some(read_tool(source)),
+                Some(_) => None,
+            },
+            TurnPart::Other,
+        )?);
     }
     source.part = None;
     Ok(res)
@@ -231,13 +234,12 @@ const KNOWN: &[&str] = &[
 ];
 
 impl Stored {
-    /// Walks the members of a part; its type is seen to here.
+    /// Walks the members of a part that are left; its type is seen to here.
     fn walk<'a, 'r>(
         &mut self,
         source: &mut Source<'a, 'r>,
         mut read: impl FnMut(&mut Self, &mut Source<'a, 'r>, &str) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        source.begin_object()?;
         while let Some(key) = source.next_key()? {
             self.begin(source, &key);
             if key == "type" {

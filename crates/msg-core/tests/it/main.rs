@@ -5,5 +5,10 @@
 mod check;
 mod convert;
 mod forms;
+#[allow(unreachable_pub, reason = "the fuzz targets take the file in as a module of theirs")]
+mod laws;
+mod limits;
 mod lower;
+mod random;
+mod schema;
 mod unit;

@@ -17,6 +17,7 @@ mod assembled;
 mod error;
 mod finish;
 mod render;
+mod turn;
 
 mod blocks;
 mod body;

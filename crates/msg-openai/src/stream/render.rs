@@ -15,6 +15,8 @@ pub enum MessageForm {
     OpenAi,
     /// This workspace's own JSON.
     Native,
+    /// The turn that an application stores (OA-25); of the first choice only.
+    Turn,
 }
 
 impl Assembled {
@@ -33,6 +35,7 @@ impl Assembled {
         let first = self.choices.first();
         out.extend_from_slice(b"{\"message\":");
         match first {
+            Some(_) if form == MessageForm::Turn => serialise(out, &self.to_turn()),
             Some(choice) => choice.write_message(form, out),
             None => out.extend_from_slice(b"null"),
         }
@@ -91,8 +94,8 @@ impl Assembled {
 impl AssembledChoice {
     fn write_message(&self, form: MessageForm, out: &mut Vec<u8>) {
         match form {
-            MessageForm::OpenAi => write_openai(&self.message, out),
             MessageForm::Native => native::write_message(&self.message, out),
+            MessageForm::OpenAi | MessageForm::Turn => write_openai(&self.message, out),
         }
     }
 }

@@ -6,3 +6,4 @@ mod hostile;
 mod laws;
 mod random;
 mod stream;
+mod unit;

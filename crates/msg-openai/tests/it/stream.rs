@@ -1,7 +1,7 @@
 //! Streams: the case file, recorded streams of providers, hostile bodies, and the laws over all of it
 //! and over random streams.
 
-use msg_core::{Diagnostic, StreamEvent};
+use msg_core::{Diagnostic, StreamEvent, TurnBuilder};
 use msg_openai::{Assembled, MessageForm, Provider, StreamOptions, StreamReader};
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -77,7 +77,7 @@ fn cases_agree() {
         let res = case.assemble();
         let form = match case.options.to.as_deref() {
             Some("native") => MessageForm::Native,
-            Some("turns") => return,
+            Some("turns") => MessageForm::Turn,
             _ => MessageForm::OpenAi,
         };
         let mut found = json(&res, form);
@@ -128,13 +128,14 @@ fn laws_hold_for_cases_and_recordings() {
         let outcome = laws::read(options, [bytes]);
         laws::events_say_what_the_result_says(&outcome);
         laws::assembling_again_changes_nothing(&outcome.0);
+        laws::events_build_the_turn(&outcome, TurnBuilder::finish);
         laws::faults_are_named(bytes);
         laws::every_byte_is_accounted_for(bytes, 5);
     };
     cases().check(|row| {
         let case = Case::read(row);
         all_laws(case.bytes(), case.options());
-        for at in 0..case.bytes().len() {
+        for at in (0..case.bytes().len()).step_by(7) {
             laws::may_stop_anywhere(case.bytes(), case.options(), at);
         }
     });
@@ -271,6 +272,7 @@ proptest! {
         let outcome = laws::read(options, [&*bytes]);
         laws::events_say_what_the_result_says(&outcome);
         laws::assembling_again_changes_nothing(&outcome.0);
+        laws::events_build_the_turn(&outcome, TurnBuilder::finish);
         laws::may_stop_anywhere(&bytes, options, at);
         laws::every_byte_is_accounted_for(&bytes, at % 7);
         laws::faults_are_named(&bytes);

@@ -1,19 +1,41 @@
 //! The options of a conversion (`--options JSON`, or `options` of a turns document).
 //!
-//! Knows the names that concern the program; all others are handed to the libraries that own them.
+//! Knows whose an option is; what its values mean is for the libraries to say.
 
-use msg_core::{AgentForm, Code, Diagnostic};
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
+use msg_core::{AgentForm, Code, Diagnostic, LowerOptions};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
 use crate::document::WriteOptions;
+
+/// The options that say how turns become messages (OA-6 to OA-12).
+const LOWERING: &[&str] = &[
+    "profile",
+    "system_prompt",
+    "system_role",
+    "agent_display_name",
+    "product_name",
+    "include_reasoning",
+    "reasoning",
+    "failed_tools",
+    "empty_tool_output",
+    "invalid_arguments",
+    "arguments",
+    "text_separator",
+    "split_interleaved",
+];
 
 /// What `convert` can be told about both sides.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ConvertOptions {
     /// How messages are written.
     pub(crate) write: WriteOptions,
+    /// How turns become messages.
+    pub(crate) lower: LowerOptions,
+    /// All options that were given so far, by name.
+    members: BTreeMap<String, Box<RawValue>>,
 }
 
 impl ConvertOptions {
@@ -24,25 +46,34 @@ impl ConvertOptions {
         for (name, value) in &members {
             self.set(name, value)?;
         }
+        self.members.extend(members);
+        let all = serde_json::to_string(&self.members)
+            .expect("because raw JSON under text keys is JSON");
+        self.lower = serde_json::from_str(&all).map_err(|it| bad(format!("options: {it}")))?;
         Ok(self)
     }
 
     fn set(&mut self, name: &str, value: &RawValue) -> Result<(), Box<Diagnostic>> {
+        if value.get() == "null" {
+            return Ok(());
+        }
         match name {
             "preview" => self.write.preview = Some(parse(name, value)?),
             "agent_form" => {
                 self.write.agent_form = match word(name, value)?.as_str() {
-                    "document" => AgentForm::default(),
+                    "document" => AgentForm::Document,
                     "sdk" => AgentForm::Sdk,
                     _ => return Err(bad("option agent_form takes document or sdk".to_owned())),
                 }
             }
             _ => {
-                let word = word(name, value)?;
-                match self.write.encode.set(name, &word) {
-                    Ok(true) => {}
-                    Ok(false) => return Err(bad(format!("no option is called {name}"))),
-                    Err(error) => return Err(bad(error.to_string())),
+                let is_ours = match word(name, value) {
+                    Ok(word) => self.write.encode.set(name, &word).map_err(|it| bad(it.to_string()))?,
+                    Err(error) if !LOWERING.contains(&name) => return Err(error),
+                    Err(_) => false,
+                };
+                if !is_ours && !LOWERING.contains(&name) {
+                    return Err(bad(format!("no option is called {name}")));
                 }
             }
         }

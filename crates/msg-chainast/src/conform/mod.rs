@@ -1,0 +1,185 @@
+//! Making a valid chain one that a provider accepts (CA-71, CA-72): fourteen steps, each over the whole
+//! chain, in the order of the rules.
+//!
+//! Steps are given a valid chain and leave one; what cannot be mended is reported without a fix.
+
+mod content;
+mod ids;
+mod names;
+mod reasoning;
+mod roles;
+mod split;
+
+use std::{collections::HashMap, ops::Range};
+
+use msg_core::{Code, Diagnostic, IdSource, Part, Role, Severity};
+
+use crate::{
+    mend::Item,
+    profile::{LastMessage, Profile},
+    tree::ChainAst,
+};
+
+impl ChainAst {
+    /// Makes a valid chain one that this provider accepts, and says what was changed, in the order of the
+    /// chain (CA-72). Linear.
+    ///
+    /// ```
+    /// use msg_chainast::{ChainAst, CheckOptions, Message, Profile, SeededIds};
+    ///
+    /// let bedrock = Profile::named("bedrock").ok_or("no such profile")?;
+    /// let mut chain = ChainAst::parse(vec![Message::user("Hi"), Message::assistant(" ").with_text(" ")])?;
+    /// let edits = chain.conform(bedrock, &mut SeededIds::new(1));
+    /// assert_eq!(edits[0].code, "profile::empty-message");
+    /// assert!(chain.check(bedrock, &CheckOptions::new()).is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn conform(&mut self, profile: &Profile, ids: &mut dyn IdSource) -> Vec<Diagnostic> {
+        let span = tracing::debug_span!(
+            "chain_conform",
+            messages = self.sizes.messages,
+            sections = tracing::field::Empty,
+            edits = tracing::field::Empty,
+        );
+        let _entered = span.enter();
+        let messages = std::mem::take(self).into_messages();
+        let items = messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)).collect();
+        let (items, mut report) = conform(items, profile, ids, &HashMap::new());
+        report.sort_by_key(position);
+        *self = ChainAst::build(items.into_iter().map(|it| it.message));
+        span.record("sections", self.sections().len());
+        span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
+        report
+    }
+}
+
+/// Runs all steps. `ids_in_input` holds the ids that were others in the input, by place.
+pub(crate) fn conform(
+    items: Vec<Item>,
+    profile: &Profile,
+    ids: &mut dyn IdSource,
+    ids_in_input: &HashMap<(usize, usize), String>,
+) -> (Vec<Item>, Vec<Diagnostic>) {
+    let mut it = Conform { profile, items, ids_in_input, report: Vec::new() };
+    it.developer_role();
+    it.user_message();
+    it.tool_names();
+    it.result_names();
+    it.message_names();
+    it.arguments();
+    it.reasoning_kept();
+    it.reasoning_required();
+    it.consecutive_assistants();
+    it.empty_messages();
+    it.empty_texts();
+    it.user_after_tool();
+    it.surplus_calls();
+    it.call_ids(ids);
+    (it.items, it.report)
+}
+
+/// What a request may not end with; never mended.
+pub(crate) fn last_message(items: &[Item], profile: &Profile) -> Option<Diagnostic> {
+    let last = items.last()?;
+    (profile.last == LastMessage::User && last.message.role == Role::Assistant).then(|| {
+        let sentence = "a request may not end with an assistant message";
+        Diagnostic::error(Code::new("profile::last-message"), sentence)
+            .at_message(last.origin.message)
+    })
+}
+
+/// The order of the input.
+pub(crate) fn position(it: &Diagnostic) -> (Option<usize>, Option<usize>) {
+    (it.at.message, it.at.part)
+}
+
+struct Conform<'a> {
+    profile: &'a Profile,
+    items: Vec<Item>,
+    ids_in_input: &'a HashMap<(usize, usize), String>,
+    report: Vec<Diagnostic>,
+}
+
+/// A rule of a profile that a message or part breaks.
+struct Breach {
+    code: &'static str,
+    severity: Severity,
+    sentence: String,
+    fix: Option<&'static str>,
+}
+
+impl Breach {
+    fn error(code: &'static str, sentence: impl Into<String>, fix: &'static str) -> Self {
+        Breach { code, severity: Severity::Error, sentence: sentence.into(), fix: Some(fix) }
+    }
+
+    fn warning(code: &'static str, sentence: impl Into<String>, fix: &'static str) -> Self {
+        Breach { severity: Severity::Warning, ..Breach::error(code, sentence, fix) }
+    }
+
+    /// Says that nothing was done if that is so.
+    fn mended_if(mut self, mended: bool) -> Self {
+        self.fix = self.fix.filter(|_| mended);
+        self
+    }
+
+    fn diagnostic(self) -> Diagnostic {
+        let mut it = Diagnostic::new(self.severity, Code::new(self.code), self.sentence);
+        it.fix = self.fix.map(str::to_owned);
+        it
+    }
+}
+
+impl Conform<'_> {
+    /// Reports a breach at a message.
+    fn at_message(&mut self, item: usize, breach: Breach) {
+        let at = self.items[item].origin.message;
+        self.report.push(breach.diagnostic().at_message(at));
+    }
+
+    /// Reports a breach at a part, with the id of its call in the input.
+    fn at_part(&mut self, item: usize, part: usize, breach: Breach) {
+        let place = self.items[item].place(part);
+        let id = match self.items[item].message.parts.get(part) {
+            Some(Part::ToolCall(it)) => it.id.as_str(),
+            Some(Part::ToolResult(it)) => it.call_id.as_str(),
+            _ => "",
+        };
+        let id = self.ids_in_input.get(&place).map_or(id, String::as_str).to_owned();
+        self.report.push(breach.diagnostic().at_part(place.0, place.1).at_call(id));
+    }
+
+    /// The assistant messages with the tool messages behind each.
+    fn pairs(&self) -> Vec<(usize, Range<usize>)> {
+        let mut pairs = Vec::new();
+        for (at, item) in self.items.iter().enumerate() {
+            match item.message.role {
+                Role::Assistant => pairs.push((at, at + 1..at + 1)),
+                Role::Tool => {
+                    if let Some((_, tools)) = pairs.last_mut() {
+                        tools.end = at + 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        pairs
+    }
+
+    /// The places of an item's calls.
+    fn calls(&self, item: usize) -> Vec<usize> {
+        let parts = self.items[item].message.parts.iter().enumerate();
+        parts.filter(|it| it.1.as_tool_call().is_some()).map(|it| it.0).collect()
+    }
+
+    /// The results of some tool messages: (item, part).
+    fn results(&self, tools: Range<usize>) -> Vec<(usize, usize)> {
+        let mut places = Vec::new();
+        for item in tools {
+            let parts = self.items[item].message.parts.iter().enumerate();
+            let results = parts.filter(|it| it.1.as_tool_result().is_some());
+            places.extend(results.map(|(part, _)| (item, part)));
+        }
+        places
+    }
+}

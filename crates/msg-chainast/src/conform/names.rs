@@ -1,0 +1,218 @@
+//! Steps 3 to 5: the names of tools, of results, of messages.
+
+use std::collections::{HashMap, HashSet};
+
+use msg_core::Part;
+
+use super::{Breach, Conform};
+use crate::{
+    constants::SUMMARIZATION_TOOL_NAME,
+    profile::{CharClass, MessageNames, Profile, ResultNames},
+};
+
+impl Conform<'_> {
+    pub(super) fn tool_names(&mut self) {
+        let mut renames: Option<Renames> = None;
+        for (assistant, tools) in self.pairs() {
+            // The names that the calls of this pair had, by id, where one was changed.
+            let mut had: HashMap<String, String> = HashMap::new();
+            for part in self.calls(assistant) {
+                let Some(Part::ToolCall(call)) = self.items[assistant].message.parts.get(part)
+                else {
+                    continue;
+                };
+                if accepts_name(self.profile, &call.name) {
+                    continue;
+                }
+                let (id, old) = (call.id.clone(), call.name.clone());
+                let new = renames.get_or_insert_with(|| self.renames()).of(self.profile, &old);
+                self.at_part(assistant, part, bad_name(&old).mended_if(new.is_some()));
+                if let (Some(new), Some(Part::ToolCall(call))) =
+                    (new, self.items[assistant].message.parts.get_mut(part))
+                {
+                    call.name = new;
+                    had.insert(id, old);
+                }
+            }
+            for (item, part) in self.results(tools) {
+                self.result_name(item, part, &had, &mut renames);
+            }
+        }
+    }
+
+    /// A result follows its call; another bad name is judged on its own.
+    fn result_name(
+        &mut self,
+        item: usize,
+        part: usize,
+        had: &HashMap<String, String>,
+        renames: &mut Option<Renames>,
+    ) {
+        let Some(Part::ToolResult(result)) = self.items[item].message.parts.get(part) else {
+            return;
+        };
+        let Some(old) = result.name.clone().filter(|it| !it.is_empty()) else { return };
+        let follows = had.get(&result.call_id) == Some(&old);
+        if accepts_name(self.profile, &old) {
+            return;
+        }
+        let new = renames.get_or_insert_with(|| self.renames()).of(self.profile, &old);
+        if !follows {
+            self.at_part(item, part, bad_name(&old).mended_if(new.is_some()));
+        }
+        if let (Some(new), Some(Part::ToolResult(result))) =
+            (new, self.items[item].message.parts.get_mut(part))
+        {
+            result.name = Some(new);
+        }
+    }
+
+    /// The names in use that stay as they are.
+    fn renames(&self) -> Renames {
+        let mut used = HashSet::from([SUMMARIZATION_TOOL_NAME.to_owned()]);
+        for part in self.items.iter().flat_map(|it| &it.message.parts) {
+            let name = match part {
+                Part::ToolCall(it) => Some(&it.name),
+                Part::ToolResult(it) => it.name.as_ref(),
+                _ => None,
+            };
+            if let Some(name) = name.filter(|it| accepts_name(self.profile, it)) {
+                used.insert(name.clone());
+            }
+        }
+        Renames { used, new: HashMap::new(), numbers: HashMap::new() }
+    }
+
+    pub(super) fn result_names(&mut self) {
+        if self.profile.result_name == ResultNames::Any {
+            return;
+        }
+        for (assistant, tools) in self.pairs() {
+            let calls = self.items[assistant].message.tool_calls();
+            let names: HashMap<String, String> =
+                calls.map(|it| (it.id.clone(), it.name.clone())).collect();
+            for (item, part) in self.results(tools) {
+                let Some(Part::ToolResult(it)) = self.items[item].message.parts.get(part) else {
+                    continue;
+                };
+                let Some(name) = names.get(&it.call_id) else { continue };
+                if it.name.as_ref() == Some(name) {
+                    continue;
+                }
+                let breach = Breach::error(
+                    "profile::result-name",
+                    "a result must carry the name of its call",
+                    "set to the name of the call",
+                );
+                self.at_part(item, part, breach);
+                if let Some(Part::ToolResult(it)) = self.items[item].message.parts.get_mut(part) {
+                    it.name = Some(name.clone());
+                }
+            }
+        }
+    }
+
+    pub(super) fn message_names(&mut self) {
+        for at in 0..self.items.len() {
+            let Some(name) = &self.items[at].message.name else { continue };
+            let (breach, new) = match &self.profile.message_name {
+                MessageNames::None => {
+                    let sentence = "messages have no name here";
+                    (Breach::warning("profile::message-name", sentence, "removed"), None)
+                }
+                MessageNames::Of(class) => {
+                    let max = limit(self.profile.message_name_max);
+                    if !name.is_empty() && class.accepts(name) && name.len() <= max {
+                        continue;
+                    }
+                    let new = cut(&replaced(name, class), max).to_owned();
+                    let sentence = format!("the message name `{name}` is not accepted");
+                    let new = Some(new).filter(|it| !it.is_empty());
+                    let fix = if new.is_some() { "renamed" } else { "removed" };
+                    (Breach::error("profile::message-name", sentence, fix), new)
+                }
+            };
+            self.at_message(at, breach);
+            self.items[at].message.name = new;
+        }
+    }
+}
+
+/// New names of tools: the same for the same old one, and none that is in use.
+struct Renames {
+    used: HashSet<String>,
+    new: HashMap<String, Option<String>>,
+    /// The number that was last appended to a name.
+    numbers: HashMap<String, usize>,
+}
+
+impl Renames {
+    /// The new name for an old one; none if the profile's rules leave no way to make one.
+    fn of(&mut self, profile: &Profile, old: &str) -> Option<String> {
+        if let Some(known) = self.new.get(old) {
+            return known.clone();
+        }
+        let new = self.make(profile, old);
+        self.new.insert(old.to_owned(), new.clone());
+        new
+    }
+
+    fn make(&mut self, profile: &Profile, old: &str) -> Option<String> {
+        let max = limit(profile.name_max);
+        let mut base = replaced(old, &profile.name_class);
+        if !base.chars().next().is_some_and(|it| profile.name_first.contains(it)) {
+            base.insert(0, '_');
+        }
+        let base = cut(&base, max).to_owned();
+        let mut name = base.clone();
+        while self.used.contains(&name) {
+            let number = self.numbers.entry(base.clone()).or_insert(1);
+            *number += 1;
+            let suffix = format!("_{number}");
+            if suffix.len() >= max {
+                return None;
+            }
+            name = format!("{}{suffix}", cut(&base, max - suffix.len()));
+        }
+        if !accepts_name(profile, &name) {
+            return None;
+        }
+        self.used.insert(name.clone());
+        Some(name)
+    }
+}
+
+fn bad_name(name: &str) -> Breach {
+    Breach::error(
+        "profile::tool-name",
+        format!("the tool name `{name}` is not accepted"),
+        "renamed",
+    )
+}
+
+fn accepts_name(profile: &Profile, name: &str) -> bool {
+    name.len() <= limit(profile.name_max)
+        && profile.name_class.accepts(name)
+        && name.chars().next().is_some_and(|it| profile.name_first.contains(it))
+}
+
+/// Other characters become `_`.
+fn replaced(name: &str, class: &CharClass) -> String {
+    name.chars()
+        .map(|it| if class.contains(it) { it } else { '_' })
+        .filter(|it| class.contains(*it))
+        .collect()
+}
+
+/// The beginning of a name that has at most so many bytes.
+fn cut(name: &str, max: usize) -> &str {
+    let mut end = name.len().min(max);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    &name[..end]
+}
+
+fn limit(max: usize) -> usize {
+    if max == 0 { usize::MAX } else { max }
+}

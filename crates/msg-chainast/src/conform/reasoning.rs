@@ -1,0 +1,179 @@
+//! Steps 7 and 8: reasoning that is not accepted, and reasoning that is required.
+
+use msg_core::{Message, Part, Reasoning};
+
+use super::{Breach, Conform};
+use crate::{
+    profile::{CallSignatures, ReasoningKept, ReasoningRequired},
+    reasoning::{begins_turn, has_reasoning, has_tool_calls},
+};
+
+impl Conform<'_> {
+    pub(super) fn reasoning_kept(&mut self) {
+        if self.accepts_all_reasoning() {
+            return;
+        }
+        let in_call_turn = self.in_call_turn();
+        for (at, in_call_turn) in in_call_turn.into_iter().enumerate() {
+            let kept = match self.profile.reasoning_keep {
+                ReasoningKept::All => true,
+                ReasoningKept::None => false,
+                ReasoningKept::CallTurns => in_call_turn,
+            };
+            let message = &self.items[at].message;
+            let fallback = self.is_fallback_place(message);
+            let stays = |it: &Part| match it {
+                Part::Reasoning(it) => {
+                    fallback && it.text.as_deref() == Some(&self.profile.reasoning_fallback)
+                        || kept && (!self.profile.reasoning_signed || it.is_signed())
+                }
+                _ => true,
+            };
+            let goes: Vec<bool> = message.parts.iter().map(|it| !stays(it)).collect();
+            let unsigned = kept && goes.contains(&true);
+            let signatures =
+                self.drops_signatures() && message.tool_calls().any(|it| it.signature.is_some());
+            if !signatures && !goes.contains(&true) {
+                continue;
+            }
+            let sentence = "reasoning that is not accepted here";
+            let code = "profile::reasoning-not-accepted";
+            let breach = match unsigned {
+                true => Breach::error(code, sentence, "removed"),
+                false => Breach::warning(code, sentence, "removed"),
+            };
+            self.at_message(at, breach);
+            let item = &mut self.items[at];
+            item.retain_parts(|part, _| !goes[part]);
+            if signatures {
+                item.message.parts.iter_mut().for_each(drop_signature);
+            }
+        }
+    }
+
+    fn accepts_all_reasoning(&self) -> bool {
+        let profile = self.profile;
+        profile.reasoning_keep == ReasoningKept::All
+            && !profile.reasoning_signed
+            && !self.drops_signatures()
+    }
+
+    /// A signature that is required is accepted, whatever the profile says of others.
+    fn drops_signatures(&self) -> bool {
+        self.profile.call_signature == CallSignatures::Drop
+            && self.profile.reasoning_require != ReasoningRequired::CallSignature
+    }
+
+    /// Whether what stands for missing reasoning may stand in this message.
+    fn is_fallback_place(&self, message: &Message) -> bool {
+        self.profile.reasoning_require == ReasoningRequired::Calls && has_tool_calls(message)
+    }
+
+    /// Whether each message is in a turn in which a tool is called.
+    fn in_call_turn(&self) -> Vec<bool> {
+        let mut calls = false;
+        let mut out = vec![false; self.items.len()];
+        for (at, item) in self.items.iter().enumerate() {
+            calls = if begins_turn(&item.message) {
+                false
+            } else {
+                calls || has_tool_calls(&item.message)
+            };
+            out[at] = calls;
+        }
+        let mut later = false;
+        for (at, item) in self.items.iter().enumerate().rev() {
+            later |= out[at];
+            out[at] = later;
+            if begins_turn(&item.message) {
+                later = false;
+            }
+        }
+        out
+    }
+
+    pub(super) fn reasoning_required(&mut self) {
+        match self.profile.reasoning_require {
+            ReasoningRequired::None => {}
+            ReasoningRequired::Calls => {
+                for at in 0..self.items.len() {
+                    self.require_reasoning(at);
+                }
+            }
+            ReasoningRequired::CallSignature => {
+                for at in self.current_turn()..self.items.len() {
+                    self.require_signature(at);
+                }
+            }
+        }
+    }
+
+    fn require_reasoning(&mut self, at: usize) {
+        let message = &self.items[at].message;
+        if !has_tool_calls(message) || has_reasoning(message) {
+            return;
+        }
+        let mended = !self.profile.reasoning_fallback.is_empty();
+        let sentence = "a message with tool calls must carry its reasoning";
+        let breach =
+            Breach::warning("profile::reasoning-missing", sentence, "inserted a placeholder");
+        self.at_message(at, breach.mended_if(mended));
+        self.put_fallback(at);
+    }
+
+    fn require_signature(&mut self, at: usize) {
+        let Some(part) = self.calls(at).first().copied() else { return };
+        if has_signature(&self.items[at].message.parts[part]) {
+            return;
+        }
+        let mended = !self.profile.reasoning_fallback.is_empty();
+        let sentence = "the first call of a step in the current turn must carry its signature";
+        let fix = "set the placeholder signature";
+        let breach = Breach::error("profile::thought-signature-missing", sentence, fix);
+        self.at_part(at, part, breach.mended_if(mended));
+        self.put_fallback(at);
+    }
+
+    /// Puts what stands for missing reasoning into a message that calls tools.
+    pub(super) fn put_fallback(&mut self, at: usize) {
+        let fallback = &self.profile.reasoning_fallback;
+        if fallback.is_empty() {
+            return;
+        }
+        let item = &mut self.items[at];
+        match self.profile.reasoning_require {
+            ReasoningRequired::Calls if !has_reasoning(&item.message) => {
+                let place = (item.origin.message, 0);
+                item.insert_first(Part::Reasoning(Reasoning::new(fallback.as_str())), place);
+            }
+            ReasoningRequired::CallSignature => {
+                let mut calls = item.message.parts.iter_mut();
+                let first = calls.find_map(|it| match it {
+                    Part::ToolCall(it) => Some(it),
+                    _ => None,
+                });
+                if let Some(call) = first
+                    && call.signature.as_ref().is_none_or(String::is_empty)
+                {
+                    call.signature = Some(fallback.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Where the current turn begins (CA-58).
+    pub(super) fn current_turn(&self) -> usize {
+        self.items.iter().rposition(|it| begins_turn(&it.message)).unwrap_or(0)
+    }
+}
+
+fn has_signature(part: &Part) -> bool {
+    matches!(part, Part::ToolCall(it) if it.signature.as_ref().is_some_and(|it| !it.is_empty()))
+}
+
+fn drop_signature(part: &mut Part) {
+    if let Part::ToolCall(it) = part {
+        it.signature = None;
+    }
+}

@@ -1,0 +1,113 @@
+//! Steps 1, 2, 9 and 12: roles, the user message that is required, who may follow whom.
+
+use msg_core::{Message, Role};
+
+use super::{Breach, Conform};
+use crate::{
+    constants::{BRIDGE_CONTENT, FIRST_USER_CONTENT},
+    mend::Item,
+    profile::{AfterTool, DeveloperRole, UserMessage},
+    reasoning::has_tool_calls,
+};
+
+impl Conform<'_> {
+    pub(super) fn developer_role(&mut self) {
+        if self.profile.developer == DeveloperRole::Keep {
+            return;
+        }
+        for at in 0..self.items.len() {
+            if self.items[at].message.role == Role::Developer {
+                let sentence = "the role developer is not accepted";
+                let breach =
+                    Breach::error("profile::developer-role", sentence, "renamed to system");
+                self.at_message(at, breach);
+                self.items[at].message.role = Role::System;
+            }
+        }
+    }
+
+    pub(super) fn user_message(&mut self) {
+        let begin = self.after_system();
+        let is_user = |it: &Item| it.message.role == Role::User;
+        let fulfilled = match self.profile.user {
+            UserMessage::Any => true,
+            UserMessage::Some => self.items.iter().any(is_user),
+            UserMessage::First => self.items.get(begin).is_some_and(is_user),
+        };
+        if fulfilled || self.items.is_empty() {
+            return;
+        }
+        let breach = Breach::error(
+            "profile::user-message",
+            "a user message is required first",
+            "inserted a user message",
+        );
+        if begin < self.items.len() {
+            self.at_message(begin, breach);
+        } else {
+            self.report.push(breach.diagnostic());
+        }
+        self.insert_first_user();
+    }
+
+    /// Inserts a user message behind the system message.
+    pub(super) fn insert_first_user(&mut self) {
+        let begin = self.after_system();
+        let at = self.items.get(begin).map_or(0, |it| it.origin.message);
+        self.items.insert(begin, Item::whole(Message::user(FIRST_USER_CONTENT), at));
+    }
+
+    fn after_system(&self) -> usize {
+        usize::from(self.items.first().is_some_and(|it| it.message.role.is_system()))
+    }
+
+    pub(super) fn consecutive_assistants(&mut self) {
+        if !self.profile.alternate {
+            return;
+        }
+        let is_assistant = |it: &Item| it.message.role == Role::Assistant;
+        let mut merged: Vec<Item> = Vec::with_capacity(self.items.len());
+        for item in std::mem::take(&mut self.items) {
+            match merged.last_mut() {
+                Some(last)
+                    if is_assistant(&item)
+                        && is_assistant(last)
+                        && !has_tool_calls(&last.message) =>
+                {
+                    let breach = Breach::error(
+                        "profile::consecutive-assistant",
+                        "two assistant messages in a row",
+                        "merged with the one before",
+                    );
+                    self.report.push(breach.diagnostic().at_message(item.origin.message));
+                    last.merge(item);
+                }
+                _ => merged.push(item),
+            }
+        }
+        self.items = merged;
+    }
+
+    pub(super) fn user_after_tool(&mut self) {
+        if self.profile.after_tool == AfterTool::Any {
+            return;
+        }
+        let mut after_tool = false;
+        let mut bridged = Vec::with_capacity(self.items.len());
+        for item in std::mem::take(&mut self.items) {
+            if after_tool && item.message.role == Role::User {
+                let breach = Breach::error(
+                    "profile::user-after-tool",
+                    "a user message directly after tool results",
+                    "inserted an assistant message between",
+                );
+                let at = item.origin.message;
+                self.report.push(breach.diagnostic().at_message(at));
+                bridged.push(Item::whole(Message::assistant(BRIDGE_CONTENT), at));
+            }
+            after_tool = item.message.role == Role::Tool;
+            bridged.push(item);
+        }
+        self.items = bridged;
+    }
+}

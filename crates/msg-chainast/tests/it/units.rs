@@ -1,0 +1,113 @@
+//! What a case file says of one function: patterns, arguments, chains for tests.
+
+use msg_chainast::{
+    ChainAst, IdPattern, Message, Part, RepairOptions, SeededIds, ToolCall,
+    sanitize_json_control_chars,
+    testing::{self, ChainConfig, generate_chain, generate_complex_chain},
+};
+use serde_json::Value;
+
+use crate::openai;
+
+#[test]
+fn patterns() {
+    testkit::rows!("patterns.jsonl").check(|row| {
+        let case: Value = serde_json::from_str(&row.text).unwrap();
+        let pattern = case["pattern"].as_str().unwrap().parse::<IdPattern>();
+        let Some(matches) = case["matches"].as_bool() else {
+            let error = pattern.unwrap_err().to_string();
+            assert!(error.starts_with(case["error"].as_str().unwrap()), "{error}");
+            return;
+        };
+        let (id, name) = (case["id"].as_str().unwrap(), case["name"].as_str().unwrap());
+        let pattern = pattern.unwrap();
+        assert_eq!(pattern.matches(id, name), matches);
+        assert!(pattern.matches(&pattern.generate(name, 7, &mut SeededIds::new(3)), name));
+    });
+}
+
+#[test]
+fn arguments() {
+    testkit::rows!("arguments.jsonl").check(|row| {
+        let case: Value = serde_json::from_str(&row.text).unwrap();
+        let text = case["arguments"].as_str().unwrap();
+        assert_eq!(
+            sanitize_json_control_chars(text),
+            case["control_chars_escaped"].as_str().unwrap()
+        );
+        let call = Part::ToolCall(ToolCall::new("a", "f", text));
+        let asked = vec![Message::user("q"), Message::assistant("").with_part(call)];
+        let mut chain = ChainAst::parse_open(asked).unwrap();
+        let changes = chain.sanitize_arguments();
+        assert_eq!(changes.is_empty(), case["valid_json"].as_bool().unwrap());
+        let call = chain.pending_calls().next().unwrap().call();
+        assert_eq!(call.arguments.text(), case["sanitized"].as_str().unwrap());
+    });
+}
+
+#[test]
+fn chains_for_tests() {
+    testkit::rows!("testing.jsonl").check(|row| {
+        let case: Value = serde_json::from_str(&row.text).unwrap();
+        let wanted = openai::messages(&case["messages"]);
+        let name = case["name"].as_str().unwrap();
+        let chain = match name.split_once('/').map(|it| it.0) {
+            Some("generate_chain") => generate_chain(&config(&case["config"])),
+            Some(_) => {
+                let args = numbers(&case["args"]);
+                generate_complex_chain(args[0], args[1], args[2])
+            }
+            None => predefined(name),
+        };
+        assert_eq!(chain, wanted);
+        if let Some(ok) = case["strict_ok"].as_bool() {
+            assert_eq!(ChainAst::parse(chain.clone()).is_ok(), ok);
+        }
+        if let Some(missing) = case["missing"].as_u64() {
+            let (mended, edits) =
+                ChainAst::repair(chain, &RepairOptions::new(), &mut SeededIds::new(1));
+            assert_eq!(edits.len() as u64, missing);
+            assert_eq!(mended.messages().len() as u64, wanted.len() as u64 + missing);
+        }
+    });
+}
+
+fn predefined(name: &str) -> Vec<Message> {
+    let chain: fn() -> Vec<Message> = match name {
+        "empty_chain" => testing::empty_chain,
+        "system_only_chain" => testing::system_only_chain,
+        "human_only_chain" => testing::human_only_chain,
+        "system_human_chain" => testing::system_human_chain,
+        "basic_conversation_chain" => testing::basic_conversation_chain,
+        "chain_with_tool" => testing::chain_with_tool,
+        "chain_with_single_tool_response" => testing::chain_with_single_tool_response,
+        "chain_with_multiple_tools" => testing::chain_with_multiple_tools,
+        "chain_with_multiple_tool_responses" => testing::chain_with_multiple_tool_responses,
+        "chain_with_multiple_sections" => testing::chain_with_multiple_sections,
+        "chain_with_consecutive_humans" => testing::chain_with_consecutive_humans,
+        "chain_with_missing_tool_response" => testing::chain_with_missing_tool_response,
+        "chain_with_unexpected_tool" => testing::chain_with_unexpected_tool,
+        "chain_with_summarization" => testing::chain_with_summarization,
+        "chain_with_summarization_and_other_pairs" => {
+            testing::chain_with_summarization_and_other_pairs
+        }
+        other => panic!("no chain is named {other}"),
+    };
+    chain()
+}
+
+fn config(json: &Value) -> ChainConfig {
+    let flags = json["tools_for_body_pairs"].as_array().unwrap();
+    ChainConfig {
+        include_system: json["include_system"].as_bool().unwrap(),
+        sections: json["sections"].as_u64().unwrap() as usize,
+        body_pairs_per_section: numbers(&json["body_pairs_per_section"]),
+        tools_for_body_pairs: flags.iter().map(|it| it.as_bool().unwrap()).collect(),
+        tool_calls_per_body_pair: numbers(&json["tool_calls_per_body_pair"]),
+        include_all_tool_responses: json["include_all_tool_responses"].as_bool().unwrap(),
+    }
+}
+
+fn numbers(json: &Value) -> Vec<usize> {
+    json.as_array().unwrap().iter().map(|it| it.as_u64().unwrap() as usize).collect()
+}

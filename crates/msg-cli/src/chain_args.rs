@@ -1,0 +1,131 @@
+//! The options of CA-90 that the commands about chains share, as the library's options.
+//!
+//! Does not read conversations.
+
+use msg_chainast::{
+    BadArguments, CheckOptions, First, IdPattern, Orphans, Profile, RepairOptions, SeededIds,
+    UnknownRole,
+};
+
+use crate::exit::Failure;
+
+/// The seed of fresh ids: the same input gives the same output (CA-91).
+const SEED: u64 = 0;
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct ChainArgs {
+    /// Allow calls without results at the end: the agent has not run them yet.
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Also judge by what this provider accepts; `msg profiles` lists them.
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct RepairArgs {
+    /// Results that no call bears: add a call where there is room, drop, or keep all.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = OrphansArg::Fabricate)]
+    orphans: OrphansArg,
+    /// An assistant message at the very beginning: insert a user message before it, or drop it.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = FirstArg::Insert)]
+    first: FirstArg,
+    /// A message with an unknown role: drop it, or read it as a user message.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = UnknownRoleArg::Drop)]
+    unknown_role: UnknownRoleArg,
+    /// Arguments that are not JSON: keep them, or sanitize (escape control characters, else `{}`).
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = ArgumentsArg::Keep)]
+    arguments: ArgumentsArg,
+    /// The pattern of fresh tool call ids, such as `call_{r:24:x}`.
+    #[arg(long, value_name = "PATTERN")]
+    id_pattern: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum OrphansArg {
+    Fabricate,
+    Drop,
+    Keep,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum FirstArg {
+    Insert,
+    Drop,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum UnknownRoleArg {
+    Drop,
+    User,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ArgumentsArg {
+    Keep,
+    Sanitize,
+}
+
+impl ChainArgs {
+    /// The profile that was asked for. Fails for an unknown name and a file that is no profile.
+    pub(crate) fn profile(&self) -> Result<Option<Profile>, Failure> {
+        let Some(name) = &self.profile else { return Ok(None) };
+        let found = Profile::named(name).ok_or_else(|| unknown_profile(name))?;
+        Ok(Some(found.clone()))
+    }
+
+    /// What `check` looks at.
+    pub(crate) fn check_options(&self) -> CheckOptions {
+        CheckOptions::new().open(self.open)
+    }
+}
+
+impl RepairArgs {
+    /// The library's options for these and `chain`'s.
+    pub(crate) fn options(
+        &self,
+        chain: &ChainArgs,
+        profile: Option<&Profile>,
+    ) -> Result<RepairOptions, Failure> {
+        let mut res = RepairOptions::new()
+            .open(chain.open)
+            .orphans(match self.orphans {
+                OrphansArg::Fabricate => Orphans::Fabricate,
+                OrphansArg::Drop => Orphans::Drop,
+                OrphansArg::Keep => Orphans::Keep,
+            })
+            .first(match self.first {
+                FirstArg::Insert => First::InsertUser,
+                FirstArg::Drop => First::Drop,
+            })
+            .unknown_role(match self.unknown_role {
+                UnknownRoleArg::Drop => UnknownRole::Drop,
+                UnknownRoleArg::User => UnknownRole::AsUser,
+            })
+            .arguments(match self.arguments {
+                ArgumentsArg::Keep => BadArguments::Keep,
+                ArgumentsArg::Sanitize => BadArguments::Sanitize,
+            });
+        if let Some(text) = &self.id_pattern {
+            let pattern: IdPattern = text
+                .parse()
+                .map_err(|error| Failure::Usage(format!("--id-pattern {text}: {error}")))?;
+            res = res.id_pattern(pattern);
+        }
+        Ok(match profile {
+            Some(profile) => res.profile(profile),
+            None => res,
+        })
+    }
+}
+
+/// The failure for a profile that does not exist; says which do.
+pub(crate) fn unknown_profile(name: &str) -> Failure {
+    let known: Vec<_> = Profile::all().iter().map(|it| it.name.as_str()).collect();
+    Failure::Usage(format!("no profile is called {name}; there are {}", known.join(", ")))
+}
+
+/// The id source of one document (CA-91).
+pub(crate) fn ids() -> SeededIds {
+    SeededIds::new(SEED)
+}

@@ -1,0 +1,157 @@
+//! `msg ast`: the chain as a tree of sections, headers and body pairs, with their sizes.
+//!
+//! With `--repair` of the mended chain, with `--ops` after some edits (CA-93). The tree itself is
+//! `msg-chainast`'s.
+
+mod ops;
+mod tree;
+
+use msg_chainast::{ChainAst, CheckOptions, Profile, RepairOptions};
+use msg_core::{Diagnostic, Message};
+use msg_openai::{EncodeOptions, chat};
+
+use self::ops::Op;
+use super::Command;
+use crate::chain_args::{self, ChainArgs, RepairArgs};
+use crate::cli::Context;
+use crate::document::Document;
+use crate::exit::{Failure, Status};
+use crate::input::InputArgs;
+use crate::jsonl::{self, Answer, LineArgs};
+use crate::members::Members;
+use crate::output::OutputArgs;
+use crate::render::{self, Quotes};
+
+/// Show a conversation as a tree: sections, headers, body pairs, sizes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    chain: ChainArgs,
+    /// Mend the chain first.
+    #[arg(long = "repair")]
+    mend: bool,
+    #[command(flatten)]
+    repair: RepairArgs,
+    /// Apply the operations of the document's member `ops` (docs/cli.md lists them).
+    #[arg(long)]
+    ops: bool,
+    /// Print the tree as JSON, with the flattened messages in OpenAI form.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    lines: LineArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// How a tree is made.
+struct Rules {
+    open: bool,
+    profile: Option<Profile>,
+    check: CheckOptions,
+    repair: Option<RepairOptions>,
+}
+
+/// What became of a list of messages.
+struct Grown {
+    /// The tree, or the messages that are none.
+    chain: Result<ChainAst, Vec<Message>>,
+    found: Vec<Diagnostic>,
+    /// Everything that was found has been mended.
+    ok: bool,
+}
+
+impl Command for Args {
+    fn run(self, cx: &Context) -> Result<Status, Failure> {
+        let profile = self.chain.profile()?;
+        let repair = self.repair.options(&self.chain, profile.as_ref())?;
+        let rules = Rules {
+            open: self.chain.open,
+            check: self.chain.check_options(),
+            repair: self.mend.then_some(repair),
+            profile,
+        };
+        let mut input = self.input.open()?;
+        let mut out = self.output.open(&input)?;
+        let (named, with_ops) = (self.input.from, self.ops);
+        if self.lines.jsonl {
+            return jsonl::run(cx, &self.lines, input, out, None, move |line| {
+                let ops = if with_ops { Some(ops::read(line)?) } else { None };
+                let messages = Document::read(named, line)?.into_messages();
+                Ok(answer(rules.grow(messages), ops.as_deref()))
+            });
+        }
+        let bytes = input.read_all()?;
+        let ops = if with_ops { ops::read(&bytes).map(Some) } else { Ok(None) };
+        let ops = match ops {
+            Ok(ops) => ops,
+            Err(error) => return Err(Failure::document(*error, &input.name, bytes)),
+        };
+        let messages = Document::of(cx, bytes, &input.name, named)?.into_messages();
+        if self.json || with_ops {
+            let mut answer = answer(rules.grow(messages), ops.as_deref());
+            answer.json.push(b'\n');
+            out.write(&answer.json)?;
+            out.finish()?;
+            return Ok(answer.status);
+        }
+        let quotes = Quotes::of(&messages, &rules.judge(&messages));
+        let grown = rules.grow(messages);
+        if !cx.quiet {
+            cx.note(&render::diagnostics(&grown.found, &input.name, &quotes, cx.color_err));
+        }
+        if let Ok(chain) = &grown.chain {
+            out.write(tree::draw(chain, &input.name).as_bytes())?;
+        }
+        out.finish()?;
+        Ok(Status::of(grown.ok))
+    }
+}
+
+impl Rules {
+    fn judge(&self, messages: &[Message]) -> Vec<Diagnostic> {
+        msg_chainast::check(messages, self.profile.as_ref(), &self.check)
+    }
+
+    fn grow(&self, messages: Vec<Message>) -> Grown {
+        if let Some(options) = &self.repair {
+            let (chain, found) = ChainAst::repair(messages, options, &mut chain_args::ids());
+            let ok = !found.iter().any(|it| it.is_error() && it.fix.is_none());
+            return Grown { chain: Ok(chain), found, ok };
+        }
+        let found = self.judge(&messages);
+        let ok = !found.iter().any(Diagnostic::is_error);
+        let parsed =
+            if self.open { ChainAst::parse_open(messages) } else { ChainAst::parse(messages) };
+        Grown { chain: parsed.map_err(|it| it.into_messages()), found, ok }
+    }
+}
+
+/// The JSON form.
+fn answer(grown: Grown, ops: Option<&[Op]>) -> Answer {
+    let res = Members::new().with("ok", &grown.ok);
+    let res = match grown.chain {
+        Ok(mut chain) => {
+            let steps = ops.map(|it| ops::apply(&mut chain, it));
+            let res = res
+                .all_of(&jsonl::to_json(&chain.view()))
+                .with("diagnostics", &grown.found)
+                .raw("messages", &flat(chain));
+            match steps {
+                Some(steps) => res.with("ops", &steps),
+                None => res,
+            }
+        }
+        Err(messages) => res
+            .with("size", &messages.iter().map(Message::size).sum::<usize>())
+            .with("diagnostics", &grown.found),
+    };
+    Answer::new(res.finish(), Status::of(grown.ok))
+}
+
+/// The flattened chain in OpenAI form.
+fn flat(chain: ChainAst) -> Vec<u8> {
+    chat::to_chat_messages(&chain.into_messages(), &EncodeOptions::new())
+}

@@ -1,0 +1,114 @@
+//! The operations of `msg ast --ops` (CA-93): edits of the tree, from JSON.
+
+use msg_chainast::{ChainAst, IdPattern};
+use msg_core::{Code, Diagnostic, ToolResult};
+use serde::{Deserialize, Serialize};
+
+use crate::chain_args;
+
+/// One operation of a document's `ops`.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Op {
+    AddToolResult {
+        id: String,
+        #[serde(default)]
+        name: String,
+        content: String,
+    },
+    AppendUser {
+        content: String,
+    },
+    Find {
+        id: String,
+    },
+    NormalizeIds {
+        pattern: String,
+    },
+    ClearReasoning {},
+    SanitizeArguments {},
+}
+
+/// What an operation did.
+#[derive(Debug, Serialize)]
+pub(super) struct Step {
+    op: &'static str,
+    size: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    results: Option<Vec<Found>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Found {
+    tool_call_id: String,
+    name: String,
+    content: String,
+}
+
+/// The document's operations; its other members are the conversation's.
+#[derive(Deserialize)]
+struct Ops {
+    #[serde(default)]
+    ops: Vec<Op>,
+}
+
+/// Reads the `ops` of a document.
+pub(super) fn read(json: &[u8]) -> Result<Vec<Op>, Box<Diagnostic>> {
+    let ops = serde_json::from_slice::<Ops>(json).map(|it| it.ops);
+    ops.map_err(|error| {
+        let text = format!("not a document with ops: {error}");
+        let code = Code::new("cli::bad-ops");
+        Box::new(Diagnostic::error(code, text).at_line(error.line().max(1), error.column().max(1)))
+    })
+}
+
+/// Applies the operations in order; one that fails changes nothing.
+pub(super) fn apply(chain: &mut ChainAst, ops: &[Op]) -> Vec<Step> {
+    // One source for all steps, so that no two of them mint the same id.
+    let mut ids = chain_args::ids();
+    let mut one = |op: &Op| {
+        let (mut error, mut results) = (None, None);
+        let name = match op {
+            Op::AddToolResult { id, name, content } => {
+                let added = chain.add_tool_result(id, name, content.as_str());
+                error = added.err().map(|it| it.to_string());
+                "add_tool_result"
+            }
+            Op::AppendUser { content } => {
+                chain.append_user(content.as_str());
+                "append_user"
+            }
+            Op::Find { id } => {
+                results = Some(chain.find_tool_results(id).map(found).collect());
+                "find"
+            }
+            Op::NormalizeIds { pattern } => {
+                match pattern.parse::<IdPattern>() {
+                    Ok(pattern) => drop(chain.normalize_tool_call_ids(&pattern, &mut ids)),
+                    Err(it) => error = Some(it.to_string()),
+                }
+                "normalize_ids"
+            }
+            Op::ClearReasoning {} => {
+                chain.clear_reasoning();
+                "clear_reasoning"
+            }
+            Op::SanitizeArguments {} => {
+                chain.sanitize_arguments();
+                "sanitize_arguments"
+            }
+        };
+        Step { op: name, size: chain.size(), error, results }
+    };
+    ops.iter().map(&mut one).collect()
+}
+
+fn found(it: &ToolResult) -> Found {
+    Found {
+        tool_call_id: it.call_id.clone(),
+        name: it.name.clone().unwrap_or_default(),
+        content: it.content.text().into_owned(),
+    }
+}

@@ -1,0 +1,110 @@
+//! `msg repair`: the mended conversation, in the format it came in, and what was changed.
+//!
+//! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
+
+use msg_chainast::{ChainAst, CheckOptions, Profile, RepairOptions};
+use msg_core::{Diagnostic, Message, Report};
+
+use super::Command;
+use crate::chain_args::{self, ChainArgs, RepairArgs};
+use crate::cli::Context;
+use crate::document::{Document, WriteOptions};
+use crate::exit::{Failure, Status};
+use crate::input::InputArgs;
+use crate::jsonl::{self, Answer, LineArgs};
+use crate::output::{OutputArgs, ReportArgs};
+use crate::render::{self, Quotes, plural};
+
+/// Mend a conversation with the smallest edits, and say which.
+///
+/// The mended conversation goes to standard output in the format it came in, the list of edits to
+/// standard error or --report. What is sound stays as it is, byte for byte.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    chain: ChainArgs,
+    #[command(flatten)]
+    repair: RepairArgs,
+    /// List the edits on standard error as a line of JSON, `{"edits":[…]}`.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    lines: LineArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+impl Command for Args {
+    fn run(self, cx: &Context) -> Result<Status, Failure> {
+        let profile = self.chain.profile()?;
+        let options = self.repair.options(&self.chain, profile.as_ref())?;
+        let mut input = self.input.open()?;
+        let mut out = self.output.open(&input)?;
+        let report = self.report.open(&input, &out)?;
+        if self.lines.jsonl {
+            let named = self.input.from;
+            return jsonl::run(cx, &self.lines, input, out, report, move |line| {
+                let mut document = Document::read(named, line)?;
+                let edits = mend(&mut document, &options);
+                let mut json = Vec::with_capacity(line.len());
+                document.write(&WriteOptions::default(), &mut json, &mut Report::with_cap(0));
+                Ok(Answer { json, edits, status: Status::Clean })
+            });
+        }
+        let mut document = Document::open(cx, &mut input, self.input.from)?;
+        let quotes = quotes(&document, profile.as_ref(), self.chain.check_options(), cx, self.json);
+        let edits = mend(&mut document, &options);
+        let mut text = Vec::new();
+        document.write(&WriteOptions::default(), &mut text, &mut Report::with_cap(0));
+        text.push(b'\n');
+        out.write(&text)?;
+        out.finish()?;
+        let edits_json = jsonl::report_line(&edits);
+        if let Some(mut report) = report {
+            report.write(&edits_json)?;
+            report.finish()?;
+        } else if self.json {
+            cx.note(&String::from_utf8_lossy(&edits_json));
+        } else if !cx.quiet {
+            cx.note(&explain(&edits, &input.name, &quotes, cx.color_err));
+        }
+        Ok(Status::Clean)
+    }
+}
+
+/// Mends the messages in place and returns what was changed.
+fn mend(document: &mut Document, options: &RepairOptions) -> Vec<Diagnostic> {
+    let messages = document.take_messages();
+    let (chain, mut found) = ChainAst::repair(messages, options, &mut chain_args::ids());
+    found.retain(|it| it.fix.is_some());
+    document.put_messages(chain.into_messages(), !found.is_empty());
+    found
+}
+
+/// What the edits will point at. Only people need it, so it is not gathered for programs.
+fn quotes(
+    document: &Document,
+    profile: Option<&Profile>,
+    options: CheckOptions,
+    cx: &Context,
+    json: bool,
+) -> Quotes {
+    if json || cx.quiet {
+        return Quotes::default();
+    }
+    let messages: &[Message] = document.messages();
+    Quotes::of(messages, &msg_chainast::check(messages, profile, &options))
+}
+
+fn explain(edits: &[Diagnostic], name: &str, quotes: &Quotes, color: bool) -> String {
+    if edits.is_empty() {
+        return format!("{name}: nothing to mend\n");
+    }
+    let mut res = render::diagnostics(edits, name, quotes, color);
+    res.push_str(&format!("{name}: {}\n", plural(edits.len(), "edit")));
+    res
+}

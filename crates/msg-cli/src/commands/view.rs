@@ -1,0 +1,41 @@
+//! `msg view`: a conversation as one HTML page.
+
+mod page;
+
+use msg_core::Diagnostic;
+
+use super::Command;
+use crate::chain_args::ChainArgs;
+use crate::cli::Context;
+use crate::document::Document;
+use crate::exit::{Failure, Status};
+use crate::input::InputArgs;
+use crate::output::OutputArgs;
+
+/// Write a conversation as a self-contained HTML page.
+///
+/// No script, no font, no network: one file to look at, to keep or to send. Problems stand beside
+/// the messages that they concern.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    chain: ChainArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Command for Args {
+    fn run(self, cx: &Context) -> Result<Status, Failure> {
+        let profile = self.chain.profile()?;
+        let mut input = self.input.open()?;
+        let mut out = self.output.open(&input)?;
+        let messages = Document::open(cx, &mut input, self.input.from)?.into_messages();
+        let options = self.chain.check_options();
+        let found = msg_chainast::check(&messages, profile.as_ref(), &options);
+        out.write(page::page(&input.name, &messages, &found).as_bytes())?;
+        out.finish()?;
+        Ok(Status::of(!found.iter().any(Diagnostic::is_error)))
+    }
+}

@@ -1,0 +1,185 @@
+//! Files in and out: paths, folders, atomic output, pipes that close.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use assert_cmd::cargo::CommandCargoExt;
+
+use super::{msg, stderr, stdout};
+
+const SOUND: &str = r#"[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]"#;
+const BROKEN: &str = r#"[{"role":"user","content":"a"},{"role":"user","content":"b"}]"#;
+
+/// A folder with one file in it.
+fn folder(name: &str, text: impl AsRef<[u8]>) -> (tempfile::TempDir, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(name);
+    fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    (dir, path)
+}
+
+fn entries(dir: &Path) -> Vec<String> {
+    let mut res: Vec<_> = fs::read_dir(dir)
+        .unwrap()
+        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .collect();
+    res.sort();
+    res
+}
+
+#[test]
+fn a_path_is_named_in_what_is_said() {
+    let (_dir, path) = folder("session.json", BROKEN);
+    let output = msg(&["check", &path], b"");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("session.json: message 1 (user)"), "{}", stdout(&output));
+}
+
+#[test]
+fn what_is_no_file_is_refused_by_name() {
+    let (dir, path) = folder("a.json", "[]");
+    let (folder, missing) = (dir.path().to_str().unwrap(), format!("{path}.not"));
+    for (input, said) in [(folder, "it is a directory"), (&missing, "No such file")] {
+        let output = msg(&["check", input], b"");
+        assert_eq!(output.status.code(), Some(2), "{input}");
+        let text = stderr(&output);
+        assert!(text.contains(input) && text.contains(said), "{text}");
+        assert_eq!(stdout(&output), "");
+    }
+}
+
+#[test]
+fn output_replaces_a_file_whole_and_leaves_nothing_else() {
+    let (dir, path) = folder("in.json", BROKEN);
+    let out = dir.path().join("out.json");
+    fs::write(&out, "old").unwrap();
+    let output = msg(&["repair", &path, "-o", out.to_str().unwrap()], b"");
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), ""));
+    assert!(fs::read_to_string(&out).unwrap().contains(r#""text":"b""#));
+    assert_eq!(entries(dir.path()), ["in.json", "out.json"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), BROKEN);
+}
+
+#[test]
+fn a_run_that_fails_leaves_the_output_as_it_was() {
+    let (dir, path) = folder("in.json", &BROKEN[..40]);
+    let out = dir.path().join("out.json");
+    for old in [None, Some("old")] {
+        if let Some(old) = old {
+            fs::write(&out, old).unwrap();
+        }
+        let output = msg(&["repair", &path, "-o", out.to_str().unwrap()], b"");
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(fs::read_to_string(&out).ok().as_deref(), old);
+        assert_eq!(entries(dir.path()).len(), 1 + usize::from(old.is_some()));
+    }
+}
+
+#[test]
+fn the_input_is_no_output() {
+    let (_dir, path) = folder("in.json", BROKEN);
+    for option in ["-o", "--report"] {
+        let output = msg(&["repair", &path, option, &path], b"");
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains("never changed"), "{}", stderr(&output));
+        assert_eq!(fs::read_to_string(&path).unwrap(), BROKEN);
+    }
+}
+
+#[test]
+fn output_and_report_are_two_files() {
+    let (dir, path) = folder("in.json", BROKEN);
+    let out = dir.path().join("out.json");
+    let out = out.to_str().unwrap();
+    let output = msg(&["repair", &path, "-o", out, "--report", out], b"");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(entries(dir.path()), ["in.json"]);
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_named() {
+    let (dir, path) = folder("in.json", SOUND);
+    let out = dir.path().join("no/out.json");
+    let output = msg(&["repair", &path, "-o", out.to_str().unwrap()], b"");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("cannot write"), "{}", stderr(&output));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_is_written_to_and_not_replaced() {
+    let (_dir, path) = folder("in.json", SOUND);
+    let output = msg(&["repair", &path, "-q", "-o", "/dev/null"], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_a_failure() {
+    let (_dir, path) = folder("in.json", SOUND);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = Command::cargo_bin("msg").unwrap();
+    let output = command.args(["repair", &path]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("cannot write <stdout>"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let (_dir, path) = folder("many.jsonl", format!("{BROKEN}\n").repeat(20_000));
+    let mut command = Command::cargo_bin("msg").unwrap();
+    let command = command.args(["check", "--jsonl", &path]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut [0; 10]).unwrap();
+    drop(out);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_closed_pipe_ends_a_run_whose_input_goes_on() {
+    // The reader waits for more input for ever; the program must not wait for the reader.
+    let mut command = Command::cargo_bin("msg").unwrap();
+    let command = command.args(["check", "--jsonl"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut stdin = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut stdin, format!("{BROKEN}\n").as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    drop(stdin);
+}
+
+#[test]
+fn the_format_is_recognised_and_said_with_v() {
+    let turns = r#"{"turns":[{"role":"user","parts":[{"type":"text","text":"hi"}]}]}"#;
+    let (_dir, path) = folder("x.json", turns);
+    let output = msg(&["check", "-v", &path], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("x.json: recognised as turns"), "{}", stderr(&output));
+    assert_eq!(stderr(&msg(&["check", &path], b"")), "");
+}
+
+#[test]
+fn documents_beyond_the_limit_are_refused() {
+    let (_dir, path) = folder("x.json", SOUND);
+    let by_path = msg(&["check", "--max-bytes", "20", &path], b"");
+    let by_pipe = msg(&["check", "--max-bytes", "20"], SOUND.as_bytes());
+    for output in [by_path, by_pipe] {
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains("more than 20 bytes"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn colours_are_there_when_asked_for() {
+    let colored = msg(&["check", "--color", "always"], BROKEN.as_bytes());
+    assert!(stdout(&colored).contains("\u{1b}["));
+    for args in [&["check"][..], &["check", "--color", "never"]] {
+        assert!(!stdout(&msg(args, BROKEN.as_bytes())).contains("\u{1b}["));
+    }
+}

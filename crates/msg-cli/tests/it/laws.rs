@@ -1,0 +1,1 @@
+//! The laws that only hold between crates, over any conversation.

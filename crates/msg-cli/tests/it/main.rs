@@ -1,0 +1,38 @@
+//! The tests of the program: each runs the built `msg` the way a shell does.
+//!
+//! What a command prints is data, in `test_data/commands` (see `commands`); files, pipes and long
+//! runs are functions here; `laws` hold for whatever conversation is given.
+
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+
+mod commands;
+mod example;
+mod files;
+mod laws;
+mod lines;
+
+use std::process::Output;
+
+use assert_cmd::Command;
+
+/// Runs `msg` on `stdin`.
+fn msg(args: &[&str], stdin: &[u8]) -> Output {
+    Command::cargo_bin("msg")
+        .unwrap()
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .args(args)
+        .write_stdin(stdin)
+        .output()
+        .unwrap()
+}
+
+/// Standard output as text.
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// Standard error as text.
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}

@@ -1,0 +1,245 @@
+//! Appending in memory: ids, levels, the joint, and the proof that nothing above changes (MF-36, MF-37).
+//!
+//! The store does the same on disk with these functions.
+
+mod activate;
+mod verify;
+
+use crate::book::{Book, Class};
+use crate::document::{Document, Eol, Mode};
+use crate::error::Error;
+use crate::grammar::{self, Kind};
+use crate::limits::Limits;
+use crate::line::BOM;
+use crate::nonce::Nonce;
+use crate::render::{NewCell, Place, render};
+use crate::span::Span;
+pub(crate) use activate::activated;
+pub(crate) use verify::{last_strong, verify};
+
+/// Where an appended cell stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    /// Its id.
+    pub id: String,
+    /// Its bytes, without the line that joins it to what was there.
+    pub span: Span,
+}
+
+/// How often a nonce that is taken is asked again.
+const NONCE_TRIES: usize = 16;
+
+/// Appends cells to a file in memory, all or nothing. The old bytes are a prefix of the new ones,
+/// unless `force` had to switch a Markdown file on (MF-36).
+///
+/// Cost: linear in the file and the cells.
+///
+/// # Errors
+/// [`Error::Refused`]: `not-activated`, `section-not-found`, `utf16-unsupported`, `newer-format`,
+/// `duplicate-id`, `no-such-cell`, `no-agent`, `nonce-exhausted` and those of [`render`].
+///
+/// ```
+/// use msg_file::{Mode, NewCell, Nonce, append_to};
+/// let mut nonce = || Nonce::from_random(4);
+/// let cells = [NewCell::message("hi")];
+/// let (bytes, placed) = append_to(b"# Title\n", Mode::MessageFile, &cells, &mut nonce, false)?;
+/// assert_eq!(bytes, b"# Title\n\n# %% [^1]\n\n[^1]: [markdown]\n\nhi\n");
+/// assert_eq!((placed[0].id.as_str(), placed[0].span.start), ("1", 9));
+/// # Ok::<(), msg_file::Error>(())
+/// ```
+pub fn append_to(
+    old: &[u8],
+    mode: Mode,
+    cells: &[NewCell],
+    nonce: &mut dyn FnMut() -> Nonce,
+    force: bool,
+) -> Result<(Vec<u8>, Vec<Placed>), Error> {
+    append_cells(old, mode, cells.iter(), |_, cell| vec![cell.clone()], nonce, force)
+}
+
+/// Appends what `make` makes of each item, given what the file holds by then.
+pub(crate) fn append_cells<T>(
+    old: &[u8],
+    mode: Mode,
+    items: impl Iterator<Item = T>,
+    make: impl Fn(&Book, T) -> Vec<NewCell>,
+    nonce: &mut dyn FnMut() -> Nonce,
+    force: bool,
+) -> Result<(Vec<u8>, Vec<Placed>), Error> {
+    let doc = Document::read(old, mode, &Limits::default())?;
+    let (mut bytes, doc) = match writable(&doc, force)? {
+        None => (old.to_vec(), doc),
+        Some(bytes) => {
+            let doc = Document::read(bytes.as_slice(), mode, &Limits::default())?;
+            (bytes, doc)
+        }
+    };
+    let mut book = Book::of(&doc);
+    let mut tail = last_strong(&doc);
+    drop(doc);
+    let mut placed = Vec::new();
+    for item in items {
+        for cell in make(&book, item) {
+            let (cell, id, level) = resolve(cell, &book, nonce, force)?;
+            let text = render(&cell, &id, level, Eol::of(&bytes))?;
+            let start = bytes.len();
+            bytes.extend_from_slice(&joint(&bytes));
+            let from = bytes.len();
+            bytes.extend_from_slice(&text);
+            let tail_mode = if tail.is_some() { Mode::MessageFile } else { mode };
+            let written = verify(&bytes, tail.unwrap_or(0), start, from, tail_mode)?;
+            book.learn(&written);
+            tail = Some(from);
+            placed.push(Placed { id, span: Span::new(from, bytes.len()) });
+        }
+    }
+    Ok((bytes, placed))
+}
+
+/// Whether a document may be appended to (MF-36); new bytes if `force` had to change it for that.
+pub(crate) fn writable(doc: &Document, force: bool) -> Result<Option<Vec<u8>>, Error> {
+    if doc.bytes().starts_with(b"\xFF\xFE") || doc.bytes().starts_with(b"\xFE\xFF") {
+        return Err(Error::refused(
+            "msgfile::utf16-unsupported",
+            "the file is UTF-16; only UTF-8 is written",
+        ));
+    }
+    if !force && doc.frontmatter().and_then(|f| f.message_format).is_some_and(|n| n > 1) {
+        return Err(Error::refused("msgfile::newer-format", "the file is of a newer format"));
+    }
+    if doc.mode() == Mode::MessageFile || doc.section().is_some() {
+        return Ok(None);
+    }
+    let (code, what) = if doc.is_active() {
+        ("msgfile::section-not-found", "the section that the frontmatter names is not in the file")
+    } else {
+        ("msgfile::not-activated", "the Markdown file is not switched on by `message_section`")
+    };
+    if force { activated(doc, None).map(Some) } else { Err(Error::refused(code, what)) }
+}
+
+/// What goes between the file and an appended cell: a newline if the last line has none, then an
+/// empty line unless there is one already (MF-36).
+pub(crate) fn joint(old: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    if old.is_empty() || old == BOM {
+        return out;
+    }
+    let eol = Eol::of(old);
+    let ended = old.strip_suffix(b"\n");
+    if ended.is_none() {
+        // A bare LF even among CRLFs: it then changes no cell above.
+        out.push(b'\n');
+    }
+    let body = ended.unwrap_or(old);
+    let last = body.iter().rev().find(|&&b| !matches!(b, b' ' | b'\t' | b'\r'));
+    if !matches!(last, None | Some(b'\n')) {
+        out.extend_from_slice(eol.as_str().as_bytes());
+    }
+    out
+}
+
+/// Decides type, id and level of a cell.
+pub(crate) fn resolve(
+    mut cell: NewCell,
+    book: &Book,
+    nonce: &mut dyn FnMut() -> Nonce,
+    force: bool,
+) -> Result<(NewCell, String, u8), Error> {
+    if cell.ty.as_deref().is_none_or(str::is_empty) {
+        cell.ty = Some(match cell.kind {
+            Kind::Message => "markdown".to_owned(),
+            Kind::Output => book
+                .default_agent()
+                .ok_or_else(|| {
+                    Error::refused(
+                        "msgfile::no-agent",
+                        "the output names no agent and there is no default",
+                    )
+                })?
+                .to_owned(),
+        });
+    }
+    let ty = cell.ty.as_deref().unwrap_or_default().to_ascii_lowercase();
+    let id = match &cell.place {
+        Place::Next => book.next_id().to_string(),
+        Place::Id(id) => id.clone(),
+        Place::Of(reference) => {
+            let none = || {
+                Error::refused("msgfile::no-such-cell", "there is no cell that it could hang below")
+            };
+            let (parent, class, n) = book.parent(reference).ok_or_else(none)?;
+            match (ty.as_str(), class) {
+                ("summary", _) => format!("{parent}.summary"),
+                ("tool", Class::Speaker | Class::Code) => with_nonce(parent, book, nonce)?,
+                ("tool", Class::Call) | (_, Class::Code | Class::Call | Class::Execution) => {
+                    format!("{parent}.{n}")
+                }
+                _ => return Err(none()),
+            }
+        }
+    };
+    if !grammar::id_text(&id) {
+        return Err(Error::refused(
+            "msgfile::bad-id",
+            format!("{id:?} is no id: blanks, controls, brackets and ^ are not allowed"),
+        ));
+    }
+    if !force && book.has_id(&id) {
+        return Err(Error::refused(
+            "msgfile::duplicate-id",
+            format!("the id {id} is there already"),
+        ));
+    }
+    let level = match (cell.kind, ty.as_str()) {
+        (Kind::Message, _) => book.level,
+        (Kind::Output, "tool") => book.level + 2,
+        (Kind::Output, _) => book.level + 1,
+    };
+    let level = cell.level.unwrap_or(level.min(5));
+    Ok((cell, id, level))
+}
+
+fn with_nonce(
+    parent: &str,
+    book: &Book,
+    nonce: &mut dyn FnMut() -> Nonce,
+) -> Result<String, Error> {
+    for _ in 0..NONCE_TRIES {
+        let nonce = nonce();
+        if !grammar::id_text(nonce.as_str()) || nonce.as_str().contains('.') {
+            continue;
+        }
+        let id = format!("{parent}.{}", nonce.as_str());
+        if !book.has_id(&id) {
+            return Ok(id);
+        }
+    }
+    Err(Error::refused(
+        "msgfile::nonce-exhausted",
+        format!("no free id below {parent} in {NONCE_TRIES} tries"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joints() {
+        for (old, want) in [
+            ("", ""),
+            ("\u{feff}", ""),
+            ("a\n", "\n"),
+            ("a\n\n", ""),
+            ("a\n \t\n", ""),
+            ("a", "\n\n"),
+            ("a\n  ", "\n"),
+            ("a\r\nb", "\n\r\n"),
+            ("a\r\n", "\r\n"),
+            ("\n", ""),
+        ] {
+            assert_eq!(joint(old.as_bytes()), want.as_bytes(), "{old:?}");
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! A cell: heading, definition and body, borrowed from the file's bytes.
+//!
+//! What a cell means (category, parent, view) is filled in by `meaning`; here it is only carried.
+
+use crate::grammar::{self, Kind, RawAttr, RawValue};
+use crate::history::View;
+use crate::kinds::{CellKind, Summarised};
+use crate::line::{chomp, lines};
+use crate::span::Span;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// One cell of the record (MF-6 to MF-12).
+#[derive(Debug, Clone)]
+pub struct Cell {
+    pub(crate) source: Arc<[u8]>,
+    pub(crate) ordinal: usize,
+    pub(crate) line: usize,
+    pub(crate) span: Span,
+    pub(crate) head: Head,
+    /// The heading line ends in CRLF, so CRs at line ends are no content (MF-2).
+    pub(crate) crlf: bool,
+    pub(crate) definition: Option<Span>,
+    /// The id in the definition line, where there is one.
+    pub(crate) defined_id: Option<Span>,
+    pub(crate) ty: Option<Span>,
+    pub(crate) attrs: Vec<RawAttr>,
+    pub(crate) parts: Box<[(PartKind, Span)]>,
+    /// The lines of the body: two spans where a definition stands between them.
+    pub(crate) body: (Span, Span),
+    pub(crate) history: HistoryMode,
+    pub(crate) view: View,
+    pub(crate) parent: Option<usize>,
+    pub(crate) outline_parent: Option<usize>,
+    pub(crate) covered_by: Option<usize>,
+    pub(crate) summary: Option<Summarised>,
+    pub(crate) kind: CellKind,
+}
+
+/// Spans of a heading line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Head {
+    /// The whole line.
+    pub(crate) line: Span,
+    pub(crate) level: u8,
+    pub(crate) kind: Kind,
+    pub(crate) strong: bool,
+    pub(crate) title: Option<Span>,
+    /// In the heading; a cell may also get its id from its definition.
+    pub(crate) id: Option<Span>,
+}
+
+/// What a part of a cell is (MF-58).
+///
+/// ```
+/// assert_eq!(msg_file::PartKind::Gap.as_str(), "gap");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PartKind {
+    /// The heading line.
+    Heading,
+    /// The definition with its continuation lines.
+    Definition,
+    /// Empty lines that are not content.
+    Gap,
+    /// Lines of the body.
+    Body,
+    /// A block of definitions at the end, as older writers made (MF-10).
+    Footnotes,
+}
+
+impl PartKind {
+    /// The word of the JSON form.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Heading => "heading",
+            Self::Definition => "definition",
+            Self::Gap => "gap",
+            Self::Body => "body",
+            Self::Footnotes => "footnotes",
+        }
+    }
+}
+
+/// What `history=` says (MF-19).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum HistoryMode {
+    /// The cell is sent.
+    #[default]
+    Include,
+    /// The cell is private.
+    Exclude,
+    /// Its summary is sent.
+    Summary,
+}
+
+impl HistoryMode {
+    /// The word of the JSON form.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Include => "include",
+            Self::Exclude => "exclude",
+            Self::Summary => "summary",
+        }
+    }
+}
+
+/// A heading, taken apart (MF-6, MF-7).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading<'a> {
+    /// Number of `#`s, 1 to 5.
+    pub level: u8,
+    /// Message or output.
+    pub kind: Kind,
+    /// Whether a typed definition with the same id follows (MF-8).
+    pub strong: bool,
+    /// The title, raw Markdown.
+    pub title: Option<Cow<'a, str>>,
+    /// The id, from the heading or adopted from the definition.
+    pub id: Option<Cow<'a, str>>,
+}
+
+/// An attribute, decoded (MF-11).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attr<'a> {
+    /// The key.
+    pub key: Cow<'a, str>,
+    /// The value; none for a flag.
+    pub value: Option<Cow<'a, str>>,
+}
+
+impl Cell {
+    /// Place in the record, from 1.
+    #[must_use]
+    pub fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+
+    /// Line of the heading, from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// All bytes of the cell.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// The heading.
+    #[must_use]
+    pub fn heading(&self) -> Heading<'_> {
+        Heading {
+            level: self.head.level,
+            kind: self.head.kind,
+            strong: self.head.strong,
+            title: self.head.title.map(|s| self.text(s)),
+            id: self.id(),
+        }
+    }
+
+    /// The id: that of the heading, else that of the definition (MF-10).
+    #[must_use]
+    pub fn id(&self) -> Option<Cow<'_, str>> {
+        self.id_span().map(|s| self.text(s))
+    }
+
+    pub(crate) fn id_span(&self) -> Option<Span> {
+        self.head.id.or(self.defined_id)
+    }
+
+    /// Id, or `#n` where there is none.
+    #[must_use]
+    pub fn reference(&self) -> String {
+        self.id().map_or_else(|| format!("#{}", self.ordinal), Cow::into_owned)
+    }
+
+    /// The type as written, from the definition or the title (MF-13).
+    #[must_use]
+    pub fn type_name(&self) -> Option<Cow<'_, str>> {
+        self.ty.map(|s| self.text(s))
+    }
+
+    /// The body: lines joined by LF, escapes of markers undone (MF-12). Borrowed where nothing had to change.
+    #[must_use]
+    pub fn body(&self) -> Cow<'_, [u8]> {
+        let (first, second) = (self.body.0.of(&self.source), self.body.1.of(&self.source));
+        if second.is_empty() {
+            return decode_body(first, self.crlf);
+        }
+        let mut both = first.to_vec();
+        both.extend_from_slice(second);
+        Cow::Owned(decode_body(&both, self.crlf).into_owned())
+    }
+
+    /// The same as text; ill-formed parts become U+FFFD.
+    #[must_use]
+    pub fn body_text(&self) -> Cow<'_, str> {
+        match self.body() {
+            Cow::Borrowed(b) => String::from_utf8_lossy(b),
+            Cow::Owned(b) => Cow::Owned(lossy(b)),
+        }
+    }
+
+    /// The content: `lead`, body and `trail` (MF-26).
+    #[must_use]
+    pub fn content(&self) -> Cow<'_, str> {
+        let edge = |key| {
+            self.attr(key).filter(|v| v.chars().all(|c| matches!(c, ' ' | '\t' | '\r' | '\n')))
+        };
+        match (edge("lead"), edge("trail")) {
+            (None, None) => self.body_text(),
+            (lead, trail) => {
+                let mut out = lead.unwrap_or_default().into_owned();
+                out.push_str(&self.body_text());
+                out.push_str(&trail.unwrap_or_default());
+                Cow::Owned(out)
+            }
+        }
+    }
+
+    /// The value of an attribute: the last of that key; `""` for a flag.
+    #[must_use]
+    pub fn attr(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.raw_attr(key).map(|a| self.value(a).unwrap_or_default())
+    }
+
+    /// Whether the attribute is there, as a flag or with a value.
+    #[must_use]
+    pub fn has_attr(&self, key: &str) -> bool {
+        self.raw_attr(key).is_some()
+    }
+
+    pub(crate) fn raw_attr(&self, key: &str) -> Option<&RawAttr> {
+        self.attrs.iter().rev().find(|a| a.key.of(&self.source) == key.as_bytes())
+    }
+
+    /// All attributes in order, repeated ones included.
+    pub fn attrs(&self) -> impl Iterator<Item = Attr<'_>> {
+        self.attrs.iter().map(|a| Attr { key: self.text(a.key), value: self.value(a) })
+    }
+
+    pub(crate) fn value(&self, attr: &RawAttr) -> Option<Cow<'_, str>> {
+        match attr.value {
+            RawValue::Flag => None,
+            RawValue::Plain(s) => Some(self.text(s)),
+            RawValue::Escaped(s) => Some(match grammar::decode_double(s.of(&self.source)) {
+                Cow::Borrowed(b) => String::from_utf8_lossy(b),
+                Cow::Owned(b) => Cow::Owned(lossy(b)),
+            }),
+        }
+    }
+
+    pub(crate) fn text(&self, span: Span) -> Cow<'_, str> {
+        String::from_utf8_lossy(span.of(&self.source))
+    }
+
+    /// What the cell is (MF-14).
+    #[must_use]
+    pub fn kind(&self) -> &CellKind {
+        &self.kind
+    }
+
+    /// What `history=` says (MF-19).
+    #[must_use]
+    pub fn history(&self) -> HistoryMode {
+        self.history
+    }
+
+    /// How much of it a model sees (MF-27).
+    #[must_use]
+    pub fn view(&self) -> View {
+        self.view
+    }
+
+    /// Ordinal of the cell that this one belongs to (MF-15).
+    #[must_use]
+    pub fn parent(&self) -> Option<usize> {
+        self.parent
+    }
+
+    /// Ordinal of the nearest earlier cell of a lower level (MF-18).
+    #[must_use]
+    pub fn outline_parent(&self) -> Option<usize> {
+        self.outline_parent
+    }
+
+    /// Ordinal of the summary that stands for this cell (MF-20).
+    #[must_use]
+    pub fn covered_by(&self) -> Option<usize> {
+        self.covered_by
+    }
+
+    /// The parts, tiling the cell.
+    #[must_use]
+    pub fn parts(&self) -> &[(PartKind, Span)] {
+        &self.parts
+    }
+}
+
+fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
+}
+
+/// Lines joined by LF, without terminators at the end; a line of backslashes and a marker loses one
+/// backslash (MF-12).
+pub(crate) fn decode_body(raw: &[u8], crlf: bool) -> Cow<'_, [u8]> {
+    let plain = (!crlf || memchr::memchr(b'\r', raw).is_none())
+        && (memchr::memmem::find(raw, b"%%").is_none() || memchr::memchr(b'\\', raw).is_none());
+    if plain {
+        return Cow::Borrowed(raw.strip_suffix(b"\n").unwrap_or(raw));
+    }
+    let mut out = Vec::with_capacity(raw.len());
+    for line in lines(raw, 0, raw.len()) {
+        let text = &raw[line.start..line.end];
+        let text = if crlf { chomp(text) } else { text };
+        if line.start > 0 {
+            out.push(b'\n');
+        }
+        let escaped = text.first() == Some(&b'\\') && grammar::escaped_marker(text) > 0;
+        out.extend_from_slice(&text[usize::from(escaped)..]);
+    }
+    Cow::Owned(out)
+}

@@ -1,0 +1,80 @@
+//! What `msg file check` finds beside the diagnostics of reading (MF-50).
+
+use crate::diag::Findings;
+use crate::document::Document;
+use crate::grammar;
+use crate::line::lines;
+use crate::scan::within;
+use msg_core::Diagnostic;
+use std::collections::HashMap;
+
+impl Document {
+    /// All diagnostics: those of reading and the hints that only a check gives.
+    ///
+    /// ```
+    /// use msg_file::{Document, Mode};
+    /// let doc = Document::parse(&b"# %%\n\n    indented\n"[..], Mode::MessageFile)?;
+    /// assert_eq!(doc.check()[0].code, "msgfile::body-indented-code");
+    /// # Ok::<(), msg_file::Error>(())
+    /// ```
+    #[must_use]
+    pub fn check(&self) -> Vec<Diagnostic> {
+        let mut found = Findings::default();
+        id_case(self, &mut found);
+        for cell in self.cells() {
+            let body = cell.body.0.of(self.bytes());
+            if body.starts_with(b"    ") || body.starts_with(b"\t") {
+                let at = cell.body.0.start;
+                found.info(
+                    at,
+                    "msgfile::body-indented-code",
+                    "the body begins indented and is shown as code",
+                );
+            }
+        }
+        text_after_section(self, &mut found);
+        let mut all = self.diagnostics().to_vec();
+        all.extend(found.finish(self.bytes(), usize::MAX).into_vec());
+        all.sort_by(|a, b| (a.at.line, &a.code).cmp(&(b.at.line, &b.code)));
+        all
+    }
+}
+
+/// GFM compares footnote labels without case, so such ids lead to one note.
+fn id_case(doc: &Document, found: &mut Findings) {
+    let mut seen: HashMap<String, String> = HashMap::new();
+    for cell in doc.cells() {
+        let Some(id) = cell.id() else { continue };
+        match seen.get(&id.to_lowercase()) {
+            Some(other) if *other != *id => {
+                let at = cell.head.line.start;
+                found.warning(
+                    at,
+                    "msgfile::id-case-collision",
+                    "another cell's id differs in case only",
+                );
+            }
+            Some(_) => {}
+            None => drop(seen.insert(id.to_lowercase(), id.into_owned())),
+        }
+    }
+}
+
+/// Headings in the last cell that a reader would take for the end of the section.
+fn text_after_section(doc: &Document, found: &mut Findings) {
+    let (Some(section), Some(last)) = (doc.section(), doc.cells().last()) else { return };
+    for span in [last.body.0, last.body.1] {
+        for line in lines(doc.bytes(), span.start, span.end) {
+            let heading = grammar::section_heading(line.text(doc.bytes()));
+            if heading.is_some_and(|(level, _)| level <= section.level)
+                && !within(&doc.layout.fences, line.start)
+            {
+                found.info(
+                    line.start,
+                    "msgfile::text-after-section",
+                    "the heading ends the section for a reader, but is text of the last cell",
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! Typed content of a cell: code and reasoning, payloads, streams, data, status, durations
+//! (MF-21 to MF-25). Everything is read from the body when asked for.
+
+use crate::cell::Cell;
+use crate::grammar::{self, Stream};
+use crate::line::{Line, chomp, lines, skip_empty, trim_empty_end};
+use crate::scan;
+use base64::Engine as _;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// Standard base64 as MF-24 has it: padded, whatever the unused bits are.
+pub(crate) const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::RequireCanonical),
+);
+
+/// How an execution or a call ended (MF-25).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// It did what it should.
+    Success,
+    /// There is no outcome so far.
+    Pending,
+    /// It failed.
+    Failure,
+    /// Something else was written.
+    Other,
+}
+
+impl Status {
+    /// Reads what somebody wrote.
+    ///
+    /// ```
+    /// use msg_file::Status;
+    /// assert_eq!(Status::of("Completed"), Status::Success);
+    /// assert_eq!(Status::of("137"), Status::Failure);
+    /// assert_eq!(Status::of("perhaps"), Status::Other);
+    /// ```
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let text = text.trim().to_lowercase();
+        match text.as_str() {
+            "success" | "ok" | "completed" | "0" | "成功" => Self::Success,
+            "pending" | "running" => Self::Pending,
+            "failure" | "fail" | "failed" | "error" | "失败" => Self::Failure,
+            _ => {
+                let digits = text.strip_prefix(['-', '+']).unwrap_or(&text);
+                let integer = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+                match integer {
+                    true if digits.bytes().all(|b| b == b'0') => Self::Success,
+                    true => Self::Failure,
+                    false => Self::Other,
+                }
+            }
+        }
+    }
+
+    /// The word of the JSON form.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Pending => "pending",
+            Self::Failure => "failure",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// A code cell, taken apart (MF-22).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeBlock {
+    /// The language, if somebody said it.
+    pub lang: Option<String>,
+    /// The code.
+    pub code: String,
+    /// The text around it.
+    pub reasoning: String,
+    /// The fence as it stands, its lines included; all of the body where there is none.
+    pub fenced: String,
+    pub(crate) fence: FenceState,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FenceState {
+    Absent,
+    Closed,
+    Open,
+}
+
+/// How the body of an output stands in the file (MF-24).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// As text.
+    Utf8,
+    /// In base64.
+    Base64,
+}
+
+impl Encoding {
+    /// The word of the JSON form.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Utf8 => "utf-8",
+            Self::Base64 => "base64",
+        }
+    }
+}
+
+/// The streams and the value of an execution (MF-23).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Streams {
+    /// What went to standard output.
+    pub stdout: String,
+    /// What went to standard error.
+    pub stderr: String,
+    /// The other lines.
+    pub text: String,
+}
+
+impl Cell {
+    /// The status, if the attribute is there (MF-25).
+    #[must_use]
+    pub fn status(&self) -> Option<Status> {
+        self.attr("status").map(|s| Status::of(&s))
+    }
+
+    /// The duration, if the attribute is there and readable (MF-25).
+    #[must_use]
+    pub fn duration(&self) -> Option<Duration> {
+        self.attr("duration").and_then(|d| grammar::duration(&d))
+    }
+
+    /// The time as written, RFC 3339 or not (MF-25).
+    #[must_use]
+    pub fn time(&self) -> Option<Cow<'_, str>> {
+        self.attr("time")
+    }
+
+    /// Code, language and reasoning of a code cell (MF-22).
+    #[must_use]
+    pub fn code_block(&self) -> CodeBlock {
+        let body = self.body();
+        let mut block = code_block(&body);
+        if block.lang.is_none() {
+            block.lang = self.attr("lang").filter(|l| !l.is_empty()).map(Cow::into_owned);
+        }
+        block
+    }
+
+    /// The payload of a call: the body, or the content of the one fence that is the body (MF-21).
+    #[must_use]
+    pub fn payload(&self) -> String {
+        let body = self.body();
+        let inner = scan::whole_fence(&body).map_or(&*body, |(_, inner)| inner);
+        String::from_utf8_lossy(inner).into_owned()
+    }
+
+    /// The media type, lower case; `text/plain` if none is given (MF-24).
+    #[must_use]
+    pub fn mime_type(&self) -> String {
+        self.attr("mime_type")
+            .map(|m| m.trim().to_ascii_lowercase())
+            .filter(|m| !m.is_empty())
+            .unwrap_or_else(|| "text/plain".to_owned())
+    }
+
+    /// How the body of an output stands in the file (MF-24).
+    #[must_use]
+    pub fn encoding(&self) -> Encoding {
+        match self.attr("encoding").map(|e| e.trim().to_ascii_lowercase()).as_deref() {
+            Some("base64") => Encoding::Base64,
+            Some("utf-8") => Encoding::Utf8,
+            _ if is_text_type(&self.mime_type()) => Encoding::Utf8,
+            _ => Encoding::Base64,
+        }
+    }
+
+    /// The bytes of a base64 body, or nothing if it is invalid (MF-24).
+    #[must_use]
+    pub fn data(&self) -> Option<Vec<u8>> {
+        let body = self.body();
+        let inner = scan::whole_fence(&body).map_or(&*body, |(_, inner)| inner);
+        let tight: Vec<u8> =
+            inner.iter().copied().filter(|b| !b.is_ascii_whitespace() && *b != 0x0B).collect();
+        BASE64.decode(&tight).ok()
+    }
+
+    /// Streams and value of a `text/plain` execution (MF-23).
+    #[must_use]
+    pub fn streams(&self) -> Streams {
+        let body = self.body();
+        let inner = scan::whole_fence(&body).map_or(&*body, |(_, inner)| inner);
+        let no_eol = self.attr("no_eol").unwrap_or_default();
+        let open = |name: &str| no_eol.split([',', ' ']).any(|n| n.trim() == name);
+        streams(inner, open("stdout"), open("stderr"))
+    }
+}
+
+/// Whether bodies of this media type are text (MF-24).
+pub(crate) fn is_text_type(mime: &str) -> bool {
+    let essence = mime.split(';').next().unwrap_or_default().trim();
+    let named = ["json", "xml", "javascript", "x-ndjson", "yaml", "toml"];
+    essence.starts_with("text/")
+        || essence.strip_prefix("application/").is_some_and(|s| named.contains(&s))
+        || ["+json", "+xml", "+yaml"].iter().any(|s| essence.ends_with(s))
+}
+
+pub(crate) fn code_block(body: &[u8]) -> CodeBlock {
+    let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+    let mut all = lines(body, 0, body.len());
+    let open = all.by_ref().find_map(|l| grammar::fence(l.text(body)).map(|f| (l, f)));
+    let Some((line, fence)) = open else {
+        let code = text(body);
+        return CodeBlock {
+            lang: None,
+            fenced: code.clone(),
+            code,
+            reasoning: String::new(),
+            fence: FenceState::Absent,
+        };
+    };
+    let close = all.find(|l| {
+        grammar::fence(l.text(body))
+            .is_some_and(|f| f.can_close() && f.sign == fence.sign && f.len >= fence.len)
+    });
+    let end = close.unwrap_or(Line { start: body.len(), end: body.len(), next: body.len() });
+    let code = &body[line.next..end.start];
+    let code = if close.is_some() { code.strip_suffix(b"\n").unwrap_or(code) } else { code };
+    let before = without_edges(&body[..line.start]);
+    let after = without_edges(&body[end.next..]);
+    let gap = if before.is_empty() || after.is_empty() { "" } else { "\n\n" };
+    let whole = &body[line.start..end.next];
+    CodeBlock {
+        lang: lang(fence.info.of(line.text(body))),
+        code: text(code),
+        reasoning: format!("{}{gap}{}", text(before), text(after)),
+        fenced: text(whole.strip_suffix(b"\n").unwrap_or(whole)),
+        fence: if close.is_some() { FenceState::Closed } else { FenceState::Open },
+    }
+}
+
+/// The first word of an info string without braces and the dot of an attribute list.
+fn lang(info: &[u8]) -> Option<String> {
+    let info = String::from_utf8_lossy(info).into_owned();
+    let word = info.trim_start_matches(['{', ' ', '\t']).split_whitespace().next()?;
+    let word = word.trim_matches(['{', '}', ',']).trim_start_matches('.');
+    (!word.is_empty()).then(|| word.to_owned())
+}
+
+/// Without empty lines and the terminator at both ends.
+pub(crate) fn without_edges(text: &[u8]) -> &[u8] {
+    let start = skip_empty(text, 0, text.len());
+    let text = &text[start..trim_empty_end(text, start, text.len())];
+    text.strip_suffix(b"\n").unwrap_or(text)
+}
+
+/// The first paragraph: lines up to the first empty one.
+pub(crate) fn first_paragraph(body: &[u8]) -> &[u8] {
+    let start = skip_empty(body, 0, body.len());
+    let end = lines(body, start, body.len())
+        .find(|l| crate::line::is_empty_line(chomp(&body[l.start..l.end])))
+        .map_or(body.len(), |l| l.start);
+    let text = &body[start..end];
+    text.strip_suffix(b"\n").unwrap_or(text)
+}
+
+fn streams(body: &[u8], stdout_open: bool, stderr_open: bool) -> Streams {
+    let mut all = [Vec::new(), Vec::new(), Vec::new()];
+    let mut seen = [false, false];
+    let mut text_lines = 0;
+    for line in lines(body, 0, body.len()) {
+        let raw = &body[line.start..line.end];
+        let (slot, content) = match grammar::stream_line(raw) {
+            Some((Stream::Out, rest)) => (0, rest),
+            Some((Stream::Err, rest)) => (1, rest),
+            None => (2, raw),
+        };
+        let first =
+            if slot < 2 { !std::mem::replace(&mut seen[slot], true) } else { text_lines == 0 };
+        text_lines += usize::from(slot == 2);
+        if !first {
+            all[slot].push(b'\n');
+        }
+        all[slot].extend_from_slice(content);
+    }
+    if seen[0] && !stdout_open {
+        all[0].push(b'\n');
+    }
+    if seen[1] && !stderr_open {
+        all[1].push(b'\n');
+    }
+    let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+    Streams { stdout: text(&all[0]), stderr: text(&all[1]), text: text(without_edges(&all[2])) }
+}
+
+/// Whether `text` is a date and time of RFC 3339 (MF-25).
+pub(crate) fn is_rfc3339(text: &str) -> bool {
+    let b = text.as_bytes();
+    let number = |range: std::ops::Range<usize>| -> Option<u32> {
+        let digits = b.get(range)?;
+        digits
+            .iter()
+            .all(u8::is_ascii_digit)
+            .then(|| digits.iter().fold(0, |n, d| n * 10 + u32::from(d - b'0')))
+    };
+    let fields = (|| {
+        let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+        let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
+        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let days = match month {
+            2 => 28 + u32::from(leap),
+            4 | 6 | 9 | 11 => 30,
+            1..=12 => 31,
+            _ => 0,
+        };
+        let marks = b[4] == b'-'
+            && b[7] == b'-'
+            && matches!(b[10], b'T' | b't' | b' ')
+            && b[13] == b':'
+            && b[16] == b':';
+        Some(marks && (1..=days).contains(&day) && hour < 24 && minute < 60 && second < 61)
+    })();
+    if fields != Some(true) {
+        return false;
+    }
+    let mut at = 19;
+    if b.get(at) == Some(&b'.') {
+        let n = b[at + 1..].iter().take_while(|c| c.is_ascii_digit()).count();
+        if n == 0 {
+            return false;
+        }
+        at += 1 + n;
+    }
+    match &b[at..] {
+        [b'Z' | b'z'] => true,
+        [b'+' | b'-', _, _, b':', _, _] => {
+            number(at + 1..at + 3).is_some_and(|h| h < 24)
+                && number(at + 4..at + 6).is_some_and(|m| m < 60)
+        }
+        _ => false,
+    }
+}
+
+/// Whether an `output_file` stays in its folder (MF-24): relative, no `..`, no `~`, no drive, not empty.
+pub(crate) fn stays_in_folder(path: &str) -> bool {
+    let drive =
+        path.len() >= 2 && path.as_bytes()[0].is_ascii_alphabetic() && path.as_bytes()[1] == b':';
+    !path.is_empty()
+        && !path.starts_with(['/', '\\', '~'])
+        && !drive
+        && !path.contains('\0')
+        && path.split(['/', '\\']).all(|part| part != "..")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_the_first_fence() {
+        let b = code_block(b"why\n\n```{.python .x}\na\n```\n\nafter\n");
+        assert_eq!(
+            (b.lang.as_deref(), b.code.as_str(), b.reasoning.as_str()),
+            (Some("python"), "a", "why\n\nafter")
+        );
+        assert_eq!(b.fenced, "```{.python .x}\na\n```");
+        assert_eq!(code_block(b"a\nb").code, "a\nb");
+        let open = code_block(b"```sh\nls");
+        assert_eq!((open.code.as_str(), open.fence), ("ls", FenceState::Open));
+    }
+
+    #[test]
+    fn times() {
+        for t in ["2025-05-30T00:00:00+08:00", "2024-02-29t23:59:60.123Z", "2025-01-01 00:00:00z"] {
+            assert!(is_rfc3339(t), "{t}");
+        }
+        for t in [
+            "",
+            "2025-02-29T00:00:00Z",
+            "2025-05-30",
+            "2025-05-30T24:00:00Z",
+            "2025-05-30T00:00:00",
+            "2025-05-30T00:00:00.Z",
+        ] {
+            assert!(!is_rfc3339(t), "{t}");
+        }
+    }
+
+    #[test]
+    fn paths_that_leave() {
+        assert!(stays_in_folder("a..b/c.png") && stays_in_folder("./a"));
+        for p in ["", "/etc", "..\\x", "a/../b", "C:x", "~/x"] {
+            assert!(!stays_in_folder(p), "{p}");
+        }
+    }
+}

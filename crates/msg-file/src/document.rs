@@ -1,0 +1,335 @@
+//! A whole file, read: the entry point of the crate (MF-1).
+//!
+//! A document is immutable and cheap to clone; edits give new bytes, see `edit`.
+
+use crate::agents::Agent;
+use crate::cell::Cell;
+use crate::diag::Findings;
+use crate::error::Error;
+use crate::frontmatter::Frontmatter;
+use crate::grammar;
+use crate::history::{self, History, HistoryOptions};
+use crate::kinds::Summarised;
+use crate::layout::{self, Layout, Section};
+use crate::limits::Limits;
+use crate::meaning::{self, Meaning};
+use crate::span::Span;
+use msg_core::{Diagnostic, Report};
+use std::borrow::Cow;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Which of the two kinds of file it is (MF-3).
+///
+/// ```
+/// use msg_file::Mode;
+/// use std::path::Path;
+/// assert_eq!(Mode::of(Path::new("notes/plan.MD")), Mode::Markdown);
+/// assert_eq!(Mode::of(Path::new("talk.msg.md")), Mode::MessageFile);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// The whole file is the record.
+    MessageFile,
+    /// An ordinary Markdown file; the record is its last section, if the frontmatter says so.
+    Markdown,
+}
+
+impl Mode {
+    /// The kind that a name means: `.md` but not `.msg.md` is Markdown, everything else a message file.
+    #[must_use]
+    pub fn of(name: &Path) -> Self {
+        let name = name.as_os_str().to_string_lossy().to_ascii_lowercase();
+        if name.ends_with(".md") && !name.ends_with(".msg.md") {
+            Self::Markdown
+        } else {
+            Self::MessageFile
+        }
+    }
+}
+
+/// A reference to a cell, by id or by place.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum CellRef {
+    /// The last cell of this id.
+    Id(String),
+    /// The cell of this ordinal, with or without id.
+    Ordinal(usize),
+}
+
+impl From<&str> for CellRef {
+    /// `#7` is the seventh cell, anything else an id.
+    fn from(text: &str) -> Self {
+        grammar::ordinal(text).map_or_else(|| Self::Id(text.to_owned()), Self::Ordinal)
+    }
+}
+
+/// A message file as it was read. See the crate's documentation for an example.
+#[derive(Debug, Clone)]
+pub struct Document {
+    pub(crate) source: Arc<[u8]>,
+    pub(crate) mode: Mode,
+    pub(crate) layout: Arc<Layout>,
+    meaning: Arc<Meaning>,
+    report: Arc<Report>,
+}
+
+impl Document {
+    /// Reads any bytes; oddities become [diagnostics](Self::diagnostics) (MF-1).
+    ///
+    /// Cost: linear; the bytes, and about 500 bytes a cell.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] only, if there are more bytes than `limits` allows.
+    ///
+    /// ```
+    /// use msg_file::{Document, Limits, Mode};
+    /// let doc = Document::read(&b"# %%\nhi\n"[..], Mode::MessageFile, &Limits::default())?;
+    /// assert_eq!(doc.cells()[0].body_text(), "hi");
+    /// # Ok::<(), msg_file::Error>(())
+    /// ```
+    pub fn read(bytes: impl Into<Arc<[u8]>>, mode: Mode, limits: &Limits) -> Result<Self, Error> {
+        let source: Arc<[u8]> = bytes.into();
+        if source.len() > limits.max_bytes {
+            return Err(Error::Limit {
+                found: source.len() as u64,
+                limit: limits.max_bytes as u64,
+            });
+        }
+        let mut found = Findings::default();
+        let mut layout = layout::layout(&source, mode, limits, &mut found);
+        let front = if layout.active { layout.frontmatter.as_ref() } else { None };
+        let meaning = meaning::meaning(&mut layout.cells, front, &mut found);
+        let report = found.finish(&source, limits.max_diagnostics);
+        Ok(Self {
+            source,
+            mode,
+            layout: Arc::new(layout),
+            meaning: Arc::new(meaning),
+            report: Arc::new(report),
+        })
+    }
+
+    /// Reads strictly: the first diagnostic of severity error is returned as [`Error::Strict`] (MF-59).
+    ///
+    /// # Errors
+    /// [`Error::Strict`], [`Error::Limit`].
+    ///
+    /// ```
+    /// use msg_file::{Document, Mode};
+    /// assert!(Document::parse(&b"# %%\n"[..], Mode::MessageFile).is_ok());
+    /// assert!(Document::parse(&b"# %% [^1]\n[^1]: [code] history=no\n"[..], Mode::MessageFile).is_err());
+    /// ```
+    pub fn parse(bytes: impl Into<Arc<[u8]>>, mode: Mode) -> Result<Self, Error> {
+        let doc = Self::read(bytes, mode, &Limits::default())?;
+        match doc.report.iter().find(|d| d.is_error()) {
+            Some(first) => Err(Error::Strict(Box::new(first.clone()))),
+            None => Ok(doc),
+        }
+    }
+
+    /// The bytes that were read.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.source
+    }
+
+    /// Which kind of file it was read as.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Whether there is a record: false for a Markdown file that is not switched on (MF-3).
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        self.layout.active
+    }
+
+    /// Writes the file from its parts: frontmatter, document, preamble, cells. They tile it, so an
+    /// unedited document comes out unchanged (MF-1).
+    ///
+    /// # Errors
+    /// What the writer gives.
+    ///
+    /// ```
+    /// use msg_file::{Document, Mode};
+    /// let doc = Document::parse(&b"# %%\n\xF0\r\n"[..], Mode::MessageFile)?;
+    /// let mut out = Vec::new();
+    /// doc.print(&mut out).expect("a Vec takes everything");
+    /// assert_eq!(out, doc.bytes());
+    /// # Ok::<(), msg_file::Error>(())
+    /// ```
+    pub fn print(&self, out: &mut impl io::Write) -> io::Result<()> {
+        let whole =
+            [self.frontmatter().map(|f| f.span), self.layout.document, Some(self.layout.preamble)];
+        let parts = self.cells().iter().flat_map(|c| c.parts().iter().map(|p| p.1));
+        for span in whole.into_iter().flatten().chain(parts) {
+            out.write_all(span.of(&self.source))?;
+        }
+        Ok(())
+    }
+
+    /// The frontmatter, if there is some (MF-4).
+    #[must_use]
+    pub fn frontmatter(&self) -> Option<&Frontmatter> {
+        self.layout.frontmatter.as_ref()
+    }
+
+    /// The section of an `.md` file that holds the record (MF-5).
+    #[must_use]
+    pub fn section(&self) -> Option<&Section> {
+        self.layout.section.as_ref()
+    }
+
+    /// What stands before the record in an `.md` file, the section's heading included.
+    #[must_use]
+    pub fn document(&self) -> Option<Span> {
+        self.layout.document
+    }
+
+    /// What stands before the first cell.
+    #[must_use]
+    pub fn preamble(&self) -> Span {
+        self.layout.preamble
+    }
+
+    /// The cells, in order.
+    #[must_use]
+    pub fn cells(&self) -> &[Cell] {
+        &self.layout.cells
+    }
+
+    /// A cell by id (of several the last) or ordinal.
+    ///
+    /// Cost: linear in the cells for an id.
+    #[must_use]
+    pub fn cell(&self, reference: &CellRef) -> Option<&Cell> {
+        match reference {
+            CellRef::Ordinal(n) => self.cells().get(n.checked_sub(1)?),
+            CellRef::Id(id) => {
+                let wanted =
+                    |c: &&Cell| c.id_span().is_some_and(|s| s.of(&self.source) == id.as_bytes());
+                self.cells().iter().rev().find(wanted)
+            }
+        }
+    }
+
+    /// The agents of the file: presets first, then in order of appearance (MF-54).
+    #[must_use]
+    pub fn agents(&self) -> &[Agent] {
+        &self.meaning.agents
+    }
+
+    /// The agent that answers by default at the cell of this ordinal; a number past the end asks for
+    /// the default at the end (MF-17).
+    #[must_use]
+    pub fn default_agent_at(&self, ordinal: usize) -> Option<&str> {
+        let defaults = &self.meaning.defaults;
+        let at = if ordinal > self.cells().len() { usize::MAX } else { ordinal };
+        let n = defaults.partition_point(|(from, _)| *from <= at);
+        defaults.get(n.checked_sub(1)?)?.1.as_deref()
+    }
+
+    /// What was odd, sorted by line and code (MF-48). More than `max_diagnostics` are only counted,
+    /// see [`Self::diagnostics_dropped`].
+    #[must_use]
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        self.report.iter().as_slice()
+    }
+
+    /// How many diagnostics were found beyond the limit.
+    #[must_use]
+    pub fn diagnostics_dropped(&self) -> usize {
+        self.report.dropped()
+    }
+
+    /// Whether one of the diagnostics, kept or not, is an error.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.report.has_errors()
+    }
+
+    /// The text of the preamble: line ends as LF, without empty lines at its edges.
+    #[must_use]
+    pub fn preamble_text(&self) -> Cow<'_, str> {
+        let raw = self.layout.preamble.of(&self.source);
+        let raw = if self.layout.preamble.start == 0 {
+            raw.strip_prefix(crate::line::BOM).unwrap_or(raw)
+        } else {
+            raw
+        };
+        let start = crate::line::skip_empty(raw, 0, raw.len());
+        let end = crate::line::trim_empty_end(raw, start, raw.len());
+        let text = &raw[start..end];
+        if memchr::memchr(b'\r', text).is_none() {
+            return String::from_utf8_lossy(text.strip_suffix(b"\n").unwrap_or(text));
+        }
+        let lines: Vec<_> = crate::line::lines(text, 0, text.len())
+            .map(|l| String::from_utf8_lossy(l.text(text)))
+            .collect();
+        Cow::Owned(lines.join("\n"))
+    }
+
+    /// The summary of a cell whose view is `summary` (MF-20).
+    #[must_use]
+    pub fn summary_text(&self, cell: &Cell) -> Option<String> {
+        Some(match cell.summary? {
+            Summarised::Attribute => cell.attr("summary").unwrap_or_default().into_owned(),
+            Summarised::Cell(n) => self.cells()[n - 1].content().into_owned(),
+            Summarised::FirstParagraph => history::first_paragraph(cell),
+        })
+    }
+
+    /// The messages for a model (MF-27 to MF-33).
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with `agent-unknown` if the agent of the options is not known.
+    ///
+    /// ```
+    /// use msg_file::{Document, HistoryOptions, Mode};
+    /// let doc = Document::parse(&b"# %%\nhi\n# %%%\nhello\n"[..], Mode::MessageFile)?;
+    /// let history = doc.history(&HistoryOptions::default())?;
+    /// assert_eq!(history.messages.iter().map(|m| m.text()).collect::<Vec<_>>(), ["hi", "hello"]);
+    /// assert_eq!(history.sources, [[1], [2]]);
+    /// # Ok::<(), msg_file::Error>(())
+    /// ```
+    pub fn history(&self, options: &HistoryOptions) -> Result<History, Error> {
+        history::project(self, options)
+    }
+
+    /// Line ends of the last line that has one.
+    pub(crate) fn eol(&self) -> Eol {
+        Eol::of(&self.source)
+    }
+}
+
+/// How lines end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Eol {
+    /// Line feed.
+    Lf,
+    /// Carriage return, line feed.
+    CrLf,
+}
+
+impl Eol {
+    /// How the last ended line of a text ends; LF where there is none (MF-36).
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        match memchr::memrchr(b'\n', bytes) {
+            Some(n) if n > 0 && bytes[n - 1] == b'\r' => Self::CrLf,
+            _ => Self::Lf,
+        }
+    }
+
+    /// The characters.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lf => "\n",
+            Self::CrLf => "\r\n",
+        }
+    }
+}

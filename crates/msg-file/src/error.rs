@@ -1,0 +1,106 @@
+//! What can go wrong for a caller: limits, refusals, locks and files.
+//!
+//! Odd documents are no errors: they are read, and diagnostics say what was odd.
+
+use msg_core::{Code, Diagnostic};
+use std::io;
+use std::path::PathBuf;
+
+/// Why something was not done.
+///
+/// Refusals carry the code of the rule that refuses (`bad-id`, `not-activated` …, MF-59).
+///
+/// ```
+/// use msg_file::{Document, Error, Mode};
+/// let err = Document::parse(&b"\xFF\xFE#"[..], Mode::MessageFile).unwrap_err();
+/// assert_eq!(err.code().as_str(), "msgfile::utf16-unsupported");
+/// assert!(matches!(err, Error::Strict(_)));
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file is larger than the caller allows.
+    #[error("the file has {found} bytes, the limit is {limit}")]
+    Limit {
+        /// Bytes of the file.
+        found: u64,
+        /// Bytes allowed.
+        limit: u64,
+    },
+    /// Strict reading met an error diagnostic.
+    #[error("{0}")]
+    Strict(Box<Diagnostic>),
+    /// A rule of the format refuses it.
+    #[error("{what}")]
+    Refused {
+        /// The code.
+        code: &'static str,
+        /// What was refused and why.
+        what: String,
+    },
+    /// Somebody else holds the file's lock and did not let go in time (MF-41).
+    #[error("the file is locked by process {pid} on {host} since {since}")]
+    Locked {
+        /// Process id of the holder, 0 if unknown.
+        pid: u32,
+        /// Host name of the holder, `?` if unknown.
+        host: String,
+        /// Since when, in seconds of the Unix epoch, `?` if unknown.
+        since: String,
+    },
+    /// The file is not what was parsed: somebody saved it in between (MF-46).
+    #[error("the file was changed on disk after it was read")]
+    ChangedOnDisk,
+    /// No regular file with one name, so it cannot be replaced (MF-46).
+    #[error("{} cannot be replaced: it is no regular file, a loop, or has several names", .0.display())]
+    NotReplaceable(PathBuf),
+    /// A write stopped early; the file was cut back to what it was (MF-42).
+    #[error("cannot append to the file at byte {at}: {source}")]
+    WriteFailed {
+        /// Length that the file has again.
+        at: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Any other failure of the file system.
+    #[error("cannot {action} {}: {source}", .path.display())]
+    Io {
+        /// What was tried: `open`, `lock`, `read` …
+        action: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    pub(crate) fn refused(code: &'static str, what: impl Into<String>) -> Self {
+        Self::Refused { code, what: what.into() }
+    }
+
+    /// The stable code, with its prefix.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        let code = match self {
+            Self::Limit { .. } => "msgfile::too-large",
+            Self::Strict(d) => return d.code.clone(),
+            Self::Refused { code, .. } => code,
+            Self::Locked { .. } => "msgfile::locked",
+            Self::ChangedOnDisk => "msgfile::changed-on-disk",
+            Self::NotReplaceable(_) => "msgfile::not-replaceable",
+            Self::WriteFailed { .. } => "msgfile::write-failed",
+            Self::Io { .. } => "msgfile::io",
+        };
+        Code::new(code)
+    }
+
+    /// The same as a diagnostic, for the JSON form.
+    #[must_use]
+    pub fn diagnostic(&self) -> Diagnostic {
+        match self {
+            Self::Strict(d) => (**d).clone(),
+            _ => Diagnostic::error(self.code(), self.to_string()),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Canonical headings, definitions and gaps, on request only (MF-40).
+//!
+//! Bodies, frontmatter, document and preamble keep their bytes; no definition and no marker is made.
+
+use crate::cell::{Cell, PartKind};
+use crate::document::{Document, Eol};
+use crate::grammar;
+use crate::limits::Limits;
+use crate::render::quote;
+
+/// A document in canonical form, and what had to change for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Formatted {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// Ordinals of the cells that changed.
+    pub changed: Vec<usize>,
+}
+
+impl Document {
+    /// Formats the document (MF-40). What it means stays: where the canonical form would be read
+    /// differently, which only damaged files manage, less is changed, down to nothing.
+    ///
+    /// ```
+    /// use msg_file::{Document, Mode};
+    /// let doc = Document::parse(&b"# %%  hi [^1]\n[^1]: [md] k=v\ntext"[..], Mode::MessageFile)?;
+    /// assert_eq!(doc.format().bytes, b"# %% hi[^1]\n\n[^1]: [md] k=\"v\"\n\ntext\n");
+    /// # Ok::<(), msg_file::Error>(())
+    /// ```
+    #[must_use]
+    pub fn format(&self) -> Formatted {
+        let attempts: [fn(&Cell) -> bool; 2] = [|c| !unbound_footnotes(c), |c| c.head.strong];
+        for touch in attempts {
+            let formatted = format_cells(self, touch);
+            if formatted.changed.is_empty() || means_the_same(self, &formatted.bytes) {
+                return formatted;
+            }
+        }
+        Formatted { bytes: self.bytes().to_vec(), changed: Vec::new() }
+    }
+}
+
+/// A block of definitions of which one binds no cell has to stay, and with it the cell.
+fn unbound_footnotes(cell: &Cell) -> bool {
+    cell.parts().iter().any(|(kind, _)| *kind == PartKind::Footnotes)
+}
+
+fn format_cells(doc: &Document, touch: fn(&Cell) -> bool) -> Formatted {
+    let blocks = doc.cells().iter().any(unbound_footnotes);
+    let touch: &dyn Fn(&Cell) -> bool =
+        if blocks && footnotes_all_bound(doc) { &|_| true } else { &touch };
+    let source = doc.bytes();
+    let mut bytes = source[..doc.preamble().end].to_vec();
+    let mut changed = Vec::new();
+    let count = doc.cells().len();
+    for (i, cell) in doc.cells().iter().enumerate() {
+        let original = cell.span().of(source);
+        if !touch(cell) {
+            bytes.extend_from_slice(original);
+            continue;
+        }
+        let eol = if cell.crlf { Eol::CrLf } else { Eol::Lf };
+        let text = canonical(cell, source, eol.as_str(), i + 1 == count);
+        if text != original {
+            changed.push(cell.ordinal());
+        }
+        bytes.extend_from_slice(&text);
+    }
+    Formatted { bytes, changed }
+}
+
+/// Whether every definition of every footnote block was given to a cell, so that the blocks can go.
+fn footnotes_all_bound(doc: &Document) -> bool {
+    let source = doc.bytes();
+    let blocks = doc.cells().iter().flat_map(|c| c.parts()).filter(|p| p.0 == PartKind::Footnotes);
+    blocks.flat_map(|(_, span)| crate::line::lines(source, span.start, span.end).skip(1)).all(
+        |line| {
+            let text = line.text(source);
+            grammar::definition(text).is_none_or(|def| {
+                let start = line.start + def.id.start;
+                doc.cells().iter().any(|c| c.defined_id.is_some_and(|d| d.start == start))
+            })
+        },
+    )
+}
+
+/// One cell in canonical form.
+fn canonical(cell: &Cell, source: &[u8], eol: &str, last: bool) -> Vec<u8> {
+    let mut out = heading(cell, source);
+    out.extend_from_slice(eol.as_bytes());
+    if cell.defined_id.is_some() {
+        out.extend_from_slice(eol.as_bytes());
+        out.extend_from_slice(&definition(cell, source));
+        out.extend_from_slice(eol.as_bytes());
+    }
+    let body = [cell.body.0.of(source), cell.body.1.of(source)].concat();
+    if !body.is_empty() {
+        out.extend_from_slice(eol.as_bytes());
+        out.extend_from_slice(&body);
+        if !body.ends_with(b"\n") {
+            out.extend_from_slice(if cell.crlf && body.ends_with(b"\r") {
+                b"\n"
+            } else {
+                eol.as_bytes()
+            });
+        }
+    }
+    if !last {
+        out.extend_from_slice(eol.as_bytes());
+    }
+    out
+}
+
+fn heading(cell: &Cell, source: &[u8]) -> Vec<u8> {
+    let line = cell.head.line.of(source);
+    let line = crate::line::chomp(line.strip_suffix(b"\n").unwrap_or(line));
+    let mut out = Vec::with_capacity(line.len() + 8);
+    out.extend(std::iter::repeat_n(b'#', cell.head.level.into()));
+    out.extend_from_slice(if cell.head.kind == grammar::Kind::Message { b" %%" } else { b" %%%" });
+    let read = grammar::marker(line);
+    // The title as the heading has it, a type in it included.
+    let title = read.and_then(|m| m.title).map_or(&b""[..], |s| s.of(line));
+    if !title.is_empty() || cell.id_span().is_some() {
+        out.push(b' ');
+    }
+    out.extend_from_slice(title);
+    if let Some(id) = cell.id_span() {
+        out.extend_from_slice(b"[^");
+        out.extend_from_slice(id.of(source));
+        out.push(b']');
+    }
+    let bom = line.starts_with(crate::line::BOM);
+    let again = grammar::marker(&out);
+    let same = again.is_some_and(|m| {
+        m.title.map_or(&b""[..], |s| s.of(&out)) == title
+            && m.id.map(|s| s.of(&out)) == cell.id_span().map(|s| s.of(source))
+    });
+    if bom || !same { line.to_vec() } else { out }
+}
+
+/// The definition on one line, straight quotes, attributes in order.
+fn definition(cell: &Cell, source: &[u8]) -> Vec<u8> {
+    let mut out = b"[^".to_vec();
+    out.extend_from_slice(cell.id_span().map_or(&b""[..], |s| s.of(source)));
+    out.extend_from_slice(b"]:");
+    if let Some(ty) = cell.ty {
+        out.extend_from_slice(b" [");
+        out.extend_from_slice(ty.of(source));
+        out.push(b']');
+    }
+    for attr in &cell.attrs {
+        out.push(b' ');
+        out.extend_from_slice(attr.key.of(source));
+        if let Some(value) = cell.value(attr) {
+            out.extend_from_slice(b"=\"");
+            quote(&value, &mut out);
+            out.push(b'"');
+        }
+    }
+    out
+}
+
+/// Whether other bytes mean what a document means: everything that a reader can see but spelling.
+pub(crate) fn means_the_same(doc: &Document, bytes: &[u8]) -> bool {
+    let Ok(other) =
+        Document::read(bytes, doc.mode(), &Limits { max_bytes: usize::MAX, ..Limits::default() })
+    else {
+        return false;
+    };
+    doc.cells().len() == other.cells().len()
+        && doc.cells().iter().zip(other.cells()).all(|(a, b)| same(a, b))
+}
+
+fn same(a: &Cell, b: &Cell) -> bool {
+    let (x, y) = (a.heading(), b.heading());
+    (x.kind, x.level, x.title, x.id) == (y.kind, y.level, y.title, y.id)
+        && a.type_name() == b.type_name()
+        && a.attrs().eq(b.attrs())
+        && a.body() == b.body()
+        && a.kind == b.kind
+        && (a.parent, a.outline_parent, a.covered_by) == (b.parent, b.outline_parent, b.covered_by)
+        && (a.history, a.view, a.summary) == (b.history, b.view, b.summary)
+}

@@ -1,0 +1,371 @@
+//! `key=value` attributes of a definition (MF-11), read leniently and never guessed a type.
+//!
+//! Values stay spans of the file; decoding happens when somebody asks for one.
+
+use super::definition::key;
+use crate::line::{is_blank, white_len};
+use crate::span::Span;
+use nom::IResult;
+use nom::Parser;
+use nom::branch::alt;
+use nom::bytes::complete::{tag, tag_no_case, take_while_m_n};
+use nom::combinator::map;
+use nom::sequence::{delimited, preceded};
+use std::borrow::Cow;
+
+/// An attribute as it stands in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RawAttr {
+    pub(crate) key: Span,
+    pub(crate) value: RawValue,
+    /// Key, equals sign and value with its quotes.
+    pub(crate) whole: Span,
+}
+
+/// A value and how it is quoted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RawValue {
+    /// No equals sign.
+    Flag,
+    /// Bare, or in quotes that hold no escapes: `'…'`, `“…”`.
+    Plain(Span),
+    /// In `"…"`: `\"`, `\\` and numeric references are to be decoded.
+    Escaped(Span),
+}
+
+/// What was read from one line of attributes.
+#[derive(Debug, Default)]
+pub(crate) struct Lexed {
+    pub(crate) attrs: Vec<RawAttr>,
+    /// Codes of what was odd, without repetition.
+    pub(crate) codes: Vec<&'static str>,
+}
+
+impl Lexed {
+    fn note(&mut self, code: &'static str) {
+        if !self.codes.contains(&code) {
+            self.codes.push(code);
+        }
+    }
+}
+
+struct Lexer<'a> {
+    line: &'a [u8],
+    at: usize,
+    /// Open `[`s.
+    depth: usize,
+    /// No `”` from here on: looked for once.
+    no_smart_end: bool,
+}
+
+/// Reads the attributes of `line[from..]`; `base` is the offset of `line` in the file.
+///
+/// Cost: linear in the line.
+pub(crate) fn attributes(line: &[u8], from: usize, base: usize, out: &mut Lexed) {
+    let mut lexer = Lexer { line, at: from, depth: 0, no_smart_end: false };
+    while lexer.at < line.len() {
+        lexer.item(base, out);
+    }
+}
+
+/// Whether a line below a definition continues it: indented by two spaces or a tab, and nothing but
+/// well-formed `key=value` (MF-9).
+pub(crate) fn is_continuation(line: &[u8]) -> bool {
+    if !(line.starts_with(b"  ") || line.starts_with(b"\t") || line.starts_with(b" \t")) {
+        return false;
+    }
+    let mut at = 0;
+    let mut some = false;
+    loop {
+        while let n @ 1.. = white_len(&line[at..]) {
+            at += n;
+        }
+        if at == line.len() {
+            return some;
+        }
+        let Ok((rest, _)) = key(&line[at..]) else { return false };
+        let Ok((rest, _)) = equals(rest) else { return false };
+        at = line.len() - rest.len();
+        let mut lexer = Lexer { line, at, depth: 0, no_smart_end: false };
+        let mut odd = Lexed::default();
+        if lexer.value(&mut odd).is_none()
+            || odd.codes.iter().any(|&c| c != "msgfile::smart-quotes")
+        {
+            return false;
+        }
+        at = lexer.at;
+        if at < line.len() && white_len(&line[at..]) == 0 {
+            return false;
+        }
+        some = true;
+    }
+}
+
+fn equals(i: &[u8]) -> IResult<&[u8], &[u8]> {
+    tag("=").parse(i)
+}
+
+impl Lexer<'_> {
+    fn rest(&self) -> &[u8] {
+        &self.line[self.at..]
+    }
+
+    /// One attribute, or one thing to be skipped; always advances.
+    fn item(&mut self, base: usize, out: &mut Lexed) {
+        let rest = self.rest();
+        let skip: IResult<&[u8], (usize, &'static str)> = alt((
+            map(tag("..."), |_| (3, "msgfile::ellipsis-ignored")),
+            map(tag("…"), |_| ("…".len(), "msgfile::ellipsis-ignored")),
+            map(tag(","), |_| (1, "msgfile::comma-separator")),
+        ))
+        .parse(rest);
+        if let n @ 1.. = white_len(rest) {
+            self.at += n;
+        } else if let Ok((_, (n, code))) = skip {
+            self.at += n;
+            out.note(code);
+        } else if rest[0] == b'[' {
+            self.depth += 1;
+            self.at += 1;
+        } else if rest[0] == b']' && self.depth > 0 {
+            self.depth -= 1;
+            self.at += 1;
+        } else if let Ok((_, key)) = key(rest) {
+            let len = key.len();
+            self.attribute(len, base, out);
+        } else {
+            out.note("msgfile::attribute-junk");
+            self.at += if rest[0] == 0xE2 { "“".len() } else { 1 };
+        }
+    }
+
+    fn attribute(&mut self, key_len: usize, base: usize, out: &mut Lexed) {
+        let start = self.at;
+        let mut key = Span::new(start, start + key_len);
+        self.at = key.end;
+        let blanks = self.rest().iter().take_while(|&&b| is_blank(b)).count();
+        if self.line.get(self.at + blanks) != Some(&b'=') {
+            if self.line[key.end - 1] == b',' {
+                // A flag may be followed by a comma like any other attribute.
+                out.note("msgfile::comma-separator");
+                key.end -= 1;
+            }
+            let whole = shift(key, base);
+            out.attrs.push(RawAttr { key: whole, value: RawValue::Flag, whole });
+            return;
+        }
+        self.at += blanks + 1;
+        self.at += self.rest().iter().take_while(|&&b| is_blank(b)).count();
+        let value = match self.value(out) {
+            Some(RawValue::Plain(s)) => RawValue::Plain(shift(s, base)),
+            Some(RawValue::Escaped(s)) => RawValue::Escaped(shift(s, base)),
+            _ => RawValue::Plain(shift(Span::new(self.at, self.at), base)),
+        };
+        let whole = shift(Span::new(start, self.at), base);
+        out.attrs.push(RawAttr { key: shift(key, base), value, whole });
+    }
+
+    /// The value at the current position; nothing if the line ends here.
+    fn value(&mut self, out: &mut Lexed) -> Option<RawValue> {
+        let rest = self.rest();
+        match rest.first()? {
+            b'"' => Some(self.quoted(1, double_end(&rest[1..]), 1, RawValue::Escaped, out)),
+            b'\'' => {
+                let end = memchr::memchr(b'\'', &rest[1..]);
+                Some(self.quoted(1, end, 1, RawValue::Plain, out))
+            }
+            _ if rest.starts_with("“".as_bytes()) => {
+                out.note("msgfile::smart-quotes");
+                let end = if self.no_smart_end {
+                    None
+                } else {
+                    memchr::memmem::find(&rest[3..], "”".as_bytes())
+                };
+                self.no_smart_end |= end.is_none();
+                Some(self.quoted(3, end, 3, RawValue::Plain, out))
+            }
+            _ => Some(RawValue::Plain(self.bare(out))),
+        }
+    }
+
+    /// A quoted value whose text ends `end` bytes behind the opening quote; without an end the quote
+    /// is dropped and the value is bare, so that what follows still counts (MF-11).
+    fn quoted(
+        &mut self,
+        open: usize,
+        end: Option<usize>,
+        close: usize,
+        make: fn(Span) -> RawValue,
+        out: &mut Lexed,
+    ) -> RawValue {
+        self.at += open;
+        match end {
+            Some(len) => {
+                let span = Span::new(self.at, self.at + len);
+                self.at = span.end + close;
+                make(span)
+            }
+            None => {
+                out.note("msgfile::unterminated-quote");
+                RawValue::Plain(self.bare(out))
+            }
+        }
+    }
+
+    /// Up to the next white space, in brackets also to `]`; one trailing comma is dropped.
+    fn bare(&mut self, out: &mut Lexed) -> Span {
+        let start = self.at;
+        while self.at < self.line.len() {
+            let rest = self.rest();
+            if white_len(rest) > 0 || (self.depth > 0 && rest[0] == b']') {
+                break;
+            }
+            self.at += 1;
+        }
+        let mut end = self.at;
+        if end > start && self.line[end - 1] == b',' {
+            out.note("msgfile::comma-separator");
+            end -= 1;
+        }
+        Span::new(start, end)
+    }
+}
+
+fn shift(s: Span, base: usize) -> Span {
+    Span::new(s.start + base, s.end + base)
+}
+
+/// Where `"…"` ends: the first quote that no backslash takes.
+fn double_end(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', &text[at..])?;
+        if text[at] == b'"' {
+            return Some(at);
+        }
+        at += if matches!(text.get(at + 1), Some(b'"' | b'\\')) { 2 } else { 1 };
+    }
+}
+
+/// A numeric character reference at the beginning: its length and the character.
+///
+/// NUL and numbers that are no character are not references.
+pub(crate) fn numeric_reference(text: &[u8]) -> Option<(usize, char)> {
+    let hex = preceded(tag_no_case("x"), take_while_m_n(1, 6, |b: u8| b.is_ascii_hexdigit()));
+    let decimal = take_while_m_n(1, 7, |b: u8| b.is_ascii_digit());
+    let body = alt((map(hex, |d| (16, d)), map(decimal, |d| (10, d))));
+    let parse: IResult<&[u8], (u32, &[u8])> = delimited(tag("&#"), body, tag(";")).parse(text);
+    let (rest, (radix, digits)) = parse.ok()?;
+    let number = u32::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok()?;
+    let c = char::from_u32(number).filter(|&c| c != '\0')?;
+    Some((text.len() - rest.len(), c))
+}
+
+/// Decodes the inside of `"…"`: `\"`, `\\` and numeric references, nothing else.
+pub(crate) fn decode_double(text: &[u8]) -> Cow<'_, [u8]> {
+    let Some(first) = memchr::memchr2(b'\\', b'&', text) else { return Cow::Borrowed(text) };
+    let mut out = Vec::with_capacity(text.len());
+    out.extend_from_slice(&text[..first]);
+    let mut at = first;
+    while at < text.len() {
+        let rest = &text[at..];
+        if let [b'\\', c @ (b'"' | b'\\'), ..] = rest {
+            out.push(*c);
+            at += 2;
+        } else if let Some((n, c)) = numeric_reference(rest) {
+            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            at += n;
+        } else {
+            out.push(rest[0]);
+            at += 1;
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Whether a key, written by us, reads back as itself (MF-34). A flag may moreover not end in a comma.
+pub(crate) fn key_reads_back(text: &str, flag: bool) -> bool {
+    let whole = key(text.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty());
+    let skipped = ["...", "…", ","].iter().any(|p| text.starts_with(p));
+    let comma = flag && text.ends_with(',');
+    whole && !skipped && !comma && !text.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> (Vec<(String, Option<String>)>, Vec<&'static str>) {
+        let mut out = Lexed::default();
+        attributes(line.as_bytes(), 0, 0, &mut out);
+        let value = |v: &RawValue| match v {
+            RawValue::Flag => None,
+            RawValue::Plain(s) => Some(line[s.range()].to_owned()),
+            RawValue::Escaped(s) => Some(
+                String::from_utf8_lossy(&decode_double(&line.as_bytes()[s.range()])).into_owned(),
+            ),
+        };
+        (
+            out.attrs.iter().map(|a| (line[a.key.range()].to_owned(), value(&a.value))).collect(),
+            out.codes,
+        )
+    }
+
+    fn check(line: &str, attrs: &[(&str, Option<&str>)], codes: &[&str]) {
+        let want: Vec<_> =
+            attrs.iter().map(|(k, v)| ((*k).to_owned(), v.map(str::to_owned))).collect();
+        let (have, odd) = read(line);
+        assert_eq!((have, odd.as_slice()), (want, codes), "{line}");
+    }
+
+    #[test]
+    fn values() {
+        check(
+            r#"a=1 b="x \"y\" \n" c='it"s' d"#,
+            &[("a", Some("1")), ("b", Some(r#"x "y" \n"#)), ("c", Some("it\"s")), ("d", None)],
+            &[],
+        );
+        check("a = b\tc= \"d\"", &[("a", Some("b")), ("c", Some("d"))], &[]);
+        check(r#"a="&#10;&#xA;&#x1F600;&amp;&#0;""#, &[("a", Some("\n\n😀&amp;&#0;"))], &[]);
+        check("k=", &[("k", Some(""))], &[]);
+        check("标签=“甲　乙”", &[("标签", Some("甲　乙"))], &["msgfile::smart-quotes"]);
+    }
+
+    #[test]
+    fn oddities() {
+        check(
+            "[k=v] o=1 ... a=1, b",
+            &[("k", Some("v")), ("o", Some("1")), ("a", Some("1")), ("b", None)],
+            &["msgfile::ellipsis-ignored", "msgfile::comma-separator"],
+        );
+        check(
+            "a=\"x history=exclude",
+            &[("a", Some("x")), ("history", Some("exclude"))],
+            &["msgfile::unterminated-quote"],
+        );
+        check(
+            "a=“x “y h=0",
+            &[("a", Some("x")), ("y", None), ("h", Some("0"))],
+            &["msgfile::smart-quotes", "msgfile::unterminated-quote", "msgfile::attribute-junk"],
+        );
+        check("=b ] c=1", &[("b", None), ("c", Some("1"))], &["msgfile::attribute-junk"]);
+    }
+
+    #[test]
+    fn continuations() {
+        assert!(is_continuation(b"  a=1 b=\"x y\""));
+        assert!(is_continuation(b"\ta=1"));
+        for text in ["a=1", " a=1", "  a", "  a=1 b", "  x = 1", "  ", "  a=\"x"] {
+            assert!(!is_continuation(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys() {
+        assert!(key_reads_back("a.b,", false));
+        for text in ["", "a b", "a=b", ",x", "...a", "a\"", "a[", "\u{1}"] {
+            assert!(!key_reads_back(text, false), "{text}");
+        }
+        assert!(!key_reads_back("a,", true));
+    }
+}

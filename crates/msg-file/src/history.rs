@@ -1,0 +1,77 @@
+//! From the file to the messages that a model gets (MF-27 to MF-33).
+
+pub(crate) mod arguments;
+mod blocks;
+mod project;
+
+use crate::cell::Cell;
+use crate::content::{self, Encoding};
+use msg_core::Message;
+pub(crate) use project::project;
+
+/// Content of a result that is kept private while its call is sent (MF-30).
+pub const OMITTED_RESULT: &str = "this result is not part of the history";
+
+/// What a summary of several cells begins with (MF-33).
+pub const SUMMARY_PREFIX: &str = "Summary of earlier messages:\n\n";
+
+/// How much of a cell a model sees (MF-27).
+///
+/// ```
+/// assert_eq!(msg_file::View::Stub.as_str(), "stub");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum View {
+    /// All of it.
+    #[default]
+    Full,
+    /// Its summary.
+    Summary,
+    /// Only that it exists: a private result of a call that is sent.
+    Stub,
+    /// Nothing.
+    None,
+}
+
+impl View {
+    /// The word of the JSON form.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Summary => "summary",
+            Self::Stub => "stub",
+            Self::None => "none",
+        }
+    }
+}
+
+/// How a history is made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HistoryOptions {
+    /// Who shall answer; else the last message's addressee, else the default (MF-28).
+    pub agent: Option<String>,
+    /// Leave calls at the end unanswered where they have no result (MF-30).
+    pub open: bool,
+}
+
+/// The messages for a model, and where each comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct History {
+    /// Who shall answer.
+    pub agent: Option<String>,
+    /// What is sent.
+    pub messages: Vec<Message>,
+    /// Ordinals of the cells of each message.
+    pub sources: Vec<Vec<usize>>,
+}
+
+/// The first paragraph of a cell; of base64 data what stands for it (MF-20).
+pub(crate) fn first_paragraph(cell: &Cell) -> String {
+    use crate::kinds::CellKind::{ExecDisplay, ExecOutput, ToolResult};
+    let output = matches!(cell.kind, ExecDisplay(_) | ExecOutput(_) | ToolResult(_));
+    if output && cell.encoding() == Encoding::Base64 {
+        return blocks::bracket(cell);
+    }
+    String::from_utf8_lossy(content::first_paragraph(&cell.body())).into_owned()
+}

@@ -1,0 +1,360 @@
+//! One message a cell, calls with their turn, results behind it (MF-28 to MF-30, MF-33).
+
+use super::{History, HistoryOptions, OMITTED_RESULT, SUMMARY_PREFIX, View, arguments, blocks};
+use crate::cell::Cell;
+use crate::content::Status;
+use crate::document::Document;
+use crate::error::Error;
+use crate::kinds::{CellKind, Turn};
+use msg_core::{Message, Part, Reasoning, Role, ToolCall, ToolResult, native};
+use std::collections::HashMap;
+
+/// Stands for the result of a call that never got one (MF-30).
+const MISSING_RESULT: &str = "the call was not handled, please try again";
+
+/// Makes the history of a document.
+pub(crate) fn project(doc: &Document, options: &HistoryOptions) -> Result<History, Error> {
+    let agent = who_answers(doc, options)?;
+    let mut out = Projection {
+        doc,
+        answering: agent.as_deref(),
+        messages: Vec::new(),
+        sources: Vec::new(),
+        call_ids: HashMap::new(),
+        open_from: 0,
+        missing: Vec::new(),
+    };
+    let system = agent.as_deref().and_then(|name| {
+        let agent = doc.agents().iter().find(|a| &*a.name == name)?;
+        agent.config.system_prompt.clone()
+    });
+    if let Some(prompt) = system {
+        out.push(Message::system(prompt), Vec::new());
+    }
+    let placed = summaries_by_place(doc);
+    let mut reasoning: Option<&Cell> = None;
+    for (i, cell) in doc.cells().iter().enumerate() {
+        for &s in placed.get(&(i + 1)).map_or(&[][..], Vec::as_slice) {
+            out.summary(&doc.cells()[s - 1]);
+        }
+        out.cell(cell, &mut reasoning);
+    }
+    let Projection { mut messages, mut sources, missing, open_from, .. } = out;
+    if options.open {
+        // Results that nobody gave are left out where nothing follows their turn.
+        for at in missing.into_iter().rev().take_while(|&at| at >= open_from) {
+            messages.remove(at);
+            sources.remove(at);
+        }
+    }
+    Ok(History { agent, messages, sources })
+}
+
+fn who_answers(doc: &Document, options: &HistoryOptions) -> Result<Option<String>, Error> {
+    if let Some(name) = &options.agent {
+        if doc.agents().iter().any(|a| *a.name == **name) {
+            return Ok(Some(name.clone()));
+        }
+        return Err(Error::refused(
+            "msgfile::agent-unknown",
+            format!("no agent is called `{name}`"),
+        ));
+    }
+    let last = doc.cells().iter().rev().find_map(|c| c.kind().ask());
+    let addressed = last.filter(|ask| ask.addressed).and_then(|ask| ask.agent.as_deref());
+    Ok(addressed.or_else(|| doc.default_agent_at(usize::MAX)).map(str::to_owned))
+}
+
+/// The summaries that are sent, by the ordinal of the first cell that they cover.
+fn summaries_by_place(doc: &Document) -> HashMap<usize, Vec<usize>> {
+    let mut placed: HashMap<usize, Vec<usize>> = HashMap::new();
+    for cell in doc.cells() {
+        if let CellKind::Summary(summary) = cell.kind()
+            && cell.view() != View::None
+            && let Some(first) = summary.covers.as_ref().and_then(|c| c.first())
+        {
+            placed.entry(*first.start()).or_default().push(cell.ordinal());
+        }
+    }
+    placed
+}
+
+struct Projection<'a> {
+    doc: &'a Document,
+    answering: Option<&'a str>,
+    messages: Vec<Message>,
+    sources: Vec<Vec<usize>>,
+    /// How often a call id was used.
+    call_ids: HashMap<String, usize>,
+    /// Index of the message behind the last one that is no result.
+    open_from: usize,
+    /// Indices of results that stand for nothing.
+    missing: Vec<usize>,
+}
+
+impl<'a> Projection<'a> {
+    fn push(&mut self, message: Message, sources: Vec<usize>) {
+        self.messages.push(message);
+        self.sources.push(sources);
+        self.open_from = self.messages.len();
+    }
+
+    fn cell(&mut self, cell: &'a Cell, reasoning: &mut Option<&'a Cell>) {
+        if cell.view() == View::None {
+            return;
+        }
+        match cell.kind() {
+            CellKind::User(_) | CellKind::Raw(_) => self.user(cell),
+            CellKind::Code(_) => self.code(cell),
+            CellKind::Agent(turn) => return self.turn(cell, turn, reasoning),
+            CellKind::ToolCall(_) if cell.parent().is_none() => self.calls_alone(&[cell]),
+            CellKind::ExecOutput(_) | CellKind::ExecDisplay(_) => {
+                let mut message = Message::new(Role::User);
+                message.parts = blocks::execution(cell, self.doc.summary_text(cell));
+                self.push(message, vec![cell.ordinal()]);
+            }
+            _ => return,
+        }
+        let calls = self.sent_calls(cell);
+        if !calls.is_empty() {
+            self.calls_alone(&calls);
+        }
+    }
+
+    /// Content of a cell, or its summary.
+    fn text(&self, cell: &Cell) -> String {
+        self.doc.summary_text(cell).unwrap_or_else(|| cell.content().into_owned())
+    }
+
+    fn sent_calls(&self, cell: &Cell) -> Vec<&'a Cell> {
+        let cells = self.doc.cells();
+        cell.kind()
+            .calls()
+            .iter()
+            .map(|&c| &cells[c - 1])
+            .filter(|c| c.view() != View::None)
+            .collect()
+    }
+
+    fn user(&mut self, cell: &Cell) {
+        if let Some(message) = native(cell) {
+            return self.push(message, vec![cell.ordinal()]);
+        }
+        let role = match cell.attr("role").as_deref() {
+            Some("system") => Role::System,
+            Some("developer") => Role::Developer,
+            _ => Role::User,
+        };
+        let mut message = Message::new(role).with_text(self.text(cell));
+        message.name = cell.attr("from").filter(|n| !n.is_empty()).map(|n| n.into_owned());
+        self.push(message, vec![cell.ordinal()]);
+    }
+
+    fn code(&mut self, cell: &Cell) {
+        let from = cell.attr("from").filter(|n| !n.is_empty());
+        let registered = from.as_deref().is_some_and(|name| {
+            self.doc
+                .agents()
+                .iter()
+                .any(|a| *a.name == *name && a.kind != crate::agents::AgentKind::Implicit)
+        });
+        if !registered || cell.view() == View::Summary {
+            let mut message =
+                if registered { Message::new(Role::Assistant) } else { Message::new(Role::User) };
+            message.parts.push(Part::text(self.text(cell)));
+            message.name = if registered {
+                self.name_of(cell, from.as_deref())
+            } else {
+                from.map(|n| n.into_owned())
+            };
+            return self.push(message, vec![cell.ordinal()]);
+        }
+        let block = cell.code_block();
+        let mut message = Message::new(Role::Assistant);
+        if !block.reasoning.is_empty() {
+            message.parts.push(Part::Reasoning(Reasoning::new(block.reasoning)));
+        }
+        message.parts.push(Part::text(block.fenced));
+        message.name = self.name_of(cell, from.as_deref());
+        self.push(message, vec![cell.ordinal()]);
+    }
+
+    /// `name`, else the agent if somebody else was chosen to answer.
+    fn name_of(&self, cell: &Cell, agent: Option<&str>) -> Option<String> {
+        let by_attr = cell.attr("name").filter(|n| !n.is_empty()).map(|n| n.into_owned());
+        by_attr.or_else(|| {
+            agent.filter(|a| self.answering.is_some_and(|it| it != *a)).map(str::to_owned)
+        })
+    }
+
+    fn turn(&mut self, cell: &'a Cell, turn: &Turn, waiting: &mut Option<&'a Cell>) {
+        if let Some(message) = native(cell) {
+            return self.push(message, vec![cell.ordinal()]);
+        }
+        let calls = self.sent_calls(cell);
+        let thought = turn.is_reasoning && cell.view() == View::Full;
+        if thought && calls.is_empty() && self.next_takes_reasoning(cell, turn) {
+            *waiting = Some(cell);
+            return;
+        }
+        let mut message = Message::new(Role::Assistant);
+        let mut sources = Vec::new();
+        if let Some(before) = waiting.take() {
+            message.parts.push(reasoning(before));
+            sources.push(before.ordinal());
+        }
+        sources.push(cell.ordinal());
+        message.name = self.name_of(cell, turn.agent.as_deref());
+        if thought && !calls.is_empty() {
+            message.parts.push(reasoning(cell));
+        } else {
+            let text = self.text(cell);
+            if !text.is_empty() || calls.is_empty() {
+                message.parts.push(Part::text(text));
+            }
+        }
+        self.with_calls(message, sources, &calls);
+    }
+
+    /// Whether the next cell is an answer of the same agent to which this thought belongs.
+    fn next_takes_reasoning(&self, cell: &Cell, turn: &Turn) -> bool {
+        let Some(next) = self.doc.cells().get(cell.ordinal()) else { return false };
+        matches!(next.kind(), CellKind::Agent(it) if it.agent == turn.agent && !it.is_reasoning)
+            && next.view() == View::Full
+            && next.attr("format").as_deref() != Some("native")
+    }
+
+    fn calls_alone(&mut self, calls: &[&'a Cell]) {
+        self.with_calls(Message::new(Role::Assistant), Vec::new(), calls);
+    }
+
+    /// A message with its calls, and the results directly behind it.
+    fn with_calls(&mut self, mut message: Message, mut sources: Vec<usize>, calls: &[&'a Cell]) {
+        let mut answers = Vec::with_capacity(calls.len());
+        for (i, cell) in calls.iter().enumerate() {
+            let id = self.call_id(cell);
+            let (name, text) = arguments::of(cell);
+            message.parts.push(Part::ToolCall(ToolCall::new(id.clone(), name, text)));
+            sources.push(cell.ordinal());
+            answers.push(self.answer(cell, id, i));
+        }
+        self.push(message, sources);
+        answers.sort_by_key(|a| a.order);
+        for answer in answers {
+            if answer.missing {
+                self.missing.push(self.messages.len());
+            }
+            let mut message = Message::new(Role::Tool);
+            message.parts.push(Part::ToolResult(answer.result));
+            self.messages.push(message);
+            self.sources.push(answer.sources);
+        }
+    }
+
+    fn call_id(&mut self, cell: &Cell) -> String {
+        let base = cell.attr("call_id").filter(|c| !c.is_empty());
+        let base = base.map_or_else(|| cell.reference(), |c| c.into_owned());
+        let mut id = base.clone();
+        let mut n = *self.call_ids.get(&base).unwrap_or(&0);
+        while self.call_ids.contains_key(&id) {
+            n += 1;
+            id = format!("{base}-{}", n + 1);
+        }
+        self.call_ids.insert(base, n);
+        self.call_ids.entry(id.clone()).or_insert(0);
+        id
+    }
+
+    fn answer(&self, call: &Cell, call_id: String, place: usize) -> Answer {
+        let CellKind::ToolCall(it) = call.kind() else {
+            return Answer::missing(call_id, place);
+        };
+        if let Some(summary) = self.doc.summary_text(call) {
+            // The summary of a call stands for its results.
+            return Answer {
+                missing: false,
+                ..Answer::new(ToolResult::new(call_id, summary), (1, place), Vec::new())
+            };
+        }
+        let cells = self.doc.cells();
+        let sent: Vec<&Cell> =
+            it.results.iter().map(|&r| &cells[r - 1]).filter(|r| r.view() != View::None).collect();
+        let (pending, done): (Vec<&Cell>, Vec<&Cell>) =
+            sent.into_iter().partition(|r| blocks::is_pending(r));
+        let mut used = if done.is_empty() { pending } else { done };
+        let Some(first) = used.iter().map(|r| r.ordinal()).min() else {
+            return Answer::missing(call_id, place);
+        };
+        used.sort_by_key(|r| blocks::number(r));
+        let empty_pending = used.iter().all(|r| {
+            blocks::is_pending(r) && r.view() == View::Full && blocks::result_text(r).is_empty()
+        });
+        let content = if empty_pending {
+            MISSING_RESULT.into()
+        } else {
+            blocks::results(&used, |r| match r.view() {
+                View::Stub => OMITTED_RESULT.to_owned(),
+                _ => self.doc.summary_text(r).unwrap_or_else(|| blocks::result_text(r)),
+            })
+        };
+        if let [one] = used.as_slice()
+            && let Some(whole) = native(one)
+            && let Some(Part::ToolResult(mut result)) = whole.parts.into_iter().next()
+        {
+            result.call_id = call_id;
+            return Answer::new(result, (0, first), vec![one.ordinal()]);
+        }
+        let mut result = ToolResult::new(call_id, content);
+        result.is_error = used.iter().any(|r| r.status() == Some(Status::Failure));
+        result.name = used
+            .iter()
+            .rev()
+            .find_map(|r| r.attr("name"))
+            .filter(|n| !n.is_empty())
+            .map(|n| n.into_owned());
+        let sources = used.iter().map(|r| r.ordinal()).collect();
+        Answer { missing: empty_pending, ..Answer::new(result, (0, first), sources) }
+    }
+
+    fn summary(&mut self, cell: &Cell) {
+        let text = format!("{SUMMARY_PREFIX}{}", self.text(cell));
+        self.push(Message::user(text), vec![cell.ordinal()]);
+    }
+}
+
+/// What answers a call.
+struct Answer {
+    result: ToolResult,
+    /// Answered ones by their first result, the others behind them in the order of the calls.
+    order: (usize, usize),
+    sources: Vec<usize>,
+    missing: bool,
+}
+
+impl Answer {
+    fn new(result: ToolResult, order: (usize, usize), sources: Vec<usize>) -> Self {
+        Self { result, order, sources, missing: false }
+    }
+
+    fn missing(call_id: String, place: usize) -> Self {
+        Self {
+            missing: true,
+            ..Self::new(ToolResult::new(call_id, MISSING_RESULT), (1, place), Vec::new())
+        }
+    }
+}
+
+fn reasoning(cell: &Cell) -> Part {
+    let mut it = Reasoning::new(cell.content().into_owned());
+    it.signature = cell.attr("signature").filter(|s| !s.is_empty()).map(|s| s.into_owned());
+    Part::Reasoning(it)
+}
+
+/// The message of a `format="native"` cell, if it is readable (MF-29).
+fn native(cell: &Cell) -> Option<Message> {
+    if cell.attr("format").as_deref() != Some("native") || cell.view() != View::Full {
+        return None;
+    }
+    let json = format!("[{}]", cell.payload());
+    native::read(json.as_bytes()).ok()?.pop()
+}

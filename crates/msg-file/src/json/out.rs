@@ -1,0 +1,89 @@
+//! A writer for JSON that keeps track of commas.
+
+use msg_core::json::{write_member_name, write_str};
+
+/// JSON under construction.
+#[derive(Debug, Default)]
+pub(crate) struct Out {
+    text: Vec<u8>,
+    /// A value has been written at this level, so the next needs a comma.
+    comma: bool,
+}
+
+impl Out {
+    pub(crate) fn object(&mut self, fill: impl FnOnce(&mut Self)) {
+        self.nest(b'{', b'}', fill);
+    }
+
+    pub(crate) fn array<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut each: impl FnMut(&mut Self, T),
+    ) {
+        self.nest(b'[', b']', |out| items.into_iter().for_each(|it| each(out, it)));
+    }
+
+    fn nest(&mut self, open: u8, close: u8, fill: impl FnOnce(&mut Self)) {
+        self.separate();
+        self.text.push(open);
+        self.comma = false;
+        fill(self);
+        self.text.push(close);
+        self.comma = true;
+    }
+
+    fn separate(&mut self) {
+        if self.comma {
+            self.text.push(b',');
+        }
+        self.comma = true;
+    }
+
+    pub(crate) fn key(&mut self, name: &str) -> &mut Self {
+        self.separate();
+        write_member_name(&mut self.text, name);
+        self.comma = false;
+        self
+    }
+
+    pub(crate) fn str(&mut self, text: &str) {
+        self.separate();
+        write_str(&mut self.text, text);
+    }
+
+    pub(crate) fn opt_str(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => self.str(text),
+            None => self.raw("null"),
+        }
+    }
+
+    pub(crate) fn number(&mut self, n: usize) {
+        self.raw(&n.to_string());
+    }
+
+    pub(crate) fn opt_number(&mut self, n: Option<usize>) {
+        match n {
+            Some(n) => self.number(n),
+            None => self.raw("null"),
+        }
+    }
+
+    pub(crate) fn bool(&mut self, it: bool) {
+        self.raw(if it { "true" } else { "false" });
+    }
+
+    pub(crate) fn span(&mut self, span: crate::span::Span) {
+        self.array([span.start, span.end], Self::number);
+    }
+
+    /// Text that is JSON already.
+    pub(crate) fn raw(&mut self, json: &str) {
+        self.separate();
+        self.text.extend_from_slice(json.as_bytes());
+    }
+
+    pub(crate) fn finish(self) -> String {
+        String::from_utf8(self.text).expect("because only strings are written")
+    }
+}

@@ -1,0 +1,339 @@
+//! One cell at a time: its definition, its gaps, its body (MF-9 to MF-12).
+
+use crate::cell::{Cell, Head as CellHead, HistoryMode, PartKind};
+use crate::diag::Findings;
+use crate::grammar::{self, Definition, Lexed};
+use crate::history::View;
+use crate::kinds::CellKind;
+use crate::line::{Line, is_empty_line, lines, skip_empty, trim_empty_end};
+use crate::scan::{Head, within};
+use crate::span::Span;
+use memchr::memmem;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Builds the cells that begin at `heads`.
+pub(super) fn cells(
+    source: &Arc<[u8]>,
+    heads: &[Head],
+    closed: &[Span],
+    found: &mut Findings,
+) -> Vec<Cell> {
+    let first_strong = heads.iter().find(|h| h.strong).map_or(usize::MAX, |h| h.start);
+    let mut out: Vec<Cell> = Vec::with_capacity(heads.len());
+    let (mut line, mut counted) = (1, 0);
+    let mut blocks = Vec::new();
+    for (i, head) in heads.iter().enumerate() {
+        line += memchr::memchr_iter(b'\n', &source[counted..head.start]).count();
+        counted = head.start;
+        let end = heads.get(i + 1).map_or(source.len(), |h| h.start);
+        let mut draft = Draft::new(source, *head, end, closed);
+        if head.start < first_strong {
+            draft.footnotes();
+            blocks.extend(draft.footnote_block.map(|block| (i, block)));
+        }
+        draft.define(found);
+        out.push(draft.finish(source, i + 1, line));
+    }
+    for (i, block) in blocks {
+        bind_footnotes(source, &mut out[..=i], block, found);
+    }
+    for cell in &out {
+        if cell.definition.is_none()
+            && cell.attrs.is_empty()
+            && cell.defined_id.is_none()
+            && cell.head.id.is_some()
+        {
+            found.warning(
+                cell.head.line.start,
+                "msgfile::definition-missing",
+                "the cell has an id but no definition",
+            );
+        }
+    }
+    out
+}
+
+struct Draft<'a> {
+    source: &'a [u8],
+    closed: &'a [Span],
+    head: CellHead,
+    /// End of what is left for definition, gaps and body.
+    end: usize,
+    cell_end: usize,
+    footnote_block: Option<Span>,
+    definition: Option<Span>,
+    defined_id: Option<Span>,
+    ty: Option<Span>,
+    lexed: Lexed,
+}
+
+impl<'a> Draft<'a> {
+    fn new(source: &'a [u8], head: Head, end: usize, closed: &'a [Span]) -> Self {
+        let line = Line::at(source, head.start, end);
+        let marker = grammar::marker(line.text(source));
+        let shift = |s: Span| Span::new(s.start + line.start, s.end + line.start);
+        let head = CellHead {
+            line: line.span(),
+            level: head.level,
+            kind: head.kind,
+            strong: head.strong,
+            title: marker.and_then(|m| m.title).map(shift),
+            id: marker.and_then(|m| m.id).map(shift),
+        };
+        Self {
+            source,
+            closed,
+            head,
+            end,
+            cell_end: end,
+            footnote_block: None,
+            definition: None,
+            defined_id: None,
+            ty: None,
+            lexed: Lexed::default(),
+        }
+    }
+
+    /// `<!-- Footnotes -->` and then only definitions, to the end of the cell (MF-10).
+    fn footnotes(&mut self) {
+        let text = &self.source[self.head.line.end..self.end];
+        let Some(hit) = memmem::rfind(text, b"<!-- Footnotes -->") else { return };
+        let start = self.head.line.end + hit;
+        let line = Line::at(self.source, start, self.end);
+        let own_line =
+            self.source[start - 1] == b'\n' && is_empty_line(&line.text(self.source)[18..]);
+        if !own_line || within(self.closed, start) {
+            return;
+        }
+        let mut some = false;
+        for line in lines(self.source, line.next, self.end) {
+            let text = line.text(self.source);
+            if is_empty_line(text) {
+                continue;
+            }
+            if grammar::definition(text).is_none() {
+                return;
+            }
+            some = true;
+        }
+        if some {
+            self.footnote_block = Some(Span::new(start, self.end));
+            self.end = start;
+        }
+    }
+
+    /// Finds the definition: the first line that is not empty, or a later one of the same id.
+    fn define(&mut self, found: &mut Findings) {
+        let at = skip_empty(self.source, self.head.line.end, self.end);
+        if at == self.end {
+            return;
+        }
+        let line = Line::at(self.source, at, self.end);
+        if let Some(def) = grammar::definition(line.text(self.source)) {
+            let id = Span::new(at + def.id.start, at + def.id.end);
+            let same = self.head.id.is_some_and(|h| h.of(self.source) == id.of(self.source));
+            if same || def.ty.is_some() {
+                if self.head.id.is_none() {
+                    found.warning(
+                        self.head.line.start,
+                        "msgfile::heading-missing-ref",
+                        "the heading has no id; its definition's is taken",
+                    );
+                } else if !same {
+                    found.warning(
+                        at,
+                        "msgfile::id-mismatch",
+                        "heading and definition have different ids; the heading's counts",
+                    );
+                }
+                self.take(line, def, found);
+                let below = self.definition.map_or(line.next, |d| d.end);
+                if below < self.end && skip_empty(self.source, below, self.end) == below {
+                    found.info(
+                        at,
+                        "msgfile::definition-not-followed-by-blank",
+                        "the body begins directly below the definition",
+                    );
+                }
+                return;
+            }
+        }
+        self.detached(line, found);
+    }
+
+    /// A typed definition of the cell's id further down (MF-10).
+    fn detached(&mut self, first: Line, found: &mut Findings) {
+        let Some(id) = self.head.id else { return };
+        let mut needle = b"[^".to_vec();
+        needle.extend_from_slice(id.of(self.source));
+        needle.extend_from_slice(b"]:");
+        let finder = memmem::Finder::new(&needle);
+        let mut at = first.next;
+        while let Some(hit) = finder.find(&self.source[at..self.end]) {
+            let hit = at + hit;
+            let indent =
+                self.source[..hit].iter().rev().take(4).take_while(|&&b| b == b' ').count();
+            let line = Line::at(self.source, hit - indent, self.end);
+            at = line.next;
+            let begins = line.start >= first.next && self.source[line.start - 1] == b'\n';
+            if !begins || within(self.closed, line.start) {
+                continue;
+            }
+            if let Some(def) =
+                grammar::definition(line.text(self.source)).filter(|d| d.ty.is_some())
+            {
+                found.warning(
+                    line.start,
+                    "msgfile::definition-detached",
+                    "the definition does not follow its heading",
+                );
+                self.take(line, def, found);
+                return;
+            }
+        }
+    }
+
+    fn take(&mut self, line: Line, def: Definition, found: &mut Findings) {
+        let shift = |s: Span| Span::new(s.start + line.start, s.end + line.start);
+        self.defined_id = Some(shift(def.id));
+        self.ty = def.ty.map(shift);
+        attributes(self.source, line, def.attrs, &mut self.lexed, found);
+        let mut end = line.next;
+        for more in lines(self.source, line.next, self.end) {
+            if !grammar::is_continuation(more.text(self.source)) {
+                break;
+            }
+            attributes(self.source, more, 0, &mut self.lexed, found);
+            end = more.next;
+        }
+        duplicates(self.source, line.start, &self.lexed, found);
+        self.definition = Some(Span::new(line.start, end));
+    }
+
+    /// Gaps and body around the definition; the parts tile the cell.
+    fn finish(self, source: &Arc<[u8]>, ordinal: usize, line: usize) -> Cell {
+        let mut parts = Vec::with_capacity(6);
+        let mut push = |kind, start: usize, end: usize| {
+            if end > start {
+                parts.push((kind, Span::new(start, end)));
+            }
+        };
+        let from = self.head.line.end;
+        push(PartKind::Heading, self.head.line.start, from);
+        let first = skip_empty(source, from, self.end);
+        let attached = self.definition.filter(|d| d.start == first);
+        let start = attached.map_or(from, |d| d.end);
+        if let Some(def) = attached {
+            push(PartKind::Gap, from, def.start);
+            push(PartKind::Definition, def.start, def.end);
+        }
+        let body = skip_empty(source, start, self.end);
+        push(PartKind::Gap, start, body);
+        let cut =
+            self.definition.filter(|_| attached.is_none()).unwrap_or(Span::new(self.end, self.end));
+        let rest_end = trim_empty_end(source, cut.end, self.end);
+        let more = skip_empty(source, cut.end, self.end) < self.end;
+        let body_end = if more { cut.start } else { trim_empty_end(source, body, cut.start) };
+        push(PartKind::Body, body, body_end);
+        push(PartKind::Gap, body_end, cut.start);
+        push(PartKind::Definition, cut.start, cut.end);
+        let second = if more { Span::new(cut.end, rest_end) } else { Span::new(cut.end, cut.end) };
+        push(PartKind::Body, second.start, second.end);
+        push(PartKind::Gap, second.end, self.end);
+        push(PartKind::Footnotes, self.end, self.cell_end);
+        Cell {
+            source: Arc::clone(source),
+            ordinal,
+            line,
+            span: Span::new(self.head.line.start, self.cell_end),
+            crlf: source[..from].ends_with(b"\r\n"),
+            head: self.head,
+            definition: self.definition,
+            defined_id: self.defined_id,
+            ty: self.ty,
+            attrs: self.lexed.attrs,
+            parts: parts.into_boxed_slice(),
+            body: (Span::new(body, body_end), second),
+            history: HistoryMode::Include,
+            view: View::Full,
+            parent: None,
+            outline_parent: None,
+            covered_by: None,
+            summary: None,
+            kind: CellKind::default(),
+        }
+    }
+}
+
+fn attributes(source: &[u8], line: Line, from: usize, lexed: &mut Lexed, found: &mut Findings) {
+    lexed.codes.clear();
+    grammar::attributes(line.text(source), from, line.start, lexed);
+    for code in &lexed.codes {
+        match *code {
+            "msgfile::unterminated-quote" => found.error(
+                line.start,
+                code,
+                "a quote is not closed; the value ends at the next white space",
+            ),
+            "msgfile::smart-quotes" => {
+                found.warning(line.start, code, "typographic quotes are read like straight ones");
+            }
+            "msgfile::attribute-junk" => {
+                found.warning(line.start, code, "something between the attributes is no attribute");
+            }
+            "msgfile::ellipsis-ignored" => {
+                found.info(line.start, code, "an ellipsis between the attributes is ignored");
+            }
+            _ => found.info(
+                line.start,
+                code,
+                "attributes are separated by white space, not by commas",
+            ),
+        }
+    }
+}
+
+fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Findings) {
+    let keys = lexed.attrs.iter().map(|a| a.key.of(source));
+    let repeated = if lexed.attrs.len() < 9 {
+        keys.clone().enumerate().any(|(i, k)| keys.clone().take(i).any(|other| other == k))
+    } else {
+        let mut seen = HashSet::with_capacity(lexed.attrs.len());
+        !keys.clone().all(|k| seen.insert(k))
+    };
+    if repeated {
+        found.warning(
+            at,
+            "msgfile::duplicate-attribute",
+            "an attribute is there twice; the last one counts",
+        );
+    }
+}
+
+/// Gives the definitions of a footnote block to the cells before it that have none (MF-10).
+fn bind_footnotes(source: &[u8], cells: &mut [Cell], block: Span, found: &mut Findings) {
+    let mut waiting: HashMap<&[u8], usize> = HashMap::new();
+    for (i, cell) in cells.iter().enumerate() {
+        if let (None, None, Some(id)) = (cell.definition, cell.defined_id, cell.head.id) {
+            waiting.insert(id.of(source), i);
+        }
+    }
+    for line in lines(source, block.start, block.end).skip(1) {
+        let text = line.text(source);
+        let Some(def) = grammar::definition(text) else { continue };
+        let Some(i) = waiting.remove(def.id.of(text)) else { continue };
+        found.warning(
+            line.start,
+            "msgfile::definition-in-footnote-block",
+            "the definition stands in a footnote block",
+        );
+        let mut lexed = Lexed::default();
+        attributes(source, line, def.attrs, &mut lexed, found);
+        duplicates(source, line.start, &lexed, found);
+        let shift = |s: Span| Span::new(s.start + line.start, s.end + line.start);
+        cells[i].defined_id = Some(shift(def.id));
+        cells[i].ty = def.ty.map(shift);
+        cells[i].attrs = lexed.attrs;
+    }
+}

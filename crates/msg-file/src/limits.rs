@@ -1,0 +1,34 @@
+//! How much is read. Nothing here limits what a document may say.
+
+/// Limits of a reading (section 10 of the format). The defaults are generous; hosts that read
+/// strangers' files lower them.
+///
+/// ```
+/// let limits = msg_file::Limits { max_bytes: 1 << 20, ..Default::default() };
+/// assert_eq!(limits.max_yaml_depth, 16);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a file; more fails with [`Error::Limit`](crate::Error::Limit). 1 GiB.
+    pub max_bytes: usize,
+    /// Bytes of frontmatter; more is kept but not interpreted. 1 MiB.
+    pub max_frontmatter: usize,
+    /// Nesting of the frontmatter; deeper is kept but not interpreted. 16.
+    pub max_yaml_depth: usize,
+    /// Diagnostics kept; more are counted. 10 000.
+    pub max_diagnostics: usize,
+    /// Bytes of the first window that an append reads from the end of the file. 64 KiB.
+    pub tail_window: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_bytes: 1 << 30,
+            max_frontmatter: 1 << 20,
+            max_yaml_depth: 16,
+            max_diagnostics: 10_000,
+            tail_window: 64 << 10,
+        }
+    }
+}

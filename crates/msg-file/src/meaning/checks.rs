@@ -1,0 +1,70 @@
+//! What is odd about single cells once they are understood (MF-21, MF-22, MF-24, MF-25).
+
+use crate::cell::Cell;
+use crate::content::{Encoding, FenceState, is_rfc3339, stays_in_folder};
+use crate::diag::Findings;
+use crate::kinds::CellKind;
+
+pub(super) fn checks(cells: &[Cell], found: &mut Findings) {
+    for cell in cells {
+        let at = cell.head.line.start;
+        match &cell.kind {
+            CellKind::Code(_) => code(cell, found),
+            CellKind::ToolCall(call) if call.results.is_empty() => {
+                found.info(at, "msgfile::tool-call-without-result", "the call has no result");
+            }
+            CellKind::ToolResult(_) | CellKind::ExecOutput(_) | CellKind::ExecDisplay(_) => {
+                output(cell, found);
+            }
+            _ => {}
+        }
+        if !cell.attrs.is_empty() {
+            times(cell, found);
+        }
+    }
+}
+
+fn code(cell: &Cell, found: &mut Findings) {
+    let at = cell.head.line.start;
+    match cell.code_block().fence {
+        FenceState::Closed => {}
+        FenceState::Absent => {
+            found.info(
+                at,
+                "msgfile::code-cell-without-fence",
+                "the code cell has no fence; all of it is code",
+            );
+        }
+        FenceState::Open => {
+            found.warning(
+                at,
+                "msgfile::code-fence-unclosed",
+                "the fence of the code cell is not closed; it goes to the end",
+            );
+        }
+    }
+}
+
+fn output(cell: &Cell, found: &mut Findings) {
+    let at = cell.head.line.start;
+    if cell.attr("output_file").is_some_and(|p| !stays_in_folder(&p)) {
+        found.error(
+            at,
+            "msgfile::output-file-escapes-directory",
+            "`output_file` does not stay in the file's folder",
+        );
+    }
+    if cell.encoding() == Encoding::Base64 && cell.data().is_none() {
+        found.error(at, "msgfile::base64-invalid", "the body is no base64");
+    }
+}
+
+fn times(cell: &Cell, found: &mut Findings) {
+    let at = cell.head.line.start;
+    if cell.has_attr("duration") && cell.duration().is_none() {
+        found.warning(at, "msgfile::duration-unparseable", "`duration` is no duration");
+    }
+    if cell.time().is_some_and(|t| !is_rfc3339(&t)) {
+        found.info(at, "msgfile::time-not-rfc3339", "`time` is no date and time of RFC 3339");
+    }
+}

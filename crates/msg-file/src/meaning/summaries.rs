@@ -1,0 +1,118 @@
+//! Summaries: which cells they cover, and where the summary of a cell comes from (MF-20).
+
+use crate::cell::{Cell, HistoryMode};
+use crate::diag::Findings;
+use crate::grammar;
+use crate::history::View;
+use crate::kinds::{CellKind, Summarised};
+use std::ops::RangeInclusive;
+
+/// Splits tried for one item, so that a line of dots stays cheap.
+const MAX_SPLITS: usize = 64;
+
+/// Reads `covers`: ranges of ordinals, in order and merged.
+pub(super) fn ranges(
+    covers: &str,
+    refer: impl Fn(&str) -> Option<usize>,
+) -> Vec<RangeInclusive<usize>> {
+    let mut all: Vec<(usize, usize)> = Vec::new();
+    for item in covers.split(|c: char| c == ',' || c.is_whitespace()).filter(|i| !i.is_empty()) {
+        if let Some(one) = refer(item) {
+            all.push((one, one));
+            continue;
+        }
+        let range = grammar::covers_range(item)
+            .take(MAX_SPLITS)
+            .find_map(|(a, b)| Some((refer(a)?, refer(b)?)));
+        all.extend(range.filter(|(a, b)| a <= b));
+    }
+    all.sort_unstable();
+    let mut merged: Vec<(usize, usize)> = Vec::new();
+    for (a, b) in all {
+        match merged.last_mut() {
+            Some(last) if a <= last.1 + 1 => last.1 = last.1.max(b),
+            _ => merged.push((a, b)),
+        }
+    }
+    merged.into_iter().map(|(a, b)| a..=b).collect()
+}
+
+/// Fills in `covered_by`; the newest summary of a cell counts. An excluded one covers nothing.
+pub(super) fn cover(cells: &mut [Cell], _found: &mut Findings) {
+    // next[i]: the first ordinal from i on that nothing covers so far.
+    let mut next: Vec<usize> = (0..=cells.len() + 1).collect();
+    for s in (0..cells.len()).rev() {
+        if cells[s].history == HistoryMode::Exclude {
+            continue;
+        }
+        let CellKind::Summary(summary) = &cells[s].kind else { continue };
+        for range in summary.covers.clone().unwrap_or_default() {
+            let mut at = free(&mut next, *range.start());
+            while at <= *range.end() {
+                cells[at - 1].covered_by = Some(s + 1);
+                next[at] = at + 1;
+                at = free(&mut next, at + 1);
+            }
+        }
+    }
+}
+
+fn free(next: &mut [usize], at: usize) -> usize {
+    let mut root = at;
+    while next[root] != root {
+        root = next[root];
+    }
+    let mut step = at;
+    while next[step] != root {
+        step = std::mem::replace(&mut next[step], root);
+    }
+    root
+}
+
+/// Where the summary of each cell with view summary comes from.
+pub(super) fn sources(cells: &mut [Cell], found: &mut Findings) {
+    let mut own: Vec<Option<usize>> = vec![None; cells.len()];
+    for cell in cells.iter() {
+        if let CellKind::Summary(s) = &cell.kind
+            && cell.history != HistoryMode::Exclude
+            && let Some(of) = s.of
+        {
+            own[of - 1] = Some(cell.ordinal);
+        }
+    }
+    for (cell, own) in cells.iter_mut().zip(own) {
+        if cell.view != View::Summary {
+            continue;
+        }
+        cell.summary = Some(if cell.has_attr("summary") {
+            Summarised::Attribute
+        } else if let Some(summary) = own {
+            Summarised::Cell(summary)
+        } else {
+            let at = cell.head.line.start;
+            found.warning(
+                at,
+                "msgfile::summary-missing",
+                "the cell has no summary; its first paragraph stands in",
+            );
+            Summarised::FirstParagraph
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranges;
+
+    #[test]
+    fn covers() {
+        let refer = |r: &str| match r {
+            "a" => Some(2),
+            "a..b" => Some(5),
+            _ => r.trim_start_matches('#').parse().ok().filter(|n| *n < 10),
+        };
+        assert_eq!(ranges("1..3, 5 #7 x 9..2", refer), [1..=3, 5..=5, 7..=7]);
+        assert_eq!(ranges("a..b..7,a..3", refer), [2..=3, 5..=7]);
+        assert!(ranges(&".".repeat(100_000), refer).is_empty());
+    }
+}

@@ -1,0 +1,294 @@
+//! A cell as text: canonical heading and definition, body escaped so that it reads back (MF-34, MF-35).
+//!
+//! Where it goes and which id it gets is decided in `append`.
+
+use crate::document::{CellRef, Eol};
+use crate::error::Error;
+use crate::grammar::{self, Kind};
+use crate::line::{chomp, lines, skip_empty, trim_empty_end};
+use crate::scan::{closed_fences, has_definition, within};
+
+/// A cell that is to be written.
+///
+/// ```
+/// use msg_file::{Eol, Kind, NewCell, render};
+/// let cell = NewCell::output("bot", "# %% not a heading");
+/// let text = render(&cell, "2", 2, Eol::Lf)?;
+/// assert_eq!(text, b"## %%% [^2]\n\n[^2]: [bot]\n\n\\# %% not a heading\n");
+/// assert_eq!(cell.kind, Kind::Output);
+/// # Ok::<(), msg_file::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewCell {
+    /// Message or output.
+    pub kind: Kind,
+    /// The type; none or empty: `markdown` for a message, the default agent for an output.
+    pub ty: Option<String>,
+    /// The title; runs of white space and control characters become one space.
+    pub title: Option<String>,
+    /// Which id it gets.
+    pub place: Place,
+    /// Number of `#`s; none: what MF-37 says for the kind.
+    pub level: Option<u8>,
+    /// Attributes in order; none is a flag.
+    pub attrs: Vec<(String, Option<String>)>,
+    /// The content. Empty lines at its edges are dropped unless `exact`.
+    pub body: Vec<u8>,
+    /// Keep the white space at the edges of the body, in `lead` and `trail` (MF-26).
+    pub exact: bool,
+}
+
+/// Which id a new cell gets (MF-37).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// One more than the largest integer.
+    Next,
+    /// This one.
+    Id(String),
+    /// One below this cell: a call, a result, an execution, a display or a summary by its type.
+    Of(CellRef),
+}
+
+impl NewCell {
+    /// A cell of this kind without anything in it.
+    #[must_use]
+    pub fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            ty: None,
+            title: None,
+            place: Place::Next,
+            level: None,
+            attrs: Vec::new(),
+            body: Vec::new(),
+            exact: false,
+        }
+    }
+
+    /// A message.
+    #[must_use]
+    pub fn message(body: impl Into<Vec<u8>>) -> Self {
+        Self { body: body.into(), ..Self::new(Kind::Message) }
+    }
+
+    /// An output of a type: an agent's name, `tool`, a language.
+    #[must_use]
+    pub fn output(ty: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
+        Self { ty: Some(ty.into()), body: body.into(), ..Self::new(Kind::Output) }
+    }
+
+    /// With one more attribute.
+    #[must_use]
+    pub fn with_attr(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.attrs.push((key.into(), Some(value.into())));
+        self
+    }
+
+    /// At this place.
+    #[must_use]
+    pub fn with_place(mut self, place: Place) -> Self {
+        self.place = place;
+        self
+    }
+}
+
+/// Writes a cell (MF-34). A type that is absent is `markdown`.
+///
+/// Cost: linear in the cell.
+///
+/// # Errors
+/// [`Error::Refused`] with `bad-id`, `bad-type`, `bad-attribute` or `bad-cell` for what could not be read back.
+pub fn render(cell: &NewCell, id: &str, level: u8, eol: Eol) -> Result<Vec<u8>, Error> {
+    if !grammar::id_text(id) {
+        return Err(Error::refused(
+            "msgfile::bad-id",
+            format!("{id:?} is no id: blanks, controls, brackets and ^ are not allowed"),
+        ));
+    }
+    if !(1..=5).contains(&level) {
+        return Err(Error::refused(
+            "msgfile::bad-cell",
+            format!("{level} is no level of a cell, only 1 to 5 are"),
+        ));
+    }
+    let ty = cell.ty.as_deref().filter(|t| !t.is_empty()).unwrap_or("markdown");
+    check_type(ty)?;
+    let (lead, body, trail) = edges(&cell.body);
+    let eol = eol.as_str();
+    let mut out = Vec::with_capacity(body.len() + 128);
+    out.extend(std::iter::repeat_n(b'#', level.into()));
+    out.extend_from_slice(if cell.kind == Kind::Message { b" %% " } else { b" %%% " });
+    out.extend_from_slice(title(cell.title.as_deref().unwrap_or_default()).as_bytes());
+    out.extend_from_slice(format!("[^{id}]{eol}{eol}[^{id}]: [{ty}]").as_bytes());
+    let edge = |key: &str| cell.exact && (key == "lead" || key == "trail");
+    for (key, value) in cell.attrs.iter().filter(|(key, _)| !edge(key)) {
+        attribute(key, value.as_deref(), &mut out)?;
+    }
+    if cell.exact {
+        for (key, white) in
+            [("lead", lead), ("trail", trail)].into_iter().filter(|(_, w)| !w.is_empty())
+        {
+            let white = std::str::from_utf8(white)
+                .expect("because only blanks, CR and LF are at the edges");
+            attribute(key, Some(white), &mut out)?;
+        }
+    }
+    out.extend_from_slice(eol.as_bytes());
+    if !body.is_empty() {
+        out.extend_from_slice(eol.as_bytes());
+        escaped(body, eol, &mut out);
+    }
+    Ok(out)
+}
+
+pub(crate) fn check_type(ty: &str) -> Result<(), Error> {
+    let odd = ty.contains(|c: char| matches!(c, '[' | ']' | '=') || c.is_control());
+    if odd || ty.is_empty() || ty.trim() != ty {
+        return Err(Error::refused(
+            "msgfile::bad-type",
+            format!(
+                "{ty:?} is no type: brackets, =, controls and outer white space are not allowed"
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// White space and control runs as one space, trimmed.
+pub(crate) fn title(text: &str) -> String {
+    let mut out = String::new();
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty())
+    {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// One attribute with the space before it.
+pub(crate) fn attribute(key: &str, value: Option<&str>, out: &mut Vec<u8>) -> Result<(), Error> {
+    if !grammar::key_reads_back(key, value.is_none()) {
+        return Err(Error::refused(
+            "msgfile::bad-attribute",
+            format!("the key {key:?} could not be read back"),
+        ));
+    }
+    out.push(b' ');
+    out.extend_from_slice(key.as_bytes());
+    if let Some(value) = value {
+        if value.contains('\0') {
+            return Err(Error::refused(
+                "msgfile::bad-attribute",
+                format!("the value of {key:?} holds a NUL"),
+            ));
+        }
+        out.extend_from_slice(b"=\"");
+        quote(value, out);
+        out.push(b'"');
+    }
+    Ok(())
+}
+
+/// The inside of a quoted value.
+pub(crate) fn quote(value: &str, out: &mut Vec<u8>) {
+    for (at, c) in value.char_indices() {
+        match c {
+            '\\' | '"' => out.extend_from_slice(&[b'\\', c as u8]),
+            '&' if grammar::numeric_reference(&value.as_bytes()[at..]).is_some() => {
+                out.extend_from_slice(b"&#38;");
+            }
+            '\u{1}'..='\u{1f}' | '\u{7f}' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
+                out.extend_from_slice(format!("&#{};", u32::from(c)).as_bytes());
+            }
+            _ => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+}
+
+/// White lines at both ends and the lines between, the last one without its terminator.
+///
+/// The three, joined, are the body again: a final LF belongs to the trailing white space.
+pub(crate) fn edges(body: &[u8]) -> (&[u8], &[u8], &[u8]) {
+    let start = skip_empty(body, 0, body.len());
+    let end = trim_empty_end(body, start, body.len());
+    let end = if body[start..end].ends_with(b"\n") { end - 1 } else { end };
+    (&body[..start], &body[start..end], &body[end..])
+}
+
+/// The lines of a body, with one more backslash where a marker would begin a cell (MF-35).
+fn escaped(body: &[u8], eol: &str, out: &mut Vec<u8>) {
+    let suspicious = memchr::memmem::find(body, b"%%").is_some();
+    if !suspicious && eol == "\n" {
+        out.extend_from_slice(body);
+        out.push(b'\n');
+        return;
+    }
+    let fences = if suspicious { closed_fences(body) } else { Vec::new() };
+    for line in lines(body, 0, body.len()) {
+        let text = &body[line.start..line.end];
+        if suspicious && needs_escape(body, line.start, line.next, chomp(text), &fences) {
+            out.push(b'\\');
+        }
+        out.extend_from_slice(text);
+        out.extend_from_slice(eol.as_bytes());
+    }
+}
+
+fn needs_escape(
+    body: &[u8],
+    start: usize,
+    next: usize,
+    text: &[u8],
+    fences: &[crate::span::Span],
+) -> bool {
+    if text.first() == Some(&b'\\') {
+        return grammar::escaped_marker(text) > 0;
+    }
+    match grammar::marker(text) {
+        None => false,
+        Some(_) if !within(fences, start) => true,
+        Some(marker) => marker.id.is_some_and(|id| has_definition(body, next, id.of(text))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_join_to_the_body() {
+        for body in ["", "a", "a\n", "\n \n  a \n\n", " \n\n", "\r\na\r\n\r\n", "a\n "] {
+            let (lead, text, trail) = edges(body.as_bytes());
+            assert_eq!([lead, text, trail].concat(), body.as_bytes());
+        }
+        assert_eq!(edges(b"a\n").2, b"\n");
+    }
+
+    #[test]
+    fn values_are_quoted() {
+        let mut out = Vec::new();
+        quote("a\"\\&#10;&amp;\n\u{2028}", &mut out);
+        assert_eq!(out, br#"a\"\\&#38;#10;&amp;&#10;&#8232;"#);
+    }
+
+    #[test]
+    fn what_cannot_be_read_back_is_refused() {
+        let code = |cell: &NewCell, id| {
+            render(cell, id, 1, Eol::Lf).map_err(|e| e.code().as_str().to_owned())
+        };
+        let plain = NewCell::message("x");
+        assert_eq!(code(&plain, "a b"), Err("msgfile::bad-id".to_owned()));
+        assert_eq!(code(&NewCell::output("a=b", ""), "1"), Err("msgfile::bad-type".to_owned()));
+        assert_eq!(
+            code(&plain.clone().with_attr("", ""), "1"),
+            Err("msgfile::bad-attribute".to_owned())
+        );
+        assert_eq!(
+            code(&plain.clone().with_attr("k", "\0"), "1"),
+            Err("msgfile::bad-attribute".to_owned())
+        );
+        assert!(render(&plain, "1", 6, Eol::Lf).is_err());
+    }
+}

@@ -1,0 +1,288 @@
+//! Messages as cells (MF-38). What a cell cannot hold exactly goes into one as JSON, never lost.
+
+use crate::append::{Placed, append_cells};
+use crate::book::Book;
+use crate::document::{CellRef, Document, Mode};
+use crate::error::Error;
+use crate::grammar::Kind;
+use crate::history::arguments;
+use crate::meaning::is_language;
+use crate::nonce::Nonce;
+use crate::render::{NewCell, Place, check_type};
+use msg_core::{CallKind, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult, native};
+
+/// How messages become cells.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToCells {
+    /// Whose the answers are that have no name; else the default agent's.
+    pub agent: Option<String>,
+    /// Attributes of the cell that holds the text: time, model, tokens.
+    pub attrs: Vec<(String, Option<String>)>,
+}
+
+/// The cells of a message at the end of a document (MF-38).
+///
+/// Reading them back, with `open`, gives an equal message, for chains whose call ids are unique and
+/// whose results stand in the order in which a history gives them.
+///
+/// # Errors
+/// [`Error::Refused`] if an attribute of the options could not be read back.
+///
+/// ```
+/// use msg_file::{Document, Mode, ToCells, cells_of};
+/// use msg_core::Message;
+/// let doc = Document::parse(&b""[..], Mode::MessageFile)?;
+/// let cells = cells_of(&Message::user("hi\n"), &doc, &ToCells::default())?;
+/// assert_eq!((cells[0].body.as_slice(), cells[0].exact), (&b"hi\n"[..], true));
+/// # Ok::<(), msg_file::Error>(())
+/// ```
+pub fn cells_of(
+    message: &Message,
+    at: &Document,
+    options: &ToCells,
+) -> Result<Vec<NewCell>, Error> {
+    Ok(cells_for(message, &Book::of(at), options))
+}
+
+/// Appends messages to a file in memory; like [`append_to`](crate::append_to()) for cells.
+///
+/// # Errors
+/// Those of [`append_to`](crate::append_to()).
+///
+/// ```
+/// use msg_file::{Mode, Nonce, ToCells, append_messages};
+/// use msg_core::Message;
+/// let chain = [Message::user("2 + 2?"), Message::assistant("4")];
+/// let mut nonce = || Nonce::from_random(4);
+/// let (bytes, placed) = append_messages(b"", Mode::MessageFile, &chain, &ToCells::default(), &mut nonce, false)?;
+/// assert!(bytes.ends_with(b"## %%% [^2]\n\n[^2]: [assistant]\n\n4\n"));
+/// assert_eq!(placed.len(), 2);
+/// # Ok::<(), msg_file::Error>(())
+/// ```
+pub fn append_messages(
+    old: &[u8],
+    mode: Mode,
+    messages: &[Message],
+    options: &ToCells,
+    nonce: &mut dyn FnMut() -> Nonce,
+    force: bool,
+) -> Result<(Vec<u8>, Vec<Placed>), Error> {
+    append_cells(
+        old,
+        mode,
+        messages.iter(),
+        |book, message| cells_for(message, book, options),
+        nonce,
+        force,
+    )
+}
+
+pub(crate) fn cells_for(message: &Message, book: &Book, options: &ToCells) -> Vec<NewCell> {
+    let cells = match message.role {
+        _ if !message.extra.is_empty() || !writable_name(message) => None,
+        Role::User | Role::System | Role::Developer => said(message).map(|c| vec![c]),
+        Role::Assistant => answered(message, book, options),
+        Role::Tool => results(message, book),
+        _ => None,
+    };
+    cells.unwrap_or_else(|| vec![native_cell(message, book, options)])
+}
+
+/// A value that an attribute can hold.
+fn fits(text: &str) -> bool {
+    !text.is_empty() && !text.contains('\0')
+}
+
+fn writable_name(message: &Message) -> bool {
+    message.name.as_deref().is_none_or(fits)
+}
+
+fn plain(text: &Text) -> Option<&str> {
+    text.extra.is_empty().then_some(&*text.text)
+}
+
+/// A message of one text.
+fn said(message: &Message) -> Option<NewCell> {
+    let [Part::Text(text)] = message.parts.as_slice() else { return None };
+    let mut cell =
+        NewCell { ty: Some("markdown".to_owned()), exact: true, ..NewCell::message(plain(text)?) };
+    if message.role != Role::User {
+        cell = cell.with_attr("role", message.role.as_str());
+    }
+    if let Some(name) = &message.name {
+        cell = cell.with_attr("from", name);
+    }
+    Some(cell)
+}
+
+/// The type of an agent's cells: its name where that is read as an agent's.
+fn agent_type(name: Option<&str>, book: &Book, options: &ToCells) -> String {
+    let readable = |name: &str| {
+        let lower = name.to_ascii_lowercase();
+        let taken = matches!(lower.as_str(), "tool" | "summary" | "output" | "markdown" | "md")
+            || is_language(&lower);
+        check_type(name).is_ok()
+            && (!taken
+                || (book.is_registered(name) && !matches!(lower.as_str(), "tool" | "summary")))
+    };
+    let candidates = [name, options.agent.as_deref(), book.default_agent()];
+    candidates.into_iter().flatten().find(|n| readable(n)).unwrap_or("assistant").to_owned()
+}
+
+fn turn_cell(message: &Message, book: &Book, options: &ToCells, body: &str) -> NewCell {
+    let ty = agent_type(message.name.as_deref(), book, options);
+    let mut cell = NewCell { exact: true, ..NewCell::output(ty, body) };
+    if let Some(name) = &message.name {
+        cell = cell.with_attr("name", name);
+    }
+    cell
+}
+
+/// An answer: a thought, a text, calls, in this order and each as plain as a cell can hold it.
+fn answered(message: &Message, book: &Book, options: &ToCells) -> Option<Vec<NewCell>> {
+    let mut parts = message.parts.as_slice();
+    let thought = match parts {
+        [Part::Reasoning(it), rest @ ..] => {
+            parts = rest;
+            Some(it)
+        }
+        _ => None,
+    };
+    let text = match parts {
+        [Part::Text(it), rest @ ..] => {
+            parts = rest;
+            Some(plain(it)?)
+        }
+        _ => None,
+    };
+    let calls: Option<Vec<&ToolCall>> = parts
+        .iter()
+        .map(|p| match p {
+            Part::ToolCall(call) if holdable(call) => Some(call),
+            _ => None,
+        })
+        .collect();
+    let calls = calls?;
+    let mut cells = Vec::new();
+    match (thought, text) {
+        (thought, Some(text)) if !text.is_empty() || calls.is_empty() => {
+            if let Some(thought) = thought {
+                cells.push(thought_cell(message, book, options, thought)?);
+            }
+            cells.push(turn_cell(message, book, options, text));
+        }
+        (Some(thought), None) if !calls.is_empty() => {
+            cells.push(thought_cell(message, book, options, thought)?);
+        }
+        (None, None) if !calls.is_empty() => cells.push(turn_cell(message, book, options, "")),
+        _ => return None,
+    }
+    let turn = CellRef::Ordinal(book.len() + cells.len());
+    if let Some(cell) = cells.last_mut() {
+        cell.attrs.extend(options.attrs.iter().cloned());
+    }
+    cells.extend(calls.into_iter().map(|call| call_cell(call, turn.clone())));
+    Some(cells)
+}
+
+fn thought_cell(
+    message: &Message,
+    book: &Book,
+    options: &ToCells,
+    it: &Reasoning,
+) -> Option<NewCell> {
+    let signature = it.signature.as_deref();
+    let simple = it.summary.is_none()
+        && it.redacted.is_none()
+        && it.encrypted.is_none()
+        && it.extra.is_empty();
+    if !simple || !signature.is_none_or(fits) {
+        return None;
+    }
+    let mut cell =
+        turn_cell(message, book, options, it.text.as_deref()?).with_attr("reasoning", "1");
+    if let Some(signature) = signature {
+        cell = cell.with_attr("signature", signature);
+    }
+    Some(cell)
+}
+
+fn holdable(call: &ToolCall) -> bool {
+    let plain =
+        call.kind == CallKind::Function && call.signature.is_none() && call.extra.is_empty();
+    plain && fits(&call.id) && fits(&call.name)
+}
+
+fn call_cell(call: &ToolCall, turn: CellRef) -> NewCell {
+    let cell = NewCell { exact: true, place: Place::Of(turn), ..NewCell::output("tool", "") };
+    let cell = cell.with_attr("name", &call.name).with_attr("call_id", &call.id);
+    let payload = arguments::payload(call);
+    let cell = NewCell { body: payload.body.into_bytes(), ..cell };
+    if payload.verbatim { cell.with_attr("payload", "json") } else { cell }
+}
+
+/// A tool message: each result below its call.
+fn results(message: &Message, book: &Book) -> Option<Vec<NewCell>> {
+    if message.parts.is_empty() || message.name.is_some() {
+        return None;
+    }
+    message
+        .parts
+        .iter()
+        .map(|part| match part {
+            Part::ToolResult(it) => result_cell(it, book),
+            _ => None,
+        })
+        .collect()
+}
+
+fn result_cell(it: &ToolResult, book: &Book) -> Option<NewCell> {
+    let call = book.call(&it.call_id)?;
+    let cell = NewCell {
+        exact: true,
+        place: Place::Of(CellRef::Id(call.to_owned())),
+        ..NewCell::output("tool", "")
+    };
+    let cell = cell.with_attr("status", if it.is_error { "failure" } else { "success" });
+    let text = match it.content.parts() {
+        [Part::Text(text)] => plain(text),
+        _ => None,
+    };
+    let simple =
+        it.kind == CallKind::Function && it.extra.is_empty() && it.name.as_deref().is_none_or(fits);
+    Some(match text.filter(|_| simple) {
+        Some(text) => {
+            let cell = NewCell { body: text.as_bytes().to_vec(), ..cell };
+            match &it.name {
+                Some(name) => cell.with_attr("name", name),
+                None => cell,
+            }
+        }
+        None => {
+            let mut whole = Message::new(Role::Tool);
+            whole.parts.push(Part::ToolResult(it.clone()));
+            NewCell { body: native_body(&whole), ..cell.with_attr("format", "native") }
+        }
+    })
+}
+
+/// The JSON of a message, fenced.
+fn native_body(message: &Message) -> Vec<u8> {
+    let mut body = b"```json\n".to_vec();
+    native::write_message(message, &mut body);
+    body.extend_from_slice(b"\n```");
+    body
+}
+
+fn native_cell(message: &Message, book: &Book, options: &ToCells) -> NewCell {
+    let body = native_body(message);
+    let cell = if message.role == Role::Assistant {
+        let name = message.name.as_deref().filter(|n| fits(n));
+        let mut cell = NewCell::output(agent_type(name, book, options), body);
+        cell.attrs.extend(options.attrs.iter().cloned());
+        cell
+    } else {
+        NewCell { kind: Kind::Message, ty: Some("markdown".to_owned()), ..NewCell::message(body) }
+    };
+    cell.with_attr("format", "native")
+}

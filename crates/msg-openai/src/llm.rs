@@ -1,0 +1,50 @@
+//! From stored turns to the bytes of a request's `messages`: lowering, then canonical writing.
+
+use msg_core::{Diagnostic, LowerOptions, Report, Turn, lower};
+
+use crate::{EncodeOptions, chat};
+
+/// The `messages` of a request, and what was left out or changed on the way.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LlmMessages {
+    /// A JSON array.
+    pub json: Vec<u8>,
+    /// What lowering reported, by turn, then what the wire format cannot hold, by message.
+    pub report: Vec<Diagnostic>,
+}
+
+impl LlmMessages {
+    /// The array as text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.json).unwrap_or_default()
+    }
+}
+
+/// Makes the `messages` of a request from turns: [`lower`] and the canonical form of OA-2. Linear.
+///
+/// ```
+/// use msg_core::{LowerOptions, Turn, TurnPart};
+///
+/// let mut turn = Turn::new("m1", "user");
+/// turn.parts.push(TurnPart::text("t1", "Hello"));
+/// let res = msg_openai::to_llm_messages(&[turn], &LowerOptions::strict());
+/// assert_eq!(res.as_str(), r#"[{"role":"user","content":"Hello"}]"#);
+/// assert!(res.report.is_empty());
+/// ```
+pub fn to_llm_messages(turns: &[Turn], options: &LowerOptions) -> LlmMessages {
+    to_llm_messages_with(turns, options, &EncodeOptions::canonical())
+}
+
+/// As [`to_llm_messages`], encoded as the caller says.
+pub fn to_llm_messages_with(
+    turns: &[Turn],
+    options: &LowerOptions,
+    encode: &EncodeOptions,
+) -> LlmMessages {
+    let lowered = lower(turns, options);
+    let (mut json, mut report) = (Vec::new(), Report::new());
+    chat::write(&lowered.messages, encode, &mut json, &mut report);
+    let mut all = lowered.report;
+    all.extend(report.into_vec());
+    LlmMessages { json, report: all }
+}

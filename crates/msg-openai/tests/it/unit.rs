@@ -1,0 +1,141 @@
+//! The case file of headers and of built requests.
+
+use msg_core::{Message, RawJson, Report, native};
+use msg_openai::{ChatRequest, ClientHeaders, Tool, ToolChoice};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+use crate::laws::wire::same_value;
+
+#[derive(Deserialize)]
+struct Case {
+    unit: String,
+    input: RawJson,
+    expected: RawJson,
+}
+
+#[test]
+fn units() {
+    testkit::rows!("wire/unit.jsonl").check(|row| {
+        let case: Case = serde_json::from_str(&row.text).unwrap();
+        match &*case.unit {
+            "client_headers" => headers(&case),
+            "chat_request" => request(&case),
+            other => panic!("no unit {other}"),
+        }
+    });
+}
+
+fn headers(case: &Case) {
+    let input: BTreeMap<String, String> = case.input.parse().unwrap();
+    let headers = input.iter().fold(ClientHeaders::new(), |it, (name, value)| match &**name {
+        "app" => it.app(value),
+        "version" => it.version(value),
+        "os" => it.os(value),
+        "arch" => it.arch(value),
+        "project" => it.project(value),
+        "session" => it.session(value),
+        "request" => it.request(value),
+        "client" => it.client(value),
+        other => panic!("no header value {other}"),
+    });
+    let expected: Vec<(String, String)> = case.expected.parse().unwrap();
+    let found: Vec<_> = headers.iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    assert_eq!(found, expected);
+    for (_, value) in found {
+        assert!(value.bytes().all(|it| (0x20..=0x7e).contains(&it)), "{value:?}");
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    model: String,
+    messages: RawJson,
+    #[serde(default)]
+    tools: Vec<ToolInput>,
+    tool_choice: Option<RawJson>,
+    parallel_tool_calls: Option<bool>,
+    temperature: Option<f64>,
+    top_p: Option<f64>,
+    max_tokens: Option<u64>,
+    max_completion_tokens: Option<u64>,
+    stream: Option<bool>,
+    include_usage: Option<bool>,
+    seed: Option<i64>,
+    extra: Option<RawJson>,
+}
+
+#[derive(Deserialize)]
+struct ToolInput {
+    name: String,
+    description: Option<String>,
+    parameters: RawJson,
+    strict: Option<bool>,
+}
+
+fn set<T>(
+    request: ChatRequest,
+    value: Option<T>,
+    set: impl FnOnce(ChatRequest, T) -> ChatRequest,
+) -> ChatRequest {
+    match value {
+        Some(value) => set(request, value),
+        None => request,
+    }
+}
+
+fn request(case: &Case) {
+    let input: Input = case.input.parse().unwrap();
+    let messages: Vec<Message> = native::read(input.messages.text().as_bytes()).unwrap();
+    // Set in an order that is not the one of the output.
+    let mut it = ChatRequest::new(&input.model, messages);
+    if let Some(extra) = &input.extra {
+        let mut reader = msg_core::json::Reader::from_text(extra.text());
+        reader.begin_object().unwrap();
+        while let Some(key) = reader.next_key().unwrap() {
+            it = it.extra(key.text, RawJson::new(reader.raw().unwrap()).unwrap());
+        }
+    }
+    it = set(it, input.seed, ChatRequest::seed);
+    it = set(it, input.include_usage, ChatRequest::include_usage);
+    it = set(it, input.stream, ChatRequest::stream);
+    it = set(it, input.max_completion_tokens, ChatRequest::max_completion_tokens);
+    it = set(it, input.max_tokens, ChatRequest::max_tokens);
+    it = set(it, input.top_p, ChatRequest::top_p);
+    it = set(it, input.temperature, ChatRequest::temperature);
+    it = set(it, input.parallel_tool_calls, ChatRequest::parallel_tool_calls);
+    it = set(it, input.tool_choice.as_ref().map(choice), |it, choice| it.tool_choice(&choice));
+    if !input.tools.is_empty() {
+        let tools: Vec<_> = input.tools.iter().map(tool).collect();
+        it = it.tools(&tools);
+    }
+    let (mut out, mut report) = (Vec::new(), Report::new());
+    it.write(&mut out, &mut report);
+    let found = String::from_utf8(out).unwrap();
+    assert!(
+        same_value(case.expected.text(), &found),
+        "expected {}\nfound    {found}",
+        case.expected.text()
+    );
+    let skipped = input.extra.is_some_and(|it| it.text().contains("\"model\""));
+    assert_eq!(report.len(), usize::from(skipped));
+}
+
+fn choice(raw: &RawJson) -> ToolChoice {
+    match raw.parse::<String>().as_deref() {
+        Ok("auto") => ToolChoice::Auto,
+        Ok("none") => ToolChoice::None,
+        Ok("required") => ToolChoice::Required,
+        Ok(other) => panic!("no choice {other}"),
+        Err(_) => ToolChoice::Tool(
+            raw.parse::<BTreeMap<String, String>>().unwrap().remove("name").unwrap(),
+        ),
+    }
+}
+
+fn tool(it: &ToolInput) -> Tool {
+    let res =
+        Tool { description: it.description.clone(), ..Tool::new(&it.name, it.parameters.clone()) };
+    it.strict.map_or(res.clone(), |strict| res.strict(strict))
+}
