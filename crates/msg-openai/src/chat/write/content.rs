@@ -21,7 +21,7 @@ pub(super) fn fits(it: &Part) -> bool {
     match it {
         Part::Text(_) | Part::Refusal(_) => true,
         Part::Image(it) => it.url.is_some(),
-        Part::Audio(it) => it.id.is_none() && it.data.is_some(),
+        Part::Audio(it) => !is_reply(it) && it.data.is_some(),
         Part::File(it) => it.file_id.is_some() || it.data.is_some() || it.filename.is_some(),
         Part::Other(it) => match it.format {
             Origin::Json => true,
@@ -30,6 +30,12 @@ pub(super) fn fits(it: &Part) -> bool {
         },
         _ => false,
     }
+}
+
+/// Whether it is a reply of the model, which has a member of its own. Sound that says in which format
+/// it is was given to the model, whatever id it has beside.
+pub(super) fn is_reply(it: &Audio) -> bool {
+    it.id.is_some() && (it.data.is_none() || it.format.is_none())
 }
 
 /// The text that a part is written as: that of a text part, or the source of a JSON part.
@@ -149,8 +155,11 @@ impl Writer<'_> {
     }
 
     fn input_audio(&mut self, at: usize, it: &Audio, out: &mut Vec<u8>) {
-        if it.transcript.is_some() {
-            self.losses.member(Some(at), "transcript");
+        for (name, _) in [("id", &it.id), ("transcript", &it.transcript)]
+            .into_iter()
+            .filter(|(_, it)| it.is_some())
+        {
+            self.losses.member(Some(at), name);
         }
         let values = [it.data.as_deref(), it.format.as_deref()];
         let outer = (&part::AUDIO, "input_audio");

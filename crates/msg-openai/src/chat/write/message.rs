@@ -4,7 +4,7 @@ use msg_core::{Message, Part, Place, Role, json};
 
 use super::{
     OPENAI, Writer,
-    content::{Contents, fits},
+    content::{Contents, fits, is_reply},
     reasoning,
 };
 use crate::{
@@ -110,7 +110,7 @@ impl Writer<'_> {
                 Part::Refusal(_) if self.is_refusal_member(&it.role, part, plan) => {
                     res.refusals.push((at, part));
                 }
-                Part::Audio(audio) if audio.id.is_some() && res.audio.is_none() => {
+                Part::Audio(audio) if is_reply(audio) && res.audio.is_none() => {
                     res.audio = Some(at);
                 }
                 Part::ToolCall(call)
