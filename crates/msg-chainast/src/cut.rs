@@ -7,7 +7,7 @@ use msg_core::Message;
 
 use crate::{
     profile::{Profile, ReasoningKept, UserMessage},
-    reasoning::{begins_turn, has_reasoning, is_signed},
+    reasoning::{begins_turn, is_signed},
     tree::{BodyPair, ChainAst, Section, sizes::Sizes},
 };
 
@@ -209,7 +209,7 @@ fn opens_turn(section: &Section) -> bool {
 fn calls_end(section: &Section) -> usize {
     let has_calls = |it: &BodyPair| it.assistant.tool_calls().next().is_some();
     let end = section.body.iter().rposition(has_calls).map_or(0, |it| it + 1);
-    let reasons = section.body[end..].iter().any(|it| has_reasoning(&it.assistant));
+    let reasons = section.body[end..].iter().any(|it| it.assistant.reasoning().next().is_some());
     // Without a call in the whole section, nothing is lost by cutting.
     if reasons && end > 0 { end } else { usize::MAX }
 }

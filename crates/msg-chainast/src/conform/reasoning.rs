@@ -1,6 +1,6 @@
 //! Steps 7 and 8: reasoning that is not accepted, and reasoning that is required.
 
-use msg_core::{Message, Part, Reasoning};
+use msg_core::{Message, Part, Reasoning, Role};
 
 use super::{Breach, Conform};
 use crate::{
@@ -18,7 +18,9 @@ impl Conform<'_> {
             let kept = match self.profile.reasoning_keep {
                 ReasoningKept::All => true,
                 ReasoningKept::None => false,
-                ReasoningKept::CallTurns => in_call_turn,
+                ReasoningKept::CallTurns => {
+                    in_call_turn && self.items[at].message.role == Role::Assistant
+                }
             };
             let message = &self.items[at].message;
             let fallback = self.is_fallback_place(message);

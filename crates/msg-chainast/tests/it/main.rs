@@ -2,5 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod cases;
+mod hostile;
+mod laws;
 mod openai;
+mod random;
 mod units;

@@ -1,0 +1,275 @@
+//! What holds for every chain. Each law takes its input and panics where it does not hold; fuzz targets
+//! take this file in.
+
+use std::collections::{HashMap, HashSet};
+
+use msg_chainast::{
+    ChainAst, CheckOptions, IdPattern, Message, Part, Profile, RepairOptions, SeededIds, check,
+};
+use msg_core::{Diagnostic, Role};
+
+fn ids() -> SeededIds {
+    SeededIds::new(11)
+}
+
+fn flat(chain: &ChainAst) -> Vec<Message> {
+    chain.messages().cloned().collect()
+}
+
+/// Law 1: parsing accepts what a check finds no error in, and a repair leaves it alone.
+pub(crate) fn parse_is_check(messages: &[Message]) {
+    for open in [false, true] {
+        let found = check(messages, None, &CheckOptions::new().open(open));
+        let parse = if open { ChainAst::parse_open } else { ChainAst::parse };
+        match parse(messages.to_vec()) {
+            Err(it) => {
+                assert!(found.iter().any(Diagnostic::is_error), "refused without an error: {it}");
+                assert_eq!(it.into_messages(), messages, "given back otherwise");
+            }
+            Ok(chain) => {
+                assert!(!found.iter().any(Diagnostic::is_error), "accepted: {found:?}");
+                assert_eq!(flat(&chain), messages);
+                sizes_are_counted(&chain);
+                let options = RepairOptions::new().open(open);
+                let (mended, edits) = ChainAst::repair(messages.to_vec(), &options, &mut ids());
+                assert!(edits.iter().all(|it| !it.is_error()));
+                if edits.iter().all(|it| it.fix.is_none()) {
+                    assert_eq!(flat(&mended), messages, "an unmended chain came out otherwise");
+                }
+            }
+        }
+    }
+}
+
+/// Law 2: a repair gives a valid chain that the profile accepts, and leaves what it gave alone.
+pub(crate) fn repair_is_valid(
+    messages: &[Message],
+    options: &RepairOptions,
+    profile: Option<&Profile>,
+    open: bool,
+) {
+    let (chain, edits) = ChainAst::repair(messages.to_vec(), options, &mut ids());
+    sizes_are_counted(&chain);
+    let mended = flat(&chain);
+    let parse = if open { ChainAst::parse_open } else { ChainAst::parse };
+    if let Err(refused) = parse(mended.clone()) {
+        panic!("not valid: {:?}\n{mended:#?}\nedits {edits:?}", refused.diagnostics());
+    }
+    let left = check(&mended, profile, &CheckOptions::new().open(open));
+    assert!(left.iter().all(|it| it.fix.is_none()), "left unmended: {left:?}\n{mended:#?}");
+    let (again, edits) = ChainAst::repair(mended.clone(), options, &mut ids());
+    assert!(edits.iter().all(|it| it.fix.is_none()), "mended again: {edits:?}\n{mended:#?}");
+    assert_eq!(flat(&again), mended, "a second repair changed something");
+}
+
+/// Law 3: check, parse and repair say the same, in the order of the input.
+pub(crate) fn reports_agree(messages: &[Message], profile: Option<&Profile>) {
+    let told = |it: &Diagnostic| (it.code.clone(), it.severity, it.at.clone());
+    let found: Vec<_> = check(messages, None, &CheckOptions::new()).iter().map(told).collect();
+    assert!(found.is_sorted_by_key(|it| (it.2.message, it.2.part)), "not in order: {found:?}");
+    if let Err(refused) = ChainAst::parse(messages.to_vec()) {
+        let parsed: Vec<_> = refused.diagnostics().iter().map(told).collect();
+        assert_eq!(parsed, found, "parse says something else");
+    }
+    let options = RepairOptions::new();
+    let (_, edits) = ChainAst::repair(messages.to_vec(), &options, &mut ids());
+    assert_eq!(edits.iter().map(told).collect::<Vec<_>>(), found, "repair says something else");
+    if let Some(profile) = profile {
+        let found: Vec<_> =
+            check(messages, Some(profile), &CheckOptions::new()).iter().map(told).collect();
+        assert!(found.is_sorted_by_key(|it| (it.2.message, it.2.part)), "not in order: {found:?}");
+        let (_, edits) = ChainAst::repair(messages.to_vec(), &options.profile(profile), &mut ids());
+        assert_eq!(edits.iter().map(told).collect::<Vec<_>>(), found, "repair says something else");
+    }
+}
+
+/// Law 4: each text, result, call and signed part of the input is in the output, or an edit names it.
+pub(crate) fn nothing_is_lost(messages: &[Message], options: &RepairOptions) {
+    let (chain, edits) = ChainAst::repair(messages.to_vec(), options, &mut ids());
+    let mut left: HashMap<String, usize> = HashMap::new();
+    for part in chain.messages().flat_map(|it| &it.parts) {
+        for key in keys(part) {
+            *left.entry(key).or_default() += 1;
+        }
+    }
+    let edited: Vec<_> = edits.iter().filter(|it| it.fix.is_some()).map(|it| &it.at).collect();
+    for (at, message) in messages.iter().enumerate() {
+        for (part, it) in message.parts.iter().enumerate() {
+            for key in keys(it) {
+                match left.get_mut(&key) {
+                    Some(count) if *count > 0 => *count -= 1,
+                    _ => {
+                        let named = edited.iter().any(|it| {
+                            it.message == Some(at) && it.part.is_none_or(|it| it == part)
+                        });
+                        // Equal texts are interchangeable: an edit of another one accounts for this one.
+                        let elsewhere = || named_elsewhere(messages, &key, &edited);
+                        assert!(
+                            named || elsewhere(),
+                            "message {at} part {part}: {key} is lost\n{edits:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn named_elsewhere(messages: &[Message], key: &str, edited: &[&msg_core::Position]) -> bool {
+    messages.iter().enumerate().any(|(at, message)| {
+        message.parts.iter().enumerate().any(|(part, it)| {
+            keys(it).iter().any(|it| it == key)
+                && edited
+                    .iter()
+                    .any(|it| it.message == Some(at) && it.part.is_none_or(|it| it == part))
+        })
+    })
+}
+
+fn keys(part: &Part) -> Vec<String> {
+    match part {
+        Part::Text(it) => vec![format!("text {}", it.text)],
+        Part::Refusal(it) => vec![format!("refusal {}", it.text)],
+        Part::ToolResult(it) => {
+            let inner = it.content.parts().iter().flat_map(keys);
+            inner.map(|it| it.replacen("text", "result", 1)).collect()
+        }
+        Part::ToolCall(it) => vec![format!("call {} {}", it.name, it.arguments.text())],
+        Part::Reasoning(it) if it.is_signed() => {
+            vec![format!("reasoning {:?} {:?}", it.signature, it.encrypted)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Law 5: every size is what a count gives, every lookup what a scan gives.
+pub(crate) fn sizes_are_counted(chain: &ChainAst) {
+    let count = |messages: msg_chainast::Messages<'_>| messages.map(Message::size).sum::<usize>();
+    assert_eq!(chain.size(), count(chain.messages()));
+    assert_eq!(
+        chain.reasoning_size(),
+        chain.messages().map(Message::reasoning_size).sum::<usize>()
+    );
+    assert_eq!(chain.messages().len(), chain.messages().count());
+    for section in chain.sections() {
+        assert_eq!(section.size(), count(section.messages()));
+        assert_eq!(section.messages().len(), section.messages().count());
+        assert_eq!(section.header().size(), count(section.header().messages()));
+        for pair in section.body() {
+            assert_eq!(pair.size(), count(pair.messages()));
+        }
+    }
+}
+
+/// Law 5, of lookups.
+pub(crate) fn lookups_are_scans(chain: &ChainAst, ids: &[&str]) {
+    for id in ids {
+        let found: Vec<_> = chain.find_tool_results(id).collect();
+        let scanned: Vec<_> = chain
+            .sections()
+            .iter()
+            .flat_map(|it| it.body())
+            .flat_map(|it| it.tool_messages())
+            .flat_map(Message::tool_results)
+            .filter(|it| it.call_id == *id)
+            .collect();
+        assert_eq!(found, scanned, "results of {id}");
+    }
+}
+
+/// Law 6: after a repair each result has one call, in its pair; messages that no edit names keep their
+/// order.
+pub(crate) fn results_stand_with_their_calls(
+    messages: &[Message],
+    options: &RepairOptions,
+    open: bool,
+) {
+    let (chain, edits) = ChainAst::repair(messages.to_vec(), options, &mut ids());
+    let pairs: Vec<_> = chain.sections().iter().flat_map(|it| it.body()).collect();
+    for (at, pair) in pairs.iter().enumerate() {
+        let info = pair.tool_calls_info();
+        assert!(info.unmatched.is_empty());
+        assert!(info.pending.is_empty() || open && at + 1 == pairs.len());
+        let ids: HashSet<_> = pair.assistant().tool_calls().map(|it| &it.id).collect();
+        assert_eq!(ids.len(), pair.assistant().tool_calls().count(), "an id twice in a message");
+    }
+    let named: HashSet<_> =
+        edits.iter().flat_map(|it| [it.at.message, replaced_by(it)]).flatten().collect();
+    let once = |it: &Message, all: &[Message]| all.iter().filter(|other| *other == it).count() == 1;
+    let mended = flat(&chain);
+    let mut last = 0;
+    for (at, message) in messages.iter().enumerate() {
+        if named.contains(&at) || !once(message, messages) || !once(message, &mended) {
+            continue;
+        }
+        let place = mended.iter().position(|it| it == message).unwrap_or_default();
+        assert!(place >= last, "message {at} came to stand before an earlier one\n{edits:?}");
+        last = place;
+    }
+}
+
+/// The message whose result took the place of a dropped one.
+fn replaced_by(edit: &Diagnostic) -> Option<usize> {
+    let (_, number) = edit.message.split_once("the one in message ")?;
+    number.split(' ').next()?.parse().ok()
+}
+
+/// Law 7: normalised ids are of the pattern, found again both ways, and normalised once.
+pub(crate) fn ids_are_normalized(chain: &ChainAst, pattern: &IdPattern) {
+    let mut normalized = chain.clone();
+    let map = normalized.normalize_tool_call_ids(pattern, &mut ids());
+    sizes_are_counted(&normalized);
+    let before: HashSet<&str> = map.iter().map(|it| it.old.as_str()).collect();
+    let mut fresh = HashSet::new();
+    for change in map.iter().filter(|it| it.old != it.new) {
+        assert!(fresh.insert(&change.new), "{} was given twice", change.new);
+        assert!(!before.contains(change.new.as_str()), "{} was in use", change.new);
+        assert_eq!(map.old_id(&change.new), Some(change.old.as_str()));
+    }
+    assert_eq!(chain.validate().len(), normalized.validate().len(), "a link was broken");
+    let mut again = normalized.clone();
+    let map = again.normalize_tool_call_ids(pattern, &mut ids());
+    assert!(map.iter().all(|it| it.old == it.new), "normalised twice: {map:?}");
+    assert!(again == normalized);
+}
+
+/// Law 7: a longer chain has the same fresh ids at its beginning.
+pub(crate) fn a_growing_chain_keeps_its_ids(messages: &[Message], pattern: &IdPattern) {
+    let Ok(whole) = ChainAst::parse(messages.to_vec()) else { return };
+    let users = (1..messages.len()).filter(|it| messages[*it].role == Role::User);
+    let Some(end) = users.last() else { return };
+    let Ok(mut start) = ChainAst::parse(messages[..end].to_vec()) else { return };
+    let mut whole = whole;
+    let short = start.normalize_tool_call_ids(pattern, &mut ids());
+    let long = whole.normalize_tool_call_ids(pattern, &mut ids());
+    assert!(short.iter().zip(long.iter()).all(|it| it.0 == it.1), "{short:?} {long:?}");
+}
+
+/// Law 8: each cut leaves a chain that parses, and that the profile accepts if it accepted the whole.
+pub(crate) fn cuts_are_legal(messages: &[Message], profile: Option<&Profile>) {
+    let Ok(chain) = ChainAst::parse_open(messages.to_vec()) else { return };
+    let options = CheckOptions::new().open(true);
+    let accepted = profile.is_some_and(|it| breaches(&chain, it, &options).is_empty());
+    for point in chain.cut_points(profile) {
+        let mut cut = chain.clone();
+        let front = cut.cut_before(point);
+        sizes_are_counted(&cut);
+        let kept = flat(&cut);
+        assert_eq!(front.len() + kept.len(), messages.len(), "a message is gone");
+        let first = kept.iter().position(|it| *it == messages[point.message_index()]);
+        assert!(first.is_some(), "the cut lies elsewhere");
+        if let Err(refused) = ChainAst::parse_open(kept) {
+            panic!("a cut at {point:?} is not legal: {refused}");
+        }
+        if let Some(profile) = profile.filter(|_| accepted) {
+            let broken = breaches(&cut, profile, &options);
+            assert!(broken.is_empty(), "{point:?} of {}: {broken:?}\n{messages:#?}", profile.name);
+        }
+    }
+}
+
+fn breaches(chain: &ChainAst, profile: &Profile, options: &CheckOptions) -> Vec<Diagnostic> {
+    let mut found = chain.check(profile, options);
+    found.retain(|it| it.code.area() == "profile");
+    found
+}

@@ -1,0 +1,124 @@
+//! The laws over random chains. Seeded: the same chains on every run.
+
+use msg_chainast::{ChainAst, IdPattern, Profile, RepairOptions, SeededIds};
+use proptest::{
+    collection::vec,
+    prelude::any,
+    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
+};
+
+use crate::{
+    hostile::{self, Choices},
+    laws,
+};
+
+/// Runs a test over so many byte strings.
+fn over_bytes(cases: u32, length: usize, test: impl Fn(&[u8])) {
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let tested = runner.run(&vec(any::<u8>(), 0..length), |bytes| {
+        test(&bytes);
+        Ok(())
+    });
+    if let Err(err) = tested {
+        panic!("{err}");
+    }
+}
+
+fn chain(bytes: &[u8]) -> Vec<msg_chainast::Message> {
+    let mut choices = Choices::new(bytes);
+    match choices.below(3) {
+        0 => choices.nearly_valid(24),
+        _ => choices.chain(16),
+    }
+}
+
+#[test]
+fn parsing_is_checking() {
+    over_bytes(1500, 120, |bytes| laws::parse_is_check(&chain(bytes)));
+}
+
+#[test]
+fn reports_agree() {
+    over_bytes(1000, 120, |bytes| {
+        let profiles = Profile::all();
+        laws::reports_agree(&chain(bytes), Some(&profiles[bytes.len() % profiles.len()]));
+    });
+}
+
+#[test]
+fn repairs_are_valid() {
+    over_bytes(3000, 140, |bytes| {
+        let (head, tail) = bytes.split_at(bytes.len().min(9));
+        let (options, profile, open) = options(head);
+        laws::repair_is_valid(&chain(tail), &options, profile, open);
+    });
+}
+
+#[test]
+fn repairs_lose_nothing() {
+    over_bytes(2000, 140, |bytes| {
+        let (head, tail) = bytes.split_at(bytes.len().min(9));
+        let (options, _, open) = options(head);
+        laws::nothing_is_lost(&chain(tail), &options);
+        laws::results_stand_with_their_calls(&chain(tail), &options, open);
+    });
+}
+
+fn options(head: &[u8]) -> (RepairOptions, Option<&'static Profile>, bool) {
+    Choices::new(head).options()
+}
+
+#[test]
+fn every_profile_is_kept() {
+    for profile in Profile::all() {
+        let options = RepairOptions::new().profile(profile);
+        over_bytes(300, 140, |bytes| {
+            laws::repair_is_valid(&chain(bytes), &options, Some(profile), false)
+        });
+    }
+}
+
+#[test]
+fn edits_keep_sizes_and_lookups() {
+    over_bytes(800, 260, |bytes| {
+        let (tail, head) = bytes.split_at(bytes.len().min(180));
+        let messages = Choices::new(head).chain(10);
+        let mut chain = ChainAst::repair(messages, &RepairOptions::new(), &mut SeededIds::new(3)).0;
+        let mut choices = Choices::new(tail);
+        for _ in 0..30 {
+            choices.edit(&mut chain);
+            laws::sizes_are_counted(&chain);
+            laws::lookups_are_scans(&chain, hostile::ids());
+        }
+    });
+}
+
+#[test]
+fn ids_are_normalized() {
+    let patterns: Vec<IdPattern> =
+        ["call_{r:24:x}", "functions.{f}:{n}", "{r:1:d}", "fixed", "{f}"]
+            .iter()
+            .map(|it| it.parse().unwrap())
+            .collect();
+    over_bytes(800, 120, |bytes| {
+        let pattern = &patterns[bytes.len() % patterns.len()];
+        let messages = chain(bytes);
+        laws::a_growing_chain_keeps_its_ids(&messages, &patterns[0]);
+        let repaired = ChainAst::repair(messages, &RepairOptions::new(), &mut SeededIds::new(3)).0;
+        laws::ids_are_normalized(&repaired, pattern);
+    });
+}
+
+#[test]
+fn cuts_are_legal() {
+    over_bytes(800, 140, |bytes| {
+        let profile = &Profile::all()[bytes.len() % Profile::all().len()];
+        let options = RepairOptions::new().profile(profile);
+        let messages = chain(bytes);
+        laws::cuts_are_legal(&messages, None);
+        let repaired = ChainAst::repair(messages, &options, &mut SeededIds::new(3)).0;
+        laws::cuts_are_legal(&repaired.into_messages(), Some(profile));
+    });
+}
