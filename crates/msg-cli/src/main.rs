@@ -8,7 +8,6 @@
     clippy::disallowed_macros,
     reason = "the program is where files, clocks, threads and the terminal are"
 )]
-#![allow(dead_code, reason = "the commands that use all of this join one by one")]
 
 mod chain_args;
 mod cli;

@@ -55,6 +55,7 @@ commands! {
     stream: Stream,
     view: View,
     profiles: Profiles,
+    schema: Schema,
     completions: Completions,
     #[command(hide = true)]
     reference: Reference,
