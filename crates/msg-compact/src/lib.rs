@@ -1,1 +1,47 @@
-//! Placeholder.
+//! Token counts, budgets and compaction of LLM conversations: makes a history fit a context window,
+//! or says why it cannot.
+//!
+//! A [`Compactor`] runs the stages of a [`Pipeline`] over a chain until it fits a [`Budget`]. It is
+//! deterministic, never separates a tool call from its result, calls no model and does no I/O:
+//! summaries are asked for, and answered by the caller, on whatever runtime it has. What comes out is
+//! a [`Plan`] that can be stored, applied to a history that has grown, and undone.
+
+mod compactor;
+mod outcome;
+mod plan;
+mod record;
+
+mod budget;
+mod pipeline;
+mod preset;
+
+pub mod policy;
+
+mod bench;
+
+mod digest;
+mod request;
+
+pub mod count;
+
+mod tally;
+mod text;
+
+pub mod codes;
+mod error;
+
+pub use bench::{Form, Merge, ToolOutput, Workbench};
+pub use budget::{Budget, Decision, Reserve, Unit};
+pub use codes::CODES;
+pub use compactor::{Compactor, Refused, Step, compact_with};
+pub use count::{ErrorBar, TokenCounter};
+pub use digest::digest;
+pub use error::{AnswerError, Error, PlanError, SummaryError};
+pub use outcome::{CannotFit, Compaction, FloorPart, Outcome, Totals, Unchanged};
+pub use pipeline::{OnFailure, Pin, Pipeline, When};
+pub use plan::Plan;
+pub use policy::{Policy, Progress};
+pub use preset::{ForgeConfig, PentagiConfig, Preset, WoloConfig};
+pub use record::{CompactionRecord, RecordInfo};
+pub use request::{RequestId, SummaryRequest};
+pub use tally::{Cost, RoleTotal, Tally};

@@ -31,6 +31,7 @@ macro_rules! commands {
 
         /// One variant a command.
         #[derive(Debug, clap::Subcommand)]
+        #[expect(clippy::large_enum_variant, reason = "there is one, once a run")]
         pub(crate) enum Commands {
             $($(#[$meta])* $variant($module::Args),)*
         }
@@ -51,6 +52,8 @@ commands! {
     repair: Repair,
     ast: Ast,
     convert: Convert,
+    fit: Fit,
+    stats: Stats,
     tools: Tools,
     stream: Stream,
     view: View,

@@ -1,0 +1,263 @@
+//! `msg fit`: compacts a conversation until it fits a budget (CP-70).
+//!
+//! What is cut is decided by `msg-compact`; who writes the summaries is decided here.
+
+mod answer;
+pub(super) mod args;
+pub(super) mod options;
+mod run;
+mod summarizer;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use msg_core::{Diagnostic, Report};
+
+use self::args::FitArgs;
+use self::options::FitOptions;
+use self::run::{Fitted, Goal};
+use self::summarizer::{Endpoint, Summarizer};
+use super::Command;
+use crate::cli::Context;
+use crate::document::{Document, WriteOptions};
+use crate::exit::{Failure, Status};
+use crate::input::{Input, InputArgs};
+use crate::jsonl::{self, Answer, LineArgs, to_json};
+use crate::output::{Output, OutputArgs};
+use crate::render::{self, Quotes};
+
+/// Compact a conversation until it fits a budget; print it, report what was cut.
+///
+/// Summaries are digests made without a model, unless --summarizer names an endpoint. Exit status 1
+/// if it does not fit; nothing is printed then without --json or --best-effort.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    fit: FitArgs,
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Print the result as JSON: whether it fits, before and after, edits, messages.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    lines: LineArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Write the plan to FILE: it can be applied to the grown conversation, and undone.
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    /// Apply the plan in FILE instead of compacting.
+    #[arg(long, value_name = "FILE", conflicts_with = "undo")]
+    apply: Option<PathBuf>,
+    /// Undo the plan in FILE instead of compacting.
+    #[arg(long, value_name = "FILE")]
+    undo: Option<PathBuf>,
+    /// Write the records of the compaction to FILE, a line of JSON each.
+    #[arg(long, value_name = "FILE")]
+    records: Option<PathBuf>,
+    /// The session that the records name.
+    #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
+    session: String,
+    /// Print the requests of the first step as JSON lines, and do nothing.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+struct ModelArgs {
+    /// Ask this OpenAI-compatible endpoint for summaries; the key is read from OPENAI_API_KEY.
+    #[arg(long, value_name = "URL", requires = "model")]
+    summarizer: Option<String>,
+    /// The model to ask.
+    #[arg(long, value_name = "M", requires = "summarizer")]
+    model: Option<String>,
+    /// How many summaries are asked for at once.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    requests: usize,
+    /// How long one summary may take, in seconds.
+    #[arg(long, value_name = "S", default_value_t = 120)]
+    timeout: u64,
+}
+
+impl ModelArgs {
+    fn endpoint(&self) -> Result<Option<Endpoint>, Failure> {
+        let Some((url, model)) = self.summarizer.as_ref().zip(self.model.as_ref()) else { return Ok(None) };
+        let timeout = Duration::from_secs(self.timeout.max(1));
+        Endpoint::new(url, model, self.requests.max(1), timeout).map(Some)
+    }
+}
+
+impl Command for Args {
+    fn run(self, cx: &Context) -> Result<Status, Failure> {
+        let mut options = self.fit.options()?;
+        options.records |= self.records.is_some();
+        options.plan |= self.plan.is_some();
+        options.session.clone_from(&self.session);
+        let endpoint = self.model.endpoint()?;
+        let summarizer = endpoint.as_ref().map_or(Summarizer::Digest, Summarizer::Endpoint);
+        let mut input = self.input.open()?;
+        let out = self.output.open(&input)?;
+        if self.lines.jsonl {
+            let named = self.input.from;
+            return jsonl::run(cx, &self.lines, input, out, None, |line| {
+                let line = Line::read(line, &options)?;
+                answer_line(line, named, &summarizer)
+            });
+        }
+        let bytes = input.read_all()?;
+        let options = options::with_tools(&options, &bytes).into_owned();
+        let document = Document::of(cx, bytes, &input.name, self.input.from)?;
+        self.single(cx, document, &options, &summarizer, &input, out)
+    }
+}
+
+impl Args {
+    fn single(
+        &self,
+        cx: &Context,
+        mut document: Document,
+        options: &FitOptions,
+        summarizer: &Summarizer<'_>,
+        input: &Input,
+        mut out: Output,
+    ) -> Result<Status, Failure> {
+        let refused = |it: Box<Diagnostic>| Failure::document(*it, &input.name, Vec::new());
+        let messages = document.take_messages();
+        if let Some((goal, path)) = self.goal() {
+            let plan = read_text(path)?;
+            let messages = goal.reach(&plan, messages).map_err(refused)?;
+            out.write(&self.printed(document, messages, |it| answer::of_plan(goal.status(), it)))?;
+            return out.finish().map(|()| Status::Clean);
+        }
+        if self.dry_run {
+            let requests = run::first_requests(messages, options).map_err(refused)?;
+            requests.iter().try_for_each(|it| out.write(&request_line(it)))?;
+            return out.finish().map(|()| Status::Clean);
+        }
+        let mut fitted = run::fit(messages, options, summarizer).map_err(refused)?;
+        self.side_files(&fitted, options, input)?;
+        let status = Status::of(fitted.fits());
+        if !self.json {
+            let quotes = Quotes::default();
+            let edits = fitted.edits(options.best_effort);
+            if !cx.quiet {
+                cx.note(&render::diagnostics(&edits, &input.name, &quotes, cx.color_err));
+                cx.note(&summary_line(&fitted, options));
+            }
+        }
+        if self.json {
+            let mut text = answer::json(&fitted, options);
+            text.push(b'\n');
+            out.write(&text)?;
+        } else if fitted.fits() || options.best_effort {
+            let messages = std::mem::take(&mut fitted.messages);
+            out.write(&self.printed(document, messages, |_| Vec::new()))?;
+        }
+        out.finish().map(|()| status)
+    }
+
+    /// The conversation in its own format, or as JSON of this program with `--json`.
+    fn printed(
+        &self,
+        mut document: Document,
+        messages: Vec<msg_core::Message>,
+        json: impl FnOnce(&[msg_core::Message]) -> Vec<u8>,
+    ) -> Vec<u8> {
+        let mut text = Vec::new();
+        if self.json {
+            text = json(&messages);
+        } else {
+            document.put_messages(messages, true);
+            document.write(&WriteOptions::default(), &mut text, &mut Report::default());
+        }
+        text.push(b'\n');
+        text
+    }
+
+    fn goal(&self) -> Option<(Goal, &Path)> {
+        let apply = self.apply.as_deref().map(|it| (Goal::Apply, it));
+        apply.or(self.undo.as_deref().map(|it| (Goal::Undo, it)))
+    }
+
+    fn side_files(&self, fitted: &Fitted, options: &FitOptions, input: &Input) -> Result<(), Failure> {
+        if let Some((path, plan)) = self.plan.as_deref().zip(fitted.plan()) {
+            let mut text = to_json(plan);
+            text.push(b'\n');
+            write_file(path, input, &text)?;
+        }
+        if let Some(path) = &self.records {
+            let mut text = Vec::new();
+            for record in answer::records(fitted, options.best_effort) {
+                text.extend(to_json(record));
+                text.push(b'\n');
+            }
+            write_file(path, input, &text)?;
+        }
+        Ok(())
+    }
+}
+
+/// A line of `--jsonl`: a conversation, and options that change those of the command line.
+struct Line<'a> {
+    json: &'a [u8],
+    options: FitOptions,
+}
+
+impl<'a> Line<'a> {
+    fn read(json: &'a [u8], defaults: &FitOptions) -> Result<Self, Box<Diagnostic>> {
+        let options = options::of_line(json, defaults)?;
+        Ok(Self { json, options: options::with_tools(&options, json).into_owned() })
+    }
+}
+
+fn answer_line(
+    line: Line<'_>,
+    named: Option<crate::format::Format>,
+    summarizer: &Summarizer<'_>,
+) -> Result<Answer, Box<Diagnostic>> {
+    let messages = Document::read(named, line.json)?.into_messages();
+    let plans = [(Goal::Apply, &line.options.apply), (Goal::Undo, &line.options.undo)];
+    if let Some((goal, plan)) = plans.into_iter().find_map(|(goal, it)| it.as_ref().map(|it| (goal, it))) {
+        let messages = goal.reach(plan.text(), messages)?;
+        return Ok(Answer::new(answer::of_plan(goal.status(), &messages), Status::Clean));
+    }
+    let fitted = run::fit(messages, &line.options, summarizer)?;
+    Ok(Answer::new(answer::json(&fitted, &line.options), Status::of(fitted.fits())))
+}
+
+/// A request as people and programs can read it.
+fn request_line(request: &msg_compact::SummaryRequest) -> Vec<u8> {
+    let prompt: Vec<String> = request.prompt().iter().map(|it| it.text().into_owned()).collect();
+    let mut line = to_json(&serde_json::json!({
+        "policy": request.policy(),
+        "replaces": {"start": request.replaces().start, "end": request.replaces().end},
+        "target": request.target(),
+        "max": request.max(),
+        "prompt": prompt,
+    }));
+    line.push(b'\n');
+    line
+}
+
+/// One sentence about what became of the budget.
+fn summary_line(fitted: &Fitted, options: &FitOptions) -> String {
+    let (before, after) = fitted.totals(options.best_effort);
+    let limit = fitted.limit.map(|it| format!(" (limit {it} {})", fitted.unit.as_str())).unwrap_or_default();
+    let count = |it: msg_compact::Totals| format!("{} messages, {} tokens, {} bytes", it.messages, it.tokens, it.bytes);
+    let verdict = if fitted.fits() { "fits" } else { "does not fit" };
+    format!("{verdict}{limit}: {} -> {}\n", count(before), count(after))
+}
+
+fn read_text(path: &Path) -> Result<String, Failure> {
+    let mut input = Input::open(Some(path))?;
+    let bytes = input.read_all()?;
+    String::from_utf8(bytes).map_err(|_| Failure::Usage(format!("{} is not UTF-8", path.display())))
+}
+
+fn write_file(path: &Path, input: &Input, text: &[u8]) -> Result<(), Failure> {
+    let mut file = Output::file(path, input)?;
+    file.write(text)?;
+    file.finish()
+}

@@ -1,0 +1,151 @@
+//! The options of `fit` and `stats` as arguments.
+
+use std::path::{Path, PathBuf};
+
+use msg_core::RawJson;
+use serde_json::{Map, Value};
+
+use super::options::{FitOptions, OneOrMany, Usage};
+use crate::exit::Failure;
+use crate::input::Input;
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct CountArgs {
+    /// The limit, in tokens unless --unit says otherwise.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) budget: Option<i64>,
+    /// How tokens are counted: script, o200k, cl100k, forge, wolo.
+    #[arg(long, value_name = "NAME")]
+    counter: Option<String>,
+    /// Count the tool definitions in FILE (a JSON list) instead of those of the request body.
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+    /// Calibrate by a reported usage: so many prompt tokens for the first K messages.
+    #[arg(long, value_name = "K:TOKENS")]
+    usage: Option<String>,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct FitArgs {
+    #[command(flatten)]
+    count: CountArgs,
+    /// What the limit counts: tokens or bytes.
+    #[arg(long, value_name = "UNIT")]
+    unit: Option<String>,
+    /// What to keep free of the limit, as a number or a percentage.
+    #[arg(long, value_name = "N|P%")]
+    reserve: Option<String>,
+    /// Compact only above this percentage of what is usable.
+    #[arg(long, value_name = "P")]
+    trigger: Option<u64>,
+    /// Compact down to this percentage of what is usable.
+    #[arg(long, value_name = "P")]
+    target: Option<u64>,
+    /// What to do, in which order: balanced, pentagi, wolo, forge, window.
+    #[arg(long, value_name = "NAME", conflicts_with = "policies")]
+    preset: Option<String>,
+    /// An option of the preset; repeatable.
+    #[arg(long, value_name = "K=V")]
+    config: Vec<String>,
+    /// The policies to run instead of a preset, as a JSON list.
+    #[arg(long, value_name = "JSON")]
+    policies: Option<String>,
+    /// What stays: first-user, contains:TEXT, tool:NAME; repeatable, replaces first-user.
+    #[arg(long, value_name = "PIN")]
+    pin: Vec<String>,
+    /// Cut outputs of TOOL (`*`: of all others) to so many bytes first; repeatable.
+    #[arg(long, value_name = "TOOL=BYTES")]
+    tool_cap: Vec<String>,
+    /// Keep to what this provider accepts.
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Mend the chain first.
+    #[arg(long)]
+    repair: bool,
+    /// Accept unanswered calls at the end.
+    #[arg(long)]
+    open: bool,
+    /// When a summary fails: keep what it was to replace, or put a digest there.
+    #[arg(long, value_name = "keep|digest")]
+    on_failure: Option<String>,
+    /// Print what was reached even if it does not fit.
+    #[arg(long)]
+    best_effort: bool,
+    /// A summariser for tests: fixed:TEXT, len, hash, echo:N, digest, error, fail-on:TEXT.
+    #[arg(long, value_name = "S", hide_short_help = true)]
+    test_summarizer: Vec<String>,
+}
+
+impl CountArgs {
+    /// What they say, as options.
+    pub(crate) fn options(&self) -> Result<FitOptions, Failure> {
+        Ok(FitOptions {
+            budget: self.budget,
+            counter: self.counter.clone(),
+            tools: self.tools.as_deref().map(read_tools).transpose()?,
+            usage: self.usage.as_deref().map(read_usage).transpose()?,
+            ..FitOptions::default()
+        })
+    }
+}
+
+impl FitArgs {
+    /// What they say, as options.
+    pub(crate) fn options(&self) -> Result<FitOptions, Failure> {
+        let policies = self.policies.as_deref().map(|it| {
+            serde_json::from_str(it).map_err(|it| Failure::Usage(format!("--policies is no JSON list: {it}")))
+        });
+        Ok(FitOptions {
+            unit: self.unit.clone(),
+            reserve: self.reserve.clone().map(Value::String),
+            trigger: self.trigger,
+            target: self.target,
+            preset: self.preset.clone(),
+            config: pairs("--config", &self.config)?.map(|(k, v)| (k.to_owned(), scalar(v))).collect::<Map<_, _>>(),
+            policies: policies.transpose()?,
+            pin: (!self.pin.is_empty()).then(|| self.pin.clone()),
+            tool_caps: pairs("--tool-cap", &self.tool_cap)?.map(|(k, v)| number("--tool-cap", v).map(|v| (k.to_owned(), v))).collect::<Result<_, _>>()?,
+            profile: self.profile.clone(),
+            repair: self.repair,
+            open: self.open,
+            on_failure: self.on_failure.clone(),
+            best_effort: self.best_effort,
+            test_summarizer: OneOrMany::Many(self.test_summarizer.clone()),
+            ..self.count.options()?
+        })
+    }
+}
+
+/// `K=V` pairs; refuses what has no `=`.
+fn pairs<'a>(
+    option: &str,
+    texts: &'a [String],
+) -> Result<impl Iterator<Item = (&'a str, &'a str)>, Failure> {
+    if let Some(bad) = texts.iter().find(|it| !it.contains('=')) {
+        return Err(Failure::Usage(format!("found {option} {bad}, expected NAME=VALUE")));
+    }
+    Ok(texts.iter().filter_map(|it| it.split_once('=')))
+}
+
+/// A number, a boolean or a list where the text is one, else the text.
+fn scalar(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+fn number(option: &str, text: &str) -> Result<u64, Failure> {
+    text.parse().map_err(|_| Failure::Usage(format!("found {option} …={text}, expected a number of bytes")))
+}
+
+fn read_usage(text: &str) -> Result<Usage, Failure> {
+    let read = text.split_once(':').and_then(|(messages, tokens)| {
+        Some(Usage { messages: messages.parse().ok()?, prompt_tokens: tokens.parse().ok()? })
+    });
+    read.ok_or_else(|| Failure::Usage(format!("found --usage {text}, expected MESSAGES:TOKENS")))
+}
+
+fn read_tools(path: &Path) -> Result<Vec<RawJson>, Failure> {
+    let bytes = Input::open(Some(path))?.read_all()?;
+    serde_json::from_slice(&bytes).map_err(|it| {
+        Failure::Usage(format!("{} is no JSON list of tool definitions: {it}", path.display()))
+    })
+}

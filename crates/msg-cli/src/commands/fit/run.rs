@@ -1,0 +1,262 @@
+//! One compaction from messages to messages.
+
+use msg_chainast::{ChainAst, RepairOptions};
+use msg_compact::count::ToolSpec;
+use msg_compact::{
+    Compactor, Outcome, Plan, Step, SummaryRequest, Tally, TokenCounter, Totals, Unit,
+};
+use msg_core::{Diagnostic, Message, SeededIds};
+use serde::Deserialize;
+
+use super::options::{FitOptions, bad};
+use super::summarizer::{Summarizer, Test};
+
+/// The source of ids: constant, so that the same input gives the same output (CA-91).
+const SEED: u64 = 0x6d73_6720_6669_7400;
+
+/// What came of it.
+pub(crate) struct Fitted {
+    /// The history as it is now; the input's (after repair) where it cannot fit.
+    pub(crate) messages: Vec<Message>,
+    pub(crate) outcome: Outcome,
+    /// What was mended first.
+    pub(crate) mended: Vec<Diagnostic>,
+    /// What the input cost, if it was mended.
+    input: Option<Totals>,
+    pub(crate) unit: Unit,
+    pub(crate) limit: Option<u64>,
+    /// The first message that differs from the input.
+    pub(crate) first_changed: Option<usize>,
+}
+
+impl Fitted {
+    /// Whether it fits, or there was nothing to fit into.
+    pub(crate) fn fits(&self) -> bool {
+        !matches!(self.outcome, Outcome::CannotFit(_))
+    }
+
+    /// The plan, if one was made.
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        match &self.outcome {
+            Outcome::Compacted(it) => Some(&it.plan),
+            Outcome::CannotFit(it) => it.best.as_ref().map(|it| &it.plan),
+            Outcome::NotNeeded(_) => None,
+        }
+    }
+
+    /// What the history costs now.
+    pub(crate) fn totals(&self, best_effort: bool) -> (Totals, Totals) {
+        let (before, after) = self.compacted_totals(best_effort);
+        (self.input.unwrap_or(before), after)
+    }
+
+    fn cut_from(&self) -> Option<usize> {
+        match &self.outcome {
+            Outcome::Compacted(it) => Some(it.first_changed),
+            Outcome::CannotFit(it) => it.best.as_ref().map(|it| it.first_changed),
+            Outcome::NotNeeded(_) => None,
+        }
+    }
+
+    fn compacted_totals(&self, best_effort: bool) -> (Totals, Totals) {
+        match &self.outcome {
+            Outcome::NotNeeded(it) => (it.totals, it.totals),
+            Outcome::Compacted(it) => (it.before, it.after),
+            Outcome::CannotFit(it) => match it.best.as_ref().filter(|_| best_effort) {
+                Some(best) => (best.before, best.after),
+                None => (it.totals, it.totals),
+            },
+        }
+    }
+
+    /// What was cut, in the order of the input.
+    pub(crate) fn edits(&self, best_effort: bool) -> Vec<Diagnostic> {
+        let mut edits = self.mended.clone();
+        match &self.outcome {
+            Outcome::NotNeeded(it) => edits.extend(it.edits.iter().cloned()),
+            Outcome::Compacted(it) => edits.extend(it.edits.iter().cloned()),
+            Outcome::CannotFit(it) => {
+                let best = it.best.iter().filter(|_| best_effort);
+                edits.extend(best.flat_map(|it| it.edits.iter().cloned()));
+                edits.push(it.diagnostic(self.unit));
+            }
+        }
+        edits
+    }
+}
+
+/// Compacts a history as the options say.
+pub(crate) fn fit(
+    messages: Vec<Message>,
+    options: &FitOptions,
+    summarizer: &Summarizer<'_>,
+) -> Result<Fitted, Box<Diagnostic>> {
+    let test = Test::parse(&options.test_summarizer)?.map(Summarizer::Test);
+    let summarizer = test.as_ref().unwrap_or(summarizer);
+    run(messages, options, |compactor| loop {
+        match compactor.next() {
+            Step::Done(outcome) => return outcome,
+            Step::Summarize(requests) => {
+                for (request, answer) in requests.iter().zip(summarizer.answer(&requests)) {
+                    compactor.answer(request.id(), answer).expect("because the request is open");
+                }
+            }
+        }
+    })
+}
+
+/// The requests of the first step; none if nothing would be asked.
+pub(crate) fn first_requests(
+    messages: Vec<Message>,
+    options: &FitOptions,
+) -> Result<Vec<SummaryRequest>, Box<Diagnostic>> {
+    let mut found = Vec::new();
+    run(messages, options, |compactor| loop {
+        match compactor.next() {
+            Step::Done(outcome) => return outcome,
+            Step::Summarize(requests) => {
+                for request in &requests {
+                    let none = msg_compact::SummaryError::new("a dry run asks nobody");
+                    compactor.answer(request.id(), Err(none)).expect("because the request is open");
+                }
+                if found.is_empty() {
+                    found = requests;
+                }
+            }
+        }
+    })?;
+    Ok(found)
+}
+
+fn run(
+    messages: Vec<Message>,
+    options: &FitOptions,
+    drive: impl FnOnce(&mut Compactor<'_>) -> Outcome,
+) -> Result<Fitted, Box<Diagnostic>> {
+    let preset = options.preset()?;
+    let budget = options.budget(preset.as_ref())?;
+    let mut pipeline = options.pipeline(preset.as_ref(), budget.is_some())?;
+    if options.best_effort {
+        pipeline = pipeline.best_effort(true);
+    }
+    let mut ids = SeededIds::new(SEED);
+    let original = options.repair.then(|| messages.clone());
+    let (ast, mended) = tree(messages, options, &mut ids)?;
+    let tools = options.tools();
+    let sent: Vec<Message> = match options.usage {
+        Some(usage) => ast.messages().take(usage.messages).cloned().collect(),
+        None => Vec::new(),
+    };
+    let counter = options.counter(preset.as_ref(), &sent, &tools)?;
+    // What is reported as before is the input, mended or not.
+    let input = original.as_deref().map(|it| totals(it, &*counter, &tools));
+    let tally = Tally::of(&ast, counter, &tools);
+    let unit = options.unit()?;
+    let outcome = {
+        let compactor = Compactor::plan(&ast, &tally, budget.as_ref(), &pipeline, &mut ids);
+        drive(&mut compactor.map_err(|it| bad(it.to_string()))?)
+    };
+    let messages = ast.into_messages();
+    let mut fitted = Fitted {
+        messages,
+        outcome,
+        mended,
+        input,
+        unit,
+        limit: budget.as_ref().and_then(|it| it.usable().ok()),
+        first_changed: None,
+    };
+    fitted.finish(options.best_effort, original.as_deref());
+    Ok(fitted)
+}
+
+impl Fitted {
+    /// Applies the plan where it counts.
+    fn finish(&mut self, best_effort: bool, original: Option<&[Message]>) {
+        let applies = match &self.outcome {
+            Outcome::Compacted(_) => true,
+            Outcome::CannotFit(_) => best_effort,
+            Outcome::NotNeeded(_) => false,
+        };
+        if let Some(plan) = self.plan().filter(|_| applies).cloned() {
+            let messages = std::mem::take(&mut self.messages);
+            self.messages = plan.apply(messages).expect("because the plan was made for these messages");
+        }
+        self.first_changed = match original {
+            Some(original) => difference(original, &self.messages),
+            None => self.cut_from().filter(|_| applies),
+        };
+    }
+}
+
+/// The first message at which two histories differ.
+fn difference(a: &[Message], b: &[Message]) -> Option<usize> {
+    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    (same < a.len() || same < b.len()).then_some(same)
+}
+
+fn tree(
+    messages: Vec<Message>,
+    options: &FitOptions,
+    ids: &mut SeededIds,
+) -> Result<(ChainAst, Vec<Diagnostic>), Box<Diagnostic>> {
+    if options.repair {
+        let mut repair = RepairOptions::default().open(options.open);
+        if let Some(profile) = options.profile()? {
+            repair = repair.profile(profile);
+        }
+        let (ast, found) = ChainAst::repair(messages, &repair, ids);
+        return Ok((ast, found.into_iter().filter(|it| it.fix.is_some()).collect()));
+    }
+    let parsed = if options.open { ChainAst::parse_open(messages) } else { ChainAst::parse(messages) };
+    match parsed {
+        Ok(ast) => Ok((ast, Vec::new())),
+        Err(error) => {
+            let mut first = error.diagnostics().iter().find(|it| it.is_error()).cloned();
+            let mut found = first.take().unwrap_or_else(|| *bad(error.to_string()));
+            found.message = format!("{error}; --repair mends the chain first");
+            Err(Box::new(found))
+        }
+    }
+}
+
+fn totals(messages: &[Message], counter: &dyn TokenCounter, tools: &[ToolSpec]) -> Totals {
+    let base = if messages.is_empty() && tools.is_empty() { 0 } else { counter.request(tools) };
+    Totals {
+        messages: messages.len(),
+        bytes: messages.iter().map(|it| it.size() as u64).sum(),
+        tokens: base + messages.iter().map(|it| counter.message(it)).sum::<u64>(),
+    }
+}
+
+/// What `--apply` and `--undo` do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Goal {
+    Apply,
+    Undo,
+}
+
+impl Goal {
+    /// What is said of it when it is done.
+    pub(crate) fn status(self) -> &'static str {
+        match self {
+            Goal::Apply => "applied",
+            Goal::Undo => "undone",
+        }
+    }
+
+    /// Applies or undoes a plan.
+    pub(crate) fn reach(
+        self,
+        plan: &str,
+        messages: Vec<Message>,
+    ) -> Result<Vec<Message>, Box<Diagnostic>> {
+        let mut json = serde_json::Deserializer::from_str(plan);
+        let plan = Plan::deserialize(&mut json).map_err(|it| bad(format!("the plan is not understood: {it}")))?;
+        let done = match self {
+            Goal::Apply => plan.apply(messages),
+            Goal::Undo => plan.undo(messages),
+        };
+        done.map_err(|it| Box::new(it.diagnostic()))
+    }
+}

@@ -1,0 +1,94 @@
+//! Who writes the summaries: the digest, an endpoint, or one of those that make tests repeatable
+//! (CP-66).
+
+mod endpoint;
+
+use msg_compact::{SummaryError, SummaryRequest, digest};
+use msg_core::Diagnostic;
+
+pub(crate) use self::endpoint::Endpoint;
+use super::options::{OneOrMany, bad};
+
+/// A way to answer requests.
+pub(crate) enum Summarizer<'a> {
+    /// Without a model.
+    Digest,
+    /// A model behind an endpoint.
+    Endpoint(&'a Endpoint),
+    /// A testing aid.
+    Test(Test),
+}
+
+/// A testing aid: fails where a text occurs, answers by rule elsewhere.
+pub(crate) struct Test {
+    fail_on: Vec<String>,
+    answer: TestAnswer,
+}
+
+enum TestAnswer {
+    Fixed(String),
+    Len,
+    Hash,
+    Echo(usize),
+    Digest,
+    Error,
+}
+
+impl Summarizer<'_> {
+    /// Answers requests of one step, in their order.
+    pub(crate) fn answer(&self, requests: &[SummaryRequest]) -> Vec<Result<String, SummaryError>> {
+        match self {
+            Summarizer::Digest => requests.iter().map(|it| Ok(digest(it))).collect(),
+            Summarizer::Endpoint(endpoint) => endpoint.answer(requests),
+            Summarizer::Test(test) => requests.iter().map(|it| test.answer(it)).collect(),
+        }
+    }
+}
+
+impl Test {
+    /// The aid that these texts describe; none if there are none.
+    pub(crate) fn parse(texts: &OneOrMany) -> Result<Option<Self>, Box<Diagnostic>> {
+        let texts = texts.texts();
+        if texts.is_empty() {
+            return Ok(None);
+        }
+        let mut test = Test { fail_on: Vec::new(), answer: TestAnswer::Digest };
+        for text in texts {
+            match text.split_once(':') {
+                Some(("fail-on", what)) => test.fail_on.push(what.to_owned()),
+                _ => test.answer = TestAnswer::parse(text)?,
+            }
+        }
+        Ok(Some(test))
+    }
+
+    fn answer(&self, request: &SummaryRequest) -> Result<String, SummaryError> {
+        let source = request.source_text();
+        if self.fail_on.iter().any(|it| source.contains(it.as_str())) {
+            return Err(SummaryError::new("the test summariser fails on this text"));
+        }
+        match &self.answer {
+            TestAnswer::Fixed(text) => Ok(text.clone()),
+            TestAnswer::Len => Ok(format!("LEN {}", request.replaced_bytes())),
+            TestAnswer::Hash => Ok(format!("{:016x}", request.source_hash())),
+            TestAnswer::Echo(n) => Ok(source.chars().take(*n).collect()),
+            TestAnswer::Digest => Ok(digest(request)),
+            TestAnswer::Error => Err(SummaryError::new("the test summariser always fails")),
+        }
+    }
+}
+
+impl TestAnswer {
+    fn parse(text: &str) -> Result<Self, Box<Diagnostic>> {
+        let unknown = || bad(format!("no test summariser is called {text:?}"));
+        match (text, text.split_once(':')) {
+            ("len", _) => Ok(TestAnswer::Len),
+            ("hash", _) => Ok(TestAnswer::Hash),
+            ("digest", _) => Ok(TestAnswer::Digest),
+            ("error", _) => Ok(TestAnswer::Error),
+            (_, Some(("fixed", text))) => Ok(TestAnswer::Fixed(text.to_owned())),
+            (_, Some(("echo", n))) => n.parse().map(TestAnswer::Echo).map_err(|_| unknown()),
+            _ => Err(unknown()),
+        }
+    }
+}

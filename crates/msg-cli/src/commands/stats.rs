@@ -1,0 +1,84 @@
+//! `msg stats`: what a conversation is made of (CP-71): messages, bytes and tokens by role, section
+//! and tool, the largest parts, and how it grew.
+//!
+//! Counting is `msg-compact`'s; this file gathers, and its neighbours draw.
+
+mod chart;
+mod gather;
+mod svg;
+mod table;
+
+use std::path::PathBuf;
+
+use msg_core::Diagnostic;
+
+use self::gather::Stats;
+use super::Command;
+use super::fit::args::CountArgs;
+use super::fit::options::{self, FitOptions};
+use crate::cli::Context;
+use crate::document::Document;
+use crate::exit::{Failure, Status};
+use crate::input::InputArgs;
+use crate::jsonl::{self, Answer, LineArgs, to_json};
+use crate::output::{Output, OutputArgs};
+
+/// Count messages, bytes and tokens by role, section and tool; show the largest parts and the growth.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    count: CountArgs,
+    /// How many of the largest parts to list.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+    /// Draw the growth as a picture into FILE.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Print the numbers as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    lines: LineArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Command for Args {
+    fn run(self, cx: &Context) -> Result<Status, Failure> {
+        let mut options = self.count.options()?;
+        options.top = Some(self.top);
+        let mut input = self.input.open()?;
+        let mut out = self.output.open(&input)?;
+        if self.lines.jsonl {
+            let named = self.input.from;
+            return jsonl::run(cx, &self.lines, input, out, None, |line| {
+                let options = options::of_line(line, &options)?;
+                let options = options::with_tools(&options, line);
+                let messages = Document::read(named, line)?.into_messages();
+                Ok(Answer::of(&Stats::gather(messages, &options)?, Status::Clean))
+            });
+        }
+        let bytes = input.read_all()?;
+        let options = options::with_tools(&options, &bytes).into_owned();
+        let messages = Document::of(cx, bytes, &input.name, self.input.from)?.into_messages();
+        let refused = |it: Box<Diagnostic>| Failure::document(*it, &input.name, Vec::new());
+        let stats = Stats::gather(messages, &options).map_err(refused)?;
+        if let Some(path) = &self.svg {
+            let mut file = Output::file(path, &input)?;
+            file.write(svg::draw(&stats, options.budget).as_bytes())?;
+            file.finish()?;
+        }
+        let mut text = if self.json { to_json(&stats) } else { for_people(&stats, &options).into_bytes() };
+        text.push(b'\n');
+        out.write(&text)?;
+        out.finish().map(|()| Status::Clean)
+    }
+}
+
+fn for_people(stats: &Stats, options: &FitOptions) -> String {
+    let table = table::draw(stats);
+    let chart = chart::draw(&stats.growth, options.budget);
+    format!("{table}\n{chart}")
+}

@@ -1,0 +1,183 @@
+//! The forms of a summary (CP-24): a text, or a call with its result, and what a provider's profile
+//! makes of the choice.
+
+use msg_chainast::{AfterTool, BodyPairKind, IdPattern, Profile, ReasoningRequired, constants};
+use msg_core::{CountingIds, Message, Part, Reasoning, Role, Severity, ToolCall, ToolResult};
+
+use super::{Item, PairState, Workbench};
+
+/// Which form a summary has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Form {
+    /// A completion: prefix and answer.
+    Text,
+    /// The summarization pair: a call, and the answer as its result.
+    Call,
+    /// Text if all replaced pairs are completions, else call.
+    #[default]
+    Auto,
+}
+
+/// What a profile says about the form of summaries.
+#[derive(Debug, Clone)]
+pub(crate) struct FormRules {
+    /// Two assistant messages in a row are refused.
+    pub(crate) alternate: bool,
+    /// No user message directly after tool results.
+    pub(crate) assistant_after_tool: bool,
+    /// Messages with calls must carry reasoning.
+    pub(crate) require_reasoning: bool,
+    pub(crate) reasoning_fallback: String,
+    pub(crate) id_pattern: IdPattern,
+}
+
+/// How a summary is written, once it is known what it replaces and where it stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Shape {
+    pub(crate) call: bool,
+    pub(crate) signed: bool,
+    /// Reasoning parts put in front of the call.
+    pub(crate) reasoning: Vec<Reasoning>,
+    pub(crate) prefix: Box<str>,
+}
+
+impl FormRules {
+    /// What a provider's profile says.
+    pub(crate) fn of(profile: &Profile) -> Self {
+        Self {
+            alternate: profile.alternate,
+            assistant_after_tool: profile.after_tool == AfterTool::Assistant,
+            require_reasoning: profile.reasoning_require == ReasoningRequired::Calls,
+            reasoning_fallback: profile.reasoning_fallback.clone(),
+            id_pattern: id_pattern(profile),
+        }
+    }
+}
+
+/// The pattern of fresh ids: the usual one, or the profile's own where the provider refuses that.
+fn id_pattern(profile: &Profile) -> IdPattern {
+    let usual: IdPattern = default_pattern();
+    let sample = usual.generate(constants::SUMMARIZATION_TOOL_NAME, 0, &mut CountingIds::default());
+    let fits = profile.id_class.accepts(&sample)
+        && sample.len() >= profile.id_min
+        && (profile.id_max == 0 || sample.len() <= profile.id_max);
+    let refused = !fits || profile.id_shape;
+    if refused && profile.id_severity == Severity::Error {
+        profile.id_pattern.clone()
+    } else {
+        usual
+    }
+}
+
+/// The pattern of fresh ids without a profile (CA-61).
+pub(crate) fn default_pattern() -> IdPattern {
+    constants::TOOL_CALL_ID_PATTERN.parse().expect("the default pattern is well formed")
+}
+
+impl Workbench<'_> {
+    /// The shape of a summary of these pairs. `current`: in the current turn; `followed`: another
+    /// pair of the section stands behind it.
+    pub(crate) fn shape<'p>(
+        &self,
+        form: Form,
+        prefix: &str,
+        replaced: impl Iterator<Item = &'p PairState> + Clone,
+        current: bool,
+        followed: bool,
+    ) -> Shape {
+        let all_completions = || replaced.clone().all(|it| it.kind == BodyPairKind::Completion);
+        let mut call = match form {
+            Form::Text => false,
+            Form::Call => true,
+            Form::Auto => !all_completions(),
+        };
+        if !call && self.rules.alternate && followed {
+            call = true;
+        }
+        if call && self.rules.assistant_after_tool && !followed {
+            call = false;
+        }
+        let signed = call && current && replaced.clone().any(|it| self.has_call_signature(it));
+        let reasoning = if call { self.reasoning_for(replaced, current) } else { Vec::new() };
+        Shape { call, signed, reasoning, prefix: prefix.into() }
+    }
+
+    fn has_call_signature(&self, pair: &PairState) -> bool {
+        let Some(assistant) = pair.items.first() else { return false };
+        self.message(assistant)
+            .tool_calls()
+            .any(|it| it.signature.as_deref().is_some_and(|it| !it.is_empty()))
+    }
+
+    fn reasoning_for<'p>(
+        &self,
+        replaced: impl Iterator<Item = &'p PairState>,
+        current: bool,
+    ) -> Vec<Reasoning> {
+        if !current && !self.rules.require_reasoning {
+            return Vec::new();
+        }
+        let first = replaced
+            .filter_map(|it| it.items.first())
+            .map(|it| reasoning_of(self.message(it)))
+            .find(|it| !it.is_empty());
+        match first {
+            Some(found) => found,
+            None if self.rules.require_reasoning => {
+                vec![Reasoning::new(self.rules.reasoning_fallback.clone())]
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// The messages of a summary with this text and, in call form, this id.
+    pub(crate) fn summary(&self, shape: &Shape, text: &str, id: &str) -> Vec<Message> {
+        if !shape.call {
+            let text = format!("{}{text}", shape.prefix);
+            return vec![Message::new(Role::Assistant).with_text(text)];
+        }
+        let signature = shape.signed.then(|| constants::FAKE_SIGNATURE_GEMINI.to_owned());
+        let call = ToolCall {
+            signature,
+            ..ToolCall::new(
+                id,
+                constants::SUMMARIZATION_TOOL_NAME,
+                constants::SUMMARIZATION_TOOL_ARGS,
+            )
+        };
+        let result = ToolResult {
+            name: Some(constants::SUMMARIZATION_TOOL_NAME.to_owned()),
+            ..ToolResult::new(id, text)
+        };
+        let mut assistant = Message::new(Role::Assistant);
+        assistant.parts = shape.reasoning.iter().cloned().map(Part::Reasoning).collect();
+        assistant.parts.push(Part::ToolCall(call));
+        vec![assistant, Message::new(Role::Tool).with_part(Part::ToolResult(result))]
+    }
+
+    /// The pair of a summary, standing for the input message at this index.
+    pub(crate) fn summary_pair(
+        &self,
+        shape: &Shape,
+        text: &str,
+        id: &str,
+        input: u32,
+    ) -> PairState {
+        let messages = self.summary(shape, text, id);
+        let items: Vec<Item> = messages.into_iter().map(|it| self.made(it, input)).collect();
+        PairState {
+            items,
+            kind: if shape.call { BodyPairKind::Summarization } else { BodyPairKind::Completion },
+            summary: true,
+            pinned: false,
+            cut: true,
+            calls: u32::from(shape.call),
+        }
+    }
+}
+
+/// The reasoning parts of a message that are not empty.
+fn reasoning_of(message: &Message) -> Vec<Reasoning> {
+    let is_empty = |it: &&Reasoning| !it.is_signed() && it.display_text().is_empty();
+    message.reasoning().filter(|it| !is_empty(it)).cloned().collect()
+}

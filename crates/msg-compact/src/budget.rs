@@ -1,0 +1,184 @@
+//! What a history may cost (CP-10, CP-12, CP-16): a limit, what is reserved, and when to begin and
+//! where to stop. It only compares numbers.
+
+use std::collections::BTreeMap;
+
+use crate::{Error, Tally, tally::Cost};
+
+/// What costs are measured in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Unit {
+    /// Tokens of the tally's counter, the base of the request included.
+    #[default]
+    Tokens,
+    /// UTF-8 bytes of the messages (CA-20).
+    Bytes,
+}
+
+impl Unit {
+    /// The word: `tokens`, `bytes`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Unit::Tokens => "tokens",
+            Unit::Bytes => "bytes",
+        }
+    }
+
+    pub(crate) fn of(self, cost: Cost) -> u64 {
+        match self {
+            Unit::Tokens => cost.tokens,
+            Unit::Bytes => cost.bytes,
+        }
+    }
+}
+
+/// What is kept free of the limit, for the reply (CP-10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reserve {
+    /// This much, in the budget's unit.
+    Fixed(u64),
+    /// This share of the limit, below 100.
+    Percent(u64),
+}
+
+/// A limit with its reserve, its trigger and its target (CP-10).
+///
+/// ```
+/// use msg_compact::{Budget, Reserve};
+///
+/// let budget = Budget::tokens(100_000).reserve(Reserve::Percent(25)).trigger(90).target(60);
+/// assert_eq!(budget.usable()?, 75_000);
+/// # Ok::<(), msg_compact::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Budget {
+    limit: u64,
+    unit: Unit,
+    reserve: Reserve,
+    trigger: u64,
+    target: Option<u64>,
+    tool_caps: BTreeMap<String, u64>,
+}
+
+/// Whether a history is over its budget (CP-16).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decision {
+    /// Whether to compact: the total is over the trigger.
+    pub over: bool,
+    /// What the history costs, in the budget's unit.
+    pub total: u64,
+    /// What it may cost.
+    pub usable: u64,
+}
+
+impl Budget {
+    /// A budget in tokens.
+    pub fn tokens(limit: u64) -> Self {
+        Self::new(limit, Unit::Tokens)
+    }
+
+    /// A budget in bytes.
+    pub fn bytes(limit: u64) -> Self {
+        Self::new(limit, Unit::Bytes)
+    }
+
+    /// A budget in a unit; nothing reserved, trigger and target at 100 %.
+    pub fn new(limit: u64, unit: Unit) -> Self {
+        let (reserve, tool_caps) = (Reserve::Fixed(0), BTreeMap::new());
+        Self { limit, unit, reserve, trigger: 100, target: None, tool_caps }
+    }
+
+    /// The same numbers in another unit.
+    #[must_use]
+    pub fn in_unit(mut self, unit: Unit) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    /// Keeps this free.
+    #[must_use]
+    pub fn reserve(mut self, reserve: Reserve) -> Self {
+        self.reserve = reserve;
+        self
+    }
+
+    /// Compacts only above this percentage of what is usable; 100 if not set.
+    #[must_use]
+    pub fn trigger(mut self, percent: u64) -> Self {
+        self.trigger = percent;
+        self
+    }
+
+    /// Compacts down to this percentage of what is usable; the trigger if not set.
+    #[must_use]
+    pub fn target(mut self, percent: u64) -> Self {
+        self.target = Some(percent);
+        self
+    }
+
+    /// Cuts outputs of this tool (`*`: of any other) to this many bytes, always and first (CP-33).
+    #[must_use]
+    pub fn tool_cap(mut self, tool: impl Into<String>, bytes: u64) -> Self {
+        self.tool_caps.insert(tool.into(), bytes);
+        self
+    }
+
+    /// The limit, nothing subtracted.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// What it is measured in.
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// What may be used: the limit without the reserve.
+    ///
+    /// # Errors
+    /// The budget makes no sense: limit or usable part 0, a reserve of 100 % or more, or not
+    /// 1 ≤ target ≤ trigger ≤ 100.
+    pub fn usable(&self) -> Result<u64, Error> {
+        let bad = |reason| Err(Error::BadBudget { reason });
+        if self.limit == 0 {
+            return bad("the limit must be above 0");
+        }
+        let usable = match self.reserve {
+            Reserve::Percent(100..) => return bad("the reserve must be below 100 %"),
+            Reserve::Percent(percent) => share(self.limit, 100 - percent),
+            Reserve::Fixed(reserve) => self.limit.saturating_sub(reserve),
+        };
+        if usable == 0 {
+            return bad("nothing is left besides the reserve");
+        }
+        let target = self.target.unwrap_or(self.trigger);
+        if !(1..=100).contains(&self.trigger) || !(1..=self.trigger).contains(&target) {
+            return bad("expected 1 ≤ target ≤ trigger ≤ 100");
+        }
+        Ok(usable)
+    }
+
+    /// Whether a history is over the budget. O(1).
+    ///
+    /// # Errors
+    /// As [`Budget::usable`].
+    pub fn check(&self, tally: &Tally) -> Result<Decision, Error> {
+        let usable = self.usable()?;
+        let total = self.unit.of(tally.total());
+        Ok(Decision { over: total > share(usable, self.trigger), total, usable })
+    }
+
+    /// Above this total compacting begins; down to this one it goes.
+    pub(crate) fn marks(&self, usable: u64) -> (u64, u64) {
+        (share(usable, self.trigger), share(usable, self.target.unwrap_or(self.trigger)))
+    }
+
+    pub(crate) fn tool_caps(&self) -> &BTreeMap<String, u64> {
+        &self.tool_caps
+    }
+}
+
+/// A percentage, rounded down.
+pub(crate) fn share(whole: u64, percent: u64) -> u64 {
+    u64::try_from(u128::from(whole) * u128::from(percent) / 100).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,469 @@
+//! The state machine (CP-20): runs the stages, hands out what has to be summarised, takes the
+//! answers in any order, and says in the end what came of it. It does no I/O and waits for nobody.
+
+use msg_chainast::ChainAst;
+use msg_core::{Diagnostic, IdSource, Message};
+
+use crate::{
+    Budget, Pipeline, Tally, Unit,
+    bench::{self, FormRules, Limits, Workbench},
+    codes,
+    error::{AnswerError, Error, SummaryError},
+    outcome::{CannotFit, Compaction, FloorPart, Outcome, Totals, Unchanged},
+    pipeline::{Stage, When, caps_stage},
+    plan::plan_of,
+    policy::Progress,
+    record::{Before, CompactionRecord},
+    request::{RequestId, SummaryRequest},
+    tally::Cost,
+};
+
+/// How often the stages are run through (CP-11).
+const MAX_ROUNDS: usize = 8;
+
+/// The largest prompt of a request without a budget.
+const DEFAULT_MAX_PROMPT: u64 = 100_000;
+
+/// A compaction that is going on.
+///
+/// ```
+/// use msg_chainast::ChainAst;
+/// use msg_compact::{Budget, Compactor, Outcome, Preset, Step, Tally, count};
+/// use msg_core::{Message, SeededIds};
+///
+/// let mut history = vec![Message::system("Be brief.")];
+/// for turn in 0..20 {
+///     history.push(Message::user(format!("question {turn}")));
+///     history.push(Message::assistant("word ".repeat(100)));
+/// }
+/// let ast = ChainAst::parse(history.clone()).expect("the chain is valid");
+/// let tally = Tally::of(&ast, Box::new(count::Script::new()), &[]);
+/// let budget = Budget::tokens(600);
+/// let pipeline = Preset::Balanced.pipeline();
+/// let mut ids = SeededIds::new(1);
+///
+/// let mut compactor = Compactor::plan(&ast, &tally, Some(&budget), &pipeline, &mut ids)?;
+/// let outcome = loop {
+///     match compactor.next() {
+///         Step::Summarize(requests) => {
+///             for request in requests {
+///                 // Ask a model with `request.prompt()`, here or on another thread.
+///                 compactor.answer(request.id(), Ok("They talked.".into()))?;
+///             }
+///         }
+///         Step::Done(outcome) => break outcome,
+///     }
+/// };
+/// let Outcome::Compacted(compaction) = outcome else { panic!("it fits when compacted") };
+/// assert!(compaction.after.tokens <= 600);
+/// let shorter = compaction.plan.apply(history.clone())?;
+/// assert_eq!(compaction.plan.undo(shorter)?, history);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Compactor<'a> {
+    bench: Workbench<'a>,
+    pipeline: &'a Pipeline,
+    caps: Option<Stage>,
+    before: Totals,
+    floor: bench::Floor,
+    records: Vec<CompactionRecord>,
+    max_requests: usize,
+    state: State,
+}
+
+/// Where in the pipeline the compaction is.
+enum State {
+    /// Before this stage of this round.
+    Before {
+        round: usize,
+        stage: usize,
+        changes: usize,
+    },
+    /// In this stage: the policy's next step, and what the stage found.
+    In {
+        round: usize,
+        stage: usize,
+        changes: usize,
+        at: u32,
+        before: Option<Before>,
+    },
+    Done,
+}
+
+/// What a compaction wants next.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// Answers to these requests, in any order.
+    Summarize(Vec<SummaryRequest>),
+    /// Nothing more.
+    Done(Outcome),
+}
+
+/// A request that was refused, to be skipped in the next run until its units change (CP-26).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[serde(transparent)]
+pub struct Refused(u64);
+
+impl<'a> Compactor<'a> {
+    /// Begins to compact a tree whose messages `tally` counts. Nothing is asked yet.
+    ///
+    /// # Errors
+    /// The budget makes no sense, or the tally is not the tree's.
+    pub fn plan(
+        ast: &'a ChainAst,
+        tally: &'a Tally,
+        budget: Option<&'a Budget>,
+        pipeline: &'a Pipeline,
+        ids: &'a mut (dyn IdSource + Send),
+    ) -> Result<Self, Error> {
+        let inputs: Vec<&Message> = ast.messages().collect();
+        if inputs.len() != tally.len() {
+            return Err(Error::Tally { messages: inputs.len(), counted: tally.len() });
+        }
+        let limits = budget.map(|it| limits(it, tally)).transpose()?;
+        let sections =
+            bench::sections(ast, ast.cut_points(pipeline.profile.as_ref()), tally, &pipeline.pins);
+        let total = tally.total();
+        let before = Totals { messages: inputs.len(), bytes: total.bytes, tokens: total.tokens };
+        let base = Cost { tokens: tally.base(), bytes: 0 };
+        let default_prompt = limits.map_or(DEFAULT_MAX_PROMPT, |it| it.usable);
+        let bench = Workbench {
+            inputs,
+            counter: tally.counter(),
+            unit: budget.map_or(pipeline.unit, Budget::unit),
+            limits,
+            pins_first_user: pipeline.pins.iter().any(|it| matches!(it, crate::Pin::FirstUser)),
+            rules: form_rules(pipeline),
+            on_failure: pipeline.on_failure,
+            max_prompt: pipeline.max_prompt.unwrap_or(default_prompt),
+            ids,
+            base,
+            sections,
+            sum: total - base,
+            edits: Vec::new(),
+            asks: Vec::new(),
+            used_ids: None,
+            next_request: 0,
+            requests: 0,
+            refused: Default::default(),
+            refused_policies: Default::default(),
+            accepted: 0,
+            changes: 0,
+        };
+        let caps = budget
+            .and_then(caps_stage)
+            .map(|it| Stage { policy: Box::new(it), when: When::Always });
+        let floor = bench.floor();
+        let max_requests = max_requests(&bench, pipeline);
+        let state = State::Before { round: 0, stage: 0, changes: 0 };
+        let mut it =
+            Self { bench, pipeline, caps, before, floor, records: Vec::new(), max_requests, state };
+        if it.before.messages == 0 || it.is_hopeless() {
+            it.state = State::Done;
+        }
+        tracing::debug_span!("compact_plan", messages = it.before.messages, stages = it.n_stages())
+            .in_scope(|| {});
+        Ok(it)
+    }
+
+    /// An upper bound on the summaries that will be asked for, known before the first one is.
+    pub fn max_requests(&self) -> usize {
+        self.max_requests
+    }
+
+    /// Skips the requests that an earlier run refused, as long as their units are unchanged.
+    #[must_use]
+    pub fn skip(mut self, refused: &[Refused]) -> Self {
+        self.bench.refused.extend(refused.iter().map(|it| it.0));
+        self
+    }
+
+    /// The requests that were refused so far, those of [`Compactor::skip`] included.
+    pub fn refused(&self) -> Vec<Refused> {
+        self.bench.refused.iter().map(|it| Refused(*it)).collect()
+    }
+
+    /// Goes on until summaries are needed or all is done. While requests are open, gives those
+    /// again; once all is done, gives the outcome again.
+    #[expect(clippy::should_implement_trait, reason = "it never ends, so it is no iterator")]
+    pub fn next(&mut self) -> Step {
+        loop {
+            let open: Vec<SummaryRequest> = self.open().cloned().collect();
+            if !open.is_empty() {
+                return Step::Summarize(open);
+            }
+            if !self.bench.asks.is_empty() {
+                self.bench.settle();
+            }
+            if !self.advance() {
+                return Step::Done(self.outcome());
+            }
+        }
+    }
+
+    /// Takes the answer to a request.
+    ///
+    /// # Errors
+    /// No open request has this id, or it is answered already; nothing changes then.
+    pub fn answer(
+        &mut self,
+        id: RequestId,
+        answer: Result<String, SummaryError>,
+    ) -> Result<(), AnswerError> {
+        let ask = self.bench.asks.iter_mut().find(|it| it.request.id == id);
+        let ask = ask.ok_or(AnswerError::Unknown { id: id.number() })?;
+        if ask.answer.is_some() {
+            return Err(AnswerError::Twice { id: id.number() });
+        }
+        tracing::debug_span!("compact_answer", request = id.number(), ok = answer.is_ok())
+            .in_scope(|| {});
+        ask.answer = Some(answer);
+        Ok(())
+    }
+
+    fn open(&self) -> impl Iterator<Item = &SummaryRequest> {
+        self.bench.asks.iter().filter(|it| it.answer.is_none()).map(|it| &it.request)
+    }
+
+    fn n_stages(&self) -> usize {
+        self.pipeline.stages.len() + usize::from(self.caps.is_some())
+    }
+
+    fn stage(&self, number: usize) -> &Stage {
+        match (&self.caps, number) {
+            (Some(caps), 0) => caps,
+            (caps, number) => &self.pipeline.stages[number - usize::from(caps.is_some())],
+        }
+    }
+
+    /// One step of one stage; false when all is done.
+    fn advance(&mut self) -> bool {
+        match std::mem::replace(&mut self.state, State::Done) {
+            State::Done => false,
+            State::Before { round, stage, changes } if stage < self.n_stages() => {
+                let it = self.stage(stage);
+                if it.when == When::Over && !self.bench.over() {
+                    self.state = State::Before { round, stage: stage + 1, changes };
+                } else {
+                    let before = self.pipeline.record.is_some().then(|| Before::new(&self.bench));
+                    self.state = State::In { round, stage, changes, at: 0, before };
+                }
+                true
+            }
+            State::Before { round, changes, .. } => self.next_round(round, changes),
+            State::In { round, stage, changes, at, before } => {
+                let found = self.bench.changes;
+                match self.step(stage, at) {
+                    Progress::Ask => {
+                        self.state = State::In { round, stage, changes, at: at + 1, before };
+                    }
+                    Progress::Done => {
+                        self.end_stage(stage, before);
+                        self.state = State::Before { round, stage: stage + 1, changes };
+                    }
+                }
+                debug_assert!(self.bench.changes >= found);
+                true
+            }
+        }
+    }
+
+    fn step(&mut self, stage: usize, at: u32) -> Progress {
+        let policy = match (&self.caps, stage) {
+            (Some(caps), 0) => &caps.policy,
+            (caps, number) => &self.pipeline.stages[number - usize::from(caps.is_some())].policy,
+        };
+        let span = tracing::debug_span!(
+            "compact_stage",
+            policy = policy.name(),
+            at,
+            total = self.bench.total()
+        );
+        span.in_scope(|| policy.step(at, &mut self.bench))
+    }
+
+    fn end_stage(&mut self, stage: usize, before: Option<Before>) {
+        debug_assert_eq!(
+            self.bench.sum,
+            self.bench.items().map(|it| it.cost).sum(),
+            "the kept sum is the recounted one"
+        );
+        let Some((before, info)) = before.zip(self.pipeline.record.as_ref()) else { return };
+        let policy = &self.stage(stage).policy;
+        let (name, config) = (policy.name(), policy.config());
+        let record = before.record(&self.bench, name, config, info, self.records.len());
+        if !record.compacted_message_ids.is_empty()
+            || record.original_token_count != record.result_token_count
+        {
+            self.records.push(record);
+        }
+    }
+
+    /// Whether another round is worth it; sets the state for it.
+    fn next_round(&mut self, round: usize, changes: usize) -> bool {
+        let above = self.bench.limits.is_some_and(|it| self.bench.total() > it.target);
+        let changed = self.bench.changes > changes;
+        if above && changed && round + 1 < MAX_ROUNDS {
+            self.state = State::Before { round: round + 1, stage: 0, changes: self.bench.changes };
+            return true;
+        }
+        false
+    }
+
+    /// Whether not even the floor fits, and no stage may lower it (CP-13).
+    fn is_hopeless(&self) -> bool {
+        let Some(limits) = self.bench.limits else { return false };
+        let may_lower = self.pipeline.stages.iter().any(|it| it.policy.lowers_floor());
+        self.bench.total() > limits.usable
+            && self.floor.without_note() > limits.usable
+            && !self.pipeline.best_effort
+            && !may_lower
+    }
+
+    fn outcome(&self) -> Outcome {
+        let total = self.bench.total();
+        let usable = self.bench.limits.map(|it| it.usable);
+        let fits = usable.is_none_or(|it| total <= it);
+        let changed = self.bench.changes > 0;
+        match (fits, changed) {
+            (true, true) => Outcome::Compacted(self.compaction()),
+            (true, false) => Outcome::NotNeeded(Unchanged {
+                totals: self.before,
+                edits: self.edits(),
+                requests: self.bench.requests,
+            }),
+            (false, _) => Outcome::CannotFit(self.cannot_fit(usable.unwrap_or_default(), changed)),
+        }
+    }
+
+    fn cannot_fit(&self, usable: u64, changed: bool) -> CannotFit {
+        let floor = self.floor.total();
+        CannotFit {
+            floor,
+            usable,
+            why: if floor <= usable { FloorPart::Policies } else { self.floor.largest() },
+            best: changed.then(|| Box::new(self.compaction())),
+            totals: self.before,
+            reached: self.bench.total(),
+            requests: self.bench.requests,
+        }
+    }
+
+    fn compaction(&self) -> Compaction {
+        let plan = plan_of(&self.bench.inputs, self.bench.items());
+        let first_changed = self.first_changed();
+        Compaction {
+            plan,
+            edits: self.edits(),
+            records: self.records.clone(),
+            before: self.before,
+            after: Totals {
+                messages: self.bench.items().count(),
+                bytes: self.bench.sum.bytes,
+                tokens: self.bench.sum.tokens + self.bench.base.tokens,
+            },
+            first_changed,
+            requests: self.bench.requests,
+        }
+    }
+
+    /// The first place at which output and input differ: what a prompt cache loses.
+    fn first_changed(&self) -> usize {
+        let same = |(item, input): &(&bench::Item, &&Message)| match &item.made {
+            Some(made) => **made == ***input,
+            None => {
+                std::ptr::eq(self.bench.inputs[item.input as usize], **input)
+                    || self.bench.inputs[item.input as usize] == **input
+            }
+        };
+        self.bench.items().zip(&self.bench.inputs).take_while(same).count()
+    }
+
+    /// The edits in the order of the input; those of one message in the order in which they were
+    /// made.
+    fn edits(&self) -> Vec<Diagnostic> {
+        let mut edits = self.bench.edits.clone();
+        edits.sort_by_key(|it| it.at.message);
+        edits
+    }
+}
+
+impl CannotFit {
+    /// The finding as a diagnostic.
+    pub fn diagnostic(&self, unit: Unit) -> Diagnostic {
+        let Self { floor, usable, why, reached, .. } = self;
+        let unit = unit.as_str();
+        let message = match why {
+            FloorPart::Policies => format!(
+                "the history could be brought to {reached} {unit}, {usable} are allowed; the policies \
+                 in use reach no less, although {floor} would be possible"
+            ),
+            other => format!(
+                "the history cannot have less than {floor} {unit}, {usable} are allowed; the largest \
+                 part of that is {}",
+                other.as_str()
+            ),
+        };
+        Diagnostic::error(codes::of("compact::cannot-fit"), message)
+    }
+}
+
+/// Compacts in one go, with a function that answers each request.
+///
+/// # Errors
+/// As [`Compactor::plan`].
+pub fn compact_with<F>(
+    ast: &ChainAst,
+    tally: &Tally,
+    budget: Option<&Budget>,
+    pipeline: &Pipeline,
+    ids: &mut (dyn IdSource + Send),
+    mut ask: F,
+) -> Result<Outcome, Error>
+where
+    F: FnMut(&SummaryRequest) -> Result<String, SummaryError>,
+{
+    let mut compactor = Compactor::plan(ast, tally, budget, pipeline, ids)?;
+    loop {
+        match compactor.next() {
+            Step::Done(outcome) => return Ok(outcome),
+            Step::Summarize(requests) => {
+                for request in requests {
+                    let answer = ask(&request);
+                    compactor
+                        .answer(request.id(), answer)
+                        .expect("the request is open and asked once");
+                }
+            }
+        }
+    }
+}
+
+fn limits(budget: &Budget, tally: &Tally) -> Result<Limits, Error> {
+    let usable = budget.usable()?;
+    let (trigger, target) = budget.marks(usable);
+    let total = budget.unit().of(tally.total());
+    Ok(Limits { limit: budget.limit(), usable, target, triggered: total > trigger })
+}
+
+fn form_rules(pipeline: &Pipeline) -> FormRules {
+    match &pipeline.profile {
+        None => FormRules {
+            alternate: false,
+            assistant_after_tool: false,
+            require_reasoning: false,
+            reasoning_fallback: String::new(),
+            id_pattern: bench::default_pattern(),
+        },
+        Some(profile) => FormRules::of(profile),
+    }
+}
+
+fn max_requests(bench: &Workbench<'_>, pipeline: &Pipeline) -> usize {
+    let sections = bench.sections.len();
+    let pairs = bench.sections.iter().map(|it| it.pairs.len()).sum();
+    let one: usize = pipeline.stages.iter().map(|it| it.policy.max_requests(sections, pairs)).sum();
+    if bench.limits.is_some() { one.saturating_mul(MAX_ROUNDS) } else { one }
+}

@@ -1,0 +1,57 @@
+//! Exact counts (CP-54), behind the feature `bpe`: the vocabularies are compiled in, nothing is
+//! fetched.
+#![cfg(feature = "bpe")]
+
+use bpe_openai::Tokenizer;
+
+use super::{ErrorBar, TokenCounter};
+
+/// Counts as OpenAI's models do. Text that spells a special token is ordinary text.
+///
+/// ```
+/// use msg_compact::{TokenCounter, count::Bpe};
+///
+/// assert_eq!(Bpe::o200k().text("hello world"), 2);
+/// ```
+#[derive(Clone, Copy)]
+pub struct Bpe {
+    name: &'static str,
+    tokenizer: &'static Tokenizer,
+    tool_overhead: u64,
+}
+
+impl Bpe {
+    /// The vocabulary of GPT-4o and later.
+    pub fn o200k() -> Self {
+        Self { name: "o200k", tokenizer: bpe_openai::o200k_base(), tool_overhead: 7 }
+    }
+
+    /// The vocabulary of GPT-4 and GPT-3.5.
+    pub fn cl100k() -> Self {
+        Self { name: "cl100k", tokenizer: bpe_openai::cl100k_base(), tool_overhead: 10 }
+    }
+}
+
+impl TokenCounter for Bpe {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn text(&self, text: &str) -> u64 {
+        self.tokenizer.count(text) as u64
+    }
+
+    fn tool_overhead(&self) -> u64 {
+        self.tool_overhead
+    }
+
+    fn error_bar(&self) -> Option<ErrorBar> {
+        None
+    }
+}
+
+impl std::fmt::Debug for Bpe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Bpe").field(&self.name).finish()
+    }
+}

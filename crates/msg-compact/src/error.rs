@@ -1,0 +1,101 @@
+//! Why nothing was planned, answered or applied.
+
+use msg_core::Diagnostic;
+
+use crate::codes;
+
+/// Why a compaction did not begin.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The budget makes no sense (CP-10).
+    #[error("invalid budget: {reason}")]
+    BadBudget {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A policy, preset, option or counter that does not exist.
+    #[error("unknown {kind} {name:?}{}", expected.as_ref().map(|it| format!(", expected {it}")).unwrap_or_default())]
+    UnknownName {
+        /// What was looked for: `policy`, `preset`, `option` …
+        kind: &'static str,
+        /// The name that was given.
+        name: String,
+        /// What there is.
+        expected: Option<String>,
+    },
+    /// A value of an option that it cannot have.
+    #[error("invalid value of {option}: {reason}")]
+    BadOption {
+        /// The option.
+        option: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The tally is not that of the tree.
+    #[error("the tally counts {counted} messages, the chain has {messages}")]
+    Tally {
+        /// Messages of the tree.
+        messages: usize,
+        /// Messages of the tally.
+        counted: usize,
+    },
+}
+
+/// Why a summary could not be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct SummaryError {
+    /// What the summariser said.
+    pub reason: String,
+}
+
+impl SummaryError {
+    /// An error with this reason.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
+    }
+}
+
+/// Why an answer was not taken (CP-20).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AnswerError {
+    /// No open request has this id.
+    #[error("no open request has the id {id}")]
+    Unknown {
+        /// The id that was given.
+        id: u32,
+    },
+    /// The request has its answer already.
+    #[error("request {id} is answered already")]
+    Twice {
+        /// The id that was given.
+        id: u32,
+    },
+}
+
+/// Why a plan was not applied or undone (CP-61).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The history is not the one that the plan was made for.
+    #[error("message {message} is not the one that the plan was made for")]
+    Mismatch {
+        /// Index of the first message that differs.
+        message: usize,
+    },
+    /// The plan was stored without what it removed, so it cannot be undone.
+    #[error("the plan does not hold what it removed")]
+    NothingKept,
+}
+
+impl PlanError {
+    /// The error as a diagnostic.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let found = Diagnostic::error(codes::of("compact::plan-mismatch"), self.to_string());
+        match self {
+            PlanError::Mismatch { message } => found.at_message(*message),
+            PlanError::NothingKept => found,
+        }
+    }
+}

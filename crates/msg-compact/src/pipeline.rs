@@ -1,0 +1,281 @@
+//! What is done in which order (CP-11), and what may not be touched (CP-42): stages, pins, and what
+//! happens when a summary fails. Running it is the compactor's business.
+
+use std::{collections::BTreeMap, fmt};
+
+use msg_chainast::Profile;
+use msg_core::{Message, Part};
+use serde_json::Value;
+
+use crate::{
+    Error,
+    budget::Unit,
+    policy::{Policy, TruncateToolOutput},
+    record::RecordInfo,
+};
+
+/// When a stage runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum When {
+    /// Only while the chain is over its target.
+    Over,
+    /// In every round.
+    Always,
+}
+
+impl When {
+    pub(crate) fn from_json(value: &Value) -> Result<Self, Error> {
+        match value.as_str() {
+            Some("over") => Ok(When::Over),
+            Some("always") => Ok(When::Always),
+            _ => Err(Error::BadOption {
+                option: "when".into(),
+                reason: format!("found {value}, expected \"over\" or \"always\""),
+            }),
+        }
+    }
+}
+
+/// What to do with units whose summary was refused or failed (CP-23).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum OnFailure {
+    /// They stay, and the pipeline goes on.
+    #[default]
+    Keep,
+    /// The digest takes the summary's place, if it is smaller.
+    Digest,
+}
+
+impl OnFailure {
+    /// The one of this name: `keep`, `digest`.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn named(name: &str) -> Result<Self, Error> {
+        match name {
+            "keep" => Ok(OnFailure::Keep),
+            "digest" => Ok(OnFailure::Digest),
+            _ => Err(Error::UnknownName {
+                kind: "on-failure",
+                name: name.to_owned(),
+                expected: Some("keep or digest".to_owned()),
+            }),
+        }
+    }
+}
+
+/// What stays as it is, whatever the budget (CP-42).
+pub enum Pin {
+    /// The first user message, verbatim, wherever sections are merged or dropped.
+    FirstUser,
+    /// What contains this text.
+    Contains(String),
+    /// What calls this tool.
+    Tool(String),
+    /// What the caller says.
+    When(Box<dyn Fn(&Message) -> bool + Send + Sync>),
+}
+
+impl Pin {
+    /// Reads `first-user`, `contains:TEXT` or `tool:NAME`.
+    ///
+    /// # Errors
+    /// It is none of them.
+    ///
+    /// ```
+    /// use msg_compact::Pin;
+    ///
+    /// assert!(matches!(Pin::parse("tool:plan")?, Pin::Tool(name) if name == "plan"));
+    /// assert!(Pin::parse("last-user").is_err());
+    /// # Ok::<(), msg_compact::Error>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        match text.split_once(':') {
+            _ if text == "first-user" => Ok(Pin::FirstUser),
+            Some(("contains", text)) if !text.is_empty() => Ok(Pin::Contains(text.to_owned())),
+            Some(("tool", name)) if !name.is_empty() => Ok(Pin::Tool(name.to_owned())),
+            _ => Err(Error::UnknownName {
+                kind: "pin",
+                name: text.to_owned(),
+                expected: Some("first-user, contains:TEXT or tool:NAME".to_owned()),
+            }),
+        }
+    }
+
+    /// Whether this message pins its section or pair.
+    pub(crate) fn holds(&self, message: &Message) -> bool {
+        match self {
+            Pin::FirstUser => false,
+            Pin::Contains(text) => message.parts.iter().any(|it| contains(it, text)),
+            Pin::Tool(name) => message.tool_calls().any(|it| it.name == *name),
+            Pin::When(holds) => holds(message),
+        }
+    }
+}
+
+fn contains(part: &Part, text: &str) -> bool {
+    match part {
+        Part::Text(it) | Part::Refusal(it) => it.text.contains(text),
+        Part::ToolCall(it) => it.arguments.text().contains(text),
+        Part::ToolResult(it) => it.content.parts().iter().any(|it| contains(it, text)),
+        _ => false,
+    }
+}
+
+impl fmt::Debug for Pin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pin::FirstUser => f.write_str("FirstUser"),
+            Pin::Contains(text) => f.debug_tuple("Contains").field(text).finish(),
+            Pin::Tool(name) => f.debug_tuple("Tool").field(name).finish(),
+            Pin::When(_) => f.write_str("When(..)"),
+        }
+    }
+}
+
+/// A list of stages, cheapest first, with what they may not touch.
+///
+/// ```
+/// use msg_compact::{Pin, Pipeline, policy::ClearToolUses};
+///
+/// let pipeline = Pipeline::new().over(ClearToolUses::default()).pin(Pin::Tool("plan".into()));
+/// assert_eq!(pipeline.stages(), ["clear-tool-uses"]);
+/// ```
+pub struct Pipeline {
+    pub(crate) stages: Vec<Stage>,
+    pub(crate) pins: Vec<Pin>,
+    pub(crate) profile: Option<Profile>,
+    pub(crate) on_failure: OnFailure,
+    pub(crate) max_prompt: Option<u64>,
+    pub(crate) unit: Unit,
+    pub(crate) best_effort: bool,
+    pub(crate) record: Option<RecordInfo>,
+}
+
+pub(crate) struct Stage {
+    pub(crate) policy: Box<dyn Policy>,
+    pub(crate) when: When,
+}
+
+impl Pipeline {
+    /// No stage; the first user message pinned.
+    pub fn new() -> Self {
+        Self {
+            stages: Vec::new(),
+            pins: vec![Pin::FirstUser],
+            profile: None,
+            on_failure: OnFailure::Keep,
+            max_prompt: None,
+            unit: Unit::Tokens,
+            best_effort: false,
+            record: None,
+        }
+    }
+
+    /// Adds a stage that runs in every round.
+    #[must_use]
+    pub fn always(self, policy: impl Policy + 'static) -> Self {
+        self.stage(Box::new(policy), When::Always)
+    }
+
+    /// Adds a stage that runs while the chain is over its target.
+    #[must_use]
+    pub fn over(self, policy: impl Policy + 'static) -> Self {
+        self.stage(Box::new(policy), When::Over)
+    }
+
+    /// Adds a stage.
+    #[must_use]
+    pub fn stage(mut self, policy: Box<dyn Policy>, when: When) -> Self {
+        self.stages.push(Stage { policy, when });
+        self
+    }
+
+    /// Cuts outputs of these tools (`*`: of any other) to so many bytes, always; for a pipeline
+    /// without a [`Budget`](crate::Budget), which has caps of its own.
+    #[must_use]
+    pub fn tool_caps(mut self, caps: &BTreeMap<String, u64>) -> Self {
+        let policy = Box::new(caps_policy(caps));
+        self.stages.insert(0, Stage { policy, when: When::Always });
+        self
+    }
+
+    /// Adds a pin.
+    #[must_use]
+    pub fn pin(mut self, pin: Pin) -> Self {
+        self.pins.push(pin);
+        self
+    }
+
+    /// Takes these pins instead of all others, the first user message included.
+    #[must_use]
+    pub fn pins(mut self, pins: Vec<Pin>) -> Self {
+        self.pins = pins;
+        self
+    }
+
+    /// Keeps the outcome within what a provider accepts, if the input was.
+    #[must_use]
+    pub fn profile(mut self, profile: &Profile) -> Self {
+        self.profile = Some(profile.clone());
+        self
+    }
+
+    /// What to do when a summary fails; its units stay if not set.
+    #[must_use]
+    pub fn on_failure(mut self, on_failure: OnFailure) -> Self {
+        self.on_failure = on_failure;
+        self
+    }
+
+    /// The largest prompt of a request, in the unit in use; the usable budget if not set, else
+    /// 100 000.
+    #[must_use]
+    pub fn max_prompt(mut self, max: u64) -> Self {
+        self.max_prompt = Some(max);
+        self
+    }
+
+    /// The unit in use where there is no budget; tokens if not set.
+    #[must_use]
+    pub fn unit(mut self, unit: Unit) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    /// Tries even where the floor shows that nothing fits, so that `CannotFit` holds what was
+    /// reached.
+    #[must_use]
+    pub fn best_effort(mut self, best_effort: bool) -> Self {
+        self.best_effort = best_effort;
+        self
+    }
+
+    /// Leaves a record of each stage that changed something (CP-60).
+    #[must_use]
+    pub fn record(mut self, info: RecordInfo) -> Self {
+        self.record = Some(info);
+        self
+    }
+
+    /// The names of the stages, in order.
+    pub fn stages(&self) -> Vec<&'static str> {
+        self.stages.iter().map(|it| it.policy.name()).collect()
+    }
+}
+
+impl Default for Pipeline {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The stage that a budget's caps of single tools stand for (CP-10).
+pub(crate) fn caps_stage(budget: &crate::Budget) -> Option<TruncateToolOutput> {
+    let caps = budget.tool_caps();
+    (!caps.is_empty()).then(|| caps_policy(caps))
+}
+
+fn caps_policy(caps: &BTreeMap<String, u64>) -> TruncateToolOutput {
+    TruncateToolOutput { tools: caps.clone(), named_only: true, ..Default::default() }
+}

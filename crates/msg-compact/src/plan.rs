@@ -1,0 +1,117 @@
+//! A compaction as data (CP-61, CP-62): edits on the beginning of a history, guarded by
+//! fingerprints, that can be stored, applied to a history that has grown, and undone. Making one is
+//! the compactor's business.
+
+mod fingerprint;
+mod make;
+
+use msg_core::Message;
+use serde::{Deserialize, Serialize};
+
+use crate::error::PlanError;
+use fingerprint::{Fingerprints, fingerprint};
+
+pub(crate) use make::plan_of;
+
+/// Edits on the first messages of a history.
+///
+/// The serde form is stable and holds what was removed, unless [`Plan::without_removed`] dropped it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// In the order of the history, none touching another.
+    edits: Vec<PlanEdit>,
+    /// Of the messages that are covered, as they were.
+    before: Fingerprints,
+    /// Of what becomes of them.
+    after: Fingerprints,
+}
+
+/// One replacement of neighbouring messages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanEdit {
+    /// Index of the first message that is replaced.
+    start: usize,
+    /// Index behind the last; `start` for an insertion.
+    end: usize,
+    /// What takes their place.
+    insert: Vec<Message>,
+    /// What was there; absent when it was dropped from the plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    removed: Option<Vec<Message>>,
+}
+
+impl Plan {
+    /// How many messages at the beginning of a history the plan is about.
+    pub fn covers(&self) -> usize {
+        self.before.len()
+    }
+
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty()
+    }
+
+    /// The plan without the messages that it removes: smaller, and not to be undone.
+    #[must_use]
+    pub fn without_removed(mut self) -> Self {
+        self.edits.iter_mut().for_each(|it| it.removed = None);
+        self
+    }
+
+    /// Makes the edits at the beginning of a history and keeps whatever follows. A history to which
+    /// the plan was applied already stays as it is. O(covered).
+    ///
+    /// # Errors
+    /// The history does not begin with the messages that the plan was made for.
+    pub fn apply(&self, history: Vec<Message>) -> Result<Vec<Message>, PlanError> {
+        match self.before.first_difference(&history) {
+            None => Ok(self.edited(history)),
+            Some(message) if self.after.first_difference(&history).is_some() => {
+                Err(PlanError::Mismatch { message })
+            }
+            Some(_) => Ok(history),
+        }
+    }
+
+    /// Gives back the history to which the plan was applied, with whatever was appended since.
+    ///
+    /// # Errors
+    /// The history does not begin with what the plan made, or the plan does not hold what it
+    /// removed.
+    pub fn undo(&self, history: Vec<Message>) -> Result<Vec<Message>, PlanError> {
+        if let Some(message) = self.after.first_difference(&history) {
+            return Err(PlanError::Mismatch { message });
+        }
+        self.reversed()?.apply(history)
+    }
+
+    fn edited(&self, history: Vec<Message>) -> Vec<Message> {
+        let mut rest = history.into_iter();
+        let mut result = Vec::with_capacity(rest.len());
+        let mut at = 0;
+        for edit in &self.edits {
+            result.extend(rest.by_ref().take(edit.start - at));
+            rest.by_ref().take(edit.end - edit.start).for_each(drop);
+            result.extend(edit.insert.iter().cloned());
+            at = edit.end;
+        }
+        result.extend(rest);
+        result
+    }
+
+    fn reversed(&self) -> Result<Plan, PlanError> {
+        let mut edits = Vec::with_capacity(self.edits.len());
+        let (mut added, mut removed) = (0, 0);
+        for edit in &self.edits {
+            let insert = edit.removed.clone().ok_or(PlanError::NothingKept)?;
+            let start = edit.start + added - removed;
+            let end = start + edit.insert.len();
+            added += edit.insert.len();
+            removed += edit.end - edit.start;
+            edits.push(PlanEdit { start, end, insert, removed: None });
+        }
+        Ok(Plan { edits, before: self.after.clone(), after: self.before.clone() })
+    }
+}

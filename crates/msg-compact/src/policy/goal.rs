@@ -1,0 +1,96 @@
+//! `goal-batch` (CP-40): old turns that are summaries already become one, several at a time.
+
+use std::ops::Range;
+
+use msg_chainast::BodyPairKind;
+use serde::{Deserialize, Serialize};
+
+use super::{PREFIX_GOALS, Policy, Progress};
+use crate::bench::{Form, Merge, PairTarget, SectionState, Workbench};
+
+/// Merges old, summarised turns into batches (CP-40).
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GoalBatch {
+    /// Messages at the end that are not old.
+    pub old_after: u64,
+    /// Turns that a batch has at least.
+    pub min_turns: u64,
+    /// Turns that a batch has at most; at least 1.
+    pub max_turns: u64,
+}
+
+impl Default for GoalBatch {
+    fn default() -> Self {
+        Self { old_after: 20, min_turns: 3, max_turns: 6 }
+    }
+}
+
+impl Policy for GoalBatch {
+    fn name(&self) -> &'static str {
+        "goal-batch"
+    }
+
+    fn config(&self) -> serde_json::Value {
+        serde_json::json!(self)
+    }
+
+    fn step(&self, at: u32, bench: &mut Workbench<'_>) -> Progress {
+        if at > 0 {
+            return Progress::Done;
+        }
+        let who = PairTarget {
+            policy: self.name(),
+            code: "compact::goal-batch",
+            form: Form::Text,
+            prefix: PREFIX_GOALS,
+        };
+        for batch in self.batches(bench) {
+            bench.ask_sections(who, batch, Merge::FirstUser);
+        }
+        Progress::Ask
+    }
+
+    fn max_requests(&self, sections: usize, _pairs: usize) -> usize {
+        sections
+    }
+}
+
+impl GoalBatch {
+    fn batches(&self, bench: &Workbench<'_>) -> Vec<Range<usize>> {
+        let complete = self.complete_turns(bench);
+        let max = usize::try_from(self.max_turns.max(1)).unwrap_or(usize::MAX);
+        let runs = complete.chunk_by(|a, b| a + 1 == *b);
+        runs.flat_map(|it| it.chunks(max))
+            .filter(|it| it.len() as u64 >= self.min_turns)
+            .map(|it| it[0]..it[it.len() - 1] + 1)
+            .collect()
+    }
+
+    fn complete_turns(&self, bench: &Workbench<'_>) -> Vec<usize> {
+        let n: u64 = bench.sections.iter().map(|it| it.len_without_system() as u64).sum();
+        let old = n.saturating_sub(self.old_after);
+        let mut place = 0u64;
+        let mut complete = Vec::new();
+        let last = bench.sections().saturating_sub(1);
+        for (number, state) in bench.sections[..last].iter().enumerate() {
+            place += state.len_without_system() as u64;
+            if place <= old && !state.pinned && is_complete(bench, state) {
+                complete.push(number);
+            }
+        }
+        complete
+    }
+}
+
+/// A turn with a user whose body is done with: no calls, no batch, and a summary at least.
+fn is_complete(bench: &Workbench<'_>, state: &SectionState) -> bool {
+    let is_batch = |it: &crate::bench::PairState| {
+        let first = it.items.first().map(|it| bench.message(it));
+        let text = first.and_then(|it| it.parts.iter().find_map(|it| it.as_text()));
+        it.kind == BodyPairKind::Completion && text.is_some_and(|it| it.starts_with(PREFIX_GOALS))
+    };
+    state.user.is_some()
+        && state.pairs.iter().any(|it| it.summary)
+        && !state.pairs.iter().any(|it| it.kind == BodyPairKind::RequestResponse || is_batch(it))
+}

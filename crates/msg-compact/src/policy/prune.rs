@@ -1,0 +1,163 @@
+//! `prune-tool-outputs` (CP-31): old outputs become a placeholder, the newest keep their text.
+
+use msg_core::Diagnostic;
+use serde::{Deserialize, Serialize};
+
+use super::{Policy, Progress};
+use crate::{
+    bench::{ToolOutput, Workbench},
+    budget::share,
+    codes,
+};
+
+/// The placeholder of a pruned output.
+pub(crate) const PRUNED: &str = "[Output pruned to save context space]";
+/// The placeholder of a cleared output (CP-32).
+pub(crate) const CLEARED: &str = "[Old tool result content cleared]";
+
+/// Replaces old tool outputs by a placeholder (CP-31).
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PruneToolOutputs {
+    /// Turns at the end whose outputs are safe.
+    pub protect_turns: u64,
+    /// The newest outputs that cost this much together stay.
+    pub protect: Amount,
+    /// Nothing is done for less than this.
+    pub minimum: Amount,
+    /// Tools whose outputs stay and do not count.
+    pub protected_tools: Vec<String>,
+    /// What takes the place of an output.
+    pub placeholder: String,
+}
+
+/// An amount in the budget's unit, or a share of the budget's target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Amount {
+    /// This much.
+    Fixed(u64),
+    /// This percentage of the target; 0 without a budget.
+    ShareOfTarget {
+        /// The percentage.
+        percent: u64,
+    },
+}
+
+impl Amount {
+    fn of(self, bench: &Workbench<'_>) -> u64 {
+        match self {
+            Amount::Fixed(amount) => amount,
+            Amount::ShareOfTarget { percent } => share(bench.target().unwrap_or_default(), percent),
+        }
+    }
+}
+
+impl Default for PruneToolOutputs {
+    fn default() -> Self {
+        Self {
+            protect_turns: 2,
+            protect: Amount::Fixed(40_000),
+            minimum: Amount::Fixed(20_000),
+            protected_tools: Vec::new(),
+            placeholder: PRUNED.to_owned(),
+        }
+    }
+}
+
+impl Policy for PruneToolOutputs {
+    fn name(&self) -> &'static str {
+        "prune-tool-outputs"
+    }
+
+    fn config(&self) -> serde_json::Value {
+        serde_json::json!(self)
+    }
+
+    fn step(&self, _at: u32, bench: &mut Workbench<'_>) -> Progress {
+        let prunable = self.prunable(bench);
+        let cost: u64 = prunable.iter().map(|it| it.cost).sum();
+        if cost >= self.minimum.of(bench) {
+            set_to(bench, &prunable, &self.placeholder, "compact::tool-output-pruned");
+        }
+        Progress::Done
+    }
+
+    fn max_requests(&self, _sections: usize, _pairs: usize) -> usize {
+        0
+    }
+}
+
+impl PruneToolOutputs {
+    /// The outputs to prune, oldest first.
+    fn prunable(&self, bench: &Workbench<'_>) -> Vec<ToolOutput> {
+        let (first_safe, protect) = (self.first_safe(bench), self.protect.of(bench));
+        let least = bench.text_cost(&self.placeholder);
+        let mut sum = 0u64;
+        let mut prunable: Vec<ToolOutput> = bench
+            .outputs()
+            .into_iter()
+            .rev()
+            .filter(|it| (it.section, it.pair) < first_safe)
+            .filter(|it| self.is_open(bench, it) && it.cost > least)
+            .filter(|it| {
+                sum += it.cost;
+                sum > protect
+            })
+            .collect();
+        prunable.reverse();
+        prunable
+    }
+
+    fn is_open(&self, bench: &Workbench<'_>, output: &ToolOutput) -> bool {
+        !bench.locked(output.section, output.pair)
+            && !is_placeholder(bench, output, &self.placeholder)
+            && (self.protected_tools.is_empty()
+                || !self.protected_tools.iter().any(|it| it == bench.tool_of(output)))
+    }
+
+    /// The first section and pair that are safe: of the last turns, or, in a chain with no more
+    /// turns than that, the newest pairs.
+    fn first_safe(&self, bench: &Workbench<'_>) -> (usize, usize) {
+        let turns = usize::try_from(self.protect_turns).unwrap_or(usize::MAX);
+        let n = bench.sections();
+        if n > turns {
+            return (n - turns, 0);
+        }
+        let pairs = (0..n)
+            .rev()
+            .flat_map(|section| (0..bench.pairs(section)).rev().map(move |pair| (section, pair)));
+        pairs.take(turns.max(1)).last().unwrap_or((n, 0))
+    }
+}
+
+/// Whether an output is a placeholder already: this one, or a default one.
+pub(super) fn is_placeholder(bench: &Workbench<'_>, output: &ToolOutput, own: &str) -> bool {
+    let text = bench.output(output).and_then(|it| it.content.as_text());
+    text.is_some_and(|it| it == own || it == PRUNED || it == CLEARED)
+}
+
+/// Sets outputs to a placeholder; one edit a message.
+pub(super) fn set_to(
+    bench: &mut Workbench<'_>,
+    outputs: &[ToolOutput],
+    placeholder: &str,
+    code: &'static str,
+) {
+    let same_message = |a: &ToolOutput, b: &ToolOutput| {
+        (a.section, a.pair, a.message) == (b.section, b.pair, b.message)
+    };
+    for group in outputs.chunk_by(same_message) {
+        let first = &group[0];
+        let texts = group.iter().map(|it| (it.part, placeholder.to_owned())).collect();
+        let input = bench.sections[first.section].pairs[first.pair].items[first.message].input;
+        let tool = bench.tool_of(first).to_owned();
+        if bench.set_outputs(first, texts, false) {
+            let edit =
+                Diagnostic::info(codes::of(code), format!("an old output of {tool:?} was cut out"))
+                    .at_message(input as usize)
+                    .with_fix(format!("replaced it by {placeholder:?}"));
+            bench.note(edit);
+        }
+    }
+}

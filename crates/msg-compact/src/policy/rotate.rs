@@ -1,0 +1,102 @@
+//! `rotate-last-section` (CP-35): oversized pairs, then the older part of long sections, become
+//! summaries.
+
+use serde::{Deserialize, Serialize};
+
+use super::{PREFIX_CONTENT, Policy, Progress};
+use crate::{
+    bench::{Form, PairTarget, Workbench},
+    budget::share,
+};
+
+/// Keeps the last sections within a size (CP-35). All sizes are bytes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RotateLastSection {
+    /// Bytes that a section may have.
+    pub last_sec_bytes: u64,
+    /// Bytes that a body pair may have.
+    pub max_bp_bytes: u64,
+    /// Share of `last_sec_bytes` that is freed when a section is over it.
+    pub reserve_percent: u64,
+    /// Sections at the end that are kept within their size; at least 1.
+    pub keep: u64,
+}
+
+impl Default for RotateLastSection {
+    fn default() -> Self {
+        Self { last_sec_bytes: 51_200, max_bp_bytes: 16_384, reserve_percent: 25, keep: 1 }
+    }
+}
+
+impl Policy for RotateLastSection {
+    fn name(&self) -> &'static str {
+        "rotate-last-section"
+    }
+
+    fn config(&self) -> serde_json::Value {
+        serde_json::json!(self)
+    }
+
+    fn step(&self, at: u32, bench: &mut Workbench<'_>) -> Progress {
+        let keep = usize::try_from(self.keep.max(1)).unwrap_or(usize::MAX);
+        let sections = bench.sections().saturating_sub(keep)..bench.sections();
+        match at {
+            0 => sections.for_each(|it| self.ask_oversized(bench, it)),
+            1 => sections.for_each(|it| self.ask_older(bench, it)),
+            _ => return Progress::Done,
+        }
+        Progress::Ask
+    }
+
+    fn max_requests(&self, sections: usize, pairs: usize) -> usize {
+        sections + pairs
+    }
+}
+
+impl RotateLastSection {
+    fn who(&self, code: &'static str) -> PairTarget<'static> {
+        PairTarget { policy: self.name(), code, form: Form::Auto, prefix: PREFIX_CONTENT }
+    }
+
+    /// Step 1: each pair but the last that is too large by itself.
+    fn ask_oversized(&self, bench: &mut Workbench<'_>, section: usize) {
+        if bench.sections[section].pinned {
+            return;
+        }
+        let who = self.who("compact::pair-summarized");
+        for pair in 0..bench.pairs(section).saturating_sub(1) {
+            let state = &bench.sections[section].pairs[pair];
+            if !state.summary && !state.pinned && state.cost().bytes > self.max_bp_bytes {
+                bench.ask_pairs(who, section, pair..pair + 1, true);
+            }
+        }
+    }
+
+    /// Step 2: what does not fit beside header and last pair.
+    fn ask_older(&self, bench: &mut Workbench<'_>, section: usize) {
+        let state = &bench.sections[section];
+        if state.pinned || state.cost().bytes <= self.last_sec_bytes {
+            return;
+        }
+        let end = self.first_kept(bench, section);
+        if bench.has_pairs_to_ask(section, 0..end) {
+            bench.ask_pairs(self.who("compact::pairs-summarized"), section, 0..end, true);
+        }
+    }
+
+    /// The first pair that stays: the oldest of the newest ones that fit.
+    fn first_kept(&self, bench: &Workbench<'_>, section: usize) -> usize {
+        let state = &bench.sections[section];
+        let room = share(self.last_sec_bytes, 100u64.saturating_sub(self.reserve_percent));
+        let Some((last, older)) = state.pairs.split_last() else { return 0 };
+        let mut sum = state.cost().bytes - state.body_cost().bytes + last.cost().bytes;
+        for (number, pair) in older.iter().enumerate().rev() {
+            sum += pair.cost().bytes;
+            if sum > room {
+                return number + 1;
+            }
+        }
+        0
+    }
+}

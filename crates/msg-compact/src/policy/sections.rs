@@ -1,0 +1,54 @@
+//! `summarize-sections` (CP-34): the body of each older section becomes one summary.
+
+use serde::{Deserialize, Serialize};
+
+use super::{PREFIX_CONTENT, Policy, Progress};
+use crate::bench::{Form, PairTarget, Workbench};
+
+/// Summarises the body of every section but the last ones, each on its own (CP-34).
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SummarizeSections {
+    /// Sections at the end that stay; at least 1.
+    pub keep: u64,
+}
+
+impl Default for SummarizeSections {
+    fn default() -> Self {
+        Self { keep: 1 }
+    }
+}
+
+impl Policy for SummarizeSections {
+    fn name(&self) -> &'static str {
+        "summarize-sections"
+    }
+
+    fn config(&self) -> serde_json::Value {
+        serde_json::json!(self)
+    }
+
+    fn step(&self, at: u32, bench: &mut Workbench<'_>) -> Progress {
+        if at > 0 {
+            return Progress::Done;
+        }
+        let who = PairTarget {
+            policy: self.name(),
+            code: "compact::section-summarized",
+            form: Form::Auto,
+            prefix: PREFIX_CONTENT,
+        };
+        let keep = usize::try_from(self.keep.max(1)).unwrap_or(usize::MAX);
+        for section in 0..bench.sections().saturating_sub(keep) {
+            let state = &bench.sections[section];
+            if !state.pinned && !state.settled() {
+                bench.ask_pairs(who, section, 0..bench.pairs(section), false);
+            }
+        }
+        Progress::Ask
+    }
+
+    fn max_requests(&self, sections: usize, _pairs: usize) -> usize {
+        sections
+    }
+}

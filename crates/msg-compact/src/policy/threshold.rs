@@ -1,0 +1,96 @@
+//! `summarize-threshold` (CP-38): the older half, again and again, while the chain is above a share
+//! of the limit.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Policy, Progress,
+    split::{Split, summarized},
+};
+use crate::bench::Workbench;
+
+/// Summarises the older half while the total is above a share of the limit (CP-38).
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SummarizeThreshold {
+    /// The share of the limit.
+    pub percent: u64,
+    /// Chains with fewer messages, the system message aside, stay.
+    pub min_messages: u64,
+}
+
+impl Default for SummarizeThreshold {
+    fn default() -> Self {
+        Self { percent: 80, min_messages: 4 }
+    }
+}
+
+/// How often it splits in one run.
+const MAX_STEPS: u32 = 8;
+
+impl Policy for SummarizeThreshold {
+    fn name(&self) -> &'static str {
+        "summarize-threshold"
+    }
+
+    fn config(&self) -> serde_json::Value {
+        serde_json::json!(self)
+    }
+
+    fn step(&self, at: u32, bench: &mut Workbench<'_>) -> Progress {
+        let goes_on = at < MAX_STEPS && (at == 0 || bench.accepted() > 0) && self.above(bench);
+        let Some(split) = goes_on.then(|| best_split(bench)).flatten() else {
+            return Progress::Done;
+        };
+        split.ask(bench, summarized(self.name()));
+        Progress::Ask
+    }
+
+    fn max_requests(&self, _sections: usize, _pairs: usize) -> usize {
+        2 * MAX_STEPS as usize
+    }
+}
+
+impl SummarizeThreshold {
+    fn above(&self, bench: &Workbench<'_>) -> bool {
+        let n: u64 = bench.sections.iter().map(|it| it.len_without_system() as u64).sum();
+        let Some(limits) = bench.limits else { return false };
+        let total = u128::from(bench.total()) * 100;
+        total >= u128::from(self.percent) * u128::from(limits.limit) && n >= self.min_messages
+    }
+}
+
+/// Of the legal cuts where a split has something to ask, the last in the older half, else the first
+/// behind it.
+fn best_split(bench: &Workbench<'_>) -> Option<Split> {
+    let n: usize = bench.sections.iter().map(|it| it.len_without_system()).sum();
+    let mut best = None;
+    let mut place = 0;
+    for (section, state) in bench.sections.iter().enumerate() {
+        let split = Split { section, pair: 0 };
+        if section > 0 && state.cut && split.has_request(bench) {
+            if place > n / 2 && best.is_some() {
+                return best;
+            }
+            best = Some(split);
+            if place > n / 2 {
+                return best;
+            }
+        }
+        place += usize::from(state.user.is_some());
+        for (pair, it) in state.pairs.iter().enumerate() {
+            let split = Split { section, pair };
+            if pair > 0 && it.cut && split.has_request(bench) {
+                if place > n / 2 && best.is_some() {
+                    return best;
+                }
+                best = Some(split);
+                if place > n / 2 {
+                    return best;
+                }
+            }
+            place += it.items.len();
+        }
+    }
+    best
+}

@@ -1,0 +1,111 @@
+//! `truncate-tool-output` (CP-33): head and tail of long outputs.
+
+use std::collections::BTreeMap;
+
+use msg_core::{Diagnostic, Part, ToolResult};
+use serde::{Deserialize, Serialize};
+
+use super::{Policy, Progress};
+use crate::{
+    bench::{ToolOutput, Workbench},
+    codes,
+    text::{MIN_CAP, truncate_output},
+};
+
+/// Cuts long tool outputs to their head and tail (CP-33).
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TruncateToolOutput {
+    /// Bytes that an output may have; 64 at least.
+    pub max_bytes: u64,
+    /// Share of the room that the head gets.
+    pub head_percent: u64,
+    /// Bytes for the outputs of single tools; `*` for all others.
+    pub tools: BTreeMap<String, u64>,
+    /// Whether the last pair may be cut too.
+    pub include_last: bool,
+    /// Whether only the tools named above are cut.
+    #[serde(skip)]
+    pub(crate) named_only: bool,
+}
+
+impl Default for TruncateToolOutput {
+    fn default() -> Self {
+        Self {
+            max_bytes: 8192,
+            head_percent: 50,
+            tools: BTreeMap::new(),
+            include_last: false,
+            named_only: false,
+        }
+    }
+}
+
+impl Policy for TruncateToolOutput {
+    fn name(&self) -> &'static str {
+        "truncate-tool-output"
+    }
+
+    fn config(&self) -> serde_json::Value {
+        serde_json::json!(self)
+    }
+
+    fn step(&self, _at: u32, bench: &mut Workbench<'_>) -> Progress {
+        let outputs = bench.outputs();
+        let same = |a: &ToolOutput, b: &ToolOutput| {
+            (a.section, a.pair, a.message) == (b.section, b.pair, b.message)
+        };
+        for group in outputs.chunk_by(same) {
+            let texts: Vec<_> = group
+                .iter()
+                .filter_map(|it| self.shortened(bench, it).map(|text| (it.part, text)))
+                .collect();
+            if !texts.is_empty() {
+                self.cut(bench, &group[0], texts);
+            }
+        }
+        Progress::Done
+    }
+
+    fn max_requests(&self, _sections: usize, _pairs: usize) -> usize {
+        0
+    }
+
+    fn lowers_floor(&self) -> bool {
+        self.include_last
+    }
+}
+
+impl TruncateToolOutput {
+    fn cut(&self, bench: &mut Workbench<'_>, at: &ToolOutput, texts: Vec<(usize, String)>) {
+        let input = bench.sections[at.section].pairs[at.pair].items[at.message].input;
+        let tool = bench.tool_of(at).to_owned();
+        if bench.set_outputs(at, texts, self.include_last) {
+            let message = format!("a long output of {tool:?} was cut to its head and tail");
+            let edit = Diagnostic::info(codes::of("compact::tool-output-truncated"), message)
+                .at_message(input as usize)
+                .with_fix("left out its middle");
+            bench.note(edit);
+        }
+    }
+
+    fn shortened(&self, bench: &Workbench<'_>, at: &ToolOutput) -> Option<String> {
+        let cap = self.cap(bench.tool_of(at))?;
+        let result = bench.output(at)?;
+        let text = only_text(result)?;
+        (text.len() > cap)
+            .then(|| truncate_output(&text, cap, usize::try_from(self.head_percent).unwrap_or(100)))
+    }
+
+    fn cap(&self, tool: &str) -> Option<usize> {
+        let named = self.tools.get(tool).or_else(|| self.tools.get("*"));
+        let cap = if self.named_only { named.copied()? } else { *named.unwrap_or(&self.max_bytes) };
+        Some(usize::try_from(cap).unwrap_or(usize::MAX).max(MIN_CAP))
+    }
+}
+
+/// The joined text of a result that has nothing but text.
+fn only_text(result: &ToolResult) -> Option<std::borrow::Cow<'_, str>> {
+    let all_text = result.content.parts().iter().all(|it| matches!(it, Part::Text(_)));
+    all_text.then(|| result.content.text())
+}

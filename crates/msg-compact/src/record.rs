@@ -1,0 +1,163 @@
+//! What each stage did, to be stored beside a conversation (CP-60).
+
+use msg_core::{Message, Origin};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{bench::Workbench, budget::Unit};
+
+/// What a record needs and this crate does not know.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RecordInfo {
+    /// What the records' ids begin with; a number is appended.
+    pub id: String,
+    /// The session's id.
+    pub session_id: String,
+    /// Seconds since the epoch.
+    pub created_at: f64,
+}
+
+/// One stage that changed something. Counts are in the unit in use.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CompactionRecord {
+    /// The record's id.
+    pub id: String,
+    /// The session's id.
+    pub session_id: String,
+    /// The policy's name.
+    pub policy: String,
+    /// Seconds since the epoch.
+    pub created_at: f64,
+    /// Cost before the stage.
+    pub original_token_count: u64,
+    /// Cost after it.
+    pub result_token_count: u64,
+    /// Messages before the stage.
+    pub original_message_count: usize,
+    /// Messages after it.
+    pub result_message_count: usize,
+    /// Input messages that were there before the stage and were changed or went.
+    pub compacted_message_ids: Vec<String>,
+    /// Input messages that were there before the stage and stayed.
+    pub preserved_message_ids: Vec<String>,
+    /// The message that holds the summary, by its place in the result; empty without one.
+    pub summary_message_id: String,
+    /// The summary, or what a reduction did.
+    pub summary_text: String,
+    /// The policy's options.
+    pub config_snapshot: Value,
+    /// `tokens` or `bytes`.
+    pub unit: String,
+    /// Summaries that the stage asked for.
+    pub requests: usize,
+}
+
+/// What a stage finds, to compare with what it leaves.
+pub(crate) struct Before {
+    total: u64,
+    messages: usize,
+    present: Vec<u32>,
+    edits: usize,
+    requests: usize,
+}
+
+impl Before {
+    pub(crate) fn new(bench: &Workbench<'_>) -> Self {
+        Self {
+            total: bench.total(),
+            messages: bench.items().count(),
+            present: present(bench),
+            edits: bench.edits.len(),
+            requests: bench.requests,
+        }
+    }
+
+    /// The record of the stage that has just ended.
+    pub(crate) fn record(
+        self,
+        bench: &Workbench<'_>,
+        policy: &str,
+        config: Value,
+        info: &RecordInfo,
+        number: usize,
+    ) -> CompactionRecord {
+        let left = present(bench);
+        let id = |it: &u32| message_id(bench.inputs[*it as usize], *it);
+        let (kept, gone): (Vec<_>, Vec<_>) =
+            self.present.iter().partition(|it| left.binary_search(it).is_ok());
+        let summary = newest_summary(bench, &self);
+        let unit = match bench.unit {
+            Unit::Tokens => "tokens",
+            Unit::Bytes => "bytes",
+        };
+        CompactionRecord {
+            id: format!("{}{number}", info.id),
+            session_id: info.session_id.clone(),
+            policy: policy.to_owned(),
+            created_at: info.created_at,
+            original_token_count: self.total,
+            result_token_count: bench.total(),
+            original_message_count: self.messages,
+            result_message_count: bench.items().count(),
+            compacted_message_ids: gone.into_iter().map(id).collect(),
+            preserved_message_ids: kept.into_iter().map(id).collect(),
+            summary_message_id: summary.as_ref().map(|it| it.0.clone()).unwrap_or_default(),
+            summary_text: summary.map(|it| it.1).unwrap_or_else(|| self.reduction(bench)),
+            config_snapshot: config,
+            unit: unit.to_owned(),
+            requests: bench.requests - self.requests,
+        }
+    }
+
+    fn reduction(&self, bench: &Workbench<'_>) -> String {
+        let edits = &bench.edits[self.edits..];
+        let pruned = edits.iter().filter(|it| it.code == "compact::tool-output-pruned").count();
+        if pruned > 0 {
+            format!("Pruned {pruned} tool outputs")
+        } else {
+            format!("Made {} edits", edits.len())
+        }
+    }
+}
+
+/// The input messages that are in the chain unchanged, by index, sorted.
+fn present(bench: &Workbench<'_>) -> Vec<u32> {
+    let mut present: Vec<u32> =
+        bench.items().filter(|it| it.made.is_none()).map(|it| it.input).collect();
+    present.sort_unstable();
+    present
+}
+
+/// The last summary that a stage left, with its place in the result.
+fn newest_summary(bench: &Workbench<'_>, before: &Before) -> Option<(String, String)> {
+    let is_summary = |it: &str| {
+        it.ends_with("-summarized")
+            || it == "compact::sections-merged"
+            || it == "compact::goal-batch"
+    };
+    if !bench.edits[before.edits..].iter().any(|it| is_summary(it.code.as_str())) {
+        return None;
+    }
+    let mut place = 0;
+    let mut found = None;
+    for section in &bench.sections {
+        place += usize::from(section.system.is_some()) + usize::from(section.user.is_some());
+        for pair in &section.pairs {
+            let made = pair.items.last().filter(|it| pair.summary && it.made.is_some());
+            place += pair.items.len();
+            if let Some(made) = made {
+                let message = bench.message(made);
+                let result = message.tool_results().next();
+                let text = result.map_or_else(|| message.text(), |it| it.content.text());
+                found = Some((format!("m{}", place - 1), text.into_owned()));
+            }
+        }
+    }
+    found
+}
+
+/// A message's own id, else `m` and its index.
+pub(crate) fn message_id(message: &Message, index: u32) -> String {
+    let own = message.extra.get(&Origin::OpenAi, "id").and_then(|it| it.parse::<String>().ok());
+    own.unwrap_or_else(|| format!("m{index}"))
+}

@@ -1,0 +1,243 @@
+//! A history that is kept counted (CP-58): costs a message, totals a role, and the whole, updated
+//! by what changes.
+
+use std::ops::Range;
+
+use msg_chainast::ChainAst;
+use msg_core::{Message, Role};
+
+use crate::{
+    TokenCounter,
+    count::{Growing, ToolSpec},
+};
+
+/// Tokens and bytes of something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cost {
+    /// By the tally's counter.
+    pub tokens: u64,
+    /// UTF-8 bytes (CA-20).
+    pub bytes: u64,
+}
+
+impl std::ops::Add for Cost {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { tokens: self.tokens + other.tokens, bytes: self.bytes + other.bytes }
+    }
+}
+
+impl std::ops::Sub for Cost {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self { tokens: self.tokens - other.tokens, bytes: self.bytes - other.bytes }
+    }
+}
+
+impl Cost {
+    /// The difference, or nothing where the other is larger.
+    pub(crate) fn minus(self, other: Self) -> Self {
+        let tokens = self.tokens.saturating_sub(other.tokens);
+        Self { tokens, bytes: self.bytes.saturating_sub(other.bytes) }
+    }
+}
+
+impl std::iter::Sum for Cost {
+    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
+        costs.fold(Self::default(), |sum, it| sum + it)
+    }
+}
+
+/// Totals of the messages of one role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RoleTotal {
+    /// How many messages.
+    pub messages: usize,
+    /// What they cost together.
+    pub cost: Cost,
+}
+
+/// The costs of a history's messages. Appending and replacing cost what is new; reading is O(1).
+///
+/// ```
+/// use msg_compact::{Tally, count};
+/// use msg_core::{Message, Role};
+///
+/// let mut tally = Tally::new(Box::new(count::Forge), &[]);
+/// tally.push(&Message::user("Hello"));
+/// tally.push(&Message::assistant("Hel"));
+/// assert_eq!(tally.total().tokens, 9);
+/// tally.extend_last("lo");
+/// assert_eq!(tally.total().tokens, 10);
+/// assert_eq!(tally.role(&Role::User).cost.bytes, 5);
+/// ```
+pub struct Tally {
+    counter: Box<dyn TokenCounter>,
+    /// What the request costs besides its messages, tools included; an empty history without
+    /// tools costs nothing (CP-50).
+    base: u64,
+    has_tools: bool,
+    messages: Vec<Entry>,
+    roles: Vec<(Role, RoleTotal)>,
+    sum: Cost,
+    /// The last message, as long as it can grow.
+    last: Option<Box<dyn Growing>>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    cost: Cost,
+    /// Index into the roles.
+    role: usize,
+}
+
+impl Tally {
+    /// An empty tally. `tools` are those that every request offers.
+    pub fn new(counter: Box<dyn TokenCounter>, tools: &[ToolSpec]) -> Self {
+        let base = counter.request(tools);
+        Self {
+            counter,
+            base,
+            has_tools: !tools.is_empty(),
+            messages: Vec::new(),
+            roles: Vec::new(),
+            sum: Cost::default(),
+            last: None,
+        }
+    }
+
+    /// The tally of a tree's messages.
+    pub fn of(ast: &ChainAst, counter: Box<dyn TokenCounter>, tools: &[ToolSpec]) -> Self {
+        let mut tally = Self::new(counter, tools);
+        ast.messages().for_each(|it| tally.add(it));
+        tally
+    }
+
+    /// Counts one more message. O(message).
+    pub fn push(&mut self, message: &Message) {
+        self.add(message);
+        self.last = Some(self.counter.growing(message));
+    }
+
+    /// Counts these messages in place of those of a range.
+    ///
+    /// # Panics
+    /// The range ends behind the last message.
+    pub fn replace(&mut self, range: Range<usize>, messages: &[Message]) {
+        let new: Vec<_> = messages.iter().map(|it| self.entry(it)).collect();
+        let old: Vec<_> = self.messages.splice(range, new.iter().copied()).collect();
+        old.iter().for_each(|it| self.uncount(it));
+        new.iter().for_each(|it| self.count(it));
+        self.last = None;
+    }
+
+    /// Adds to the last text of the last message that was pushed. Costs what is added with the
+    /// `script` counter; others count the message anew. Does nothing if no message was pushed last.
+    pub fn extend_last(&mut self, text: &str) {
+        let (Some(last), Some(entry)) = (self.last.as_mut(), self.messages.last_mut()) else {
+            return;
+        };
+        let tokens = last.extend(text, &*self.counter);
+        let mut grown = *entry;
+        grown.cost = Cost { tokens, bytes: entry.cost.bytes + text.len() as u64 };
+        let before = std::mem::replace(entry, grown);
+        self.uncount(&before);
+        self.count(&grown);
+    }
+
+    /// The counter in use.
+    pub fn counter(&self) -> &dyn TokenCounter {
+        &*self.counter
+    }
+
+    /// What the request costs besides its messages (CP-50).
+    pub fn base(&self) -> u64 {
+        if self.messages.is_empty() && !self.has_tools { 0 } else { self.base }
+    }
+
+    /// How many messages are counted.
+    pub fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Whether no message is counted.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// All messages and the base.
+    pub fn total(&self) -> Cost {
+        Cost { tokens: self.sum.tokens + self.base(), bytes: self.sum.bytes }
+    }
+
+    /// Bytes of all messages.
+    pub fn bytes(&self) -> u64 {
+        self.sum.bytes
+    }
+
+    /// The messages of one role.
+    pub fn role(&self, role: &Role) -> RoleTotal {
+        let found = self.roles.iter().find(|it| it.0 == *role);
+        found.map_or_else(RoleTotal::default, |it| it.1)
+    }
+
+    /// All roles that occur, in order of first appearance.
+    pub fn roles(&self) -> impl Iterator<Item = (&Role, RoleTotal)> {
+        self.roles.iter().filter(|it| it.1.messages > 0).map(|(role, it)| (role, *it))
+    }
+
+    /// One message.
+    pub fn message(&self, index: usize) -> Option<Cost> {
+        self.messages.get(index).map(|it| it.cost)
+    }
+
+    fn add(&mut self, message: &Message) {
+        let entry = self.entry(message);
+        self.messages.push(entry);
+        self.count(&entry);
+        self.last = None;
+    }
+
+    fn entry(&mut self, message: &Message) -> Entry {
+        let cost = Cost { tokens: self.counter.message(message), bytes: message.size() as u64 };
+        Entry { cost, role: self.role_index(&message.role) }
+    }
+
+    /// Roles are few unless the input is hostile, and then all of them are `Other`: those share
+    /// one place.
+    fn role_index(&mut self, role: &Role) -> usize {
+        let same = |it: &Role| {
+            it == role
+                || self.roles.len() >= MAX_ROLES
+                    && matches!((it, role), (Role::Other(_), Role::Other(_)))
+        };
+        if let Some(at) = self.roles.iter().position(|it| same(&it.0)) {
+            return at;
+        }
+        self.roles.push((role.clone(), RoleTotal::default()));
+        self.roles.len() - 1
+    }
+
+    fn count(&mut self, entry: &Entry) {
+        let total = &mut self.roles[entry.role].1;
+        total.messages += 1;
+        total.cost.tokens += entry.cost.tokens;
+        total.cost.bytes += entry.cost.bytes;
+        self.sum.tokens += entry.cost.tokens;
+        self.sum.bytes += entry.cost.bytes;
+    }
+
+    fn uncount(&mut self, entry: &Entry) {
+        let total = &mut self.roles[entry.role].1;
+        total.messages -= 1;
+        total.cost.tokens -= entry.cost.tokens;
+        total.cost.bytes -= entry.cost.bytes;
+        self.sum.tokens -= entry.cost.tokens;
+        self.sum.bytes -= entry.cost.bytes;
+    }
+}
+
+/// How many different roles are told apart.
+const MAX_ROLES: usize = 32;
