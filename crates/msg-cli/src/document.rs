@@ -213,7 +213,12 @@ fn write_as(
 ) {
     match (format, options.preview) {
         (Format::Plain, Some(max_chars)) => plain::write_previews(messages, max_chars, out),
-        (Format::Plain, None) => plain::write(messages, out, report),
+        (Format::Plain, None) => {
+            if !options.encode.keeps_layout() {
+                messages.iter_mut().for_each(Message::clear_layout);
+            }
+            plain::write(messages, out, report);
+        }
         (Format::Native, _) => native::write(messages, out),
         (Format::Agent, _) => agent::write_form(messages, options.agent_form, out, report),
         (Format::Responses, _) => responses::write(messages, &options.encode, out, report),

@@ -83,6 +83,13 @@ impl Message {
         self
     }
 
+    /// Forgets the layouts that a reader left on the message and its parts, so that the writer of the
+    /// same format writes canonically (MS-6).
+    pub fn clear_layout(&mut self) {
+        self.extra.clear_layout();
+        self.parts.iter_mut().for_each(|it| it.extra_mut().clear_layout());
+    }
+
     /// Sets the participant's name.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {

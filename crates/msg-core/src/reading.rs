@@ -130,6 +130,22 @@ impl<'a, 'r> Source<'a, 'r> {
         Ok(())
     }
 
+    /// The error of a message whose role is missing or no string, where there is one: it goes before
+    /// what is wrong with other members. `start` is a bookmark of the message.
+    pub(crate) fn role_error(&mut self, start: &Reader<'a>) -> Option<Error> {
+        self.reader = start.clone();
+        let offset = self.begin_object().ok()?;
+        let mut error = Some(offset);
+        while let Some(key) = self.next_key().ok()? {
+            if key == "role" {
+                let at = self.reader.next_offset();
+                error = (self.peek().ok()? != Kind::String).then_some(at);
+            }
+            self.raw_text().ok()?;
+        }
+        error.map(|offset| Error::Role { message: self.message, offset })
+    }
+
     /// The role of a message: any text, other spellings of known roles reported (MS-2).
     pub(crate) fn role(&mut self) -> Result<Role, Error> {
         let kind = self.peek()?;

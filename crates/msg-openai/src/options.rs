@@ -127,6 +127,11 @@ impl EncodeOptions {
         Self::new().layout(Layout::Canonical)
     }
 
+    /// Whether the layout that a reader left is kept; writers of other formats ask too.
+    pub fn keeps_layout(&self) -> bool {
+        self.layout == Layout::Keep
+    }
+
     /// Whether the shape that a source had comes back.
     #[must_use]
     pub fn layout(self, layout: Layout) -> Self {

@@ -124,7 +124,7 @@ fn view(shape: Shape<'_>) -> AgentMessage {
             shape::Body::ToolCalls(it) => {
                 MessageContent::ToolCalls(it.into_iter().map(invocation).collect())
             }
-            shape::Body::ToolResult(it) => {
+            shape::Body::ToolResult(it, _) => {
                 MessageContent::ToolResult(ToolResultContent { content: it.into_owned() })
             }
             shape::Body::MultiPart(it) => {

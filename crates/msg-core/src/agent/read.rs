@@ -3,7 +3,7 @@
 use super::{MessageRole, body::Body, call, convert::assemble, metadata};
 use crate::{
     Error, Extra, Image, Message, Origin, Part, Report, ToolCall,
-    json::Kind,
+    json::{Kind, Reader},
     native,
     reading::{Source, list},
 };
@@ -24,9 +24,29 @@ use crate::{
 /// ```
 pub fn read(json: &[u8], report: &mut Report) -> Result<Vec<Message>, Error> {
     list(json, report, |source| {
+        let bookmark = source.reader.clone();
         let start = source.begin_object()?;
-        read_members(source, start).map_err(as_agent)
+        read_members(source, start).map_err(|it| match it {
+            Error::Shape { .. } => role_error(source, &bookmark).unwrap_or(as_agent(it)),
+            it => it,
+        })
     })
+}
+
+/// The error of a role that is none: it goes before what is wrong with other members.
+fn role_error<'a>(source: &mut Source<'a, '_>, start: &Reader<'a>) -> Option<Error> {
+    if let Some(it) = source.role_error(start) {
+        return Some(no_role(source, it.offset(), "none"));
+    }
+    source.reader = start.clone();
+    source.begin_object().ok()?;
+    while let Some(key) = source.next_key().ok()? {
+        if key == "role" {
+            return read_role(source).err();
+        }
+        source.raw_text().ok()?;
+    }
+    None
 }
 
 /// What does not fit inside a message is this form's failure, not the document's.

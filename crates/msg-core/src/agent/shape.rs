@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::MessageRole;
-use crate::{CallKind, Message, Origin, Part, Role, ToolCall, ToolResult, losses::Losses};
+use crate::{CallKind, Extra, Message, Origin, Part, Role, ToolCall, ToolResult, losses::Losses};
 
 /// One agent message that a message becomes.
 pub(super) struct Shape<'a> {
@@ -19,7 +19,7 @@ pub(super) struct Shape<'a> {
 pub(super) enum Body<'a> {
     Text(Cow<'a, str>),
     ToolCalls(Vec<&'a ToolCall>),
-    ToolResult(Cow<'a, str>),
+    ToolResult(Cow<'a, str>, Option<&'a Extra>),
     MultiPart(Vec<&'a Part>),
 }
 
@@ -95,7 +95,6 @@ fn result_shape<'a>(result: &'a ToolResult, losses: &mut Losses<'_>) -> Shape<'a
     if result.kind != CallKind::Function {
         losses.member("kind", "agent messages");
     }
-    losses.extra(&result.extra, Some(&Origin::Agent));
     Shape {
         role: MessageRole::Tool,
         content: result_body(result, losses),
@@ -112,9 +111,11 @@ fn result_body<'a>(result: &'a ToolResult, losses: &mut Losses<'_>) -> Body<'a> 
     }
     let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
     if texts.len() < parts.len() {
+        losses.extra(&result.extra, None);
         return Body::MultiPart(parts.iter().collect());
     }
-    Body::ToolResult(join(&texts, losses))
+    losses.extra(&result.extra, Some(&Origin::Agent));
+    Body::ToolResult(join(&texts, losses), Some(&result.extra))
 }
 
 /// Texts as one, joined with a line break.
@@ -134,9 +135,8 @@ fn part_losses(part: &Part, losses: &mut Losses<'_>) {
     match part {
         Part::Text(it) => losses.extra(&it.extra, None),
         Part::ToolCall(it) => call_losses(it, losses),
-        _ if is_plain_image(part) || is_json(part) => {
-            losses.extra(part.extra(), Some(&Origin::Agent));
-        }
+        _ if is_plain_image(part) => losses.extra(part.extra(), Some(&Origin::Agent)),
+        _ if is_json(part) => losses.extra(part.extra(), None),
         _ => {}
     }
 }

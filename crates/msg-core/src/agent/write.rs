@@ -65,11 +65,14 @@ fn write_shape(shape: &Shape<'_>, out: &mut Vec<u8>) {
     write_member(out, "name", shape.name);
     write_member(out, "tool_call_id", shape.tool_call_id);
     if let Some(owner) = shape.owner {
-        let known = match shape.tool_call_id {
-            Some(_) => &["role", "content", "name", "tool_call_id"][..],
-            None => &["role", "content", "name"],
-        };
-        write_unknown(&owner.extra, known, out);
+        // The id of a message that answers no call is carried; it stands where the id stands.
+        let carried = owner.extra.get(&Origin::Agent, "tool_call_id");
+        if let (None, Some(id)) = (shape.tool_call_id, carried) {
+            out.push(b',');
+            write_member_name(out, "tool_call_id");
+            id.write_compact(out);
+        }
+        write_unknown(&owner.extra, &["role", "content", "name", "tool_call_id"], out);
     }
     out.push(b'}');
 }
@@ -90,9 +93,12 @@ fn write_body(body: &Body<'_>, out: &mut Vec<u8>) {
             }
             out.push(b']');
         }
-        Body::ToolResult(text) => {
+        Body::ToolResult(text, extra) => {
             out.extend_from_slice(b"{\"ToolResult\":{\"content\":");
             write_str(out, text);
+            if let Some(extra) = extra {
+                write_unknown(extra, &["content"], out);
+            }
             out.push(b'}');
         }
         Body::MultiPart(parts) => {

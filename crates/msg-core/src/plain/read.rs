@@ -26,6 +26,14 @@ pub fn read(json: &[u8], report: &mut Report) -> Result<Vec<Message>, Error> {
 }
 
 fn read_message(source: &mut Source<'_, '_>) -> Result<Message, Error> {
+    let bookmark = source.reader.clone();
+    read_members(source).map_err(|it| match it {
+        Error::Shape { .. } => source.role_error(&bookmark).unwrap_or(it),
+        it => it,
+    })
+}
+
+fn read_members(source: &mut Source<'_, '_>) -> Result<Message, Error> {
     let start = source.begin_object()?;
     let (mut role, mut content): (Option<Role>, Option<String>) = (None, None);
     let mut extra = Extra::default();

@@ -119,3 +119,41 @@ fn serde_forms_are_the_forms_of_the_writers() {
     let extra = RawJson::new(r#"{"role":"user"}"#).unwrap();
     assert!(extra.parse::<Message>().is_err());
 }
+
+/// Of several things that are wrong with a message, its role comes first.
+#[test]
+fn the_role_is_looked_at_first() {
+    let report = &mut Report::default();
+    let plain = |json: &[u8]| plain::read(json, &mut Report::default()).unwrap_err();
+    assert_eq!(plain(br#"[{"content":5}]"#).code(), "message::missing-role");
+    assert_eq!(plain(br#"[{"content":5,"role":1}]"#).code(), "message::missing-role");
+    assert_eq!(plain(br#"[{"content":5,"role":"x"}]"#).code(), "message::bad-shape");
+    assert_eq!(native::read(br#"[{"parts":5}]"#).unwrap_err().code(), "message::missing-role");
+    let mut agent = |json: &[u8]| agent::read(json, report).unwrap_err();
+    assert_eq!(agent(br#"[{"content":5}]"#).code(), "agent::unknown-role");
+    assert_eq!(agent(br#"[{"content":5,"role":"x"}]"#).code(), "agent::unknown-role");
+    assert_eq!(agent(br#"[{"content":5,"role":"user"}]"#).code(), "agent::bad-shape");
+    assert_eq!(agent(br#"["x"]"#).code(), "message::bad-shape");
+}
+
+/// Unknown members inside agent content survive.
+#[test]
+fn members_inside_agent_content_are_carried() {
+    let json = r#"[{"role":"Tool","content":{"ToolResult":{"content":"r","ms":1.50}}},{"role":"Assistant","content":{"ToolCalls":[{"id":"a","name":"f","arguments":{},"index":0}]},"tool_call_id":"z","metadata":{"cache_control":{"b":1,"a":2}}}]"#;
+    let mut report = Report::default();
+    let messages = agent::read(json.as_bytes(), &mut report).unwrap();
+    let mut out = Vec::new();
+    agent::write(&messages, &mut out, &mut report);
+    assert_eq!(String::from_utf8(out).unwrap(), json);
+    assert!(report.is_empty());
+}
+
+#[test]
+fn a_cleared_layout_is_canonical() {
+    let json = br#"[{"content":"x","role":"user"}]"#;
+    let mut messages = plain::read(json, &mut Report::default()).unwrap();
+    messages.iter_mut().for_each(Message::clear_layout);
+    let mut out = Vec::new();
+    plain::write(&messages, &mut out, &mut Report::default());
+    assert_eq!(out, br#"[{"role":"user","content":"x"}]"#);
+}
