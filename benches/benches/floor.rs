@@ -36,9 +36,7 @@ fn floor(c: &mut Criterion) {
         b.iter(|| jiter::JsonValue::parse(black_box(text.as_bytes()), false).is_ok());
     });
     group.finish();
-    allocs::report("floor/serde_json/value", 400, || {
-        serde_json::from_str::<Value>(&text).is_ok()
-    });
+    allocs::report("floor/serde_json/value", 400, || serde_json::from_str::<Value>(&text).is_ok());
 }
 
 criterion_group!(benches, floor);

@@ -23,33 +23,19 @@ pub fn count<R>(f: impl FnOnce() -> R) -> (R, Allocs) {
     let mut res = None;
     let info = allocation_counter::measure(|| res = Some(f()));
     let res = res.expect("because measure runs its closure");
-    (
-        res,
-        Allocs {
-            count: info.count_total,
-            bytes: info.bytes_total,
-            peak: info.bytes_max,
-        },
-    )
+    (res, Allocs { count: info.count_total, bytes: info.bytes_total, peak: info.bytes_max })
 }
 
 /// Prints one line about `f` beside criterion's output, per `n` items of what `f` works on.
 pub fn report<R>(what: &str, n: usize, f: impl FnOnce() -> R) -> Allocs {
     let (res, allocs) = count(f);
     drop(res);
-    println!(
-        "{what}: {allocs}, {:.2} allocations an item",
-        allocs.count as f64 / n.max(1) as f64
-    );
+    println!("{what}: {allocs}, {:.2} allocations an item", allocs.count as f64 / n.max(1) as f64);
     allocs
 }
 
 impl fmt::Display for Allocs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} allocations, {} bytes, peak {} bytes",
-            self.count, self.bytes, self.peak
-        )
+        write!(f, "{} allocations, {} bytes, peak {} bytes", self.count, self.bytes, self.peak)
     }
 }

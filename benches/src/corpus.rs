@@ -65,10 +65,7 @@ fn message(role: &str, text: &str) -> String {
 }
 
 fn call(at: usize) -> String {
-    let arguments = format!(
-        r#"{{"path":"src/part_{at}.rs","content":{}}}"#,
-        quoted(CODE)
-    );
+    let arguments = format!(r#"{{"path":"src/part_{at}.rs","content":{}}}"#, quoted(CODE));
     format!(
         r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"call_{at}","type":"function","function":{{"name":"write_file","arguments":{}}}}}]}}"#,
         quoted(&arguments)

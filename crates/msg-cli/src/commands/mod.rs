@@ -6,7 +6,7 @@
 //!    comment is the help text) and implement [`Command`] for it. Flatten what is shared:
 //!    `InputArgs`, `OutputArgs`, `LineArgs`. Structs to flatten carry no doc comment, since clap
 //!    would put it in the place of yours.
-//! 2. Add one line to the [`commands!`] table below. The module, the variant and the dispatch come
+//! 2. Add one line to the `commands!` table below. The module, the variant and the dispatch come
 //!    from it.
 //! 3. Say what its JSON form is in `docs/cli.md`, and add cases to `tests/it`.
 //!
