@@ -6,6 +6,17 @@ use msg_core::CodeInfo;
 /// The codes of message files, for reading, writing and the store.
 pub const CODES: &[CodeInfo] = &[
     CodeInfo::warning(
+        "msgfile::cell-lost",
+        "MF-45",
+        "a cell that was written is no longer in the file",
+    ),
+    CodeInfo::info("msgfile::editor-file", "MF-45", "an editor may have the file open"),
+    CodeInfo::warning(
+        "msgfile::no-sidecar",
+        "MF-41",
+        "no lock file can be made, so there is no journal",
+    ),
+    CodeInfo::warning(
         "msgfile::agent-bad-value",
         "MF-16, MF-17",
         "an attribute of an agent has a wrong value and is left out",

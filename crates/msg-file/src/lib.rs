@@ -55,6 +55,8 @@ mod format;
 
 mod json;
 
+pub mod store;
+
 mod codes;
 mod diag;
 mod error;
@@ -82,4 +84,4 @@ pub use render::{NewCell, Place, render};
 pub use run_result::{RunResult, run_cells};
 pub use scan::{Head, scan};
 pub use span::Span;
-pub use to_cells::{ToCells, append_messages, cells_of};
+pub use to_cells::{Entry, ToCells, append_entries, cells_of, set_default_cell};

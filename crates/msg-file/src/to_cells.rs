@@ -44,37 +44,68 @@ pub fn cells_of(
     Ok(cells_for(message, &Book::of(at), options))
 }
 
-/// Appends messages to a file in memory; like [`append_to`](crate::append_to()) for cells.
+/// What may be appended: a cell, or a message that becomes some.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Entry {
+    /// A cell as it is.
+    Cell(NewCell),
+    /// A message, as [`cells_of`] makes cells of it.
+    Message(Message),
+}
+
+/// Appends messages and cells to a file in memory, all or nothing, like
+/// [`append_to`](crate::append_to()).
 ///
 /// # Errors
 /// Those of [`append_to`](crate::append_to()).
 ///
 /// ```
-/// use msg_file::{Mode, Nonce, ToCells, append_messages};
 /// use msg_core::Message;
-/// let chain = [Message::user("2 + 2?"), Message::assistant("4")];
+/// use msg_file::{Entry, Mode, Nonce, ToCells, append_entries};
+/// let chain = [Message::user("2 + 2?"), Message::assistant("4")].map(Entry::Message);
 /// let mut nonce = || Nonce::from_random(4);
-/// let (bytes, placed) = append_messages(b"", Mode::MessageFile, &chain, &ToCells::default(), &mut nonce, false)?;
+/// let options = ToCells::default();
+/// let (bytes, placed) = append_entries(b"", Mode::MessageFile, &chain, &options, &mut nonce, false)?;
 /// assert!(bytes.ends_with(b"## %%% [^2]\n\n[^2]: [assistant]\n\n4\n"));
 /// assert_eq!(placed.len(), 2);
 /// # Ok::<(), msg_file::Error>(())
 /// ```
-pub fn append_messages(
+pub fn append_entries(
     old: &[u8],
     mode: Mode,
-    messages: &[Message],
+    entries: &[Entry],
     options: &ToCells,
     nonce: &mut dyn FnMut() -> Nonce,
     force: bool,
 ) -> Result<(Vec<u8>, Vec<Placed>), Error> {
-    append_cells(
-        old,
-        mode,
-        messages.iter(),
-        |book, message| cells_for(message, book, options),
-        nonce,
-        force,
-    )
+    let make = |book: &Book, entry: &Entry| match entry {
+        Entry::Cell(cell) => vec![cell.clone()],
+        Entry::Message(message) => cells_for(message, book, options),
+    };
+    append_cells(old, mode, entries.iter(), make, nonce, force)
+}
+
+/// The `[set]` cell that makes an agent the default from here on (MF-55).
+///
+/// # Errors
+/// [`Error::Refused`] with `agent-unknown` if nobody of that name takes part.
+///
+/// ```
+/// use msg_file::{Document, Mode, set_default_cell};
+/// let doc = Document::parse(&b"---\nagents: [a, b]\n---\n"[..], Mode::MessageFile)?;
+/// assert_eq!(set_default_cell(&doc, "b")?.ty.as_deref(), Some("set"));
+/// assert!(set_default_cell(&doc, "c").is_err());
+/// # Ok::<(), msg_file::Error>(())
+/// ```
+pub fn set_default_cell(doc: &Document, name: &str) -> Result<NewCell, Error> {
+    if !doc.agents().iter().any(|a| *a.name == *name) {
+        return Err(Error::refused(
+            "msgfile::agent-unknown",
+            format!("no agent is called `{name}`"),
+        ));
+    }
+    let cell = NewCell { ty: Some("set".to_owned()), ..NewCell::message("") };
+    Ok(cell.with_attr("default", name))
 }
 
 pub(crate) fn cells_for(message: &Message, book: &Book, options: &ToCells) -> Vec<NewCell> {

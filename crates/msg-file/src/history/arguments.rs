@@ -3,7 +3,8 @@
 use crate::cell::Cell;
 use crate::scan::whole_fence;
 use msg_core::ToolCall;
-use msg_core::json::{TextState, classify, write_str};
+use msg_core::json::{TextState, classify, write_compact, write_str};
+use msg_xml::{Call, Dialects, Fenced, Options, Segment, SegmentKind};
 
 /// Name and argument text of a call cell.
 pub(crate) fn of(cell: &Cell) -> (String, String) {
@@ -32,10 +33,30 @@ fn read(payload: &str) -> (Option<String>, String) {
     if classify(payload) == TextState::Object {
         return (None, payload.to_owned());
     }
+    if let Some((name, text)) = xml_call(payload) {
+        return (Some(name), text);
+    }
     let mut wrapped = b"{\"input\":".to_vec();
     write_str(&mut wrapped, payload);
     wrapped.push(b'}');
     (None, String::from_utf8(wrapped).expect("because JSON was written from a string"))
+}
+
+/// Name and arguments of the one complete call that a payload holds beside blanks (MF-31).
+fn xml_call(payload: &str) -> Option<(String, String)> {
+    // Every dialect that this reads begins with a tag.
+    if !payload.trim_start().starts_with('<') {
+        return None;
+    }
+    let dialects = Dialects::by_names(["invoke"]).ok()?;
+    let options = Options::new().with_fenced_tools(Fenced::Never).with_dialects(dialects);
+    let parsed = msg_xml::parse(payload.as_bytes(), None, &options);
+    let [Segment { kind: SegmentKind::Call(call), .. }] = parsed.segments.as_slice() else {
+        return None;
+    };
+    let mut text = Vec::new();
+    write_compact(&mut text, call.arguments().text());
+    Some((call.tool_name().to_owned(), String::from_utf8(text).ok()?))
 }
 
 /// How a call's arguments stand in a body.
@@ -45,9 +66,22 @@ pub(crate) struct Payload {
     pub(crate) verbatim: bool,
 }
 
-/// The body of a call cell: in a fence where that reads back to the same text.
+/// The call as XML in a fence, if it reads back to the same argument text (MF-38).
+fn xml(call: &ToolCall) -> Option<String> {
+    let text = call.arguments.text();
+    let rendered = msg_xml::render(&Call::new(call.name.as_str(), text)).ok()?;
+    let body = fence("xml", &rendered);
+    let (_, inner) = whole_fence(body.as_bytes())?;
+    let (_, read) = xml_call(std::str::from_utf8(inner).ok()?)?;
+    (read == text).then_some(body)
+}
+
+/// The body of a call cell: as XML, else the text itself in a fence where that reads back to the same text.
 pub(crate) fn payload(call: &ToolCall) -> Payload {
     let text = call.arguments.text();
+    if let Some(body) = xml(call) {
+        return Payload { body, verbatim: false };
+    }
     let fenced = fence("json", text);
     let exact = !text.is_empty()
         && whole_fence(fenced.as_bytes()).is_some_and(|(_, inner)| inner == text.as_bytes());

@@ -1,0 +1,71 @@
+//! `msg file SUB`: message files from the shell and from other programs (MF-48 to MF-56).
+//!
+//! Each subcommand is one function from a request to an answer, for a line of `--jsonl` and for a file
+//! alike; what changes a file goes through the store of `msg-file`.
+
+mod edit;
+mod forms;
+mod nonces;
+mod read;
+mod request;
+
+use super::Command;
+use crate::cli::Context;
+use crate::exit::{Failure, Status};
+
+/// Read, check, format and append to message files (.msg.md).
+#[derive(Debug, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    sub: Sub,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Sub {
+    /// Show the file as JSON: cells, agents, diagnostics.
+    Parse(read::Parse),
+    /// Say what is odd about the file; exit status 1 if there are errors.
+    Check(read::Check),
+    /// Print the messages that a model gets.
+    History(read::History),
+    /// List what is in the file.
+    #[command(subcommand)]
+    List(List),
+    /// Put headings, definitions and gaps into canonical form; bodies stay.
+    Fmt(edit::Fmt),
+    /// Append a cell, or with --jsonl a cell or message a line; acknowledged when it is durable.
+    Append(edit::Append),
+    /// Record what running a code cell or a call gave.
+    RunResult(edit::RunResult),
+    /// Change what holds from here on.
+    #[command(subcommand)]
+    Set(Set),
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum List {
+    /// The agents that take part.
+    Agents(read::Agents),
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Set {
+    /// The agent that answers from now on, by a `[set]` cell.
+    Default(edit::SetDefault),
+}
+
+impl Command for Args {
+    fn run(self, cx: &Context) -> Result<Status, Failure> {
+        match self.sub {
+            Sub::Parse(it) => it.run(cx),
+            Sub::Check(it) => it.run(cx),
+            Sub::History(it) => it.run(cx),
+            Sub::List(List::Agents(it)) => it.run(cx),
+            Sub::Fmt(it) => it.run(cx),
+            Sub::Append(it) => it.run(cx),
+            Sub::RunResult(it) => it.run(cx),
+            Sub::Set(Set::Default(it)) => it.run(cx),
+        }
+    }
+}

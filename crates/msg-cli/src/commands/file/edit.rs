@@ -1,0 +1,416 @@
+//! The subcommands that write: `fmt`, `append`, `run-result`, `set default`.
+//!
+//! Lines of `--jsonl` touch no file: the new document comes back (MF-48). With a file, `append` takes
+//! a cell a line and acknowledges each when it is durable (MF-52).
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use msg_core::Diagnostic;
+use msg_file::store::{self, Appender, Durability};
+use msg_file::{
+    CellRef, Entry, NewCell, Place, ToCells, append_entries, run_cells, set_default_cell,
+};
+use serde::Serialize;
+
+use super::forms::{ResultForm, entry, kind};
+use super::nonces::Nonces;
+use super::request::{
+    Answered, FileArgs, Options, Request, bad_line, failed, failed_by, print, refused,
+};
+use crate::cli::Context;
+use crate::exit::{Failure, Status};
+use crate::input::Input;
+use crate::jsonl::{Answer, to_json};
+use crate::output::Output;
+
+/// Where an appended cell stands, in an answer.
+#[derive(Serialize)]
+struct At<'a> {
+    id: &'a str,
+    start: usize,
+    end: usize,
+}
+
+#[derive(Serialize)]
+struct Appended<'a> {
+    output_b64: String,
+    appended: Vec<At<'a>>,
+}
+
+#[derive(Serialize)]
+struct Changed {
+    output_b64: String,
+    changed: Vec<usize>,
+}
+
+fn fmt(request: Request) -> Answered {
+    let formatted = request.document()?.format();
+    let output_b64 = BASE64_STANDARD.encode(&formatted.bytes);
+    Ok(Answer::of(&Changed { output_b64, changed: formatted.changed }, Status::Clean))
+}
+
+fn append(request: Request) -> Answered {
+    let entries: Vec<Entry> = request.cells.iter().map(|it| entry(it)).collect::<Result<_, _>>()?;
+    append_all(&request, &entries)
+}
+
+fn append_all(request: &Request, entries: &[Entry]) -> Answered {
+    let mut nonces = Nonces::of(request.options.nonces.clone());
+    let (bytes, placed) = append_entries(
+        &request.bytes,
+        request.mode(),
+        entries,
+        &ToCells::default(),
+        &mut || nonces.next(),
+        request.options.force,
+    )
+    .map_err(refused)?;
+    let appended = placed.iter().map(|it| At { id: &it.id, start: it.span.start, end: it.span.end }).collect();
+    Ok(Answer::of(&Appended { output_b64: BASE64_STANDARD.encode(bytes), appended }, Status::Clean))
+}
+
+fn run_result(mut request: Request) -> Answered {
+    let form = request.result.take().ok_or_else(|| bad_line("`result` is missing"))?;
+    let (of, result) = form.read()?;
+    let cells = run_cells(&request.document()?, &of, &result).map_err(refused)?;
+    let entries: Vec<Entry> = cells.into_iter().map(Entry::Cell).collect();
+    append_all(&request, &entries)
+}
+
+fn set_default(request: Request) -> Answered {
+    let name = request.options.agent.clone().ok_or_else(|| bad_line("`options.agent` is missing"))?;
+    let cell = set_default_cell(&request.document()?, &name).map_err(refused)?;
+    append_all(&request, &[Entry::Cell(cell)])
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Fmt {
+    #[command(flatten)]
+    file: FileArgs,
+    /// Change the file in place.
+    #[arg(long)]
+    write: bool,
+    /// Change nothing; exit status 1 if the file would change.
+    #[arg(long, conflicts_with = "write")]
+    check: bool,
+}
+
+impl Fmt {
+    pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
+        if self.file.lines.jsonl {
+            return self.file.run_lines(cx, fmt);
+        }
+        let request = self.file.request(Options::default())?;
+        if self.file.json {
+            return self.file.print_json(request, fmt);
+        }
+        let doc = request.document().map_err(|it| failed_by(&it, &request.name))?;
+        let formatted = doc.format();
+        let same = formatted.bytes == doc.bytes();
+        if self.check {
+            cx.summary(|| format!("{}: would change", request.name), Status::of(same));
+            return Ok(Status::of(same));
+        }
+        if !self.write {
+            let mut out = Output::stdout();
+            out.write(&formatted.bytes)?;
+            out.finish()?;
+        } else if !same {
+            let path = self.file.path()?;
+            let replaced = store::replace(path, doc.bytes(), &formatted.bytes, false);
+            replaced.map_err(|it| failed(it, &request.name))?;
+        }
+        Ok(Status::Clean)
+    }
+}
+
+#[derive(Debug, Clone, clap::Args)]
+struct WriteArgs {
+    /// Switch a Markdown file on, write to a newer format, take an id that is there.
+    #[arg(long)]
+    force: bool,
+    /// When it counts as done: on the disk, handed to the system, or neither.
+    #[arg(long, value_enum, default_value_t)]
+    durability: Durable,
+}
+
+/// When an append counts as done, as it is named here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Durable {
+    /// On the disk.
+    #[default]
+    Sync,
+    /// Handed to the system, with a journal.
+    Flush,
+    /// No journal, no sync: for imports that can be repeated.
+    None,
+}
+
+impl WriteArgs {
+    fn open(&self, file: &FileArgs) -> Result<(Appender, String), Failure> {
+        let path = file.path()?;
+        let name = path.display().to_string();
+        let durability = match self.durability {
+            Durable::Sync => Durability::Sync,
+            Durable::Flush => Durability::Flush,
+            Durable::None => Durability::None,
+        };
+        let options = store::Options { durability, force: self.force, ..store::Options::default() };
+        let log = Appender::open(path, options).map_err(|it| failed(it, &name))?;
+        Ok((log, name))
+    }
+}
+
+/// The acknowledgement of an append.
+#[derive(Serialize)]
+struct Ack<'a> {
+    id: &'a str,
+    start: u64,
+    end: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mended: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    recovered: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    warnings: &'a [Diagnostic],
+}
+
+fn ack(it: &store::Appended) -> Ack<'_> {
+    let (start, end) = (it.span.start, it.span.end);
+    let mended = it.mended.map(store::Mended::as_str);
+    Ack { id: &it.id, start, end, mended, recovered: &it.recovered, warnings: &it.warnings }
+}
+
+/// Says what was appended: JSON, or the ids for people.
+fn acknowledge(done: &[store::Appended], json: bool, cx: &Context) -> Result<(), Failure> {
+    for it in done {
+        for warning in &it.warnings {
+            cx.note(&format!("msg: {warning}\n"));
+        }
+        print(&if json { to_json(&ack(it)) } else { it.id.clone().into_bytes() })?;
+    }
+    Ok(())
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Append {
+    #[command(flatten)]
+    file: FileArgs,
+    #[command(flatten)]
+    write: WriteArgs,
+    /// message or output [default: message; output with --of].
+    #[arg(long)]
+    kind: Option<String>,
+    /// The type: markdown, code, an agent's name, tool, a language.
+    #[arg(long = "type", value_name = "TYPE")]
+    ty: Option<String>,
+    /// The title.
+    #[arg(long)]
+    title: Option<String>,
+    /// The id [default: the next number].
+    #[arg(long, conflicts_with = "of")]
+    id: Option<String>,
+    /// The cell below which it hangs: a call, a result, an execution or a summary of it.
+    #[arg(long, value_name = "ID")]
+    of: Option<String>,
+    /// Number of #s, 1 to 5.
+    #[arg(long)]
+    level: Option<u8>,
+    /// An attribute, K=V, or K for a flag; may be repeated.
+    #[arg(long = "attr", value_name = "K=V")]
+    attrs: Vec<String>,
+    /// Keep white space at the edges of the body.
+    #[arg(long)]
+    exact: bool,
+    /// The body; else standard input.
+    #[arg(long, value_name = "TEXT")]
+    body: Option<String>,
+}
+
+impl Append {
+    pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
+        if self.file.lines.jsonl {
+            return match self.file.path() {
+                Ok(_) => self.acknowledge_lines(cx),
+                Err(_) => self.file.run_lines(cx, append),
+            };
+        }
+        let (mut log, name) = self.write.open(&self.file)?;
+        let cell = self.cell().map_err(|it| failed_by(&it, &name))?;
+        let cell = match &self.body {
+            Some(body) => NewCell { body: body.clone().into_bytes(), ..cell },
+            None => NewCell { body: Input::open(None)?.read_all()?, ..cell },
+        };
+        let done = log.append(&cell, &mut || Nonces::System.next());
+        acknowledge(&[done.map_err(|it| failed(it, &name))?], self.file.json, cx)?;
+        Ok(Status::Clean)
+    }
+
+    fn cell(&self) -> Result<NewCell, Box<Diagnostic>> {
+        let place = match (&self.id, &self.of) {
+            (Some(id), _) => Place::Id(id.clone()),
+            (None, Some(of)) => Place::Of(CellRef::from(of.as_str())),
+            (None, None) => Place::Next,
+        };
+        let attr = |it: &String| match it.split_once('=') {
+            Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
+            None => (it.clone(), None),
+        };
+        Ok(NewCell {
+            ty: self.ty.clone(),
+            title: self.title.clone(),
+            place,
+            level: self.level,
+            attrs: self.attrs.iter().map(attr).collect(),
+            exact: self.exact,
+            ..NewCell::new(kind(self.kind.as_deref(), self.of.is_some())?)
+        })
+    }
+
+    /// A cell or message a line, each acknowledged before the next is read.
+    fn acknowledge_lines(&self, _: &Context) -> Result<Status, Failure> {
+        let (mut log, _) = self.write.open(&self.file)?;
+        let mut input = BufReader::new(Input::open(None)?.reader.take(u64::MAX));
+        let mut status = Status::Clean;
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = input.read_until(b'\n', &mut line);
+            if read.map_err(|it| Failure::read("<stdin>", it))? == 0 {
+                return Ok(status);
+            }
+            match append_line(&mut log, &line) {
+                Ok(done) => {
+                    for it in &done {
+                        print(&to_json(&ack(it)))?;
+                    }
+                }
+                Err(error) => {
+                    status = Status::Failed;
+                    print(&to_json(&Refusal { error: &error }))?;
+                }
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Refusal<'a> {
+    error: &'a Diagnostic,
+}
+
+fn append_line(log: &mut Appender, line: &[u8]) -> Result<Vec<store::Appended>, Box<Diagnostic>> {
+    let text = std::str::from_utf8(line).map_err(|it| bad_line(&it.to_string()))?;
+    let mut nonce = || Nonces::System.next();
+    match entry(text)? {
+        Entry::Cell(cell) => log.append(&cell, &mut nonce).map(|it| vec![it]),
+        Entry::Message(it) => log.append_message(&it, &ToCells::default(), &mut nonce),
+    }
+    .map_err(refused)
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct RunResult {
+    #[command(flatten)]
+    file: FileArgs,
+    #[command(flatten)]
+    write: WriteArgs,
+    /// The code cell or call that was run: an id or #N.
+    #[arg(long, value_name = "ID", required_unless_present = "jsonl")]
+    of: Option<String>,
+    /// What went to standard output.
+    #[arg(long, value_name = "TEXT")]
+    stdout: Option<String>,
+    /// What went to standard error.
+    #[arg(long, value_name = "TEXT")]
+    stderr: Option<String>,
+    /// The value, or the text of a call's result.
+    #[arg(long)]
+    text: Option<String>,
+    /// The value as bytes, from a file.
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+    /// The media type of text or data.
+    #[arg(long, value_name = "TYPE")]
+    mime_type: Option<String>,
+    /// How it ended; else by exit code and error.
+    #[arg(long)]
+    status: Option<String>,
+    /// The exit code.
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    exit_code: Option<i64>,
+    /// What went wrong.
+    #[arg(long, value_name = "TEXT")]
+    error: Option<String>,
+    /// How long it took: 0.5s, 500ms.
+    #[arg(long)]
+    duration: Option<String>,
+    /// When it ended, RFC 3339.
+    #[arg(long)]
+    time: Option<String>,
+    /// The language, if it is not the cell's.
+    #[arg(long)]
+    lang: Option<String>,
+}
+
+impl RunResult {
+    pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
+        if self.file.lines.jsonl {
+            return self.file.run_lines(cx, run_result);
+        }
+        let data = self.data.as_deref().map(|it| Input::open(Some(it))?.read_all()).transpose()?;
+        let form = ResultForm {
+            of: self.of.unwrap_or_default(),
+            stdout: self.stdout,
+            stderr: self.stderr,
+            streams: Vec::new(),
+            text: self.text,
+            data_b64: data.map(|it| BASE64_STANDARD.encode(it)),
+            mime_type: self.mime_type,
+            status: self.status,
+            exit_code: self.exit_code.map(Into::into),
+            error: self.error,
+            duration: self.duration.map(Into::into),
+            time: self.time,
+            lang: self.lang,
+        };
+        let (mut log, name) = self.write.open(&self.file)?;
+        let request = self.file.request(Options::default())?;
+        let (of, result) = form.read().map_err(|it| failed_by(&it, &name))?;
+        let doc = request.document().map_err(|it| failed_by(&it, &name))?;
+        let cells = run_cells(&doc, &of, &result).map_err(|it| failed(it, &name))?;
+        let done = log.append_all(&cells, &mut || Nonces::System.next());
+        acknowledge(&done.map_err(|it| failed(it, &name))?, self.file.json, cx)?;
+        Ok(Status::Clean)
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct SetDefault {
+    /// The agent that answers from here on.
+    #[arg(value_name = "NAME", required_unless_present = "jsonl")]
+    agent: Option<String>,
+    #[command(flatten)]
+    file: FileArgs,
+    #[command(flatten)]
+    write: WriteArgs,
+}
+
+impl SetDefault {
+    pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
+        if self.file.lines.jsonl {
+            return self.file.run_lines(cx, set_default);
+        }
+        let (mut log, name) = self.write.open(&self.file)?;
+        let request = self.file.request(Options::default())?;
+        let doc = request.document().map_err(|it| failed_by(&it, &name))?;
+        let agent = self.agent.unwrap_or_default();
+        let cell = set_default_cell(&doc, &agent).map_err(|it| failed(it, &name))?;
+        let done = log.append(&cell, &mut || Nonces::System.next());
+        acknowledge(&[done.map_err(|it| failed(it, &name))?], self.file.json, cx)?;
+        Ok(Status::Clean)
+    }
+}

@@ -1,0 +1,141 @@
+//! The subcommands that only read: `parse`, `check`, `history`, `list agents`.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use msg_file::HistoryOptions;
+use msg_openai::{EncodeOptions, chat};
+
+use super::request::{Answered, FileArgs, Options, Request, failed_by, print, refused};
+use crate::cli::Context;
+use crate::exit::{Failure, Status};
+use crate::jsonl::Answer;
+use crate::members::Members;
+use crate::render;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Parse {
+    #[command(flatten)]
+    file: FileArgs,
+    /// Add `printed_b64`: the file as printed from its tree, which is the file.
+    #[arg(long)]
+    roundtrip: bool,
+}
+
+impl Parse {
+    pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
+        if self.file.lines.jsonl {
+            return self.file.run_lines(cx, parse);
+        }
+        let options = Options { roundtrip: self.roundtrip, ..Options::default() };
+        self.file.print_json(self.file.request(options)?, parse)
+    }
+}
+
+fn parse(request: Request) -> Answered {
+    let doc = request.document()?;
+    let mut members = Members::new().all_of(doc.to_json(&request.name).as_bytes());
+    if request.options.roundtrip {
+        let mut printed = Vec::with_capacity(request.bytes.len());
+        doc.print(&mut printed).expect("because a Vec takes everything");
+        members = members.with("printed_b64", &BASE64_STANDARD.encode(printed));
+    }
+    Ok(Answer::new(members.finish(), Status::Clean))
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Check {
+    #[command(flatten)]
+    file: FileArgs,
+}
+
+impl Check {
+    pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
+        if self.file.lines.jsonl {
+            return self.file.run_lines(cx, check);
+        }
+        let request = self.file.request(Options::default())?;
+        if self.file.json {
+            return self.file.print_json(request, check);
+        }
+        let doc = request.document().map_err(|it| failed_by(&it, &request.name))?;
+        let found = doc.check();
+        cx.note(&render::in_source(&found, &request.name, doc.bytes(), cx.color_err));
+        let status = Status::of(!doc.has_errors());
+        cx.summary(|| format!("{}: {}", request.name, render::count(&found)), status);
+        Ok(status)
+    }
+}
+
+fn check(request: Request) -> Answered {
+    let doc = request.document()?;
+    let ok = !doc.has_errors();
+    let members = Members::new().with("ok", &ok).with("diagnostics", &doc.check());
+    Ok(Answer::new(members.finish(), Status::of(ok)))
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct History {
+    #[command(flatten)]
+    file: FileArgs,
+    /// Who shall answer; else the addressee of the last message, else the default.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Leave calls at the end unanswered where they have no result.
+    #[arg(long)]
+    open: bool,
+}
+
+impl History {
+    pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
+        if self.file.lines.jsonl {
+            return self.file.run_lines(cx, history);
+        }
+        let options = Options { agent: self.agent.clone(), open: self.open, ..Options::default() };
+        self.file.print_json(self.file.request(options)?, history)
+    }
+}
+
+fn history(request: Request) -> Answered {
+    let doc = request.document()?;
+    let Options { agent, open, .. } = request.options;
+    let history = doc.history(&HistoryOptions { agent, open }).map_err(refused)?;
+    let messages = chat::to_chat_messages(&history.messages, &EncodeOptions::new());
+    let members = Members::new()
+        .with("agent", &history.agent)
+        .raw("messages", &messages)
+        .with("sources", &history.sources);
+    Ok(Answer::new(members.finish(), Status::Clean))
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Agents {
+    #[command(flatten)]
+    file: FileArgs,
+}
+
+impl Agents {
+    pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
+        if self.file.lines.jsonl {
+            return self.file.run_lines(cx, agents);
+        }
+        let request = self.file.request(Options::default())?;
+        if self.file.json {
+            return self.file.print_json(request, agents);
+        }
+        let doc = request.document().map_err(|it| failed_by(&it, &request.name))?;
+        let default = doc.default_agent_at(usize::MAX);
+        let mut text = String::new();
+        for agent in doc.agents() {
+            let mark = if default == Some(&*agent.name) { '*' } else { ' ' };
+            let models = agent.config.models.as_deref().unwrap_or_default().join(", ");
+            text.push_str(format!("{mark} {}\t{}\t{models}", agent.name, agent.kind.as_str()).trim_end());
+            text.push('\n');
+        }
+        print(text.trim_end_matches('\n').as_bytes())?;
+        Ok(Status::Clean)
+    }
+}
+
+fn agents(request: Request) -> Answered {
+    Ok(Answer::new(request.document()?.agents_json().into_bytes(), Status::Clean))
+}

@@ -1,0 +1,131 @@
+//! Message files on disk: durable append, tail, replace. The only module with files, locks and a clock.
+//!
+//! An append locks the file, finishes what a crash left, notices what a person saved in between,
+//! proves in memory that nothing above changes, and writes whole cells by one write (MF-41 to MF-47).
+//!
+//! ```no_run
+//! use msg_file::store::{Appender, Options};
+//! use msg_file::{NewCell, Nonce};
+//! use std::path::Path;
+//!
+//! let mut log = Appender::open(Path::new("talk.msg.md"), Options::default())?;
+//! let mut nonce = || Nonce::from_random(4);
+//! let done = log.append(&NewCell::message("hi"), &mut nonce)?;
+//! assert_eq!(done.id, "1");
+//! # Ok::<(), msg_file::Error>(())
+//! ```
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the store is where files, locks and the clock are used"
+)]
+
+mod appender;
+mod disk;
+mod keep;
+mod lock;
+mod replace;
+mod sidecar;
+mod tail;
+
+#[cfg(test)]
+mod tests;
+
+pub use appender::Appender;
+pub use replace::replace;
+pub use tail::{Tail, tail};
+
+use crate::span::Span;
+use msg_core::Diagnostic;
+use std::ops::Range;
+use std::time::Duration;
+
+/// When an append counts as done (MF-43).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// On the disk, the folder too when the file is new.
+    #[default]
+    Sync,
+    /// Handed to the system, with a journal: it survives the death of the process.
+    Flush,
+    /// Neither journal nor sync: for imports that can be repeated.
+    None,
+}
+
+/// What happens to cells that a person's save has removed (MF-45).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reconcile {
+    /// They are appended again, marked `recovered`.
+    #[default]
+    Restore,
+    /// They are only reported.
+    Report,
+}
+
+/// How an appender works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// When an append counts as done.
+    pub durability: Durability,
+    /// How long to wait for somebody else's lock. 10 s.
+    pub lock_timeout: Duration,
+    /// Switch Markdown files on, write to newer formats, take ids that are there.
+    pub force: bool,
+    /// What happens to cells that a person's save has removed.
+    pub reconcile: Reconcile,
+    /// Bytes of written cells that are remembered for that, of at most 64 cells. 16 MiB.
+    pub keep_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Sync,
+            lock_timeout: Duration::from_secs(10),
+            force: false,
+            reconcile: Reconcile::Restore,
+            keep_bytes: 16 << 20,
+        }
+    }
+}
+
+/// A cell that is in the file, acknowledged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Appended {
+    /// Its id.
+    pub id: String,
+    /// Its bytes in the file.
+    pub span: Range<u64>,
+    /// What had to be mended before.
+    pub mended: Option<Mended>,
+    /// Ids of cells that were gone and were appended again.
+    pub recovered: Vec<String>,
+    /// What else was noticed: lost cells, no place for a journal, an editor that has the file open.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// How the traces of a crash were mended (MF-44).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mended {
+    /// The rest of an interrupted append was written.
+    Redone,
+    /// The file was not as the journal says, so its cells were appended again.
+    Recovered,
+    /// There was no journal; a newline ends the torn line.
+    Newline,
+}
+
+impl Mended {
+    /// The word of the JSON form.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Redone => "redone",
+            Self::Recovered => "recovered",
+            Self::Newline => "newline",
+        }
+    }
+}
+
+fn absolute(span: Span, base: u64) -> Range<u64> {
+    span.start as u64 + base..span.end as u64 + base
+}

@@ -1,0 +1,107 @@
+//! Locks, always in this order: in the process, on the file itself, on its sidecar (MF-41).
+
+use super::disk::{at, identity};
+use super::sidecar::{self, Holder, Sidecar};
+use crate::error::Error;
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A locked file. Dropping it lets go, in the reverse order.
+#[derive(Debug)]
+pub(super) struct Lock {
+    /// None where it could not be made: there is no journal then.
+    pub(super) sidecar: Option<Sidecar>,
+    /// Open for reading and appending.
+    pub(super) file: File,
+    /// The file is new.
+    pub(super) created: bool,
+    _held: Held,
+}
+
+impl Lock {
+    /// Locks the file at `real`, which is made if it is missing.
+    pub(super) fn take(real: &Path, timeout: Duration) -> Result<Self, Error> {
+        let deadline = Instant::now() + timeout;
+        let held = Held::take(real, deadline)?;
+        loop {
+            let created = !real.exists();
+            let file = OpenOptions::new()
+                .read(true)
+                .append(true)
+                .create(true)
+                .open(real)
+                .map_err(at("open", real))?;
+            wait(&file, real, deadline)?;
+            // Somebody may have put another file in its place while we waited.
+            let ours = file.metadata().map_err(at("examine", real))?;
+            let named = std::fs::metadata(real).ok();
+            if named.is_none_or(|n| identity(&n) != identity(&ours)) {
+                continue;
+            }
+            let sidecar = match sidecar::open(real) {
+                Ok(file) => {
+                    wait(&file, real, deadline)?;
+                    Some(Sidecar { file })
+                }
+                Err(_) => None,
+            };
+            return Ok(Self { sidecar, file, created: created && ours.len() == 0, _held: held });
+        }
+    }
+}
+
+/// Waits for an advisory lock of the system.
+fn wait(file: &File, real: &Path, deadline: Instant) -> Result<(), Error> {
+    let mut pause = Duration::from_micros(200);
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
+                return Err(locked(real));
+            }
+            Err(TryLockError::WouldBlock) => {
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(Duration::from_millis(10));
+            }
+            Err(TryLockError::Error(source)) => return Err(at("lock", real)(source)),
+        }
+    }
+}
+
+fn locked(real: &Path) -> Error {
+    let unknown = || Holder { pid: 0, host: "?".to_owned(), since: "?".to_owned() };
+    let Holder { pid, host, since } = sidecar::holder(real).unwrap_or_else(unknown);
+    Error::Locked { pid, host, since }
+}
+
+/// The paths that this process holds: locks of the system need not keep its own threads apart.
+static HELD: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
+static FREED: Condvar = Condvar::new();
+
+#[derive(Debug)]
+struct Held(PathBuf);
+
+impl Held {
+    fn take(real: &Path, deadline: Instant) -> Result<Self, Error> {
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        while !held.get_or_insert_default().insert(real.to_owned()) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(locked(real));
+            }
+            held = FREED.wait_timeout(held, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        Ok(Self(real.to_owned()))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        held.get_or_insert_default().remove(&self.0);
+        FREED.notify_all();
+    }
+}

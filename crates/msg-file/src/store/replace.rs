@@ -1,0 +1,111 @@
+//! Replacing a file as a whole, for edits and formatting (MF-46).
+//!
+//! Extended attributes and access lists are not copied: the standard library cannot name them.
+
+use super::disk::{at, folder, sync_folder};
+use super::lock::Lock;
+use crate::error::Error;
+use std::fs::{File, Metadata};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::Duration;
+
+/// Puts `new` in the place of `seen`: under the lock, only if the file still holds `seen`, by a
+/// temporary file of the same mode and owner that is renamed over it. A link stays, its target is
+/// replaced. A file with several names is refused, and with `force` written in place.
+///
+/// # Errors
+/// [`Error::ChangedOnDisk`], [`Error::NotReplaceable`], [`Error::Locked`], [`Error::Io`]; the file is
+/// as it was then.
+///
+/// ```no_run
+/// use std::path::Path;
+/// let path = Path::new("talk.msg.md");
+/// let seen = std::fs::read(path)?;
+/// msg_file::store::replace(path, &seen, b"# %%\n\nhi\n", false)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn replace(path: &Path, seen: &[u8], new: &[u8], force: bool) -> Result<(), Error> {
+    let refused = || Error::NotReplaceable(path.to_owned());
+    let real = std::fs::canonicalize(path).map_err(|_| refused())?;
+    let meta = std::fs::metadata(&real).map_err(at("examine", &real))?;
+    if !meta.is_file() {
+        return Err(refused());
+    }
+    let mut lock = Lock::take(&real, Duration::from_secs(10))?;
+    let meta = lock.file.metadata().map_err(at("examine", &real)).unwrap_or(meta);
+    let mut now = Vec::with_capacity(seen.len());
+    lock.file.seek(SeekFrom::Start(0)).map_err(at("read", &real))?;
+    lock.file.read_to_end(&mut now).map_err(at("read", &real))?;
+    if now != seen {
+        return Err(Error::ChangedOnDisk);
+    }
+    if names(&meta) > 1 {
+        return if force { in_place(&real, new) } else { Err(refused()) };
+    }
+    temporary(&real, new, Some(&meta))
+}
+
+/// Makes a new file that appears whole or not at all.
+pub(super) fn create(real: &Path, bytes: &[u8]) -> Result<(), Error> {
+    temporary(real, bytes, None)
+}
+
+fn temporary(real: &Path, bytes: &[u8], like: Option<&Metadata>) -> Result<(), Error> {
+    let mut temporary = tempfile::Builder::new()
+        .prefix(".msg-file-")
+        .tempfile_in(folder(real))
+        .map_err(at("make a temporary file beside", real))?;
+    temporary.write_all(bytes).map_err(at("write", real))?;
+    match like {
+        Some(meta) => {
+            keep_owner(temporary.as_file(), meta);
+            temporary
+                .as_file()
+                .set_permissions(meta.permissions())
+                .map_err(at("set the mode of", real))?;
+        }
+        None => ordinary(temporary.as_file()),
+    }
+    temporary.as_file().sync_all().map_err(at("sync", real))?;
+    temporary.persist(real).map_err(|e| at("replace", real)(e.error))?;
+    sync_folder(real);
+    Ok(())
+}
+
+/// The mode of a new file, which is private until it has its name.
+#[cfg(unix)]
+fn ordinary(file: &File) {
+    use std::os::unix::fs::PermissionsExt;
+    let _ = file.set_permissions(std::fs::Permissions::from_mode(0o644));
+}
+
+#[cfg(not(unix))]
+fn ordinary(_: &File) {}
+
+/// Only some users may give files away; the mode is kept in any case.
+#[cfg(unix)]
+fn keep_owner(file: &File, meta: &Metadata) {
+    use std::os::unix::fs::MetadataExt;
+    let _ = std::os::unix::fs::fchown(file, Some(meta.uid()), Some(meta.gid()));
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_: &File, _: &Metadata) {}
+
+#[cfg(unix)]
+fn names(meta: &Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    meta.nlink()
+}
+
+#[cfg(not(unix))]
+fn names(_: &Metadata) -> u64 {
+    1
+}
+
+fn in_place(real: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let mut file =
+        File::options().write(true).truncate(true).open(real).map_err(at("open", real))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(at("write", real))
+}

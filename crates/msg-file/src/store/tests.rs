@@ -1,0 +1,218 @@
+//! Crashes at every byte, without a real crash: the states that one leaves are made by hand.
+#![allow(clippy::unwrap_used)]
+
+use super::appender::before;
+use super::sidecar::{self, Content, Journal, Sidecar};
+use super::*;
+use crate::{Document, Limits, Mode, NewCell, Nonce};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+fn nonce() -> impl FnMut() -> Nonce {
+    let mut n = 0;
+    move || {
+        n += 1;
+        Nonce::from_random(n)
+    }
+}
+
+fn flush() -> Options {
+    Options { durability: Durability::Flush, ..Options::default() }
+}
+
+fn start(dir: &Path, text: &str) -> PathBuf {
+    let path = dir.join("t.msg.md");
+    fs::write(&path, text).unwrap();
+    let _ = fs::remove_file(sidecar::path_of(&path));
+    path
+}
+
+fn read(path: &Path) -> Document {
+    Document::read(fs::read(path).unwrap(), Mode::MessageFile, &Limits::default()).unwrap()
+}
+
+const OLD: &str = "# Title\n\n# %% q[^1]\n\n[^1]: [markdown]\n\nhello\n";
+
+/// The record that appending "second" to OLD would write.
+fn record() -> Vec<u8> {
+    let cells = [NewCell::message("second\n\nline")];
+    let (all, _) =
+        crate::append_to(OLD.as_bytes(), Mode::MessageFile, &cells, &mut nonce(), false).unwrap();
+    all[OLD.len()..].to_vec()
+}
+
+#[test]
+fn a_killed_append_is_redone_at_every_byte() {
+    let dir = tempfile::tempdir().unwrap();
+    let record = record();
+    for cut in 0..=record.len() {
+        let path = start(dir.path(), OLD);
+        let mut side = Sidecar { file: sidecar::open(&path).unwrap() };
+        let mut file = File::open(&path).unwrap();
+        let offset = OLD.len() as u64;
+        let journal =
+            Journal { offset, before: before(&mut file, offset).unwrap(), record: record.clone() };
+        side.write(&Content { last: None, journal: Some(journal) }, true).unwrap();
+        drop(side);
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(&record[..cut]).unwrap();
+
+        let mut log = Appender::open(&path, flush()).unwrap();
+        let done = log.append(&NewCell::message("third"), &mut nonce()).unwrap();
+        assert_eq!(done.mended, (cut < record.len()).then_some(Mended::Redone), "{cut}");
+        let doc = read(&path);
+        let bodies: Vec<_> = doc.cells().iter().map(|c| c.body_text().into_owned()).collect();
+        assert_eq!(bodies, ["hello", "second\n\nline", "third"], "{cut}");
+        assert!(doc.bytes().starts_with(OLD.as_bytes()));
+        assert!(doc.diagnostics().is_empty(), "{:?}", doc.diagnostics());
+    }
+}
+
+#[test]
+fn a_cut_without_a_journal_keeps_all_bytes_and_whole_cells() {
+    let dir = tempfile::tempdir().unwrap();
+    let record = record();
+    for cut in 0..record.len() {
+        let path = start(dir.path(), OLD);
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(&record[..cut]).unwrap();
+        let torn = fs::read(&path).unwrap();
+        let mut log = Appender::open(&path, flush()).unwrap();
+        let done = log.append(&NewCell::message("third"), &mut nonce()).unwrap();
+        assert_eq!(done.mended.is_some(), !torn.ends_with(b"\n"), "{cut}");
+        let doc = read(&path);
+        assert!(doc.bytes().starts_with(&torn));
+        assert_eq!(doc.cells().last().unwrap().body_text(), "third");
+        assert!(doc.cells()[0].body_text().starts_with("hello"));
+    }
+}
+
+#[test]
+fn a_journal_that_does_not_fit_is_recovered_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = start(dir.path(), "# %% other[^9]\n\n[^9]: [markdown]\n\nsaved by hand\n");
+    let mut side = Sidecar { file: sidecar::open(&path).unwrap() };
+    let journal = Journal { offset: 1000, before: 1, record: record() };
+    side.write(&Content { last: None, journal: Some(journal) }, true).unwrap();
+    drop(side);
+    let mut log = Appender::open(&path, flush()).unwrap();
+    let done = log.append(&NewCell::message("third"), &mut nonce()).unwrap();
+    assert_eq!(done.mended, Some(Mended::Recovered));
+    let doc = read(&path);
+    assert_eq!(doc.cells()[1].body_text(), "second\n\nline");
+    assert_eq!(doc.cells()[1].attr("recovered").as_deref(), Some("1"));
+    assert_eq!(doc.cells().len(), 3);
+}
+
+#[test]
+fn a_save_over_the_file_loses_no_cell_that_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    for rename in [true, false] {
+        let path = start(dir.path(), OLD);
+        let mut log = Appender::open(&path, flush()).unwrap();
+        log.append(&NewCell::message("two"), &mut nonce()).unwrap();
+        let buffer = fs::read_to_string(&path).unwrap();
+        log.append(&NewCell::message("three"), &mut nonce()).unwrap();
+        let edited = buffer.replace("hello", "HELLO, longer").replace("two", "TWO");
+        if rename {
+            fs::write(dir.path().join("new"), &edited).unwrap();
+            fs::rename(dir.path().join("new"), &path).unwrap();
+        } else {
+            fs::write(&path, &edited).unwrap();
+        }
+        let done = log.append(&NewCell::message("four"), &mut nonce()).unwrap();
+        assert_eq!(done.recovered, ["3"]);
+        let doc = read(&path);
+        let bodies: Vec<_> = doc.cells().iter().map(|c| c.body_text().into_owned()).collect();
+        assert_eq!(bodies, ["HELLO, longer", "TWO", "three", "four"]);
+        assert_eq!(doc.cells()[2].attr("recovered").as_deref(), Some("1"));
+        assert_eq!(log.reconcile().unwrap(), []);
+    }
+}
+
+#[test]
+fn what_is_no_longer_kept_is_reported() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = start(dir.path(), OLD);
+    let mut log = Appender::open(&path, Options { keep_bytes: 0, ..flush() }).unwrap();
+    log.append(&NewCell::message("two"), &mut nonce()).unwrap();
+    fs::write(&path, OLD).unwrap();
+    let done = log.append(&NewCell::message("three"), &mut nonce()).unwrap();
+    assert_eq!(
+        done.warnings.iter().map(|d| d.code.as_str()).collect::<Vec<_>>(),
+        ["msgfile::cell-lost"]
+    );
+}
+
+#[test]
+fn others_are_seen_and_told_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = start(dir.path(), "");
+    let mut one = Appender::open(&path, flush()).unwrap();
+    let mut two = Appender::open(&path, flush()).unwrap();
+    for i in 0..10 {
+        let log = if i % 2 == 0 { &mut one } else { &mut two };
+        let done = log.append(&NewCell::message(format!("{i}")), &mut nonce()).unwrap();
+        assert_eq!(done.id, (i + 1).to_string());
+    }
+    assert!(read(&path).diagnostics().is_empty());
+}
+
+#[test]
+fn a_held_lock_names_its_holder() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = start(dir.path(), OLD);
+    Appender::open(&path, flush()).unwrap().append(&NewCell::message("x"), &mut nonce()).unwrap();
+    let held = File::open(&path).unwrap();
+    held.lock().unwrap();
+    let options = Options { lock_timeout: Duration::from_millis(20), ..flush() };
+    match Appender::open(&path, options) {
+        Err(crate::Error::Locked { pid, .. }) => assert_eq!(pid, std::process::id()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn replace_keeps_modes_and_links_and_refuses_what_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = start(dir.path(), OLD);
+    assert!(matches!(replace(&path, b"other", b"new", false), Err(crate::Error::ChangedOnDisk)));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let link = dir.path().join("link.msg.md");
+        symlink(&path, &link).unwrap();
+        replace(&link, OLD.as_bytes(), b"new", false).unwrap();
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        fs::hard_link(&path, dir.path().join("second")).unwrap();
+        assert!(matches!(
+            replace(&path, b"new", b"newer", false),
+            Err(crate::Error::NotReplaceable(_))
+        ));
+        replace(&path, b"new", b"newer", true).unwrap();
+        assert_eq!(fs::read(dir.path().join("second")).unwrap(), b"newer");
+        let looped = dir.path().join("loop.msg.md");
+        symlink(&looped, &looped).unwrap();
+        assert!(matches!(replace(&looped, b"", b"", false), Err(crate::Error::NotReplaceable(_))));
+    }
+    let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert!(left.iter().all(|n| !n.to_string_lossy().starts_with(".msg-file-")));
+}
+
+#[test]
+fn a_markdown_file_is_switched_on_by_force_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("notes.md");
+    fs::write(&path, "# Notes\n").unwrap();
+    assert!(Appender::open(&path, flush()).is_err());
+    let mut log = Appender::open(&path, Options { force: true, ..flush() }).unwrap();
+    log.append(&NewCell::message("hi"), &mut nonce()).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(
+        text.starts_with(
+            "---\nmessage_section: Discussion\n---\n# Notes\n\n# Discussion\n\n## %% [^1]\n"
+        ),
+        "{text}"
+    );
+}
