@@ -15,12 +15,12 @@ use unicode_width::UnicodeWidthStr;
 pub(crate) use self::quote::Quotes;
 use self::quote::{Excerpt, Quote};
 use self::style::Palette;
-use crate::exit::{BadDocument, Failure};
+use crate::exit::Failure;
 
 /// A failure as text, with its line end.
 pub(crate) fn failure(failure: &Failure, color: bool) -> String {
     match failure {
-        Failure::Document(bad) => bad_document(bad, color),
+        Failure::Document(bad) => about_source(&bad.diagnostic, &bad.name, &bad.bytes, color),
         other => {
             let paint = Palette::new(color);
             let mut res = format!(
@@ -47,6 +47,11 @@ pub(crate) fn diagnostics(list: &[Diagnostic], name: &str, quotes: &Quotes, colo
         res.push('\n');
         res
     })
+}
+
+/// Diagnostics about the text `bytes` of the document `name`, each with the line that it is about.
+pub(crate) fn in_source(list: &[Diagnostic], name: &str, bytes: &[u8], color: bool) -> String {
+    list.iter().map(|it| about_source(it, name, bytes, color) + "\n").collect()
 }
 
 /// `3 errors, 1 warning`, or nothing where the list is empty.
@@ -77,13 +82,12 @@ pub(crate) fn safe(text: &str) -> String {
     text.chars().map(picture).collect()
 }
 
-fn bad_document(bad: &BadDocument, color: bool) -> String {
-    let it = &bad.diagnostic;
-    let Some(excerpt) = Excerpt::at(&bad.bytes, &it.at) else {
-        return diagnostics(std::slice::from_ref(it), &bad.name, &Quotes::default(), color);
+fn about_source(it: &Diagnostic, name: &str, bytes: &[u8], color: bool) -> String {
+    let Some(excerpt) = Excerpt::at(bytes, &it.at) else {
+        return diagnostics(std::slice::from_ref(it), name, &Quotes::default(), color);
     };
     let mut res = String::new();
-    let place = format!("{}:{}:{}", bad.name, excerpt.line, excerpt.column);
+    let place = format!("{name}:{}:{}", excerpt.line, excerpt.column);
     show(it, &place, Some((excerpt.line, &excerpt.quote)), &Palette::new(color), &mut res);
     res
 }

@@ -56,6 +56,7 @@ commands! {
     stats: Stats,
     tools: Tools,
     stream: Stream,
+    file: File,
     view: View,
     profiles: Profiles,
     schema: Schema,
