@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned, ser::Error as _,
+};
 use serde_json::value::RawValue;
 
 use crate::json::{self, JsonError};
@@ -22,7 +24,7 @@ use crate::json::{self, JsonError};
 /// # Ok::<(), msg_core::json::JsonError>(())
 /// ```
 #[derive(Clone)]
-pub struct RawJson(Box<RawValue>);
+pub struct RawJson(Box<str>);
 
 impl RawJson {
     /// Takes a text that is one JSON value; white space around it is dropped.
@@ -30,15 +32,18 @@ impl RawJson {
     /// # Errors
     /// The text is not exactly one JSON value; the error has the byte offset.
     pub fn new(text: impl Into<String>) -> Result<Self, JsonError> {
-        let text = text.into();
+        let mut text = text.into();
         json::validate(&text)?;
-        Ok(RawValue::from_string(text).map(Self).expect("the text was validated as JSON above"))
+        let blanks = [' ', '\n', '\r', '\t'];
+        if text.starts_with(blanks) || text.ends_with(blanks) {
+            text = text.trim_matches(blanks).to_owned();
+        }
+        Ok(Self(text.into_boxed_str()))
     }
 
-    /// Takes a text that a reader has walked over, without walking over it again ourselves.
+    /// Takes a text that a reader has walked over, without walking over it again.
     pub(crate) fn from_walked(text: &str) -> Self {
-        let raw = RawValue::from_string(text.to_owned());
-        raw.map(Self).expect("a reader that refuses more than serde_json walked over it")
+        Self(text.into())
     }
 
     /// The JSON string of this text.
@@ -46,12 +51,12 @@ impl RawJson {
         let mut out = Vec::with_capacity(text.len() + 2);
         json::write_str(&mut out, text);
         let text = String::from_utf8(out).expect("an escaped text is UTF-8");
-        Self(RawValue::from_string(text).expect("an escaped text is JSON"))
+        Self(text.into_boxed_str())
     }
 
     /// The source text.
     pub fn text(&self) -> &str {
-        self.0.get()
+        &self.0
     }
 
     /// Reads the value into a type.
@@ -89,12 +94,14 @@ impl fmt::Debug for RawJson {
 
 impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        // The text is JSON; that serde_json looks at it again is the price of its type.
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(Self)
+        Box::<RawValue>::deserialize(deserializer).map(|it| Self(it.into()))
     }
 }

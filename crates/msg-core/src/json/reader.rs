@@ -6,7 +6,7 @@ use crate::RawJson;
 use super::{
     error::{JsonError, Problem},
     scan::{self, skip_blanks, unexpected},
-    string::{JsonStr, unescape},
+    string::{self, JsonStr},
 };
 
 /// What kind of value comes next.
@@ -288,9 +288,9 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn take_string(&mut self) -> Result<JsonStr<'a>, JsonError> {
-        let start = self.at + 1;
-        self.at = scan::skip_string(self.bytes(), self.at)?;
+        let (res, end) = string::take(self.text, self.at)?;
+        self.at = end;
         self.fresh = false;
-        Ok(unescape(&self.text[start..self.at - 1]))
+        Ok(res)
     }
 }

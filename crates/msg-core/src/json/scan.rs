@@ -160,7 +160,7 @@ pub(crate) fn skip_string(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     }
 }
 
-fn skip_escape(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
+pub(super) fn skip_escape(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     match bytes.get(at + 1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
         Some(b'u') => {
@@ -223,42 +223,27 @@ pub(crate) fn skip_word(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, J
 /// The first offset from `at` on of a quote, a backslash or a control character, or the length.
 #[inline]
 pub(crate) fn next_special(bytes: &[u8], mut at: usize) -> usize {
-    // Most strings are short: eight bytes a step, with the usual tricks on bytes of a word.
-    for _ in 0..4 {
-        let Some(word) = bytes.get(at..at + 8) else { return next_special_slow(bytes, at) };
-        let word = u64::from_le_bytes(word.try_into().expect("the slice is eight bytes"));
-        let hits = special_bytes(word);
-        if hits != 0 {
-            return at + (hits.trailing_zeros() / 8) as usize;
+    // Most strings are short, and escapes stand close together: eight bytes a step at first.
+    for _ in 0..2 {
+        let Some(word) = word_at(bytes, at) else { return next_special_slow(bytes, at) };
+        if let Some(special) = special_in(word) {
+            return at + special;
         }
         at += 8;
     }
-    // In a long one memchr is faster; the control characters are looked for in what it passed.
-    let end = memchr::memchr2(b'"', b'\\', &bytes[at..]).map_or(bytes.len(), |it| at + it);
-    match first_control(&bytes[at..end]) {
-        Some(control) => at + control,
-        None => end,
-    }
+    next_special_far(bytes, at)
 }
 
-fn next_special_slow(bytes: &[u8], at: usize) -> usize {
-    let special = |it: &u8| *it == b'"' || *it == b'\\' || *it < 0x20;
-    bytes[at.min(bytes.len())..].iter().position(special).map_or(bytes.len(), |it| at + it)
-}
-
-/// A word with the high bit set in the first byte that is a quote, a backslash or below 0x20.
-/// Bytes behind the first hit may be set in error, which `trailing_zeros` never sees.
-#[inline]
-fn special_bytes(word: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let zero_in = |it: u64| it.wrapping_sub(ONES) & !it & HIGHS;
-    let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-    zero_in(word ^ (ONES * u64::from(b'"'))) | zero_in(word ^ (ONES * u64::from(b'\\'))) | control
+/// As [`next_special`], for a long way: memchr looks for the two characters, and the control
+/// characters are looked for in what it passed.
+pub(super) fn next_special_far(bytes: &[u8], at: usize) -> usize {
+    let Some(rest) = bytes.get(at..) else { return bytes.len() };
+    let end = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+    at + first_control(&rest[..end]).unwrap_or(end)
 }
 
 fn first_control(bytes: &[u8]) -> Option<usize> {
-    // Without an early exit in the inner loop the compiler makes vectors of it.
+    // Without an exit in the inner loop the compiler makes vectors of it.
     let mut at = 0;
     for block in bytes.chunks(256) {
         if block.iter().fold(false, |any, it| any | (*it < 0x20)) {
@@ -267,6 +252,32 @@ fn first_control(bytes: &[u8]) -> Option<usize> {
         at += block.len();
     }
     None
+}
+
+/// Eight bytes, if there are so many.
+#[inline]
+pub(super) fn word_at(bytes: &[u8], at: usize) -> Option<&[u8; 8]> {
+    bytes.get(at..)?.first_chunk()
+}
+
+fn next_special_slow(bytes: &[u8], at: usize) -> usize {
+    let special = |it: &u8| *it == b'"' || *it == b'\\' || *it < 0x20;
+    bytes[at.min(bytes.len())..].iter().position(special).map_or(bytes.len(), |it| at + it)
+}
+
+/// The place of the first quote, backslash or control character among eight bytes.
+#[inline]
+pub(super) fn special_in(word: &[u8; 8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let word = u64::from_le_bytes(*word);
+    let zero_in = |it: u64| it.wrapping_sub(ONES) & !it;
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    let quote = zero_in(word ^ (ONES * u64::from(b'"')));
+    let backslash = zero_in(word ^ (ONES * u64::from(b'\\')));
+    // Bytes behind the first hit may be set in error; the first one never is.
+    let hits = (quote | backslash | control) & HIGHS;
+    (hits != 0).then(|| (hits.trailing_zeros() / 8) as usize)
 }
 
 pub(crate) fn unexpected(bytes: &[u8], at: usize, expected: &'static str) -> JsonError {
@@ -285,7 +296,7 @@ pub(crate) fn unexpected(bytes: &[u8], at: usize, expected: &'static str) -> Jso
     }
 }
 
-fn end(bytes: &[u8], expected: &'static str) -> JsonError {
+pub(super) fn end(bytes: &[u8], expected: &'static str) -> JsonError {
     JsonError::new(bytes.len(), Problem::End { expected })
 }
 

@@ -3,7 +3,10 @@
 
 use std::borrow::Cow;
 
-use super::scan::next_special;
+use super::{
+    error::{JsonError, Problem},
+    scan::{end, next_special, next_special_far, skip_escape, special_in, word_at},
+};
 
 /// A string that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +60,96 @@ pub fn unescape_into(source: &str, text: &mut String) -> bool {
         start = at + len;
     }
 }
+
+/// Reads the string whose opening quote is at `open`, in one walk, and gives the offset behind it.
+pub(super) fn take(source: &str, open: usize) -> Result<(JsonStr<'_>, usize), JsonError> {
+    let start = open + 1;
+    let at = next_special(source.as_bytes(), start);
+    if source.as_bytes().get(at) == Some(&b'"') {
+        let text = Cow::Borrowed(&source[start..at]);
+        return Ok((JsonStr { text, lone_surrogate: false }, at + 1));
+    }
+    take_escaped(source, start, at)
+}
+
+/// As [`take`], for a string with a first special at `at` that does not end it.
+fn take_escaped(
+    source: &str,
+    start: usize,
+    mut at: usize,
+) -> Result<(JsonStr<'_>, usize), JsonError> {
+    let bytes = source.as_bytes();
+    let mut text = Vec::with_capacity((at - start) * 2 + 64);
+    text.extend_from_slice(&bytes[start..at]);
+    let mut lone_surrogate = false;
+    loop {
+        match bytes.get(at) {
+            Some(b'"') => break,
+            Some(b'\\') => {}
+            Some(&control) => return Err(JsonError::new(at, Problem::Control(control))),
+            None => return Err(end(bytes, "the end of a string")),
+        }
+        if let Some(&simple) = bytes.get(at + 1).and_then(|it| SIMPLE.get(usize::from(*it)))
+            && simple != 0
+        {
+            text.push(simple);
+            at += 2;
+        } else {
+            skip_escape(bytes, at)?;
+            let (character, len) = escape_at(bytes, at);
+            lone_surrogate |= character.is_none();
+            let character = character.unwrap_or(char::REPLACEMENT_CHARACTER);
+            text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            at += len;
+        }
+        at = copy_plain(bytes, at, &mut text);
+    }
+    let mut text = String::from_utf8(text).expect("the pieces of a text are cut at ASCII");
+    // Growing by doubling leaves up to half of a long text unused.
+    if text.capacity() - text.len() > text.len() / 4 {
+        text.shrink_to_fit();
+    }
+    Ok((JsonStr { text: Cow::Owned(text), lone_surrogate }, at + 1))
+}
+
+/// Appends the bytes from `at` up to the next special, and gives its place. Runs between escapes are
+/// short: eight bytes are copied at once and the surplus taken back.
+#[inline]
+pub(super) fn copy_plain(bytes: &[u8], mut at: usize, out: &mut Vec<u8>) -> usize {
+    for _ in 0..2 {
+        let Some(word) = word_at(bytes, at) else { break };
+        out.extend_from_slice(word);
+        if let Some(special) = special_in(word) {
+            out.truncate(out.len() - 8 + special);
+            return at + special;
+        }
+        at += 8;
+    }
+    let end = next_special_far(bytes, at);
+    out.extend_from_slice(bytes.get(at..end).unwrap_or_default());
+    end.max(at)
+}
+
+/// What an escape of one character stands for, by that character; 0 for all others.
+const SIMPLE: [u8; 128] = {
+    let mut res = [0; 128];
+    let pairs = [
+        (b'"', b'"'),
+        (b'\\', b'\\'),
+        (b'/', b'/'),
+        (b'b', 8),
+        (b'f', 12),
+        (b'n', b'\n'),
+        (b'r', b'\r'),
+        (b't', b'\t'),
+    ];
+    let mut at = 0;
+    while at < pairs.len() {
+        res[pairs[at].0 as usize] = pairs[at].1;
+        at += 1;
+    }
+    res
+};
 
 /// The character of the escape at `at` and the length of its source; none for half a surrogate pair.
 fn escape_at(bytes: &[u8], at: usize) -> (Option<char>, usize) {

@@ -1,6 +1,6 @@
 //! Appends JSON tokens to a buffer. Text that is not ASCII is not escaped.
 
-use super::scan::next_special;
+use super::string::copy_plain;
 
 /// Appends a string with its quotes; quotes, backslashes and control characters escaped.
 ///
@@ -12,15 +12,13 @@ use super::scan::next_special;
 #[inline]
 pub fn write_str(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
-    out.reserve(bytes.len() + 2);
+    // Room for the quotes and some escapes, and for the surplus of a copied word.
+    out.reserve(bytes.len() + bytes.len() / 16 + 16);
     out.push(b'"');
-    let mut start = 0;
-    loop {
-        let at = next_special(bytes, start);
-        out.extend_from_slice(&bytes[start..at]);
-        let Some(&special) = bytes.get(at) else { break };
+    let mut at = copy_plain(bytes, 0, out);
+    while let Some(&special) = bytes.get(at) {
         write_escape(out, special);
-        start = at + 1;
+        at = copy_plain(bytes, at + 1, out);
     }
     out.push(b'"');
 }

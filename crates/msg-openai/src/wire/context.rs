@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Code, Diagnostic, Report, Severity};
+use msg_core::{Code, Diagnostic, Report, Severity, json::JsonStr};
 
 /// The state of a reader between objects.
 pub(crate) struct Context<'a, 'r> {
@@ -57,10 +57,19 @@ impl<'a, 'r> Context<'a, 'r> {
         member: &str,
     ) -> String {
         if lone_surrogate {
-            let text = format!("half a surrogate pair in member {member} was read as U+FFFD");
-            self.find(Severity::Warning, "message::lone-surrogate", text);
+            self.lone_surrogate(member);
         }
         text.into_owned()
+    }
+
+    /// A string that goes into the model.
+    pub(crate) fn string(&mut self, it: JsonStr<'_>, member: &str) -> String {
+        self.text((it.text, it.lone_surrogate), member)
+    }
+
+    pub(crate) fn lone_surrogate(&mut self, member: &str) {
+        let text = format!("half a surrogate pair in member {member} was read as U+FFFD");
+        self.find(Severity::Warning, "message::lone-surrogate", text);
     }
 
     pub(crate) fn wrong_type(&mut self, member: &str) {

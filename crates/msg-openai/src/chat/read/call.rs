@@ -185,25 +185,60 @@ impl Function {
             reader.raw()?;
             return Ok(None);
         }
-        let mut fields = Fields::read(shape, cx, reader)?;
+        let mut fields = Fields::new(shape, cx);
         let mut res = Self::empty();
-        match fields.raw(function::NAME) {
-            None => {}
-            Some("null") => fields.vary(function::NAME, spelling::NULL),
-            Some(source) => match text_of(source) {
-                Some(text) => res.name = cx.text(text, "name"),
-                None => res.fits = false,
-            },
+        reader.begin_object()?;
+        while let Some(code) = fields.next(cx, reader)? {
+            match code {
+                function::NAME => res.read_name(reader, &mut fields, cx)?,
+                _ => res.read_arguments(reader, &mut fields, cx)?,
+            }
         }
-        if let Some(source) = fields.raw(function::ARGUMENTS) {
-            let member = shape.name(function::ARGUMENTS);
-            let (text, variant) = spelling::read_arguments(source, cx, member);
-            res.arguments = text;
-            fields.vary(function::ARGUMENTS, variant);
-        }
-        fields.set_raw(function::NAME, None);
-        fields.set_raw(function::ARGUMENTS, None);
         res.inner = Inner::new(fields, bit(function::NAME) | bit(function::ARGUMENTS), cx);
         Ok(Some(res))
+    }
+
+    fn read_name<'a>(
+        &mut self,
+        reader: &mut Reader<'a>,
+        fields: &mut Fields<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<(), JsonError> {
+        match reader.peek()? {
+            Kind::String => {
+                self.name = cx.string(reader.string()?, "name");
+                fields.vary(function::NAME, 0);
+                self.fits = true;
+            }
+            Kind::Null => {
+                reader.raw()?;
+                self.name.clear();
+                fields.vary(function::NAME, spelling::NULL);
+                self.fits = true;
+            }
+            _ => {
+                reader.raw()?;
+                self.fits = false;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_arguments<'a>(
+        &mut self,
+        reader: &mut Reader<'a>,
+        fields: &mut Fields<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<(), JsonError> {
+        let variant = if reader.peek()? == Kind::String {
+            self.arguments = cx.string(reader.string()?, "arguments");
+            0
+        } else {
+            let (text, variant) = spelling::read_arguments(reader.raw()?, cx, "arguments");
+            self.arguments = text;
+            variant
+        };
+        fields.vary(function::ARGUMENTS, variant);
+        Ok(())
     }
 }

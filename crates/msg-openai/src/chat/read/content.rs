@@ -29,10 +29,7 @@ impl Content {
         cx: &mut Context<'a, '_>,
     ) -> Result<Self, JsonError> {
         match reader.peek()? {
-            Kind::String => {
-                let it = reader.string()?;
-                Ok(Content::Text(cx.text((it.text, it.lone_surrogate), "content")))
-            }
+            Kind::String => Ok(Content::Text(cx.string(reader.string()?, "content"))),
             Kind::Array => {
                 let mut parts = Vec::new();
                 reader.begin_array()?;
@@ -50,8 +47,7 @@ impl Content {
 fn read_part<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Part, JsonError> {
     match reader.peek()? {
         Kind::String => {
-            let it = reader.string()?;
-            let text = cx.text((it.text, it.lone_surrogate), "content");
+            let text = cx.string(reader.string()?, "content");
             let mut extra = Extra::default();
             extra.set_layout(OPENAI, [part::TYPE_BARE << 5 | part::TYPE]);
             return Ok(Part::Text(Text { text, extra }));

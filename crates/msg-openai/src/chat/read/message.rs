@@ -1,5 +1,7 @@
 //! One message: its known members are read in whatever order they come, then put together.
 
+use std::borrow::Cow;
+
 use msg_core::{
     Audio, Error, Extra, Message, Part, Reasoning, Role, Text, ToolResult,
     json::{JsonError, Kind, Reader},
@@ -49,7 +51,7 @@ fn role_of(word: &str, cx: &mut Context<'_, '_>) -> Role {
 /// The members of a message as they came.
 struct Draft<'a> {
     fields: Fields<'a>,
-    role: Option<String>,
+    role: Option<Cow<'a, str>>,
     content: Content,
     /// The calls, unless `tool_calls` is kept raw.
     calls: Vec<Part>,
@@ -297,10 +299,13 @@ fn is_plain(part: &Part) -> bool {
 fn role_text<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
-) -> Result<Option<String>, JsonError> {
+) -> Result<Option<Cow<'a, str>>, JsonError> {
     if reader.peek()? != Kind::String {
         return reader.raw().map(|_| None);
     }
     let it = reader.string()?;
-    Ok(Some(cx.text((it.text, it.lone_surrogate), "role")))
+    if it.lone_surrogate {
+        cx.lone_surrogate("role");
+    }
+    Ok(Some(it.text))
 }
