@@ -56,6 +56,8 @@ pub use edit::{EditError, PairId, ResultChange, SectionId, UserChange};
 pub use ids::{IdChange, IdMap, IdPattern, PatternError};
 pub use options::{BadArguments, CheckOptions, First, Orphans, RepairOptions, UnknownRole};
 pub use parse::ParseError;
+#[cfg(feature = "toml")]
+pub use profile::ProfileError;
 pub use profile::{
     AfterTool, ArgumentsRule, CallSignatures, CharClass, ClassError, DeveloperRole, EmptyText,
     FieldError, IdScope, LastMessage, MessageNames, Profile, ReasoningKept, ReasoningRequired,

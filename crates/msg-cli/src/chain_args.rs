@@ -2,12 +2,15 @@
 //!
 //! Does not read conversations.
 
+use std::path::{Path, PathBuf};
+
 use msg_chainast::{
     BadArguments, CheckOptions, First, IdPattern, Orphans, Profile, RepairOptions, SeededIds,
     UnknownRole,
 };
 
 use crate::exit::Failure;
+use crate::input::Input;
 
 /// The seed of fresh ids: the same input gives the same output (CA-91).
 const SEED: u64 = 0;
@@ -20,6 +23,9 @@ pub(crate) struct ChainArgs {
     /// Also judge by what this provider accepts; `msg profiles` lists them.
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
+    /// Judge by a profile of this TOML file: the one called --profile, or the only one.
+    #[arg(long, value_name = "FILE")]
+    profile_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, clap::Args)]
@@ -69,6 +75,9 @@ enum ArgumentsArg {
 impl ChainArgs {
     /// The profile that was asked for. Fails for an unknown name and a file that is no profile.
     pub(crate) fn profile(&self) -> Result<Option<Profile>, Failure> {
+        if let Some(path) = &self.profile_file {
+            return profile_of_file(path, self.profile.as_deref()).map(Some);
+        }
         let Some(name) = &self.profile else { return Ok(None) };
         let found = Profile::named(name).ok_or_else(|| unknown_profile(name))?;
         Ok(Some(found.clone()))
@@ -117,6 +126,19 @@ impl RepairArgs {
             None => res,
         })
     }
+}
+
+/// A profile of a user's file: the one of this name or alias, or the only one.
+fn profile_of_file(path: &Path, name: Option<&str>) -> Result<Profile, Failure> {
+    let bad = |text: &str| Failure::Usage(format!("{}: {text}", path.display()));
+    let bytes = Input::open(Some(path))?.read_all()?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| bad("the file is not UTF-8"))?;
+    let Some(name) = name else {
+        return Profile::from_toml(text).map_err(|error| bad(&error.to_string()));
+    };
+    let all = Profile::all_from_toml(text).map_err(|error| bad(&error.to_string()))?;
+    let is_it = |it: &Profile| it.name == name || it.aliases.iter().any(|it| it == name);
+    all.into_iter().find(is_it).ok_or_else(|| bad(&format!("no profile is called {name}")))
 }
 
 /// The failure for a profile that does not exist; says which do.

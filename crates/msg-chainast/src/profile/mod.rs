@@ -5,6 +5,8 @@
 
 mod class;
 mod fields;
+#[cfg(feature = "toml")]
+mod file;
 mod rules;
 #[rustfmt::skip]
 mod table;
@@ -16,6 +18,8 @@ use msg_core::Severity;
 pub use class::{CharClass, ClassError};
 pub use fields::FieldError;
 pub(crate) use fields::{FIELDS, Value};
+#[cfg(feature = "toml")]
+pub use file::ProfileError;
 pub use rules::{
     AfterTool, ArgumentsRule, CallSignatures, DeveloperRole, EmptyText, IdScope, LastMessage,
     MessageNames, ReasoningKept, ReasoningRequired, ResultNames, SystemPlace, UserMessage,

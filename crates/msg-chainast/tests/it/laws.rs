@@ -236,8 +236,8 @@ pub(crate) fn ids_are_normalized(chain: &ChainAst, pattern: &IdPattern) {
 /// Law 7: a longer chain has the same fresh ids at its beginning.
 pub(crate) fn a_growing_chain_keeps_its_ids(messages: &[Message], pattern: &IdPattern) {
     let Ok(whole) = ChainAst::parse(messages.to_vec()) else { return };
-    let users = (1..messages.len()).filter(|it| messages[*it].role == Role::User);
-    let Some(end) = users.last() else { return };
+    let end = (1..messages.len()).rfind(|it| messages[*it].role == Role::User);
+    let Some(end) = end else { return };
     let Ok(mut start) = ChainAst::parse(messages[..end].to_vec()) else { return };
     let mut whole = whole;
     let short = start.normalize_tool_call_ids(pattern, &mut ids());

@@ -75,7 +75,7 @@ fn every_profile_is_kept() {
     for profile in Profile::all() {
         let options = RepairOptions::new().profile(profile);
         over_bytes(300, 140, |bytes| {
-            laws::repair_is_valid(&chain(bytes), &options, Some(profile), false)
+            laws::repair_is_valid(&chain(bytes), &options, Some(profile), false);
         });
     }
 }

@@ -1,7 +1,7 @@
 //! What a case file says of one function: patterns, arguments, chains for tests.
 
 use msg_chainast::{
-    ChainAst, IdPattern, Message, Part, RepairOptions, SeededIds, ToolCall,
+    ChainAst, IdPattern, Message, Part, Profile, RepairOptions, SeededIds, ToolCall,
     sanitize_json_control_chars,
     testing::{self, ChainConfig, generate_chain, generate_complex_chain},
 };
@@ -110,4 +110,51 @@ fn config(json: &Value) -> ChainConfig {
 
 fn numbers(json: &Value) -> Vec<usize> {
     json.as_array().unwrap().iter().map(|it| it.as_u64().unwrap() as usize).collect()
+}
+
+#[test]
+fn the_table_is_the_file() {
+    // The file is read as a user's would be where that is compiled in; the table was written from it.
+    let text = include_str!("../../profiles.toml");
+    assert!(Profile::all().iter().all(|it| text.contains(&format!("[{}]", it.name))));
+    #[cfg(feature = "toml")]
+    assert_eq!(Profile::all_from_toml(text).unwrap(), Profile::all());
+}
+
+#[cfg(feature = "toml")]
+#[test]
+fn profile_files_fail_with_a_position() {
+    let message = |it: &str| Profile::from_toml(it).unwrap_err().to_string();
+    let cases = [
+        ("id_max = 3", "line 1, column 1: `id_max` stands in no profile; begin one with [NAME]"),
+        (
+            "[a]\nid_max = -3",
+            "line 2, column 10: `id_max` must be a number from 0 on in profile `a`",
+        ),
+        (
+            "[a]\n\nuser = 'last'",
+            "line 3, column 8: `user` must be `any` or `some` or `first` in profile `a`",
+        ),
+        ("[a]\n[b]", "one profile was expected, found 2"),
+        (
+            "[a]\nid_pattern = '{r:999:d}'",
+            "line 2, column 14: `id_pattern` must be an id pattern (field longer than 256 at byte 0) in profile `a`",
+        ),
+        (
+            "[a.sources]\nid_maximum = 'x'",
+            "line 2, column 1: unknown field `id_maximum` in profile `a`",
+        ),
+        (
+            "[a]\nempty = ['nobody']",
+            "line 2, column 9: `empty` must be a list of roles in profile `a`",
+        ),
+        (
+            "[a]\nid_class = '[z-a]'",
+            "line 2, column 12: `id_class` must be `any` or a class such as [a-z] in profile `a`",
+        ),
+    ];
+    for (text, wanted) in cases {
+        assert_eq!(message(text), wanted);
+    }
+    assert!(message("[a]\nuser =").starts_with("line 2, column 7: "));
 }

@@ -1,0 +1,207 @@
+//! Profile files of users (CA-70): TOML of the shape of `profiles.toml`, read with the feature `toml`.
+//!
+//! The text comes from the caller; no file is opened here.
+
+use std::ops::Range;
+
+use toml::{
+    Spanned,
+    de::{DeInteger, DeTable, DeValue},
+};
+
+use super::{FIELDS, FieldError, Profile, Value};
+
+/// Why a text is no profile file. Lines and columns count from 1, columns in characters.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProfileError {
+    /// The text is not TOML.
+    #[error("line {line}, column {column}: {message}")]
+    Syntax {
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+        /// What the parser found.
+        message: String,
+    },
+    /// A field is unknown, or holds something else.
+    #[error("line {line}, column {column}: {source} in profile `{profile}`")]
+    Field {
+        /// The profile.
+        profile: String,
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+        /// What is wrong.
+        source: FieldError,
+    },
+    /// A field stands outside every profile.
+    #[error("line {line}, column {column}: `{field}` stands in no profile; begin one with [NAME]")]
+    Outside {
+        /// The field.
+        field: String,
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+    },
+    /// There is not exactly one profile.
+    #[error("one profile was expected, found {found}")]
+    Count {
+        /// How many there are.
+        found: usize,
+    },
+}
+
+impl Profile {
+    /// The one profile of a file: a table `[NAME]` with the fields in which it differs from the default.
+    ///
+    /// # Errors
+    /// If the text is not TOML, holds an unknown field or a wrong value, or not exactly one profile.
+    ///
+    /// ```
+    /// use msg_chainast::Profile;
+    ///
+    /// let house = Profile::from_toml("[house]\nid_max = 12\narguments = \"object\"\n")?;
+    /// assert_eq!((house.name.as_str(), house.id_max), ("house", 12));
+    ///
+    /// let error = Profile::from_toml("[house]\nid_maximum = 12\n").unwrap_err();
+    /// assert_eq!(error.to_string(), "line 2, column 1: unknown field `id_maximum` in profile `house`");
+    /// # Ok::<(), msg_chainast::ProfileError>(())
+    /// ```
+    pub fn from_toml(text: &str) -> Result<Profile, ProfileError> {
+        let mut profiles = Profile::all_from_toml(text)?;
+        match profiles.len() {
+            1 => Ok(profiles.remove(0)),
+            found => Err(ProfileError::Count { found }),
+        }
+    }
+
+    /// All profiles of a file, in its order. A table `[default]` changes what the others leave out.
+    ///
+    /// # Errors
+    /// If the text is not TOML, or holds an unknown field or a wrong value.
+    pub fn all_from_toml(text: &str) -> Result<Vec<Profile>, ProfileError> {
+        let at = Lines { text };
+        let file = DeTable::parse(text).map_err(|err| at.syntax(&err))?.into_inner();
+        let mut tables = Vec::new();
+        for (name, value) in &file {
+            match value.get_ref() {
+                DeValue::Table(it) => tables.push((name, it)),
+                _ => return Err(at.outside(name.get_ref(), name.span())),
+            }
+        }
+        tables.sort_by_key(|it| it.0.span().start);
+        let mut base = Profile::new("");
+        if let Some((_, table)) = tables.iter().find(|it| it.0.get_ref() == "default") {
+            base.name = "default".to_owned();
+            at.fill(&mut base, table)?;
+        }
+        let mut profiles = Vec::new();
+        for (name, table) in tables.iter().filter(|it| it.0.get_ref() != "default") {
+            let mut profile = base.clone();
+            profile.name = name.get_ref().to_string();
+            at.fill(&mut profile, table)?;
+            profiles.push(profile);
+        }
+        Ok(profiles)
+    }
+}
+
+/// Says where in the text something stands.
+struct Lines<'t> {
+    text: &'t str,
+}
+
+impl Lines<'_> {
+    fn place(&self, span: Range<usize>) -> (usize, usize) {
+        let before = self.text.get(..span.start).unwrap_or(self.text);
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        (before.matches('\n').count() + 1, line.chars().count() + 1)
+    }
+
+    fn syntax(&self, err: &toml::de::Error) -> ProfileError {
+        let (line, column) = self.place(err.span().unwrap_or_default());
+        ProfileError::Syntax { line, column, message: err.message().to_owned() }
+    }
+
+    fn outside(&self, field: &str, span: Range<usize>) -> ProfileError {
+        let (line, column) = self.place(span);
+        ProfileError::Outside { field: field.to_owned(), line, column }
+    }
+
+    fn fill(&self, profile: &mut Profile, table: &DeTable<'_>) -> Result<(), ProfileError> {
+        for (field, value) in table {
+            let set = match (&**field.get_ref(), value.get_ref()) {
+                ("sources", DeValue::Table(sources)) => {
+                    self.fill_sources(profile, sources)?;
+                    Ok(())
+                }
+                (name, _) => set(profile, name, value),
+            };
+            let span = match &set {
+                Err(FieldError::Unknown { .. }) => field.span(),
+                _ => value.span(),
+            };
+            set.map_err(|source| self.field(profile, span, source))?;
+        }
+        Ok(())
+    }
+
+    fn fill_sources(
+        &self,
+        profile: &mut Profile,
+        sources: &DeTable<'_>,
+    ) -> Result<(), ProfileError> {
+        for (field, value) in sources {
+            let name = &**field.get_ref();
+            let known = FIELDS.contains(&name);
+            let source = match value.get_ref().as_str() {
+                _ if !known => Err((field.span(), FieldError::Unknown { field: name.to_owned() })),
+                None => Err((value.span(), wrong("sources", "texts"))),
+                Some(it) => Ok((name.to_owned(), it.to_owned())),
+            };
+            match source {
+                Ok(it) => profile.sources.push(it),
+                Err((span, source)) => return Err(self.field(profile, span, source)),
+            }
+        }
+        Ok(())
+    }
+
+    fn field(&self, profile: &Profile, span: Range<usize>, source: FieldError) -> ProfileError {
+        let (line, column) = self.place(span);
+        ProfileError::Field { profile: profile.name.clone(), line, column, source }
+    }
+}
+
+fn set(profile: &mut Profile, field: &str, value: &Spanned<DeValue<'_>>) -> Result<(), FieldError> {
+    match value.get_ref() {
+        DeValue::String(it) => profile.set(field, Value::Text(it)),
+        DeValue::Boolean(it) => profile.set(field, Value::Flag(*it)),
+        DeValue::Integer(it) => match number(it) {
+            Some(it) => profile.set(field, Value::Number(it)),
+            None => Err(wrong(field, "a number from 0 on")),
+        },
+        DeValue::Array(all) => {
+            let texts: Option<Vec<&str>> = all.iter().map(|it| it.get_ref().as_str()).collect();
+            let texts = texts.ok_or_else(|| wrong(field, "a list of texts"))?;
+            profile.set(field, Value::List(&texts))
+        }
+        // No field holds anything else; an unknown one is told before that.
+        _ if FIELDS.contains(&field) => {
+            Err(wrong(field, "a text, a number, a list, true or false"))
+        }
+        _ => Err(FieldError::Unknown { field: field.to_owned() }),
+    }
+}
+
+fn number(it: &DeInteger<'_>) -> Option<usize> {
+    usize::from_str_radix(it.as_str(), it.radix()).ok()
+}
+
+fn wrong(field: &str, expected: &str) -> FieldError {
+    FieldError::Value { field: field.to_owned(), expected: expected.to_owned() }
+}
