@@ -8,7 +8,7 @@ use msg_core::{FinishReason, Message, Origin, Role, StreamEvent};
 
 use super::Assembler;
 use super::assembled::{Assembled, AssembledChoice};
-use super::blocks::{Block, BlockKind};
+use super::blocks::{Block, BlockKind, Growing};
 use super::calls::{Calls, Sink};
 use super::close::{Closing, by_slot, incomplete_ids};
 use super::engine::Headed;
@@ -19,6 +19,7 @@ use super::merge::Merged;
 use super::notes::Note;
 use super::reader::StreamOptions;
 use super::sse::SseEvent;
+use super::template::{Effects, Template};
 use super::wire::Raw;
 
 /// Assembles the events of an Anthropic Messages stream.
@@ -56,7 +57,11 @@ pub struct AnthropicAssembler {
     message_stop: bool,
     /// Some reasoning was announced, so that the next block's is set apart.
     has_reasoning: bool,
+    template: Template<Target>,
 }
+
+/// What the one string of a delta was appended to: the block's index, and which of its texts.
+type Target = (Option<u64>, Growing);
 
 /// The members of an event that count.
 #[derive(Default)]
@@ -85,6 +90,7 @@ impl AnthropicAssembler {
             stopped: false,
             message_stop: false,
             has_reasoning: false,
+            template: Template::default(),
         }
     }
 
@@ -130,7 +136,13 @@ impl AnthropicAssembler {
             }
             "content_block_delta" => {
                 if let Some(delta) = event.delta {
-                    self.delta(index, delta, sink);
+                    let mut effects = Effects::default();
+                    if event.kind.is_none() {
+                        // It is the event's name that says what this is, and names may change.
+                        effects.other();
+                    }
+                    self.delta(index, delta, &mut effects, sink);
+                    self.template.learn(data, effects);
                 }
             }
             "content_block_stop" => self.stop(index, sink),
@@ -195,7 +207,13 @@ impl AnthropicAssembler {
         self.blocks.push(block);
     }
 
-    fn delta(&mut self, index: Option<u64>, delta: Raw<'_>, sink: &mut Sink<'_>) {
+    fn delta<'a>(
+        &mut self,
+        index: Option<u64>,
+        delta: Raw<'a>,
+        effects: &mut Effects<'a, Target>,
+        sink: &mut Sink<'_>,
+    ) {
         let place = self.place_of(index).or_else(|| {
             let block = Block::implied_by(delta)?;
             self.start(index, block, sink);
@@ -207,15 +225,37 @@ impl AnthropicAssembler {
                 .note(Note::UnknownDelta, || "a delta of a block that never began".into());
         };
         let block = &mut self.blocks[place];
-        let known = block.delta(
-            delta,
-            &mut self.calls,
-            &mut self.has_reasoning,
-            &mut self.head.step(0, sink),
-        );
+        let kind = delta.get("type").and_then(Raw::text);
+        let growing = kind.as_deref().and_then(Growing::of_delta);
+        let string = growing.map(|(to, member)| (to, delta.get(member).and_then(Raw::filled)));
+        let step = &mut self.head.step(0, sink);
+        let known = match string {
+            Some((to, Some(text))) => {
+                let taken = block.append(to, text, &mut self.calls, &mut self.has_reasoning, step);
+                if taken {
+                    effects.append((index, to), text);
+                }
+                taken || block.delta(delta, step)
+            }
+            // An empty delta of a type that the block has says nothing.
+            Some((to, None)) => block.has(to) || block.delta(delta, step),
+            None => block.delta(delta, step),
+        };
         if !known {
             self.head.note(Note::UnknownDelta, || "a delta of an unknown kind".into());
         }
+    }
+
+    /// Takes an event that is the one before with another string; false if it is not.
+    fn short_cut(&mut self, data: &str, sink: &mut Sink<'_>) -> bool {
+        let Some(((index, to), text)) = self.template.fit(data) else {
+            return false;
+        };
+        let Some(place) = self.place_of(index) else {
+            return false;
+        };
+        let step = &mut self.head.step(0, sink);
+        self.blocks[place].append(to, text, &mut self.calls, &mut self.has_reasoning, step)
     }
 
     fn stop(&mut self, index: Option<u64>, sink: &mut Sink<'_>) {
@@ -286,7 +326,11 @@ impl Assembler for AnthropicAssembler {
         match Data::of(&event.data, self.head.at, &mut self.head.notes) {
             Data::Noise => {}
             Data::Done => self.stopped = true,
-            Data::Json => self.take(&event.data, event.event, sink),
+            Data::Json => {
+                if !self.short_cut(&event.data, sink) {
+                    self.take(&event.data, event.event, sink);
+                }
+            }
         }
     }
 

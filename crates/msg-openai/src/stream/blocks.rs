@@ -43,6 +43,28 @@ pub(crate) enum BlockKind {
     },
 }
 
+/// A text that grows by deltas of one type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Growing {
+    Text,
+    Thinking,
+    Signature,
+    Input,
+}
+
+impl Growing {
+    /// The text that a type of deltas appends to, and the member that has the string.
+    pub(crate) fn of_delta(kind: &str) -> Option<(Self, &'static str)> {
+        Some(match kind {
+            "text_delta" => (Self::Text, "text"),
+            "thinking_delta" => (Self::Thinking, "thinking"),
+            "signature_delta" => (Self::Signature, "signature"),
+            "input_json_delta" => (Self::Input, "partial_json"),
+            _ => return None,
+        })
+    }
+}
+
 impl Block {
     /// The block that `content_block_start` begins; none over a limit, or if it is no object.
     pub(crate) fn start(
@@ -98,7 +120,9 @@ impl Block {
             (_, "type") => {}
             (BlockKind::Text(channel), "text") => push(Kind::Text, channel, value, step),
             (BlockKind::Thinking { text, .. }, "thinking") => {
-                think(text, value, has_reasoning, step);
+                if let Some(value) = value.filled() {
+                    think(text, value, has_reasoning, step);
+                }
             }
             (BlockKind::Thinking { signature, .. }, "signature") => {
                 if let Some(delta) = value.filled() {
@@ -127,44 +151,54 @@ impl Block {
         }
     }
 
-    /// Takes a delta; false if a block of this kind has none of its type.
-    pub(crate) fn delta(
+    /// Appends the string of a delta; false if a block of this kind has no such text.
+    pub(crate) fn append(
         &mut self,
-        delta: Raw<'_>,
+        to: Growing,
+        text: Str<'_>,
         calls: &mut Calls,
         has_reasoning: &mut bool,
         step: &mut Step<'_, '_>,
     ) -> bool {
+        match (&mut self.kind, to) {
+            (BlockKind::Text(channel), Growing::Text) => {
+                output::push(Kind::Text, channel, text, step);
+            }
+            (BlockKind::Thinking { text: channel, .. }, Growing::Thinking) => {
+                think(channel, text, has_reasoning, step);
+            }
+            (BlockKind::Thinking { signature, .. }, Growing::Signature) => {
+                signature.push(text, &mut step.text_gauge());
+            }
+            (BlockKind::Call { slot, .. }, Growing::Input) => {
+                calls.slots[*slot].push_held(*slot as u32, text, step);
+            }
+            (BlockKind::Other { input, .. }, Growing::Input) => {
+                input.push(text, &mut step.argument_gauge());
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Whether a block of this kind has such a text.
+    pub(crate) fn has(&self, to: Growing) -> bool {
+        matches!(
+            (&self.kind, to),
+            (BlockKind::Text(_), Growing::Text)
+                | (BlockKind::Thinking { .. }, Growing::Thinking | Growing::Signature)
+                | (BlockKind::Call { .. } | BlockKind::Other { .. }, Growing::Input)
+        )
+    }
+
+    /// Takes a delta that does not only append to one of the known texts; false if a block of this
+    /// kind has none of its type.
+    pub(crate) fn delta(&mut self, delta: Raw<'_>, step: &mut Step<'_, '_>) -> bool {
         let kind = delta.get("type").and_then(Raw::text);
         match (&mut self.kind, kind.as_deref().unwrap_or_default()) {
-            (BlockKind::Text(channel), "text_delta") => {
-                if let Some(text) = delta.get("text") {
-                    push(Kind::Text, channel, text, step);
-                }
-            }
             (BlockKind::Text(_), "citations_delta") => {
                 if let Some(citation) = delta.get("citation") {
                     self.loose.append("citations", citation, &mut step.text_gauge());
-                }
-            }
-            (BlockKind::Thinking { text, .. }, "thinking_delta") => {
-                if let Some(thinking) = delta.get("thinking") {
-                    think(text, thinking, has_reasoning, step);
-                }
-            }
-            (BlockKind::Thinking { signature, .. }, "signature_delta") => {
-                if let Some(delta) = delta.get("signature").and_then(Raw::filled) {
-                    signature.push(delta, &mut step.text_gauge());
-                }
-            }
-            (BlockKind::Call { slot, .. }, "input_json_delta") => {
-                if let Some(json) = delta.get("partial_json").and_then(Raw::filled) {
-                    calls.slots[*slot].push_held(*slot as u32, json, step);
-                }
-            }
-            (BlockKind::Other { input, .. }, "input_json_delta") => {
-                if let Some(json) = delta.get("partial_json").and_then(Raw::filled) {
-                    input.push(json, &mut step.argument_gauge());
                 }
             }
             (BlockKind::Other { members, .. }, _) => {
@@ -275,10 +309,7 @@ fn push(kind: Kind, channel: &mut Channel, text: Raw<'_>, step: &mut Step<'_, '_
 }
 
 /// Appends reasoning; the first of a later block is set apart by a blank line, in the events only.
-fn think(channel: &mut Channel, text: Raw<'_>, has_reasoning: &mut bool, step: &mut Step<'_, '_>) {
-    let Some(text) = text.filled() else {
-        return;
-    };
+fn think(channel: &mut Channel, text: Str<'_>, has_reasoning: &mut bool, step: &mut Step<'_, '_>) {
     if *has_reasoning && channel.is_empty() {
         output::announce(Kind::Reasoning, "\n\n", step);
     }

@@ -2,29 +2,21 @@
 //! compatible servers really send, says so where that is not what the format has, and never
 //! completes a call that may have been cut off.
 
-use std::borrow::Cow;
-
-use msg_core::{
-    Audio, CallKind, FinishReason, Message, Origin, Part, Reasoning, Role, StreamEvent,
-};
+use msg_core::StreamEvent;
 
 use super::Assembler;
-use super::assembled::{Assembled, AssembledChoice};
-use super::calls::{Calls, Entry, Sink, Step};
-use super::channel::Channel;
-use super::close::{Closing, incomplete_ids};
-use super::details::Details;
+use super::assembled::Assembled;
+use super::calls::Sink;
+use super::choice::{Choice, Target};
 use super::engine::Headed;
 use super::error::ProviderError;
-use super::finish::{Finish, StreamState};
+use super::finish::StreamState;
 use super::head::{Data, Head};
-use super::loose::Loose;
 use super::notes::Note;
-use super::output::{self, Kind};
 use super::reader::StreamOptions;
 use super::sse::SseEvent;
-use super::wire::{Raw, Str};
-use crate::chat::signature;
+use super::template::{Effects, Template};
+use super::wire::{Members, Raw};
 
 /// Assembles the chunks of a Chat Completions stream.
 ///
@@ -50,27 +42,7 @@ pub struct ChatAssembler {
     /// Place of the choice that the last chunk was about.
     recent: usize,
     done: bool,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Choice {
-    index: u32,
-    text: Channel,
-    reasoning: Channel,
-    refusal: Channel,
-    audio: Option<AudioSoFar>,
-    calls: Calls,
-    details: Details,
-    loose: Loose,
-    finish: Finish,
-}
-
-#[derive(Debug, Clone, Default)]
-struct AudioSoFar {
-    id: Option<String>,
-    data: Channel,
-    transcript: Channel,
-    loose: Loose,
+    template: Template<Target>,
 }
 
 /// The members of a chunk that count.
@@ -89,7 +61,13 @@ impl ChatAssembler {
     /// An assembler at the start of a stream.
     #[must_use]
     pub fn new(options: &StreamOptions) -> Self {
-        Self { head: Head::new(options), choices: Vec::new(), recent: 0, done: false }
+        Self {
+            head: Head::new(options),
+            choices: Vec::new(),
+            recent: 0,
+            done: false,
+            template: Template::default(),
+        }
     }
 
     /// What was assembled so far, as [`StreamState::Open`]. Copies the texts: O(size).
@@ -135,52 +113,86 @@ impl ChatAssembler {
         if !is_object {
             return;
         }
+        let mut effects = Effects::default();
         self.head.identify(chunk.id, chunk.model, chunk.created);
-        self.head.set_usage(chunk.usage);
-        self.error(&chunk, Raw(data.trim_ascii()), named_error, sink);
-        for choice in chunk.choices.into_iter().flat_map(Raw::elements) {
-            self.choice(choice, sink);
+        if self.head.set_usage(chunk.usage) {
+            effects.other();
         }
+        if self.error(&chunk, Raw(data.trim_ascii()), named_error, sink) {
+            effects.other();
+        }
+        if let Some(choices) = chunk.choices {
+            choices.each_object(|members| self.choice(members, &mut effects, sink));
+        }
+        self.template.learn(data, effects);
     }
 
-    /// OA-21
-    fn error(&mut self, chunk: &Chunk<'_>, whole: Raw<'_>, named: bool, sink: &mut Sink<'_>) {
+    /// Takes a chunk that is the one before with another string; false if it is not.
+    fn short_cut(&mut self, data: &str, sink: &mut Sink<'_>) -> bool {
+        let Some((target, text)) = self.template.fit(data) else {
+            return false;
+        };
+        let (Target::Text(index)
+        | Target::Reasoning(index)
+        | Target::Refusal(index)
+        | Target::Arguments(index, _)) = target;
+        if let Some(place) = self.place_of(index) {
+            self.choices[place].append(target, text, &mut self.head.step(index, sink));
+        }
+        true
+    }
+
+    /// Whether the chunk reports an error (OA-21), which is taken.
+    fn error(
+        &mut self,
+        chunk: &Chunk<'_>,
+        whole: Raw<'_>,
+        named: bool,
+        sink: &mut Sink<'_>,
+    ) -> bool {
         let is_error = chunk.object.and_then(Raw::text).is_some_and(|it| it == "error");
         let error = match chunk.error.and_then(ProviderError::of_member) {
             Some(error) => error,
             None if is_error || (named && chunk.choices.is_none()) => {
                 ProviderError::of_object(whole)
             }
-            None => return,
+            None => return false,
         };
         self.head.fail(error, sink);
+        true
     }
 
-    fn choice(&mut self, raw: Raw<'_>, sink: &mut Sink<'_>) {
+    fn choice<'a>(
+        &mut self,
+        members: &mut Members<'a>,
+        effects: &mut Effects<'a, Target>,
+        sink: &mut Sink<'_>,
+    ) {
         let (mut index, mut delta, mut message, mut finish) = (0, None, None, None);
-        for (key, value) in raw.members() {
+        for (key, value) in members {
             match &*key {
                 "index" => index = value.whole_number().unwrap_or(0),
                 "delta" => delta = Some(value),
                 "message" => message = Some(value),
                 "finish_reason" => finish = value.text(),
-                "usage" => self.head.set_usage(Some(value)),
+                "usage" => {
+                    if self.head.set_usage(Some(value)) {
+                        effects.other();
+                    }
+                }
                 _ => {}
             }
         }
-        if !raw.is_object() {
-            return;
-        }
         let index = u32::try_from(index).unwrap_or(0);
         let Some(place) = self.place_of(index) else {
-            return;
+            return effects.other();
         };
         let choice = &mut self.choices[place];
-        let delta = delta.filter(|it| it.is_object()).or(message);
-        if let Some(delta) = delta {
-            choice.delta(delta, &mut self.head.step(index, sink));
+        if let Some(delta) = delta.filter(|it| it.is_object()).or(message) {
+            choice.delta(delta, effects, &mut self.head.step(index, sink));
         }
         if let Some(finish) = finish {
+            effects.other();
             choice.finish.set(finish, self.head.at, &mut self.head.notes);
         }
     }
@@ -194,7 +206,7 @@ impl ChatAssembler {
         let place = match self.choices.iter().position(|it| it.index == index) {
             Some(place) => place,
             None if self.choices.len() < self.head.limits.max_choices => {
-                self.choices.push(Choice { index, ..Choice::default() });
+                self.choices.push(Choice::new(index));
                 self.choices.len() - 1
             }
             None => {
@@ -240,7 +252,11 @@ impl Assembler for ChatAssembler {
         match Data::of(&event.data, self.head.at, &mut self.head.notes) {
             Data::Noise => {}
             Data::Done => self.done = true,
-            Data::Json => self.chunk(&event.data, event.event == Some("error"), sink),
+            Data::Json => {
+                if !self.short_cut(&event.data, sink) {
+                    self.chunk(&event.data, event.event == Some("error"), sink);
+                }
+            }
         }
     }
 
@@ -258,263 +274,5 @@ impl Assembler for ChatAssembler {
 
     fn interrupt_with(self, sink: &mut dyn FnMut(StreamEvent<'_>)) -> Assembled {
         self.close(StreamState::Interrupted, sink)
-    }
-}
-
-impl Choice {
-    /// OA-18
-    fn delta(&mut self, delta: Raw<'_>, step: &mut Step<'_, '_>) {
-        let mut content = None;
-        let mut reasoning = [None; 2];
-        let mut details = None;
-        for (key, value) in delta.members() {
-            match &*key {
-                "role" => {}
-                "content" => content = Some(value),
-                "refusal" => {
-                    if let Some(text) = value.filled() {
-                        self.note_late(step);
-                        output::push(Kind::Refusal, &mut self.refusal, text, step);
-                    }
-                }
-                "reasoning_content" => reasoning[0] = value.filled(),
-                "reasoning" => reasoning[1] = value.filled(),
-                "reasoning_details" => details = Some(value).filter(|it| it.is_array()),
-                "audio" => self.audio(value, step),
-                "tool_calls" => self.tool_calls(value, step),
-                "function_call" => self.function_call(value, step),
-                _ => self.loose.add(&key, value, &mut step.text_gauge()),
-            }
-        }
-        if let Some(text) = reasoning[0].or(reasoning[1]) {
-            output::push(Kind::Reasoning, &mut self.reasoning, text, step);
-        } else {
-            for text in details.into_iter().flat_map(Details::texts) {
-                output::push(Kind::Reasoning, &mut self.reasoning, text, step);
-            }
-        }
-        if let Some(details) = details {
-            self.details.add(details, &mut step.text_gauge());
-        }
-        if let Some(content) = content {
-            self.content(content, step);
-        }
-    }
-
-    fn content(&mut self, content: Raw<'_>, step: &mut Step<'_, '_>) {
-        if let Some(text) = content.filled() {
-            self.push_text(text, step);
-        }
-        for item in content.elements() {
-            if let Some(text) = item.filled() {
-                self.push_text(text, step);
-            }
-            match item.get("type").and_then(Raw::text).as_deref() {
-                Some("text") => {
-                    if let Some(text) = item.get("text").and_then(Raw::filled) {
-                        self.push_text(text, step);
-                    }
-                }
-                Some("thinking") => {
-                    let Some(thinking) = item.get("thinking") else { continue };
-                    for text in thinking.filled().into_iter().chain(Details::texts(thinking)) {
-                        output::push(Kind::Reasoning, &mut self.reasoning, text, step);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn push_text(&mut self, text: Str<'_>, step: &mut Step<'_, '_>) {
-        self.note_late(step);
-        output::push(Kind::Text, &mut self.text, text, step);
-    }
-
-    /// OA-20: what comes behind the finish reason is taken, and noted.
-    fn note_late(&self, step: &mut Step<'_, '_>) {
-        if self.finish.is_known() {
-            step.note(Note::DataAfterFinish, || "output came after the finish reason".into());
-        }
-    }
-
-    fn audio(&mut self, audio: Raw<'_>, step: &mut Step<'_, '_>) {
-        if !audio.is_object() {
-            return;
-        }
-        let so_far = self.audio.get_or_insert_default();
-        for (key, value) in audio.members() {
-            let gauge = &mut step.text_gauge();
-            match (&*key, value.string()) {
-                ("id", Some(_)) if so_far.id.is_none() => {
-                    so_far.id = value.text().map(Cow::into_owned);
-                }
-                ("id", _) => {}
-                ("data", Some(text)) => drop(so_far.data.push(text, gauge)),
-                ("transcript", Some(text)) => drop(so_far.transcript.push(text, gauge)),
-                _ => so_far.loose.add(&key, value, gauge),
-            }
-        }
-    }
-
-    fn tool_calls(&mut self, calls: Raw<'_>, step: &mut Step<'_, '_>) {
-        if calls.is_object() {
-            self.tool_call(calls, step);
-        }
-        for call in calls.elements() {
-            if call.is_object() {
-                self.tool_call(call, step);
-            }
-        }
-    }
-
-    /// OA-19
-    fn tool_call(&mut self, call: Raw<'_>, step: &mut Step<'_, '_>) {
-        self.note_late(step);
-        let mut entry = Entry::default();
-        let mut body = None;
-        let mut unknown = false;
-        for (key, value) in call.members() {
-            match &*key {
-                "index" => entry.index = value.whole_number(),
-                "id" => entry.id = value.id(),
-                "type" => {}
-                "function" if value.is_object() => body = Some(value),
-                "custom" if value.is_object() => {
-                    entry.kind = CallKind::Custom;
-                    body = Some(value);
-                }
-                "function" | "custom" => {}
-                _ => unknown |= !value.is_null(),
-            }
-        }
-        let Some(place) = self.entry(entry, body, step) else {
-            return;
-        };
-        if unknown {
-            self.unknown_members(place, call, step);
-        }
-    }
-
-    fn function_call(&mut self, call: Raw<'_>, step: &mut Step<'_, '_>) {
-        if call.is_object() {
-            self.note_late(step);
-            self.entry(Entry { index: Some(0), ..Entry::default() }, Some(call), step);
-        }
-    }
-
-    /// Takes an entry whose name and arguments are in `body`; gives the place of its call.
-    fn entry<'a>(
-        &mut self,
-        mut entry: Entry<'a>,
-        body: Option<Raw<'a>>,
-        step: &mut Step<'_, '_>,
-    ) -> Option<usize> {
-        let mut object = String::new();
-        let mut arguments = None;
-        for (key, value) in body.into_iter().flat_map(Raw::members) {
-            match &*key {
-                "name" => entry.name = value.text(),
-                "arguments" | "input" => arguments = Some(value),
-                _ => {}
-            }
-        }
-        entry.arguments = arguments.and_then(Raw::filled);
-        if let Some(value) = arguments.filter(|it| it.is_object() || it.is_array()) {
-            step.note(Note::ArgumentsObject, || "arguments came as JSON instead of text".into());
-            object = value.compact();
-        }
-        if object.is_empty() {
-            return self.calls.take(&entry, step);
-        }
-        let Entry { index, id, name, kind, .. } = entry;
-        let arguments = Some(Str::plain(&object));
-        self.calls.take(&Entry { index, id, name, arguments, kind }, step)
-    }
-
-    /// The last value of each counts; Gemini's signature has a place of its own (OA-1).
-    fn unknown_members(&mut self, place: usize, call: Raw<'_>, step: &mut Step<'_, '_>) {
-        let slot = &mut self.calls.slots[place];
-        for (key, value) in call.members() {
-            let known = matches!(&*key, "index" | "id" | "type" | "function" | "custom");
-            if known || value.is_null() || !step.text_gauge().take(value.source().len()) {
-                continue;
-            }
-            let split =
-                (key == "extra_content").then(|| signature::split(value.source())).flatten();
-            let kept = match split {
-                Some(split) => {
-                    slot.signature = Some(split.signature);
-                    split.rest
-                }
-                None => Some(value.to_json()),
-            };
-            if let Some(kept) = kept {
-                slot.extra.insert(Origin::OpenAi, &*key, kept);
-            }
-        }
-    }
-
-    fn close(
-        mut self,
-        state: StreamState,
-        whole: bool,
-        head: &mut Head,
-        sink: &mut Sink<'_>,
-    ) -> AssembledChoice {
-        let mut step = head.step(self.index, sink);
-        output::end(Kind::Reasoning, &mut self.reasoning, &mut step);
-        output::end(Kind::Text, &mut self.text, &mut step);
-        output::end(Kind::Refusal, &mut self.refusal, &mut step);
-        let has_calls = !self.calls.is_empty();
-        let reason = self.finish.reason();
-        let cut = !whole || reason.as_ref().is_some_and(FinishReason::is_cut);
-        let closed =
-            self.calls.close(Closing { cut, split: head.split }, &mut head.step(self.index, sink));
-        let mut finish = self.finish.settle(has_calls, whole, head.at, &mut head.notes);
-        if state == StreamState::Interrupted && finish.is_none() {
-            finish = Some(FinishReason::Interrupted);
-        }
-        let mut message = Message::new(Role::Assistant);
-        if !self.reasoning.is_empty() {
-            message.parts.push(Part::Reasoning(Reasoning::new(self.reasoning.into_text())));
-        }
-        if !self.text.is_empty() {
-            message.parts.push(Part::text(self.text.into_text()));
-        }
-        if !self.refusal.is_empty() {
-            message.parts.push(Part::refusal(self.refusal.into_text()));
-        }
-        message.parts.extend(self.audio.map(|it| Part::Audio(it.close(head, sink))));
-        let incomplete = incomplete_ids(&closed);
-        message.parts.extend(closed.into_iter().map(|it| Part::ToolCall(it.call)));
-        if let Some(details) = self.details.into_json() {
-            message.extra.insert(Origin::OpenAi, "reasoning_details", details);
-        }
-        self.loose.into_extra(&Origin::OpenAi, &mut message.extra);
-        AssembledChoice {
-            index: self.index,
-            message,
-            finish,
-            raw_finish: self.finish.raw().map(str::to_owned),
-            incomplete,
-        }
-    }
-}
-
-impl AudioSoFar {
-    fn close(mut self, head: &mut Head, sink: &mut Sink<'_>) -> Audio {
-        let mut step = head.step(0, sink);
-        self.data.end(&mut step.text_gauge());
-        self.transcript.end(&mut step.text_gauge());
-        let text = |it: Channel| (!it.is_empty()).then(|| it.into_text());
-        let mut audio = Audio {
-            id: self.id,
-            data: text(self.data),
-            transcript: text(self.transcript),
-            ..Audio::default()
-        };
-        self.loose.into_extra(&Origin::OpenAi, &mut audio.extra);
-        audio
     }
 }

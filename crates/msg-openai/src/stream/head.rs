@@ -117,12 +117,14 @@ impl Head {
         }
     }
 
-    /// The last usage object wins (OA-21).
-    pub(crate) fn set_usage(&mut self, usage: Option<Raw<'_>>) {
-        if let Some(usage) = usage.filter(|it| it.is_object()) {
-            self.usage.clear();
-            self.usage.push_str(usage.source());
-        }
+    /// The last usage object wins (OA-21); false if it is none.
+    pub(crate) fn set_usage(&mut self, usage: Option<Raw<'_>>) -> bool {
+        let Some(usage) = usage.filter(|it| it.is_object()) else {
+            return false;
+        };
+        self.usage.clear();
+        self.usage.push_str(usage.source());
+        true
     }
 
     /// Reports a provider's error; the first is the stream's.

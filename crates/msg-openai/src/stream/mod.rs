@@ -23,6 +23,7 @@ mod blocks;
 mod body;
 mod calls;
 mod channel;
+mod choice;
 mod close;
 mod details;
 mod engine;
@@ -33,6 +34,7 @@ mod merge;
 mod notes;
 mod output;
 mod scan;
+mod template;
 mod wire;
 
 use msg_core::StreamEvent;

@@ -83,13 +83,40 @@ impl<'a> Raw<'a> {
     /// The members of an object; none of anything else.
     pub(crate) fn members(self) -> Members<'a> {
         let mut reader = Reader::from_text(self.0);
-        Members(reader.begin_object().is_ok().then_some(reader))
+        Members { reader: reader.begin_object().is_ok().then_some(reader), ended: false }
     }
 
     /// The elements of an array; none of anything else.
     pub(crate) fn elements(self) -> Elements<'a> {
         let mut reader = Reader::from_text(self.0);
         Elements(reader.begin_array().is_ok().then_some(reader))
+    }
+
+    /// Hands out each element that is an object, as its members; they are looked at where they
+    /// stand, so that large elements are not walked over twice.
+    pub(crate) fn each_object(self, mut object: impl FnMut(&mut Members<'a>)) {
+        let mut reader = Reader::from_text(self.0);
+        if reader.begin_array().is_err() {
+            return;
+        }
+        while let Ok(true) = reader.next_element() {
+            if reader.peek() != Ok(Kind::Object) {
+                if reader.raw().is_err() {
+                    return;
+                }
+                continue;
+            }
+            if reader.begin_object().is_err() {
+                return;
+            }
+            let mut members = Members { reader: Some(reader), ended: false };
+            object(&mut members);
+            members.by_ref().for_each(drop);
+            match members.reader {
+                Some(rest) => reader = rest,
+                None => return,
+            }
+        }
     }
 
     /// The last member of this name.
@@ -112,15 +139,24 @@ impl<'a> Raw<'a> {
 
 /// Walks over the members of an object.
 #[derive(Debug, Clone)]
-pub(crate) struct Members<'a>(Option<Reader<'a>>);
+pub(crate) struct Members<'a> {
+    reader: Option<Reader<'a>>,
+    /// The object has ended: what the reader stands before is no member of it.
+    ended: bool,
+}
 
 impl<'a> Iterator for Members<'a> {
     type Item = (Cow<'a, str>, Raw<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let reader = self.0.as_mut()?;
-        let key = reader.next_key().ok()??;
-        Some((key.text, Raw(reader.raw().ok()?)))
+        let reader = self.reader.as_mut().filter(|_| !self.ended)?;
+        match reader.next_key() {
+            Ok(Some(key)) => Some((key.text, Raw(reader.raw().ok()?))),
+            _ => {
+                self.ended = true;
+                None
+            }
+        }
     }
 }
 

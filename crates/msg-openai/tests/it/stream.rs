@@ -2,7 +2,7 @@
 //! and over random streams.
 
 use msg_core::{Diagnostic, StreamEvent, TurnBuilder};
-use msg_openai::{Assembled, MessageForm, Provider, StreamOptions, StreamReader};
+use msg_openai::{Assembled, MessageForm, Provider, StreamLimits, StreamOptions, StreamReader};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
@@ -125,6 +125,9 @@ fn recorded_streams_assemble() {
 fn laws_hold_for_cases_and_recordings() {
     let all_laws = |bytes: &[u8], options: StreamOptions| {
         laws::chunks_change_nothing(bytes, options, bytes.len() / 2);
+        if options.limits == StreamLimits::default() {
+            laws::short_cuts_change_nothing(bytes, options);
+        }
         let outcome = laws::read(options, [bytes]);
         laws::events_say_what_the_result_says(&outcome);
         laws::assembling_again_changes_nothing(&outcome.0);
@@ -269,6 +272,7 @@ proptest! {
         let mut options = laws::options(provider);
         options.split_concatenated = split;
         laws::chunks_change_nothing(&bytes, options, at);
+        laws::short_cuts_change_nothing(&bytes, options);
         let outcome = laws::read(options, [&*bytes]);
         laws::events_say_what_the_result_says(&outcome);
         laws::assembling_again_changes_nothing(&outcome.0);

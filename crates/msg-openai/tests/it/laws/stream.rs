@@ -288,6 +288,33 @@ pub(crate) fn faults_are_named(bytes: &[u8]) {
     }
 }
 
+/// Reading an event in full gives what recognising it gives: a member that counts for nothing, with
+/// another value in each event, changes nothing.
+pub(crate) fn short_cuts_change_nothing(bytes: &[u8], options: StreamOptions) {
+    const START: &str = "data: {\"";
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    // Elsewhere the start may be text inside of an event.
+    let starts = text.match_indices(START).filter(|(at, _)| {
+        text[..*at].ends_with('\n') && !text[*at..].starts_with("data: {\"message\"")
+    });
+    let (mut longer, mut from) = (String::new(), 0);
+    for (n, (at, _)) in starts.enumerate() {
+        longer.push_str(&text[from..at]);
+        longer.push_str(&format!("data: {{\"_\":{n},\""));
+        from = at + START.len();
+    }
+    longer.push_str(&text[from..]);
+    let (a, seen) = read(options, [bytes]);
+    let (b, events) = read(options, [longer.as_bytes()]);
+    if a.error.is_none() {
+        assert_eq!((a.choices, a.usage, a.complete), (b.choices, b.usage, b.complete), "{longer}");
+        assert_eq!(seen, events);
+        let codes =
+            |it: &[msg_core::Diagnostic]| it.iter().map(|it| it.code.clone()).collect::<Vec<_>>();
+        assert_eq!(codes(&a.diagnostics), codes(&b.diagnostics));
+    }
+}
+
 /// A result, streamed again as one chunk, is the same result.
 pub(crate) fn assembling_again_changes_nothing(res: &Assembled) {
     for choice in &res.choices {

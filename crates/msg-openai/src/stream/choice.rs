@@ -1,0 +1,375 @@
+//! One choice of a Chat Completions stream while its deltas arrive (OA-18).
+
+use std::borrow::Cow;
+
+use msg_core::{Audio, CallKind, FinishReason, Message, Origin, Part, Reasoning, Role};
+
+use super::assembled::AssembledChoice;
+use super::calls::{Calls, Entry, Sink, Step};
+use super::channel::Channel;
+use super::close::{Closing, incomplete_ids};
+use super::details::Details;
+use super::finish::{Finish, StreamState};
+use super::head::Head;
+use super::loose::Loose;
+use super::notes::Note;
+use super::output::{self, Kind};
+use super::template::Effects;
+use super::wire::{Members, Raw, Str};
+use crate::chat::signature;
+
+/// What the one string of a chunk was appended to, in the choice of this index.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Target {
+    Text(u32),
+    Reasoning(u32),
+    Refusal(u32),
+    /// The arguments of the call with this index.
+    Arguments(u32, u64),
+}
+
+/// The choice so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Choice {
+    pub(crate) index: u32,
+    text: Channel,
+    reasoning: Channel,
+    refusal: Channel,
+    audio: Option<AudioSoFar>,
+    calls: Calls,
+    details: Details,
+    loose: Loose,
+    pub(crate) finish: Finish,
+}
+
+#[derive(Debug, Clone, Default)]
+struct AudioSoFar {
+    id: Option<String>,
+    data: Channel,
+    transcript: Channel,
+    loose: Loose,
+}
+
+impl Choice {
+    pub(crate) fn new(index: u32) -> Self {
+        Self { index, ..Self::default() }
+    }
+
+    /// Appends the string of a delta that was recognised without being read.
+    pub(crate) fn append(&mut self, target: Target, text: Str<'_>, step: &mut Step<'_, '_>) {
+        match target {
+            Target::Text(_) => self.push_text(text, step),
+            Target::Reasoning(_) => output::push(Kind::Reasoning, &mut self.reasoning, text, step),
+            Target::Refusal(_) => self.push_refusal(text, step),
+            Target::Arguments(_, index) => {
+                self.note_late(step);
+                let (index, arguments) = (Some(index), Some(text));
+                self.calls.take(&Entry { index, arguments, ..Entry::default() }, step);
+            }
+        }
+    }
+
+    /// OA-18
+    pub(crate) fn delta<'a>(
+        &mut self,
+        delta: Raw<'a>,
+        effects: &mut Effects<'a, Target>,
+        step: &mut Step<'_, '_>,
+    ) {
+        let mut content = None;
+        let mut reasoning = [None; 2];
+        let mut details = None;
+        for (key, value) in delta.members() {
+            match &*key {
+                "role" => {}
+                "content" => content = Some(value),
+                "refusal" => {
+                    if let Some(text) = value.filled() {
+                        effects.append(Target::Refusal(self.index), text);
+                        self.push_refusal(text, step);
+                    }
+                }
+                "reasoning_content" => reasoning[0] = value.filled(),
+                "reasoning" => reasoning[1] = value.filled(),
+                "reasoning_details" => details = Some(value).filter(|it| it.is_array()),
+                "audio" => {
+                    effects.other();
+                    self.audio(value, step);
+                }
+                "tool_calls" => self.tool_calls(value, effects, step),
+                "function_call" => {
+                    effects.other();
+                    self.function_call(value, step);
+                }
+                _ if value.is_null() => {}
+                _ => {
+                    effects.other();
+                    self.loose.add(&key, value, &mut step.text_gauge());
+                }
+            }
+        }
+        if let Some(text) = reasoning[0].or(reasoning[1]) {
+            effects.append(Target::Reasoning(self.index), text);
+            output::push(Kind::Reasoning, &mut self.reasoning, text, step);
+        } else {
+            for text in details.into_iter().flat_map(Details::texts) {
+                output::push(Kind::Reasoning, &mut self.reasoning, text, step);
+            }
+        }
+        if let Some(details) = details {
+            effects.other();
+            self.details.add(details, &mut step.text_gauge());
+        }
+        if let Some(content) = content {
+            self.content(content, effects, step);
+        }
+    }
+
+    fn content<'a>(
+        &mut self,
+        content: Raw<'a>,
+        effects: &mut Effects<'a, Target>,
+        step: &mut Step<'_, '_>,
+    ) {
+        if let Some(text) = content.filled() {
+            effects.append(Target::Text(self.index), text);
+            self.push_text(text, step);
+        }
+        for item in content.elements() {
+            effects.other();
+            if let Some(text) = item.filled() {
+                self.push_text(text, step);
+            }
+            match item.get("type").and_then(Raw::text).as_deref() {
+                Some("text") => {
+                    if let Some(text) = item.get("text").and_then(Raw::filled) {
+                        self.push_text(text, step);
+                    }
+                }
+                Some("thinking") => {
+                    let Some(thinking) = item.get("thinking") else { continue };
+                    for text in thinking.filled().into_iter().chain(Details::texts(thinking)) {
+                        output::push(Kind::Reasoning, &mut self.reasoning, text, step);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn push_text(&mut self, text: Str<'_>, step: &mut Step<'_, '_>) {
+        self.note_late(step);
+        output::push(Kind::Text, &mut self.text, text, step);
+    }
+
+    fn push_refusal(&mut self, text: Str<'_>, step: &mut Step<'_, '_>) {
+        self.note_late(step);
+        output::push(Kind::Refusal, &mut self.refusal, text, step);
+    }
+
+    /// OA-20: what comes behind the finish reason is taken, and noted.
+    fn note_late(&self, step: &mut Step<'_, '_>) {
+        if self.finish.is_known() {
+            step.note(Note::DataAfterFinish, || "output came after the finish reason".into());
+        }
+    }
+
+    fn audio(&mut self, audio: Raw<'_>, step: &mut Step<'_, '_>) {
+        if !audio.is_object() {
+            return;
+        }
+        let so_far = self.audio.get_or_insert_default();
+        for (key, value) in audio.members() {
+            let gauge = &mut step.text_gauge();
+            match (&*key, value.string()) {
+                ("id", Some(_)) if so_far.id.is_none() => {
+                    so_far.id = value.text().map(Cow::into_owned);
+                }
+                ("id", _) => {}
+                ("data", Some(text)) => drop(so_far.data.push(text, gauge)),
+                ("transcript", Some(text)) => drop(so_far.transcript.push(text, gauge)),
+                _ => so_far.loose.add(&key, value, gauge),
+            }
+        }
+    }
+
+    fn tool_calls<'a>(
+        &mut self,
+        calls: Raw<'a>,
+        effects: &mut Effects<'a, Target>,
+        step: &mut Step<'_, '_>,
+    ) {
+        if calls.is_object() {
+            self.tool_call(&mut calls.members(), effects, step);
+        }
+        calls.each_object(|call| self.tool_call(call, effects, step));
+    }
+
+    /// OA-19
+    fn tool_call<'a>(
+        &mut self,
+        call: &mut Members<'a>,
+        effects: &mut Effects<'a, Target>,
+        step: &mut Step<'_, '_>,
+    ) {
+        self.note_late(step);
+        let mut entry = Entry::default();
+        let mut body = None;
+        let mut unknown = Vec::new();
+        for (key, value) in call {
+            match &*key {
+                "index" => entry.index = value.whole_number(),
+                "id" => entry.id = value.id(),
+                "type" => {}
+                "function" if value.is_object() => body = Some(value),
+                "custom" if value.is_object() => {
+                    entry.kind = CallKind::Custom;
+                    body = Some(value);
+                }
+                "function" | "custom" => {}
+                _ if value.is_null() => {}
+                _ => unknown.push((key, value)),
+            }
+        }
+        let is_bare = entry.id.is_none() && entry.kind == CallKind::Function;
+        let index = entry.index.filter(|_| is_bare && unknown.is_empty());
+        let Some((place, more)) = self.entry(entry, body, step) else {
+            return effects.other();
+        };
+        match (index, more) {
+            (Some(index), Some(text)) => effects.append(Target::Arguments(self.index, index), text),
+            _ => effects.other(),
+        }
+        if !unknown.is_empty() {
+            self.unknown_members(place, unknown, step);
+        }
+    }
+
+    fn function_call(&mut self, call: Raw<'_>, step: &mut Step<'_, '_>) {
+        if call.is_object() {
+            self.note_late(step);
+            self.entry(Entry { index: Some(0), ..Entry::default() }, Some(call), step);
+        }
+    }
+
+    /// Takes an entry whose name and arguments are in `body`; gives the place of its call, and its
+    /// arguments where it has nothing else to say.
+    fn entry<'a>(
+        &mut self,
+        mut entry: Entry<'a>,
+        body: Option<Raw<'a>>,
+        step: &mut Step<'_, '_>,
+    ) -> Option<(usize, Option<Str<'a>>)> {
+        let mut object = String::new();
+        let mut arguments = None;
+        for (key, value) in body.into_iter().flat_map(Raw::members) {
+            match &*key {
+                "name" => entry.name = value.text(),
+                "arguments" | "input" => arguments = Some(value),
+                _ => {}
+            }
+        }
+        entry.arguments = arguments.and_then(Raw::filled);
+        if let Some(value) = arguments.filter(|it| it.is_object() || it.is_array()) {
+            step.note(Note::ArgumentsObject, || "arguments came as JSON instead of text".into());
+            object = value.compact();
+        }
+        if object.is_empty() {
+            let alone = entry.arguments.filter(|_| entry.name.is_none());
+            return self.calls.take(&entry, step).map(|place| (place, alone));
+        }
+        let Entry { index, id, name, kind, .. } = entry;
+        let arguments = Some(Str::plain(&object));
+        self.calls.take(&Entry { index, id, name, arguments, kind }, step).map(|it| (it, None))
+    }
+
+    /// The last value of each counts; Gemini's signature has a place of its own (OA-1).
+    fn unknown_members(
+        &mut self,
+        place: usize,
+        members: Vec<(Cow<'_, str>, Raw<'_>)>,
+        step: &mut Step<'_, '_>,
+    ) {
+        let slot = &mut self.calls.slots[place];
+        for (key, value) in members {
+            if !step.text_gauge().take(value.source().len()) {
+                continue;
+            }
+            let split =
+                (key == "extra_content").then(|| signature::split(value.source())).flatten();
+            let kept = match split {
+                Some(split) => {
+                    slot.signature = Some(split.signature);
+                    split.rest
+                }
+                None => Some(value.to_json()),
+            };
+            if let Some(kept) = kept {
+                slot.extra.insert(Origin::OpenAi, &*key, kept);
+            }
+        }
+    }
+
+    pub(crate) fn close(
+        mut self,
+        state: StreamState,
+        whole: bool,
+        head: &mut Head,
+        sink: &mut Sink<'_>,
+    ) -> AssembledChoice {
+        let mut step = head.step(self.index, sink);
+        output::end(Kind::Reasoning, &mut self.reasoning, &mut step);
+        output::end(Kind::Text, &mut self.text, &mut step);
+        output::end(Kind::Refusal, &mut self.refusal, &mut step);
+        let has_calls = !self.calls.is_empty();
+        let reason = self.finish.reason();
+        let cut = !whole || reason.as_ref().is_some_and(FinishReason::is_cut);
+        let closed =
+            self.calls.close(Closing { cut, split: head.split }, &mut head.step(self.index, sink));
+        let mut finish = self.finish.settle(has_calls, whole, head.at, &mut head.notes);
+        if state == StreamState::Interrupted && finish.is_none() {
+            finish = Some(FinishReason::Interrupted);
+        }
+        let mut message = Message::new(Role::Assistant);
+        if !self.reasoning.is_empty() {
+            message.parts.push(Part::Reasoning(Reasoning::new(self.reasoning.into_text())));
+        }
+        if !self.text.is_empty() {
+            message.parts.push(Part::text(self.text.into_text()));
+        }
+        if !self.refusal.is_empty() {
+            message.parts.push(Part::refusal(self.refusal.into_text()));
+        }
+        message.parts.extend(self.audio.map(|it| Part::Audio(it.close(head, sink))));
+        let incomplete = incomplete_ids(&closed);
+        message.parts.extend(closed.into_iter().map(|it| Part::ToolCall(it.call)));
+        if let Some(details) = self.details.into_json() {
+            message.extra.insert(Origin::OpenAi, "reasoning_details", details);
+        }
+        self.loose.into_extra(&Origin::OpenAi, &mut message.extra);
+        AssembledChoice {
+            index: self.index,
+            message,
+            finish,
+            raw_finish: self.finish.raw().map(str::to_owned),
+            incomplete,
+        }
+    }
+}
+
+impl AudioSoFar {
+    fn close(mut self, head: &mut Head, sink: &mut Sink<'_>) -> Audio {
+        let mut step = head.step(0, sink);
+        self.data.end(&mut step.text_gauge());
+        self.transcript.end(&mut step.text_gauge());
+        let text = |it: Channel| (!it.is_empty()).then(|| it.into_text());
+        let mut audio = Audio {
+            id: self.id,
+            data: text(self.data),
+            transcript: text(self.transcript),
+            ..Audio::default()
+        };
+        self.loose.into_extra(&Origin::OpenAi, &mut audio.extra);
+        audio
+    }
+}
