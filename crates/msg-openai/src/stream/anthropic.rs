@@ -4,13 +4,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use msg_core::{FinishReason, Message, Origin, Role, StreamEvent};
+use msg_core::{FinishReason, Origin, StreamEvent};
 
 use super::Assembler;
 use super::assembled::{Assembled, AssembledChoice};
 use super::blocks::{Block, BlockKind, Growing};
 use super::calls::{Calls, Sink};
-use super::close::{Closing, by_slot, incomplete_ids};
+use super::close::{BySlot, Closing, Parts};
 use super::engine::Headed;
 use super::error::ProviderError;
 use super::finish::{Finish, StreamState};
@@ -298,21 +298,15 @@ impl Headed for AnthropicAssembler {
         if state == StreamState::Interrupted && finish.is_none() && self.started {
             finish = Some(FinishReason::Interrupted);
         }
-        let incomplete = incomplete_ids(&closed);
-        let mut calls = by_slot(closed);
-        let mut message = Message::new(Role::Assistant);
+        let mut calls = BySlot::new(closed);
+        let mut parts = Parts::default();
         self.blocks.sort_by_key(|it| it.index);
         for block in self.blocks {
-            block.into_parts(&mut calls, &mut head.notes, head.at, &mut message.parts);
+            block.into_parts(&mut calls, &mut head.notes, head.at, &mut parts);
         }
         head.usage = self.usage.into_json();
-        let choice = AssembledChoice {
-            index: 0,
-            message,
-            finish,
-            raw_finish: self.finish.raw().map(str::to_owned),
-            incomplete,
-        };
+        let raw_finish = self.finish.raw().map(str::to_owned);
+        let choice = AssembledChoice::new(0, parts, finish, raw_finish);
         let choices = if self.started { vec![choice] } else { Vec::new() };
         self.head.assemble(choices, whole, state, sink)
     }

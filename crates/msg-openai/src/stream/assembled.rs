@@ -1,9 +1,10 @@
 //! What a stream amounts to (OA-26): a message for each choice, why it stopped, and everything that
 //! was odd on the way.
 
-use msg_core::{Diagnostic, FinishReason, Message, StreamEvent, Usage};
+use msg_core::{Diagnostic, FinishReason, Message, Role, StreamEvent, Usage};
 
 use super::calls::Sink;
+use super::close::Parts;
 use super::error::ProviderError;
 use super::finish::StreamState;
 use super::head::Head;
@@ -46,6 +47,23 @@ pub struct AssembledChoice {
     pub raw_finish: Option<String>,
     /// The ids of the calls that were cut off or are not JSON: they must not be executed.
     pub incomplete: Vec<String>,
+    /// For each call of the message whether it is complete, since ids may occur twice.
+    pub(crate) complete: Vec<bool>,
+}
+
+impl AssembledChoice {
+    pub(crate) fn new(
+        index: u32,
+        parts: Parts,
+        finish: Option<FinishReason>,
+        raw_finish: Option<String>,
+    ) -> Self {
+        let mut message = Message::new(Role::Assistant);
+        message.parts = parts.list;
+        let calls = message.tool_calls().zip(&parts.complete);
+        let incomplete = calls.filter(|(_, it)| !**it).map(|(it, _)| it.id.clone()).collect();
+        Self { index, message, finish, raw_finish, incomplete, complete: parts.complete }
+    }
 }
 
 impl Head {

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Other, Part, Place, RawJson, Reasoning, Text, ToolCall};
+use msg_core::{Other, Part, Place, RawJson, Reasoning, Text};
 
 use super::anthropic::ORIGIN;
 use super::calls::{Calls, Step};
 use super::channel::Channel;
+use super::close::{BySlot, Parts};
 use super::loose::Loose;
 use super::merge::Merged;
 use super::notes::{Note, Notes};
@@ -245,10 +246,10 @@ impl Block {
     /// The part, or the calls, that the block is.
     pub(crate) fn into_parts(
         self,
-        calls: &mut [Vec<ToolCall>],
+        calls: &mut BySlot,
         notes: &mut Notes,
         at: u64,
-        parts: &mut Vec<Part>,
+        parts: &mut Parts,
     ) {
         let mut part = match self.kind {
             BlockKind::Text(text) => Part::Text(Text::new(text.into_text())),
@@ -266,11 +267,11 @@ impl Block {
             }
             BlockKind::Call { slot, .. } => {
                 let mut loose = Some(self.loose);
-                for mut call in calls.get_mut(slot).map(std::mem::take).unwrap_or_default() {
+                for mut call in calls.take(slot) {
                     if let Some(loose) = loose.take() {
-                        loose.into_extra(&ORIGIN, &mut call.extra);
+                        loose.into_extra(&ORIGIN, &mut call.call.extra);
                     }
-                    parts.push(Part::ToolCall(call));
+                    parts.push_call(call);
                 }
                 return;
             }
@@ -288,7 +289,7 @@ impl Block {
         };
         self.loose.into_extra(&ORIGIN, part.extra_mut());
         if part.as_text() != Some("") || !part.extra().is_empty() {
-            parts.push(part);
+            parts.list.push(part);
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Audio, CallKind, FinishReason, Message, Origin, Part, Reasoning, Role};
+use msg_core::{Audio, CallKind, FinishReason, Origin, Part, Reasoning};
 
 use super::assembled::AssembledChoice;
 use super::calls::{Calls, Entry, Sink, Step};
 use super::channel::Channel;
-use super::close::{Closing, incomplete_ids};
+use super::close::{Closing, Parts};
 use super::details::Details;
 use super::finish::{Finish, StreamState};
 use super::head::Head;
@@ -330,30 +330,26 @@ impl Choice {
         if state == StreamState::Interrupted && finish.is_none() {
             finish = Some(FinishReason::Interrupted);
         }
-        let mut message = Message::new(Role::Assistant);
+        let mut parts = Parts::default();
         if !self.reasoning.is_empty() {
-            message.parts.push(Part::Reasoning(Reasoning::new(self.reasoning.into_text())));
+            parts.list.push(Part::Reasoning(Reasoning::new(self.reasoning.into_text())));
         }
         if !self.text.is_empty() {
-            message.parts.push(Part::text(self.text.into_text()));
+            parts.list.push(Part::text(self.text.into_text()));
         }
         if !self.refusal.is_empty() {
-            message.parts.push(Part::refusal(self.refusal.into_text()));
+            parts.list.push(Part::refusal(self.refusal.into_text()));
         }
-        message.parts.extend(self.audio.map(|it| Part::Audio(it.close(head, sink))));
-        let incomplete = incomplete_ids(&closed);
-        message.parts.extend(closed.into_iter().map(|it| Part::ToolCall(it.call)));
+        parts.list.extend(self.audio.map(|it| Part::Audio(it.close(head, sink))));
+        closed.into_iter().for_each(|it| parts.push_call(it));
+        let raw_finish = self.finish.raw().map(str::to_owned);
+        let mut choice = AssembledChoice::new(self.index, parts, finish, raw_finish);
+        let extra = &mut choice.message.extra;
         if let Some(details) = self.details.into_json() {
-            message.extra.insert(Origin::OpenAi, "reasoning_details", details);
+            extra.insert(Origin::OpenAi, "reasoning_details", details);
         }
-        self.loose.into_extra(&Origin::OpenAi, &mut message.extra);
-        AssembledChoice {
-            index: self.index,
-            message,
-            finish,
-            raw_finish: self.finish.raw().map(str::to_owned),
-            incomplete,
-        }
+        self.loose.into_extra(&Origin::OpenAi, extra);
+        choice
     }
 }
 

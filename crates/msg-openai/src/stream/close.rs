@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use msg_core::json::{TextState, classify, skip_value};
-use msg_core::{Arguments, CallKind, StreamEvent, ToolCall};
+use msg_core::{Arguments, CallKind, Part, StreamEvent, ToolCall};
 
 use super::calls::{Calls, Slot, Step};
 use super::notes::Note;
@@ -32,21 +32,41 @@ pub(crate) struct Closing {
     pub(crate) split: bool,
 }
 
-/// The calls of each slot.
-pub(crate) fn by_slot(closed: Vec<Closed>) -> Vec<Vec<ToolCall>> {
-    let mut calls = Vec::new();
-    for it in closed {
-        if calls.len() <= it.slot {
-            calls.resize_with(it.slot + 1, Vec::new);
+/// The calls at their end by the slot that they came from.
+#[derive(Debug, Default)]
+pub(crate) struct BySlot(Vec<Vec<Closed>>);
+
+impl BySlot {
+    pub(crate) fn new(closed: Vec<Closed>) -> Self {
+        let mut slots = Vec::new();
+        for it in closed {
+            if slots.len() <= it.slot {
+                slots.resize_with(it.slot + 1, Vec::new);
+            }
+            slots[it.slot].push(it);
         }
-        calls[it.slot].push(it.call);
+        Self(slots)
     }
-    calls
+
+    /// The calls of one slot, which leave.
+    pub(crate) fn take(&mut self, slot: usize) -> Vec<Closed> {
+        self.0.get_mut(slot).map(std::mem::take).unwrap_or_default()
+    }
 }
 
-/// The ids of those that must not be executed.
-pub(crate) fn incomplete_ids(closed: &[Closed]) -> Vec<String> {
-    closed.iter().filter(|it| !it.complete).map(|it| it.call.id.clone()).collect()
+/// The parts of a message as they are put together, and which of its calls may be executed.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    pub(crate) list: Vec<Part>,
+    /// For each call among the parts, in their order.
+    pub(crate) complete: Vec<bool>,
+}
+
+impl Parts {
+    pub(crate) fn push_call(&mut self, call: Closed) {
+        self.complete.push(call.complete);
+        self.list.push(Part::ToolCall(call.call));
+    }
 }
 
 impl Calls {

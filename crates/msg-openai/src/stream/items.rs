@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use msg_core::json::write_member_name;
-use msg_core::{CallKind, Extra, Origin, Other, Part, Place, RawJson, Reasoning, Text, ToolCall};
+use msg_core::{CallKind, Extra, Origin, Other, Part, Place, RawJson, Reasoning, Text};
 
 use super::calls::{Calls, Step};
 use super::channel::Channel;
+use super::close::{BySlot, Parts};
 use super::loose::Loose;
 use super::notes::Note;
 use super::output::{self, Kind};
@@ -385,27 +386,26 @@ impl Item {
     }
 
     /// The parts that the item is; its own members go to the first of them.
-    pub(crate) fn into_parts(self, calls: &mut [Vec<ToolCall>], parts: &mut Vec<Part>) {
-        let from = parts.len();
+    pub(crate) fn into_parts(self, calls: &mut BySlot, parts: &mut Parts) {
+        let from = parts.list.len();
         if self.is_empty() {
-            parts.extend(other(&self.whole, Place::Item));
+            parts.list.extend(other(&self.whole, Place::Item));
             return;
         }
         match self.kind {
             ItemKind::Pending | ItemKind::Other => {}
             ItemKind::Message(contents) => {
-                parts.extend(contents.sorted().filter_map(Content::into_part));
+                parts.list.extend(contents.sorted().filter_map(Content::into_part));
             }
             ItemKind::Call(slot) => {
-                let calls = calls.get_mut(slot).map(std::mem::take).unwrap_or_default();
-                parts.extend(calls.into_iter().map(Part::ToolCall));
+                calls.take(slot).into_iter().for_each(|it| parts.push_call(it));
             }
             ItemKind::Reasoning { summary, text, encrypted } => {
                 let filled = |it: Pieces<Channel>| -> Vec<String> {
                     it.sorted().filter(|it| !it.is_empty()).map(Channel::into_text).collect()
                 };
                 let (summary, text) = (filled(summary), filled(text));
-                parts.push(Part::Reasoning(Reasoning {
+                parts.list.push(Part::Reasoning(Reasoning {
                     text: (!text.is_empty()).then(|| text.join("\n\n")),
                     summary: (!summary.is_empty()).then_some(summary),
                     encrypted,
@@ -418,7 +418,7 @@ impl Item {
         } else {
             self.rest
         };
-        if let (Some(first), Ok(rest)) = (parts.get_mut(from), RawJson::new(rest)) {
+        if let (Some(first), Ok(rest)) = (parts.list.get_mut(from), RawJson::new(rest)) {
             first.extra_mut().insert(ORIGIN, "item", rest);
         }
     }

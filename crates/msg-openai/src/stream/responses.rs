@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use msg_core::{CallKind, FinishReason, Message, Role, StreamEvent};
+use msg_core::{CallKind, FinishReason, StreamEvent};
 
 use super::Assembler;
 use super::assembled::{Assembled, AssembledChoice};
 use super::calls::{Calls, Sink};
-use super::close::{Closing, by_slot, incomplete_ids};
+use super::close::{BySlot, Closing, Parts};
 use super::engine::Headed;
 use super::error::ProviderError;
 use super::finish::StreamState;
@@ -349,15 +349,14 @@ impl Headed for ResponsesAssembler {
         };
         let closing = Closing { cut, split: head.split };
         let closed = self.calls.close(closing, &mut head.step(0, sink));
-        let incomplete = incomplete_ids(&closed);
-        let mut calls = by_slot(closed);
-        let mut message = Message::new(Role::Assistant);
+        let mut calls = BySlot::new(closed);
+        let mut parts = Parts::default();
         self.items.sort_by_key(|it| it.output_index.unwrap_or(u64::MAX));
         for item in self.items {
-            item.into_parts(&mut calls, &mut message.parts);
+            item.into_parts(&mut calls, &mut parts);
         }
         let raw_finish = self.outcome.map(|it| it.raw);
-        let choice = AssembledChoice { index: 0, message, finish, raw_finish, incomplete };
+        let choice = AssembledChoice::new(0, parts, finish, raw_finish);
         let choices = if self.started { vec![choice] } else { Vec::new() };
         self.head.assemble(choices, whole, state, sink)
     }

@@ -71,7 +71,7 @@ impl Assembled {
 impl AssembledChoice {
     fn fill(&self, turn: &mut Turn) {
         let mut texts = 0;
-        let mut incomplete = self.incomplete.iter().peekable();
+        let mut complete = self.complete.iter();
         for part in &self.message.parts {
             match part {
                 Part::Text(it) | Part::Refusal(it) => {
@@ -79,9 +79,9 @@ impl AssembledChoice {
                     turn.parts.push(TurnPart::text(format!("text_{texts}"), it.text.clone()));
                 }
                 Part::ToolCall(call) => {
-                    // The ids of incomplete calls stand in the order of the calls.
-                    let cut = incomplete.next_if(|id| **id == call.id).is_some();
-                    turn.parts.push(TurnPart::Tool(tool_of(call, cut)));
+                    // A call that somebody added to the message was not streamed, so not cut.
+                    let complete = complete.next().copied().unwrap_or(true);
+                    turn.parts.push(TurnPart::Tool(tool_of(call, complete)));
                 }
                 _ => {}
             }
@@ -96,10 +96,10 @@ impl AssembledChoice {
     }
 }
 
-fn tool_of(call: &ToolCall, cut: bool) -> ToolPart {
+fn tool_of(call: &ToolCall, complete: bool) -> ToolPart {
     let mut tool = ToolPart::new(&call.id, &call.name);
     tool.set_arguments(call.arguments.text());
-    if cut {
+    if !complete {
         tool.cut_off().expect("a call that was just made is pending, and a pending one may fail");
     }
     tool
