@@ -168,20 +168,20 @@ impl ChatAssembler {
         effects: &mut Effects<'a, Target>,
         sink: &mut Sink<'_>,
     ) {
-        let (mut index, mut delta, mut message, mut finish) = (0, None, None, None);
+        let (mut index, mut finish, mut usage) = (0, None, None);
+        let (mut delta, mut message) = (None, None);
         for (key, value) in members {
             match &*key {
                 "index" => index = value.whole_number().unwrap_or(0),
                 "delta" => delta = Some(value),
                 "message" => message = Some(value),
                 "finish_reason" => finish = value.text(),
-                "usage" => {
-                    if self.head.set_usage(Some(value)) {
-                        effects.other();
-                    }
-                }
+                "usage" => usage = Some(value),
                 _ => {}
             }
+        }
+        if self.head.set_usage(usage) {
+            effects.other();
         }
         let index = u32::try_from(index).unwrap_or(0);
         let Some(place) = self.place_of(index) else {
