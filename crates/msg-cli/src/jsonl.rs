@@ -231,11 +231,22 @@ where
     if block.too_long {
         add(block.first_line, Err(too_long(limit)));
     }
-    for (line, number) in block.bytes.split_inclusive(|it| *it == b'\n').zip(block.first_line..) {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
+    for (line, number) in lines(&block.bytes).zip(block.first_line..) {
         add(number, guarded(job, line));
     }
     res
+}
+
+/// The lines of a block without their ends.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let rest = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let mut start = (!bytes.is_empty()).then_some(0);
+    std::iter::from_fn(move || {
+        let from = start?;
+        let end = memchr::memchr(b'\n', &rest[from..]).map(|it| from + it);
+        start = end.map(|it| it + 1);
+        Some(&rest[from..end.unwrap_or(rest.len())])
+    })
 }
 
 /// A panic in a library is a defect of ours; it costs its own line and no other.

@@ -25,10 +25,16 @@ impl Members {
 
     /// Adds a value that is JSON already.
     #[must_use]
-    pub(crate) fn raw(mut self, name: &str, json: &[u8]) -> Self {
+    pub(crate) fn raw(self, name: &str, json: &[u8]) -> Self {
+        self.written(name, |out| out.extend_from_slice(json))
+    }
+
+    /// Adds a value that writes itself: a long one is not in memory twice.
+    #[must_use]
+    pub(crate) fn written(mut self, name: &str, write: impl FnOnce(&mut Vec<u8>)) -> Self {
         self.next();
         self.0.extend_from_slice(format!("\"{name}\":").as_bytes());
-        self.0.extend_from_slice(json);
+        write(&mut self.0);
         self
     }
 

@@ -7,7 +7,7 @@ mod ops;
 mod tree;
 
 use msg_chainast::{ChainAst, CheckOptions, Profile, RepairOptions};
-use msg_core::{Diagnostic, Message};
+use msg_core::{Diagnostic, Message, Report};
 use msg_openai::{EncodeOptions, chat};
 
 use self::ops::Op;
@@ -138,7 +138,7 @@ fn answer(grown: Grown, ops: Option<&[Op]>) -> Answer {
             let res = res
                 .all_of(&jsonl::to_json(&chain.view()))
                 .with("diagnostics", &grown.found)
-                .raw("messages", &flat(chain));
+                .written("messages", |out| flat(chain, out));
             match steps {
                 Some(steps) => res.with("ops", &steps),
                 None => res,
@@ -152,6 +152,7 @@ fn answer(grown: Grown, ops: Option<&[Op]>) -> Answer {
 }
 
 /// The flattened chain in OpenAI form.
-fn flat(chain: ChainAst) -> Vec<u8> {
-    chat::to_chat_messages(&chain.into_messages(), &EncodeOptions::new())
+fn flat(chain: ChainAst, out: &mut Vec<u8>) {
+    let messages = chain.into_messages();
+    chat::write(&messages, &EncodeOptions::new(), out, &mut Report::with_cap(0));
 }

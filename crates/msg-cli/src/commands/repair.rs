@@ -12,7 +12,7 @@ use crate::document::{Document, WriteOptions};
 use crate::exit::{Failure, Status};
 use crate::input::InputArgs;
 use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::{OutputArgs, ReportArgs};
+use crate::output::{Output, OutputArgs, ReportArgs};
 use crate::render::{self, Quotes, plural};
 
 /// Mend a conversation with the smallest edits, and say which.
@@ -44,7 +44,7 @@ impl Command for Args {
         let options = self.repair.options(&self.chain, profile.as_ref())?;
         let mut input = self.input.open()?;
         let mut out = self.output.open(&input)?;
-        let report = self.report.open(&input, &out)?;
+        let mut report = self.report.open(&input, &out)?;
         if self.lines.jsonl {
             let named = self.input.from;
             return jsonl::run(cx, &self.lines, input, out, report, move |line| {
@@ -58,20 +58,22 @@ impl Command for Args {
         let mut document = Document::open(cx, &mut input, self.input.from)?;
         let quotes = quotes(&document, profile.as_ref(), self.chain.check_options(), cx, self.json);
         let edits = mend(&mut document, &options);
+        // Said before the document is written, so that a long list of edits and a long document
+        // are not in memory at once.
+        if let Some(report) = &mut report {
+            report.write(&jsonl::report_line(&edits))?;
+        } else if self.json {
+            cx.note(&String::from_utf8_lossy(&jsonl::report_line(&edits)));
+        } else if !cx.quiet {
+            explain(&edits, &input.name, &quotes, cx);
+        }
+        drop((edits, quotes));
         let mut text = Vec::new();
         document.write(&WriteOptions::default(), &mut text, &mut Report::with_cap(0));
         text.push(b'\n');
         out.write(&text)?;
         out.finish()?;
-        let edits_json = jsonl::report_line(&edits);
-        if let Some(mut report) = report {
-            report.write(&edits_json)?;
-            report.finish()?;
-        } else if self.json {
-            cx.note(&String::from_utf8_lossy(&edits_json));
-        } else if !cx.quiet {
-            cx.note(&explain(&edits, &input.name, &quotes, cx.color_err));
-        }
+        report.map_or(Ok(()), Output::finish)?;
         Ok(Status::Clean)
     }
 }
@@ -100,11 +102,12 @@ fn quotes(
     Quotes::of(messages, &msg_chainast::check(messages, profile, &options))
 }
 
-fn explain(edits: &[Diagnostic], name: &str, quotes: &Quotes, color: bool) -> String {
-    if edits.is_empty() {
-        return format!("{name}: nothing to mend\n");
+fn explain(edits: &[Diagnostic], name: &str, quotes: &Quotes, cx: &Context) {
+    for it in edits.chunks(100) {
+        cx.note(&render::diagnostics(it, name, quotes, cx.color_err));
     }
-    let mut res = render::diagnostics(edits, name, quotes, color);
-    res.push_str(&format!("{name}: {}\n", plural(edits.len(), "edit")));
-    res
+    cx.note(&match edits.len() {
+        0 => format!("{name}: nothing to mend\n"),
+        n => format!("{name}: {}\n", plural(n, "edit")),
+    });
 }

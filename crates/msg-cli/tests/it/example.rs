@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{msg, stderr, stdout};
 
-const EXAMPLE: &str =
+pub(crate) const EXAMPLE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/swe-agent-marshmallow-1867.json");
 
 #[test]

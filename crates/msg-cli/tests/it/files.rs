@@ -183,3 +183,55 @@ fn colours_are_there_when_asked_for() {
         assert!(!stdout(&msg(args, BROKEN.as_bytes())).contains("\u{1b}["));
     }
 }
+
+#[test]
+fn deep_nesting_is_carried_or_refused_and_never_overflows() {
+    let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+    let carried = format!(r#"[{{"role":"user","content":"a","x":{deep}}}]"#);
+    let output = msg(&["convert", "--to", "openai"], carried.as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output).trim_end(), carried);
+    for args in [&["check"][..], &["repair"], &["ast"], &["view"], &["check", "--from", "turns"]] {
+        let output = msg(args, deep.as_bytes());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).starts_with("error["), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_page_shows_messages_and_problems_and_loads_nothing() {
+    let output = msg(&["view"], BROKEN.as_bytes());
+    assert_eq!(output.status.code(), Some(1));
+    let page = stdout(&output);
+    assert!(page.starts_with("<!doctype html>"));
+    assert!(page.contains("chain::consecutive-user") && page.contains("id=\"m1\""), "{page}");
+    for loaded in ["<script", "<link", "http://", "https://", "url("] {
+        assert!(!page.contains(loaded), "{loaded}");
+    }
+}
+
+#[test]
+fn help_and_version_are_no_failures() {
+    for args in [&["--help"][..], &["check", "--help"], &["--version"], &["help", "repair"]] {
+        let output = msg(args, b"");
+        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""), "{args:?}");
+        assert!(!stdout(&output).is_empty());
+    }
+    assert_eq!(msg(&[], b"").status.code(), Some(2));
+}
+
+#[test]
+fn every_command_has_completions_and_a_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = msg(&["reference", "--man", dir.path().to_str().unwrap()], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let reference = stdout(&msg(&["reference"], b""));
+    let commands = reference.lines().filter_map(|it| it.strip_prefix("### `msg ")).count();
+    assert!(commands >= 9, "{reference}");
+    // One page a command, and one for the program.
+    assert_eq!(entries(dir.path()).len(), commands + 1);
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let output = msg(&["completions", shell], b"");
+        assert!(stdout(&output).contains("repair"), "{shell}");
+    }
+}
