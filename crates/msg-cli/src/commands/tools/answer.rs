@@ -138,7 +138,7 @@ pub(crate) struct Answered {
 
 /// Answers one line.
 pub(crate) fn line(line: &[u8], base: &Setup) -> Result<Answer, Box<Diagnostic>> {
-    let line: Line = serde_json::from_slice(line).map_err(|error| refuse("tools::bad-line", format!("the line is no request: {error}")))?;
+    let line: Line = serde_json::from_slice(line).map_err(|error| refuse("cli::bad-line", format!("the line is no request: {error}")))?;
     if let Some(call) = line.call {
         return Ok(written(render_call(call)));
     }
@@ -154,13 +154,13 @@ pub(crate) fn line(line: &[u8], base: &Setup) -> Result<Answer, Box<Diagnostic>>
         let thinking = line.options.thinking.unwrap_or(Thinking::Extract);
         return Ok(Answer::of(&TextAnswer { text: msg_xml::instructions(&definitions, thinking) }, Status::Clean));
     }
-    let setup = line.options.over(base).map_err(|error| refuse("tools::bad-option", error.to_string()))?;
+    let setup = line.options.over(base).map_err(|error| refuse("cli::bad-option", error.to_string()))?;
     let bytes = match (line.input, line.input_b64) {
         (Some(text), _) => text.into_bytes(),
         (None, Some(text)) => {
-            BASE64_STANDARD.decode(text).map_err(|error| refuse("tools::bad-line", format!("input_b64 is no base64: {error}")))?
+            BASE64_STANDARD.decode(text).map_err(|error| refuse("cli::bad-line", format!("input_b64 is no base64: {error}")))?
         }
-        (None, None) => return Err(refuse("tools::bad-line", "expected input, input_b64, call, result, result_text or definitions")),
+        (None, None) => return Err(refuse("cli::bad-line", "expected input, input_b64, call, result, result_text or definitions")),
     };
     let res = read(&bytes, &setup, &line.stream_splits);
     Ok(Answer::of(&res.form, res.status))
