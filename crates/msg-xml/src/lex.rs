@@ -185,44 +185,61 @@ pub(crate) fn marker(w: &Win<'_>, pos: usize) -> Result<bool, Wait> {
 
 /// The quoted value of the first of `keys` among `attrs`; `None` if there is none.
 pub(crate) fn attribute<'a>(attrs: &'a str, keys: &[&str]) -> Option<&'a str> {
-    let b = attrs.as_bytes();
-    let mut i = 0;
-    while i < b.len() {
-        while i < b.len() && is_blank(b[i]) {
-            i += 1;
-        }
-        let key = i;
-        while i < b.len() && !is_blank(b[i]) && b[i] != b'=' {
-            i += 1;
-        }
-        let word = &attrs[key..i];
-        while i < b.len() && is_blank(b[i]) {
-            i += 1;
-        }
-        if b.get(i) != Some(&b'=') {
-            if i == key {
-                i += 1;
-            }
-            continue;
-        }
-        i += 1;
-        while i < b.len() && is_blank(b[i]) {
-            i += 1;
-        }
-        let Some(&q) = b.get(i) else { break };
-        let (value, next) = if q == b'"' || q == b'\'' {
-            let Some(n) = memchr::memchr(q, &b[i + 1..]) else { break };
-            (Some(&attrs[i + 1..i + 1 + n]), i + n + 2)
-        } else {
-            let n = b[i..].iter().position(|&c| is_blank(c)).unwrap_or(b.len() - i);
-            (None, i + n)
-        };
-        i = next;
-        if let Some(v) = value.filter(|_| is_word(word, keys)) {
-            return Some(v);
-        }
+    Attributes { attrs, at: 0 }.find_map(|a| a.value.filter(|_| a.quoted && is_word(a.key, keys)))
+}
+
+/// The value of `key`, quoted or not.
+pub(crate) fn attribute_any<'a>(attrs: &'a str, key: &str) -> Option<&'a str> {
+    Attributes { attrs, at: 0 }.find_map(|a| a.value.filter(|_| a.key.eq_ignore_ascii_case(key)))
+}
+
+struct Attribute<'a> {
+    key: &'a str,
+    value: Option<&'a str>,
+    quoted: bool,
+}
+
+/// Attributes in order; blanks around `=` are allowed, keys without value too.
+struct Attributes<'a> {
+    attrs: &'a str,
+    at: usize,
+}
+
+impl<'a> Attributes<'a> {
+    fn skip_blanks(&mut self) -> Option<u8> {
+        let rest = &self.attrs.as_bytes()[self.at..];
+        self.at += rest.iter().position(|&b| !is_blank(b)).unwrap_or(rest.len());
+        self.attrs.as_bytes().get(self.at).copied()
     }
-    None
+
+    fn take(&mut self, stop: impl Fn(u8) -> bool) -> &'a str {
+        let rest = &self.attrs[self.at..];
+        let n = rest.bytes().position(stop).unwrap_or(rest.len());
+        self.at += n;
+        &rest[..n]
+    }
+}
+
+impl<'a> Iterator for Attributes<'a> {
+    type Item = Attribute<'a>;
+
+    fn next(&mut self) -> Option<Attribute<'a>> {
+        self.skip_blanks()?;
+        let key = self.take(|b| is_blank(b) || b == b'=');
+        if self.skip_blanks() != Some(b'=') {
+            return Some(Attribute { key, value: None, quoted: false });
+        }
+        self.at += 1;
+        let Some(q @ (b'"' | b'\'')) = self.skip_blanks() else {
+            let value = self.take(is_blank);
+            return Some(Attribute { key, value: Some(value), quoted: false });
+        };
+        self.at += 1;
+        let value = self.take(|b| b == q);
+        let closed = self.at < self.attrs.len();
+        self.at += usize::from(closed);
+        Some(Attribute { key, value: closed.then_some(value), quoted: true })
+    }
 }
 
 /// XT-13: `[\w.\-:/]{1,128}` with Unicode letters and digits.

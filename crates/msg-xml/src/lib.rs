@@ -37,7 +37,7 @@ mod window;
 pub use call::{Call, Origin, PartialCall};
 pub use code::Code;
 pub use definition::ToolDefinition;
-pub use dialect::Dialects;
+pub use dialect::{Dialects, Grammar, NameForm, TagShape};
 pub use error::Error;
 pub use event::{ArgPath, Event, Outcome, PathItem};
 pub use instructions::instructions;

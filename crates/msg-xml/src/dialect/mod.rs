@@ -1,48 +1,222 @@
-//! Foreign tool call syntaxes behind the same segments (section 6): which are on, and what reads a block.
+//! Foreign tool call syntaxes behind the same segments (section 6): the registry by name, and what reads a
+//! block. All are off by default; what is not read is only recognised (XT-11).
 
-use serde::{Deserialize, Serialize};
+mod cline;
+mod grammar;
+mod json;
+mod tags;
 
-use crate::block::{Block, Cx, Done};
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::block::{Block, Cx, Done, Draft, Note, Outcome};
+use crate::code::Code;
+use crate::error::Error;
 use crate::event::Queue;
 use crate::look::Look;
 use crate::options::Options;
 use crate::window::{Wait, Win};
+use cline::Cline;
+pub use grammar::{Grammar, NameForm, TagShape};
+use json::JsonReader;
+use tags::TagReader;
 
-/// The dialects that are on; none by default.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Dialects(Vec<String>);
+/// A built-in dialect, or one that is described as data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Dialect {
+    /// XT-35, XT-37, XT-39, XT-40 and those of users: tags by a grammar.
+    Tags(Arc<Grammar>),
+    /// XT-34.
+    Hermes,
+    /// XT-36.
+    Glm(Arc<Grammar>),
+    /// XT-38.
+    Cline,
+}
+
+/// The dialects that are read; none by default.
+///
+/// ```
+/// use msg_xml::{Dialects, Options, parse};
+/// let opts = Options::new().with_dialects(Dialects::by_names(["hermes"])?);
+/// let parsed = parse(br#"<tool_call>{"name":"ls","arguments":{}}</tool_call>"#, None, &opts);
+/// assert_eq!(parsed.calls().next().map(|call| call.tool_name()), Some("ls"));
+/// # Ok::<(), msg_xml::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dialects {
+    /// In the order in which they are tried.
+    list: Vec<Dialect>,
+}
 
 impl Dialects {
-    /// By name.
+    /// The names of the built-in dialects, in the order in which they are tried (XT-32).
+    pub const NAMES: [&'static str; 7] =
+        ["invoke", "hermes", "glm", "qwen", "cline", "dsml", "minimax"];
+
+    /// The built-in dialects of these names.
     ///
     /// # Errors
-    /// A name that is no dialect.
-    pub fn by_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Self, crate::Error> {
-        Ok(Dialects(names.into_iter().map(str::to_owned).collect()))
+    /// A name that is none of [`Dialects::NAMES`].
+    pub fn by_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Self, Error> {
+        let mut wanted = [false; 7];
+        for name in names {
+            let unknown = || Error::InvalidDialect {
+                name: name.to_owned(),
+                reason: format!("expected one of {}", Self::NAMES.join(", ")),
+            };
+            wanted[Self::NAMES.iter().position(|known| *known == name).ok_or_else(unknown)?] = true;
+        }
+        let list = Self::NAMES
+            .iter()
+            .zip(wanted)
+            .filter(|(_, on)| *on)
+            .map(|(name, _)| built_in(name))
+            .collect();
+        Ok(Dialects { list })
     }
 
-    /// TOML.
+    /// Adds a dialect that is described as data; it is tried after the built-in ones.
     ///
     /// # Errors
-    /// No grammar.
-    pub fn add_toml(&mut self, _text: &str) -> Result<(), crate::Error> {
+    /// A name that is taken, or a grammar in which two tags cannot be told apart.
+    pub fn add(&mut self, grammar: Grammar) -> Result<(), Error> {
+        grammar.check()?;
+        if self.names().any(|name| name == grammar.name)
+            || Self::NAMES.contains(&grammar.name.as_str())
+        {
+            return Err(Error::InvalidDialect {
+                name: grammar.name,
+                reason: "the name is taken".to_owned(),
+            });
+        }
+        self.list.push(Dialect::Tags(Arc::new(grammar)));
         Ok(())
     }
 
-    pub(crate) fn opener_words(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|s| &**s).filter(|_| false)
+    /// Adds a dialect that is described in TOML.
+    ///
+    /// # Errors
+    /// TOML that describes no [`Grammar`], and as [`Dialects::add`].
+    ///
+    /// ```
+    /// # use msg_xml::{Dialects, Options, parse};
+    /// let mut dialects = Dialects::default();
+    /// dialects.add_toml(r#"
+    ///     name = "actions"
+    ///     call = [{ tag = "action", name = { attribute = "do" } }]
+    ///     parameter = [{ tag = "with", name = { attribute = "key" } }]
+    /// "#)?;
+    /// let text = br#"<action do="ls"><with key="path">src</with></action>"#;
+    /// let parsed = parse(text, None, &Options::new().with_dialects(dialects));
+    /// assert_eq!(parsed.calls().next().map(|call| call.arguments().text()), Some(r#"{"path":"src"}"#));
+    /// # Ok::<(), msg_xml::Error>(())
+    /// ```
+    #[cfg(feature = "toml")]
+    pub fn add_toml(&mut self, text: &str) -> Result<(), Error> {
+        let bad = |error: toml::de::Error| Error::InvalidDialect {
+            name: "TOML".to_owned(),
+            reason: error.message().to_owned(),
+        };
+        self.add(toml::from_str(text).map_err(bad)?)
+    }
+
+    /// The names of those that are on, in the order in which they are tried.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(Dialect::name)
+    }
+
+    /// Whether none is on.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The words that may follow a `<`.
+    pub(crate) fn opener_words(&self) -> impl Iterator<Item = String> {
+        self.list.iter().flat_map(|dialect| match dialect {
+            Dialect::Tags(grammar) => grammar.opener_words(),
+            Dialect::Hermes | Dialect::Glm(_) | Dialect::Cline => Vec::new(),
+        })
     }
 
     pub(crate) fn cline(&self) -> bool {
-        false
+        self.list.contains(&Dialect::Cline)
     }
 }
 
-/// Whatever reads a block.
+impl Dialect {
+    fn name(&self) -> &str {
+        match self {
+            Dialect::Tags(grammar) | Dialect::Glm(grammar) => &grammar.name,
+            Dialect::Hermes => "hermes",
+            Dialect::Cline => "cline",
+        }
+    }
+}
+
+fn built_in(name: &str) -> Dialect {
+    match name {
+        "hermes" => Dialect::Hermes,
+        "cline" => Dialect::Cline,
+        "glm" => Dialect::Glm(Arc::new(Grammar::glm())),
+        "qwen" => Dialect::Tags(Arc::new(Grammar::qwen())),
+        "dsml" => Dialect::Tags(Arc::new(Grammar::dsml())),
+        "minimax" => Dialect::Tags(Arc::new(Grammar::minimax())),
+        _ => Dialect::Tags(Arc::new(Grammar::invoke())),
+    }
+}
+
+/// A name, or a grammar.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    Name(String),
+    Grammar(Box<Grammar>),
+}
+
+impl Serialize for Dialects {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(untagged)]
+        enum Entry<'a> {
+            Name(&'a str),
+            Grammar(&'a Grammar),
+        }
+        serializer.collect_seq(self.list.iter().map(|dialect| match dialect {
+            Dialect::Tags(grammar) if !Self::NAMES.contains(&grammar.name.as_str()) => {
+                Entry::Grammar(grammar)
+            }
+            other => Entry::Name(other.name()),
+        }))
+    }
+}
+
+impl<'de> Deserialize<'de> for Dialects {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error as _;
+        let entries = Vec::<Entry>::deserialize(deserializer)?;
+        let names = entries
+            .iter()
+            .filter_map(|e| if let Entry::Name(name) = e { Some(name.as_str()) } else { None });
+        let mut dialects = Dialects::by_names(names).map_err(D::Error::custom)?;
+        for entry in entries {
+            if let Entry::Grammar(grammar) = entry {
+                dialects.add(*grammar).map_err(D::Error::custom)?;
+            }
+        }
+        Ok(dialects)
+    }
+}
+
+/// Whatever reads a block; boxed where it is kept.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a reader lives in one box")]
 pub(crate) enum Reader {
     Native(Block),
+    Tags(TagReader),
+    Json(JsonReader),
+    Cline(Cline),
 }
 
 impl Reader {
@@ -62,12 +236,20 @@ impl Reader {
     pub(crate) fn start(&self) -> usize {
         match self {
             Reader::Native(block) => block.start,
+            Reader::Tags(reader) => reader.start(),
+            Reader::Json(reader) => reader.start(),
+            Reader::Cline(reader) => reader.start,
         }
     }
 
+    /// The first byte that may still be needed.
     pub(crate) fn keep(&self, opts: &Options) -> usize {
+        let max = opts.limits.max_tool_bytes;
         match self {
             Reader::Native(block) => block.keep(opts),
+            Reader::Tags(reader) => keep_from(reader.start(), reader.cursor(), max),
+            Reader::Json(reader) => keep_from(reader.start(), reader.cursor(), max),
+            Reader::Cline(reader) => keep_from(reader.start, reader.at, max),
         }
     }
 
@@ -83,20 +265,121 @@ impl Reader {
         let mut cx = Cx { w, look, queue, opts, cut };
         match self {
             Reader::Native(block) => block.run(&mut cx),
+            Reader::Tags(reader) => reader.run(&mut cx),
+            Reader::Json(reader) => reader.run(&mut cx),
+            Reader::Cline(reader) => reader.run(&mut cx),
         }
     }
 }
 
+fn keep_from(start: usize, at: usize, max: usize) -> usize {
+    if at - start > max { at } else { start }
+}
+
 /// Tries the dialects that are on at the `<` at `p`, in the order of XT-32.
 pub(crate) fn begin(
-    _w: &Win<'_>,
-    _p: usize,
-    _look: &mut Look,
-    _opts: &Options,
-    _first_call: u32,
-    _queue: &mut Queue,
+    w: &Win<'_>,
+    p: usize,
+    look: &mut Look,
+    opts: &Options,
+    first_call: u32,
+    queue: &mut Queue,
 ) -> Result<Option<Reader>, Wait> {
+    for dialect in &opts.dialects.list {
+        let reader = match dialect {
+            Dialect::Tags(grammar) => match json::begin_list(w, p, grammar, first_call)? {
+                Some(reader) => Some(Reader::Json(reader)),
+                None => tags::begin(w, p, grammar, first_call)?.map(Reader::Tags),
+            },
+            Dialect::Glm(grammar) => tags::begin_glm(w, p, grammar, first_call)?.map(Reader::Tags),
+            Dialect::Hermes => json::begin_hermes(w, p, first_call)?.map(Reader::Json),
+            Dialect::Cline => cline::begin(w, p, look, opts, first_call)?.map(Reader::Cline),
+        };
+        if let Some(reader) = reader {
+            queue.begin(first_call);
+            return Ok(Some(reader));
+        }
+    }
     Ok(None)
+}
+
+/// What a dialect's reader gathers about a block.
+#[derive(Debug)]
+struct Gathered {
+    start: usize,
+    first_call: u32,
+    format: Arc<str>,
+    calls: Vec<Draft>,
+    notes: Vec<Note>,
+    reject: Option<Code>,
+    begun: u32,
+}
+
+impl Gathered {
+    fn new(start: usize, first_call: u32, format: &str) -> Self {
+        Gathered {
+            start,
+            first_call,
+            format: format.into(),
+            calls: Vec::new(),
+            notes: Vec::new(),
+            reject: None,
+            begun: 1,
+        }
+    }
+
+    /// Announces the call that comes next, and its name.
+    fn announce(&mut self, queue: &mut Queue, name: Option<&str>) {
+        let n = self.calls.len() as u32;
+        if n >= self.begun {
+            queue.begin(self.first_call + n);
+            self.begun = n + 1;
+        }
+        if let Some(name) = name {
+            queue.name(self.first_call + n, name);
+        }
+    }
+
+    fn note(&mut self, code: Code, start: usize, end: usize) {
+        let call = self.calls.len();
+        self.notes.push(Note { code, start, end, call });
+    }
+
+    /// A report about the call before.
+    fn note_last(&mut self, code: Code, start: usize, end: usize) {
+        let call = self.calls.len().saturating_sub(1);
+        self.notes.push(Note { code, start, end, call });
+    }
+
+    fn done(&mut self, cx: &Cx<'_, '_>, end: usize) -> Done {
+        let calls = std::mem::take(&mut self.calls);
+        let mut notes = std::mem::take(&mut self.notes);
+        if let Some(last) = calls.len().checked_sub(1).filter(|&i| !calls[i].complete) {
+            notes.retain(|n| n.call != last);
+            notes.push(Note { code: Code::TruncatedToolCall, start: self.start, end, call: last });
+        }
+        let outcome = if end - self.start > cx.opts.limits.max_tool_bytes {
+            Outcome::Dropped(Code::ToolTooLarge)
+        } else {
+            match self.reject {
+                Some(Code::DepthLimit) => Outcome::Dropped(Code::DepthLimit),
+                Some(code) => Outcome::Rejected(code),
+                None => Outcome::Calls(calls),
+            }
+        };
+        if let Outcome::Rejected(code) | Outcome::Dropped(code) = outcome {
+            notes = vec![Note { code, start: self.start, end, call: 0 }];
+        }
+        Done {
+            start: self.start,
+            end,
+            outcome,
+            notes,
+            at_eof: false,
+            format: Some(Arc::clone(&self.format)),
+            begun: self.begun,
+        }
+    }
 }
 
 /// A bar, `word`, a bar and blanks at `p` (XT-39): one past them.

@@ -44,7 +44,7 @@ impl Bracket {
             }
             if let Some(span) = &mut self.span {
                 self.at = match span.run(w)? {
-                    SpanEnd::Closed(p) | SpanEnd::Text(p) => p,
+                    SpanEnd::Closed(p) | SpanEnd::Text(p) | SpanEnd::Open(p) => p,
                 };
                 self.span = None;
                 continue;

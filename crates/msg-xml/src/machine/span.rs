@@ -23,6 +23,8 @@ pub(super) enum SpanEnd {
     Closed(usize),
     /// Ordinary text: one past the run.
     Text(usize),
+    /// The input ends where it could still have been closed: one past the run.
+    Open(usize),
 }
 
 impl Span {
@@ -44,7 +46,11 @@ impl Span {
             let rest = w.from(self.at);
             let Some(i) = memchr::memchr3(b'`', b'\n', b'\r', rest) else {
                 self.at = w.end();
-                return if w.eof || self.at >= limit { Ok(text) } else { Err(MORE.by(limit)) };
+                return match w.eof {
+                    _ if self.at >= limit => Ok(text),
+                    true => Ok(SpanEnd::Open(self.start + self.n)),
+                    false => Err(MORE.by(limit)),
+                };
             };
             let p = self.at + i;
             self.at = p;

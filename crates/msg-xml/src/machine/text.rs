@@ -80,6 +80,9 @@ impl Machine {
                 self.span = None;
                 self.pos = match end {
                     SpanEnd::Closed(p) | SpanEnd::Text(p) => p,
+                    // Of a message that was cut, what might be quoted is not run (law 4).
+                    SpanEnd::Open(_) if self.cut => w.end(),
+                    SpanEnd::Open(p) => p,
                 };
                 self.text_upto(w, self.pos);
                 Ok(())

@@ -158,7 +158,7 @@ fn scan(w: &Win<'_>, thought: &mut Thought) -> Result<Found, Wait> {
     loop {
         if let Some(span) = &mut thought.span {
             thought.at = match span.run(w)? {
-                SpanEnd::Closed(p) | SpanEnd::Text(p) => p,
+                SpanEnd::Closed(p) | SpanEnd::Text(p) | SpanEnd::Open(p) => p,
             };
             thought.span = None;
         }

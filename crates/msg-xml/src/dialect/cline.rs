@@ -1,0 +1,171 @@
+//! Tools called by a tag of their own name (XT-38). The balanced element is found first; its content is then
+//! read as that of `<arguments>`, by the native reader over the equivalent block.
+
+use std::sync::Arc;
+
+use crate::block::{Cx, Done, Draft, Note, Outcome};
+use crate::code::Code;
+use crate::event::Queue;
+use crate::lex::{self, Tag};
+use crate::look::Look;
+use crate::options::Options;
+use crate::window::{MORE, Wait, Win};
+
+const HEAD: (&str, &str) = ("<tool><tool_name>", "</tool_name><arguments>");
+const TAIL: &str = "</arguments></tool>";
+
+/// A block of this dialect.
+#[derive(Debug)]
+pub(crate) struct Cline {
+    pub(super) start: usize,
+    content: usize,
+    pub(super) at: usize,
+    name: String,
+    open: usize,
+    first_call: u32,
+    announced: bool,
+}
+
+/// The bare tag of a registered tool, followed by what can be its content.
+pub(super) fn begin(
+    w: &Win<'_>,
+    p: usize,
+    look: &mut Look,
+    opts: &Options,
+    first_call: u32,
+) -> Result<Option<Cline>, Wait> {
+    let Tag::Open(t) = lex::tag(w, p)? else { return Ok(None) };
+    if t.prefixed || t.self_closing || !t.bare() || !opts.has_tool(t.name) {
+        return Ok(None);
+    }
+    let q = look.misc(w, t.end, |_, _| {})?;
+    let fits = match lex::need(w, q)? {
+        None | Some(b'{') => true,
+        Some(b'<') => match lex::tag(w, q)? {
+            Tag::Open(_) | Tag::Cut => true,
+            Tag::Close(c) => c.name == t.name,
+            Tag::None => false,
+        },
+        Some(_) => false,
+    };
+    Ok(fits.then(|| Cline {
+        start: p,
+        content: t.end,
+        at: t.end,
+        name: t.name.to_owned(),
+        open: 1,
+        first_call,
+        announced: false,
+    }))
+}
+
+impl Cline {
+    pub(super) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Wait> {
+        if !self.announced {
+            cx.queue.name(self.first_call, &self.name);
+            self.announced = true;
+        }
+        while let Some(p) = cx.w.find(b'<', self.at) {
+            self.at = p;
+            if lex::marker(cx.w, p)? {
+                let Some(i) = memchr::memmem::find(cx.w.from(p), b"]]>") else {
+                    if cx.w.eof {
+                        break;
+                    }
+                    return Err(Wait::on(crate::window::Wake::Byte(b'>')));
+                };
+                self.at = p + i + 3;
+                continue;
+            }
+            match lex::tag(cx.w, p)? {
+                Tag::Open(t) if t.name == self.name && !t.self_closing => self.open += 1,
+                Tag::Close(c) if c.name == self.name => {
+                    self.open -= 1;
+                    if self.open == 0 {
+                        return Ok(self.read(cx, Some((p, c.end))));
+                    }
+                }
+                _ => {}
+            }
+            self.at = p + 1;
+        }
+        if !cx.w.eof {
+            self.at = self.at.max(cx.w.end());
+            return Err(MORE);
+        }
+        Ok(self.read(cx, None))
+    }
+
+    /// Reads the content as that of `<arguments>`; `close` is the close tag, none at the end of input.
+    fn read(&self, cx: &mut Cx<'_, '_>, close: Option<(usize, usize)>) -> Done {
+        let (to, end) = close.unwrap_or((cx.w.end(), cx.w.end()));
+        let done = |outcome, notes| Done {
+            start: self.start,
+            end,
+            outcome,
+            notes,
+            at_eof: false,
+            format: Some(Arc::from("cline")),
+            begun: 1,
+        };
+        let failed = |code| Note { code, start: self.start, end, call: 0 };
+        if end - self.start > cx.opts.limits.max_tool_bytes {
+            return done(Outcome::Dropped(Code::ToolTooLarge), vec![failed(Code::ToolTooLarge)]);
+        }
+        let head = format!("{}{}{}", HEAD.0, self.name, HEAD.1);
+        let tail = if close.is_some() { TAIL } else { "" };
+        let text = format!("{head}{}{tail}", cx.w.str(self.content, to));
+        let place =
+            |pos: usize| (pos.saturating_sub(head.len()) + self.content).clamp(self.start, end);
+        let inner = self.native(cx, &text, close.is_none());
+        let mut notes: Vec<Note> = inner
+            .notes
+            .iter()
+            .map(|n| Note { start: place(n.start), end: place(n.end), ..*n })
+            .collect();
+        let outcome = match inner.outcome {
+            Outcome::Calls(calls) => {
+                let mut call = calls.into_iter().next().unwrap_or_else(|| Draft::new(self.start));
+                (call.start, call.end) = (self.start, end);
+                call.raws = call
+                    .raws
+                    .into_iter()
+                    .map(|(key, from, to)| (key, place(from), place(to)))
+                    .collect();
+                if close.is_none() {
+                    call.complete = false;
+                    notes = vec![failed(Code::TruncatedToolCall)];
+                }
+                call.name = Some(self.name.clone());
+                Outcome::Calls(vec![call])
+            }
+            Outcome::Rejected(code) => {
+                notes = vec![failed(code)];
+                Outcome::Rejected(code)
+            }
+            Outcome::Dropped(code) => {
+                notes = vec![failed(code)];
+                Outcome::Dropped(code)
+            }
+        };
+        done(outcome, notes)
+    }
+
+    fn native(&self, cx: &Cx<'_, '_>, text: &str, cut: bool) -> Done {
+        let w = Win { text, base: 0, eof: true };
+        let mut queue = Queue::default();
+        queue.mute(true);
+        let mut look = Look::default();
+        let mut reader = super::Reader::native(&w, 0, "<tool>".len(), 0, &mut queue);
+        let res = reader.run_with(&w, &mut look, &mut queue, cx.opts, cut);
+        res.unwrap_or_else(|_| Done {
+            start: 0,
+            end: text.len(),
+            outcome: Outcome::Rejected(Code::InvalidToolBody),
+            notes: Vec::new(),
+            at_eof: false,
+            format: None,
+            begun: 1,
+        })
+    }
+}

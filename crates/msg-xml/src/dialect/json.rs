@@ -1,0 +1,250 @@
+//! Dialects whose calls are JSON: Hermes (XT-34), and lists of objects in a wrapper (XT-35, XT-40).
+
+use std::sync::Arc;
+
+use super::grammar::{Grammar, close_any, open_any};
+use super::{Gathered, TagShape};
+use crate::block::{Cx, Done, Draft, partial_name, read_calls};
+use crate::code::Code;
+use crate::json::{self, Json, Scan, Scanner};
+use crate::lex;
+use crate::window::{MORE, Wait, Win};
+
+/// The members that may have the name; the first is the expected one.
+const NAMES: [&str; 3] = ["name", "tool_name", "tool"];
+
+#[derive(Debug)]
+enum State {
+    Start,
+    Value(Scanner),
+    /// After a value.
+    Tail,
+    /// Rejected or dropped: to the next close tag.
+    Skip(usize),
+}
+
+/// A block of JSON calls.
+#[derive(Debug)]
+pub(crate) struct JsonReader {
+    out: Gathered,
+    shapes: Arc<[TagShape]>,
+    /// Several values may follow one another.
+    list: bool,
+    at: usize,
+    state: State,
+}
+
+fn hermes_shapes() -> [TagShape; 2] {
+    [TagShape::bare("tool_call"), TagShape::bare("function_call")]
+}
+
+/// XT-34: the opener and an object or list of objects, or the end of input.
+pub(super) fn begin_hermes(
+    w: &Win<'_>,
+    p: usize,
+    first_call: u32,
+) -> Result<Option<JsonReader>, Wait> {
+    begin(w, p, &hermes_shapes(), "hermes", false, first_call)
+}
+
+/// XT-35 and XT-40: a wrapper that holds JSON objects.
+pub(super) fn begin_list(
+    w: &Win<'_>,
+    p: usize,
+    grammar: &Grammar,
+    first_call: u32,
+) -> Result<Option<JsonReader>, Wait> {
+    begin(w, p, &grammar.json_list, &grammar.name, true, first_call)
+}
+
+fn begin(
+    w: &Win<'_>,
+    p: usize,
+    shapes: &[TagShape],
+    name: &str,
+    list: bool,
+    first_call: u32,
+) -> Result<Option<JsonReader>, Wait> {
+    let Some(open) = open_any(shapes, w, p)? else { return Ok(None) };
+    let (_, next) = w.after_blanks(open.end)?;
+    if !matches!((next, list), (Some(b'{'), _) | (Some(b'[') | None, false)) {
+        return Ok(None);
+    }
+    Ok(Some(JsonReader {
+        out: Gathered::new(p, first_call, name),
+        shapes: shapes.into(),
+        list,
+        at: open.end,
+        state: State::Start,
+    }))
+}
+
+impl JsonReader {
+    pub(super) fn start(&self) -> usize {
+        self.out.start
+    }
+
+    pub(super) fn cursor(&self) -> usize {
+        match &self.state {
+            State::Value(scan) => scan.at,
+            State::Skip(at) => *at,
+            State::Start | State::Tail => self.at,
+        }
+    }
+
+    pub(super) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Wait> {
+        loop {
+            if let Some(done) = self.step(cx)? {
+                return Ok(done);
+            }
+        }
+    }
+
+    fn step(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+        match &mut self.state {
+            State::Start => {
+                let (p, next) = cx.w.after_blanks(self.at)?;
+                if next.is_none() {
+                    return Ok(Some(self.incomplete(cx, None)));
+                }
+                self.state = State::Value(Scanner::new(p, cx.opts.limits.json_depth()));
+                Ok(None)
+            }
+            State::Value(scan) => match scan.feed(cx.w.from(scan.at)) {
+                Scan::More if !cx.w.eof => Err(MORE),
+                Scan::More => {
+                    let name = partial_name(cx.w.str(scan.start, cx.w.end()), &NAMES);
+                    Ok(Some(self.incomplete(cx, name.filter(|n| lex::valid_tool_name(n)))))
+                }
+                Scan::Done(end) => {
+                    let (from, repaired) = (scan.start, scan.repaired);
+                    self.value(cx, from, end, repaired);
+                    Ok(None)
+                }
+                Scan::Error(at) => {
+                    self.refuse(Code::InvalidJson, at);
+                    Ok(None)
+                }
+                Scan::Depth(at) => {
+                    self.refuse(Code::DepthLimit, at);
+                    Ok(None)
+                }
+            },
+            State::Tail => self.tail(cx),
+            State::Skip(at) => {
+                let at = *at;
+                self.skip(cx, at)
+            }
+        }
+    }
+
+    fn refuse(&mut self, code: Code, at: usize) {
+        self.out.reject.get_or_insert(code);
+        self.state = State::Skip(at);
+    }
+
+    /// A whole value: its calls.
+    fn value(&mut self, cx: &mut Cx<'_, '_>, from: usize, to: usize, repaired: bool) {
+        if repaired {
+            self.out.note(Code::JsonRepaired, from, to);
+        }
+        self.at = to;
+        self.state = State::Tail;
+        if to - self.out.start > cx.opts.limits.max_tool_bytes {
+            return;
+        }
+        let value = json::build(cx.w.str(from, to));
+        let value = if self.list && matches!(value, Json::Array(_)) { Json::Null } else { value };
+        let start = if self.out.calls.is_empty() { self.out.start } else { from };
+        match read_calls(value, &NAMES, start, cx.opts.limits.json_depth()) {
+            Err(code) => {
+                self.out.reject.get_or_insert(code);
+            }
+            Ok(read) => {
+                let base = self.out.calls.len();
+                for (code, call) in read.notes {
+                    self.out.notes.push(crate::block::Note {
+                        code,
+                        start: from,
+                        end: to,
+                        call: base + call,
+                    });
+                }
+                for mut call in read.calls {
+                    call.end = to;
+                    self.out.announce(cx.queue, call.name.as_deref());
+                    self.out.calls.push(call);
+                }
+            }
+        }
+    }
+
+    /// What follows a value.
+    fn tail(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+        let (p, next) = cx.w.after_blanks(self.at)?;
+        let cut = next.is_none()
+            || next == Some(b'<')
+                && cx.w.str(p, cx.w.end()).starts_with("</")
+                && self.shapes.iter().any(|s| s.cut(cx.w, p));
+        if cut {
+            let end = cx.w.end();
+            if cx.cut {
+                if let Some(last) = self.out.calls.last_mut() {
+                    last.complete = false;
+                }
+            } else {
+                self.out.note_last(Code::MissingCloseTag, end, end);
+            }
+            return Ok(Some(self.finish(cx, end)));
+        }
+        if next == Some(b'<') {
+            if let Some(end) = close_any(&self.shapes, cx.w, p)? {
+                return Ok(Some(self.finish(cx, end)));
+            }
+            if !self.list && open_any(&self.shapes, cx.w, p)?.is_some() {
+                let end = self.at;
+                self.out.note_last(Code::MissingCloseTag, end, end);
+                return Ok(Some(self.finish(cx, end)));
+            }
+        }
+        if self.list && next == Some(b'{') {
+            self.state = State::Value(Scanner::new(p, cx.opts.limits.json_depth()));
+            return Ok(None);
+        }
+        self.refuse(Code::InvalidJson, self.at);
+        Ok(None)
+    }
+
+    fn finish(&mut self, cx: &Cx<'_, '_>, end: usize) -> Done {
+        if let Some(last) = self.out.calls.last_mut() {
+            last.end = end;
+        }
+        self.out.done(cx, end)
+    }
+
+    fn incomplete(&mut self, cx: &mut Cx<'_, '_>, name: Option<String>) -> Done {
+        let end = cx.w.end();
+        let mut call = Draft::new(self.out.start);
+        (call.end, call.complete) = (end, false);
+        self.out.announce(cx.queue, name.as_deref());
+        call.name = name;
+        self.out.calls.push(call);
+        self.out.done(cx, end)
+    }
+
+    fn skip(&mut self, cx: &mut Cx<'_, '_>, from: usize) -> Result<Option<Done>, Wait> {
+        let mut at = from;
+        while let Some(p) = cx.w.find(b'<', at) {
+            match close_any(&self.shapes, cx.w, p) {
+                Ok(Some(end)) => return Ok(Some(self.out.done(cx, end))),
+                Ok(None) => at = p + 1,
+                Err(wait) => {
+                    self.state = State::Skip(p);
+                    return Err(wait);
+                }
+            }
+        }
+        self.state = State::Skip(cx.w.end());
+        if cx.w.eof { Ok(Some(self.out.done(cx, cx.w.end()))) } else { Err(MORE) }
+    }
+}

@@ -1,0 +1,647 @@
+//! Reads a block by a grammar of tags (XT-33), and GLM's keys and values by the same rules (XT-36).
+
+use std::sync::Arc;
+
+use super::Gathered;
+use super::grammar::{Grammar, Opened, close_any, open_any};
+use crate::block::{Arguments, Cx, Done, Draft};
+use crate::code::Code;
+use crate::json::{self, Json, Scan, Scanner};
+use crate::lex;
+use crate::value;
+use crate::window::{MORE, Wait, Wake, Win, is_blank};
+
+#[derive(Debug)]
+enum State {
+    /// After the wrapper: the first call.
+    Wrapper,
+    /// Right after a call's open tag.
+    Begun,
+    Json(Scanner),
+    JsonTail(usize, usize, bool),
+    Call,
+    Value(Value),
+    /// After a call.
+    After,
+    /// To the first close tag of the opener's name.
+    Skip(usize),
+}
+
+/// A value that is open.
+#[derive(Debug)]
+struct Value {
+    key: String,
+    from: usize,
+    at: usize,
+    params: usize,
+    calls: usize,
+    first_param: Option<usize>,
+    last_close: Option<(usize, usize)>,
+    text: bool,
+}
+
+/// The stretch before a call's close tag in which no parameter is closed: values in it end at once.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unclosed {
+    from: usize,
+    to: usize,
+}
+
+/// A block of a tag dialect.
+#[derive(Debug)]
+pub(crate) struct TagReader {
+    grammar: Arc<Grammar>,
+    glm: bool,
+    wrapped: bool,
+    out: Gathered,
+    at: usize,
+    last_end: usize,
+    cur: Draft,
+    stray: bool,
+    announced: bool,
+    state: State,
+    unclosed: Unclosed,
+}
+
+/// XT-33: a wrapper or a call at `p`.
+pub(super) fn begin(
+    w: &Win<'_>,
+    p: usize,
+    grammar: &Arc<Grammar>,
+    first_call: u32,
+) -> Result<Option<TagReader>, Wait> {
+    if let Some(wrapper) = open_any(&grammar.wrapper, w, p)? {
+        let (q, next) = w.after_blanks(wrapper.end)?;
+        let call = match next {
+            None => true,
+            Some(b'<') => {
+                open_any(&grammar.call, w, q)?.is_some()
+                    || grammar.call.iter().any(|shape| shape.cut(w, q))
+            }
+            Some(_) => false,
+        };
+        if call {
+            return Ok(Some(TagReader::new(p, wrapper.end, grammar, true, first_call)));
+        }
+    }
+    if grammar.wrapper_required || open_any(&grammar.call, w, p)?.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(TagReader::new(p, p, grammar, false, first_call)))
+}
+
+/// XT-36: `<tool_call>`, a name, and a key or the close tag.
+pub(super) fn begin_glm(
+    w: &Win<'_>,
+    p: usize,
+    grammar: &Arc<Grammar>,
+    first_call: u32,
+) -> Result<Option<TagReader>, Wait> {
+    let Some(open) = open_any(&grammar.call, w, p)? else { return Ok(None) };
+    let (q, next) = w.after_blanks(open.end)?;
+    if next.is_none() {
+        let mut reader = TagReader::new(p, q, grammar, false, first_call);
+        (reader.glm, reader.state) = (true, State::Call);
+        return Ok(Some(reader));
+    }
+    let rest = w.str(q, w.end());
+    let name =
+        rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':' | '/')));
+    let Some(n) = name else {
+        if !w.eof {
+            return Err(MORE);
+        }
+        let mut reader = TagReader::new(p, w.end(), grammar, false, first_call);
+        (reader.glm, reader.state) = (true, State::Call);
+        return Ok(Some(reader));
+    };
+    if n == 0 {
+        return Ok(None);
+    }
+    let (r, next) = w.after_blanks(q + n)?;
+    let goes_on = match next {
+        None => true,
+        Some(b'<') => {
+            close_any(&grammar.call, w, r)?.is_some()
+                || open_any(&grammar.parameter, w, r)?.is_some()
+                || lex::cut_markup(w, r)
+        }
+        Some(_) => false,
+    };
+    if !goes_on {
+        return Ok(None);
+    }
+    let mut reader = TagReader::new(p, q + n, grammar, false, first_call);
+    (reader.glm, reader.state) = (true, State::Call);
+    reader.cur.name = Some(rest[..n].to_owned());
+    Ok(Some(reader))
+}
+
+impl TagReader {
+    fn new(
+        start: usize,
+        at: usize,
+        grammar: &Arc<Grammar>,
+        wrapped: bool,
+        first_call: u32,
+    ) -> Self {
+        TagReader {
+            out: Gathered::new(start, first_call, &grammar.name),
+            grammar: Arc::clone(grammar),
+            glm: false,
+            wrapped,
+            at,
+            last_end: at,
+            cur: Draft::new(start),
+            stray: false,
+            announced: false,
+            state: State::Wrapper,
+            unclosed: Unclosed::default(),
+        }
+    }
+
+    pub(super) fn start(&self) -> usize {
+        self.out.start
+    }
+
+    pub(super) fn cursor(&self) -> usize {
+        match &self.state {
+            State::Value(value) => value.at,
+            State::Json(scan) => scan.at,
+            State::Skip(at) => *at,
+            _ => self.at,
+        }
+    }
+
+    pub(super) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Wait> {
+        if self.glm && !std::mem::replace(&mut self.announced, true) {
+            // The name came with the opener.
+            self.announce_glm(cx);
+        }
+        loop {
+            if let Some(done) = self.step(cx)? {
+                return Ok(done);
+            }
+        }
+    }
+
+    fn announce_glm(&mut self, cx: &mut Cx<'_, '_>) {
+        match self.cur.name.clone() {
+            Some(name) if lex::valid_tool_name(&name) => self.out.announce(cx.queue, Some(&name)),
+            Some(_) => self.out.reject = Some(Code::InvalidToolName),
+            None => {}
+        }
+    }
+
+    fn step(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+        match &mut self.state {
+            State::Wrapper => self.first_call(cx),
+            State::Begun => self.begun(cx),
+            State::Json(scan) => match scan.feed(cx.w.from(scan.at)) {
+                Scan::More if !cx.w.eof => Err(MORE),
+                Scan::More => Ok(Some(self.incomplete(cx))),
+                Scan::Done(end) => {
+                    self.state = State::JsonTail(scan.start, end, scan.repaired);
+                    Ok(None)
+                }
+                Scan::Error(_) => {
+                    self.state = State::Call;
+                    Ok(None)
+                }
+                Scan::Depth(at) => {
+                    self.out.reject = Some(Code::DepthLimit);
+                    self.state = State::Skip(at);
+                    Ok(None)
+                }
+            },
+            State::JsonTail(from, to, repaired) => {
+                let (from, to, repaired) = (*from, *to, *repaired);
+                self.json_tail(cx, from, to, repaired)
+            }
+            State::Call => self.call(cx),
+            State::Value(_) => self.value(cx),
+            State::After => self.after(cx),
+            State::Skip(at) => {
+                let at = *at;
+                self.skip(cx, at)
+            }
+        }
+    }
+
+    fn first_call(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+        let (q, next) = cx.w.after_blanks(self.at)?;
+        if next != Some(b'<') {
+            return Ok(Some(self.incomplete(cx)));
+        }
+        match open_any(&self.grammar.call, cx.w, q)? {
+            Some(opened) => self.open_call(cx, q, &opened),
+            None => return Ok(Some(self.incomplete(cx))),
+        }
+        Ok(None)
+    }
+
+    fn open_call(&mut self, cx: &mut Cx<'_, '_>, start: usize, opened: &Opened<'_>) {
+        if !self.out.calls.is_empty() {
+            self.cur = Draft::new(start);
+        }
+        self.stray = false;
+        self.cur.name = Some(opened.name.to_owned());
+        let code = if opened.name.is_empty() {
+            Some(Code::MissingToolName)
+        } else {
+            (!lex::valid_tool_name(opened.name)).then_some(Code::InvalidToolName)
+        };
+        match code {
+            Some(code) => {
+                self.out.reject.get_or_insert(code);
+                self.out.announce(cx.queue, None);
+            }
+            None => self.out.announce(cx.queue, Some(opened.name)),
+        }
+        self.at = opened.end;
+        self.state = State::Begun;
+    }
+
+    fn begun(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+        let (q, next) = cx.w.after_blanks(self.at)?;
+        self.state = match next {
+            Some(b'{' | b'[') => State::Json(Scanner::new(q, cx.opts.limits.json_depth())),
+            _ => State::Call,
+        };
+        Ok(None)
+    }
+
+    fn json_tail(
+        &mut self,
+        cx: &mut Cx<'_, '_>,
+        from: usize,
+        to: usize,
+        repaired: bool,
+    ) -> Result<Option<Done>, Wait> {
+        let (q, next) = cx.w.after_blanks(to)?;
+        let cut = next.is_none()
+            || self.grammar.call.iter().any(|shape| next == Some(b'<') && shape.cut(cx.w, q));
+        if cut {
+            return Ok(Some(self.incomplete(cx)));
+        }
+        let closed = next == Some(b'<') && close_any(&self.grammar.call, cx.w, q)?.is_some();
+        self.state = State::Call;
+        if !closed {
+            return Ok(None);
+        }
+        self.out.note(Code::JsonArguments, from, to);
+        if repaired {
+            self.out.note(Code::JsonRepaired, from, to);
+        }
+        self.cur.typed = true;
+        self.cur.args = Some(match json::build(cx.w.str(from, to)) {
+            Json::Object(members) => Arguments::Object(members),
+            other => {
+                self.out.note(Code::ArgumentsNotObject, from, to);
+                Arguments::Other(other)
+            }
+        });
+        self.at = q;
+        Ok(None)
+    }
+
+    /// What stands next in a call.
+    fn call(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+        let (p, next) = cx.w.after_blanks(self.at)?;
+        self.at = p;
+        let grammar = Arc::clone(&self.grammar);
+        match next {
+            None => return Ok(Some(self.incomplete(cx))),
+            Some(b'<') => {}
+            Some(_) => return self.stray(cx, p),
+        }
+        if let Some(end) = close_any(&grammar.call, cx.w, p)? {
+            self.end_call(end);
+            return Ok(None);
+        }
+        if close_any(&grammar.wrapper, cx.w, p)?.is_some()
+            || open_any(&grammar.call, cx.w, p)?.is_some()
+        {
+            self.out.note(Code::MissingCloseTag, p, p);
+            self.end_call(p);
+            return Ok(None);
+        }
+        if let Some(opened) = self.parameter(cx, p)? {
+            let value = Value {
+                key: opened.name.to_owned(),
+                from: opened.end,
+                at: opened.end,
+                params: 0,
+                calls: 0,
+                first_param: None,
+                last_close: None,
+                text: opened.text,
+            };
+            self.state = State::Value(value);
+            return Ok(None);
+        }
+        if let Some(end) = self.close_param(cx.w, p)? {
+            self.out.note(Code::MismatchedCloseTag, p, end);
+            self.at = end;
+            return Ok(None);
+        }
+        if self.cut(cx.w, p) {
+            return Ok(Some(self.incomplete(cx)));
+        }
+        self.stray(cx, p)
+    }
+
+    /// A parameter's open tag; of GLM the key, its close tag and the value's open tag. A key without value is stored.
+    fn parameter<'w>(&mut self, cx: &mut Cx<'_, 'w>, p: usize) -> Result<Option<Opened<'w>>, Wait> {
+        let Some(opened) = open_any(&self.grammar.parameter, cx.w, p)? else { return Ok(None) };
+        if !self.glm {
+            return Ok(Some(opened));
+        }
+        let w = cx.w;
+        let Some(lt) = w.find(b'<', opened.end) else {
+            return if w.eof { Ok(None) } else { Err(Wait::on(Wake::Byte(b'<'))) };
+        };
+        let Some(end) = close_any(&self.grammar.parameter, w, lt)? else { return Ok(None) };
+        let key = lex::trim(w.str(opened.end, lt));
+        let (q, next) = w.after_blanks(end)?;
+        if next == Some(b'<')
+            && let Some(value) = super::TagShape::bare("arg_value").open(w, q)?
+        {
+            return Ok(Some(Opened { end: value.end, name: key, text: true }));
+        }
+        if next.is_none() || lex::cut_markup(w, q) {
+            return Ok(None);
+        }
+        self.out.note(Code::MissingCloseTag, end, end);
+        self.add(key.to_owned(), Json::String(String::new()));
+        self.at = end;
+        Ok(None)
+    }
+
+    fn close_param(&self, w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+        if self.glm {
+            super::TagShape::bare("arg_value").close(w, p)
+        } else {
+            close_any(&self.grammar.parameter, w, p)
+        }
+    }
+
+    fn cut(&self, w: &Win<'_>, p: usize) -> bool {
+        let grammar = &self.grammar;
+        let shapes = grammar.parameter.iter().chain(&grammar.call).chain(&grammar.wrapper);
+        let value = super::TagShape::bare("arg_value");
+        shapes.chain(self.glm.then_some(&value)).any(|shape| shape.cut(w, p))
+            // A key whose value the end of input cut.
+            || self.glm && w.eof && w.str(p, w.end()).starts_with("<arg_key")
+    }
+
+    fn add(&mut self, key: String, value: Json) {
+        self.cur.loose.add(key, value);
+    }
+
+    fn stray(&mut self, cx: &mut Cx<'_, '_>, p: usize) -> Result<Option<Done>, Wait> {
+        if self.at > p {
+            // A key without value has been taken meanwhile.
+            return Ok(None);
+        }
+        let end = match cx.w.find(b'<', p + 1) {
+            Some(q) => q,
+            None if cx.w.eof => cx.w.end(),
+            None => return Err(Wait::on(Wake::Byte(b'<'))),
+        };
+        if !self.stray {
+            self.out.note(Code::StrayTextInTool, p, end);
+        }
+        self.stray = true;
+        self.at = end;
+        Ok(None)
+    }
+
+    fn end_call(&mut self, end: usize) {
+        if self.stray && !self.cur.has_params() {
+            self.out.reject.get_or_insert(Code::InvalidToolBody);
+        }
+        let next = Draft::new(end);
+        let mut call = std::mem::replace(&mut self.cur, next);
+        call.end = end;
+        self.out.calls.push(call);
+        self.at = end;
+        self.last_end = end;
+        self.state = State::After;
+    }
+
+    fn after(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+        if self.glm {
+            return Ok(Some(self.out.done(cx, self.at)));
+        }
+        let (p, next) = cx.w.after_blanks(self.at)?;
+        let grammar = Arc::clone(&self.grammar);
+        if next == Some(b'<') {
+            if let Some(opened) = open_any(&grammar.call, cx.w, p)? {
+                self.open_call(cx, p, &opened);
+                return Ok(None);
+            }
+            if (self.wrapped || grammar.loose_wrapper_close)
+                && let Some(end) = close_any(&grammar.wrapper, cx.w, p)?
+            {
+                return Ok(Some(self.finish(cx, end)));
+            }
+        }
+        let mut end = self.last_end;
+        if self.wrapped {
+            self.out.note_last(Code::MissingCloseTag, end, end);
+            if next.is_none()
+                || cx.w.str(p, cx.w.end()).starts_with("</")
+                    && grammar.wrapper.iter().any(|s| s.cut(cx.w, p))
+            {
+                end = cx.w.end();
+            }
+        }
+        Ok(Some(self.finish(cx, end)))
+    }
+
+    fn finish(&mut self, cx: &Cx<'_, '_>, end: usize) -> Done {
+        if let Some(last) = self.out.calls.last_mut() {
+            last.end = end;
+        }
+        self.out.done(cx, end)
+    }
+
+    /// The input ends inside the block.
+    fn incomplete(&mut self, cx: &mut Cx<'_, '_>) -> Done {
+        let end = cx.w.end();
+        let mut call = std::mem::replace(&mut self.cur, Draft::new(end));
+        (call.end, call.complete) = (end, false);
+        self.out.calls.push(call);
+        self.out.done(cx, end)
+    }
+
+    fn skip(&mut self, cx: &mut Cx<'_, '_>, from: usize) -> Result<Option<Done>, Wait> {
+        let mut at = from;
+        let shapes =
+            if self.wrapped { self.grammar.wrapper.clone() } else { self.grammar.call.clone() };
+        while let Some(p) = cx.w.find(b'<', at) {
+            match close_any(&shapes, cx.w, p) {
+                Ok(Some(end)) => return Ok(Some(self.out.done(cx, end))),
+                Ok(None) => at = p + 1,
+                Err(wait) => {
+                    self.state = State::Skip(p);
+                    return Err(wait);
+                }
+            }
+        }
+        self.state = State::Skip(cx.w.end());
+        if cx.w.eof { Ok(Some(self.out.done(cx, cx.w.end()))) } else { Err(MORE) }
+    }
+
+    /// Where the value ends.
+    fn value(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+        let state = std::mem::replace(&mut self.state, State::Call);
+        let State::Value(mut value) = state else { return Ok(None) };
+        loop {
+            let Some(p) = cx.w.find(b'<', value.at) else {
+                value.at = cx.w.end();
+                if !cx.w.eof {
+                    self.state = State::Value(value);
+                    return Err(MORE);
+                }
+                return Ok(Some(self.open_value(cx, value)));
+            };
+            value.at = p;
+            match self.value_tag(cx, &mut value, p) {
+                Ok(None) => {}
+                Ok(Some(ends)) => {
+                    self.end_value(cx, &value, ends);
+                    return Ok(None);
+                }
+                Err(wait) => {
+                    self.state = State::Value(value);
+                    return Err(wait);
+                }
+            }
+        }
+    }
+
+    /// A `<` in a value: whether it ends there.
+    fn value_tag(
+        &mut self,
+        cx: &mut Cx<'_, '_>,
+        value: &mut Value,
+        p: usize,
+    ) -> Result<Option<Ends>, Wait> {
+        let w = cx.w;
+        let grammar = Arc::clone(&self.grammar);
+        if let Some(end) = self.close_param(w, p)? {
+            if value.params == 0 && value.calls == 0 && self.followed(w, end)? {
+                return Ok(Some(Ends { to: p, end, report: None, trim: false }));
+            }
+            value.params = value.params.saturating_sub(1);
+            value.last_close = Some((p, end));
+            value.at = end;
+            return Ok(None);
+        }
+        if let Some(opened) = open_any(&grammar.parameter, w, p)? {
+            let dead = self.unclosed;
+            if value.calls == 0 && dead.from <= value.from && p < dead.to {
+                return Ok(Some(Ends {
+                    to: p,
+                    end: p,
+                    report: Some(Code::MissingCloseTag),
+                    trim: true,
+                }));
+            }
+            value.params += 1;
+            value.first_param.get_or_insert(p);
+            value.at = opened.end;
+        } else if let Some(opened) = open_any(&grammar.call, w, p)? {
+            value.calls += 1;
+            value.at = opened.end;
+        } else if let Some(end) = close_any(&grammar.call, w, p)? {
+            if value.calls == 0 {
+                return Ok(Some(self.unbalanced(value, p)));
+            }
+            value.calls -= 1;
+            value.at = end;
+        } else {
+            value.at = p + 1;
+        }
+        Ok(None)
+    }
+
+    /// The call's close tag comes before the value's.
+    fn unbalanced(&mut self, value: &Value, p: usize) -> Ends {
+        let from = value.last_close.map_or(value.from, |(start, _)| start + 1);
+        self.unclosed = Unclosed { from, to: p };
+        let before =
+            |pos| Ends { to: pos, end: pos, report: Some(Code::MissingCloseTag), trim: true };
+        match (value.first_param, value.last_close) {
+            (Some(first), _) => before(first),
+            (None, Some((to, end))) => {
+                Ends { to, end, report: Some(Code::MismatchedCloseTag), trim: false }
+            }
+            (None, None) => before(p),
+        }
+    }
+
+    /// Whether blanks and a tag of the block, or the end of input, follow a parameter's close tag.
+    fn followed(&self, w: &Win<'_>, end: usize) -> Result<bool, Wait> {
+        let (q, next) = w.after_blanks(end)?;
+        let grammar = &self.grammar;
+        Ok(match next {
+            None => true,
+            Some(b'<') => {
+                open_any(&grammar.parameter, w, q)?.is_some()
+                    || close_any(&grammar.call, w, q)?.is_some()
+                    || open_any(&grammar.call, w, q)?.is_some()
+                    || close_any(&grammar.wrapper, w, q)?.is_some()
+                    || self.cut(w, q)
+            }
+            Some(_) => false,
+        })
+    }
+
+    fn end_value(&mut self, cx: &Cx<'_, '_>, value: &Value, ends: Ends) {
+        let mut to = ends.to;
+        while ends.trim && to > value.from && cx.w.at(to - 1).is_some_and(is_blank) {
+            to -= 1;
+        }
+        if let Some(code) = ends.report {
+            self.out.note(code, to, ends.end);
+        }
+        self.store(cx, value, to);
+        self.at = ends.end;
+    }
+
+    fn store(&mut self, cx: &Cx<'_, '_>, value: &Value, to: usize) {
+        let text = value::block_rule(cx.w.str(value.from, to));
+        let typed = if value.text { None } else { json::parse(text, cx.opts.limits.json_depth()) };
+        let item = match typed {
+            Some((item, _)) => item,
+            None => {
+                if !value.text {
+                    self.out.note(Code::ValueNotJson, value.from, to);
+                }
+                Json::String(text.to_owned())
+            }
+        };
+        self.cur.raws.push((value.key.clone(), value.from, to));
+        self.add(value.key.clone(), item);
+    }
+
+    /// The input ends in a value: what is there, without an unfinished tag.
+    fn open_value(&mut self, cx: &mut Cx<'_, '_>, value: Value) -> Done {
+        let end = cx.w.end();
+        let raw = cx.w.str(value.from, end);
+        let cut = raw.rfind('<').map(|i| value.from + i).filter(|&p| self.cut(cx.w, p));
+        self.store(cx, &value, cut.unwrap_or(end));
+        self.incomplete(cx)
+    }
+}
+
+/// Where a value ends, and what is to be said about it.
+struct Ends {
+    to: usize,
+    end: usize,
+    report: Option<Code>,
+    trim: bool,
+}
