@@ -160,8 +160,9 @@ fn escape_at(bytes: &[u8], at: usize) -> (Option<char>, usize) {
         Some(b'b') => '\u{8}',
         Some(b'f') => '\u{c}',
         Some(b'u') => return unicode_at(bytes, at),
-        Some(&other) => char::from(other),
-        None => char::REPLACEMENT_CHARACTER,
+        Some(&other) if other.is_ascii() => char::from(other),
+        // No escape at all, in a source that is not well formed.
+        _ => return (Some(char::REPLACEMENT_CHARACTER), 1),
     };
     (Some(simple), 2)
 }

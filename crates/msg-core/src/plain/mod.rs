@@ -99,6 +99,14 @@ impl TryFrom<&Message> for PlainMessage {
     }
 }
 
+impl TryFrom<Message> for PlainMessage {
+    type Error = NotPlain;
+
+    fn try_from(message: Message) -> Result<Self, NotPlain> {
+        Self::try_from(&message)
+    }
+}
+
 /// A message that has no plain form without a loss.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("message has no plain form: {why}")]
