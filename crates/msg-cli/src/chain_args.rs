@@ -1,6 +1,6 @@
 //! The options of CA-90 that the commands about chains share, as the library's options.
 //!
-//! Does not read conversations.
+//! Does not read conversations; a profile file is the one thing that is read here.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub(crate) struct ChainArgs {
     /// Also judge by what this provider accepts; `msg profiles` lists them.
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// Judge by a profile of this TOML file: the one called --profile, or the only one.
+    /// A TOML file of profiles of your own; --profile names one if it holds several.
     #[arg(long, value_name = "FILE")]
     profile_file: Option<PathBuf>,
 }
@@ -76,7 +76,7 @@ impl ChainArgs {
     /// The profile that was asked for. Fails for an unknown name and a file that is no profile.
     pub(crate) fn profile(&self) -> Result<Option<Profile>, Failure> {
         if let Some(path) = &self.profile_file {
-            return profile_of_file(path, self.profile.as_deref()).map(Some);
+            return profile_file(path, self.profile.as_deref()).map(Some);
         }
         let Some(name) = &self.profile else { return Ok(None) };
         let found = Profile::named(name).ok_or_else(|| unknown_profile(name))?;
@@ -128,19 +128,6 @@ impl RepairArgs {
     }
 }
 
-/// A profile of a user's file: the one of this name or alias, or the only one.
-fn profile_of_file(path: &Path, name: Option<&str>) -> Result<Profile, Failure> {
-    let bad = |text: &str| Failure::Usage(format!("{}: {text}", path.display()));
-    let bytes = Input::open(Some(path))?.read_all()?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| bad("the file is not UTF-8"))?;
-    let Some(name) = name else {
-        return Profile::from_toml(text).map_err(|error| bad(&error.to_string()));
-    };
-    let all = Profile::all_from_toml(text).map_err(|error| bad(&error.to_string()))?;
-    let is_it = |it: &Profile| it.name == name || it.aliases.iter().any(|it| it == name);
-    all.into_iter().find(is_it).ok_or_else(|| bad(&format!("no profile is called {name}")))
-}
-
 /// The failure for a profile that does not exist; says which do.
 pub(crate) fn unknown_profile(name: &str) -> Failure {
     let known: Vec<_> = Profile::all().iter().map(|it| it.name.as_str()).collect();
@@ -150,4 +137,17 @@ pub(crate) fn unknown_profile(name: &str) -> Failure {
 /// The id source of one document (CA-91).
 pub(crate) fn ids() -> SeededIds {
     SeededIds::new(SEED)
+}
+
+fn profile_file(path: &Path, name: Option<&str>) -> Result<Profile, Failure> {
+    let mut input = Input::open(Some(path))?;
+    let text = String::from_utf8(input.read_all()?);
+    let usage = |it: String| Failure::Usage(format!("{}: {it}", input.name));
+    let text = text.map_err(|it| usage(it.to_string()))?;
+    let Some(name) = name else {
+        return Profile::from_toml(&text).map_err(|it| usage(it.to_string()));
+    };
+    let all = Profile::all_from_toml(&text).map_err(|it| usage(it.to_string()))?;
+    let is_it = |it: &Profile| it.name == name || it.aliases.iter().any(|it| it == name);
+    all.into_iter().find(is_it).ok_or_else(|| usage(format!("no profile is called {name}")))
 }

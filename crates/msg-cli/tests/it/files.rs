@@ -235,3 +235,28 @@ fn every_command_has_completions_and_a_page() {
         assert!(stdout(&output).contains("repair"), "{shell}");
     }
 }
+
+#[test]
+fn a_profile_of_ones_own_is_read_from_a_file() {
+    let call = r#"{"role":"assistant","tool_calls":[{"id":"a-long-one","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
+    let chain = format!(
+        r#"[{{"role":"user","content":"a"}},{call},{{"role":"tool","tool_call_id":"a-long-one","content":"x"}}]"#
+    );
+    let (_dir, path) = folder("house.toml", "[house]\nid_max = 4\n[other]\n");
+    let args = ["check", "--json", "--profile-file", &path, "--profile"];
+    let house = msg(&[&args[..], &["house"]].concat(), chain.as_bytes());
+    assert!(stdout(&house).contains("profile::tool-call-id"), "{}", stderr(&house));
+    assert_eq!(house.status.code(), Some(1));
+    let other = msg(&[&args[..], &["other"]].concat(), chain.as_bytes());
+    assert_eq!(other.status.code(), Some(0), "{}", stdout(&other));
+    for (name, args) in
+        [("nobody", &[&args[..], &["nobody"]].concat()), ("one", &args[..4].to_vec())]
+    {
+        let output = msg(args, chain.as_bytes());
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(stderr(&output).contains("house.toml: "), "{}", stderr(&output));
+    }
+    let (_dir, path) = folder("bad.toml", "[house]\nid_maximum = 4\n");
+    let output = msg(&["check", "--profile-file", &path], chain.as_bytes());
+    assert!(stderr(&output).contains("bad.toml: line 2, column 1"), "{}", stderr(&output));
+}

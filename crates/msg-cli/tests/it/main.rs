@@ -1,14 +1,14 @@
 //! The tests of the program: each runs the built `msg` the way a shell does.
 //!
 //! What a command prints is data, in `test_data/commands` (see `commands`); files, pipes and long
-//! runs are functions here; `laws` hold for whatever conversation is given.
+//! runs are functions here; `across` holds laws between the crates, for whatever conversation is given.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
+mod across;
 mod commands;
 mod example;
 mod files;
-mod laws;
 mod lines;
 
 use std::process::Output;
