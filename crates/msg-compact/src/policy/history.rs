@@ -79,25 +79,33 @@ impl SummarizeHistory {
         Splitter { policy: self.name(), form, prefix: &self.prefix }
     }
 
-    /// The first split that is predicted to reach the target, else the last; the first one where
-    /// the chain is not over its target.
+    /// The first split that is predicted to reach the target, else the last. Where the chain is not
+    /// over its target, the one before the last `keep_turns` turns or none, so that a second run finds
+    /// nothing to do.
     fn best_split(&self, bench: &Workbench<'_>) -> Option<Split> {
-        let splits = self.splits(bench);
         let Some(target) = bench.target().filter(|_| bench.over()) else {
-            return splits.first().map(|it| it.0);
+            let first = Split { section: self.first_section(bench), pair: 0 };
+            let is_cut = bench.sections.get(first.section).is_some_and(|it| it.cut);
+            return (is_cut && first.has_request(bench)).then_some(first);
         };
+        let splits = self.splits(bench);
         let total = bench.total();
         let reaches = |saved: u64| total.saturating_sub(saved) <= target;
         let found = splits.iter().find(|it| reaches(it.1));
         found.or(splits.last()).map(|it| it.0)
     }
 
+    /// The section that the last `keep_turns` turns begin with; never the first of all.
+    fn first_section(&self, bench: &Workbench<'_>) -> usize {
+        let keep = usize::try_from(self.keep_turns.max(1)).unwrap_or(usize::MAX);
+        bench.sections().saturating_sub(keep).max(1)
+    }
+
     /// The splits that have a request, in the order of CP-39, with what each is predicted to save.
     fn splits(&self, bench: &Workbench<'_>) -> Vec<(Split, u64)> {
         let n = bench.sections();
-        let keep = usize::try_from(self.keep_turns.max(1)).unwrap_or(usize::MAX);
         let mut splits = Vec::new();
-        for section in n.saturating_sub(keep).max(1)..n {
+        for section in self.first_section(bench)..n {
             if let Some(saved) =
                 self.saved_by_sections(bench, section).filter(|_| bench.sections[section].cut)
             {

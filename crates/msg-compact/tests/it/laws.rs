@@ -1,0 +1,268 @@
+//! What holds for every compaction. Each law takes its input and panics where it does not hold; fuzz
+//! targets take this file in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use msg_chainast::{ChainAst, SeededIds};
+use msg_compact::{
+    Budget, Compaction, Compactor, Outcome, Pipeline, Plan, Step, SummaryError, SummaryRequest,
+    Tally, TokenCounter, Totals, Unit, compact_with,
+};
+use msg_core::{Message, Part, Role};
+
+/// How a chain is compacted.
+pub(crate) struct Case<'a> {
+    pub(crate) messages: &'a [Message],
+    pub(crate) budget: Option<&'a Budget>,
+    pub(crate) pipeline: &'a Pipeline,
+    pub(crate) counter: &'a dyn Fn() -> Box<dyn TokenCounter>,
+    pub(crate) answer: &'a dyn Fn(&SummaryRequest) -> Result<String, SummaryError>,
+}
+
+impl Case<'_> {
+    fn tree(&self, messages: &[Message]) -> ChainAst {
+        ChainAst::parse(messages.to_vec()).expect("the case is a valid chain")
+    }
+
+    fn run(&self, messages: &[Message]) -> (Outcome, usize) {
+        let ast = self.tree(messages);
+        let tally = Tally::of(&ast, (self.counter)(), &[]);
+        let mut ids = SeededIds::new(5);
+        let asked = std::cell::Cell::new(0);
+        let outcome = compact_with(&ast, &tally, self.budget, self.pipeline, &mut ids, |it| {
+            asked.set(asked.get() + 1);
+            (self.answer)(it)
+        });
+        (outcome.expect("the budget makes sense"), asked.get())
+    }
+
+    fn unit(&self) -> Unit {
+        self.budget.map_or(Unit::Tokens, Budget::unit)
+    }
+
+    fn cost(&self, totals: Totals) -> u64 {
+        match self.unit() {
+            Unit::Tokens => totals.tokens,
+            Unit::Bytes => totals.bytes,
+        }
+    }
+}
+
+/// Laws 1, 2, 3, 5 and 6: what comes out is a valid chain within the budget, nothing protected has
+/// changed, each change is named, and the numbers are those of a recount.
+pub(crate) fn outcome_is_lawful(case: &Case<'_>) {
+    let (outcome, asked) = case.run(case.messages);
+    match &outcome {
+        Outcome::NotNeeded(it) => {
+            assert_eq!(it.totals, recount(case, case.messages));
+            assert_eq!(it.requests, asked);
+            assert!(
+                it.edits.iter().all(|it| it.severity != msg_core::Severity::Info),
+                "{:?}",
+                it.edits
+            );
+            let usable = case.budget.map(|it| it.usable().expect("it is valid"));
+            assert!(usable.is_none_or(|it| case.cost(totals(case, case.messages)) <= it));
+        }
+        Outcome::Compacted(it) => {
+            let usable = case.budget.map(|it| it.usable().expect("it is valid"));
+            assert!(usable.is_none_or(|usable| case.cost(it.after) <= usable), "does not fit");
+            compaction_is_lawful(case, it);
+        }
+        Outcome::CannotFit(it) => {
+            assert!(it.requests <= asked);
+            if let Some(best) = &it.best {
+                compaction_is_lawful(case, best);
+                assert!(case.cost(best.after) > it.usable, "it fits after all");
+            }
+            if case.pipeline.stages().last() == Some(&"sliding-window") && it.best.is_none() {
+                assert!(it.floor > it.usable, "a window reaches its floor");
+            }
+        }
+    }
+}
+
+fn compaction_is_lawful(case: &Case<'_>, it: &Compaction) {
+    let input = case.messages;
+    let output = it.plan.apply(input.to_vec()).expect("the plan is for this input");
+    assert_ne!(output, input, "compacted into itself");
+    case.tree(&output);
+    assert_eq!(it.before, recount(case, input));
+    assert_eq!(it.after, recount(case, &output), "the numbers are not those of a recount");
+    assert!(case.cost(it.after) <= case.cost(it.before), "it grew");
+    assert!(it.edits.iter().any(|it| it.severity == msg_core::Severity::Info), "no edit is named");
+    assert!(it.edits.is_sorted_by_key(|it| it.at.message), "edits out of order");
+    let differs = input.iter().zip(&output).take_while(|(a, b)| a == b).count();
+    assert_eq!(it.first_changed, differs);
+    protected_is_untouched(case, &output);
+    ids_are_known(input, &output);
+    plan_is_lawful(&it.plan, input, &output);
+}
+
+/// Law 3.
+fn protected_is_untouched(case: &Case<'_>, output: &[Message]) {
+    let system = |it: &[Message]| it.first().filter(|it| it.role.is_system()).cloned();
+    assert_eq!(system(case.messages), system(output), "the system message changed");
+    let last_user = |it: &[Message]| it.iter().rev().find(|it| it.role == Role::User).cloned();
+    assert_eq!(last_user(case.messages), last_user(output), "the last user message changed");
+    let (input, output) = (case.tree(case.messages), case.tree(output));
+    let last_pair = |it: &ChainAst| {
+        let pair = it.sections().last().and_then(|it| it.body().last());
+        pair.map(|it| it.messages().cloned().collect::<Vec<_>>())
+    };
+    assert_eq!(last_pair(&input), last_pair(&output), "the last pair changed");
+}
+
+/// Law 1: every id is the input's, or a summary's.
+fn ids_are_known(input: &[Message], output: &[Message]) {
+    let ids = |it: &[Message]| -> BTreeSet<String> {
+        it.iter().flat_map(Message::tool_calls).map(|it| it.id.clone()).collect()
+    };
+    let known = ids(input);
+    for call in output.iter().flat_map(Message::tool_calls) {
+        let is_summary = call.name == msg_chainast::constants::SUMMARIZATION_TOOL_NAME;
+        assert!(known.contains(&call.id) || is_summary, "an id came from nowhere: {}", call.id);
+    }
+}
+
+/// Law 7: a plan keeps what follows, applies once, can be undone and stored.
+fn plan_is_lawful(plan: &Plan, input: &[Message], output: &[Message]) {
+    let tail = [Message::user("and then?"), Message::assistant("then this")];
+    let grown = [input, &tail].concat();
+    let applied = plan.apply(grown.clone()).expect("a history may grow");
+    assert_eq!(applied, [output, &tail].concat());
+    assert_eq!(plan.apply(applied.clone()).expect("twice is once"), applied);
+    assert_eq!(plan.undo(applied).expect("what was applied can be undone"), grown);
+    let json = serde_json::to_string(plan).expect("a plan is JSON");
+    let read: Plan = serde_json::from_str(&json).expect("what was written reads");
+    assert_eq!(read, *plan);
+    let thin = read.without_removed();
+    assert_eq!(thin.apply(input.to_vec()).expect("it applies"), output);
+}
+
+/// Law 4 and CP-15: compacting the result again changes nothing, and asks nothing unless an answer
+/// was refused; the order of the answers changes nothing but ids.
+pub(crate) fn is_idempotent(case: &Case<'_>) {
+    let (Outcome::Compacted(first), _) = case.run(case.messages) else { return };
+    let output = first.plan.apply(case.messages.to_vec()).expect("the plan is for this input");
+    let (second, asked) = case.run(&output);
+    let refused = first.edits.iter().any(|it| it.severity == msg_core::Severity::Warning);
+    match second {
+        Outcome::NotNeeded(_) => assert!(refused || asked == 0, "asked again"),
+        // A stage behind a refused request may have changed what the next run asks about.
+        Outcome::Compacted(it) => {
+            assert!(refused, "changed again: {:?}\nafter {:?}", it.edits, first.edits);
+        }
+        Outcome::CannotFit(_) => panic!("what fitted does not"),
+    }
+}
+
+/// Law 4: answers in the reverse order, with the same outcome but for ids. Law 8: the bound holds.
+pub(crate) fn order_of_answers_is_free(case: &Case<'_>) {
+    let ast = case.tree(case.messages);
+    let tally = Tally::of(&ast, (case.counter)(), &[]);
+    let mut ids = SeededIds::new(5);
+    let plan = Compactor::plan(&ast, &tally, case.budget, case.pipeline, &mut ids);
+    let mut compactor = plan.expect("the budget makes sense");
+    let (bound, mut asked) = (compactor.max_requests(), 0);
+    let outcome = loop {
+        match compactor.next() {
+            Step::Done(outcome) => break outcome,
+            Step::Summarize(requests) => {
+                asked += requests.len();
+                for request in requests.iter().rev() {
+                    let answer = (case.answer)(request);
+                    compactor.answer(request.id(), answer).expect("it is open");
+                    compactor.answer(request.id(), Ok(String::new())).expect_err("it is answered");
+                }
+            }
+        }
+    };
+    assert!(asked <= bound, "{asked} requests, at most {bound} were announced");
+    let (other, _) = case.run(case.messages);
+    assert_eq!(shape(case, &outcome), shape(case, &other));
+}
+
+/// An outcome with ids by order of appearance.
+fn shape(case: &Case<'_>, outcome: &Outcome) -> Option<Vec<Message>> {
+    let Outcome::Compacted(it) = outcome else { return None };
+    let mut messages = it.plan.apply(case.messages.to_vec()).expect("the plan is for this input");
+    let mut names = BTreeMap::new();
+    let mut name = |id: &mut String| {
+        let next = names.len();
+        *id = names.entry(id.clone()).or_insert_with(|| format!("id {next}")).clone();
+    };
+    for part in messages.iter_mut().flat_map(|it| &mut it.parts) {
+        match part {
+            Part::ToolCall(it) => name(&mut it.id),
+            Part::ToolResult(it) => name(&mut it.call_id),
+            _ => {}
+        }
+    }
+    Some(messages)
+}
+
+/// Law 6: a tally that was changed piece by piece is the tally of what came of it.
+pub(crate) fn tally_is_a_recount(
+    messages: &[Message],
+    counter: &dyn Fn() -> Box<dyn TokenCounter>,
+    choices: &[u8],
+) {
+    let mut kept: Vec<Message> = Vec::new();
+    let mut tally = Tally::new(counter(), &[]);
+    for (message, choice) in messages.iter().zip(choices.iter().chain(std::iter::repeat(&0))) {
+        tally.push(message);
+        kept.push(message.clone());
+        if choice % 4 == 1
+            && matches!(kept.last().and_then(|it| it.parts.last()), Some(Part::Text(_)))
+        {
+            tally.extend_last(" and more — 更多 4711");
+            if let Some(Part::Text(it)) = kept.last_mut().and_then(|it| it.parts.last_mut()) {
+                it.text.push_str(" and more — 更多 4711");
+            }
+        }
+        if choice % 4 == 2 {
+            let at = usize::from(*choice) % kept.len();
+            let new = [Message::user("replaced"), Message::assistant("twice")];
+            tally.replace(at..kept.len(), &new);
+            kept.splice(at.., new);
+        }
+    }
+    let mut fresh = Tally::new(counter(), &[]);
+    kept.iter().for_each(|it| fresh.push(it));
+    assert_eq!(tally.total(), fresh.total());
+    assert_eq!(
+        (0..kept.len()).map(|it| tally.message(it)).collect::<Vec<_>>(),
+        (0..kept.len()).map(|it| fresh.message(it)).collect::<Vec<_>>()
+    );
+    for role in [Role::System, Role::User, Role::Assistant, Role::Tool] {
+        assert_eq!(tally.role(&role), fresh.role(&role));
+    }
+}
+
+/// Law 9: a longer text counts no less but for one token, and `script` is the same in pieces.
+pub(crate) fn counts_grow(text: &str, cut: usize) {
+    use msg_compact::count::{Forge, Script, ScriptCount, Wolo};
+    let cut = (0..=cut.min(text.len())).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
+    for counter in [&Forge as &dyn TokenCounter, &Wolo, &Script::new()] {
+        assert!(counter.text(text) + 1 >= counter.text(&text[..cut]), "{}", counter.name());
+    }
+    let mut pieces = ScriptCount::default();
+    pieces.push(&text[..cut]);
+    pieces.push(&text[cut..]);
+    assert_eq!(pieces.tokens(), Script::new().text(text));
+}
+
+fn totals(case: &Case<'_>, messages: &[Message]) -> Totals {
+    recount(case, messages)
+}
+
+fn recount(case: &Case<'_>, messages: &[Message]) -> Totals {
+    let counter = (case.counter)();
+    let base = if messages.is_empty() { 0 } else { counter.request(&[]) };
+    Totals {
+        messages: messages.len(),
+        bytes: messages.iter().map(|it| it.size() as u64).sum(),
+        tokens: base + messages.iter().map(|it| counter.message(it)).sum::<u64>(),
+    }
+}

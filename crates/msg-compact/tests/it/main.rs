@@ -1,0 +1,7 @@
+//! The tests of the crate: laws over made-up chains, and what they do not reach.
+#![allow(clippy::unwrap_used)]
+
+mod hostile;
+mod laws;
+mod random;
+mod units;

@@ -1,0 +1,104 @@
+//! The laws over made-up chains, budgets and pipelines. Seeded: the same ones on every run.
+
+use msg_compact::{Budget, Pipeline, SummaryError, SummaryRequest, TokenCounter};
+use msg_core::Message;
+use proptest::{
+    collection::vec,
+    prelude::any,
+    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
+};
+
+use crate::{
+    hostile::Choices,
+    laws::{self, Case},
+};
+
+fn over_bytes(cases: u32, length: usize, test: impl Fn(&[u8])) {
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let tested = runner.run(&vec(any::<u8>(), 0..length), |bytes| {
+        test(&bytes);
+        Ok(())
+    });
+    if let Err(err) = tested {
+        panic!("{err}");
+    }
+}
+
+/// What a law is tried on, owned.
+struct Setup {
+    messages: Vec<Message>,
+    budget: Option<Budget>,
+    pipeline: Pipeline,
+    counter: u8,
+    answer: Box<dyn Fn(&SummaryRequest) -> Result<String, SummaryError>>,
+}
+
+impl Setup {
+    fn new(bytes: &[u8]) -> Self {
+        let (head, tail) = bytes.split_at(bytes.len().min(24));
+        let mut choices = Choices::new(head);
+        let counter = head.first().copied().unwrap_or(0);
+        let messages = Choices::new(tail).chain(60);
+        let it = counter_of(counter);
+        let tokens = it.request(&[]) + messages.iter().map(|m| it.message(m)).sum::<u64>();
+        let bytes = messages.iter().map(|it| it.size() as u64).sum();
+        let budget = choices.budget(tokens, bytes);
+        let pipeline = choices.pipeline(budget.is_some());
+        let answer = Box::new(choices.answers());
+        Self { messages, budget, pipeline, counter, answer }
+    }
+
+    fn test(&self, law: impl Fn(&Case<'_>)) {
+        let counter = || counter_of(self.counter);
+        law(&Case {
+            messages: &self.messages,
+            budget: self.budget.as_ref(),
+            pipeline: &self.pipeline,
+            counter: &counter,
+            answer: &self.answer,
+        });
+    }
+}
+
+fn counter_of(byte: u8) -> Box<dyn TokenCounter> {
+    Choices::new(&[byte]).counter()
+}
+
+#[test]
+fn outcomes_are_lawful() {
+    over_bytes(1500, 260, |bytes| Setup::new(bytes).test(laws::outcome_is_lawful));
+}
+
+#[test]
+fn compactions_are_idempotent() {
+    over_bytes(1500, 260, |bytes| Setup::new(bytes).test(laws::is_idempotent));
+}
+
+#[test]
+fn the_order_of_answers_is_free() {
+    over_bytes(600, 260, |bytes| Setup::new(bytes).test(laws::order_of_answers_is_free));
+}
+
+#[test]
+fn tallies_are_recounts() {
+    over_bytes(500, 160, |bytes| {
+        let messages = Choices::new(bytes).chain(30);
+        laws::tally_is_a_recount(&messages, &|| counter_of(bytes.len() as u8), bytes);
+    });
+}
+
+#[test]
+fn counts_grow_with_their_text() {
+    over_bytes(3000, 60, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        laws::counts_grow(&text, bytes.len() / 2);
+        // Latin, digits, blanks and Han in one: the runs that pieces can cut.
+        let mixed: String = bytes
+            .iter()
+            .map(|it| ['a', 'B', 'é', '7', ' ', '\n', '漢', '='][usize::from(it % 8)])
+            .collect();
+        laws::counts_grow(&mixed, bytes.first().map_or(0, |it| usize::from(*it)));
+    });
+}
