@@ -202,6 +202,8 @@ fn close(mut it: impl Headed, state: StreamState, at: u64, sink: &mut Sink<'_>) 
     if !it.is_finished() {
         it.locate(at);
     }
+    let end = it.head_mut().at;
+    it.head_mut().notes.cap(end);
     it.close(state, sink)
 }
 

@@ -83,6 +83,14 @@ impl Notes {
         }
     }
 
+    /// Moves findings that lie behind `end` to it: in text that was not UTF-8 a place is found by
+    /// counting what the bytes became, which may be more than they were.
+    pub(crate) fn cap(&mut self, end: u64) {
+        for (_, at, _) in &mut self.found {
+            *at = end.min(*at);
+        }
+    }
+
     /// Takes over the findings of another one that are new here.
     pub(crate) fn merge(&mut self, other: &Notes) {
         for (note, at, message) in &other.found {

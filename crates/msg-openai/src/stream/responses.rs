@@ -270,8 +270,11 @@ impl ResponsesAssembler {
     }
 
     fn item(&mut self, output_index: Option<u64>, item: Raw<'_>, done: bool, sink: &mut Sink<'_>) {
-        if let (true, Some(place)) = (item.is_object(), self.place_of(output_index, item.get("id")))
-        {
+        let id = item.get("id");
+        if let (true, Some(place)) = (item.is_object(), self.place_of(output_index, id)) {
+            if let Some(id) = id.filter(|it| it.filled().is_some()) {
+                self.by_id.entry(id.source().to_owned()).or_insert(place);
+            }
             let step = &mut self.head.step(0, sink);
             self.items[place].whole(item, done, &mut self.calls, &mut self.has_reasoning, step);
         }
@@ -286,9 +289,12 @@ impl ResponsesAssembler {
     /// A response as a whole; `ended` is the event that brought it.
     fn response(&mut self, response: Raw<'_>, ended: Option<&str>, sink: &mut Sink<'_>) {
         self.identify(response);
-        for (index, item) in response.get("output").into_iter().flat_map(Raw::elements).enumerate()
+        for (place, item) in response.get("output").into_iter().flat_map(Raw::elements).enumerate()
         {
-            self.item(Some(index as u64), item, true, sink);
+            // Places in this list are output indices only where no item was left out of it.
+            let known = item.get("id").and_then(|it| self.by_id.get(it.source()));
+            let index = known.map_or(Some(place as u64), |&at| self.items[at].output_index);
+            self.item(index, item, true, sink);
         }
         let status = response.get("status").and_then(Raw::text);
         let status = ended.or(status.as_deref()).unwrap_or_default();

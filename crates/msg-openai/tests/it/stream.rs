@@ -328,6 +328,17 @@ fn an_error_in_the_middle_keeps_what_came() {
 }
 
 #[test]
+fn the_final_list_of_items_finds_them_by_id() {
+    let stream = b"data: {\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{\"type\":\"reasoning\",\"id\":\"r\",\"summary\":[{\"text\":\"hm\"}]}}\n\n\
+        data: {\"type\":\"response.output_text.delta\",\"output_index\":3,\"item_id\":\"m\",\"delta\":\"Hi\"}\n\n\
+        data: {\"type\":\"response.completed\",\"response\":{\"output\":[{\"type\":\"reasoning\",\"id\":\"r\",\"summary\":[{\"text\":\"hm\"}]},\
+        {\"type\":\"message\",\"id\":\"m\",\"content\":[{\"type\":\"output_text\",\"text\":\"Hi!\"}]}]}}\n\n";
+    let res = feed(StreamOptions::default(), &[(stream, 1)]);
+    assert_eq!((res.choices[0].message.text(), codes(&res)), ("Hi!".into(), vec![]));
+    assert_eq!(res.choices[0].message.parts.len(), 2);
+}
+
+#[test]
 fn a_page_instead_of_a_stream_is_no_stream() {
     let page = b"<!DOCTYPE html>\n<html><body>\n<h1>502 Bad Gateway</h1>\n</body></html>\n";
     let res = feed(StreamOptions::default(), &[(page, 1)]);
