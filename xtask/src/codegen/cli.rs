@@ -25,11 +25,11 @@ pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
 fn build(workspace: &Workspace) -> Res<String> {
     let args = ["build", "--locked", "--quiet", "--bin", "msg", "--message-format", "json"];
     let messages = sh::read(&workspace.root, &sh::cargo(), &args)?;
-    let executable = messages.lines().filter_map(|line| {
+    let mut executable = messages.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(str::to_owned)
     });
-    executable.last().ok_or_else(|| "cargo built no msg".into())
+    executable.next_back().ok_or_else(|| "cargo built no msg".into())
 }
 
 fn man_pages(workspace: &Workspace, msg: &str) -> Res<Vec<Output>> {
