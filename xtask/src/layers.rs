@@ -34,7 +34,7 @@ pub(crate) const LAYERS: &[Room] = &[
     room(
         "msg-cli",
         3,
-        &["msg-chainast", "msg-compact", "msg-core", "msg-openai", "msg-xml"],
+        &["msg-chainast", "msg-compact", "msg-core", "msg-file", "msg-openai", "msg-xml"],
         TESTKIT,
         0,
     ),
@@ -42,7 +42,13 @@ pub(crate) const LAYERS: &[Room] = &[
     room("doc-examples", OUTSIDE, &[], LIBRARIES, 0),
     room("xtask", OUTSIDE, &[], &[], 0),
     room("benches", OUTSIDE, &[], LIBRARIES, 0),
-    room("msg-fuzz", OUTSIDE, &["msg-chainast", "msg-compact", "msg-core", "msg-openai", "testkit"], &[], 0),
+    room(
+        "msg-fuzz",
+        OUTSIDE,
+        &["msg-chainast", "msg-compact", "msg-core", "msg-openai", "testkit"],
+        &[],
+        0,
+    ),
 ];
 
 const fn room(

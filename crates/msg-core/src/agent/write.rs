@@ -24,7 +24,7 @@ pub fn write(messages: &[Message], out: &mut Vec<u8>, report: &mut Report) {
     write_form(messages, AgentForm::Document, out, report);
 }
 
-/// As [`write`], in the shapes of this form (MS-12).
+/// As [`write()`], in the shapes of this form (MS-12).
 ///
 /// ```
 /// use msg_core::{AgentForm, Message, Report, agent};

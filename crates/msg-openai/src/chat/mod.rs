@@ -58,7 +58,7 @@ pub fn write(
     write::messages(messages, options, out, report);
 }
 
-/// The messages as a JSON array; [`write`] without the report.
+/// The messages as a JSON array; [`write()`] without the report.
 pub fn to_chat_messages(messages: &[Message], options: &EncodeOptions) -> Vec<u8> {
     let mut out = Vec::new();
     write(messages, options, &mut out, &mut Report::with_cap(0));
