@@ -84,6 +84,12 @@ pub enum PlanError {
         /// Index of the first message that differs.
         message: usize,
     },
+    /// An edit replaces a part of what one turn lowers to.
+    #[error("an edit replaces only a part of turn {turn}")]
+    SplitsTurn {
+        /// Index of the turn.
+        turn: usize,
+    },
     /// The plan was stored without what it removed, so it cannot be undone.
     #[error("the plan does not hold what it removed")]
     NothingKept,
@@ -95,6 +101,7 @@ impl PlanError {
         let found = Diagnostic::error(codes::of("compact::plan-mismatch"), self.to_string());
         match self {
             PlanError::Mismatch { message } => found.at_message(*message),
+            PlanError::SplitsTurn { turn } => found.at_message(*turn),
             PlanError::NothingKept => found,
         }
     }

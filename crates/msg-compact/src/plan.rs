@@ -4,6 +4,7 @@
 
 mod fingerprint;
 mod make;
+mod turns;
 
 use msg_core::Message;
 use serde::{Deserialize, Serialize};

@@ -4,9 +4,9 @@ use msg_chainast::{ChainAst, SeededIds};
 use msg_compact::{
     AnswerError, Budget, Compactor, Error, FloorPart, OnFailure, Outcome, Pipeline, PlanError,
     Preset, RecordInfo, Reserve, Step, SummaryError, Tally, compact_with, count,
-    policy::SummarizeSections,
+    policy::{ClearToolUses, SummarizeSections},
 };
-use msg_core::Message;
+use msg_core::{LowerOptions, Message, ToolPart, Turn, TurnPart, lower};
 
 fn talk(turns: usize, words: usize) -> Vec<Message> {
     let mut messages = vec![Message::system("Be brief.")];
@@ -181,4 +181,64 @@ fn the_first_user_message_stays_verbatim_in_every_preset() {
         let output = plan.apply(messages.clone()).unwrap();
         assert_eq!(output[1].parts[0], messages[1].parts[0], "{}", preset.name());
     }
+}
+
+/// Turns with a tool run each, the last one with a question alone behind it.
+fn runs(n: usize) -> Vec<Turn> {
+    let mut turns = Vec::new();
+    for run in 0..n {
+        let mut user = Turn::new(format!("u{run}"), "user");
+        user.parts.push(TurnPart::text("t", format!("question {run}")));
+        let mut assistant = Turn::new(format!("a{run}"), "assistant");
+        let mut tool = ToolPart::new(format!("call_{run}"), "read");
+        tool.start(1.0).unwrap();
+        tool.complete("line of the file\n".repeat(30), 2.0).unwrap();
+        assistant.parts.push(TurnPart::Tool(tool));
+        let mut answer = Turn::new(format!("b{run}"), "assistant");
+        answer.parts.push(TurnPart::text("t", "done"));
+        turns.extend([user, assistant, answer]);
+    }
+    turns
+}
+
+fn compacted(turns: &[Turn], pipeline: &Pipeline) -> msg_compact::Plan {
+    let (ast, tally) = tree(&lower(turns, &LowerOptions::strict()).messages);
+    let ask = |_: &_| Ok("short".to_owned());
+    let outcome = compact_with(&ast, &tally, None, pipeline, &mut SeededIds::new(1), ask);
+    let Outcome::Compacted(it) = outcome.unwrap() else { panic!("it is compacted") };
+    it.plan
+}
+
+#[test]
+fn a_plan_prunes_tool_parts() {
+    let turns = runs(4);
+    let clear = ClearToolUses { keep: 1, ..ClearToolUses::default() };
+    let plan = compacted(&turns, &Pipeline::new().always(clear));
+    let pruned = plan.apply_turns(turns.clone(), Some(9.0)).unwrap();
+    assert_eq!(pruned.len(), turns.len());
+    let tools: Vec<_> = pruned.iter().flat_map(Turn::tools).collect();
+    for tool in &tools[..3] {
+        assert_eq!(tool.output, "[Old tool result content cleared]");
+        assert_eq!(tool.metadata.get("pruned").unwrap().text(), "true");
+        assert_eq!(tool.metadata.get("pruned_at").unwrap().text(), "9.0");
+        assert!(tool.metadata.get("original_output_tokens").is_some());
+    }
+    assert_eq!(tools[3], turns[10].tools().next().unwrap());
+    let again = lower(&pruned, &LowerOptions::strict()).messages;
+    let messages = lower(&turns, &LowerOptions::strict()).messages;
+    assert_eq!(again, plan.apply(messages).unwrap(), "turns and messages say the same");
+}
+
+#[test]
+fn a_plan_puts_a_summary_turn_in_the_place_of_turns() {
+    let mut turns = runs(3);
+    let plan = compacted(&turns, &Pipeline::new().always(SummarizeSections::default()));
+    turns.push(Turn::new("later", "user"));
+    let shorter = plan.apply_turns(turns.clone(), None).unwrap();
+    let ids: Vec<_> = shorter.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(ids, ["u0", "compaction_0_0", "u1", "compaction_1_0", "u2", "a2", "b2", "later"]);
+    let compaction = shorter[1].metadata.get("compaction").unwrap().text();
+    assert!(compaction.contains(r#""compacted_message_ids":["a0","b0"]"#), "{compaction}");
+    turns[0].parts.clear();
+    assert_eq!(plan.apply_turns(turns, None), Err(PlanError::Mismatch { message: 0 }));
 }
