@@ -3,6 +3,7 @@
 //! Each format is a library's; this is the table of them. What stands around the messages (the rest
 //! of a request body, a snapshot's own members) is kept for the way back.
 
+mod file;
 mod wrapper;
 
 use std::ops::Range;
@@ -38,6 +39,8 @@ enum Around {
     Responses(responses::Document),
     /// The turns that the messages were made from; none once the messages have been edited.
     Turns { turns: Vec<Turn>, options: Option<RawJson> },
+    /// The bytes of a message file; none once its messages have been edited.
+    File(Vec<u8>),
 }
 
 /// What is known about writing, beside the format.
@@ -71,18 +74,34 @@ impl Document {
         named: Option<Format>,
     ) -> Result<Self, Failure> {
         let format = cx.format(named, &bytes, name);
-        let document = Document::read_as(format, &bytes);
+        let document = Document::read_as(format, &bytes, name);
         document.map_err(|it| Failure::document(*it, name, bytes)).map(Document::lowered)
     }
 
     /// Reads a line of a `--jsonl` run.
     pub(crate) fn read(named: Option<Format>, json: &[u8]) -> Result<Self, Box<Diagnostic>> {
         let format = named.unwrap_or_else(|| Format::recognise(json, ""));
-        Document::read_as(format, json).map(Document::lowered)
+        Document::read_line(format, json).map(Document::lowered)
     }
 
-    /// Reads `json`, which is in `format`. Turns stay turns: they have no messages yet.
-    pub(crate) fn read_as(format: Format, json: &[u8]) -> Result<Self, Box<Diagnostic>> {
+    /// As [`Document::read`], of a line that is in `format`; turns stay turns.
+    pub(crate) fn read_line(format: Format, json: &[u8]) -> Result<Self, Box<Diagnostic>> {
+        // A message file has many lines: one that looks like a heading is just no JSON.
+        let format = if format == Format::Msgmd { Format::Openai } else { format };
+        Document::read_as(format, json, "")
+    }
+
+    /// Reads a document in `format` that is called `name`. Turns stay turns: they have no messages
+    /// yet.
+    pub(crate) fn read_as(
+        format: Format,
+        json: &[u8],
+        name: &str,
+    ) -> Result<Self, Box<Diagnostic>> {
+        if format == Format::Msgmd {
+            let (messages, notes) = file::read(json, name)?;
+            return Ok(Document { notes, format, messages, around: Around::File(json.to_vec()) });
+        }
         // Editors of one platform put this in front of every text; no reader of JSON takes it.
         let json = json.strip_prefix("\u{feff}".as_bytes()).unwrap_or(json);
         let mut report = Report::default();
@@ -131,6 +150,11 @@ impl Document {
         if let Around::Turns { options, .. } = &self.around { options.as_ref() } else { None }
     }
 
+    /// The text that lines and columns of its diagnostics count in, if it is a text for people.
+    pub(crate) fn text(&self) -> Option<&[u8]> {
+        if let Around::File(bytes) = &self.around { Some(bytes) } else { None }
+    }
+
     /// The format that it was read in.
     pub(crate) fn format(&self) -> Format {
         self.format
@@ -160,6 +184,7 @@ impl Document {
                 *document = chat::Document::Messages(Vec::new());
             }
             Around::Turns { turns, .. } if edited => turns.clear(),
+            Around::File(bytes) if edited => bytes.clear(),
             _ => {}
         }
     }
@@ -184,6 +209,10 @@ impl Document {
                 write_as(Format::Turns, &mut self.messages, options, out, report);
             }
             Around::Turns { turns, .. } => turns::write(turns, out),
+            Around::File(bytes) if bytes.is_empty() => {
+                write_as(Format::Msgmd, &mut self.messages, options, out, report);
+            }
+            Around::File(bytes) => out.extend_from_slice(bytes),
         }
     }
 
@@ -203,7 +232,7 @@ impl Document {
     }
 }
 
-/// Writes messages in a format. Only turns are made of them, and use them up.
+/// Writes messages in a format. Turns and message files are made of them, and use them up.
 fn write_as(
     format: Format,
     messages: &mut Vec<Message>,
@@ -222,6 +251,7 @@ fn write_as(
         (Format::Native, _) => native::write(messages, out),
         (Format::Agent, _) => agent::write_form(messages, options.agent_form, out, report),
         (Format::Responses, _) => responses::write(messages, &options.encode, out, report),
+        (Format::Msgmd, _) => file::write(std::mem::take(messages), out, report),
         (Format::Turns, _) => turns::write(&lift(std::mem::take(messages), report), out),
         _ => chat::write(messages, &options.encode, out, report),
     }

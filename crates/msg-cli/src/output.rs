@@ -124,6 +124,13 @@ impl Output {
     }
 }
 
+/// Ends the last line of a document, if it is not ended.
+pub(crate) fn end_line(text: &mut Vec<u8>) {
+    if !text.is_empty() && !text.ends_with(b"\n") {
+        text.push(b'\n');
+    }
+}
+
 fn atomic(path: PathBuf, existing: Option<fs::Permissions>) -> io::Result<Target> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".msg-");

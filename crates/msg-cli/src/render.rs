@@ -42,8 +42,9 @@ pub(crate) fn diagnostics(list: &[Diagnostic], name: &str, quotes: &Quotes, colo
     list.iter().fold(String::new(), |mut res, it| {
         let place = place(it, name, quotes);
         let number = it.at.message.unwrap_or(0);
-        let quote = it.at.message.and_then(|n| quotes.get(n, it.at.part));
-        show(it, &place, quote.map(|it| (number, it)), &paint, &mut res);
+        let quote = it.at.message.and_then(|n| quotes.get(n, it.at.part)).map(|it| (number, it));
+        let line = || quotes.line(&it.at).map(|it| (it.line, &it.quote));
+        show(it, &place, quote.or_else(line), &paint, &mut res);
         res.push('\n');
         res
     })
@@ -104,7 +105,7 @@ fn show(
     let (head, text) =
         (paint.severity(it.severity, &safe(&head)), paint.strong(&safe(&it.message)));
     let number = quote.map_or(String::new(), |it| it.0.to_string());
-    let indent = " ".repeat(number.len());
+    let indent = " ".repeat(number.len().max(1));
     let _ = writeln!(res, "{head}: {text}");
     let _ = writeln!(res, "{indent}{} {}", paint.margin("-->"), safe(place));
     let bar = paint.margin("|");
@@ -130,6 +131,9 @@ fn place(it: &Diagnostic, name: &str, quotes: &Quotes) -> String {
     let mut res = name.to_owned();
     if let Some(line) = it.at.line {
         let _ = write!(res, ":{line}");
+        if let Some(column) = it.at.column {
+            let _ = write!(res, ":{column}");
+        }
     }
     if let Some(message) = it.at.message {
         let _ = write!(res, ": message {message}");

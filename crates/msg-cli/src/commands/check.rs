@@ -83,7 +83,7 @@ impl Command for Args {
             json.push(b'\n');
             out.write(&json)?;
         } else {
-            let quotes = Quotes::of(messages, &found);
+            let quotes = Quotes::of(messages, &found).and_lines(document.text(), &found);
             let mut text = render::diagnostics(&found, &input.name, &quotes, cx.color_for(&out));
             text.push_str(&rules.conclusion(&input.name, messages, &found));
             out.write(text.as_bytes())?;

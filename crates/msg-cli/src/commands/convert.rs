@@ -14,7 +14,7 @@ use crate::exit::{Failure, Status};
 use crate::format::Format;
 use crate::input::InputArgs;
 use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::{OutputArgs, ReportArgs};
+use crate::output::{end_line, OutputArgs, ReportArgs};
 use crate::render::{self, Quotes};
 
 /// Convert a conversation between formats; what the target cannot hold is reported.
@@ -47,13 +47,17 @@ impl Command for Args {
         };
         let options = options.map_err(|it| Failure::Usage(it.message))?;
         let (named, to) = (self.input.from, self.to);
+        if self.lines.jsonl && (named == Some(Format::Msgmd) || to == Format::Msgmd) {
+            let text = "a message file has many lines: --jsonl takes and gives JSON formats";
+            return Err(Failure::Usage(text.to_owned()));
+        }
         let mut input = self.input.open()?;
         let mut out = self.output.open(&input)?;
         let report = self.report.open(&input, &out)?;
         if self.lines.jsonl {
             return jsonl::run(cx, &self.lines, input, out, report, move |line| {
                 let format = named.unwrap_or_else(|| Format::recognise(line, ""));
-                let mut document = Document::read_as(format, line)?;
+                let mut document = Document::read_line(format, line)?;
                 let mut json = Vec::with_capacity(line.len());
                 let edits = convert(&mut document, to, &options, &mut json)?;
                 Ok(Answer { json, edits, status: Status::Clean })
@@ -61,7 +65,7 @@ impl Command for Args {
         }
         let bytes = input.read_all()?;
         let format = cx.format(named, &bytes, &input.name);
-        let mut document = match Document::read_as(format, &bytes) {
+        let mut document = match Document::read_as(format, &bytes, &input.name) {
             Ok(document) => document,
             Err(error) => return Err(Failure::document(*error, &input.name, bytes)),
         };
@@ -70,7 +74,7 @@ impl Command for Args {
         let mut text = Vec::new();
         let edits = convert(&mut document, to, &options, &mut text);
         let edits = edits.map_err(|it| Failure::Usage(it.message))?;
-        text.push(b'\n');
+        end_line(&mut text);
         out.write(&text)?;
         out.finish()?;
         if let Some(mut report) = report {
@@ -80,7 +84,7 @@ impl Command for Args {
             // About turns the positions are those of the turns, which have no messages to quote.
             let quotes = match document.format() {
                 Format::Turns => Quotes::default(),
-                _ => Quotes::of(document.messages(), &edits),
+                _ => Quotes::of(document.messages(), &edits).and_lines(document.text(), &edits),
             };
             cx.note(&render::diagnostics(&edits, &input.name, &quotes, cx.color_err));
         }

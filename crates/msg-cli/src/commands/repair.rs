@@ -12,7 +12,7 @@ use crate::document::{Document, WriteOptions};
 use crate::exit::{Failure, Status};
 use crate::input::InputArgs;
 use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::{Output, OutputArgs, ReportArgs};
+use crate::output::{end_line, Output, OutputArgs, ReportArgs};
 use crate::render::{self, Quotes, plural};
 
 /// Mend a conversation with the smallest edits, and say which.
@@ -70,7 +70,7 @@ impl Command for Args {
         drop((edits, quotes));
         let mut text = Vec::new();
         document.write(&WriteOptions::default(), &mut text, &mut Report::with_cap(0));
-        text.push(b'\n');
+        end_line(&mut text);
         out.write(&text)?;
         out.finish()?;
         report.map_or(Ok(()), Output::finish)?;

@@ -17,6 +17,7 @@ const AROUND: usize = 48;
 pub(crate) struct Quotes {
     quotes: HashMap<(usize, Option<usize>), Quote>,
     roles: HashMap<usize, String>,
+    lines: HashMap<(usize, Option<usize>), Excerpt>,
 }
 
 /// One line that stands for a message.
@@ -39,6 +40,23 @@ impl Quotes {
             res.quotes.entry((number, it.at.part)).or_insert_with(|| quote(message, it.at.part));
         }
         res
+    }
+
+    /// Also quotes the lines of a text that `diagnostics` point at.
+    #[must_use]
+    pub(crate) fn and_lines(mut self, text: Option<&[u8]>, diagnostics: &[Diagnostic]) -> Self {
+        let Some(text) = text else { return self };
+        for it in diagnostics.iter().filter(|it| it.at.message.is_none()) {
+            if let (Some(line), Some(excerpt)) = (it.at.line, Excerpt::at(text, &it.at)) {
+                self.lines.insert((line, it.at.column), excerpt);
+            }
+        }
+        self
+    }
+
+    /// The quote for a line of the text.
+    pub(crate) fn line(&self, at: &Position) -> Option<&Excerpt> {
+        self.lines.get(&(at.line?, at.column)).filter(|_| at.message.is_none())
     }
 
     /// The quote for a part, or for the message as a whole.
@@ -138,7 +156,7 @@ fn offset(bytes: &[u8], at: &Position) -> Option<usize> {
     if let Some(start) = at.start {
         return Some(start.min(bytes.len()));
     }
-    let (line, column) = (at.line?, at.column?);
+    let (line, column) = (at.line?, at.column.unwrap_or(1));
     let start = match line {
         0 | 1 => 0,
         line => memchr::memchr_iter(b'\n', bytes).nth(line - 2)? + 1,
