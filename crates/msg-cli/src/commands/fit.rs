@@ -11,7 +11,8 @@ mod summarizer;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use msg_core::{Diagnostic, Report};
+use msg_chainast::CheckOptions;
+use msg_core::{Diagnostic, Message, Report};
 
 use self::args::FitArgs;
 use self::options::FitOptions;
@@ -136,16 +137,14 @@ impl Args {
             requests.iter().try_for_each(|it| out.write(&request_line(it)))?;
             return out.finish().map(|()| Status::Clean);
         }
+        let quotes = self.quotes(&messages, options, cx);
         let mut fitted = run::fit(messages, options, summarizer).map_err(refused)?;
         self.side_files(&fitted, options, input)?;
         let status = Status::of(fitted.fits());
-        if !self.json {
-            let quotes = Quotes::default();
+        if !self.json && !cx.quiet {
             let edits = fitted.edits(options.best_effort);
-            if !cx.quiet {
-                cx.note(&render::diagnostics(&edits, &input.name, &quotes, cx.color_err));
-                cx.note(&summary_line(&fitted, options));
-            }
+            cx.note(&render::diagnostics(&edits, &input.name, &quotes, cx.color_err));
+            cx.note(&summary_line(&fitted, options));
         }
         if self.json {
             let mut text = answer::json(&fitted, options);
@@ -162,8 +161,8 @@ impl Args {
     fn printed(
         &self,
         mut document: Document,
-        messages: Vec<msg_core::Message>,
-        json: impl FnOnce(&[msg_core::Message]) -> Vec<u8>,
+        messages: Vec<Message>,
+        json: impl FnOnce(&[Message]) -> Vec<u8>,
     ) -> Vec<u8> {
         let mut text = Vec::new();
         if self.json {
@@ -174,6 +173,16 @@ impl Args {
         }
         text.push(b'\n');
         text
+    }
+
+    /// What the mended places will point at. Only people need it.
+    fn quotes(&self, messages: &[Message], options: &FitOptions, cx: &Context) -> Quotes {
+        if self.json || cx.quiet || !options.repair {
+            return Quotes::default();
+        }
+        let check = CheckOptions::new().open(options.open);
+        let profile = options.profile().ok().flatten();
+        Quotes::of(messages, &msg_chainast::check(messages, profile, &check))
     }
 
     fn goal(&self) -> Option<(Goal, &Path)> {

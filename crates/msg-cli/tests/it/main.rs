@@ -9,6 +9,7 @@ mod across;
 mod commands;
 mod example;
 mod files;
+mod fit;
 mod lines;
 
 use std::process::Output;

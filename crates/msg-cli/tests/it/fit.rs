@@ -1,0 +1,202 @@
+//! `msg fit` with files and with an endpoint: what is written beside the conversation, and summaries
+//! from a server on the loopback that answers, fails, stalls and talks nonsense.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::{msg, stderr, stdout};
+
+/// A conversation with a few long turns.
+fn talk(turns: usize) -> Vec<u8> {
+    let mut messages = vec![json!({"role": "system", "content": "Be brief."})];
+    for turn in 0..turns {
+        messages.push(json!({"role": "user", "content": format!("question {turn}")}));
+        let answer = format!("answer {turn} {}", "word ".repeat(100));
+        messages.push(json!({"role": "assistant", "content": answer}));
+    }
+    serde_json::to_vec(&messages).unwrap()
+}
+
+/// How the server behaves.
+#[derive(Clone, Copy)]
+enum Manner {
+    Answers,
+    Fails,
+    Stalls,
+    TalksNonsense,
+}
+
+/// A server that lives as long as the test; its URL, and the most requests that it had at once.
+fn serve(manner: Manner) -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let (open, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let seen = Arc::clone(&most);
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let (open, most) = (Arc::clone(&open), Arc::clone(&most));
+            thread::spawn(move || {
+                most.fetch_max(open.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                answer(stream, manner);
+                open.fetch_sub(1, Ordering::SeqCst);
+            });
+        }
+    });
+    (url, seen)
+}
+
+fn answer(stream: TcpStream, manner: Manner) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut length = 0;
+    let mut line = String::new();
+    while reader.read_line(&mut line).is_ok_and(|it| it > 2) {
+        let lower = line.to_ascii_lowercase();
+        if let Some(value) = lower.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+        line.clear();
+    }
+    let mut body = vec![0; length];
+    if reader.read_exact(&mut body).is_err() {
+        return;
+    }
+    let request: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(request["model"], "tiny");
+    assert!(request.get("tools").is_none(), "a summary is asked without tools");
+    // Long enough for another request to come in beside this one.
+    thread::sleep(Duration::from_millis(60));
+    let (status, text) = match manner {
+        Manner::Answers => {
+            let message = json!({"role": "assistant", "content": "What was said."});
+            ("200 OK", json!({"choices": [{"index": 0, "message": message}]}).to_string())
+        }
+        Manner::Fails => ("500 Internal Server Error", "{\"error\":\"down\"}".to_owned()),
+        Manner::Stalls => {
+            thread::sleep(Duration::from_secs(8));
+            return;
+        }
+        Manner::TalksNonsense => ("200 OK", "<html>welcome</html>".to_owned()),
+    };
+    let length = text.len();
+    let mut stream = stream;
+    let _ = write!(
+        stream,
+        "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{text}"
+    );
+}
+
+const POLICY: &str = r#"[{"policy":"summarize-sections","when":"always"}]"#;
+
+fn fit(url: &str, more: &[&str]) -> (Value, i32) {
+    let mut args =
+        vec!["fit", "-", "--json", "--policies", POLICY, "--summarizer", url, "--model", "tiny"];
+    args.extend(more);
+    let output = msg(&args, &talk(6));
+    let json =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)));
+    (json, output.status.code().unwrap())
+}
+
+fn codes(json: &Value) -> Vec<&str> {
+    json["edits"].as_array().unwrap().iter().map(|it| it["code"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn an_endpoint_is_asked_for_several_summaries_at_once() {
+    let (url, most) = serve(Manner::Answers);
+    let (json, code) = fit(&url, &["--requests", "2"]);
+    assert_eq!((code, json["requests"].as_u64()), (0, Some(5)));
+    assert_eq!(codes(&json), ["compact::section-summarized"; 5]);
+    assert_eq!(json["messages"][2]["content"], "**summarized content:**\nWhat was said.");
+    assert_eq!(most.load(Ordering::SeqCst), 2, "two at once, and no more");
+}
+
+#[test]
+fn what_an_endpoint_fails_to_give_is_reported_and_replaced_by_a_digest() {
+    for manner in [Manner::Fails, Manner::TalksNonsense, Manner::Stalls] {
+        let (url, _) = serve(manner);
+        let (json, code) =
+            fit(&url, &["--requests", "5", "--timeout", "1", "--on-failure", "digest"]);
+        assert_eq!(code, 0);
+        let codes = codes(&json);
+        assert_eq!(codes.iter().filter(|it| **it == "compact::summary-failed").count(), 5);
+        assert_eq!(codes.iter().filter(|it| **it == "compact::section-summarized").count(), 5);
+        let text = json["messages"][2]["content"].as_str().unwrap();
+        assert!(text.contains("[digest made without a model]"), "{text}");
+    }
+}
+
+#[test]
+fn a_url_that_is_none_is_refused() {
+    let output =
+        msg(&["fit", "-", "--budget", "9", "--summarizer", "ftp://x", "--model", "m"], b"[]");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("expected an http or https URL"));
+}
+
+#[test]
+fn a_plan_can_be_applied_to_a_grown_conversation_and_undone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (plan, records) = (folder.path().join("plan.json"), folder.path().join("records.jsonl"));
+    let (plan, records) = (plan.to_str().unwrap(), records.to_str().unwrap());
+    let args =
+        ["fit", "-", "--budget", "400", "--plan", plan, "--records", records, "--session", "s1"];
+    let output = msg(&args, &talk(6));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let shorter: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let lines = fs::read_to_string(records).unwrap();
+    let record: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(record["session_id"], "s1");
+
+    let mut grown: Vec<Value> = serde_json::from_slice(&talk(6)).unwrap();
+    grown.push(json!({"role": "user", "content": "and now?"}));
+    let applied = msg(&["fit", "-", "--apply", plan], &serde_json::to_vec(&grown).unwrap());
+    let applied: Vec<Value> = serde_json::from_slice(&applied.stdout).unwrap();
+    assert_eq!(applied[..applied.len() - 1], shorter);
+    let undone = msg(&["fit", "-", "--undo", plan], &serde_json::to_vec(&applied).unwrap());
+    assert_eq!(serde_json::from_slice::<Vec<Value>>(&undone.stdout).unwrap(), grown);
+    let other = msg(&["fit", "-", "--apply", plan], &talk(2));
+    assert_eq!(other.status.code(), Some(2));
+    assert!(stderr(&other).contains("compact::plan-mismatch"), "{}", stderr(&other));
+}
+
+#[test]
+fn what_does_not_fit_prints_nothing_but_the_reason() {
+    let output = msg(&["fit", "-", "--budget", "30"], &talk(6));
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), ""));
+    assert!(stderr(&output).contains("compact::cannot-fit"), "{}", stderr(&output));
+    let output = msg(&["fit", "-", "--budget", "30", "--best-effort"], &talk(6));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(serde_json::from_slice::<Vec<Value>>(&output.stdout).unwrap().len() < 13);
+}
+
+#[test]
+fn a_dry_run_shows_the_requests_and_changes_nothing() {
+    let output = msg(&["fit", "-", "--policies", POLICY, "--dry-run"], &talk(3));
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[0]["policy"], "summarize-sections");
+    assert!(lines[0]["prompt"][1].as_str().unwrap().contains("answer 0"));
+}
+
+#[test]
+fn the_growth_is_drawn_for_terminals_and_as_a_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let svg = folder.path().join("growth.svg");
+    let output = msg(&["stats", "-", "--budget", "500", "--svg", svg.to_str().unwrap()], &talk(6));
+    let text = stdout(&output);
+    assert!(
+        text.contains("13 messages") && text.contains("budget") && text.contains('█'),
+        "{text}"
+    );
+    let svg = fs::read_to_string(svg).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.contains("budget 500") && svg.ends_with("</svg>\n"));
+}
