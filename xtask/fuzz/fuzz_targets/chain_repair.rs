@@ -1,0 +1,24 @@
+//! Fuzzes checking, parsing and repairing of hostile chains, with every option and profile.
+#![no_main]
+
+#[path = "../../../crates/msg-chainast/tests/it/hostile.rs"]
+#[allow(dead_code, reason = "the other target has the other choices")]
+mod hostile;
+#[path = "../../../crates/msg-chainast/tests/it/laws.rs"]
+#[allow(dead_code, reason = "the other target has the other laws")]
+mod laws;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let mut choices = hostile::Choices::new(bytes);
+    let (options, profile, open) = choices.options();
+    let messages =
+        if choices.below(3) == 0 { choices.nearly_valid(40) } else { choices.chain(40) };
+    laws::parse_is_check(&messages);
+    laws::reports_agree(&messages, profile);
+    laws::repair_is_valid(&messages, &options, profile, open);
+    if profile.is_none() {
+        laws::nothing_is_lost(&messages, &options);
+        laws::results_stand_with_their_calls(&messages, &options, open);
+    }
+    laws::cuts_are_legal(&messages, profile);
+});
