@@ -14,5 +14,7 @@
 )]
 
 pub mod allocs;
+pub mod chains;
 pub mod corpus;
 pub mod growth;
+pub mod mutations;

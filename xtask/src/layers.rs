@@ -41,7 +41,7 @@ pub(crate) const LAYERS: &[Room] = &[
     room("testkit", OUTSIDE, &[], &[], 1),
     room("doc-examples", OUTSIDE, &[], LIBRARIES, 0),
     room("xtask", OUTSIDE, &[], &[], 0),
-    room("benches", OUTSIDE, &[], LIBRARIES, 0),
+    room("benches", OUTSIDE, &["msg-core"], LIBRARIES, 0),
     room(
         "msg-fuzz",
         OUTSIDE,
