@@ -84,19 +84,18 @@ impl Writer<'_> {
     }
 
     fn joined(&mut self, contents: &Contents<'_>, out: &mut Vec<u8>) {
-        let mut texts = Vec::with_capacity(contents.parts.len());
         for &(at, part) in &contents.parts {
             let at = contents.at.unwrap_or(at);
             self.losses.foreign(part.extra(), None, Some(at));
             if let Part::Other(_) = part {
                 self.json_as_text(at);
             }
-            texts.extend(text_of(part));
         }
-        match texts.as_slice() {
-            [one] => json::write_str(out, one),
-            all => json::write_str(out, &all.join(&self.options.text_separator)),
+        if let [(_, one)] = contents.parts.as_slice() {
+            return json::write_str(out, text_of(one).unwrap_or_default());
         }
+        let texts: Vec<_> = contents.parts.iter().filter_map(|it| text_of(it.1)).collect();
+        json::write_str(out, &texts.join(&self.options.text_separator));
     }
 
     fn json_as_text(&mut self, at: usize) {

@@ -45,16 +45,15 @@ impl Writer<'_> {
 
     /// The texts of parts as one string.
     pub(super) fn joined(&mut self, parts: &[(usize, &Part)], out: &mut Vec<u8>) {
-        let mut texts = Vec::with_capacity(parts.len());
         for (at, part) in parts {
             self.losses.foreign(part.extra(), None, Some(*at));
             self.note_json(*at, part);
-            texts.extend(text_of(part));
         }
-        match texts.as_slice() {
-            [one] => json::write_str(out, one),
-            all => json::write_str(out, &all.join(&self.options.text_separator)),
+        if let [(_, one)] = parts {
+            return json::write_str(out, text_of(one).unwrap_or_default());
         }
+        let texts: Vec<_> = parts.iter().filter_map(|it| text_of(it.1)).collect();
+        json::write_str(out, &texts.join(&self.options.text_separator));
     }
 
     /// Parts as an array.
