@@ -2,12 +2,34 @@
 //!
 //! Nothing that arrives is executed: a call stays pending until the application starts it.
 
-use super::{ToolPart, Turn, TurnAction, TurnError, TurnPart};
+use std::collections::BTreeMap;
+
+use super::{ToolAction, ToolPart, ToolStatus, Turn, TurnAction, TurnError, TurnPart};
 use crate::{FinishReason, RawJson, StreamEvent, ToolCall, Usage};
 
-/// Which channel wrote the last text part: text and refusals do not mix in one.
+/// What is known of the events before, beside what the turn itself says.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Progress {
+    /// Which channel wrote the last text part.
+    channel: Channel,
+    /// The parts of the calls that are open, by their number. Without it they are looked for.
+    open: Option<BTreeMap<u32, usize>>,
+}
+
+impl Progress {
+    /// Of a stream that is followed from this turn on: finding a call costs no look at the parts.
+    pub(super) fn following(turn: &Turn) -> Self {
+        let numbers = turn.parts.iter().enumerate().filter_map(|(at, it)| match it {
+            TurnPart::Tool(it) => it.stream_index.map(|number| (number, at)),
+            _ => None,
+        });
+        Self { channel: Channel::Text, open: Some(numbers.collect()) }
+    }
+}
+
+/// Text and refusals do not mix in one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Channel {
+enum Channel {
     #[default]
     Text,
     Refusal,
@@ -39,31 +61,33 @@ impl Turn {
         if event.choice() != 0 {
             return Ok(());
         }
-        self.apply_after(event, &mut Channel::Text)
+        self.apply_after(event, &mut Progress::default())
     }
 
-    /// Takes an event of any choice in, given the channel of the last text part.
+    /// Takes an event of any choice in, given what is known of those before.
     pub(super) fn apply_after(
         &mut self,
         event: &StreamEvent<'_>,
-        channel: &mut Channel,
+        progress: &mut Progress,
     ) -> Result<(), TurnError> {
         match event {
-            StreamEvent::TextDelta { text, .. } => self.extend_text(text, Channel::Text, channel),
+            StreamEvent::TextDelta { text, .. } => {
+                self.extend_text(text, Channel::Text, &mut progress.channel)
+            }
             StreamEvent::RefusalDelta { text, .. } => {
-                self.extend_text(text, Channel::Refusal, channel)
+                self.extend_text(text, Channel::Refusal, &mut progress.channel)
             }
             StreamEvent::ReasoningDelta { text, .. } => self.append_reasoning(text),
             StreamEvent::ToolCallBegin { index, id, name, .. } => {
-                self.begin_call(*index, id.as_deref().unwrap_or_default(), name)
+                self.begin_call(*index, id.as_deref().unwrap_or_default(), name, progress)
             }
             StreamEvent::ToolCallDelta { index, arguments, .. } => {
-                let tool = self.open_call(*index)?;
+                let tool = self.open_call(*index, progress)?;
                 tool.input_text.get_or_insert_default().push_str(arguments);
                 Ok(())
             }
             StreamEvent::ToolCall { index, call, complete, .. } => {
-                self.end_call(*index, call, *complete)
+                self.end_call(*index, call, *complete, progress)
             }
             StreamEvent::Usage { usage, .. } => {
                 self.metadata.insert("usage", usage_json(usage));
@@ -93,36 +117,62 @@ impl Turn {
         Ok(())
     }
 
-    fn begin_call(&mut self, index: u32, id: &str, name: &str) -> Result<(), TurnError> {
+    fn begin_call(
+        &mut self,
+        index: u32,
+        id: &str,
+        name: &str,
+        progress: &mut Progress,
+    ) -> Result<(), TurnError> {
         self.expect_open(TurnAction::Part)?;
-        if self.open_call(index).is_ok() {
+        if self.open_call(index, progress).is_ok() {
             return Err(TurnError::CallOpen { index });
+        }
+        if let Some(open) = &mut progress.open {
+            open.insert(index, self.parts.len());
         }
         let tool = ToolPart { stream_index: Some(index), ..ToolPart::new(id, name) };
         self.push_part(TurnPart::Tool(tool))
     }
 
     /// Ends a call that is open, or takes a whole one in of which no beginning was seen.
-    fn end_call(&mut self, index: u32, call: &ToolCall, complete: bool) -> Result<(), TurnError> {
-        if self.open_call(index).is_err() {
-            self.begin_call(index, &call.id, &call.name)?;
+    fn end_call(
+        &mut self,
+        index: u32,
+        call: &ToolCall,
+        complete: bool,
+        progress: &mut Progress,
+    ) -> Result<(), TurnError> {
+        if self.open_call(index, progress).is_err() {
+            self.begin_call(index, &call.id, &call.name, progress)?;
         }
-        let tool = self.open_call(index)?;
+        let tool = self.open_call(index, progress)?;
+        if !complete {
+            // Looked at first, so that a refused event changes nothing.
+            tool.expect(ToolAction::CutOff, &[ToolStatus::Pending])?;
+        }
         tool.id.clone_from(&call.id);
         tool.tool.clone_from(&call.name);
         tool.set_arguments(call.arguments.text());
         tool.stream_index = None;
-        if complete { Ok(()) } else { tool.cut_off() }
+        if !complete {
+            tool.cut_off()?;
+        }
+        if let Some(open) = &mut progress.open {
+            open.remove(&index);
+        }
+        Ok(())
     }
 
-    /// The part of the open call of this number, looked for from the end, where it mostly is.
-    fn open_call(&mut self, index: u32) -> Result<&mut ToolPart, TurnError> {
-        let tools = self.parts.iter_mut().rev().filter_map(|it| match it {
-            TurnPart::Tool(it) => Some(it),
-            _ => None,
-        });
-        let mut open = tools.filter(|it| it.stream_index == Some(index));
-        open.next().ok_or(TurnError::NoOpenCall { index })
+    /// The part of the open call of this number; where nothing is known of the events before, it is
+    /// looked for from the end, where it mostly is.
+    fn open_call(&mut self, index: u32, progress: &Progress) -> Result<&mut ToolPart, TurnError> {
+        let is_it = |it: &&mut ToolPart| it.stream_index == Some(index);
+        let found = match &progress.open {
+            Some(open) => open.get(&index).and_then(|at| tool_of(self.parts.get_mut(*at)?)),
+            None => self.parts.iter_mut().rev().filter_map(tool_of).find(is_it),
+        };
+        found.filter(is_it).ok_or(TurnError::NoOpenCall { index })
     }
 
     /// Cuts off the calls that are still open and closes the turn, if it is not closed.
@@ -141,6 +191,10 @@ impl Turn {
             self.finish_reason = reason.as_str().to_owned();
         }
     }
+}
+
+fn tool_of(part: &mut TurnPart) -> Option<&mut ToolPart> {
+    if let TurnPart::Tool(it) = part { Some(it) } else { None }
 }
 
 /// The provider's object, else the numbers as an event has them.

@@ -1,7 +1,7 @@
 //! A turn while its stream runs (OA-25): what there is so far, and a well-formed end whenever the
 //! stream stops.
 
-use super::{ToolPart, Turn, TurnError, apply::Channel};
+use super::{ToolPart, Turn, TurnError, apply::Progress};
 use crate::{FinishReason, StreamEvent};
 
 /// Builds a turn from stream events; it can be looked at at any time.
@@ -25,7 +25,7 @@ use crate::{FinishReason, StreamEvent};
 pub struct TurnBuilder {
     turn: Turn,
     choice: u32,
-    channel: Channel,
+    progress: Progress,
     has_error: bool,
 }
 
@@ -37,10 +37,11 @@ impl TurnBuilder {
 
     /// Goes on with this turn, taking the events of one choice; others are ignored.
     pub fn for_choice(turn: Turn, choice: u32) -> Self {
-        Self { turn, choice, channel: Channel::Text, has_error: false }
+        let progress = Progress::following(&turn);
+        Self { turn, choice, progress, has_error: false }
     }
 
-    /// Takes one event in. Costs the text that is added, and a look at the calls that are open.
+    /// Takes one event in. Costs the text that is added.
     ///
     /// # Errors
     /// As [`Turn::apply`].
@@ -49,7 +50,7 @@ impl TurnBuilder {
             return Ok(());
         }
         self.has_error |= matches!(event, StreamEvent::Error { .. });
-        self.turn.apply_after(event, &mut self.channel)
+        self.turn.apply_after(event, &mut self.progress)
     }
 
     /// The turn so far: not finished unless the stream said so.

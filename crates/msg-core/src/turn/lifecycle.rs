@@ -100,7 +100,8 @@ impl ToolPart {
         Ok(())
     }
 
-    fn expect(&self, action: ToolAction, from: &[ToolStatus]) -> Result<(), TurnError> {
+    /// Refuses a step that does not exist from the state that it is in.
+    pub(super) fn expect(&self, action: ToolAction, from: &[ToolStatus]) -> Result<(), TurnError> {
         if from.contains(&self.status) {
             return Ok(());
         }
