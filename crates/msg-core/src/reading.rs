@@ -90,11 +90,16 @@ impl<'a, 'r> Source<'a, 'r> {
     pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, Error> {
         let start = self.reader.next_offset();
         let it = self.reader.string().map_err(|it| self.fail(it))?;
-        if it.lone_surrogate {
+        self.note_surrogate(it.lone_surrogate, start);
+        Ok(it.text)
+    }
+
+    /// Notes half a surrogate pair in a text that was read from `start` on.
+    pub(crate) fn note_surrogate(&mut self, is_lone: bool, start: usize) {
+        if is_lone {
             let span = start..self.reader.offset();
             self.warn("message::lone-surrogate", "lone surrogate escape read as U+FFFD", span);
         }
-        Ok(it.text)
     }
 
     /// Takes a null, if one is next.

@@ -141,8 +141,9 @@ fn read_content(source: &mut Source<'_, '_>) -> Result<Body, Error> {
         (None, Some("Json"), Some(value)) => Ok(Body::Json(value)),
         (None, Some("Text"), Some(value)) if value.text().starts_with('"') => {
             // The value may stand before the type, so that it was read as a raw one.
-            let text = &value.text()[1..value.text().len() - 1];
-            Ok(Body::Text(crate::json::unescape(text).text.into_owned()))
+            let it = crate::json::unescape(&value.text()[1..value.text().len() - 1]);
+            source.note_surrogate(it.lone_surrogate, start);
+            Ok(Body::Text(it.text.into_owned()))
         }
         _ => Err(unknown_content(source, start)),
     }

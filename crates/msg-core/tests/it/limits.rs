@@ -183,3 +183,20 @@ fn unescaping_never_panics() {
         msg_core::json::unescape(source);
     }
 }
+
+/// Half a surrogate pair in known text is reported, wherever the text stands.
+#[test]
+fn lone_surrogates_are_reported() {
+    let documents = [
+        r#"[{"role":"User","content":{"Text":"\ud800"}}]"#,
+        r#"[{"role":"User","content":{"value":"\ud800","type":"Text"}}]"#,
+        r#"[{"role":"User","content":"\ud800"}]"#,
+    ];
+    for json in documents {
+        let mut report = Report::default();
+        let messages = agent::read(json.as_bytes(), &mut report).unwrap();
+        assert_eq!(messages, [Message::user("\u{FFFD}")]);
+        assert_eq!(report.len(), 1, "{json}");
+        assert!(report.iter().all(|it| it.code == "message::lone-surrogate"));
+    }
+}
