@@ -79,7 +79,11 @@ pub fn pending(n: usize) -> Vec<Message> {
 fn calling(first: usize, n: usize) -> Message {
     let mut message = Message::new(Role::Assistant);
     message.parts.extend((first..first + n).map(|at| {
-        Part::ToolCall(ToolCall::new(format!("call_{at:020}"), "read_file", r#"{"path": "src/lib.rs"}"#))
+        Part::ToolCall(ToolCall::new(
+            format!("call_{at:020}"),
+            "read_file",
+            r#"{"path": "src/lib.rs"}"#,
+        ))
     }));
     message
 }

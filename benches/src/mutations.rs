@@ -59,7 +59,9 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
     ("result dropped", |c, d| drop_one(c, d, is_tool)),
     ("all results dropped", |c, _| c.retain(|it| !is_tool(it))),
     ("call message dropped", |c, d| drop_one(c, d, has_calls)),
-    ("one call of a message dropped", |c, d| with_call_part(c, d, |parts, at| drop(parts.remove(at)))),
+    ("one call of a message dropped", |c, d| {
+        with_call_part(c, d, |parts, at| drop(parts.remove(at)))
+    }),
     ("user message dropped", |c, d| drop_one(c, d, is_user)),
     ("all user messages dropped", |c, _| c.retain(|it| !is_user(it))),
     ("any message dropped", |c, d| drop_one(c, d, |_| true)),
@@ -101,7 +103,9 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
     ("front cut off", |c, d| drop(c.drain(..d.below(c.len())))),
     ("end cut off", |c, d| c.truncate(1 + d.below(c.len()))),
     ("calls pending at the end", |c, _| {
-        c.push(Message::new(Role::Assistant).with_part(call("pending_1")).with_part(call("pending_2")));
+        c.push(
+            Message::new(Role::Assistant).with_part(call("pending_1")).with_part(call("pending_2")),
+        );
     }),
     ("begins with the assistant", |c, _| drop(c.drain(..2))),
     ("begins with a greeting", |c, _| c.insert(0, Message::assistant("Welcome."))),
@@ -117,13 +121,17 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
     ("result of another id", |c, d| with_result(c, d, |it| it.call_id = "ghost".to_owned())),
     ("ids with other characters", |c, _| all_ids(c, |it| it.replace('_', ".") + ":0")),
     ("ids too long", |c, _| all_ids(c, |it| it.to_owned() + &"x".repeat(60))),
-    ("orphan result", |c, d| insert_at(c, d, |_| true, Message::tool_result("lost", "lost content"))),
+    ("orphan result", |c, d| {
+        insert_at(c, d, |_| true, Message::tool_result("lost", "lost content"))
+    }),
     ("call without a name", |c, d| with_call(c, d, |it| it.name.clear())),
     ("call without a name, result named", |c, d| {
         with_call(c, d, |it| it.name.clear());
         c.iter_mut().flat_map(|it| &mut it.parts).for_each(name_result);
     }),
-    ("tool name with other characters", |c, d| with_call(c, d, |it| it.name = "files.read!".into())),
+    ("tool name with other characters", |c, d| {
+        with_call(c, d, |it| it.name = "files.read!".into())
+    }),
     ("call without a kind", |c, d| with_call(c, d, |it| it.kind = CallKind::Unspecified)),
     ("arguments cut off", |c, d| with_call(c, d, |it| it.arguments = "{\"path\": \"sr".into())),
     ("arguments empty", |c, d| with_call(c, d, |it| it.arguments = "".into())),
@@ -132,7 +140,9 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
     }),
     ("arguments no object", |c, d| with_call(c, d, |it| it.arguments = "[1]".into())),
     ("user message without text", |c, d| with(c, d, is_user, |it| it.parts.clear())),
-    ("answer of white space", |c, d| with(c, d, is_assistant, |it| it.parts[0] = Part::text(" \n"))),
+    ("answer of white space", |c, d| {
+        with(c, d, is_assistant, |it| it.parts[0] = Part::text(" \n"))
+    }),
     ("results in one tool message", merge_tools),
     ("result in a user message", |c, d| with(c, d, is_tool, |it| it.role = Role::User)),
     ("call in a user message", |c, d| with(c, d, is_user, |it| it.parts.push(call("by_user")))),
@@ -141,10 +151,12 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
         with(c, d, is_tool, |it| it.parts = vec![Part::text("bare content")]);
     }),
     ("empty tool message", |c, d| insert_at(c, d, |_| true, Message::new(Role::Tool))),
-    ("summary with a second call", |c, d| with(c, d, has_calls, |it| {
-        let summary = ToolCall::new("summary", "execute_task_and_return_summary", "{}");
-        it.parts.insert(0, Part::ToolCall(summary));
-    })),
+    ("summary with a second call", |c, d| {
+        with(c, d, has_calls, |it| {
+            let summary = ToolCall::new("summary", "execute_task_and_return_summary", "{}");
+            it.parts.insert(0, Part::ToolCall(summary));
+        })
+    }),
     ("parallel calls in messages of their own", calls_apart),
     ("two neighbours swapped", |c, d| {
         let at = d.below(c.len() - 1);
@@ -225,7 +237,8 @@ fn insert_at(c: &mut Vec<Message>, d: &mut Dice, before: fn(&Message) -> bool, m
 fn with_call_part(c: &mut [Message], d: &mut Dice, edit: fn(&mut Vec<Part>, usize)) {
     if let Some(at) = one(c, d, has_calls) {
         let parts = &mut c[at].parts;
-        let calls: Vec<usize> = (0..parts.len()).filter(|it| parts[*it].as_tool_call().is_some()).collect();
+        let calls: Vec<usize> =
+            (0..parts.len()).filter(|it| parts[*it].as_tool_call().is_some()).collect();
         edit(parts, calls[d.below(calls.len())]);
     }
 }
@@ -316,7 +329,8 @@ fn merge_tools(c: &mut Vec<Message>, _: &mut Dice) {
 fn calls_apart(c: &mut Vec<Message>, _: &mut Dice) {
     let mut apart = Vec::new();
     for mut message in std::mem::take(c) {
-        let calls = message.parts.extract_if(.., |it| it.as_tool_call().is_some()).collect::<Vec<_>>();
+        let calls =
+            message.parts.extract_if(.., |it| it.as_tool_call().is_some()).collect::<Vec<_>>();
         if !message.parts.is_empty() {
             apart.push(message);
         }

@@ -26,13 +26,16 @@ fn over_bytes(cases: u32, length: usize, test: impl Fn(&[u8])) {
     }
 }
 
+/// What answers the requests for summaries.
+type Answer = Box<dyn Fn(&SummaryRequest) -> Result<String, SummaryError>>;
+
 /// What a law is tried on, owned.
 struct Setup {
     messages: Vec<Message>,
     budget: Option<Budget>,
     pipeline: Pipeline,
     counter: u8,
-    answer: Box<dyn Fn(&SummaryRequest) -> Result<String, SummaryError>>,
+    answer: Answer,
 }
 
 impl Setup {
