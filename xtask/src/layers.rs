@@ -41,7 +41,13 @@ pub(crate) const LAYERS: &[Room] = &[
     room("testkit", OUTSIDE, &[], &[], 1),
     room("doc-examples", OUTSIDE, &[], LIBRARIES, 0),
     room("xtask", OUTSIDE, &[], &[], 0),
-    room("benches", OUTSIDE, &["msg-core"], LIBRARIES, 0),
+    room(
+        "benches",
+        OUTSIDE,
+        &["msg-core"],
+        &["msg-chainast", "msg-compact", "msg-file", "msg-openai", "msg-xml"],
+        0,
+    ),
     room(
         "msg-fuzz",
         OUTSIDE,
