@@ -126,9 +126,16 @@ impl Args {
         let mut out = self.output.open(&input)?;
         let mut run = Run::new(job);
         let mut block = vec![0; 64 << 10];
-        let mut reader = (&mut input.reader).take(self.max_bytes);
+        let mut reader = (&mut input.reader).take(self.max_bytes.saturating_add(1));
+        let mut taken = 0;
         loop {
             let n = reader.read(&mut block).map_err(|it| Failure::read(&name, it))?;
+            taken += n as u64;
+            if taken > self.max_bytes {
+                let limit = self.max_bytes;
+                let text = format!("it has more than {limit} bytes (--max-bytes raises the limit)");
+                return Err(Failure::read(&name, std::io::Error::other(text)));
+            }
             if n == 0 || !run.feed(&block[..n]) {
                 break;
             }
@@ -140,7 +147,8 @@ impl Args {
             text.push(b'\n');
         } else {
             text = for_people(&res).into_bytes();
-            cx.note(&render::diagnostics(&res.diagnostics, &name, &Quotes::default(), cx.color_err));
+            let found = with_places(&res.diagnostics);
+            cx.note(&render::diagnostics(&found, &name, &Quotes::default(), cx.color_err));
         }
         out.write(&text)?;
         out.finish()?;
@@ -245,6 +253,17 @@ impl Job {
         };
         res.write(form, self.options.events.then_some(events), out);
     }
+}
+
+/// What was found, with its byte in the sentence: there is no line of text to point at.
+fn with_places(found: &[Diagnostic]) -> Vec<Diagnostic> {
+    let mut found = found.to_vec();
+    for it in &mut found {
+        if let Some(at) = it.at.start {
+            it.message.push_str(&format!(", at byte {at}"));
+        }
+    }
+    found
 }
 
 /// The texts and calls, as they would be read.

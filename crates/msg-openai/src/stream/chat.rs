@@ -153,7 +153,7 @@ impl ChatAssembler {
         let is_error = chunk.object.and_then(Raw::text).is_some_and(|it| it == "error");
         let error = match chunk.error.and_then(ProviderError::of_member) {
             Some(error) => error,
-            None if is_error || (named && chunk.choices.is_none()) => {
+            None if is_error || (named && !chunk.choices.is_some_and(Raw::is_array)) => {
                 ProviderError::of_object(whole)
             }
             None => return false,
