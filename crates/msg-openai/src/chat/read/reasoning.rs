@@ -71,7 +71,11 @@ fn read_blocks<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Vec<Part
         let block = reader.raw().ok()?;
         res.push(Part::Reasoning(thinking(block, cx).or_else(|| redacted(block, cx))?));
     }
-    (!res.is_empty()).then_some(res)
+    // Blocks that say nothing at all are a member without information (MS-6).
+    let says = |it: &Reasoning| {
+        !it.display_text().is_empty() || it.signature.is_some() || it.redacted.is_some()
+    };
+    res.iter().filter_map(Part::as_reasoning).any(says).then_some(res)
 }
 
 fn thinking<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Reasoning> {
