@@ -199,13 +199,21 @@ pub(crate) fn results_stand_with_their_calls(
     let mended = flat(&chain);
     let mut last = 0;
     for (at, message) in messages.iter().enumerate() {
-        if named.contains(&at) || !once(message, messages) || !once(message, &mended) {
+        let marked = is_marked(message);
+        if named.contains(&at) || !marked || !once(message, messages) || !once(message, &mended) {
             continue;
         }
         let place = mended.iter().position(|it| it == message).unwrap_or_default();
         assert!(place >= last, "message {at} came to stand before an earlier one\n{edits:?}");
         last = place;
     }
+}
+
+/// Whether a message says something that others do not say by chance: an empty one may be mistaken for
+/// another that was mended.
+fn is_marked(message: &Message) -> bool {
+    let results = message.tool_results().map(|it| it.content.text());
+    results.chain([message.text()]).any(|it| it.trim().starts_with("text "))
 }
 
 /// The message whose result took the place of a dropped one.
