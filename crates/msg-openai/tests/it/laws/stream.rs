@@ -323,13 +323,18 @@ pub(crate) fn assembling_again_changes_nothing(res: &Assembled) {
         // A chunk cannot tell calls of one id apart, nor has it a place for what is not OpenAI's.
         let is_foreign = |it: &msg_core::Part| it.kind() == "other" || it.kind() == "audio";
         let has_kinds = choice.message.tool_calls().any(|it| it.kind != CallKind::Function);
-        // An Anthropic block that never ended looks like one that had nothing to say.
+        // Of an Anthropic block that never ended a chunk cannot tell that it did not.
         let is_cut = choice.finish.as_ref().is_some_and(FinishReason::is_cut);
-        let has_blank = choice.message.tool_calls().any(|it| it.arguments.text().trim().is_empty());
+        let looks_whole =
+            |text: &str| text.trim().is_empty() || classify(text) == TextState::Object;
+        let is_unended = choice
+            .message
+            .tool_calls()
+            .any(|it| choice.incomplete.contains(&it.id) && looks_whole(it.arguments.text()));
         if !res.complete
             || has_twins(&ids)
             || has_kinds
-            || (has_blank && !is_cut)
+            || (is_unended && !is_cut)
             || choice.message.parts.iter().any(is_foreign)
         {
             continue;
