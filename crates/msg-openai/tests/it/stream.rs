@@ -143,6 +143,11 @@ fn laws_hold_for_cases_and_recordings() {
             laws::may_stop_anywhere(case.bytes(), case.options(), at);
         }
     });
+    for case in testkit::cases!("stream/regressions").cases() {
+        for provider in laws::PROVIDERS {
+            all_laws(&case.bytes, laws::options(provider));
+        }
+    }
     for case in testkit::cases!("stream/captures").cases() {
         all_laws(&case.bytes, StreamOptions::default());
         for at in (0..case.bytes.len()).step_by(13) {
