@@ -51,7 +51,7 @@ impl ChainAst {
             None if !plan.mends => ChainAst::build(messages),
             profile => {
                 let mended = mend_for(messages, plan, options, profile, ids, &mut report);
-                ChainAst::build(mended.into_iter().map(|it| it.message))
+                ChainAst::build(mended.into_iter().map(|it| it.message).collect())
             }
         };
         span.record("sections", chain.sections().len());

@@ -46,7 +46,7 @@ impl ChainAst {
         let items = messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)).collect();
         let (items, mut report) = conform(items, profile, ids, &HashMap::new());
         report.sort_by_key(position);
-        *self = ChainAst::build(items.into_iter().map(|it| it.message));
+        *self = ChainAst::build(items.into_iter().map(|it| it.message).collect());
         span.record("sections", self.sections().len());
         span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
         report

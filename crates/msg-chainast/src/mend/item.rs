@@ -14,21 +14,39 @@ pub(crate) struct Item {
 pub(crate) struct Origin {
     /// The input message; for an inserted one, the message that made it necessary.
     pub(crate) message: usize,
-    /// The place of each part, where it is not simply the message's part of that index.
-    parts: Option<Vec<(usize, usize)>>,
+    parts: Places,
+}
+
+/// Where the parts of a message came from: message and part.
+#[derive(Debug)]
+enum Places {
+    /// From the parts of the same index of the message.
+    Own,
+    /// The only part from there.
+    One((usize, usize)),
+    /// Each from there.
+    Each(Vec<(usize, usize)>),
 }
 
 impl Item {
-    /// A message of the input, as it came.
+    /// A message of the input, as it came, or one that was inserted for a message of the input.
     pub(crate) fn whole(message: Message, at: usize) -> Self {
-        Item { message, origin: Origin { message: at, parts: None } }
+        Item { message, origin: Origin { message: at, parts: Places::Own } }
+    }
+
+    /// A new message with one part that came from somewhere.
+    pub(crate) fn of_part(mut message: Message, part: Part, place: (usize, usize)) -> Self {
+        message.parts = vec![part];
+        Item { message, origin: Origin { message: place.0, parts: Places::One(place) } }
     }
 
     /// Where a part came from.
     pub(crate) fn place(&self, part: usize) -> (usize, usize) {
+        let own = (self.origin.message, part);
         match &self.origin.parts {
-            Some(places) => places.get(part).copied().unwrap_or((self.origin.message, part)),
-            None => (self.origin.message, part),
+            Places::Own => own,
+            Places::One(place) => *place,
+            Places::Each(places) => places.get(part).copied().unwrap_or(own),
         }
     }
 
@@ -46,21 +64,15 @@ impl Item {
 
     /// Keeps the parts for which the predicate, given the index, holds.
     pub(crate) fn retain_parts(&mut self, mut keep: impl FnMut(usize, &Part) -> bool) {
-        let mut at = 0;
-        let kept: Vec<bool> =
-            self.message.parts.iter().enumerate().map(|(i, it)| keep(i, it)).collect();
-        if kept.iter().all(|it| *it) {
-            return;
-        }
-        let mut at_place = 0;
-        self.places().retain(|_| {
-            at_place += 1;
-            kept[at_place - 1]
-        });
-        self.message.parts.retain(|_| {
-            at += 1;
-            kept[at - 1]
-        });
+        let parts = self.message.parts.iter().enumerate();
+        let Some(first) = parts.clone().find(|it| !keep(it.0, it.1)).map(|it| it.0) else { return };
+        let mut kept: Vec<bool> = vec![true; first];
+        kept.push(false);
+        kept.extend(parts.skip(first + 1).map(|it| keep(it.0, it.1)));
+        let mut place = kept.iter();
+        self.places().retain(|_| place.next().copied().unwrap_or(true));
+        let mut part = kept.iter();
+        self.message.parts.retain(|_| part.next().copied().unwrap_or(true));
     }
 
     /// Takes the parts from this index on, with their places.
@@ -70,8 +82,7 @@ impl Item {
     }
 
     /// Puts all parts of another message behind these; its name and extra members fill gaps (CA-25).
-    pub(crate) fn merge(&mut self, other: Item) {
-        let mut other = other;
+    pub(crate) fn merge(&mut self, mut other: Item) {
         let places = std::mem::take(other.places());
         self.places().extend(places);
         self.message.parts.append(&mut other.message.parts);
@@ -82,8 +93,18 @@ impl Item {
     }
 
     fn places(&mut self) -> &mut Vec<(usize, usize)> {
-        let message = self.origin.message;
         let n_parts = self.message.parts.len();
-        self.origin.parts.get_or_insert_with(|| (0..n_parts).map(|part| (message, part)).collect())
+        let places = (0..n_parts).map(|part| self.place(part));
+        let each = match &self.origin.parts {
+            Places::Each(_) => None,
+            _ => Some(places.collect()),
+        };
+        if let Some(each) = each {
+            self.origin.parts = Places::Each(each);
+        }
+        match &mut self.origin.parts {
+            Places::Each(places) => places,
+            _ => unreachable!("because it was just made"),
+        }
     }
 }

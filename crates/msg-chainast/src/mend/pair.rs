@@ -44,9 +44,8 @@ impl Mender<'_> {
         let place = (at.message as usize, at.part as usize);
         let call = self.call_for(slot);
         let id = call.id.clone();
-        let mut item = Item::whole(Message::new(Role::Assistant), place.0);
-        item.push_part(Part::ToolCall(call), place);
-        self.items.push(item);
+        let message = Message::new(Role::Assistant);
+        self.items.push(Item::of_part(message, Part::ToolCall(call), place));
         self.plan.slots[slot as usize].natural = false;
         self.result(slot, &id);
     }
@@ -112,9 +111,8 @@ impl Mender<'_> {
         let Some(Part::ToolCall(call)) = self.items[at].message.parts.get(part) else { return };
         let mut result = ToolResult::new(call.id.as_str(), self.options.placeholder_text());
         result.name = Some(call.name.clone());
-        let mut item = Item::whole(Message::new(Role::Tool), place.0);
-        item.push_part(Part::ToolResult(result), place);
-        self.items.push(item);
+        let message = Message::new(Role::Tool);
+        self.items.push(Item::of_part(message, Part::ToolResult(result), place));
     }
 
     /// Takes removed calls, and results that were moved, out of the assistant message.

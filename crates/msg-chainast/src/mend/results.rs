@@ -56,9 +56,7 @@ impl Mender<'_> {
                 self.items.push(item);
             }
             _ => {
-                let mut item = Item::whole(Message::new(Role::Tool), message as usize);
-                item.push_part(part, at);
-                self.items.push(item);
+                self.items.push(Item::of_part(Message::new(Role::Tool), part, at));
             }
         }
     }

@@ -1,62 +1,58 @@
 //! A tree from the messages of a valid chain (CA-3). It checks nothing: that the messages are a chain,
 //! the walk has said before.
 
+use std::vec::IntoIter;
+
 use msg_core::Message;
 
-use super::{ChainAst, Header, Section, pair::BodyPair, sizes::Sizes};
+use super::{ChainAst, Header, Section, pair::BodyPair};
 use crate::walk::{Reading, RolePart, read_role};
 
 impl ChainAst {
-    /// Sorts the messages of a valid chain into sections; they are moved, not copied.
-    pub(crate) fn build(messages: impl IntoIterator<Item = Message>) -> Self {
+    /// Sorts the messages of a valid chain into sections; they are moved, not copied. Each list of the tree
+    /// is allocated once, for what it will hold.
+    pub(crate) fn build(messages: Vec<Message>) -> Self {
+        let users = messages.iter().filter(|it| role_of(it) == RolePart::User).count();
         let mut chain = ChainAst::new();
-        for message in messages {
-            chain.push_message(message);
+        chain.sections.reserve_exact(users.max(1));
+        let mut rest = messages.into_iter();
+        while !rest.as_slice().is_empty() {
+            let section = take_section(&mut rest);
+            chain.sizes += section.sizes;
+            chain.sections.push(section);
         }
         chain
     }
-
-    fn push_message(&mut self, message: Message) {
-        let sizes = Sizes::of(&message);
-        self.sizes += sizes;
-        let role = match read_role(&message) {
-            Reading::Known(role) => role,
-            // The walk leaves no other message in a chain.
-            _ => RolePart::User,
-        };
-        let begins = match (role, self.sections.last()) {
-            (_, None) => true,
-            (RolePart::User, Some(it)) => it.header.user.is_some() || !it.body.is_empty(),
-            _ => false,
-        };
-        if begins {
-            self.sections.push(Section::default());
-        }
-        let section = self.sections.last_mut().expect("because one was begun if there was none");
-        section.sizes += sizes;
-        match role {
-            RolePart::System => section.header.put_system(message, sizes),
-            RolePart::User => section.header.put_user(message, sizes),
-            RolePart::Assistant => {
-                section.body.push(BodyPair { assistant: message, tools: Vec::new(), sizes });
-            }
-            RolePart::Tool => {
-                let pair = section.body.last_mut().expect("because a result follows its call");
-                pair.sizes += sizes;
-                pair.tools.push(message);
-            }
-        }
-    }
 }
 
-impl Header {
-    fn put_system(&mut self, message: Message, sizes: Sizes) {
-        self.system = Some(message);
-        self.sizes += sizes;
+/// Takes the messages up to the next user message that begins a section; at least one.
+fn take_section(rest: &mut IntoIter<Message>) -> Section {
+    let system = next_if(rest, RolePart::System);
+    let user = next_if(rest, RolePart::User);
+    let mut header = Header::new(system, user);
+    let is_assistant = |it: &&Message| role_of(it) == RolePart::Assistant;
+    let until_user = rest.as_slice().iter().take_while(|it| role_of(it) != RolePart::User);
+    let mut body = Vec::with_capacity(until_user.filter(is_assistant).count());
+    while let Some(assistant) = next_if(rest, RolePart::Assistant) {
+        let tools = rest.as_slice().iter().take_while(|it| role_of(it) == RolePart::Tool).count();
+        body.push(BodyPair::new(assistant, rest.by_ref().take(tools).collect()));
     }
+    if header.sizes.messages == 0 && body.is_empty() {
+        // The walk leaves no such message; one message a section is what keeps this loop moving.
+        header = Header::new(None, rest.next());
+    }
+    Section::new(header, body)
+}
 
-    fn put_user(&mut self, message: Message, sizes: Sizes) {
-        self.user = Some(message);
-        self.sizes += sizes;
+fn next_if(rest: &mut IntoIter<Message>, role: RolePart) -> Option<Message> {
+    let fits = rest.as_slice().first().is_some_and(|it| role_of(it) == role);
+    if fits { rest.next() } else { None }
+}
+
+fn role_of(message: &Message) -> RolePart {
+    match read_role(message) {
+        Reading::Known(role) => role,
+        // The walk leaves no other message in a chain.
+        _ => RolePart::User,
     }
 }
