@@ -196,6 +196,16 @@ impl Book {
         self.by_ordinal.len()
     }
 
+    /// The largest number in use, or reserved.
+    pub(crate) fn largest(&self) -> u128 {
+        self.largest
+    }
+
+    /// Gives no number up to this one.
+    pub(crate) fn reserve(&mut self, largest: u128) {
+        self.largest = self.largest.max(largest);
+    }
+
     /// The next number for a cell without an id.
     pub(crate) fn next_id(&self) -> u128 {
         self.largest + 1

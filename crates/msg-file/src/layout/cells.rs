@@ -35,9 +35,7 @@ pub(super) fn cells(
         draft.define(found);
         out.push(draft.finish(source, i + 1, line));
     }
-    for (i, block) in blocks {
-        bind_footnotes(source, &mut out[..=i], block, found);
-    }
+    bind_footnotes(source, &mut out, &blocks, found);
     for cell in &out {
         if cell.definition.is_none()
             && cell.attrs.is_empty()
@@ -311,29 +309,36 @@ fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Findings) {
     }
 }
 
-/// Gives the definitions of a footnote block to the cells before it that have none (MF-10).
-fn bind_footnotes(source: &[u8], cells: &mut [Cell], block: Span, found: &mut Findings) {
+/// Gives the definitions of footnote blocks to the cells up to them that have none (MF-10). Each cell
+/// is looked at once, however many blocks there are.
+fn bind_footnotes(
+    source: &[u8],
+    cells: &mut [Cell],
+    blocks: &[(usize, Span)],
+    found: &mut Findings,
+) {
     let mut waiting: HashMap<&[u8], usize> = HashMap::new();
-    for (i, cell) in cells.iter().enumerate() {
-        if let (None, None, Some(id)) = (cell.definition, cell.defined_id, cell.head.id) {
-            waiting.insert(id.of(source), i);
+    let mut next = 0;
+    for &(last, block) in blocks {
+        for (i, cell) in cells.iter().enumerate().take(last + 1).skip(next) {
+            if let (None, None, Some(id)) = (cell.definition, cell.defined_id, cell.head.id) {
+                waiting.insert(id.of(source), i);
+            }
         }
-    }
-    for line in lines(source, block.start, block.end).skip(1) {
-        let text = line.text(source);
-        let Some(def) = grammar::definition(text) else { continue };
-        let Some(i) = waiting.remove(def.id.of(text)) else { continue };
-        found.warning(
-            line.start,
-            "msgfile::definition-in-footnote-block",
-            "the definition stands in a footnote block",
-        );
-        let mut lexed = Lexed::default();
-        attributes(source, line, def.attrs, &mut lexed, found);
-        duplicates(source, line.start, &lexed, found);
-        let shift = |s: Span| Span::new(s.start + line.start, s.end + line.start);
-        cells[i].defined_id = Some(shift(def.id));
-        cells[i].ty = def.ty.map(shift);
-        cells[i].attrs = lexed.attrs;
+        next = last + 1;
+        for line in lines(source, block.start, block.end).skip(1) {
+            let text = line.text(source);
+            let Some(def) = grammar::definition(text) else { continue };
+            let Some(i) = waiting.remove(def.id.of(text)) else { continue };
+            let code = "msgfile::definition-in-footnote-block";
+            found.warning(line.start, code, "the definition stands in a footnote block");
+            let mut lexed = Lexed::default();
+            attributes(source, line, def.attrs, &mut lexed, found);
+            duplicates(source, line.start, &lexed, found);
+            let shift = |s: Span| Span::new(s.start + line.start, s.end + line.start);
+            cells[i].defined_id = Some(shift(def.id));
+            cells[i].ty = def.ty.map(shift);
+            cells[i].attrs = lexed.attrs;
+        }
     }
 }

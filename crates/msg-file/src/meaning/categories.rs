@@ -10,10 +10,48 @@ use std::sync::Arc;
 
 /// Whether a type, in lower case, is one of the languages of MF-14.
 pub(crate) fn is_language(lower: &str) -> bool {
-    const LANGUAGES: &str = " py python python3 ipython bash sh shell zsh fish powershell javascript js typescript ts \
-        node rust go c cpp c++ java kotlin ruby perl php lua r julia sql sqlite html json swift scala haskell ocaml \
-        elixir tcl lang ";
-    !lower.is_empty() && !lower.contains(' ') && LANGUAGES.contains(&format!(" {lower} "))
+    const LANGUAGES: &[&str] = &[
+        "py",
+        "python",
+        "python3",
+        "ipython",
+        "bash",
+        "sh",
+        "shell",
+        "zsh",
+        "fish",
+        "powershell",
+        "javascript",
+        "js",
+        "typescript",
+        "ts",
+        "node",
+        "rust",
+        "go",
+        "c",
+        "cpp",
+        "c++",
+        "java",
+        "kotlin",
+        "ruby",
+        "perl",
+        "php",
+        "lua",
+        "r",
+        "julia",
+        "sql",
+        "sqlite",
+        "html",
+        "json",
+        "swift",
+        "scala",
+        "haskell",
+        "ocaml",
+        "elixir",
+        "tcl",
+        "lang",
+    ];
+    LANGUAGES.contains(&lower)
 }
 
 fn type_text(cell: &Cell) -> Option<String> {

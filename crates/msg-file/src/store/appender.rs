@@ -3,7 +3,7 @@
 use super::disk::{self, Seen, at, hash, read_range};
 use super::keep::{Keep, Kept, recovered};
 use super::lock::Lock;
-use super::sidecar::{Content, Journal, Last};
+use super::sidecar::{Content, Journal, Last, Sidecar};
 use super::{Appended, Durability, Mended, Options, Reconcile, absolute};
 use crate::append::{joint, last_strong, resolve, verify, writable};
 use crate::book::Book;
@@ -31,6 +31,8 @@ pub struct Appender {
     /// What the file holds, as of `known`; nothing after a failure, then it is read again.
     state: Option<State>,
     keep: Keep,
+    /// The largest number ever given as an id, by anybody who kept a sidecar.
+    largest: u128,
     mended: Option<Mended>,
     warnings: Vec<Diagnostic>,
 }
@@ -74,7 +76,8 @@ impl Appender {
             super::replace::create(&real, &bytes)?;
         }
         let (keep, warnings) = (Keep::default(), Vec::new());
-        let mut it = Self { real, mode, options, state: None, keep, mended: None, warnings };
+        let mut it =
+            Self { real, mode, options, state: None, keep, largest: 0, mended: None, warnings };
         if missing && mode == Mode::MessageFile {
             return Ok(it);
         }
@@ -180,6 +183,7 @@ impl Appender {
         self.restore(&gone, &mut draft)?;
         let restored = draft.placed.len();
         let Some(state) = self.state.as_mut() else { return Ok(Vec::new()) };
+        state.book.reserve(self.largest);
         let cells = make(&state.book);
         for cell in cells {
             let (cell, id, level) = resolve(cell, &state.book, nonce, self.options.force)?;
@@ -241,7 +245,7 @@ impl Appender {
             let before = before(&mut lock.file, offset).map_err(at("read", &self.real))?;
             let journal = Some(Journal { offset, before, record: record.to_vec() });
             sidecar
-                .write(&Content { last: self.keep.last(), journal }, false)
+                .write(&self.content(journal), false)
                 .map_err(at("write the journal of", &self.real))?;
         } else if journalled {
             let code = Code::new("msgfile::no-sidecar");
@@ -279,21 +283,25 @@ impl Appender {
         Ok(())
     }
 
+    /// What the sidecar is to say.
+    fn content(&self, journal: Option<Journal>) -> Content {
+        let largest = self.state.as_ref().map_or(0, |s| s.book.largest());
+        Content { largest, last: self.keep.last(), journal }
+    }
+
     fn clear_journal(&mut self, lock: &mut Lock) {
         let journalled = self.options.durability != Durability::None;
         if let Some(sidecar) = lock.sidecar.as_mut().filter(|_| journalled) {
             // A journal that stays is found done or redone by the next append.
-            let _ = sidecar.write(&Content { last: self.keep.last(), journal: None }, true);
+            let _ = sidecar.write(&self.content(None), true);
         }
     }
 
     /// Finishes an append that died (MF-44).
     fn finish_journal(&mut self, lock: &mut Lock) -> Result<(), Error> {
-        let Some(Content { journal: Some(journal), last }) =
-            lock.sidecar.as_mut().map(|s| s.read())
-        else {
-            return Ok(());
-        };
+        let Some(content) = lock.sidecar.as_mut().map(Sidecar::read) else { return Ok(()) };
+        self.largest = self.largest.max(content.largest);
+        let Content { largest, journal: Some(journal), last } = content else { return Ok(()) };
         let len = lock.file.metadata().map_err(at("examine", &self.real))?.len();
         let end = journal.offset + journal.record.len() as u64;
         let there = if (journal.offset..=end).contains(&len) {
@@ -316,7 +324,7 @@ impl Appender {
         if let Some(sidecar) = lock.sidecar.as_mut() {
             let last = last_of(&journal).or(last);
             sidecar
-                .write(&Content { last, journal: None }, true)
+                .write(&Content { largest, last, journal: None }, true)
                 .map_err(at("write the journal of", &self.real))?;
         }
         Ok(())

@@ -31,6 +31,9 @@ pub(super) struct Last {
 /// What a sidecar says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Content {
+    /// The largest number ever given as an id: one that a save has removed is not given again, so
+    /// that nobody's cell is taken for another's.
+    pub(super) largest: u128,
     pub(super) last: Option<Last>,
     pub(super) journal: Option<Journal>,
 }
@@ -49,7 +52,7 @@ pub(super) struct Sidecar {
     pub(super) file: File,
 }
 
-const MAGIC: &str = "msg-file-lock-1";
+const MAGIC: &str = "msg-file-lock-2";
 
 pub(super) fn path_of(real: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
@@ -109,6 +112,7 @@ fn print(content: &Content) -> Vec<u8> {
     static HOST: OnceLock<String> = OnceLock::new();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let mut head = format!("{MAGIC}\t{}\t{}\t{now}", std::process::id(), HOST.get_or_init(host));
+    head.push_str(&format!("\t{}", content.largest));
     match &content.last {
         Some(last) => {
             head.push_str(&format!(
@@ -148,7 +152,7 @@ fn parse(bytes: &[u8]) -> Option<(Holder, Content)> {
         return None;
     }
     let it: Vec<&str> = fields.split('\t').collect();
-    let [magic, pid, host, since, id, offset, len, sum, at, before, size, record_sum] =
+    let [magic, pid, host, since, largest, id, offset, len, sum, at, before, size, record_sum] =
         it.as_slice()
     else {
         return None;
@@ -177,7 +181,7 @@ fn parse(bytes: &[u8]) -> Option<(Holder, Content)> {
             record.map(|record| Journal { offset, before, record })
         }
     };
-    Some((holder, Content { last, journal }))
+    Some((holder, Content { largest: largest.parse().ok()?, last, journal }))
 }
 
 #[cfg(test)]
@@ -188,7 +192,7 @@ mod unit {
     fn what_is_written_is_read_and_what_is_torn_is_not() {
         let last = Some(Last { id: "问题.1".to_owned(), offset: 3, len: 4, hash: 5 });
         let journal = Some(Journal { offset: 7, before: 8, record: b"a\nb".to_vec() });
-        let content = Content { last, journal };
+        let content = Content { largest: 7, last, journal };
         let bytes = print(&content);
         assert_eq!(parse(&bytes).map(|p| p.1), Some(content.clone()));
         for cut in 0..bytes.len() {

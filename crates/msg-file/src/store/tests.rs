@@ -53,7 +53,7 @@ fn a_killed_append_is_redone_at_every_byte() {
         let offset = OLD.len() as u64;
         let journal =
             Journal { offset, before: before(&mut file, offset).unwrap(), record: record.clone() };
-        side.write(&Content { last: None, journal: Some(journal) }, true).unwrap();
+        side.write(&Content { largest: 0, last: None, journal: Some(journal) }, true).unwrap();
         drop(side);
         OpenOptions::new().append(true).open(&path).unwrap().write_all(&record[..cut]).unwrap();
 
@@ -92,7 +92,7 @@ fn a_journal_that_does_not_fit_is_recovered_once() {
     let path = start(dir.path(), "# %% other[^9]\n\n[^9]: [markdown]\n\nsaved by hand\n");
     let mut side = Sidecar { file: sidecar::open(&path).unwrap() };
     let journal = Journal { offset: 1000, before: 1, record: record() };
-    side.write(&Content { last: None, journal: Some(journal) }, true).unwrap();
+    side.write(&Content { largest: 0, last: None, journal: Some(journal) }, true).unwrap();
     drop(side);
     let mut log = Appender::open(&path, flush()).unwrap();
     let done = log.append(&NewCell::message("third"), &mut nonce()).unwrap();

@@ -1,0 +1,9 @@
+//! Tests of the crate as its users see it.
+#![allow(clippy::unwrap_used)]
+
+mod cases;
+mod crash;
+mod laws;
+mod random;
+mod rendered;
+mod scale;
