@@ -27,7 +27,7 @@ macro_rules! codes {
             /// assert_eq!(msg_xml::Code::MissingCloseTag.kebab(), "xml::missing-close-tag");
             /// ```
             pub fn kebab(self) -> &'static str {
-                match self { $(Code::$variant => concat!("xml::", $kebab),)* }
+                match self { $(Code::$variant => $kebab,)* }
             }
 
             /// One sentence for the model: what to write instead.
@@ -47,73 +47,73 @@ macro_rules! codes {
 
 codes! {
     /// No name in a block.
-    MissingToolName "missing_tool_name" "missing-tool-name" error "Name the tool in <tool_name>NAME</tool_name> inside the <tool> block.";
+    MissingToolName "missing_tool_name" "xml::missing-tool-name" error "Name the tool in <tool_name>NAME</tool_name> inside the <tool> block.";
     /// A name with characters that no tool has.
-    InvalidToolName "invalid_tool_name" "invalid-tool-name" error "Write only the tool's name, exactly as listed, between <tool_name> and </tool_name>.";
+    InvalidToolName "invalid_tool_name" "xml::invalid-tool-name" error "Write only the tool's name, exactly as listed, between <tool_name> and </tool_name>.";
     /// Two names or servers for one call.
-    DuplicateToolName "duplicate_tool_name" "duplicate-tool-name" error "Write one <tool> block per call, each with one <tool_name> and one <server_name>.";
+    DuplicateToolName "duplicate_tool_name" "xml::duplicate-tool-name" error "Write one <tool> block per call, each with one <tool_name> and one <server_name>.";
     /// Text where arguments should be, or a `<tool>` that holds no call.
-    InvalidToolBody "invalid_tool_body" "invalid-tool-body" error "Put every parameter into its own element inside <arguments>, and write nothing else in the <tool> block.";
+    InvalidToolBody "invalid_tool_body" "xml::invalid-tool-body" error "Put every parameter into its own element inside <arguments>, and write nothing else in the <tool> block.";
     /// A JSON body that is no JSON.
-    InvalidJson "invalid_json" "invalid-json" error "Write the call as XML elements, or as one valid JSON object directly followed by the close tag.";
+    InvalidJson "invalid_json" "xml::invalid-json" error "Write the call as XML elements, or as one valid JSON object directly followed by the close tag.";
     /// The message ended inside a call.
-    TruncatedToolCall "truncated_tool_call" "truncated-tool-call" error "The output was cut before the call was complete, so it was not run; send the content again in smaller parts.";
+    TruncatedToolCall "truncated_tool_call" "xml::truncated-tool-call" error "The output was cut before the call was complete, so it was not run; send the content again in smaller parts.";
     /// A block over the size limit.
-    ToolTooLarge "tool_too_large" "tool-too-large" error "The call is too large; split the content over several calls.";
+    ToolTooLarge "tool_too_large" "xml::tool-too-large" error "The call is too large; split the content over several calls.";
     /// Nesting over the depth limit.
-    DepthLimit "depth_limit" "depth-limit" error "The arguments are nested too deeply; use fewer levels or put the content into CDATA.";
+    DepthLimit "depth_limit" "xml::depth-limit" error "The arguments are nested too deeply; use fewer levels or put the content into CDATA.";
     /// Too many blocks needed a second reading.
-    RecoveryLimit "recovery_limit" "recovery-limit" error "Too many calls were not closed; close every element and every <tool> block.";
+    RecoveryLimit "recovery_limit" "xml::recovery-limit" error "Too many calls were not closed; close every element and every <tool> block.";
     /// A close tag is missing.
-    MissingCloseTag "missing_close_tag" "missing-close-tag" warning "Close every element, and end the block with </tool>.";
+    MissingCloseTag "missing_close_tag" "xml::missing-close-tag" warning "Close every element, and end the block with </tool>.";
     /// A close tag closes something else.
-    MismatchedCloseTag "mismatched_close_tag" "mismatched-close-tag" warning "Close each element with its own name.";
+    MismatchedCloseTag "mismatched_close_tag" "xml::mismatched-close-tag" warning "Close each element with its own name.";
     /// A second call began in the same block.
-    MissingToolBoundary "missing_tool_boundary" "missing-tool-boundary" warning "Write one <tool> block per call.";
+    MissingToolBoundary "missing_tool_boundary" "xml::missing-tool-boundary" warning "Write one <tool> block per call.";
     /// A CDATA section without `]]>`.
-    CdataUnterminated "cdata_unterminated" "cdata-unterminated" warning "End each CDATA section with ]]> before the close tag.";
+    CdataUnterminated "cdata_unterminated" "xml::cdata-unterminated" warning "End each CDATA section with ]]> before the close tag.";
     /// `]]>` inside a CDATA section.
-    CdataUnescapedTerminator "cdata_unescaped_terminator" "cdata-unescaped-terminator" warning "Inside CDATA write ]]> as ]]]]><![CDATA[>.";
+    CdataUnescapedTerminator "cdata_unescaped_terminator" "xml::cdata-unescaped-terminator" warning "Inside CDATA write ]]> as ]]]]><![CDATA[>.";
     /// A CDATA section with escaped brackets.
-    EscapedCdata "escaped_cdata" "escaped-cdata" warning "Write <![CDATA[ and ]]> as they are, not with &lt; and &gt;.";
+    EscapedCdata "escaped_cdata" "xml::escaped-cdata" warning "Write <![CDATA[ and ]]> as they are, not with &lt; and &gt;.";
     /// Entities beside markup, kept as written.
-    AmbiguousEntities "ambiguous_entities" "ambiguous-entities" warning "Put content that has both markup and entities into CDATA.";
+    AmbiguousEntities "ambiguous_entities" "xml::ambiguous-entities" warning "Put content that has both markup and entities into CDATA.";
     /// A character reference to nothing.
-    InvalidCharRef "invalid_char_ref" "invalid-char-ref" warning "Write the character itself instead of a numeric reference.";
+    InvalidCharRef "invalid_char_ref" "xml::invalid-char-ref" warning "Write the character itself instead of a numeric reference.";
     /// A DOCTYPE in a block.
-    DtdIgnored "dtd_ignored" "dtd-ignored" warning "Write no DOCTYPE; entities cannot be defined.";
+    DtdIgnored "dtd_ignored" "xml::dtd-ignored" warning "Write no DOCTYPE; entities cannot be defined.";
     /// Text between the elements of a block.
-    StrayTextInTool "stray_text_in_tool" "stray-text-in-tool" warning "Write nothing but the elements inside <tool>.";
+    StrayTextInTool "stray_text_in_tool" "xml::stray-text-in-tool" warning "Write nothing but the elements inside <tool>.";
     /// Text between parameters.
-    StrayTextInArguments "stray_text_in_arguments" "stray-text-in-arguments" warning "Put text into a parameter's element; between parameters it is lost.";
+    StrayTextInArguments "stray_text_in_arguments" "xml::stray-text-in-arguments" warning "Put text into a parameter's element; between parameters it is lost.";
     /// Arguments that are no object.
-    ArgumentsNotObject "arguments_not_object" "arguments-not-object" warning "Give arguments as named elements inside <arguments>.";
+    ArgumentsNotObject "arguments_not_object" "xml::arguments-not-object" warning "Give arguments as named elements inside <arguments>.";
     /// Arguments as JSON text.
-    JsonArguments "json_arguments" "json-arguments" warning "Give arguments as elements, not as JSON.";
+    JsonArguments "json_arguments" "xml::json-arguments" warning "Give arguments as elements, not as JSON.";
     /// JSON that needed mending.
-    JsonRepaired "json_repaired" "json-repaired" warning "Write strict JSON: escaped line breaks, no trailing commas, true, false and null.";
+    JsonRepaired "json_repaired" "xml::json-repaired" warning "Write strict JSON: escaped line breaks, no trailing commas, true, false and null.";
     /// A second `<arguments>`.
-    DuplicateArguments "duplicate_arguments" "duplicate-arguments" warning "Put all parameters into one <arguments> element.";
+    DuplicateArguments "duplicate_arguments" "xml::duplicate-arguments" warning "Put all parameters into one <arguments> element.";
     /// Parameters outside `<arguments>`.
-    MissingArgumentsWrapper "missing_arguments_wrapper" "missing-arguments-wrapper" warning "Put the parameters into <arguments>.";
+    MissingArgumentsWrapper "missing_arguments_wrapper" "xml::missing-arguments-wrapper" warning "Put the parameters into <arguments>.";
     /// The name as an attribute.
-    ToolNameInAttribute "tool_name_in_attribute" "tool-name-in-attribute" warning "Name the tool in a <tool_name> element, not in an attribute.";
+    ToolNameInAttribute "tool_name_in_attribute" "xml::tool-name-in-attribute" warning "Name the tool in a <tool_name> element, not in an attribute.";
     /// Another word for an element of the format.
-    FieldAlias "field_alias" "field-alias" warning "Use the element names server_name, tool_name and arguments.";
+    FieldAlias "field_alias" "xml::field-alias" warning "Use the element names server_name, tool_name and arguments.";
     /// A call in a code fence.
-    ToolCallInCodeFence "tool_call_in_code_fence" "tool-call-in-code-fence" warning "Write the <tool> block outside of code fences.";
+    ToolCallInCodeFence "tool_call_in_code_fence" "xml::tool-call-in-code-fence" warning "Write the <tool> block outside of code fences.";
     /// Thinking that was never closed.
-    UnclosedThinking "unclosed_thinking" "unclosed-thinking" warning "Close the thinking tag before the answer or the call.";
+    UnclosedThinking "unclosed_thinking" "xml::unclosed-thinking" warning "Close the thinking tag before the answer or the call.";
     /// A thinking close tag without its open tag.
-    StrayThinkingClose "stray_thinking_close" "stray-thinking-close" warning "Write a thinking close tag only after its open tag.";
+    StrayThinkingClose "stray_thinking_close" "xml::stray-thinking-close" warning "Write a thinking close tag only after its open tag.";
     /// `</tool>` in text.
-    StrayToolClose "stray_tool_close" "stray-tool-close" warning "Write </tool> only at the end of a <tool> block; put examples into backticks.";
+    StrayToolClose "stray_tool_close" "xml::stray-tool-close" warning "Write </tool> only at the end of a <tool> block; put examples into backticks.";
     /// A call in a syntax that is not read.
-    ForeignToolSyntax "foreign_tool_syntax" "foreign-tool-syntax" warning "Call tools with <tool> blocks; other tool call syntax is not run.";
+    ForeignToolSyntax "foreign_tool_syntax" "xml::foreign-tool-syntax" warning "Call tools with <tool> blocks; other tool call syntax is not run.";
     /// Bytes that are no UTF-8.
-    InvalidUtf8 "invalid_utf8" "invalid-utf8" warning "Write valid UTF-8.";
+    InvalidUtf8 "invalid_utf8" "xml::invalid-utf8" warning "Write valid UTF-8.";
     /// A value that does not fit its schema.
-    SchemaMismatch "schema_mismatch" "schema-mismatch" warning "Give the value in the type that the tool's definition lists.";
+    SchemaMismatch "schema_mismatch" "xml::schema-mismatch" warning "Give the value in the type that the tool's definition lists.";
     /// A value that was announced as JSON.
-    ValueNotJson "value_not_json" "value-not-json" warning "Write valid JSON, or leave out string=\"false\".";
+    ValueNotJson "value_not_json" "xml::value-not-json" warning "Write valid JSON, or leave out string=\"false\".";
 }

@@ -138,8 +138,8 @@ pub enum Event<'a> {
     ToolEnd {
         /// Its number.
         call: u32,
-        /// The call.
-        outcome: Outcome,
+        /// The call; boxed, so that the small events stay small.
+        outcome: Box<Outcome>,
     },
     /// It was none, or a limit removed it.
     ToolVoid {
@@ -151,7 +151,7 @@ pub enum Event<'a> {
     /// Text or thinking that was sent turns out to be the calls that follow; at the end of a message only.
     Reclaim(Range<u64>),
     /// Something to report.
-    Diagnostic(Diagnostic),
+    Diagnostic(Box<Diagnostic>),
 }
 
 impl<'a> Event<'a> {
@@ -172,7 +172,7 @@ impl<'a> Event<'a> {
             Event::Thinking { text, .. } => vec![StreamEvent::ReasoningDelta { choice: 0, text }],
             Event::ToolEnd { call: index, outcome } => {
                 let id = crate::call::fresh_id(ids);
-                let (call, complete) = match outcome {
+                let (call, complete) = match *outcome {
                     Outcome::Complete(call) => (call.to_core(id), true),
                     Outcome::Partial(call) => (call.to_core(id), false),
                 };

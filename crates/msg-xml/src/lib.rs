@@ -16,6 +16,7 @@
 mod block;
 mod call;
 mod code;
+mod codes;
 mod definition;
 mod dialect;
 mod error;
@@ -36,6 +37,7 @@ mod window;
 
 pub use call::{Call, Origin, PartialCall};
 pub use code::Code;
+pub use codes::CODES;
 pub use definition::ToolDefinition;
 pub use dialect::{Dialects, Grammar, NameForm, TagShape};
 pub use error::Error;

@@ -190,14 +190,14 @@ impl Collector {
         match event {
             Event::Text { text, span } => self.text(&text, span),
             Event::Thinking { text, span, style } => self.thinking(&text, span, style),
-            Event::ToolEnd { outcome, .. } => self.call(outcome),
+            Event::ToolEnd { outcome, .. } => self.call(*outcome),
             Event::ToolVoid { code, .. } => {
                 if matches!(code, Code::ToolTooLarge | Code::DepthLimit) {
                     self.items.push(Item::Gap);
                 }
             }
             Event::Reclaim(range) => self.reclaim(range),
-            Event::Diagnostic(diagnostic) => self.diagnostics.push(diagnostic),
+            Event::Diagnostic(diagnostic) => self.diagnostics.push(*diagnostic),
             _ => {}
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use msg_core::{Diagnostic, FinishReason, Severity};
 
 use crate::code::Code;
-use crate::event::{Ev, Event, Outcome};
+use crate::event::{ArgPath, Ev, Event, Outcome};
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::parsed::{Collector, Parsed};
@@ -140,6 +140,18 @@ impl StreamParser {
             return self.drain(None, None);
         }
         self.fed += bytes.len() as u64;
+        if let Some((call, path, range)) = self.value_piece(bytes) {
+            let text = Cow::Borrowed(&self.carry[range]);
+            let first = (!text.is_empty()).then_some(Event::Arg { call, path, text });
+            return Drain {
+                first,
+                events: self.machine.queue.events.iter_mut(),
+                text: "",
+                base: 0,
+                shifts: &self.shifts,
+            };
+        }
+        self.compact();
         if self.carry.is_empty()
             && self.partial_len == 0
             && self.started
@@ -147,7 +159,6 @@ impl StreamParser {
         {
             return self.feed_direct(text);
         }
-        self.compact();
         let old = self.carry.len();
         self.append(bytes, false);
         let fresh = &self.carry.as_bytes()[old..];
@@ -158,19 +169,38 @@ impl StreamParser {
         self.drain(None, None)
     }
 
+    /// The common chunk of a long value: nothing in it but more of what is being sent. What goes out is a range of `carry`.
+    fn value_piece(&mut self, bytes: &[u8]) -> Option<(u32, ArgPath, Range<usize>)> {
+        if self.partial_len > 0 {
+            return None;
+        }
+        let old = self.base + self.carry.len();
+        let (call, path, from, to) = self.machine.goes_on(bytes, old)?;
+        let text = std::str::from_utf8(bytes).ok()?;
+        self.carry.push_str(text);
+        self.machine.went_on(to, old + text.len());
+        Some((call, path, from - self.base..to - self.base))
+    }
+
     /// Reads a chunk where it lies; only what is undecided is copied.
     fn feed_direct<'a>(&'a mut self, text: &'a str) -> Drain<'a> {
         let base = self.base;
         if self.machine.idle() {
             let plain = match self.machine.in_quote() {
-                true => memchr::memchr2(b'\n', b'\r', text.as_bytes()),
-                false => crate::machine::find_special(text.as_bytes()),
+                true => memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none(),
+                false => !crate::machine::any_special(text.as_bytes()),
             };
-            if plain.is_none() {
+            if plain {
                 self.base = base + text.len();
                 self.machine.skip_plain(self.base);
                 let from = self.shifts.raw(base);
-                return self.drain(Some((text, from)), None);
+                return self.drain(
+                    Some(Event::Text {
+                        text: Cow::Borrowed(text),
+                        span: from..from + text.len() as u64,
+                    }),
+                    None,
+                );
             }
         }
         let w = Win { text, base, eof: false };
@@ -198,13 +228,13 @@ impl StreamParser {
 
     fn drain<'a>(
         &'a mut self,
-        plain: Option<(&'a str, u64)>,
+        first: Option<Event<'a>>,
         direct: Option<(&'a str, usize)>,
     ) -> Drain<'a> {
         let (text, base) = direct.unwrap_or((&self.carry, self.base));
         Drain {
-            plain,
-            events: self.machine.queue.events.drain(..),
+            first,
+            events: self.machine.queue.events.iter_mut(),
             text,
             base,
             shifts: &self.shifts,
@@ -213,6 +243,9 @@ impl StreamParser {
 
     /// Drops what the machine needs no longer.
     fn compact(&mut self) {
+        if self.carry.is_empty() {
+            return;
+        }
         let keep = self.machine.keep().clamp(self.base, self.base + self.carry.len());
         let n = keep - self.base;
         // Moving the rest is paid for by what goes.
@@ -344,8 +377,8 @@ impl StreamParser {
 /// The events of one `feed` or `finish`. What is not taken is lost.
 #[derive(Debug)]
 pub struct Drain<'a> {
-    plain: Option<(&'a str, u64)>,
-    events: std::vec::Drain<'a, Ev>,
+    first: Option<Event<'a>>,
+    events: std::slice::IterMut<'a, Ev>,
     text: &'a str,
     base: usize,
     shifts: &'a Shifts,
@@ -356,13 +389,11 @@ impl<'a> Iterator for Drain<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Event<'a>> {
-        if let Some((text, from)) = self.plain.take() {
-            return Some(Event::Text {
-                text: Cow::Borrowed(text),
-                span: from..from + text.len() as u64,
-            });
+        if let Some(first) = self.first.take() {
+            return Some(first);
         }
-        let ev = self.events.next()?;
+        // What is left behind is cleared with the next chunk.
+        let ev = std::mem::replace(self.events.next()?, Ev::Begin { call: 0 });
         Some(self.event(ev))
     }
 }
@@ -393,9 +424,8 @@ impl<'a> Drain<'a> {
             }
             Ev::ArgText { call, path, text } => Event::Arg { call, path, text: text.into() },
             Ev::Reset { call, path } => Event::ArgReset { call, path },
-            Ev::End { call, outcome } => {
-                let mut outcome = *outcome;
-                let span = match &mut outcome {
+            Ev::End { call, mut outcome } => {
+                let span = match &mut *outcome {
                     Outcome::Complete(call) => &mut call.span,
                     Outcome::Partial(call) => &mut call.span,
                 };
@@ -406,11 +436,11 @@ impl<'a> Drain<'a> {
             Ev::Reclaim { from, to } => Event::Reclaim(self.span(from, to)),
             Ev::Report { code, from, to, detail } => {
                 let span = self.span(from, to);
-                Event::Diagnostic(diagnostic(
+                Event::Diagnostic(Box::new(diagnostic(
                     code,
                     span.start as usize..span.end as usize,
                     detail.as_deref(),
-                ))
+                )))
             }
         }
     }

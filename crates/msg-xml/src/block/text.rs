@@ -4,14 +4,14 @@
 use super::args::relative;
 use super::cdata::{Cdata, Ended, Holder};
 use super::element::{Elem, Mode};
-use super::{Block, Cx, Done};
+use super::{Block, Cx, Done, State};
 use crate::code::Code;
 use crate::event::ArgPath;
 use crate::json::Json;
 use crate::lex::{self, OpenTag, Tag};
 use crate::look::{Parent, Strength};
 use crate::value::{self, Section};
-use crate::window::{MORE, Wait, Win};
+use crate::window::{MORE, Wait, Win, is_blank};
 
 /// A text value that is open.
 #[derive(Debug)]
@@ -39,8 +39,21 @@ pub(super) struct Flow {
     state: FlowState,
     /// Blanks at the beginning end here, or later.
     lead: usize,
-    /// Ranges of the source, touching ones joined.
-    sent: Vec<(usize, usize)>,
+    /// In the source.
+    sent: Ranges,
+}
+
+/// Ranges of which touching ones are joined.
+#[derive(Debug, Default)]
+struct Ranges(Vec<(usize, usize)>);
+
+impl Ranges {
+    fn push_joined(&mut self, (from, to): (usize, usize)) {
+        match self.0.last_mut() {
+            Some(last) if last.1 == from => last.1 = to,
+            _ => self.0.push((from, to)),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,6 +132,51 @@ impl Block {
                 self.reject_text(cx);
                 Ok(None)
             }
+        }
+    }
+
+    /// The common case of a stream: `bytes`, at `pos`, only continue a value that is being sent. The call, the
+    /// value, and the range that can go out then. Anything else is for `text`.
+    pub(crate) fn goes_on(&self, bytes: &[u8], pos: usize) -> Option<(u32, ArgPath, usize, usize)> {
+        let (State::Elem, Some(Elem { mode: Mode::Text(text), path, .. })) =
+            (&self.state, self.elems.last())
+        else {
+            return None;
+        };
+        let (from, to) = match (text.flow.state, &text.cdata) {
+            (FlowState::Section(_, from), Some(cdata)) if from == pos && cdata.at == pos => {
+                if bytes.iter().any(|b| matches!(b, b'<' | b']')) {
+                    return None;
+                }
+                (from, pos + bytes.len())
+            }
+            (FlowState::Plain(from), None) if text.at == pos => {
+                if bytes.iter().any(|b| matches!(b, b'<' | b'&')) {
+                    return None;
+                }
+                // Blanks go out once something follows them.
+                (from, bytes.iter().rposition(|&b| !is_blank(b)).map_or(from, |i| pos + i + 1))
+            }
+            _ => return None,
+        };
+        Some((self.call(), path.clone(), from, to))
+    }
+
+    /// Moves to `end` over what `goes_on` has allowed, of which everything up to `to` goes out.
+    pub(crate) fn went_on(&mut self, to: usize, end: usize) {
+        let Some(Elem { mode: Mode::Text(text), sent, .. }) = self.elems.last_mut() else { return };
+        let Text { flow, cdata, at, .. } = &mut **text;
+        let (FlowState::Section(_, from) | FlowState::Plain(from)) = &mut flow.state else {
+            return;
+        };
+        if to > *from {
+            flow.sent.push_joined((*from, to));
+            *from = to;
+            *sent = true;
+        }
+        match cdata {
+            Some(cdata) => cdata.at = end,
+            None => *at = end,
         }
     }
 
@@ -312,10 +370,7 @@ impl Block {
         while let Some((from, to)) = next_piece(cx.w, text) {
             cx.queue.arg(call, path, from, to);
             *sent = true;
-            match text.flow.sent.last_mut() {
-                Some(last) if last.1 == from => last.1 = to,
-                _ => text.flow.sent.push((from, to)),
-            }
+            text.flow.sent.push_joined((from, to));
         }
     }
 }
@@ -351,8 +406,7 @@ fn next_piece(w: &Win<'_>, text: &mut Text) -> Option<(usize, usize)> {
                 let rest = w.from(seen);
                 let stop = memchr::memchr2(b'<', b'&', rest);
                 let piece = &rest[..stop.unwrap_or(rest.len())];
-                let kept =
-                    piece.iter().rposition(|b| !crate::window::is_blank(*b)).map_or(0, |i| i + 1);
+                let kept = piece.iter().rposition(|b| !is_blank(*b)).map_or(0, |i| i + 1);
                 // A character is never cut: the window ends on a boundary and blanks are ASCII.
                 text.flow.state =
                     if stop.is_some() { FlowState::Held } else { FlowState::Plain(seen + kept) };
@@ -389,11 +443,11 @@ fn next_piece(w: &Win<'_>, text: &mut Text) -> Option<(usize, usize)> {
 /// Sends what is missing of a value; starts again if what was sent is not its beginning.
 fn send_rest(cx: &mut Cx<'_, '_>, call: u32, path: &ArgPath, flow: &Flow, value: &str) -> bool {
     let mut rest = Some(value);
-    for &(from, to) in &flow.sent {
+    for &(from, to) in &flow.sent.0 {
         rest = rest.and_then(|r| r.strip_prefix(cx.w.str(from, to)));
     }
     match rest {
-        Some("") => !flow.sent.is_empty(),
+        Some("") => !flow.sent.0.is_empty(),
         Some(rest) => {
             cx.queue.arg_text(call, path, rest.to_owned());
             true

@@ -175,7 +175,7 @@ impl Block {
 
     /// Text at the top: skipped, or the end of a block whose call is whole.
     fn stray(&mut self, cx: &mut Cx<'_, '_>, p: usize) -> Result<Option<Done>, Wait> {
-        if self.cur.args_closed && !self.goes_on(cx, p)? {
+        if self.cur.args_closed && !self.envelope_follows(cx, p)? {
             return Ok(Some(self.end_at_last(cx)));
         }
         match cx.w.find(b'<', p + 1) {
@@ -201,7 +201,7 @@ impl Block {
     }
 
     /// Whether `</tool>` or an envelope open tag follows within 256 bytes.
-    fn goes_on(&self, cx: &mut Cx<'_, '_>, p: usize) -> Result<bool, Wait> {
+    fn envelope_follows(&self, cx: &mut Cx<'_, '_>, p: usize) -> Result<bool, Wait> {
         let w = cx.w;
         let mut at = p;
         while let Some(q) = w.find(b'<', at).filter(|q| q - p <= TEXT_MAX) {

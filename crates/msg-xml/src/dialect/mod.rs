@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::block::{Block, Cx, Done, Draft, Note, Outcome};
 use crate::code::Code;
 use crate::error::Error;
-use crate::event::Queue;
+use crate::event::{ArgPath, Queue};
 use crate::look::Look;
 use crate::options::Options;
 use crate::window::{Wait, Win};
@@ -250,6 +250,21 @@ impl Reader {
             Reader::Tags(reader) => keep_from(reader.start(), reader.cursor(), max),
             Reader::Json(reader) => keep_from(reader.start(), reader.cursor(), max),
             Reader::Cline(reader) => keep_from(reader.start, reader.at, max),
+        }
+    }
+
+    /// Whether `bytes`, at `pos`, only continue a value that is being sent.
+    pub(crate) fn goes_on(&self, bytes: &[u8], pos: usize) -> Option<(u32, ArgPath, usize, usize)> {
+        match self {
+            Reader::Native(block) => block.goes_on(bytes, pos),
+            _ => None,
+        }
+    }
+
+    /// Moves to `end` over what `goes_on` has allowed.
+    pub(crate) fn went_on(&mut self, to: usize, end: usize) {
+        if let Reader::Native(block) = self {
+            block.went_on(to, end);
         }
     }
 

@@ -22,7 +22,7 @@ impl LineMemo {
         self.at.max(least)
     }
 
-    fn done(&mut self) {
+    pub(super) fn done(&mut self) {
         self.active = false;
     }
 }

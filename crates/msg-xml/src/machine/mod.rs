@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::call::Call;
 use crate::code::Code;
 use crate::dialect::Reader;
-use crate::event::{Ev, Queue};
+use crate::event::{ArgPath, Ev, Queue};
 use crate::look::Look;
 use crate::options::{Options, Thinking};
 use crate::window::{Wait, Win};
@@ -27,7 +27,7 @@ use thinking::Thought;
 use words::Words;
 
 pub(crate) use bracket::is_thought;
-pub(crate) use text::find_special;
+pub(crate) use text::any_special;
 
 /// What the machine is in the middle of.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ struct Candidate {
 struct Ready {
     call: Call,
     /// Text values by path, unless the dialect delivers none.
-    leaves: Vec<(crate::event::ArgPath, String)>,
+    leaves: Vec<(ArgPath, String)>,
 }
 
 #[derive(Debug)]
@@ -74,6 +74,9 @@ pub(crate) struct Machine {
     sent: usize,
     line_start: bool,
     quote: bool,
+    /// Between cursor and `cr_seen`, which has been looked through, there may be a CR.
+    has_cr: bool,
+    cr_seen: usize,
     memo: LineMemo,
     span: Option<Span>,
     /// An open `<tool>` that is no opener came since the last block (XT-10).
@@ -108,6 +111,8 @@ impl Machine {
             sent: 0,
             line_start: true,
             quote: false,
+            has_cr: false,
+            cr_seen: 0,
             memo: LineMemo::default(),
             span: None,
             tool_seen: false,
@@ -130,6 +135,11 @@ impl Machine {
 
     /// Reads what the window holds.
     pub(crate) fn run(&mut self, w: &Win<'_>) -> Wait {
+        if self.pos >= self.cr_seen {
+            self.has_cr = false;
+        }
+        self.has_cr |= memchr::memchr(b'\r', w.from(self.pos.max(self.cr_seen))).is_some();
+        self.cr_seen = w.end();
         loop {
             let res = match self.mode {
                 Mode::Text => self.text(w),
@@ -154,8 +164,34 @@ impl Machine {
                     self.mode = Mode::Rest;
                     continue;
                 }
+                // What stands before an undecided place goes out.
+                match &self.mode {
+                    Mode::Text => self.text_upto(w, self.pos),
+                    Mode::Bracket(bracket) => {
+                        let start = bracket.start;
+                        self.text_upto(w, start);
+                    }
+                    _ => {}
+                }
                 return wait;
             }
+        }
+    }
+
+    /// Whether `bytes`, at `pos`, only continue a value that is being sent: then the call and the value.
+    #[inline]
+    pub(crate) fn goes_on(&self, bytes: &[u8], pos: usize) -> Option<(u32, ArgPath, usize, usize)> {
+        match &self.mode {
+            Mode::Block(reader) => reader.goes_on(bytes, pos),
+            _ => None,
+        }
+    }
+
+    /// Moves to `end` over what `goes_on` has allowed.
+    #[inline]
+    pub(crate) fn went_on(&mut self, to: usize, end: usize) {
+        if let Mode::Block(reader) = &mut self.mode {
+            reader.went_on(to, end);
         }
     }
 

@@ -24,10 +24,13 @@ impl Machine {
             return self.code_span(w, &mut span);
         }
         let rest = w.from(self.pos);
-        let hit = if self.quote { memchr::memchr2(b'\n', b'\r', rest) } else { find_special(rest) };
+        let hit = match (self.quote, self.has_cr) {
+            (true, _) => memchr::memchr2(b'\n', b'\r', rest),
+            (false, true) => find_special(rest),
+            (false, false) => memchr::memchr3(b'<', b'`', b'\n', rest),
+        };
         let Some(i) = hit else {
             self.pos = w.end();
-            self.text_upto(w, self.pos);
             if !w.eof {
                 return Err(MORE);
             }
@@ -36,10 +39,14 @@ impl Machine {
         };
         let p = self.pos + i;
         self.pos = p;
-        self.text_upto(w, p);
-        match w.at(p) {
-            Some(b'<') => self.angle(w, p),
-            Some(b'`') => {
+        match rest[i] {
+            b'<' => {
+                if self.watch {
+                    self.text_upto(w, p);
+                }
+                self.angle(w, p)
+            }
+            b'`' => {
                 self.span = Some(Span::new(p));
                 Ok(())
             }
@@ -48,13 +55,17 @@ impl Machine {
                 self.pos = p + 1;
                 self.line_start = true;
                 self.quote = false;
-                self.text_upto(w, self.pos);
                 Ok(())
             }
         }
     }
 
     fn begin_line(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+        if w.at(self.pos).is_some_and(|b| !may_begin(b)) {
+            self.line_start = false;
+            self.memo.done();
+            return Ok(());
+        }
         if w.eof && w.at(self.pos).is_none() {
             self.line_start = false;
             return Ok(());
@@ -176,6 +187,7 @@ impl Machine {
         let close = w.at(p + 1) == Some(b'/');
         let Some((word, after)) = think_word(w, p)? else { return Ok(false) };
         let Some(end) = bare_end(w, after)? else { return Ok(false) };
+        self.text_upto(w, p);
         if close {
             self.report(Code::StrayThinkingClose, p, end);
             self.sent = end;
@@ -242,18 +254,23 @@ fn foreign(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
     Ok(None)
 }
 
+/// Whether a line that begins with this byte may be a fence, a quote or a bracket.
+fn may_begin(b: u8) -> bool {
+    matches!(b, b' ' | b'\t' | b'>' | b'-' | b'*' | b'+' | b'0'..=b'9' | b'`' | b'~' | b'[')
+}
+
+fn special(b: u8) -> u8 {
+    u8::from(b == b'<') | u8::from(b == b'`') | u8::from(b == b'\n') | u8::from(b == b'\r')
+}
+
 /// The first byte of a line's inside that may begin something or ends the line.
-pub(crate) fn find_special(bytes: &[u8]) -> Option<usize> {
-    const BLOCK: usize = 32;
-    let special = |b: u8| {
-        u8::from(b == b'<') | u8::from(b == b'`') | u8::from(b == b'\n') | u8::from(b == b'\r')
-    };
-    let mut at = 0;
-    while let Some(block) = bytes.get(at..at + BLOCK) {
-        if block.iter().fold(0, |hit, &b| hit | special(b)) != 0 {
-            break;
-        }
-        at += BLOCK;
-    }
-    bytes[at..].iter().position(|&b| special(b) != 0).map(|i| at + i)
+fn find_special(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|&b| special(b) != 0)
+}
+
+/// Whether there is such a byte. Written so that whole blocks are compared at once.
+pub(crate) fn any_special(bytes: &[u8]) -> bool {
+    let (blocks, rest) = bytes.as_chunks::<16>();
+    blocks.iter().any(|block| block.iter().fold(0, |hit, &b| hit | special(b)) != 0)
+        || rest.iter().fold(0, |hit, &b| hit | special(b)) != 0
 }

@@ -63,14 +63,14 @@ pub(crate) fn spans_account_for_the_input(
         let source = String::from_utf8_lossy(&input[segment.span.clone()]);
         match &segment.kind {
             SegmentKind::Text(text) if text.len() >= source.len() => {
-                assert_eq!(*text, source, "a text is its bytes")
+                assert_eq!(*text, source, "a text is its bytes");
             }
             SegmentKind::Text(text) => assert_removed_are_tags(text, &source),
             SegmentKind::Thinking { text, .. } => {
-                assert_eq!(*text, source, "a thought is its bytes")
+                assert_eq!(*text, source, "a thought is its bytes");
             }
             SegmentKind::Call(call) => {
-                assert!(source.contains(call.source()), "a call's source lies in its span")
+                assert!(source.contains(call.source()), "a call's source lies in its span");
             }
             SegmentKind::Partial(_) => {}
         }
@@ -118,9 +118,13 @@ pub(crate) fn pieces_are_the_values(
             }
         }
         Event::ArgReset { call, path } => {
-            pieces.retain(|(c, p, _)| *c != call || !p.starts_with(&path))
+            pieces.retain(|(c, p, _)| *c != call || !p.starts_with(&path));
         }
-        Event::ToolEnd { call, outcome: Outcome::Complete(it) } if it.origin().format.is_none() => {
+        Event::ToolEnd { call, outcome } => {
+            let Outcome::Complete(it) = *outcome else { return };
+            if it.origin().format.is_some() {
+                return;
+            }
             let value = it.arguments().value().expect("because arguments are JSON").clone();
             for (_, path, text) in pieces.iter().filter(|(c, ..)| *c == call) {
                 assert_eq!(lookup(&value, path), Some(text.as_str()), "{path} of {value}");

@@ -276,7 +276,7 @@ fn note(events: &mut Option<Vec<EventForm>>, at: u64, event: &Event<'_>) {
         }
         Event::ArgReset { call, path } => EventForm { event: "arg_reset", call: Some(*call), path: Some(PathForm(path.clone())), ..base },
         Event::ToolEnd { call, outcome } => {
-            EventForm { event: "tool_end", call: Some(*call), complete: Some(matches!(outcome, Outcome::Complete(_))), ..base }
+            EventForm { event: "tool_end", call: Some(*call), complete: Some(matches!(**outcome, Outcome::Complete(_))), ..base }
         }
         Event::ToolVoid { call, code } => EventForm { event: "tool_void", call: Some(*call), code: Some(code.as_str()), ..base },
         Event::Reclaim(range) => EventForm { event: "reclaim", start: Some(range.start), end: Some(range.end), ..base },
