@@ -270,3 +270,37 @@ fn refuse(mut error: Box<Diagnostic>, line: u64) -> Answer {
     error.at.line = Some(usize::try_from(line).unwrap_or(usize::MAX));
     Answer::of(&Refusal { error: &error }, Status::Failed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(text: &str) -> Block {
+        let bytes = text.as_bytes().to_vec();
+        Block { first_line: 7, read: bytes.len() as u64, bytes, too_long: false }
+    }
+
+    #[test]
+    fn a_panic_costs_its_own_line_and_no_other() {
+        let job = |line: &[u8]| {
+            assert_ne!(line, b"boom", "this line panics");
+            Ok(Answer::new(line.to_vec(), Status::Clean))
+        };
+        let lines = answer_block(block("a\nboom\nb"), 100, true, &job);
+        let text = String::from_utf8(lines.answers).expect("because answers are JSON");
+        let answers: Vec<_> = text.lines().collect();
+        assert_eq!((answers[0], answers[2], answers.len()), ("a", "b", 3));
+        assert!(answers[1].contains("cli::panic") && answers[1].contains("\"line\":8"), "{text}");
+        assert_eq!((lines.tally.lines, lines.tally.failed), (3, 1));
+        assert_eq!(lines.report, b"{\"edits\":[]}\n".repeat(3));
+    }
+
+    #[test]
+    fn lines_end_at_line_feeds_only() {
+        let all = |text: &'static str| lines(text.as_bytes()).collect::<Vec<_>>();
+        assert_eq!(all("a\nb\r\n\nc"), [&b"a"[..], b"b\r", b"", b"c"]);
+        assert_eq!(all("a\n"), [b"a"]);
+        assert_eq!(all("\n"), [b""]);
+        assert!(all("").is_empty());
+    }
+}

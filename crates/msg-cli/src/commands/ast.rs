@@ -135,10 +135,10 @@ fn answer(grown: Grown, ops: Option<&[Op]>) -> Answer {
     let res = match grown.chain {
         Ok(mut chain) => {
             let steps = ops.map(|it| ops::apply(&mut chain, it));
-            let res = res
-                .all_of(&jsonl::to_json(&chain.view()))
-                .with("diagnostics", &grown.found)
-                .written("messages", |out| flat(chain, out));
+            let res = res.all_of(&jsonl::to_json(&chain.view()));
+            let res = res.with("diagnostics", &grown.found);
+            drop(grown.found);
+            let res = res.written("messages", |out| flat(chain, out));
             match steps {
                 Some(steps) => res.with("ops", &steps),
                 None => res,
