@@ -51,7 +51,15 @@ pub(crate) const LAYERS: &[Room] = &[
     room(
         "msg-fuzz",
         OUTSIDE,
-        &["msg-chainast", "msg-compact", "msg-core", "msg-openai", "testkit"],
+        &[
+            "msg-chainast",
+            "msg-compact",
+            "msg-core",
+            "msg-file",
+            "msg-openai",
+            "msg-xml",
+            "testkit",
+        ],
         &[],
         0,
     ),
