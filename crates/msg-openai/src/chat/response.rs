@@ -2,13 +2,13 @@
 //! place (OA-3).
 
 use msg_core::{
-    Error, FinishReason, Message, RawJson, Report, Usage,
+    Error, FinishReason, IdSource, Message, RawJson, Report, Turn, Usage,
     json::{Kind, Reader},
 };
 use serde::{Serialize, Serializer};
 
 use super::{Writer, read_message};
-use crate::{EncodeOptions, body::Body, wire::Context};
+use crate::{EncodeOptions, Provider, StreamOptions, StreamReader, body::Body, wire::Context};
 
 /// A chat completion: choices with a message each, and what stands around them.
 ///
@@ -136,6 +136,34 @@ impl ChatResponse {
     /// Any other member, raw.
     pub fn get(&self, name: &str) -> Option<&RawJson> {
         self.body.get(name).filter(|_| name != "choices")
+    }
+
+    /// The turn of the first choice, as if the response had been streamed (OA-17, OA-25): its tool
+    /// calls are pending, and those that were cut off have failed. Where the response has no id or
+    /// time, it is given one of `ids` and `now`, in seconds.
+    ///
+    /// ```
+    /// use msg_core::{CountingIds, Report};
+    /// use msg_openai::{ReadOptions, chat};
+    ///
+    /// let json = br#"{"id":"c1","created":7,"choices":[{"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}"#;
+    /// let chat::Document::Response(response) =
+    ///     chat::read(json, &ReadOptions::new(), &mut Report::new())?
+    /// else {
+    ///     unreachable!("an object with choices is a response")
+    /// };
+    /// let turn = response.into_turn(&mut CountingIds::default(), 0.0);
+    /// assert_eq!((turn.id.as_str(), turn.timestamp, turn.finish_reason.as_str()), ("c1", 7.0, "stop"));
+    /// # Ok::<(), msg_openai::Error>(())
+    /// ```
+    #[must_use]
+    pub fn into_turn(self, ids: &mut dyn IdSource, now: f64) -> Turn {
+        let mut body = Vec::new();
+        self.write(&EncodeOptions::new(), &mut body, &mut Report::with_cap(0));
+        let options = StreamOptions { provider: Provider::OpenAi, ..StreamOptions::default() };
+        let mut reader = StreamReader::new(options);
+        reader.feed(&body, &mut |_| {});
+        reader.into_turn(ids, now)
     }
 
     /// Writes the response; unedited it is the same value as what was read, member order included.
