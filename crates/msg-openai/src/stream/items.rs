@@ -118,9 +118,7 @@ impl Item {
         let (Some(content), Some(text)) = (contents.at(index, step), text.filled()) else {
             return;
         };
-        if content.text.is_empty() {
-            content.is_refusal = refusal;
-        }
+        content.is_refusal = refusal && (content.is_refusal || content.text.is_empty());
         take(content.kind(), &mut content.text, form, text, step);
     }
 

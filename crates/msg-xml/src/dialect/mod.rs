@@ -4,6 +4,7 @@
 mod cline;
 mod grammar;
 mod json;
+mod tag_value;
 mod tags;
 
 use std::sync::Arc;

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use super::Gathered;
 use super::grammar::{Grammar, Opened, close_any, open_any};
+use super::tag_value::{Unclosed, Value};
 use crate::block::{Arguments, Cx, Done, Draft};
 use crate::code::Code;
 use crate::json::{self, Json, Scan, Scanner};
 use crate::lex;
-use crate::value;
-use crate::window::{MORE, Wait, Wake, Win, is_blank};
+use crate::window::{MORE, Wait, Wake, Win};
 
 #[derive(Debug)]
-enum State {
+pub(super) enum State {
     /// After the wrapper: the first call.
     Wrapper,
     /// Right after a call's open tag.
@@ -27,40 +27,20 @@ enum State {
     Skip(usize),
 }
 
-/// A value that is open.
-#[derive(Debug)]
-struct Value {
-    key: String,
-    from: usize,
-    at: usize,
-    params: usize,
-    calls: usize,
-    first_param: Option<usize>,
-    last_close: Option<(usize, usize)>,
-    text: bool,
-}
-
-/// The stretch before a call's close tag in which no parameter is closed: values in it end at once.
-#[derive(Clone, Copy, Debug, Default)]
-struct Unclosed {
-    from: usize,
-    to: usize,
-}
-
 /// A block of a tag dialect.
 #[derive(Debug)]
 pub(crate) struct TagReader {
-    grammar: Arc<Grammar>,
-    glm: bool,
-    wrapped: bool,
-    out: Gathered,
-    at: usize,
-    last_end: usize,
-    cur: Draft,
-    stray: bool,
-    announced: bool,
-    state: State,
-    unclosed: Unclosed,
+    pub(super) grammar: Arc<Grammar>,
+    pub(super) glm: bool,
+    pub(super) wrapped: bool,
+    pub(super) out: Gathered,
+    pub(super) at: usize,
+    pub(super) last_end: usize,
+    pub(super) cur: Draft,
+    pub(super) stray: bool,
+    pub(super) announced: bool,
+    pub(super) state: State,
+    pub(super) unclosed: Unclosed,
 }
 
 /// XT-33: a wrapper or a call at `p`.
@@ -352,7 +332,11 @@ impl TagReader {
     }
 
     /// A parameter's open tag; of GLM the key, its close tag and the value's open tag. A key without value is stored.
-    fn parameter<'w>(&mut self, cx: &mut Cx<'_, 'w>, p: usize) -> Result<Option<Opened<'w>>, Wait> {
+    pub(super) fn parameter<'w>(
+        &mut self,
+        cx: &mut Cx<'_, 'w>,
+        p: usize,
+    ) -> Result<Option<Opened<'w>>, Wait> {
         let Some(opened) = open_any(&self.grammar.parameter, cx.w, p)? else { return Ok(None) };
         if !self.glm {
             return Ok(Some(opened));
@@ -378,7 +362,7 @@ impl TagReader {
         Ok(None)
     }
 
-    fn close_param(&self, w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+    pub(super) fn close_param(&self, w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
         if self.glm {
             super::TagShape::bare("arg_value").close(w, p)
         } else {
@@ -386,7 +370,7 @@ impl TagReader {
         }
     }
 
-    fn cut(&self, w: &Win<'_>, p: usize) -> bool {
+    pub(super) fn cut(&self, w: &Win<'_>, p: usize) -> bool {
         let grammar = &self.grammar;
         let shapes = grammar.parameter.iter().chain(&grammar.call).chain(&grammar.wrapper);
         let value = super::TagShape::bare("arg_value");
@@ -395,7 +379,7 @@ impl TagReader {
             || self.glm && w.eof && w.str(p, w.end()).starts_with("<arg_key")
     }
 
-    fn add(&mut self, key: String, value: Json) {
+    pub(super) fn add(&mut self, key: String, value: Json) {
         self.cur.loose.add(key, value);
     }
 
@@ -468,7 +452,7 @@ impl TagReader {
     }
 
     /// The input ends inside the block.
-    fn incomplete(&mut self, cx: &mut Cx<'_, '_>) -> Done {
+    pub(super) fn incomplete(&mut self, cx: &mut Cx<'_, '_>) -> Done {
         let end = cx.w.end();
         let mut call = std::mem::replace(&mut self.cur, Draft::new(end));
         (call.end, call.complete) = (end, false);
@@ -493,155 +477,4 @@ impl TagReader {
         self.state = State::Skip(cx.w.end());
         if cx.w.eof { Ok(Some(self.out.done(cx, cx.w.end()))) } else { Err(MORE) }
     }
-
-    /// Where the value ends.
-    fn value(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
-        let state = std::mem::replace(&mut self.state, State::Call);
-        let State::Value(mut value) = state else { return Ok(None) };
-        loop {
-            let Some(p) = cx.w.find(b'<', value.at) else {
-                value.at = cx.w.end();
-                if !cx.w.eof {
-                    self.state = State::Value(value);
-                    return Err(MORE);
-                }
-                return Ok(Some(self.open_value(cx, value)));
-            };
-            value.at = p;
-            match self.value_tag(cx, &mut value, p) {
-                Ok(None) => {}
-                Ok(Some(ends)) => {
-                    self.end_value(cx, &value, ends);
-                    return Ok(None);
-                }
-                Err(wait) => {
-                    self.state = State::Value(value);
-                    return Err(wait);
-                }
-            }
-        }
-    }
-
-    /// A `<` in a value: whether it ends there.
-    fn value_tag(
-        &mut self,
-        cx: &mut Cx<'_, '_>,
-        value: &mut Value,
-        p: usize,
-    ) -> Result<Option<Ends>, Wait> {
-        let w = cx.w;
-        let grammar = Arc::clone(&self.grammar);
-        if let Some(end) = self.close_param(w, p)? {
-            if value.params == 0 && value.calls == 0 && self.followed(w, end)? {
-                return Ok(Some(Ends { to: p, end, report: None, trim: false }));
-            }
-            value.params = value.params.saturating_sub(1);
-            value.last_close = Some((p, end));
-            value.at = end;
-            return Ok(None);
-        }
-        if let Some(opened) = open_any(&grammar.parameter, w, p)? {
-            let dead = self.unclosed;
-            if value.calls == 0 && dead.from <= value.from && p < dead.to {
-                return Ok(Some(Ends {
-                    to: p,
-                    end: p,
-                    report: Some(Code::MissingCloseTag),
-                    trim: true,
-                }));
-            }
-            value.params += 1;
-            value.first_param.get_or_insert(p);
-            value.at = opened.end;
-        } else if let Some(opened) = open_any(&grammar.call, w, p)? {
-            value.calls += 1;
-            value.at = opened.end;
-        } else if let Some(end) = close_any(&grammar.call, w, p)? {
-            if value.calls == 0 {
-                return Ok(Some(self.unbalanced(value, p)));
-            }
-            value.calls -= 1;
-            value.at = end;
-        } else {
-            value.at = p + 1;
-        }
-        Ok(None)
-    }
-
-    /// The call's close tag comes before the value's.
-    fn unbalanced(&mut self, value: &Value, p: usize) -> Ends {
-        let from = value.last_close.map_or(value.from, |(start, _)| start + 1);
-        self.unclosed = Unclosed { from, to: p };
-        let before =
-            |pos| Ends { to: pos, end: pos, report: Some(Code::MissingCloseTag), trim: true };
-        match (value.first_param, value.last_close) {
-            (Some(first), _) => before(first),
-            (None, Some((to, end))) => {
-                Ends { to, end, report: Some(Code::MismatchedCloseTag), trim: false }
-            }
-            (None, None) => before(p),
-        }
-    }
-
-    /// Whether blanks and a tag of the block, or the end of input, follow a parameter's close tag.
-    fn followed(&self, w: &Win<'_>, end: usize) -> Result<bool, Wait> {
-        let (q, next) = w.after_blanks(end)?;
-        let grammar = &self.grammar;
-        Ok(match next {
-            None => true,
-            Some(b'<') => {
-                open_any(&grammar.parameter, w, q)?.is_some()
-                    || close_any(&grammar.call, w, q)?.is_some()
-                    || open_any(&grammar.call, w, q)?.is_some()
-                    || close_any(&grammar.wrapper, w, q)?.is_some()
-                    || self.cut(w, q)
-            }
-            Some(_) => false,
-        })
-    }
-
-    fn end_value(&mut self, cx: &Cx<'_, '_>, value: &Value, ends: Ends) {
-        let mut to = ends.to;
-        while ends.trim && to > value.from && cx.w.at(to - 1).is_some_and(is_blank) {
-            to -= 1;
-        }
-        if let Some(code) = ends.report {
-            self.out.note(code, to, ends.end);
-        }
-        self.store(cx, value, to);
-        self.at = ends.end;
-    }
-
-    fn store(&mut self, cx: &Cx<'_, '_>, value: &Value, to: usize) {
-        let text = value::block_rule(cx.w.str(value.from, to));
-        let typed = if value.text { None } else { json::parse(text, cx.opts.limits.json_depth()) };
-        let item = match typed {
-            Some((item, _)) => item,
-            None => {
-                if !value.text {
-                    self.out.note(Code::ValueNotJson, value.from, to);
-                }
-                Json::String(text.to_owned())
-            }
-        };
-        self.cur.raws.push((value.key.clone(), value.from, to));
-        self.add(value.key.clone(), item);
-    }
-
-    /// The input ends in a value: what is there, without an unfinished tag.
-    fn open_value(&mut self, cx: &mut Cx<'_, '_>, value: Value) -> Done {
-        let end = cx.w.end();
-        let raw = cx.w.str(value.from, end);
-        let cut = raw.rfind('<').map(|i| value.from + i).filter(|&p| self.cut(cx.w, p));
-        self.store(cx, &value, cut.unwrap_or(end));
-        self.incomplete(cx)
-    }
-}
-
-/// Where a value ends, and what is to be said about it.
-struct Ends {
-    to: usize,
-    end: usize,
-    report: Option<Code>,
-    trim: bool,
 }
