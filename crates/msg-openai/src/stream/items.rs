@@ -118,7 +118,9 @@ impl Item {
         let (Some(content), Some(text)) = (contents.at(index, step), text.filled()) else {
             return;
         };
-        content.is_refusal = refusal && (content.is_refusal || content.text.is_empty());
+        if content.text.is_empty() {
+            content.is_refusal = refusal;
+        }
         take(content.kind(), &mut content.text, form, text, step);
     }
 
