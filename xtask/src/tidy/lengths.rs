@@ -8,8 +8,7 @@ const LIMIT: usize = 500;
 
 /// Files that are longer, with the number of lines that they may not pass. A figure only ever goes
 /// down; a file that has come under the limit leaves the table.
-const EXCEPTIONS: &[(&str, usize)] =
-    &[("crates/msg-xml/src/dialect/tags.rs", 588), ("crates/msg-xml/src/json.rs", 515)];
+const EXCEPTIONS: &[(&str, usize)] = &[];
 
 pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     for file in &house.sources {
