@@ -5,3 +5,9 @@
 
 #[doc = include_str!("../../../docs/architecture.md")]
 pub mod architecture {}
+
+#[doc = include_str!("../../../README.md")]
+pub mod readme {}
+
+#[doc = include_str!("../../../docs/compaction.md")]
+pub mod compaction {}
