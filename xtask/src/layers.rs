@@ -26,7 +26,7 @@ const LIBRARIES: &[&str] =
 
 pub(crate) const LAYERS: &[Room] = &[
     room("msg-core", 0, &[], TESTKIT, 9),
-    room("msg-xml", 1, &["msg-core"], TESTKIT, 15),
+    room("msg-xml", 1, &["msg-core"], TESTKIT, 14),
     room("msg-chainast", 1, &["msg-core"], TESTKIT, 13),
     room("msg-openai", 1, &["msg-core"], TESTKIT, 13),
     room("msg-file", 2, &["msg-core", "msg-xml"], TESTKIT, 0),
@@ -44,8 +44,8 @@ pub(crate) const LAYERS: &[Room] = &[
     room(
         "benches",
         OUTSIDE,
-        &["msg-core"],
-        &["msg-chainast", "msg-compact", "msg-file", "msg-openai", "msg-xml"],
+        &["msg-chainast", "msg-compact", "msg-core", "msg-openai"],
+        &["msg-file", "msg-xml"],
         0,
     ),
     room(
