@@ -1,6 +1,6 @@
 //! The words that may begin something after a `<` in text, so that all other tags pass at once (XT-42).
 
-use std::collections::HashSet;
+use std::borrow::Cow;
 
 use crate::lex::THINK;
 use crate::options::{Options, Thinking};
@@ -17,6 +17,17 @@ pub(super) const FOREIGN: [&str; 7] = [
     "function",
 ];
 
+/// The same with the prefix that they may have.
+const FOREIGN_PREFIXED: [&str; 7] = [
+    "antml:function_calls",
+    "antml:function_call",
+    "antml:invoke",
+    "antml:tool_call",
+    "antml:tool_calls",
+    "antml:tool_use",
+    "antml:function",
+];
+
 /// What a word after `<` may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
@@ -29,45 +40,42 @@ pub(super) enum Known {
 
 #[derive(Debug)]
 pub(super) struct Words {
-    open: HashSet<String>,
-    close: HashSet<String>,
-    /// All beginnings of the words, to decide about a word that the window cuts.
-    prefixes: HashSet<String>,
-    close_prefixes: HashSet<String>,
+    open: Vec<Cow<'static, str>>,
+    close: Vec<&'static str>,
     longest: usize,
 }
 
 impl Words {
     pub(super) fn new(opts: &Options) -> Self {
-        let mut open: HashSet<String> = HashSet::new();
-        let mut close: HashSet<String> = HashSet::from(["tool".to_owned()]);
-        open.insert("tool".to_owned());
-        open.insert("minimax:tool_call".to_owned());
-        for word in FOREIGN {
-            open.insert(word.to_owned());
-            open.insert(format!("antml:{word}"));
+        let mut open: Vec<Cow<'static, str>> = vec!["tool".into(), "minimax:tool_call".into()];
+        let mut close = vec!["tool"];
+        for (word, prefixed) in FOREIGN.iter().zip(FOREIGN_PREFIXED) {
+            open.extend([Cow::Borrowed(*word), Cow::Borrowed(prefixed)]);
         }
         if opts.thinking != Thinking::Off {
-            open.extend(THINK.iter().map(|w| w.to_ascii_lowercase()));
-            close.extend(THINK.iter().map(|w| w.to_ascii_lowercase()));
+            open.extend(THINK.iter().map(|word| Cow::Borrowed(*word)));
+            close.extend(THINK);
         }
-        open.extend(opts.dialects.opener_words().map(|w| w.to_ascii_lowercase()));
+        open.extend(opts.dialects.opener_words().map(Cow::Owned));
         if opts.dialects.cline() {
-            open.extend(opts.tool_names().map(str::to_ascii_lowercase));
+            open.extend(opts.tool_names().map(|name| Cow::Owned(name.to_owned())));
         }
-        let longest = open.iter().map(String::len).max().unwrap_or_default();
-        let beginnings = |words: &HashSet<String>| {
-            words
-                .iter()
-                .flat_map(|w| w.char_indices().map(|(i, _)| w[..i].to_owned()).chain([w.clone()]))
-                .collect()
+        let longest = open.iter().map(|word| word.len()).max().unwrap_or_default();
+        Words { open, close, longest }
+    }
+
+    /// Whether a word begins with `text`, and whether one is `text`, case aside.
+    fn find(&self, close: bool, text: &str) -> (bool, bool) {
+        let same = |word: &str, n: usize| {
+            word.as_bytes().get(..n).is_some_and(|w| w.eq_ignore_ascii_case(text.as_bytes()))
         };
-        Words {
-            prefixes: beginnings(&open),
-            close_prefixes: beginnings(&close),
-            open,
-            close,
-            longest,
+        let check = |(prefix, whole): (bool, bool), word: &str| {
+            let fits = same(word, text.len());
+            (prefix | fits, whole | (fits && word.len() == text.len()))
+        };
+        match close {
+            true => self.close.iter().fold((false, false), |found, word| check(found, word)),
+            false => self.open.iter().fold((false, false), |found, word| check(found, word)),
         }
     }
 
@@ -88,23 +96,19 @@ impl Words {
             .take(self.longest + 1)
             .position(|&b| b < 0x80 && !is_name_byte(b))
             .unwrap_or(bytes.len().min(self.longest + 1));
-        let (words, prefixes) =
-            if close { (&self.close, &self.close_prefixes) } else { (&self.open, &self.prefixes) };
-        let word = rest.get(..n).unwrap_or_default().to_ascii_lowercase();
+        let word = rest.get(..n).unwrap_or_default();
         if word.is_empty() && n > 0 {
             return Ok(Known::Nothing);
         }
+        let (prefix, whole) = self.find(close, word);
         if n == bytes.len() && !w.eof {
-            if close && n == 0 || prefixes.contains(&word) {
-                return Err(MORE);
-            }
-            // `<x:tool` may have to grow; nothing known has another prefix.
-            return Ok(Known::Nothing);
+            // A word that the window cuts waits while it may become one of ours.
+            return if prefix { Err(MORE) } else { Ok(Known::Nothing) };
         }
-        Ok(match words.contains(&word) {
-            false => Known::Nothing,
-            true if close => Known::Close,
-            true => Known::Open,
+        Ok(match (whole, close) {
+            (false, _) => Known::Nothing,
+            (true, true) => Known::Close,
+            (true, false) => Known::Open,
         })
     }
 }
