@@ -45,11 +45,11 @@ pub fn identity(bytes: &[u8], mode: Mode) {
     doc.check();
 }
 
+/// Span, strength, level, kind, id, body and parts of a cell.
+type Form = (Span, bool, u8, Kind, Option<String>, Vec<u8>, Vec<(PartKind, Span)>);
+
 /// What a reader sees of a cell's form, wherever the file begins.
-fn form(
-    cell: &Cell,
-    base: usize,
-) -> (Span, bool, u8, Kind, Option<String>, Vec<u8>, Vec<(PartKind, Span)>) {
+fn form(cell: &Cell, base: usize) -> Form {
     let moved = |s: Span| Span::new(s.start - base, s.end - base);
     let it = cell.heading();
     let parts = cell.parts().iter().map(|(k, s)| (*k, moved(*s))).collect();
@@ -76,7 +76,7 @@ pub fn any_tail(bytes: &[u8]) {
     let from = doc.frontmatter().map_or(0, |f| f.span.end);
     match strong.last() {
         Some(&i) => {
-            assert_eq!((tail.start as usize, tail.strong), (doc.cells()[i].span().start, true))
+            assert_eq!((tail.start as usize, tail.strong), (doc.cells()[i].span().start, true));
         }
         None => assert!(!tail.strong || (tail.start as usize) < from),
     }
