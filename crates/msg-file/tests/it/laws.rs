@@ -11,12 +11,12 @@ use msg_file::{
 use std::collections::HashSet;
 use std::io::Cursor;
 
-pub fn read(bytes: &[u8], mode: Mode) -> Document {
+pub(crate) fn read(bytes: &[u8], mode: Mode) -> Document {
     Document::read(bytes, mode, &Limits::default())
         .expect("because the default limits are far away")
 }
 
-pub fn nonces() -> impl FnMut() -> Nonce {
+pub(crate) fn nonces() -> impl FnMut() -> Nonce {
     let mut n = 0u64;
     move || {
         n += 1;
@@ -25,7 +25,7 @@ pub fn nonces() -> impl FnMut() -> Nonce {
 }
 
 /// Printing what was read gives the input; parts tile cells, cells tile the file (law 1).
-pub fn identity(bytes: &[u8], mode: Mode) {
+pub(crate) fn identity(bytes: &[u8], mode: Mode) {
     let doc = read(bytes, mode);
     let mut printed = Vec::new();
     doc.print(&mut printed).expect("because a Vec takes everything");
@@ -58,7 +58,7 @@ fn form(cell: &Cell, base: usize) -> Form {
 }
 
 /// Reading from a strong heading to the end gives the cells of the full read; so does the tail (law 3).
-pub fn any_tail(bytes: &[u8]) {
+pub(crate) fn any_tail(bytes: &[u8]) {
     let doc = read(bytes, Mode::MessageFile);
     let strong: Vec<usize> =
         doc.cells().iter().filter(|c| c.heading().strong).map(|c| c.ordinal() - 1).collect();
@@ -84,7 +84,7 @@ pub fn any_tail(bytes: &[u8]) {
 }
 
 /// Appending keeps every byte and every cell above, and the new cell reads back (law 2).
-pub fn append_keeps_the_past(bytes: &[u8], mode: Mode, cell: &NewCell) {
+pub(crate) fn append_keeps_the_past(bytes: &[u8], mode: Mode, cell: &NewCell) {
     let old = read(bytes, mode);
     let Ok((new, placed)) =
         append_to(bytes, mode, std::slice::from_ref(cell), &mut nonces(), false)
@@ -144,7 +144,7 @@ fn reads_back(cell: &NewCell, read: &Cell) {
 }
 
 /// A rendered cell reads back, with either line end (law 4).
-pub fn write_then_read(cell: &NewCell) {
+pub(crate) fn write_then_read(cell: &NewCell) {
     for eol in [Eol::Lf, Eol::CrLf] {
         let Ok(text) = render(cell, "7.x", 2, eol) else { continue };
         let doc = read(&text, Mode::MessageFile);
@@ -161,7 +161,7 @@ pub fn write_then_read(cell: &NewCell) {
 }
 
 /// Formatting keeps what the file means and does nothing the second time (law 7).
-pub fn format_keeps_meaning(bytes: &[u8], mode: Mode) {
+pub(crate) fn format_keeps_meaning(bytes: &[u8], mode: Mode) {
     let doc = read(bytes, mode);
     let once = doc.format();
     let formatted = read(&once.bytes, mode);
@@ -178,7 +178,7 @@ pub fn format_keeps_meaning(bytes: &[u8], mode: Mode) {
 }
 
 /// Nothing private is sent, call ids are unique, calls are answered directly behind them (law 10).
-pub fn history_is_sound(bytes: &[u8], mode: Mode) {
+pub(crate) fn history_is_sound(bytes: &[u8], mode: Mode) {
     let doc = read(bytes, mode);
     let history = doc.history(&HistoryOptions::default()).expect("because no agent is asked for");
     assert_eq!(history.messages.len(), history.sources.len());
@@ -212,7 +212,7 @@ pub fn history_is_sound(bytes: &[u8], mode: Mode) {
 }
 
 /// Messages become cells and come back equal, for chains as MF-38 names them (law 5).
-pub fn messages_come_back(old: &[u8], chain: &[Message]) {
+pub(crate) fn messages_come_back(old: &[u8], chain: &[Message]) {
     let entries: Vec<Entry> = chain.iter().cloned().map(Entry::Message).collect();
     let before =
         read(old, Mode::MessageFile).history(&HistoryOptions { open: true, ..Default::default() });
@@ -228,7 +228,7 @@ pub fn messages_come_back(old: &[u8], chain: &[Message]) {
 }
 
 /// Streams read back equal, however they were cut into chunks (law 8).
-pub fn streams_come_back(chunks: &[(bool, String)]) {
+pub(crate) fn streams_come_back(chunks: &[(bool, String)]) {
     let code = b"# %% [^1]\n\n[^1]: [code]\n\n```sh\nls\n```\n";
     let name = |err: bool| if err { "stderr" } else { "stdout" }.to_owned();
     let streams: Vec<(String, String)> =
@@ -249,7 +249,7 @@ pub fn streams_come_back(chunks: &[(bool, String)]) {
 }
 
 /// An edit of an attribute leaves every byte outside its cell (law 9).
-pub fn edit_touches_its_cell(bytes: &[u8], mode: Mode, value: &str) {
+pub(crate) fn edit_touches_its_cell(bytes: &[u8], mode: Mode, value: &str) {
     let doc = read(bytes, mode);
     for cell in doc.cells().iter().take(3) {
         let mut edit = doc.edit();
@@ -266,7 +266,7 @@ pub fn edit_touches_its_cell(bytes: &[u8], mode: Mode, value: &str) {
 }
 
 /// A message that has only what a cell can say, for fuzzing: hostile text in every place.
-pub fn chain_of(texts: &[String]) -> Vec<Message> {
+pub(crate) fn chain_of(texts: &[String]) -> Vec<Message> {
     let mut chain = Vec::new();
     for (i, text) in texts.iter().enumerate() {
         let text = text.clone();
