@@ -1,6 +1,6 @@
 //! Sizes: hostile inputs that a quadratic reader would not finish, and lines of megabytes.
 
-use crate::laws::{self, read};
+use crate::laws;
 use msg_core::Message;
 use msg_file::Mode;
 
@@ -30,7 +30,7 @@ fn hostile_shapes_are_read() {
     for shape in shapes {
         laws::identity(shape.as_bytes(), Mode::MessageFile);
         laws::history_is_sound(shape.as_bytes(), Mode::MessageFile);
-        read(shape.as_bytes(), Mode::MessageFile).format();
+        laws::format_keeps_meaning(shape.as_bytes(), Mode::MessageFile);
     }
 }
 
