@@ -120,6 +120,9 @@ impl Machine {
             let reader = Reader::native(w, p, open.end, self.calls, &mut self.queue);
             return self.begin(w, reader);
         }
+        if known != Known::Close && !self.opts.dialects.is_empty() {
+            self.text_upto(w, p);
+        }
         if known != Known::Close
             && let Some(reader) =
                 dialect::begin(w, p, &mut self.look, &self.opts, self.calls, &mut self.queue)?
