@@ -17,7 +17,11 @@ fn session(n: usize) -> ChainAst {
     let mut messages = vec![Message::system("You are a coding agent.")];
     for turn in 0..n / 5 {
         let call = |it: usize| {
-            Part::ToolCall(ToolCall::new(format!("call_{turn}_{it}"), "read", r#"{"path":"src/lib.rs"}"#))
+            Part::ToolCall(ToolCall::new(
+                format!("call_{turn}_{it}"),
+                "read",
+                r#"{"path":"src/lib.rs"}"#,
+            ))
         };
         messages.push(Message::user(format!("task {turn}: look at the parser")));
         messages.push(Message::assistant("").with_part(call(0)).with_part(call(1)));
@@ -87,8 +91,10 @@ fn policies(c: &mut Criterion) {
         group.bench_function(name, |b| b.iter(|| run(black_box(&ast), &tally, &budget, &pipeline)));
     }
     group.finish();
-    for name in ["prune-tool-outputs", "summarize-history", "sliding-window", "summarize-sections"] {
-        let policy = || policy::from_json(&serde_json::json!({"policy": name})).expect("it is one").0;
+    for name in ["prune-tool-outputs", "summarize-history", "sliding-window", "summarize-sections"]
+    {
+        let policy =
+            || policy::from_json(&serde_json::json!({"policy": name})).expect("it is one").0;
         let pipeline = Pipeline::new().stage(policy(), msg_compact::When::Always);
         growth::check(
             &format!("compact/{name}"),

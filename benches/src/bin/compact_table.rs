@@ -34,7 +34,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("usage: compact_table FOLDER")?;
     let sessions = sessions(Path::new(&folder))?;
     println!("{} sessions of {LONG} and more messages\n", sessions.len());
-    println!("| preset | budget | fit | tokens before | tokens after | tool outputs kept | first change at |");
+    println!(
+        "| preset | budget | fit | tokens before | tokens after | tool outputs kept | first change at |"
+    );
     println!("|---|---|---|---|---|---|---|");
     for name in ["balanced", "pentagi", "wolo", "forge", "window"] {
         for percent in [50, 25, 10] {
@@ -61,7 +63,8 @@ fn sessions(folder: &Path) -> Result<Vec<Vec<Message>>, Box<dyn std::error::Erro
     let mut sessions = Vec::new();
     for file in files.iter().filter(|it| it.path().extension().is_some_and(|it| it == "jsonl")) {
         for line in std::fs::read_to_string(file.path())?.lines() {
-            let document = chat::read(line.as_bytes(), &ReadOptions::new(), &mut Report::default())?;
+            let document =
+                chat::read(line.as_bytes(), &ReadOptions::new(), &mut Report::default())?;
             let messages = document.into_messages();
             if messages.len() < LONG {
                 continue;
