@@ -114,6 +114,10 @@ codes! {
     InvalidUtf8 "invalid_utf8" "xml::invalid-utf8" warning "Write valid UTF-8.";
     /// A value that does not fit its schema.
     SchemaMismatch "schema_mismatch" "xml::schema-mismatch" warning "Give the value in the type that the tool's definition lists.";
+    /// A required parameter that a call lacks ([`SchemaSet::check`](crate::SchemaSet::check)).
+    MissingParameter "missing_parameter" "xml::missing-parameter" warning "Give every parameter that the tool's definition requires.";
+    /// A parameter that the schema does not list ([`SchemaSet::check`](crate::SchemaSet::check)).
+    UnknownParameter "unknown_parameter" "xml::unknown-parameter" warning "Use only the parameters that the tool's definition lists, by their exact names.";
     /// A value that was announced as JSON.
     ValueNotJson "value_not_json" "xml::value-not-json" warning "Write valid JSON, or leave out string=\"false\".";
 }

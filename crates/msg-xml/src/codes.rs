@@ -71,5 +71,11 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::warning("xml::foreign-tool-syntax", "XT-11", "a call in a syntax that is not read"),
     CodeInfo::warning("xml::invalid-utf8", "XT-1", "bytes that are no UTF-8"),
     CodeInfo::warning("xml::schema-mismatch", "XT-31", "a value that does not fit its schema"),
+    CodeInfo::warning("xml::missing-parameter", "XT-31", "a required parameter that a call lacks"),
+    CodeInfo::warning(
+        "xml::unknown-parameter",
+        "XT-31",
+        "a parameter that the schema does not list",
+    ),
     CodeInfo::warning("xml::value-not-json", "XT-33", "a value that was announced as JSON"),
 ];

@@ -9,6 +9,7 @@ use crate::call::{Call, PartialCall, fresh_id};
 use crate::code::Code;
 use crate::event::{Event, Outcome};
 use crate::lex;
+use crate::schema::SchemaSet;
 
 /// How thinking was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,6 +63,12 @@ impl Parsed {
             SegmentKind::Call(call) => Some(call),
             _ => None,
         })
+    }
+
+    /// What the complete calls lack and what they have too much ([`SchemaSet::check`]), by position. A step of its
+    /// own: none of it is in `diagnostics`.
+    pub fn check(&self, schema: &SchemaSet) -> Vec<Diagnostic> {
+        self.calls().flat_map(|call| schema.check(call)).collect()
     }
 
     /// The call that was cut off.

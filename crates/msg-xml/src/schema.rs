@@ -1,5 +1,8 @@
 //! Types from tool definitions (XT-30, XT-31): which values are kept verbatim, and how the text of the
-//! others becomes numbers, booleans and lists. It is no validator: what does not fit stays, reported.
+//! others becomes numbers, booleans and lists. It is no validator: what does not fit stays, reported. Parameters
+//! that are missing or unknown are the business of `members`.
+
+mod members;
 
 use std::collections::BTreeMap;
 

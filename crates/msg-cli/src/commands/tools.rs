@@ -55,18 +55,31 @@ impl Command for Args {
         }
         let bytes = input.read_all()?;
         let res = answer::read(&bytes, &base, &[]);
-        self.print(cx, &input.name, &bytes, res, out)
+        let members = base.options.schema.as_ref().map_or_else(Vec::new, |schema| res.parsed.check(schema));
+        self.print(cx, &input.name, &bytes, res, members, out)
     }
 }
 
 impl Args {
-    fn print(&self, cx: &Context, name: &str, bytes: &[u8], res: Answered, mut out: crate::output::Output) -> Result<Status, Failure> {
+    /// `members`, the reports of the schema's separate step, are for people only: `errors` has none of them.
+    fn print(
+        &self,
+        cx: &Context,
+        name: &str,
+        bytes: &[u8],
+        res: Answered,
+        members: Vec<Diagnostic>,
+        mut out: crate::output::Output,
+    ) -> Result<Status, Failure> {
         let mut text = if self.json { jsonl::to_json(&res.form) } else { answer::for_people(&res.parsed).into_bytes() };
         text.push(b'\n');
         out.write(&text)?;
         out.finish()?;
-        if !self.json && !cx.quiet && !res.parsed.diagnostics.is_empty() {
-            let list: Vec<Diagnostic> = res.parsed.diagnostics.into_iter().map(|it| with_line(it, bytes)).collect();
+        let mut list = res.parsed.diagnostics;
+        list.extend(members);
+        if !self.json && !cx.quiet && !list.is_empty() {
+            list.sort_by_key(|it| it.at.start);
+            let list: Vec<Diagnostic> = list.into_iter().map(|it| with_line(it, bytes)).collect();
             cx.note(&render::diagnostics(&list, name, &Quotes::default(), cx.color_err));
         }
         Ok(res.status)

@@ -4,5 +4,6 @@
 #![allow(clippy::unwrap_used, reason = "a test says what is wrong by panicking")]
 
 mod cases;
+mod check;
 mod laws;
 mod random;
