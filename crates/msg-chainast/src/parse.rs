@@ -9,6 +9,7 @@ use msg_core::{Diagnostic, Message};
 use crate::{
     ChainAst,
     options::RepairOptions,
+    tree::Plain,
     walk::{Chain, Rules, diagnostics, walk},
 };
 
@@ -92,6 +93,17 @@ fn parse_with(messages: Vec<Message>, options: &RepairOptions) -> Result<ChainAs
         errors = tracing::field::Empty,
     );
     let _entered = span.enter();
+    let messages = match Plain::build(messages, options.is_open()) {
+        Err(messages) => messages,
+        Ok(Plain { chain, n_calls }) => {
+            let sections = chain.sections();
+            span.record("sections", sections.len());
+            span.record("pairs", sections.iter().map(|it| it.body().len()).sum::<usize>());
+            span.record("calls", n_calls);
+            span.record("errors", 0);
+            return Ok(chain);
+        }
+    };
     let (plan, found) = walk(Chain::Messages(&messages), Rules { options, warnings: false });
     span.record("pairs", plan.units.iter().filter(|it| it.is_pair).count());
     span.record("calls", plan.calls.len());

@@ -8,6 +8,7 @@ mod calls;
 mod header;
 mod messages;
 mod pair;
+mod plain;
 mod section;
 pub(crate) mod sizes;
 mod view;
@@ -19,6 +20,7 @@ pub use calls::{CallRef, ToolCallsInfo};
 pub use header::Header;
 pub use messages::Messages;
 pub use pair::{BodyPair, BodyPairKind, PairError};
+pub(crate) use plain::Plain;
 pub use section::Section;
 pub use view::TreeView;
 

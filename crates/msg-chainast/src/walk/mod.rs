@@ -25,7 +25,7 @@ use link::OpenPair;
 use plan::{Call, Unit};
 
 /// Up to this many calls of a pair are searched one by one, without an index.
-const SMALL_PAIR: u32 = 8;
+pub(crate) const SMALL_PAIR: u32 = 8;
 
 /// What the walk judges by.
 #[derive(Clone, Copy)]
