@@ -5,6 +5,7 @@
 
 use std::{collections::HashMap, sync::OnceLock};
 
+use super::places::Places;
 use crate::tree::{BodyPair, Links, Section};
 
 /// The index of a tree. A copy of a tree builds its own.
@@ -13,15 +14,18 @@ pub(crate) struct EditIndex(OnceLock<Ids>);
 
 /// Places by id. Nothing depends on the order of the map.
 #[derive(Debug, Default)]
-pub(crate) struct Ids(HashMap<Box<str>, Entry>);
+pub(crate) struct Ids {
+    entry_of: HashMap<Box<str>, u32>,
+    entries: Vec<Entry>,
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Entry {
     /// All results of this id, in chain order.
-    pub(crate) results: Vec<ResultPlace>,
+    results: Places<ResultPlace>,
     /// Calls without a result: pairs in chain order, the calls of a pair in reverse, so that the last is
     /// the one that the next result answers.
-    pending: Vec<CallPlace>,
+    pending: Places<CallPlace>,
     /// The newest call that has a result, and the result.
     answered: Option<(CallPlace, ResultPlace)>,
 }
@@ -45,7 +49,8 @@ pub(crate) struct ResultPlace {
 
 /// Where a new result of an id goes.
 pub(crate) enum Target {
-    Pending(CallPlace),
+    /// To this call; the number is for [`Ids::answer`].
+    Pending(CallPlace, u32),
     Answered(ResultPlace),
 }
 
@@ -82,7 +87,10 @@ impl Clone for EditIndex {
 
 impl Ids {
     fn of(sections: &[Section]) -> Self {
-        let mut ids = Ids::default();
+        let pairs = || sections.iter().flat_map(Section::body);
+        let n_calls = pairs().map(|it| it.assistant().tool_calls().count()).sum();
+        let mut ids =
+            Ids { entry_of: HashMap::with_capacity(n_calls), entries: Vec::with_capacity(n_calls) };
         for (section, it) in sections.iter().enumerate() {
             for (pair, it) in it.body().iter().enumerate() {
                 ids.add_pair(section as u32, pair as u32, it);
@@ -91,25 +99,27 @@ impl Ids {
         ids
     }
 
-    /// The places of an id.
-    pub(crate) fn get(&self, id: &str) -> Option<&Entry> {
-        self.0.get(id)
+    /// The places of the results of an id, in chain order.
+    pub(crate) fn results(&self, id: &str) -> &[ResultPlace] {
+        let entry = self.entry_of.get(id).map(|it| &self.entries[*it as usize]);
+        entry.map_or(&[], |it| it.results.as_slice())
     }
 
     /// Where a new result of this id goes.
     pub(crate) fn target(&self, id: &str) -> Option<Target> {
-        let entry = self.0.get(id)?;
-        let pending = entry.pending.last().copied().map(Target::Pending);
+        let at = *self.entry_of.get(id)?;
+        let entry = &self.entries[at as usize];
+        let pending = entry.pending.as_slice().last().map(|it| Target::Pending(*it, at));
         pending.or_else(|| entry.answered.map(|it| Target::Answered(it.1)))
     }
 
     /// Remembers that the pending call on which [`Ids::target`] fell has this result now.
-    pub(crate) fn answer(&mut self, id: &str, result: ResultPlace) {
-        let Some(entry) = self.0.get_mut(id) else { return };
+    pub(crate) fn answer(&mut self, entry: u32, result: ResultPlace) {
+        let entry = &mut self.entries[entry as usize];
         if let Some(call) = entry.pending.pop() {
             entry.set_answered(call, result);
         }
-        insert_sorted(&mut entry.results, result, |it| *it);
+        entry.results.insert(result, |it| *it);
     }
 
     /// Takes in a pair that was added to a section.
@@ -119,7 +129,7 @@ impl Ids {
         let mut answered = vec![None; calls.len()];
         for ((message, part), result) in it.results() {
             let place = ResultPlace { section, pair, message, part };
-            insert_sorted(&mut self.entry(&result.call_id).results, place, |it| *it);
+            self.entry(&result.call_id).results.insert(place, |it| *it);
             if let Some(call) = links.take(&calls, &result.call_id) {
                 answered[call] = Some(place);
             }
@@ -129,18 +139,24 @@ impl Ids {
             let entry = self.entry(&call.id);
             match result {
                 Some(result) => entry.set_answered(place, result),
-                None => insert_sorted(&mut entry.pending, place, |it| {
-                    (it.section, it.pair, std::cmp::Reverse(it.part))
-                }),
+                None => entry
+                    .pending
+                    .insert(place, |it| (it.section, it.pair, std::cmp::Reverse(it.part))),
             }
         }
     }
 
     fn entry(&mut self, id: &str) -> &mut Entry {
-        if !self.0.contains_key(id) {
-            self.0.insert(id.into(), Entry::default());
-        }
-        self.0.get_mut(id).expect("because it was just put there")
+        let at = match self.entry_of.get(id) {
+            Some(at) => *at as usize,
+            None => {
+                let at = self.entries.len();
+                self.entry_of.insert(id.into(), at as u32);
+                self.entries.push(Entry::default());
+                at
+            }
+        };
+        &mut self.entries[at]
     }
 }
 
@@ -150,11 +166,4 @@ impl Entry {
             self.answered = Some((call, result));
         }
     }
-}
-
-/// Puts a place where it belongs; nearly always that is the end.
-fn insert_sorted<T: Copy, K: Ord>(list: &mut Vec<T>, it: T, key: impl Fn(&T) -> K) {
-    let behind = list.last().is_none_or(|last| key(last) <= key(&it));
-    let at = if behind { list.len() } else { list.partition_point(|other| key(other) <= key(&it)) };
-    list.insert(at, it);
 }

@@ -3,6 +3,7 @@
 
 mod clear;
 mod index;
+mod places;
 mod results;
 
 use msg_core::{Message, Part};

@@ -8,6 +8,9 @@ use super::{
 };
 use crate::tree::{ChainAst, sizes::Sizes};
 
+/// For up to so many results room is made with the first one.
+const RESERVED: usize = 64;
+
 /// Why an edit was refused; nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -71,7 +74,11 @@ impl ChainAst {
     ) -> Result<ResultChange, EditError> {
         let change = match self.index.of_mut(&self.sections).target(id) {
             None => return Err(EditError::UnknownToolCall { id: id.to_owned() }),
-            Some(Target::Pending(call)) => self.answer(call, id, name, content.into()),
+            Some(Target::Pending(call, entry)) => {
+                let (change, place) = self.answer(call, id, name, content.into());
+                self.index.of_mut(&self.sections).answer(entry, place);
+                change
+            }
             Some(Target::Answered(result)) => self.replace(result, name, content.into()),
         };
         self.assert_sizes();
@@ -80,14 +87,21 @@ impl ChainAst {
 
     /// All results of an id, in chain order (CA-44). O(results found), once the index is built.
     pub fn find_tool_results(&self, id: &str) -> impl Iterator<Item = &ToolResult> {
-        let places = self.index.of(&self.sections).get(id).map_or(&[][..], |it| &it.results);
+        let places = self.index.of(&self.sections).results(id);
         places.iter().filter_map(|at| {
             let pair = &self.sections[at.section as usize].body[at.pair as usize];
             pair.tools[at.message as usize].parts[at.part as usize].as_tool_result()
         })
     }
 
-    fn answer(&mut self, call: CallPlace, id: &str, name: &str, content: Content) -> ResultChange {
+    /// Puts the result of a pending call at the end of its pair; the index does not know of it yet.
+    fn answer(
+        &mut self,
+        call: CallPlace,
+        id: &str,
+        name: &str,
+        content: Content,
+    ) -> (ResultChange, ResultPlace) {
         let CallPlace { section, pair, part } = call;
         let body = &mut self.sections[section as usize];
         let it = &mut body.body[pair as usize];
@@ -100,12 +114,15 @@ impl ChainAst {
         let message = Message::new(Role::Tool).with_part(Part::ToolResult(result));
         let sizes = Sizes::of(&message);
         let place = ResultPlace { section, pair, message: it.tools.len() as u32, part: 0 };
+        if it.tools.is_empty() {
+            it.tools.reserve_exact(it.assistant.tool_calls().take(RESERVED).count());
+        }
         it.tools.push(message);
         it.sizes += sizes;
         body.sizes += sizes;
         self.sizes += sizes;
-        self.index.of_mut(&self.sections).answer(id, place);
-        ResultChange::Added { pair: PairId { section: section as usize, pair: pair as usize } }
+        let pair = PairId { section: section as usize, pair: pair as usize };
+        (ResultChange::Added { pair }, place)
     }
 
     fn replace(&mut self, at: ResultPlace, name: &str, content: Content) -> ResultChange {
