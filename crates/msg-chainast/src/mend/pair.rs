@@ -65,8 +65,7 @@ impl Mender<'_> {
         let mut slots = std::mem::take(&mut self.slots);
         self.live_slots(unit, &mut slots);
         for slot in slots.drain(..) {
-            let id = self.call_id(at, self.part_of(slot, calls));
-            self.result(slot, &id);
+            self.result_of(slot, at, self.part_of(slot, calls));
         }
         self.slots = slots;
         if !open {
@@ -99,9 +98,17 @@ impl Mender<'_> {
         }
     }
 
-    fn call_id(&self, at: usize, part: usize) -> String {
-        match self.items[at].message.parts.get(part) {
-            Some(Part::ToolCall(it)) => it.id.clone(),
+    /// Writes the result of a slot, bearing the id of this call.
+    fn result_of(&mut self, slot: u32, at: usize, part: usize) {
+        // The id is borrowed from the call while the result is written.
+        let id = self.swap_id(at, part, String::new());
+        self.result(slot, &id);
+        self.swap_id(at, part, id);
+    }
+
+    fn swap_id(&mut self, at: usize, part: usize, id: String) -> String {
+        match self.items[at].message.parts.get_mut(part) {
+            Some(Part::ToolCall(it)) => std::mem::replace(&mut it.id, id),
             _ => String::new(),
         }
     }
@@ -170,8 +177,7 @@ impl Mender<'_> {
             (0..parts.len()).filter(|it| parts[*it].as_tool_call().is_some()).collect();
         for (slot, part) in slots {
             let nth = members.partition_point(|it| it.part < part);
-            let id = self.call_id(at, calls.get(nth).copied().unwrap_or_default());
-            self.result(slot, &id);
+            self.result_of(slot, at, calls.get(nth).copied().unwrap_or_default());
         }
         for (member, part) in members.iter().zip(calls) {
             if is_none(member.slot) {

@@ -155,19 +155,15 @@ impl Walk<'_, '_> {
     fn judge_pair(&mut self, unit: u32, may_stay_open: bool, made: std::ops::Range<usize>) {
         self.judge_names(unit);
         self.judge_ids(unit);
-        let pending: Vec<u32> = self
-            .plan
-            .calls_of(unit)
-            .filter(|it| {
-                let it = &self.plan.calls[*it as usize];
-                !it.removed && it.slot == NONE
-            })
-            .collect();
-        if may_stay_open && !pending.is_empty() {
-            self.plan.open_tail = true;
-            return;
-        }
-        for call in pending {
+        for call in self.plan.calls_of(unit) {
+            let it = &self.plan.calls[call as usize];
+            if it.removed || it.slot != NONE {
+                continue;
+            }
+            if may_stay_open {
+                self.plan.open_tail = true;
+                return;
+            }
             self.find_call(call, What::MissingResult);
         }
         self.judge_kind(unit, made);
@@ -231,6 +227,9 @@ impl Walk<'_, '_> {
 
     /// A summarization pair has one call: the others move behind it, as often as that makes another.
     fn judge_kind(&mut self, unit: u32, made: std::ops::Range<usize>) {
+        if self.plan.units[unit as usize].n_calls as usize + made.len() < 2 {
+            return;
+        }
         let mut calls = Vec::new();
         for call in self.plan.calls_of(unit) {
             let it = &self.plan.calls[call as usize];

@@ -175,6 +175,7 @@ impl What {
         })
     }
 
+    /// What is wrong. Sentences that a long chain may need often are put together in one allocation.
     fn sentence(self, at: &Found, chain: Chain<'_>) -> String {
         let role = || chain.message(at.message).role.as_str();
         let id = || at.id(chain).unwrap_or_default();
@@ -190,19 +191,19 @@ impl What {
                 format!("a {} message after the conversation began", role())
             }
             What::ConsecutiveUser => "two user messages in a row".to_owned(),
-            What::MissingResult => format!("tool call `{}` has no result", id()),
-            What::LateResult => format!("the result of `{}` comes after another message", id()),
-            What::EarlyResult => format!("the result of `{}` comes before its call", id()),
+            What::MissingResult => ["tool call `", id(), "` has no result"].concat(),
+            What::LateResult => ["the result of `", id(), "` comes after another message"].concat(),
+            What::EarlyResult => ["the result of `", id(), "` comes before its call"].concat(),
             What::DuplicateResult { other } => {
                 format!(
                     "this result and the one in message {other} answer the same call `{}`",
                     id()
                 )
             }
-            What::OrphanResult(_) => format!("no call has the id `{}`", id()),
+            What::OrphanResult(_) => ["no call has the id `", id(), "`"].concat(),
             What::EmptyResultId => "a tool result without a tool call id".to_owned(),
             What::EmptyCallId => "a tool call without an id".to_owned(),
-            What::DuplicateCallId => format!("the id `{}` occurs twice in one message", id()),
+            What::DuplicateCallId => ["the id `", id(), "` occurs twice in one message"].concat(),
             What::NamelessCall(_) => "a tool call without a name".to_owned(),
             What::SurplusCall => "a summarization pair with more than one call".to_owned(),
             What::MisplacedPart(_) => {
