@@ -5,14 +5,20 @@
 //! one of a few that are judged alike.
 
 use msg_core::{
-    Arguments, ArgumentsState, CallKind, Content, Message, Part, Reasoning, ToolCall, ToolResult,
+    Arguments, ArgumentsState, CallKind, Content, Message, Origin, Part, RawJson, Reasoning,
+    ToolCall, ToolResult,
 };
+
+use crate::conform::twins;
 
 /// A likeness of a message; texts that are one of `telling` stay. O(parts), and O(bytes) only for arguments
 /// and for texts of white space.
 pub(crate) fn of(message: &Message, telling: &[&str]) -> Message {
     let mut likeness = Message::new(message.role.clone());
     likeness.name.clone_from(&message.name);
+    for name in twins(message) {
+        likeness.extra.insert(Origin::OpenAi, name, RawJson::string("x"));
+    }
     likeness.parts = message.parts.iter().map(|it| part(it, telling)).collect();
     likeness
 }

@@ -14,6 +14,8 @@ use std::{collections::HashMap, ops::Range};
 
 use msg_core::{Code, Diagnostic, IdSource, Part, Role, Severity};
 
+pub(crate) use reasoning::twins;
+
 use crate::{
     mend::Item,
     profile::{LastMessage, Profile},

@@ -1,12 +1,16 @@
 //! Steps 7 and 8: reasoning that is not accepted, and reasoning that is required.
 
-use msg_core::{Message, Part, Reasoning, Role};
+use msg_core::{Message, Origin, Part, RawJson, Reasoning, Role};
 
 use super::{Breach, Conform};
 use crate::{
     profile::{CallSignatures, ReasoningKept, ReasoningRequired},
     reasoning::{begins_turn, has_reasoning, has_tool_calls},
 };
+
+/// Members in which a message can bear reasoning beside its reasoning part. One that stayed when the part
+/// goes would be read as reasoning when the message is read again.
+const TWINS: [&str; 2] = ["reasoning", "reasoning_content"];
 
 impl Conform<'_> {
     pub(super) fn reasoning_kept(&mut self) {
@@ -40,13 +44,21 @@ impl Conform<'_> {
             }
             let sentence = "reasoning that is not accepted here";
             let code = "profile::reasoning-not-accepted";
+            let all_go = goes.contains(&true)
+                && message.parts.iter().zip(&goes).all(|it| *it.1 || it.0.as_reasoning().is_none());
+            let twin = all_go && twins(message).next().is_some();
+            let fix = if twin { "removed, with the member that repeats it" } else { "removed" };
             let breach = match unsigned {
-                true => Breach::error(code, sentence, "removed"),
-                false => Breach::warning(code, sentence, "removed"),
+                true => Breach::error(code, sentence, fix),
+                false => Breach::warning(code, sentence, fix),
             };
             self.at_message(at, breach);
             let item = &mut self.items[at];
             item.retain_parts(|part, _| !goes[part]);
+            if twin {
+                let names: Vec<&str> = twins(&item.message).collect();
+                names.iter().for_each(|it| drop(item.message.extra.remove(&Origin::OpenAi, it)));
+            }
             if signatures {
                 item.message.parts.iter_mut().for_each(drop_signature);
             }
@@ -168,6 +180,14 @@ impl Conform<'_> {
     pub(super) fn current_turn(&self) -> usize {
         self.items.iter().rposition(|it| begins_turn(&it.message)).unwrap_or(0)
     }
+}
+
+/// The members of a message that would be read as its reasoning if it had no reasoning part: texts.
+pub(crate) fn twins(message: &Message) -> impl Iterator<Item = &'static str> + '_ {
+    let is_text = |it: &RawJson| it.text().starts_with('"') && it.text() != "\"\"";
+    TWINS
+        .into_iter()
+        .filter(move |name| message.extra.get(&Origin::OpenAi, name).is_some_and(is_text))
 }
 
 fn has_signature(part: &Part) -> bool {

@@ -1,10 +1,11 @@
 //! What a case file says of one function: patterns, arguments, chains for tests.
 
 use msg_chainast::{
-    ChainAst, IdPattern, Message, Part, Profile, RepairOptions, SeededIds, ToolCall,
-    sanitize_json_control_chars,
+    ChainAst, CheckOptions, IdPattern, Message, Part, Profile, RepairOptions, SeededIds, ToolCall,
+    check, sanitize_json_control_chars,
     testing::{self, ChainConfig, generate_chain, generate_complex_chain},
 };
+use msg_core::{Origin, RawJson, Reasoning};
 use serde_json::Value;
 
 use crate::openai;
@@ -157,4 +158,33 @@ fn profile_files_fail_with_a_position() {
         assert_eq!(message(text), wanted);
     }
     assert!(message("[a]\nuser =").starts_with("line 2, column 7: "));
+}
+
+#[test]
+fn reasoning_goes_with_the_member_that_repeats_it() {
+    let reading = |members: &[(&'static str, &str)]| {
+        let mut message = Message::assistant("Yes.");
+        message.parts.insert(0, Part::Reasoning(Reasoning::new("Hm.")));
+        for (name, value) in members {
+            message.extra.insert(Origin::OpenAi, *name, RawJson::new(*value).unwrap());
+        }
+        message
+    };
+    let options = RepairOptions::new().profile(Profile::named("anthropic").unwrap());
+    let cases: [(&[(&str, &str)], &str, usize); 4] = [
+        (&[], "removed", 0),
+        (&[("reasoning", "\"Hm.\"")], "removed, with the member that repeats it", 0),
+        (&[("reasoning_content", "\"Hm.\"")], "removed, with the member that repeats it", 0),
+        // Not reasoning, but what somebody else calls so.
+        (&[("reasoning", "{\"effort\":1}"), ("id", "\"m\"")], "removed", 2),
+    ];
+    for (members, fix, left) in cases {
+        let messages = vec![Message::user("Yes?"), reading(members)];
+        let profile = Profile::named("anthropic").unwrap();
+        let found = check(&messages, Some(profile), &CheckOptions::new());
+        let (chain, edits) = ChainAst::repair(messages, &options, &mut SeededIds::new(1));
+        assert_eq!(found, edits);
+        assert_eq!(edits.iter().map(|it| it.fix.as_deref()).collect::<Vec<_>>(), [Some(fix)]);
+        assert_eq!(chain.messages().last().map(|it| it.extra.len()), Some(left));
+    }
 }
