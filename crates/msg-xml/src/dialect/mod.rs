@@ -2,6 +2,7 @@
 //! block. All are off by default; what is not read is only recognised (XT-11).
 
 mod cline;
+mod closes;
 mod grammar;
 mod json;
 mod tag_value;
@@ -212,7 +213,6 @@ impl<'de> Deserialize<'de> for Dialects {
 
 /// Whatever reads a block; boxed where it is kept.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a reader lives in one box")]
 pub(crate) enum Reader {
     Native(Block),
     Tags(TagReader),

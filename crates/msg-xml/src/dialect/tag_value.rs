@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::closes::{Closes, Fate, Seen};
 use super::grammar::{close_any, open_any};
 use super::tags::{State, TagReader};
 use crate::block::{Cx, Done};
@@ -21,6 +22,27 @@ pub(super) struct Value {
     pub(super) first_param: Option<usize>,
     pub(super) last_close: Option<(usize, usize)>,
     pub(super) text: bool,
+    /// The parameter tags in it.
+    pub(super) seen: Vec<Seen>,
+    /// A call's open tag was in it.
+    pub(super) nests: bool,
+}
+
+impl Value {
+    pub(super) fn new(key: String, from: usize, text: bool) -> Self {
+        Value {
+            key,
+            from,
+            at: from,
+            params: 0,
+            calls: 0,
+            first_param: None,
+            last_close: None,
+            text,
+            seen: Vec::new(),
+            nests: false,
+        }
+    }
 }
 
 /// The stretch before a call's close tag in which no parameter is closed: values in it end at once.
@@ -35,6 +57,19 @@ impl TagReader {
     pub(super) fn value(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
         let state = std::mem::replace(&mut self.state, State::Call);
         let State::Value(mut value) = state else { return Ok(None) };
+        if value.at == value.from
+            && let Some(fate) = self.closes.fate(value.from)
+        {
+            let ends = match fate {
+                Fate::Closed(to, end) => Ends { to, end, report: None, trim: false },
+                Fate::Unclosed(first_param, last_close) => {
+                    (value.first_param, value.last_close) = (first_param, last_close);
+                    unclosed(&value, self.closes.stop)
+                }
+            };
+            self.end_value(cx, &value, ends);
+            return Ok(None);
+        }
         loop {
             let Some(p) = cx.w.find(b'<', value.at) else {
                 value.at = cx.w.end();
@@ -67,6 +102,8 @@ impl TagReader {
         p: usize,
     ) -> Result<Option<Ends>, Wait> {
         let w = cx.w;
+        #[cfg(test)]
+        super::closes::tests::count();
         let grammar = Arc::clone(&self.grammar);
         if let Some(end) = self.close_param(w, p)? {
             if value.params == 0 && value.calls == 0 && self.followed(w, end)? {
@@ -74,6 +111,7 @@ impl TagReader {
             }
             value.params = value.params.saturating_sub(1);
             value.last_close = Some((p, end));
+            value.seen.push(Seen { at: p, end, open: false });
             value.at = end;
             return Ok(None);
         }
@@ -89,13 +127,15 @@ impl TagReader {
             }
             value.params += 1;
             value.first_param.get_or_insert(p);
+            value.seen.push(Seen { at: p, end: opened.end, open: true });
             value.at = opened.end;
         } else if let Some(opened) = open_any(&grammar.call, w, p)? {
             value.calls += 1;
+            value.nests = true;
             value.at = opened.end;
         } else if let Some(end) = close_any(&grammar.call, w, p)? {
             if value.calls == 0 {
-                return Ok(Some(self.unbalanced(value, p)));
+                return self.unbalanced(cx, value, p).map(Some);
             }
             value.calls -= 1;
             value.at = end;
@@ -105,19 +145,16 @@ impl TagReader {
         Ok(None)
     }
 
-    /// The call's close tag comes before the value's.
-    fn unbalanced(&mut self, value: &Value, p: usize) -> Ends {
+    /// The call's close tag comes before the value's: what was seen is kept for the values that begin in it.
+    fn unbalanced(&mut self, cx: &Cx<'_, '_>, value: &mut Value, p: usize) -> Result<Ends, Wait> {
         let from = value.last_close.map_or(value.from, |(start, _)| start + 1);
         self.unclosed = Unclosed { from, to: p };
-        let before =
-            |pos| Ends { to: pos, end: pos, report: Some(Code::MissingCloseTag), trim: true };
-        match (value.first_param, value.last_close) {
-            (Some(first), _) => before(first),
-            (None, Some((to, end))) => {
-                Ends { to, end, report: Some(Code::MismatchedCloseTag), trim: false }
-            }
-            (None, None) => before(p),
+        if !value.nests && p - self.out.start <= cx.opts.limits.max_tool_bytes {
+            let seen = value.seen.clone();
+            let closes = Closes::new(value.from, p, seen, |end| self.followed(cx.w, end))?;
+            self.closes = closes;
         }
+        Ok(unclosed(value, p))
     }
 
     /// Whether blanks and a tag of the block, or the end of input, follow a parameter's close tag.
@@ -172,6 +209,18 @@ impl TagReader {
         let cut = raw.rfind('<').map(|i| value.from + i).filter(|&p| self.cut(cx.w, p));
         self.store(cx, &value, cut.unwrap_or(end));
         self.incomplete(cx)
+    }
+}
+
+/// Where a value ends that the call's close tag at `p` cuts off.
+fn unclosed(value: &Value, p: usize) -> Ends {
+    let before = |pos| Ends { to: pos, end: pos, report: Some(Code::MissingCloseTag), trim: true };
+    match (value.first_param, value.last_close) {
+        (Some(first), _) => before(first),
+        (None, Some((to, end))) => {
+            Ends { to, end, report: Some(Code::MismatchedCloseTag), trim: false }
+        }
+        (None, None) => before(p),
     }
 }
 

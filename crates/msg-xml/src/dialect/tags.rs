@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Gathered;
+use super::closes::Closes;
 use super::grammar::{Grammar, Opened, close_any, open_any};
 use super::tag_value::{Unclosed, Value};
 use crate::block::{Arguments, Cx, Done, Draft};
@@ -41,6 +42,7 @@ pub(crate) struct TagReader {
     pub(super) announced: bool,
     pub(super) state: State,
     pub(super) unclosed: Unclosed,
+    pub(super) closes: Closes,
 }
 
 /// XT-33: a wrapper or a call at `p`.
@@ -137,6 +139,7 @@ impl TagReader {
             announced: false,
             state: State::Wrapper,
             unclosed: Unclosed::default(),
+            closes: Closes::default(),
         }
     }
 
@@ -307,16 +310,7 @@ impl TagReader {
             return Ok(None);
         }
         if let Some(opened) = self.parameter(cx, p)? {
-            let value = Value {
-                key: opened.name.to_owned(),
-                from: opened.end,
-                at: opened.end,
-                params: 0,
-                calls: 0,
-                first_param: None,
-                last_close: None,
-                text: opened.text,
-            };
+            let value = Value::new(opened.name.to_owned(), opened.end, opened.text);
             self.state = State::Value(value);
             return Ok(None);
         }

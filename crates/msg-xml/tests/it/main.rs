@@ -1,5 +1,5 @@
 //! The integration tests of msg-xml: the case files, and the laws over them and over random input.
-//! Cost is checked in `growth`, by counting bytes of work, never by a clock.
+//! What reading costs is not looked at here: no test reads a clock, and work is counted beside the code that does it.
 
 #![allow(clippy::unwrap_used, reason = "a test says what is wrong by panicking")]
 
