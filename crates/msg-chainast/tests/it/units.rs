@@ -171,7 +171,8 @@ fn reasoning_goes_with_the_member_that_repeats_it() {
         message
     };
     let options = RepairOptions::new().profile(Profile::named("anthropic").unwrap());
-    let cases: [(&[(&str, &str)], &str, usize); 4] = [
+    type Members<'a> = &'a [(&'a str, &'a str)];
+    let cases: [(Members<'_>, &str, usize); 4] = [
         (&[], "removed", 0),
         (&[("reasoning", "\"Hm.\"")], "removed, with the member that repeats it", 0),
         (&[("reasoning_content", "\"Hm.\"")], "removed, with the member that repeats it", 0),
