@@ -22,12 +22,15 @@ pub(crate) struct Definition {
 
 /// Whether the bytes are an id (MF-7): text without blanks, controls, white space, brackets and `^`.
 pub(crate) fn is_id(bytes: &[u8]) -> bool {
-    !bytes.is_empty()
-        && std::str::from_utf8(bytes).is_ok_and(|s| {
-            s.chars().all(|c| {
-                c > ' ' && c != '\u{7f}' && !matches!(c, '[' | ']' | '^') && !c.is_whitespace()
-            })
+    if bytes.is_ascii() {
+        return !bytes.is_empty()
+            && bytes.iter().all(|&b| b > b' ' && !matches!(b, 0x7f | b'[' | b']' | b'^'));
+    }
+    std::str::from_utf8(bytes).is_ok_and(|s| {
+        s.chars().all(|c| {
+            c > ' ' && c != '\u{7f}' && !matches!(c, '[' | ']' | '^') && !c.is_whitespace()
         })
+    })
 }
 
 /// The same for text of a caller.
@@ -81,6 +84,9 @@ fn skip_white(mut i: &[u8]) -> &[u8] {
 
 /// Reads a line (without its terminator) of metadata form, or nothing.
 pub(crate) fn definition(line: &[u8]) -> Option<Definition> {
+    if !matches!(line.first()?, b'[' | b' ') {
+        return None;
+    }
     let (rest, id) = reference(line).ok()?;
     let id_end = line.len() - rest.len() - 2;
     let id = Span::new(id_end - id.len(), id_end);

@@ -44,10 +44,13 @@ fn boundary(i: &[u8]) -> IResult<&[u8], &[u8]> {
     alt((eof, tag("[^"), take_while_m_n(1, 1, is_blank))).parse(i)
 }
 
-fn mark(i: &[u8]) -> IResult<&[u8], (u8, Kind)> {
-    // Up to two: the file's own and one that a line may begin with.
-    let (i, _) = opt(tag(BOM)).parse(i)?;
-    let (i, _) = opt(tag(BOM)).parse(i)?;
+fn mark(mut i: &[u8]) -> IResult<&[u8], (u8, Kind)> {
+    // Nearly every line that is asked about begins with `#`.
+    if i.first() != Some(&b'#') {
+        // Up to two: the file's own and one that a line may begin with.
+        i = opt(tag(BOM)).parse(i)?.0;
+        i = opt(tag(BOM)).parse(i)?.0;
+    }
     let (i, level) = hashes(5)(i)?;
     let (i, _) = take_while1(is_blank).parse(i)?;
     let (i, signs) = terminated(alt((tag("%%%"), tag("%%"))), peek(boundary)).parse(i)?;
@@ -85,8 +88,10 @@ fn title_and_id(rest: &[u8]) -> (Option<Span>, Option<Span>) {
 /// The last `[^…]` if the text ends with it.
 fn trailing_id(text: &[u8]) -> Option<Span> {
     let end = text.strip_suffix(b"]")?.len();
-    let open = memchr::memmem::rfind(&text[..end], b"[^")?;
-    is_id(&text[open + 2..end]).then_some(Span::new(open + 2, end))
+    // No id holds a bracket, so only the last one can begin it.
+    let open = text[..end].iter().rposition(|&b| b == b'[')?;
+    let id = text[open + 1..end].strip_prefix(b"^")?;
+    is_id(id).then_some(Span::new(open + 2, end))
 }
 
 /// A title's last `[NAME]` and the title before it (MF-13): spans within the title.
