@@ -153,6 +153,15 @@ impl Cell {
         block
     }
 
+    /// How the fence of a code cell ends, without a copy of the code.
+    pub(crate) fn code_fence(&self) -> FenceState {
+        match first_fence(&self.body()) {
+            None => FenceState::Absent,
+            Some((.., Some(_))) => FenceState::Closed,
+            Some((.., None)) => FenceState::Open,
+        }
+    }
+
     /// The payload of a call: the body, or the content of the one fence that is the body (MF-21).
     #[must_use]
     pub fn payload(&self) -> String {
@@ -213,22 +222,15 @@ pub(crate) fn is_text_type(mime: &str) -> bool {
 
 pub(crate) fn code_block(body: &[u8]) -> CodeBlock {
     let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
-    let mut all = lines(body, 0, body.len());
-    let open = all.by_ref().find_map(|l| grammar::fence(l.text(body)).map(|f| (l, f)));
-    let Some((line, fence)) = open else {
-        let code = text(body);
+    let Some((line, fence, close)) = first_fence(body) else {
         return CodeBlock {
             lang: None,
-            fenced: code.clone(),
-            code,
+            code: text(body),
             reasoning: String::new(),
+            fenced: text(body),
             fence: FenceState::Absent,
         };
     };
-    let close = all.find(|l| {
-        grammar::fence(l.text(body))
-            .is_some_and(|f| f.can_close() && f.sign == fence.sign && f.len >= fence.len)
-    });
     let end = close.unwrap_or(Line { start: body.len(), end: body.len(), next: body.len() });
     let code = &body[line.next..end.start];
     let code = if close.is_some() { code.strip_suffix(b"\n").unwrap_or(code) } else { code };
@@ -243,6 +245,17 @@ pub(crate) fn code_block(body: &[u8]) -> CodeBlock {
         fenced: text(whole.strip_suffix(b"\n").unwrap_or(whole)),
         fence: if close.is_some() { FenceState::Closed } else { FenceState::Open },
     }
+}
+
+/// The line of the first fence of a body, the fence, and the line that closes it.
+fn first_fence(body: &[u8]) -> Option<(Line, grammar::Fence, Option<Line>)> {
+    let mut all = lines(body, 0, body.len());
+    let (line, fence) = all.find_map(|l| Some((l, grammar::fence(l.text(body))?)))?;
+    let close = all.find(|l| {
+        grammar::fence(l.text(body))
+            .is_some_and(|f| f.can_close() && f.sign == fence.sign && f.len >= fence.len)
+    });
+    Some((line, fence, close))
 }
 
 /// The first word of an info string without braces and the dot of an attribute list.

@@ -42,7 +42,7 @@ pub(crate) fn meaning(
     let mut pass = Pass {
         source: &source,
         registry: Registry::new(front, found),
-        ids: HashMap::new(),
+        ids: HashMap::with_capacity(cells.len()),
         levels: [None; 6],
         last_message: None,
         answering: None,

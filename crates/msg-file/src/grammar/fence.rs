@@ -31,6 +31,9 @@ impl Fence {
 ///
 /// A backtick run with a backtick behind it neither opens nor closes anything and gives nothing.
 pub(crate) fn fence(line: &[u8]) -> Option<Fence> {
+    if !matches!(line.first()?, b'`' | b'~' | b' ') {
+        return None;
+    }
     let run = alt((take_while1(|b| b == b'`'), take_while1(|b| b == b'~')));
     let parse: IResult<&[u8], &[u8]> =
         preceded(take_while_m_n(0, 3, |b| b == b' '), run).parse(line);

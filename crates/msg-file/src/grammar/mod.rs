@@ -13,7 +13,7 @@ pub(crate) use attributes::{
     numeric_reference,
 };
 pub(crate) use definition::{Definition, definition, id_text};
-pub(crate) use fence::fence;
+pub(crate) use fence::{Fence, fence};
 pub use heading::Kind;
 pub(crate) use heading::{escaped_marker, marker, near_marker, section_heading, title_type};
 pub(crate) use small::{

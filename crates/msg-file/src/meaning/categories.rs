@@ -6,6 +6,7 @@ use crate::cell::Cell;
 use crate::diag::Findings;
 use crate::grammar;
 use crate::kinds::{Ask, Call, CellKind, Code, Execution, Output, Turn};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Whether a type, in lower case, is one of the languages of MF-14.
@@ -54,8 +55,19 @@ pub(crate) fn is_language(lower: &str) -> bool {
     LANGUAGES.contains(&lower)
 }
 
-fn type_text(cell: &Cell) -> Option<String> {
-    cell.type_name().map(|t| t.into_owned())
+impl<'a> Pass<'a> {
+    /// The type as written; borrowed from the file, not from the cell.
+    fn type_text(&self, cell: &Cell) -> Option<Cow<'a, str>> {
+        cell.ty.map(|t| String::from_utf8_lossy(t.of(self.source)))
+    }
+}
+
+fn lower_case(text: &str) -> Cow<'_, str> {
+    if text.bytes().any(|b| b.is_ascii_uppercase()) {
+        Cow::Owned(text.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 impl Pass<'_> {
@@ -65,8 +77,8 @@ impl Pass<'_> {
         i: usize,
         found: &mut Findings,
     ) -> CellKind {
-        let ty = type_text(&cells[i]);
-        let lower = ty.as_deref().map(str::to_ascii_lowercase);
+        let ty = self.type_text(&cells[i]);
+        let lower = ty.as_deref().map(lower_case);
         match lower.as_deref() {
             None | Some("markdown" | "md" | "message") => CellKind::User(self.ask(&cells[i], None)),
             Some("code") => {
@@ -112,8 +124,8 @@ impl Pass<'_> {
         i: usize,
         found: &mut Findings,
     ) -> CellKind {
-        let ty = type_text(&cells[i]);
-        let lower = ty.as_deref().map(str::to_ascii_lowercase);
+        let ty = self.type_text(&cells[i]);
+        let lower = ty.as_deref().map(lower_case);
         match lower.as_deref() {
             Some("tool") => return self.tool(cells, i, found),
             Some("summary") => return self.summary(cells, i, found),
@@ -140,7 +152,7 @@ impl Pass<'_> {
             return self.execution(cells, i, found);
         }
         let at = cells[i].head.line.start;
-        let agent = match (ty, lower.as_deref()) {
+        let agent = match (&ty, lower.as_deref()) {
             (None, _) | (_, Some("output" | "markdown" | "md")) => {
                 found.info(
                     at,
@@ -150,7 +162,7 @@ impl Pass<'_> {
                 self.registry.current()
             }
             (Some(name), _) => {
-                let (name, new) = self.registry.implicit(&name, i + 1);
+                let (name, new) = self.registry.implicit(name, i + 1);
                 if new {
                     found.info(
                         at,

@@ -26,7 +26,7 @@ pub(super) fn checks(cells: &[Cell], found: &mut Findings) {
 
 fn code(cell: &Cell, found: &mut Findings) {
     let at = cell.head.line.start;
-    match cell.code_block().fence {
+    match cell.code_fence() {
         FenceState::Closed => {}
         FenceState::Absent => {
             found.info(
