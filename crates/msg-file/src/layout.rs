@@ -10,7 +10,7 @@ use crate::diag::Findings;
 use crate::document::Mode;
 use crate::frontmatter::{self, Frontmatter};
 use crate::limits::Limits;
-use crate::scan::{self, Head};
+use crate::scan::{self, FenceLine, Head, Survey};
 use crate::span::Span;
 pub use section::Section;
 use std::sync::Arc;
@@ -40,13 +40,14 @@ pub(crate) fn layout(
         found.error(0, "msgfile::utf16-unsupported", "the file is UTF-16; only UTF-8 is read");
         return Layout { preamble: Span::new(0, end), ..empty(mode == Mode::MessageFile) };
     }
-    let (mut heads, mut near) = scan::headings(source);
+    let Survey { mut heads, lines, mut near, mut fences } = scan::survey(source);
     let strong = heads.iter().find(|h| h.strong).map_or(end, |h| h.start);
     let frontmatter = frontmatter::find(source, scan::bom_len(source), strong, found)
         .map(|(span, inner)| frontmatter::read(source, span, inner, limits, found));
     let from = frontmatter.as_ref().map_or(0, |f| f.span.end);
     heads.drain(..heads.partition_point(|h| h.start < from));
     near.drain(..near.partition_point(|&at| at < from));
+    fences.drain(..fences.partition_point(|f| f.start < from));
 
     let name = frontmatter.as_ref().and_then(|f| f.message_section.clone());
     if mode == Mode::Markdown && name.is_none() {
@@ -60,7 +61,7 @@ pub(crate) fn layout(
         };
     }
     bad_bytes(source, found);
-    let segments = Segments::of(source, from.max(scan::bom_len(source)), &heads);
+    let segments = Segments::of(source.len(), &fences, &heads);
     let mut layout = Layout { frontmatter, preamble: Span::new(from, end), ..empty(true) };
     if let (Mode::Markdown, Some(name)) = (mode, name) {
         layout.section = section::find(source, from, &name, &heads, &segments.closed, found);
@@ -73,7 +74,7 @@ pub(crate) fn layout(
     let heads = boundaries(heads, &segments.closed, found);
     layout.preamble.end = heads.first().map_or(end, |h| h.start);
     report_lines(&near, &segments, layout.preamble.start, &heads, found);
-    layout.cells = cells::cells(source, &heads, &segments.closed, found);
+    layout.cells = cells::cells(source, &heads, &lines, &segments.closed, found);
     end_of_file(source, &layout, found);
     layout.fences = segments.closed;
     layout
@@ -98,11 +99,10 @@ struct Segments {
 }
 
 impl Segments {
-    fn of(source: &[u8], from: usize, heads: &[Head]) -> Self {
-        let fences = scan::fence_lines(source, from);
+    fn of(end: usize, fences: &[FenceLine], heads: &[Head]) -> Self {
         let mut segments = Self { closed: Vec::new(), open: Vec::new() };
         let mut at = 0;
-        let ends = heads.iter().filter(|h| h.strong).map(|h| h.start).chain([source.len()]);
+        let ends = heads.iter().filter(|h| h.strong).map(|h| h.start).chain([end]);
         for end in ends {
             let n = fences[at..].partition_point(|f| f.start < end);
             if n > 0 {
@@ -163,6 +163,10 @@ fn report_lines(
 
 /// Ill-formed UTF-8 and NUL bytes, once a region (MF-2).
 fn bad_bytes(source: &[u8], found: &mut Findings) {
+    // Nearly every file is good, and a large one is then read once only.
+    if scan::is_clean(source) {
+        return;
+    }
     if std::str::from_utf8(source).is_err() {
         let (mut at, mut bad_until) = (0, None);
         for chunk in source.utf8_chunks() {

@@ -34,47 +34,122 @@ pub struct Head {
 #[must_use]
 pub fn scan(bytes: &[u8]) -> Vec<Head> {
     let mut heads = Vec::new();
-    percent_lines(bytes, |line| {
-        let found = head(bytes, line);
-        heads.extend(found);
-    });
+    LinesWith::new(b"%%").up_to(bytes, bytes.len(), |line| heads.extend(head(bytes, line)));
     heads
 }
 
-/// Headings, and the starts of lines that only look like one.
-pub(crate) fn headings(bytes: &[u8]) -> (Vec<Head>, Vec<usize>) {
-    let mut heads = Vec::new();
-    let mut near = Vec::new();
-    percent_lines(bytes, |line| match head(bytes, line) {
-        Some(head) => heads.push(head),
-        None if grammar::near_marker(line.text(bytes)) => near.push(line.start),
-        None => {}
-    });
+/// What one walk over a file finds.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Survey {
+    /// Every heading.
+    pub(crate) heads: Vec<Head>,
+    /// Starts of the headings and the numbers of their lines, from 1.
+    pub(crate) lines: Vec<(usize, usize)>,
+    /// Starts of lines that only look like a heading.
+    pub(crate) near: Vec<usize>,
+    /// Every line that may open or close a fence.
+    pub(crate) fences: Vec<FenceLine>,
+}
+
+/// How much is looked at before the next search: little enough to stay in the processor's cache, for
+/// large files are read at the speed of memory.
+const BLOCK: usize = 1 << 16;
+
+/// Finds all that the layout is made from: each search goes through a block before the next block is read.
+pub(crate) fn survey(bytes: &[u8]) -> Survey {
+    survey_by(bytes, BLOCK)
+}
+
+fn survey_by(bytes: &[u8], block: usize) -> Survey {
+    let mut found = Survey::default();
+    let mut percent = LinesWith::new(b"%%");
     // Full-width signs make no marker, so these lines are near ones or nothing.
-    for_lines_with(bytes, "％".as_bytes(), |line| {
-        if grammar::near_marker(line.text(bytes)) {
-            near.push(line.start);
+    let mut wide = LinesWith::new("％".as_bytes());
+    let mut fences = FenceSearch::both(bom_len(bytes));
+    let (mut line_number, mut counted) = (1, 0);
+    for end in (0..bytes.len()).step_by(block).map(|at| bytes.len().min(at + block)) {
+        percent.up_to(bytes, end, |line| match head(bytes, line) {
+            Some(head) => {
+                // A heading that a block cuts is counted to already, and holds no line end.
+                if let Some(text) = bytes.get(counted..head.start) {
+                    line_number += memchr::memchr_iter(b'\n', text).count();
+                    counted = head.start;
+                }
+                found.lines.push((head.start, line_number));
+                found.heads.push(head);
+            }
+            None if grammar::near_marker(line.text(bytes)) => found.near.push(line.start),
+            None => {}
+        });
+        line_number += memchr::memchr_iter(b'\n', &bytes[counted..end]).count();
+        counted = end;
+        wide.up_to(bytes, end, |line| {
+            if grammar::near_marker(line.text(bytes)) {
+                found.near.push(line.start);
+            }
+        });
+        for search in &mut fences {
+            search.up_to(bytes, end, &mut found.fences);
         }
-    });
+    }
+    let Survey { heads, near, fences, .. } = &mut found;
+    fences.sort_unstable_by_key(|f| f.start);
     near.sort_unstable();
     near.dedup();
     near.retain(|&at| heads.binary_search_by_key(&at, |h| h.start).is_err());
-    (heads, near)
+    found
 }
 
-fn percent_lines(bytes: &[u8], visit: impl FnMut(Line)) {
-    for_lines_with(bytes, b"%%", visit);
+/// Whether all of it is UTF-8 without NULs (MF-2); both are looked for block by block.
+pub(crate) fn is_clean(bytes: &[u8]) -> bool {
+    is_clean_by(bytes, BLOCK)
 }
 
-/// Visits each line that holds `needle`, once, in order.
-fn for_lines_with(bytes: &[u8], needle: &[u8], mut visit: impl FnMut(Line)) {
-    let finder = memmem::Finder::new(needle);
+fn is_clean_by(bytes: &[u8], size: usize) -> bool {
     let mut at = 0;
-    while let Some(hit) = finder.find(&bytes[at..]) {
-        let start = memchr::memrchr(b'\n', &bytes[at..at + hit]).map_or(at, |n| at + n + 1);
-        let line = Line::at(bytes, start, bytes.len());
-        visit(line);
-        at = line.next;
+    while at < bytes.len() {
+        let block = &bytes[at..bytes.len().min(at + size)];
+        let good = match std::str::from_utf8(block) {
+            Ok(_) => block.len(),
+            // A character that the end of the block cuts belongs to the next one.
+            Err(e) if e.error_len().is_none() && block.len() == size => e.valid_up_to(),
+            Err(_) => return false,
+        };
+        if memchr::memchr(0, &block[..good]).is_some() {
+            return false;
+        }
+        at += good;
+    }
+    true
+}
+
+/// The search for lines that hold something, each given once, in order.
+struct LinesWith<'n> {
+    finder: memmem::Finder<'n>,
+    /// Where the search goes on.
+    at: usize,
+    /// Where the first line begins that was not given.
+    floor: usize,
+}
+
+impl<'n> LinesWith<'n> {
+    fn new(needle: &'n [u8]) -> Self {
+        Self { finder: memmem::Finder::new(needle), at: 0, floor: 0 }
+    }
+
+    /// Gives the lines whose first hit begins before `end`.
+    fn up_to(&mut self, bytes: &[u8], end: usize, mut visit: impl FnMut(Line)) {
+        let last = bytes.len().min(end + self.finder.needle().len() - 1);
+        while self.at < end
+            && let Some(hit) = self.finder.find(&bytes[self.at..last])
+        {
+            let before = &bytes[self.floor..self.at + hit];
+            let start = memchr::memrchr(b'\n', before).map_or(self.floor, |n| self.floor + n + 1);
+            let line = Line::at(bytes, start, bytes.len());
+            visit(line);
+            (self.at, self.floor) = (line.next, line.next);
+        }
+        self.at = self.at.max(end);
     }
 }
 
@@ -101,7 +176,7 @@ pub(crate) fn has_definition(bytes: &[u8], at: usize, id: &[u8]) -> bool {
 }
 
 /// A line that may open or close a fence.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FenceLine {
     pub(crate) start: usize,
     pub(crate) next: usize,
@@ -110,42 +185,59 @@ pub(crate) struct FenceLine {
     can_close: bool,
 }
 
-/// Every fence line from `from` on, in order.
-pub(crate) fn fence_lines(bytes: &[u8], from: usize) -> Vec<FenceLine> {
+/// Every fence line of a text, in order.
+pub(crate) fn fence_lines(bytes: &[u8]) -> Vec<FenceLine> {
     let mut out = Vec::new();
-    fences_of(bytes, from, b"```", &mut out);
-    let ticks = out.len();
-    fences_of(bytes, from, b"~~~", &mut out);
-    if ticks > 0 && ticks < out.len() {
-        out.sort_unstable_by_key(|f| f.start);
+    for mut search in FenceSearch::both(0) {
+        search.up_to(bytes, bytes.len(), &mut out);
     }
+    out.sort_unstable_by_key(|f| f.start);
     out
 }
 
-fn fences_of(bytes: &[u8], from: usize, needle: &[u8; 3], out: &mut Vec<FenceLine>) {
-    let finder = memmem::Finder::new(needle);
-    let mut at = from;
-    while let Some(hit) = finder.find(&bytes[at..]) {
-        let run = at + hit;
-        let indent = bytes[from..run].iter().rev().take(4).take_while(|&&b| b == b' ').count();
-        let start = run - indent;
-        let run_end = run + bytes[run..].iter().take_while(|&&b| b == needle[0]).count();
-        at = run_end;
-        if indent > 3 || !(start == from || bytes[start - 1] == b'\n') {
-            continue;
+/// The search for fence lines of one sign.
+struct FenceSearch {
+    finder: memmem::Finder<'static>,
+    sign: u8,
+    /// Where the first line begins, its byte order mark aside.
+    first: usize,
+    /// Where the search goes on.
+    at: usize,
+}
+
+impl FenceSearch {
+    fn both(first: usize) -> [Self; 2] {
+        [b"```", b"~~~"].map(|needle| Self {
+            finder: memmem::Finder::new(needle),
+            sign: needle[0],
+            first,
+            at: first,
+        })
+    }
+
+    /// Adds the lines whose run begins before `end`.
+    fn up_to(&mut self, bytes: &[u8], end: usize, out: &mut Vec<FenceLine>) {
+        let last = bytes.len().min(end + 2);
+        while self.at < end
+            && let Some(hit) = self.finder.find(&bytes[self.at..last])
+        {
+            let run = self.at + hit;
+            let indent =
+                bytes[self.first..run].iter().rev().take(4).take_while(|&&b| b == b' ').count();
+            let start = run - indent;
+            self.at = run + bytes[run..].iter().take_while(|&&b| b == self.sign).count();
+            if indent > 3 || !(start == self.first || bytes[start - 1] == b'\n') {
+                continue;
+            }
+            let line = Line::at(bytes, start, bytes.len());
+            if let Some(fence) = grammar::fence(line.text(bytes)) {
+                let can_close = fence.can_close();
+                let grammar::Fence { sign, len, .. } = fence;
+                out.push(FenceLine { start, next: line.next, sign, len, can_close });
+                self.at = line.next;
+            }
         }
-        let line = Line::at(bytes, start, bytes.len());
-        if let Some(fence) = grammar::fence(line.text(bytes)) {
-            let can_close = fence.can_close();
-            out.push(FenceLine {
-                start,
-                next: line.next,
-                sign: fence.sign,
-                len: fence.len,
-                can_close,
-            });
-            at = line.next;
-        }
+        self.at = self.at.max(end);
     }
 }
 
@@ -189,7 +281,7 @@ pub(crate) fn within(spans: &[Span], at: usize) -> bool {
 
 /// Closed fences of a text that stands alone, such as a body that is to be written.
 pub(crate) fn closed_fences(text: &[u8]) -> Vec<Span> {
-    close_fences(&fence_lines(text, 0)).0
+    close_fences(&fence_lines(text)).0
 }
 
 /// Length of the file's own byte order mark.
@@ -203,7 +295,7 @@ pub(crate) fn whole_fence(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let open = grammar::fence(first.text(text))?;
     let body = text.strip_suffix(b"\n").unwrap_or(text);
     let last = memchr::memrchr(b'\n', body).map(|n| n + 1).filter(|&n| n >= first.next)?;
-    let fences = fence_lines(text, 0);
+    let fences = fence_lines(text);
     let (closed, _) = close_fences(&fences);
     let one = closed.first()?;
     let close = grammar::fence(chomp(&body[last..]))?;
@@ -225,7 +317,7 @@ mod tests {
     use super::*;
 
     fn closed(text: &str) -> (Vec<&str>, usize) {
-        let (closed, open) = close_fences(&fence_lines(text.as_bytes(), 0));
+        let (closed, open) = close_fences(&fence_lines(text.as_bytes()));
         (closed.iter().map(|s| &text[s.range()]).collect(), open.len())
     }
 
@@ -259,8 +351,31 @@ mod tests {
     }
 
     #[test]
+    fn blocks_change_nothing() {
+        let text = "\u{feff}~~~\n# %% long title[^1]\n\n[^1]: [code]\n\n  ```` x\n%%\n ````\n\
+            # %%%\n＃ ％％ %%\n#%% a\n~~~\n\n## %% y %% z\n\n    ```\n# %%";
+        let whole = survey(text.as_bytes());
+        assert_eq!((whole.heads.len(), whole.near.len(), whole.fences.len()), (4, 2, 4));
+        for size in 1..text.len() {
+            assert_eq!(survey_by(text.as_bytes(), size), whole, "{size}");
+        }
+    }
+
+    #[test]
+    fn clean_text_is_clean_in_blocks() {
+        for size in 4..20 {
+            assert!(is_clean_by("a％é😀％％😀é".as_bytes(), size), "{size}");
+            for bad in [&b"abc\xE2\x82"[..], b"ab\0", b"\xFFabcdefghi", "é😀\0é😀".as_bytes()]
+            {
+                assert!(!is_clean_by(bad, size), "{size} {bad:?}");
+            }
+        }
+    }
+
+    #[test]
     fn near_markers_are_not_markers() {
-        let (heads, near) = headings("# %%\n#%% x\n＃ ％％\n50%% off\n".as_bytes());
-        assert_eq!((heads.len(), near), (1, vec![5, 11]));
+        let Survey { heads, near, lines, .. } =
+            survey("# %%\n#%% x\n＃ ％％\n50%% off\n# %%".as_bytes());
+        assert_eq!((heads.len(), near, lines), (2, vec![5, 11], vec![(0, 1), (31, 5)]));
     }
 }

@@ -12,20 +12,20 @@ use memchr::memmem;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Builds the cells that begin at `heads`.
+/// Builds the cells that begin at `heads`; `numbers` are the line numbers of these starts and others.
 pub(super) fn cells(
     source: &Arc<[u8]>,
     heads: &[Head],
+    numbers: &[(usize, usize)],
     closed: &[Span],
     found: &mut Findings,
 ) -> Vec<Cell> {
     let first_strong = heads.iter().find(|h| h.strong).map_or(usize::MAX, |h| h.start);
     let mut out: Vec<Cell> = Vec::with_capacity(heads.len());
-    let (mut line, mut counted) = (1, 0);
+    let mut numbers = numbers.iter();
     let mut blocks = Vec::new();
     for (i, head) in heads.iter().enumerate() {
-        line += memchr::memchr_iter(b'\n', &source[counted..head.start]).count();
-        counted = head.start;
+        let line = numbers.find(|(at, _)| *at == head.start).map_or(1, |(_, line)| *line);
         let end = heads.get(i + 1).map_or(source.len(), |h| h.start);
         let mut draft = Draft::new(source, *head, end, closed);
         if head.start < first_strong {
@@ -211,10 +211,13 @@ impl<'a> Draft<'a> {
 
     /// Gaps and body around the definition; the parts tile the cell.
     fn finish(self, source: &Arc<[u8]>, ordinal: usize, line: usize) -> Cell {
-        let mut parts = Vec::with_capacity(6);
+        // Gathered in place, so that each cell costs one allocation of the right size.
+        let mut parts = [(PartKind::Gap, Span::default()); 10];
+        let mut count = 0;
         let mut push = |kind, start: usize, end: usize| {
             if end > start {
-                parts.push((kind, Span::new(start, end)));
+                parts[count] = (kind, Span::new(start, end));
+                count += 1;
             }
         };
         let from = self.head.line.end;
@@ -251,7 +254,7 @@ impl<'a> Draft<'a> {
             defined_id: self.defined_id,
             ty: self.ty,
             attrs: self.lexed.attrs,
-            parts: parts.into_boxed_slice(),
+            parts: Box::from(&parts[..count]),
             body: (Span::new(body, body_end), second),
             history: HistoryMode::Include,
             view: View::Full,
@@ -317,19 +320,13 @@ fn bind_footnotes(
     blocks: &[(usize, Span)],
     found: &mut Findings,
 ) {
-    let mut waiting: HashMap<&[u8], usize> = HashMap::new();
-    let mut next = 0;
+    let mut waiting = Waiting::default();
     for &(last, block) in blocks {
-        for (i, cell) in cells.iter().enumerate().take(last + 1).skip(next) {
-            if let (None, None, Some(id)) = (cell.definition, cell.defined_id, cell.head.id) {
-                waiting.insert(id.of(source), i);
-            }
-        }
-        next = last + 1;
+        waiting.add(source, cells, last + 1);
         for line in lines(source, block.start, block.end).skip(1) {
             let text = line.text(source);
             let Some(def) = grammar::definition(text) else { continue };
-            let Some(i) = waiting.remove(def.id.of(text)) else { continue };
+            let Some(i) = waiting.by_id.remove(def.id.of(text)) else { continue };
             let code = "msgfile::definition-in-footnote-block";
             found.warning(line.start, code, "the definition stands in a footnote block");
             let mut lexed = Lexed::default();
@@ -340,5 +337,66 @@ fn bind_footnotes(
             cells[i].ty = def.ty.map(shift);
             cells[i].attrs = lexed.attrs;
         }
+    }
+}
+
+/// Cells that have an id but no definition so far.
+#[derive(Default)]
+struct Waiting<'a> {
+    by_id: HashMap<&'a [u8], usize>,
+    /// How many cells were looked at.
+    seen: usize,
+}
+
+impl<'a> Waiting<'a> {
+    /// Looks at the cells before `end` that it has not seen; gives how many these were.
+    fn add(&mut self, source: &'a [u8], cells: &[Cell], end: usize) -> usize {
+        let new = cells.get(self.seen..end).unwrap_or_default();
+        for (i, cell) in new.iter().enumerate() {
+            if let (None, None, Some(id)) = (cell.definition, cell.defined_id, cell.head.id) {
+                self.by_id.insert(id.of(source), self.seen + i);
+            }
+        }
+        self.seen += new.len();
+        new.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::{Document, Mode};
+    use crate::limits::Limits;
+
+    /// A block in each of `n` cells, and the definitions of all of them in one more.
+    fn blocks(n: usize) -> Document {
+        let cell = |i| format!("# %% [^{i}]\n\nhi\n\n<!-- Footnotes -->\n[^z{i}]: k=0\n\n");
+        let mut text: String = (0..n).map(cell).collect();
+        text.push_str("# %%\n\n<!-- Footnotes -->\n");
+        text.extend((0..n).map(|i| format!("[^{i}]: k={i}\n")));
+        Document::read(text.into_bytes(), Mode::MessageFile, &Limits::default())
+            .expect("because it is small")
+    }
+
+    #[test]
+    fn footnotes_of_many_blocks_find_their_cells() {
+        let doc = blocks(300);
+        for (i, cell) in doc.cells().iter().enumerate().take(300) {
+            assert_eq!(cell.attr("k").as_deref(), Some(&*i.to_string()));
+        }
+    }
+
+    #[test]
+    fn each_cell_waits_once_however_many_blocks_there_are() {
+        let doc = blocks(50);
+        let mut cells = doc.cells().to_vec();
+        cells.iter_mut().for_each(|c| c.defined_id = None);
+        let mut waiting = Waiting::default();
+        let looks: Vec<_> = [10, 10, 11, 50, 51, 51]
+            .iter()
+            .map(|&end| waiting.add(doc.bytes(), &cells, end))
+            .collect();
+        assert_eq!(looks, [10, 0, 1, 39, 1, 0]);
+        assert_eq!(waiting.by_id.len(), 50);
     }
 }
