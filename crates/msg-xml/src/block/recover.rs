@@ -13,13 +13,14 @@ use crate::look::Strength;
 use crate::value::{self, Section};
 use crate::window::{Wait, Win, is_blank};
 
-/// The tags between a value and the stop that it ran into, if nothing there nests: no sample call, no
-/// section. Whatever begins in that range meets the same stop.
+/// The tags between a value and the stop that it ran into. Whatever begins behind the last thing there that
+/// nests, a sample call or a section, meets the same stop.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     from: usize,
     stop: usize,
-    plain: bool,
+    /// From here to the stop nothing nests.
+    plain_from: usize,
     /// Starts of close tags by lower-case name.
     closes: HashMap<String, Vec<usize>>,
     named_params: Vec<usize>,
@@ -28,7 +29,7 @@ pub(super) struct Index {
 impl Index {
     /// Whether a value of this name that has come to `pos` will find no close tag before the stop.
     pub(super) fn skips(&self, own: &str, pos: usize) -> bool {
-        self.plain && self.from <= pos && pos < self.stop && !self.closes_after(own, pos)
+        self.plain_from <= pos && pos < self.stop && !self.closes_after(own, pos)
     }
 
     pub(super) fn stop(&self) -> usize {
@@ -43,25 +44,31 @@ impl Index {
         self.from <= from && self.stop == stop && from < stop
     }
 
-    fn build(w: &Win<'_>, from: usize, stop: usize, plain: bool) -> Self {
-        let mut index = Index { from, stop, plain, ..Index::default() };
+    fn build(w: &Win<'_>, from: usize, stop: usize, plain_from: usize) -> Self {
+        let mut index = Index { from, stop, plain_from, ..Index::default() };
         let mut at = from;
         while let Some(p) = w.find(b'<', at).filter(|&p| p < stop) {
             at = p + 1;
             match lex::tag(w, p) {
                 Ok(Tag::Close(c)) => {
-                    index.plain &= !c.is_tool();
+                    if c.is_tool() {
+                        index.plain_from = index.plain_from.max(c.end);
+                    }
                     index.closes.entry(c.name.to_ascii_lowercase()).or_default().push(p);
                     at = c.end;
                 }
                 Ok(Tag::Open(t)) => {
-                    index.plain &= !t.is_tool();
+                    if t.is_tool() {
+                        index.plain_from = index.plain_from.max(t.end);
+                    }
                     if t.named_param() {
                         index.named_params.push(p);
                     }
                     at = t.end;
                 }
-                Ok(Tag::None) if lex::marker(w, p) == Ok(true) => index.plain = false,
+                Ok(Tag::None) if lex::marker(w, p) == Ok(true) => {
+                    index.plain_from = index.plain_from.max(at);
+                }
                 _ => {}
             }
         }
@@ -118,8 +125,13 @@ impl Block {
             return Ok(Mended::before(stop));
         }
         if !self.recovery.covers(from, stop) {
-            self.recovery =
-                Index::build(cx.w, from, stop, text.sections.is_empty() && text.bal == 0);
+            // A sample that is still open leaves nothing plain.
+            let plain_from = match text.sections.last() {
+                _ if text.bal > 0 => stop,
+                Some(last) => last.end,
+                None => from,
+            };
+            self.recovery = Index::build(cx.w, from, stop, plain_from);
         }
         if lex::is_word(own, &PARAM) {
             let indexed = || self.recovery.named_params.iter().copied().find(|&p| p >= from);
@@ -235,4 +247,31 @@ fn unfinished(w: &Win<'_>, raw: &str, from: usize) -> usize {
     let digits = tail.strip_prefix("&#").map(|d| d.strip_prefix('x').unwrap_or(d));
     let numeric = digits.is_some_and(|d| d.len() <= 10 && d.bytes().all(|b| b.is_ascii_hexdigit()));
     if named || numeric { i } else { raw.len() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Index, Win};
+
+    #[test]
+    fn what_begins_behind_the_last_sample_is_not_read_again() {
+        let sample = "<a>see <tool>x</tool>";
+        let text = format!("{sample}{}</arguments>", "<b>1<c>2</c>".repeat(3));
+        let w = Win { text: &text, base: 0, eof: true };
+        let stop = text.len() - "</arguments>".len();
+        let index = Index::build(&w, 3, stop, 3);
+        assert!(!index.skips("b", 3), "the sample lies ahead");
+        assert!(index.skips("b", sample.len()));
+        assert!(index.skips("b", stop - 1));
+        assert!(!index.skips("c", sample.len()), "there is a close tag");
+        assert!(!index.skips("b", stop), "nothing is known behind the stop");
+    }
+
+    #[test]
+    fn sections_are_not_plain() {
+        let text = "<a><![CDATA[x]]>y<b>z</arguments>";
+        let w = Win { text, base: 0, eof: true };
+        let index = Index::build(&w, 3, 21, 16);
+        assert!(!index.skips("b", 15) && index.skips("b", 16));
+    }
 }
