@@ -2,11 +2,14 @@
 
 use msg_core::{
     Error, Message, Report,
-    json::{JsonError, Kind, Reader},
+    json::{Kind, Reader},
 };
 
 use super::{ChatRequest, ChatResponse, read_messages};
-use crate::{EncodeOptions, ReadOptions, wire::Context};
+use crate::{
+    EncodeOptions, ReadOptions,
+    wire::{Context, DocumentShape, Family, read_document},
+};
 
 /// A document that holds chat messages.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,59 +48,25 @@ pub fn read(
     options: &ReadOptions,
     report: &mut Report,
 ) -> Result<Document, crate::Error> {
-    if json.len() > options.max_bytes {
-        return Err(crate::Error::TooLarge { limit: options.max_bytes });
-    }
-    let mut reader = Reader::new(json).map_err(Error::from)?;
-    let mut cx = Context::new(report);
-    let res = read_document(&mut reader, &mut cx);
-    cx.flush();
-    Ok(res?)
+    read_document(json, options, report, &FAMILY, build)
 }
 
-fn read_document<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Document, Error> {
-    let res = match reader.peek()? {
-        Kind::Array => Document::Messages(read_messages(reader, cx)?),
-        Kind::Object => match shape(reader.clone())? {
-            Shape::Request => Document::Request(ChatRequest::read_from(reader, cx)?),
-            Shape::Response => Document::Response(ChatResponse::read(reader, cx)?),
-            Shape::Unknown => return Err(unknown(reader)?),
-        },
-        _ => return Err(unknown(reader)?),
-    };
-    reader.finish()?;
-    Ok(res)
-}
+const FAMILY: Family = Family {
+    request: ("messages", &[Kind::Array]),
+    response: "choices",
+    expected: "a list of messages, an object with messages, or one with choices",
+};
 
-enum Shape {
-    Request,
-    Response,
-    Unknown,
-}
-
-/// Looks ahead for the member that tells a request from a response.
-fn shape(mut reader: Reader<'_>) -> Result<Shape, JsonError> {
-    let mut res = Shape::Unknown;
-    reader.begin_object()?;
-    while let Some(key) = reader.next_key()? {
-        let kind = reader.peek()?;
-        match &*key.text {
-            "messages" if kind == Kind::Array => return Ok(Shape::Request),
-            "choices" if kind == Kind::Array => res = Shape::Response,
-            _ => {}
-        }
-        reader.raw()?;
-    }
-    Ok(res)
-}
-
-/// The error for a document that is none of ours, unless it is not even JSON.
-fn unknown(reader: &mut Reader<'_>) -> Result<Error, JsonError> {
-    let offset = reader.next_offset();
-    reader.raw()?;
-    reader.finish()?;
-    let expected = "a list of messages, an object with messages, or one with choices";
-    Ok(Error::Shape { message: None, expected, offset })
+fn build<'a>(
+    shape: DocumentShape,
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Document, Error> {
+    Ok(match shape {
+        DocumentShape::List => Document::Messages(read_messages(reader, cx)?),
+        DocumentShape::Request => Document::Request(ChatRequest::read_from(reader, cx)?),
+        DocumentShape::Response => Document::Response(ChatResponse::read(reader, cx)?),
+    })
 }
 
 impl Document {

@@ -2,11 +2,14 @@
 
 use msg_core::{
     Error, Message, Report,
-    json::{JsonError, Kind, Reader},
+    json::{Kind, Reader},
 };
 
 use super::{ResponsesRequest, ResponsesResponse, read::items};
-use crate::{EncodeOptions, ReadOptions, wire::Context};
+use crate::{
+    EncodeOptions, ReadOptions,
+    wire::{Context, DocumentShape, Family, read_document},
+};
 
 /// A document that holds Responses items.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,59 +56,25 @@ pub fn read_with(
     options: &ReadOptions,
     report: &mut Report,
 ) -> Result<Document, crate::Error> {
-    if json.len() > options.max_bytes {
-        return Err(crate::Error::TooLarge { limit: options.max_bytes });
-    }
-    let mut reader = Reader::new(json).map_err(Error::from)?;
-    let mut cx = Context::new(report);
-    let res = read_document(&mut reader, &mut cx);
-    cx.flush();
-    Ok(res?)
+    read_document(json, options, report, &FAMILY, build)
 }
 
-fn read_document<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Document, Error> {
-    let res = match reader.peek()? {
-        Kind::Array => Document::Items(items(reader, cx)?),
-        Kind::Object => match shape(reader.clone())? {
-            Shape::Request => Document::Request(ResponsesRequest::read_from(reader, cx)?),
-            Shape::Response => Document::Response(ResponsesResponse::read_from(reader, cx)?),
-            Shape::Unknown => return Err(unknown(reader)?),
-        },
-        _ => return Err(unknown(reader)?),
-    };
-    reader.finish()?;
-    Ok(res)
-}
+const FAMILY: Family = Family {
+    request: ("input", &[Kind::Array, Kind::String]),
+    response: "output",
+    expected: "a list of items, an object with input, or one with output",
+};
 
-enum Shape {
-    Request,
-    Response,
-    Unknown,
-}
-
-/// Looks ahead for the member that tells a request from a response.
-fn shape(mut reader: Reader<'_>) -> Result<Shape, JsonError> {
-    let mut res = Shape::Unknown;
-    reader.begin_object()?;
-    while let Some(key) = reader.next_key()? {
-        let kind = reader.peek()?;
-        match &*key.text {
-            "input" if matches!(kind, Kind::Array | Kind::String) => return Ok(Shape::Request),
-            "output" if kind == Kind::Array => res = Shape::Response,
-            _ => {}
-        }
-        reader.raw()?;
-    }
-    Ok(res)
-}
-
-/// The error for a document that is none of ours, unless it is not even JSON.
-fn unknown(reader: &mut Reader<'_>) -> Result<Error, JsonError> {
-    let offset = reader.next_offset();
-    reader.raw()?;
-    reader.finish()?;
-    let expected = "a list of items, an object with input, or one with output";
-    Ok(Error::Shape { message: None, expected, offset })
+fn build<'a>(
+    shape: DocumentShape,
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Document, Error> {
+    Ok(match shape {
+        DocumentShape::List => Document::Items(items(reader, cx)?),
+        DocumentShape::Request => Document::Request(ResponsesRequest::read_from(reader, cx)?),
+        DocumentShape::Response => Document::Response(ResponsesResponse::read_from(reader, cx)?),
+    })
 }
 
 impl Document {

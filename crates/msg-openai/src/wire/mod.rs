@@ -2,6 +2,7 @@
 //! order in which a source had them, and the raw members around them. It knows no format.
 
 mod context;
+mod document;
 mod fields;
 mod losses;
 mod order;
@@ -10,6 +11,7 @@ mod shape;
 pub(crate) mod spelling;
 
 pub(crate) use context::Context;
+pub(crate) use document::{DocumentShape, Family, read_document};
 pub(crate) use fields::Fields;
 pub(crate) use losses::Losses;
 pub(crate) use order::{EMPTY, Plan, SECTION, section};
