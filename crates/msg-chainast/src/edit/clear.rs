@@ -67,7 +67,8 @@ impl ChainAst {
     /// All messages, to be changed in place; sizes are counted again by who does so.
     pub(crate) fn messages_mut(&mut self) -> impl Iterator<Item = &mut Message> {
         self.sections.iter_mut().flat_map(|it| {
-            let header = [&mut it.header.system, &mut it.header.user].into_iter().flatten();
+            let system = it.header.system.as_deref_mut().into_iter();
+            let header = system.chain(it.header.user.as_mut());
             header.chain(it.body.iter_mut().flat_map(pair_messages_mut))
         })
     }

@@ -167,9 +167,7 @@ impl ChainAst {
     pub(crate) fn recount(&mut self) {
         self.sizes = Sizes::default();
         for section in &mut self.sections {
-            let header = &section.header;
-            section.header.sizes =
-                [&header.system, &header.user].into_iter().flatten().map(Sizes::of).sum();
+            section.header.recount();
             section.body.iter_mut().for_each(BodyPair::recount);
             section.sum();
             self.sizes += section.sizes;

@@ -15,7 +15,8 @@ use super::{Messages, sizes::Sizes};
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Header {
-    pub(crate) system: Option<Message>,
+    /// Nearly every section is without one, and pays one word for it.
+    pub(crate) system: Option<Box<Message>>,
     pub(crate) user: Option<Message>,
     pub(crate) sizes: Sizes,
 }
@@ -23,13 +24,14 @@ pub struct Header {
 impl Header {
     /// A header of these messages (CA-60).
     pub fn new(system: Option<Message>, user: Option<Message>) -> Self {
-        let sizes = [&system, &user].into_iter().flatten().map(Sizes::of).sum();
-        Header { system, user, sizes }
+        let mut header = Header { system: system.map(Box::new), user, sizes: Sizes::default() };
+        header.recount();
+        header
     }
 
     /// The system or developer message.
     pub fn system(&self) -> Option<&Message> {
-        self.system.as_ref()
+        self.system.as_deref()
     }
 
     /// The user message.
@@ -49,20 +51,25 @@ impl Header {
 
     /// Takes the system message out; whoever does so counts the section again.
     pub(crate) fn take_system(&mut self) -> Option<Message> {
-        let system = self.system.take();
-        system.iter().for_each(|it| self.sizes -= Sizes::of(it));
-        system
+        let system = *self.system.take()?;
+        self.sizes -= Sizes::of(&system);
+        Some(system)
     }
 
     /// Puts a system message in the place of the one that was there, and gives that back.
     pub(crate) fn put_back_system(&mut self, system: Message) -> Option<Message> {
         let old = self.take_system();
         self.sizes += Sizes::of(&system);
-        self.system = Some(system);
+        self.system = Some(Box::new(system));
         old
     }
 
     pub(crate) fn into_messages(self) -> impl Iterator<Item = Message> {
-        [self.system, self.user].into_iter().flatten()
+        [self.system.map(|it| *it), self.user].into_iter().flatten()
+    }
+
+    /// Counts the header again after its messages were changed in place.
+    pub(crate) fn recount(&mut self) {
+        self.sizes = [self.system(), self.user()].into_iter().flatten().map(Sizes::of).sum();
     }
 }

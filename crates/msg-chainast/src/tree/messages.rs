@@ -39,8 +39,8 @@ impl<'a> Messages<'a> {
 
     pub(crate) fn of_header(header: &'a Header) -> Self {
         Messages {
-            system: header.system.as_ref(),
-            user: header.user.as_ref(),
+            system: header.system(),
+            user: header.user(),
             ..Messages::empty(header.sizes.messages)
         }
     }
@@ -62,8 +62,8 @@ impl<'a> Messages<'a> {
                 return Some(&pair.assistant);
             }
             let section = self.sections.next()?;
-            self.system = section.header.system.as_ref();
-            self.user = section.header.user.as_ref();
+            self.system = section.header.system();
+            self.user = section.header.user();
             self.pairs = section.body.iter();
         }
     }

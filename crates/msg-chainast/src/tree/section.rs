@@ -52,6 +52,8 @@ impl Section {
     /// Adds a pair at the end; nothing is checked.
     pub fn add_body_pair(&mut self, pair: BodyPair) {
         self.sizes += pair.sizes;
+        // Most sections have one pair: room for the four that a vector begins with would be wasted.
+        self.body.reserve_exact(usize::from(self.body.is_empty()));
         self.body.push(pair);
     }
 

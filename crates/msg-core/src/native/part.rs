@@ -35,6 +35,8 @@ pub(super) fn read_content(source: &mut Source<'_, '_>, count: bool) -> Result<V
         if count {
             source.part = Some(res.len());
         }
+        // Most lists have one part: room for the four that a vector begins with would be wasted.
+        res.reserve_exact(usize::from(res.is_empty()));
         res.push(read(source)?);
     }
     if count {
