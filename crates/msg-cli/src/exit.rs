@@ -43,6 +43,9 @@ pub(crate) enum Failure {
     /// The arguments contradict each other or name something that does not exist.
     #[error("{0}")]
     Usage(String),
+    /// What was asked was understood, and cannot be done.
+    #[error("{0}")]
+    Refused(String),
     /// A file or standard input could not be read.
     #[error("cannot read {name}: {source}")]
     Read {

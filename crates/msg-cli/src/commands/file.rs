@@ -9,6 +9,8 @@ mod nonces;
 mod read;
 mod request;
 
+pub(super) use self::nonces::Nonces;
+pub(super) use self::request::{failed, failed_by};
 use super::Command;
 use crate::cli::Context;
 use crate::exit::{Failure, Status};

@@ -2,8 +2,7 @@
 //! from a server on the loopback that answers, fails, stalls and talks nonsense.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -11,6 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::server::{self, Request};
 use crate::{msg, stderr, stdout};
 
 /// A conversation with a few long turns.
@@ -35,39 +35,18 @@ enum Manner {
 
 /// A server that lives as long as the test; its URL, and the most requests that it had at once.
 fn serve(manner: Manner) -> (String, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let (open, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let seen = Arc::clone(&most);
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let (open, most) = (Arc::clone(&open), Arc::clone(&most));
-            thread::spawn(move || {
-                most.fetch_max(open.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                answer(stream, manner);
-                open.fetch_sub(1, Ordering::SeqCst);
-            });
-        }
+    let url = server::serve(move |it| {
+        most.fetch_max(open.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        answer(it, manner);
+        open.fetch_sub(1, Ordering::SeqCst);
     });
     (url, seen)
 }
 
-fn answer(stream: TcpStream, manner: Manner) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let mut length = 0;
-    let mut line = String::new();
-    while reader.read_line(&mut line).is_ok_and(|it| it > 2) {
-        let lower = line.to_ascii_lowercase();
-        if let Some(value) = lower.strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap();
-        }
-        line.clear();
-    }
-    let mut body = vec![0; length];
-    if reader.read_exact(&mut body).is_err() {
-        return;
-    }
-    let request: Value = serde_json::from_slice(&body).unwrap();
+fn answer(it: Request, manner: Manner) {
+    let Request { json: request, mut stream, .. } = it;
     assert_eq!(request["model"], "tiny");
     assert!(request.get("tools").is_none(), "a summary is asked without tools");
     // Long enough for another request to come in beside this one.
@@ -85,7 +64,6 @@ fn answer(stream: TcpStream, manner: Manner) {
         Manner::TalksNonsense => ("200 OK", "<html>welcome</html>".to_owned()),
     };
     let length = text.len();
-    let mut stream = stream;
     let _ = write!(
         stream,
         "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{text}"

@@ -7,7 +7,7 @@ use std::io::Read;
 use msg_file::Nonce;
 
 /// Where nonces come from.
-pub(super) enum Nonces {
+pub(in crate::commands) enum Nonces {
     /// Those of the request, in order.
     Given(VecDeque<String>),
     /// The system's generator.
@@ -15,12 +15,12 @@ pub(super) enum Nonces {
 }
 
 impl Nonces {
-    pub(super) fn of(given: Option<Vec<String>>) -> Self {
+    pub(in crate::commands) fn of(given: Option<Vec<String>>) -> Self {
         given.map_or(Nonces::System, |it| Nonces::Given(it.into()))
     }
 
     /// The next one. A list that has come to its end gives empty ones, which are no nonces.
-    pub(super) fn next(&mut self) -> Nonce {
+    pub(in crate::commands) fn next(&mut self) -> Nonce {
         match self {
             Nonces::Given(list) => Nonce::from(list.pop_front().unwrap_or_default()),
             Nonces::System => Nonce::from_random(random()),

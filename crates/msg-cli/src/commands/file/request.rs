@@ -106,13 +106,13 @@ pub(super) fn refused(error: Error) -> Box<Diagnostic> {
 }
 
 /// The same for a file: the failure of the run.
-pub(super) fn failed(error: Error, name: &str) -> Failure {
+pub(in crate::commands) fn failed(error: Error, name: &str) -> Failure {
     failed_by(&error.diagnostic(), name)
 }
 
 /// A refusal of the file `name`.
-pub(super) fn failed_by(it: &Diagnostic, name: &str) -> Failure {
-    Failure::Usage(format!("{name}: {} [{}]", it.message, it.code))
+pub(in crate::commands) fn failed_by(it: &Diagnostic, name: &str) -> Failure {
+    Failure::Refused(format!("{name}: {} [{}]", it.message, it.code))
 }
 
 impl FileArgs {

@@ -8,44 +8,31 @@ use std::time::Duration;
 use msg_compact::{SummaryError, SummaryRequest};
 use msg_core::Report;
 use msg_openai::{ChatRequest, ReadOptions, chat};
-use ureq::Agent;
 
+use crate::endpoint::{self, Patience};
 use crate::exit::Failure;
 
 /// An endpoint and the model to ask there.
 pub(crate) struct Endpoint {
-    url: String,
+    endpoint: endpoint::Endpoint,
     model: String,
-    key: Option<String>,
     at_once: usize,
-    agent: Agent,
 }
 
 /// The longest reply that is read, in bytes.
 const MAX_REPLY: u64 = 16 << 20;
 
 impl Endpoint {
-    /// The endpoint at `url`, which may be the base (`…/v1`) or the whole (`…/chat/completions`).
+    /// The endpoint at `url` with a time limit for each request.
     pub(crate) fn new(
         url: &str,
         model: &str,
         at_once: usize,
         timeout: Duration,
     ) -> Result<Self, Failure> {
-        if !(url.starts_with("http://") || url.starts_with("https://")) {
-            return Err(Failure::Usage(format!("found --summarizer {url}, expected an http or https URL")));
-        }
-        let base = url.trim_end_matches('/');
-        let path = "/chat/completions";
-        let url = if base.ends_with(path) { base.to_owned() } else { format!("{base}{path}") };
-        let config = Agent::config_builder().timeout_global(Some(timeout)).http_status_as_error(false);
-        Ok(Self {
-            url,
-            model: model.to_owned(),
-            key: std::env::var("OPENAI_API_KEY").ok().filter(|it| !it.is_empty()),
-            at_once,
-            agent: config.build().into(),
-        })
+        let patience = Patience { whole: Some(timeout), ..Patience::default() };
+        let endpoint = endpoint::Endpoint::new(url, patience)?;
+        Ok(Self { endpoint, model: model.to_owned(), at_once })
     }
 
     /// Asks for all of them, a limited number at once; answers in the order of the requests.
@@ -72,18 +59,9 @@ impl Endpoint {
         let mut body = Vec::new();
         let prompt = ChatRequest::new(&self.model, request.prompt());
         prompt.write(&mut body, &mut Report::default());
-        let mut call = self.agent.post(&self.url).header("content-type", "application/json");
-        if let Some(key) = &self.key {
-            call = call.header("authorization", format!("Bearer {key}"));
-        }
-        let mut reply = call.send(&body[..]).map_err(|it| SummaryError::new(it.to_string()))?;
-        let status = reply.status();
+        let mut reply = self.endpoint.post(&body).map_err(SummaryError::new)?;
         let body = reply.body_mut().with_config().limit(MAX_REPLY).read_to_vec();
         let body = body.map_err(|it| SummaryError::new(it.to_string()))?;
-        if !status.is_success() {
-            let shown: String = String::from_utf8_lossy(&body).chars().take(200).collect();
-            return Err(SummaryError::new(format!("the endpoint answered {status}: {shown}")));
-        }
         text_of(&body)
     }
 }
