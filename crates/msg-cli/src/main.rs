@@ -11,9 +11,11 @@
 
 mod chain_args;
 mod cli;
+mod clock;
 mod codes;
 mod commands;
 mod document;
+mod endpoint;
 mod exit;
 mod format;
 mod input;

@@ -15,9 +15,11 @@ use msg_chainast::CheckOptions;
 use msg_core::{Diagnostic, Message, Report};
 
 use self::args::FitArgs;
-use self::options::FitOptions;
+pub(super) use self::options::FitOptions;
+pub(super) use self::run::fit;
 use self::run::{Fitted, Goal};
-use self::summarizer::{Endpoint, Summarizer};
+use self::summarizer::Endpoint;
+pub(super) use self::summarizer::Summarizer;
 use super::Command;
 use crate::cli::Context;
 use crate::document::{Document, WriteOptions};

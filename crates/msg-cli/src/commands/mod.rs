@@ -57,6 +57,7 @@ commands! {
     tools: Tools,
     stream: Stream,
     file: File,
+    chat: Chat,
     view: View,
     profiles: Profiles,
     schema: Schema,

@@ -6,11 +6,13 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 mod across;
+mod chat;
 mod commands;
 mod example;
 mod files;
 mod fit;
 mod lines;
+mod server;
 
 use std::process::Output;
 

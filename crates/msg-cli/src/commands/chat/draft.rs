@@ -1,0 +1,59 @@
+//! The file as it will be when it is asked about, made in memory: whatever is refused is refused
+//! before the disk or the network is touched.
+
+use msg_core::{Code, Diagnostic};
+use msg_file::{
+    CellKind, Document, Entry, HistoryOptions, Limits, NewCell, ToCells, append_entries,
+};
+
+use super::who::Who;
+use crate::commands::file::Nonces;
+
+/// What will be asked.
+pub(super) struct Draft {
+    /// The file with the cells that are to be appended.
+    pub(super) document: Document,
+    /// Who answers.
+    pub(super) agent: String,
+    /// The cells: a new agent, a new default, the question.
+    pub(super) cells: Vec<NewCell>,
+}
+
+impl Draft {
+    /// Appends in memory and finds out who answers (MF-28).
+    pub(super) fn make(
+        document: &Document,
+        who: Who,
+        question: Option<String>,
+        force: bool,
+    ) -> Result<Self, Box<Diagnostic>> {
+        let mut cells = who.cells;
+        cells.extend(question.map(NewCell::message));
+        let refused = |it: msg_file::Error| Box::new(it.diagnostic());
+        let document = with(document, &cells, force).map_err(refused)?;
+        let options = HistoryOptions { agent: who.agent, open: false };
+        let history = document.history(&options).map_err(refused)?;
+        let agent = history.agent.ok_or_else(nobody)?;
+        Ok(Self { document, agent, cells })
+    }
+}
+
+fn with(document: &Document, cells: &[NewCell], force: bool) -> Result<Document, msg_file::Error> {
+    let entries: Vec<Entry> = cells.iter().cloned().map(Entry::Cell).collect();
+    let (options, mut nonce) = (ToCells::default(), || Nonces::System.next());
+    let (bytes, _) =
+        append_entries(document.bytes(), document.mode(), &entries, &options, &mut nonce, force)?;
+    Document::read(bytes, document.mode(), &Limits::default())
+}
+
+fn nobody() -> Box<Diagnostic> {
+    let text = "nobody is there to answer: --agent or --model names who, the file's agents or its default_agent do so for good";
+    Box::new(Diagnostic::error(Code::new("msgfile::no-agent"), text))
+}
+
+/// Whether the last cell that a model would see is a question.
+pub(super) fn has_open_question(document: &Document) -> bool {
+    let settings = |it: &&CellKind| matches!(it, CellKind::AgentDef(_) | CellKind::Directive(_));
+    let last = document.cells().iter().rev().map(|it| it.kind()).find(|it| !settings(it));
+    last.is_some_and(|it| it.ask().is_some())
+}

@@ -1,0 +1,84 @@
+//! What is kept and said of an answer: the attributes of its cell, and the outcome as JSON (MF-57).
+
+use msg_core::FinishReason;
+use msg_file::store::Appended;
+use msg_openai::{Assembled, AssembledChoice, MessageForm};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::request::Asking;
+use crate::clock;
+use crate::jsonl::to_json;
+
+/// `time model tokens_in tokens_out finish_reason`, as far as they are known.
+pub(super) fn attributes(
+    reply: &Assembled,
+    choice: &AssembledChoice,
+    asked: &str,
+) -> Vec<(String, Option<String>)> {
+    let usage = reply.usage.as_ref();
+    let number = |it: Option<u64>| it.map(|it| it.to_string());
+    let finish = choice.finish.as_ref().unwrap_or(&FinishReason::Interrupted);
+    let attrs = [
+        ("time", Some(clock::now())),
+        ("model", Some(reply.model.as_deref().unwrap_or(asked).to_owned())),
+        ("tokens_in", number(usage.and_then(|it| it.input))),
+        ("tokens_out", number(usage.and_then(|it| it.output))),
+        ("finish_reason", Some(finish.as_str().to_owned())),
+    ];
+    let known = attrs.into_iter().filter(|(_, value)| value.as_ref().is_some_and(|it| !it.contains('\0')));
+    known.map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+/// Why a reply has no answer in it.
+pub(super) fn why_empty(reply: &Assembled) -> &str {
+    let found = reply.diagnostics.iter().find(|it| it.is_error());
+    let said = reply.error.as_ref().map(|it| it.message.as_str());
+    said.or(found.map(|it| it.message.as_str())).unwrap_or("the reply is empty")
+}
+
+#[derive(Serialize)]
+struct Cell<'a> {
+    id: &'a str,
+    start: u64,
+    end: u64,
+}
+
+#[derive(Serialize)]
+struct Outcome<'a> {
+    agent: &'a str,
+    model: &'a str,
+    appended: Vec<Cell<'a>>,
+    edits: &'a [msg_core::Diagnostic],
+    reply: Box<RawValue>,
+}
+
+fn cell(it: &Appended) -> Cell<'_> {
+    Cell { id: &it.id, start: it.span.start, end: it.span.end }
+}
+
+/// The reply, in the form of `msg stream --json`.
+pub(super) fn as_json(reply: &Assembled) -> String {
+    let mut json = Vec::new();
+    reply.write(MessageForm::OpenAi, None, &mut json);
+    String::from_utf8(json).expect("because JSON is written as UTF-8")
+}
+
+/// The outcome, a line of JSON.
+pub(super) fn outcome(
+    asking: &Asking,
+    question: &[Appended],
+    answer: &[Appended],
+    reply: &Assembled,
+) -> Vec<u8> {
+    let outcome = Outcome {
+        agent: &asking.agent,
+        model: &asking.model,
+        appended: question.iter().chain(answer).map(cell).collect(),
+        edits: &asking.edits,
+        reply: RawValue::from_string(as_json(reply)).expect("because it is JSON"),
+    };
+    let mut json = to_json(&outcome);
+    json.push(b'\n');
+    json
+}
