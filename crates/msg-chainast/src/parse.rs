@@ -42,8 +42,8 @@ impl fmt::Display for ParseError {
         let errors = || self.inner.diagnostics.iter().filter(|it| it.is_error());
         let Some(first) = errors().next() else { return f.write_str("invalid chain") };
         match first.at.message {
-            Some(at) => write!(f, "message {at}: {}", first.message)?,
-            None => f.write_str(&first.message)?,
+            Some(at) => write!(f, "message {at}: {}", first.message())?,
+            None => f.write_str(&first.message())?,
         }
         match errors().count() - 1 {
             0 => Ok(()),

@@ -92,6 +92,6 @@ fn tell_exhausted(report: &mut [Diagnostic], place: (usize, usize)) {
     let first = report.partition_point(|it| at(it) < (place.0, place.1 + 1));
     let edits = report[first..].iter_mut().take_while(|it| at(it) == (place.0, place.1 + 1));
     if let Some(fix) = edits.filter_map(|it| it.fix.as_mut()).next() {
-        fix.push_str(", with a number appended because the id pattern gives no other");
+        fix.to_mut().push_str(", with a number appended because the id pattern gives no other");
     }
 }

@@ -63,7 +63,7 @@ pub(crate) enum Failure {
         source: io::Error,
     },
     /// The input is no document of its format.
-    #[error("{}", .0.diagnostic.message)]
+    #[error("{}", .0.diagnostic.message())]
     Document(Box<BadDocument>),
     /// Nobody reads standard output any more: end without a word.
     #[error("closed pipe")]

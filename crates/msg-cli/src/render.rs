@@ -103,7 +103,7 @@ fn show(
 ) {
     let head = format!("{}[{}]", it.severity, it.code);
     let (head, text) =
-        (paint.severity(it.severity, &safe(&head)), paint.strong(&safe(&it.message)));
+        (paint.severity(it.severity, &safe(&head)), paint.strong(&safe(&it.message())));
     let number = quote.map_or(String::new(), |it| it.0.to_string());
     let indent = " ".repeat(number.len().max(1));
     let _ = writeln!(res, "{head}: {text}");

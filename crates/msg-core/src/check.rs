@@ -3,6 +3,8 @@
 //! Whether calls have their results, roles alternate or ids repeat is a matter of the whole chain
 //! and checked in `msg-chainast`. Nothing is changed here.
 
+use std::borrow::Cow;
+
 use crate::{
     ArgumentsState, CallKind, Diagnostic, InputRules, Message, Part, Report, Role, ToolCall,
 };
@@ -98,7 +100,12 @@ impl Checker<'_> {
         }
     }
 
-    fn error(&mut self, part: Option<usize>, code: &'static str, text: impl Into<String>) {
+    fn error(
+        &mut self,
+        part: Option<usize>,
+        code: &'static str,
+        text: impl Into<Cow<'static, str>>,
+    ) {
         let mut it = Diagnostic::error(code.into(), text);
         it.at.message = self.at;
         it.at.part = part;

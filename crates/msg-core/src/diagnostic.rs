@@ -3,11 +3,12 @@
 
 use std::{borrow::Cow, fmt, ops::Range};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// One finding about a conversation, or one change that was made to it.
 ///
-/// The JSON form is the serde form: members that do not apply are absent.
+/// The JSON form is the serde form: members that do not apply are absent. A sentence that only names the
+/// call is put together when it is read, so that a repair of many calls makes no texts that nobody asks for.
 ///
 /// ```
 /// use msg_core::{Code, Diagnostic};
@@ -18,22 +19,30 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(it.to_string(), "error[chain::missing-tool-result]: call call_1 has no result");
 /// assert_eq!((it.at.message, it.at.part), (Some(3), Some(0)));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone)]
 pub struct Diagnostic {
     /// The stable name of the finding.
     pub code: Code,
     /// How bad it is.
     pub severity: Severity,
-    /// One sentence for people.
-    pub message: String,
     /// Where it is.
-    #[serde(default, skip_serializing_if = "Position::is_empty")]
     pub at: Position,
     /// The edit that was made, or that would mend it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fix: Option<String>,
+    pub fix: Option<Cow<'static, str>>,
+    sentence: Sentence,
 }
+
+/// What a diagnostic says.
+#[derive(Debug, Clone)]
+enum Sentence {
+    /// This.
+    Text(Cow<'static, str>),
+    /// This, with the id of the call in the place of [`HOLE`].
+    OfCall(&'static str),
+}
+
+/// Where the sentence of [`Diagnostic::about_call`] names the call.
+const HOLE: &str = "{id}";
 
 /// The stable name of a kind of finding: `area::kebab-case`. Codes of a later version survive a
 /// round trip.
@@ -94,23 +103,38 @@ impl Position {
 
 impl Diagnostic {
     /// A finding of this severity, without a place.
-    pub fn new(severity: Severity, code: Code, message: impl Into<String>) -> Self {
-        let at = Position::default();
-        Self { code, severity, message: message.into(), at, fix: None }
+    pub fn new(severity: Severity, code: Code, message: impl Into<Cow<'static, str>>) -> Self {
+        let sentence = Sentence::Text(message.into());
+        Self { code, severity, at: Position::default(), fix: None, sentence }
+    }
+
+    /// A finding about the call that [`Diagnostic::at_call`] names; the sentence says `{id}` where it
+    /// names the call.
+    ///
+    /// ```
+    /// use msg_core::{Code, Diagnostic, Severity};
+    ///
+    /// let code = Code::new("chain::missing-tool-result");
+    /// let it = Diagnostic::about_call(Severity::Error, code, "call {id} has no result");
+    /// assert_eq!(it.at_call("call_1").message(), "call call_1 has no result");
+    /// ```
+    pub fn about_call(severity: Severity, code: Code, message: &'static str) -> Self {
+        let sentence = Sentence::OfCall(message);
+        Self { code, severity, at: Position::default(), fix: None, sentence }
     }
 
     /// An error.
-    pub fn error(code: Code, message: impl Into<String>) -> Self {
+    pub fn error(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Severity::Error, code, message)
     }
 
     /// A warning.
-    pub fn warning(code: Code, message: impl Into<String>) -> Self {
+    pub fn warning(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Severity::Warning, code, message)
     }
 
     /// An information.
-    pub fn info(code: Code, message: impl Into<String>) -> Self {
+    pub fn info(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Severity::Info, code, message)
     }
 
@@ -154,9 +178,24 @@ impl Diagnostic {
 
     /// With the edit that was made, or that would mend it.
     #[must_use]
-    pub fn with_fix(mut self, fix: impl Into<String>) -> Self {
+    pub fn with_fix(mut self, fix: impl Into<Cow<'static, str>>) -> Self {
         self.fix = Some(fix.into());
         self
+    }
+
+    /// Gives it another sentence.
+    pub fn set_message(&mut self, message: impl Into<Cow<'static, str>>) {
+        self.sentence = Sentence::Text(message.into());
+    }
+
+    /// One sentence for people. Lower case, without a full stop.
+    pub fn message(&self) -> Cow<'_, str> {
+        match &self.sentence {
+            Sentence::Text(it) => Cow::Borrowed(it),
+            Sentence::OfCall(it) => {
+                Cow::Owned(it.replace(HOLE, self.at.tool_call_id.as_deref().unwrap_or_default()))
+            }
+        }
     }
 
     /// Whether it is an error.
@@ -167,7 +206,62 @@ impl Diagnostic {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[{}]: {}", self.severity, self.code, self.message)
+        write!(f, "{}[{}]: {}", self.severity, self.code, self.message())
+    }
+}
+
+/// Two diagnostics that say the same are equal, however they came to say it.
+impl PartialEq for Diagnostic {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.code, self.severity, &self.at, &self.fix)
+            == (&other.code, other.severity, &other.at, &other.fix)
+            && self.message() == other.message()
+    }
+}
+
+impl Eq for Diagnostic {}
+
+/// The JSON form, in the order of its members.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form<'a> {
+    code: Cow<'a, Code>,
+    severity: Severity,
+    message: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "is_nowhere")]
+    at: Cow<'a, Position>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fix: Option<Cow<'a, str>>,
+}
+
+fn is_nowhere(at: &Position) -> bool {
+    at.is_empty()
+}
+
+impl Serialize for Diagnostic {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let form = Form {
+            code: Cow::Borrowed(&self.code),
+            severity: self.severity,
+            message: self.message(),
+            at: Cow::Borrowed(&self.at),
+            fix: self.fix.as_deref().map(Cow::Borrowed),
+        };
+        form.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Diagnostic {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let form = Form::deserialize(deserializer)?;
+        let owned = |it: Cow<'_, str>| Cow::Owned(it.into_owned());
+        Ok(Self {
+            code: form.code.into_owned(),
+            severity: form.severity,
+            at: form.at.into_owned(),
+            fix: form.fix.map(owned),
+            sentence: Sentence::Text(owned(form.message)),
+        })
     }
 }
 

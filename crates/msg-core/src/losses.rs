@@ -1,5 +1,7 @@
 //! Naming what a target format cannot hold (MS-24).
 
+use std::borrow::Cow;
+
 use crate::{Diagnostic, Extra, Message, Origin, Part, Report};
 
 /// A report with the message whose losses are named.
@@ -19,7 +21,7 @@ impl<'r> Losses<'r> {
         self.part = part;
     }
 
-    pub(crate) fn warn(&mut self, code: &'static str, text: impl Into<String>) {
+    pub(crate) fn warn(&mut self, code: &'static str, text: impl Into<Cow<'static, str>>) {
         let it = Diagnostic::warning(code.into(), text);
         self.push(it);
     }

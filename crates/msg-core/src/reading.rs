@@ -178,7 +178,7 @@ impl<'a, 'r> Source<'a, 'r> {
     pub(crate) fn warn(
         &mut self,
         code: &'static str,
-        text: impl Into<String>,
+        text: impl Into<Cow<'static, str>>,
         span: std::ops::Range<usize>,
     ) {
         let it = Diagnostic::warning(code.into(), text).at_span(span);

@@ -10,7 +10,7 @@ mod reasoning;
 mod roles;
 mod split;
 
-use std::{collections::HashMap, ops::Range};
+use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use msg_core::{Code, Diagnostic, IdSource, Part, Role, Severity};
 
@@ -106,16 +106,24 @@ struct Conform<'a> {
 struct Breach {
     code: &'static str,
     severity: Severity,
-    sentence: String,
+    sentence: Cow<'static, str>,
     fix: Option<&'static str>,
 }
 
 impl Breach {
-    fn error(code: &'static str, sentence: impl Into<String>, fix: &'static str) -> Self {
+    fn error(
+        code: &'static str,
+        sentence: impl Into<Cow<'static, str>>,
+        fix: &'static str,
+    ) -> Self {
         Breach { code, severity: Severity::Error, sentence: sentence.into(), fix: Some(fix) }
     }
 
-    fn warning(code: &'static str, sentence: impl Into<String>, fix: &'static str) -> Self {
+    fn warning(
+        code: &'static str,
+        sentence: impl Into<Cow<'static, str>>,
+        fix: &'static str,
+    ) -> Self {
         Breach { severity: Severity::Warning, ..Breach::error(code, sentence, fix) }
     }
 
@@ -127,7 +135,7 @@ impl Breach {
 
     fn diagnostic(self) -> Diagnostic {
         let mut it = Diagnostic::new(self.severity, Code::new(self.code), self.sentence);
-        it.fix = self.fix.map(str::to_owned);
+        it.fix = self.fix.map(Cow::Borrowed);
         it
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Findings are kept as numbers and become diagnostics once, at the end, in the order of the input.
 
+use std::borrow::Cow;
+
 use msg_core::{Code, Diagnostic, Part, Severity};
 
 use super::{chain::Chain, plan::NONE};
@@ -78,16 +80,20 @@ impl Found {
         (self.message, self.part.wrapping_add(1))
     }
 
-    /// Tells the finding.
+    /// Tells the finding. Its texts are static wherever they can be, and a sentence that names the call is
+    /// put together when it is read: what a repair says of a call costs one allocation, the id.
     pub(crate) fn diagnostic(&self, chain: Chain<'_>) -> Diagnostic {
-        let message = self.what.sentence(self, chain);
-        let mut it = Diagnostic::new(self.what.severity(), self.what.code(), message);
+        let (severity, code) = (self.what.severity(), self.what.code());
+        let mut it = match self.what.sentence(self, chain) {
+            Cow::Borrowed(sentence) => Diagnostic::about_call(severity, code, sentence),
+            sentence => Diagnostic::new(severity, code, sentence),
+        };
         it.at.message = Some(self.message as usize);
         if self.part != NONE {
             it.at.part = Some(self.part as usize);
             it.at.tool_call_id = self.id(chain).map(str::to_owned);
         }
-        it.fix = self.what.fix().map(str::to_owned);
+        it.fix = self.what.fix().map(Cow::Borrowed);
         it
     }
 
@@ -175,51 +181,60 @@ impl What {
         })
     }
 
-    /// What is wrong. Sentences that a long chain may need often are put together in one allocation.
-    fn sentence(self, at: &Found, chain: Chain<'_>) -> String {
-        let role = || chain.message(at.message).role.as_str();
-        let id = || at.id(chain).unwrap_or_default();
+    /// What is wrong; `{id}` stands for the id of the call.
+    fn sentence(self, at: &Found, chain: Chain<'_>) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            What::FirstAssistant { .. } => "the first message is from the assistant",
+            What::FirstResult(_) => "the first message is a tool result",
+            What::RepeatedSystem => "a second system message at the start",
+            What::ConsecutiveUser => "two user messages in a row",
+            What::MissingResult => "tool call `{id}` has no result",
+            What::LateResult => "the result of `{id}` comes after another message",
+            What::EarlyResult => "the result of `{id}` comes before its call",
+            What::OrphanResult(_) => "no call has the id `{id}`",
+            What::EmptyResultId => "a tool result without a tool call id",
+            What::EmptyCallId => "a tool call without an id",
+            What::DuplicateCallId => "the id `{id}` occurs twice in one message",
+            What::NamelessCall(_) => "a tool call without a name",
+            What::SurplusCall => "a summarization pair with more than one call",
+            What::EmptyToolMessage { .. } => "a tool message without a result",
+            What::MissingKind => "a tool call without a kind",
+            What::EmptyArguments => "empty argument text",
+            What::InvalidArguments { .. } => "arguments are not JSON",
+            What::UnknownRole(_)
+            | What::MisplacedSystem { .. }
+            | What::DuplicateResult { .. }
+            | What::MisplacedPart(_)
+            | What::NameMismatch { .. }
+            | What::EmptyMessage => return Cow::Owned(self.special_sentence(at, chain)),
+        })
+    }
+
+    /// What is wrong, where the sentence says more of the messages than the id of the call.
+    fn special_sentence(self, at: &Found, chain: Chain<'_>) -> String {
+        let role = chain.message(at.message).role.as_str();
         match self {
             What::UnknownRole(RoleEdit::Spelled(meant)) => {
-                format!("role `{}` is not spelled `{meant}`", role())
+                format!("role `{role}` is not spelled `{meant}`")
             }
-            What::UnknownRole(_) => format!("role `{}` is not known", role()),
-            What::FirstAssistant { .. } => "the first message is from the assistant".to_owned(),
-            What::FirstResult(_) => "the first message is a tool result".to_owned(),
-            What::RepeatedSystem => "a second system message at the start".to_owned(),
+            What::UnknownRole(_) => format!("role `{role}` is not known"),
             What::MisplacedSystem { .. } => {
-                format!("a {} message after the conversation began", role())
+                format!("{} message after the conversation began", with_article(role))
             }
-            What::ConsecutiveUser => "two user messages in a row".to_owned(),
-            What::MissingResult => ["tool call `", id(), "` has no result"].concat(),
-            What::LateResult => ["the result of `", id(), "` comes after another message"].concat(),
-            What::EarlyResult => ["the result of `", id(), "` comes before its call"].concat(),
             What::DuplicateResult { other } => {
-                format!(
-                    "this result and the one in message {other} answer the same call `{}`",
-                    id()
-                )
+                let id = at.id(chain).unwrap_or_default();
+                format!("this result and the one in message {other} answer the same call `{id}`")
             }
-            What::OrphanResult(_) => ["no call has the id `", id(), "`"].concat(),
-            What::EmptyResultId => "a tool result without a tool call id".to_owned(),
-            What::EmptyCallId => "a tool call without an id".to_owned(),
-            What::DuplicateCallId => ["the id `", id(), "` occurs twice in one message"].concat(),
-            What::NamelessCall(_) => "a tool call without a name".to_owned(),
-            What::SurplusCall => "a summarization pair with more than one call".to_owned(),
             What::MisplacedPart(_) => {
                 let kind = chain.part(at.message, at.part).map_or("part", Part::kind);
-                format!("a {kind} part in a {} message", role())
+                format!("{} part in {} message", with_article(kind), with_article(role))
             }
-            What::EmptyToolMessage { .. } => "a tool message without a result".to_owned(),
-            What::MissingKind => "a tool call without a kind".to_owned(),
-            What::EmptyArguments => "empty argument text".to_owned(),
-            What::InvalidArguments { .. } => "arguments are not JSON".to_owned(),
             What::NameMismatch { call } => {
                 let result = chain.result(at.message, at.part).and_then(|it| it.name.as_deref());
                 let call = chain.call(call.0, call.1).map_or("", |it| &it.name);
                 format!("the result is named `{}`, its call `{call}`", result.unwrap_or_default())
             }
-            What::EmptyMessage => format!("{} {} message without content", article(role()), role()),
+            _ => format!("{} message without content", with_article(role)),
         }
     }
 }
@@ -253,6 +268,8 @@ pub(crate) fn diagnostics(mut found: Vec<Found>, chain: Chain<'_>) -> Vec<Diagno
     found.iter().map(|it| it.diagnostic(chain)).collect()
 }
 
-fn article(word: &str) -> &'static str {
-    if word.starts_with(['a', 'e', 'i', 'o', 'u']) && word != "user" { "an" } else { "a" }
+/// A word of this crate's vocabulary with its article: `an image`, `a user`.
+fn with_article(word: &str) -> String {
+    let an = word.starts_with(['a', 'e', 'i', 'o']);
+    format!("{} {word}", if an { "an" } else { "a" })
 }

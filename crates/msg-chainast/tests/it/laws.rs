@@ -218,7 +218,8 @@ fn is_marked(message: &Message) -> bool {
 
 /// The message whose result took the place of a dropped one.
 fn replaced_by(edit: &Diagnostic) -> Option<usize> {
-    let (_, number) = edit.message.split_once("the one in message ")?;
+    let sentence = edit.message();
+    let (_, number) = sentence.split_once("the one in message ")?;
     number.split(' ').next()?.parse().ok()
 }
 

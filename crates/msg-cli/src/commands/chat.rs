@@ -137,7 +137,7 @@ impl Args {
         match document.diagnostics().iter().find(|it| it.is_error()) {
             Some(it) if !self.force => {
                 let line = it.at.line.map_or(String::new(), |it| format!("line {it}: "));
-                let what = format!("{line}{} [{}] (--force asks all the same)", it.message, it.code);
+                let what = format!("{line}{} [{}] (--force asks all the same)", it.message(), it.code);
                 Err(self.refused(&what))
             }
             _ => Ok(()),

@@ -45,7 +45,7 @@ impl Command for Args {
             Some(json) => ConvertOptions::default().with(json.as_bytes()),
             None => Ok(ConvertOptions::default()),
         };
-        let options = options.map_err(|it| Failure::Usage(it.message))?;
+        let options = options.map_err(|it| Failure::Usage(it.message().into_owned()))?;
         let (named, to) = (self.input.from, self.to);
         if self.lines.jsonl && (named == Some(Format::Msgmd) || to == Format::Msgmd) {
             let text = "a message file has many lines: --jsonl takes and gives JSON formats";
@@ -73,7 +73,7 @@ impl Command for Args {
         drop(bytes);
         let mut text = Vec::new();
         let edits = convert(&mut document, to, &options, &mut text);
-        let edits = edits.map_err(|it| Failure::Usage(it.message))?;
+        let edits = edits.map_err(|it| Failure::Usage(it.message().into_owned()))?;
         end_line(&mut text);
         out.write(&text)?;
         out.finish()?;

@@ -260,7 +260,7 @@ fn with_places(found: &[Diagnostic]) -> Vec<Diagnostic> {
     let mut found = found.to_vec();
     for it in &mut found {
         if let Some(at) = it.at.start {
-            it.message.push_str(&format!(", at byte {at}"));
+            it.set_message(format!("{}, at byte {at}", it.message()));
         }
     }
     found

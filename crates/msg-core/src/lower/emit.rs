@@ -1,5 +1,7 @@
 //! One turn to the messages that it becomes (OA-6, OA-8, OA-10).
 
+use std::borrow::Cow;
+
 use super::{ids::Ids, media, options::*, tool};
 use crate::{
     Diagnostic, Message, Part, Reasoning, Report, Role, ToolCall, Turn, TurnPart, TurnRole,
@@ -43,7 +45,7 @@ impl Cx<'_> {
         &mut self,
         part: Option<usize>,
         code: &'static str,
-        text: impl Into<String>,
+        text: impl Into<Cow<'static, str>>,
     ) {
         let mut it = Diagnostic::warning(code.into(), text).at_message(self.at);
         it.at.part = part;

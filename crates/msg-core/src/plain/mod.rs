@@ -94,7 +94,9 @@ impl TryFrom<&Message> for PlainMessage {
         let res = Self::from_message(message, &mut report).into_iter().next();
         match (res, report.into_vec().pop()) {
             (Some(it), None) => Ok(it),
-            (_, first) => Err(NotPlain { why: first.map_or_else(String::new, |it| it.message) }),
+            (_, first) => Err(NotPlain {
+                why: first.map_or_else(String::new, |it| it.message().into_owned()),
+            }),
         }
     }
 }

@@ -107,5 +107,6 @@ impl Notes {
 
 fn diagnostic(note: Note, at: u64, message: &str) -> Diagnostic {
     let offset = usize::try_from(at).unwrap_or(usize::MAX);
-    Diagnostic::new(note.severity(), Code::new(note.code()), message).at_span(offset..offset)
+    Diagnostic::new(note.severity(), Code::new(note.code()), message.to_owned())
+        .at_span(offset..offset)
 }

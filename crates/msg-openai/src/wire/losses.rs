@@ -1,5 +1,7 @@
 //! What a format cannot hold, noted while it is written (MS-24).
 
+use std::borrow::Cow;
+
 use msg_core::{Code, Diagnostic, Extra, Origin, Report, Severity};
 
 /// Collects what is lost or changed in one message at a time, and reports it in the order of parts.
@@ -28,7 +30,7 @@ impl<'r> Losses<'r> {
         &mut self,
         code: &'static str,
         part: Option<usize>,
-        text: impl Into<String>,
+        text: impl Into<Cow<'static, str>>,
     ) {
         self.note(Severity::Warning, code, part, text);
     }
@@ -75,7 +77,7 @@ impl<'r> Losses<'r> {
         severity: Severity,
         code: &'static str,
         part: Option<usize>,
-        text: impl Into<String>,
+        text: impl Into<Cow<'static, str>>,
     ) {
         let mut it = Diagnostic::new(severity, Code::new(code), text).at_message(self.message);
         it.at.part = part;

@@ -25,7 +25,7 @@ impl SchemaSet {
     ///     r#"{"f":{"type":"object","properties":{"path":{}},"required":["path"]}}"#,
     /// )?;
     /// let found = schema.check(&Call::new("f", r#"{"file":"a"}"#.to_owned()));
-    /// let found: Vec<&str> = found.iter().map(|it| it.message.as_str()).collect();
+    /// let found: Vec<_> = found.iter().map(|it| it.message()).collect();
     /// assert_eq!(found, ["missing parameter: path", "unknown parameter: file"]);
     /// # Ok::<(), serde_json::Error>(())
     /// ```

@@ -25,7 +25,7 @@ fn missing_and_unknown_parameters_are_reported() {
         let found = schema_of(&case).check(&call);
         let found: Vec<String> = found
             .iter()
-            .map(|it| format!("{}: {}", it.code.as_str(), it.message.split_once(": ").unwrap().1))
+            .map(|it| format!("{}: {}", it.code.as_str(), it.message().split_once(": ").unwrap().1))
             .collect();
         assert_eq!(found, case.expected, "{}", case.name);
     }

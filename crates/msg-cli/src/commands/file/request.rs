@@ -112,7 +112,7 @@ pub(in crate::commands) fn failed(error: Error, name: &str) -> Failure {
 
 /// A refusal of the file `name`.
 pub(in crate::commands) fn failed_by(it: &Diagnostic, name: &str) -> Failure {
-    Failure::Refused(format!("{name}: {} [{}]", it.message, it.code))
+    Failure::Refused(format!("{name}: {} [{}]", it.message(), it.code))
 }
 
 impl FileArgs {

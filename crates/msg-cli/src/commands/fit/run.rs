@@ -214,7 +214,7 @@ fn tree(
         Err(error) => {
             let mut first = error.diagnostics().iter().find(|it| it.is_error()).cloned();
             let mut found = first.take().unwrap_or_else(|| *bad(error.to_string()));
-            found.message = format!("{error}; --repair mends the chain first");
+            found.set_message(format!("{error}; --repair mends the chain first"));
             Err(Box::new(found))
         }
     }

@@ -1,5 +1,6 @@
 //! What `msg tools` answers: the JSON forms, and the text for people.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -166,7 +167,7 @@ pub(crate) fn line(line: &[u8], base: &Setup) -> Result<Answer, Box<Diagnostic>>
     Ok(Answer::of(&res.form, res.status))
 }
 
-fn refuse(code: &'static str, text: impl Into<String>) -> Box<Diagnostic> {
+fn refuse(code: &'static str, text: impl Into<Cow<'static, str>>) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(Code::new(code), text))
 }
 

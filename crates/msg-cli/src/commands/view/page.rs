@@ -55,7 +55,7 @@ fn head(title: &str, n_messages: usize, problems: &[Diagnostic], res: &mut Strin
 
 fn problem(it: &Diagnostic, res: &mut String) {
     let (severity, code) = (it.severity, escape(it.code.as_str()));
-    let _ = write!(res, "<p class=\"problem {severity}\"><code>{code}</code> {}", escape(&it.message));
+    let _ = write!(res, "<p class=\"problem {severity}\"><code>{code}</code> {}", escape(&it.message()));
     if let Some(number) = it.at.message {
         let _ = write!(res, " <a class=\"about\" href=\"#m{number}\">message {number}</a>");
     }
