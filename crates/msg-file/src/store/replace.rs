@@ -1,6 +1,4 @@
 //! Replacing a file as a whole, for edits and formatting (MF-46).
-//!
-//! Extended attributes and access lists are not copied: the standard library cannot name them.
 
 use super::disk::{at, folder, sync_folder};
 use super::lock::Lock;
@@ -11,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Puts `new` in the place of `seen`: under the lock, only if the file still holds `seen`, by a
-/// temporary file of the same mode and owner that is renamed over it. A link stays, its target is
+/// temporary file of the same mode, owner and extended attributes (access lists are such) that is renamed over it. A link stays, its target is
 /// replaced. A file with several names is refused, and with `force` written in place.
 ///
 /// # Errors
@@ -43,7 +41,7 @@ pub fn replace(path: &Path, seen: &[u8], new: &[u8], force: bool) -> Result<(), 
     if names(&meta) > 1 {
         return if force { in_place(&real, new) } else { Err(refused()) };
     }
-    temporary(&real, new, Some(&meta))
+    temporary(&real, new, Some((&lock.file, &meta)))
 }
 
 /// Makes a new file that appears whole or not at all.
@@ -51,19 +49,21 @@ pub(super) fn create(real: &Path, bytes: &[u8]) -> Result<(), Error> {
     temporary(real, bytes, None)
 }
 
-fn temporary(real: &Path, bytes: &[u8], like: Option<&Metadata>) -> Result<(), Error> {
+fn temporary(real: &Path, bytes: &[u8], like: Option<(&File, &Metadata)>) -> Result<(), Error> {
     let mut temporary = tempfile::Builder::new()
         .prefix(".msg-file-")
         .tempfile_in(folder(real))
         .map_err(at("make a temporary file beside", real))?;
     temporary.write_all(bytes).map_err(at("write", real))?;
     match like {
-        Some(meta) => {
+        Some((original, meta)) => {
             keep_owner(temporary.as_file(), meta);
             temporary
                 .as_file()
                 .set_permissions(meta.permissions())
                 .map_err(at("set the mode of", real))?;
+            // Behind the mode, which an access list refines.
+            keep_attributes(temporary.as_file(), original);
         }
         None => ordinary(temporary.as_file()),
     }
@@ -92,6 +92,20 @@ fn keep_owner(file: &File, meta: &Metadata) {
 
 #[cfg(not(unix))]
 fn keep_owner(_: &File, _: &Metadata) {}
+
+/// Some attributes are the system's own and cannot be given; they are its to set.
+#[cfg(unix)]
+fn keep_attributes(file: &File, original: &File) {
+    use xattr::FileExt;
+    for name in original.list_xattr().into_iter().flatten() {
+        if let Ok(Some(value)) = original.get_xattr(&name) {
+            let _ = file.set_xattr(&name, &value);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn keep_attributes(_: &File, _: &File) {}
 
 #[cfg(unix)]
 fn names(meta: &Metadata) -> u64 {

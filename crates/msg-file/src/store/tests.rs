@@ -200,6 +200,19 @@ fn replace_keeps_modes_and_links_and_refuses_what_changed() {
     assert!(left.iter().all(|n| !n.to_string_lossy().starts_with(".msg-file-")));
 }
 
+/// Where the file system has extended attributes, a replaced file keeps them.
+#[cfg(unix)]
+#[test]
+fn replace_keeps_extended_attributes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = start(dir.path(), OLD);
+    if xattr::set(&path, "user.origin", b"a person").is_err() {
+        return;
+    }
+    replace(&path, OLD.as_bytes(), b"new", false).unwrap();
+    assert_eq!(xattr::get(&path, "user.origin").unwrap().as_deref(), Some(&b"a person"[..]));
+}
+
 #[test]
 fn a_markdown_file_is_switched_on_by_force_only() {
     let dir = tempfile::tempdir().unwrap();
