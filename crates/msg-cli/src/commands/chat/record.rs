@@ -1,6 +1,8 @@
 //! What is kept and said of an answer: the attributes of its cell, and the outcome as JSON (MF-57).
 
-use msg_core::FinishReason;
+use std::borrow::Cow;
+
+use msg_core::{Diagnostic, FinishReason};
 use msg_file::store::Appended;
 use msg_openai::{Assembled, AssembledChoice, MessageForm};
 use serde::Serialize;
@@ -31,10 +33,10 @@ pub(super) fn attributes(
 }
 
 /// Why a reply has no answer in it.
-pub(super) fn why_empty(reply: &Assembled) -> &str {
-    let found = reply.diagnostics.iter().find(|it| it.is_error());
-    let said = reply.error.as_ref().map(|it| it.message.as_str());
-    said.or(found.map(|it| it.message.as_str())).unwrap_or("the reply is empty")
+pub(super) fn why_empty(reply: &Assembled) -> Cow<'_, str> {
+    let found = || reply.diagnostics.iter().find(|it| it.is_error());
+    let said = reply.error.as_ref().map(|it| Cow::Borrowed(it.message.as_str()));
+    said.or_else(|| found().map(Diagnostic::message)).unwrap_or(Cow::Borrowed("the reply is empty"))
 }
 
 #[derive(Serialize)]

@@ -1,5 +1,7 @@
 //! The history of a file as a request: mended, fitted into the agent's window, with its settings.
 
+use std::borrow::Cow;
+
 use msg_chainast::{ChainAst, Profile, RepairOptions};
 use msg_core::{Code, Diagnostic, Message, RawJson, Report, SeededIds};
 use msg_openai::ChatRequest;
@@ -65,7 +67,7 @@ fn mended(
 ) -> Result<(Vec<Message>, Vec<Diagnostic>), Box<Diagnostic>> {
     let mut options = RepairOptions::default();
     if let Some(name) = profile {
-        let unknown = || bad(&format!("no profile is called {name:?} (msg profiles lists them)"));
+        let unknown = || bad(format!("no profile is called {name:?} (msg profiles lists them)"));
         options = options.profile(Profile::named(name).ok_or_else(unknown)?);
     }
     let (ast, found) = ChainAst::repair(messages, &options, &mut SeededIds::new(0));
@@ -73,7 +75,7 @@ fn mended(
     Ok((ast.into_messages(), edits))
 }
 
-fn bad(text: &str) -> Box<Diagnostic> {
+fn bad(text: impl Into<Cow<'static, str>>) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(Code::new("cli::bad-option"), text))
 }
 
