@@ -55,6 +55,8 @@ struct Chunk<'a> {
     usage: Option<Raw<'a>>,
     error: Option<Raw<'a>>,
     choices: Option<Raw<'a>>,
+    /// OpenAI hides the length of the text behind it; it means nothing.
+    padding: Option<Raw<'a>>,
 }
 
 impl ChatAssembler {
@@ -106,6 +108,7 @@ impl ChatAssembler {
                 "usage" => &mut chunk.usage,
                 "error" => &mut chunk.error,
                 "choices" => &mut chunk.choices,
+                "obfuscation" => &mut chunk.padding,
                 _ => return,
             };
             *place = Some(value);
@@ -120,6 +123,9 @@ impl ChatAssembler {
         }
         if self.error(&chunk, Raw(data.trim_ascii()), named_error, sink) {
             effects.other();
+        }
+        if let Some(padding) = chunk.padding.and_then(Raw::string) {
+            effects.pad(padding);
         }
         if let Some(choices) = chunk.choices {
             choices.each_object(|members| self.choice(members, &mut effects, sink));

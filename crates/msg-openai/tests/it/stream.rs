@@ -197,9 +197,14 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
         Just(r#""tool_calls""#),
         Just(r#""odd""#),
     ];
-    let chat = (0..2u8, delta, finish).prop_map(|(index, delta, finish)| {
+    let padding = prop_oneof![
+        3 => Just(String::new()),
+        1 => Just(r#","obfuscation":7"#.to_owned()),
+        3 => r#"[a-z]{0,3}(\\n|\\u0041)?"#.prop_map(|it| format!(r#","obfuscation":"{it}""#)),
+    ];
+    let chat = (0..2u8, delta, finish, padding).prop_map(|(index, delta, finish, padding)| {
         format!(
-            r#"data: {{"choices":[{{"index":{index},"delta":{delta},"finish_reason":{finish}}}]}}"#
+            r#"data: {{"choices":[{{"index":{index},"delta":{delta},"finish_reason":{finish}}}]{padding}}}"#
         )
     });
     let responses = (text.clone(), 0..3u8, prop::sample::select(RESPONSES.to_vec()))
