@@ -1,9 +1,16 @@
-//! `cargo xtask bench`: runs the bench targets, ours beside the peers.
+//! `cargo xtask bench`: runs the bench targets, ours beside the peers, and shows what
+//! the last run measured.
+
+mod table;
 
 use crate::workspace::Workspace;
 use crate::{Res, sh};
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
+    if let ["table", rest @ ..] = args {
+        crate::no_more(rest.get(1..).unwrap_or_default())?;
+        return table::print(workspace, rest.first().copied().unwrap_or_default());
+    }
     let (named, passed) = match args.iter().position(|it| *it == "--") {
         Some(at) => (&args[..at], &args[at..]),
         None => (args, &[][..]),
