@@ -1,14 +1,14 @@
 //! The push parser: bytes in, events out (section 7). It owns the bytes that the machine still needs, makes
 //! them valid UTF-8 (XT-1), and turns the machine's positions into positions of the input.
 
-use std::borrow::Cow;
-use std::ops::Range;
+mod utf8;
+
 use std::sync::Arc;
 
-use msg_core::{Diagnostic, FinishReason, Severity};
+use msg_core::FinishReason;
 
-use crate::code::Code;
-use crate::event::{ArgPath, Ev, Event, Outcome};
+use crate::drain::{Drain, Rest, Shifts};
+use crate::lane::{Chunk, Kind, Lane};
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::parsed::{Collector, Parsed};
@@ -68,26 +68,8 @@ pub struct StreamParser {
     bad_utf8: bool,
     started: bool,
     finished: bool,
-}
-
-/// How positions of the machine and of the input differ: from each position on, by so much.
-#[derive(Debug, Default)]
-struct Shifts(Vec<(usize, i64)>);
-
-impl Shifts {
-    fn raw(&self, pos: usize) -> u64 {
-        let n = self.0.partition_point(|&(p, _)| p <= pos);
-        let by = n.checked_sub(1).map_or(0, |i| self.0[i].1);
-        pos.checked_add_signed(by as isize).unwrap_or_default() as u64
-    }
-
-    fn add(&mut self, pos: usize, by: i64) {
-        let total = self.0.last().map_or(0, |&(_, by)| by) + by;
-        match self.0.last_mut() {
-            Some(last) if last.0 == pos => last.1 = total,
-            _ => self.0.push((pos, total)),
-        }
-    }
+    /// What the next bytes most likely continue.
+    lane: Lane,
 }
 
 impl StreamParser {
@@ -111,6 +93,7 @@ impl StreamParser {
             bad_utf8: false,
             started: false,
             finished: false,
+            lane: Lane::new(Kind::Closed),
         }
     }
 
@@ -134,30 +117,66 @@ impl StreamParser {
     }
 
     /// Takes the next bytes; all of them are read before this returns. Bytes after `finish` are ignored.
+    ///
+    /// A chunk that only continues text, a thought or a value, and in which no byte could matter there, costs one look
+    /// at it and no allocation.
+    #[inline]
     pub fn feed<'a>(&'a mut self, bytes: &'a [u8]) -> Drain<'a> {
+        let end = self.base + self.carry.len();
+        match self.lane.goes_on(bytes, end).and_then(|it| Some((it.line_start, it.chunk(bytes)?))) {
+            Some((line_start, chunk)) => {
+                self.fed += bytes.len() as u64;
+                self.lane.line_start = line_start;
+                self.went_on(chunk, end)
+            }
+            None => self.read(bytes),
+        }
+    }
+
+    /// The short way: `chunk`, which begins at `end`, goes out as it is.
+    #[inline]
+    fn went_on<'a>(&'a mut self, chunk: Chunk<'a>, end: usize) -> Drain<'a> {
+        let lane = &mut self.lane;
+        match lane.kind {
+            Kind::Cdata => {
+                let text = chunk.keep(&mut self.carry);
+                lane.sent = end + text.len();
+                Drain::arg(lane.call, &lane.path, text)
+            }
+            Kind::Plain => {
+                let text = chunk.keep(&mut self.carry);
+                let to = lane.plain_sent(text.as_bytes(), end + text.len());
+                let from = std::mem::replace(&mut lane.sent, to);
+                let text = &self.carry[from - self.base..to - self.base];
+                Drain::arg(lane.call, &lane.path, text)
+            }
+            // Kept: if it is never closed, calls may be found in it (XT-7).
+            Kind::Thought => Drain::thinking(self.shifts.raw(end), chunk.keep(&mut self.carry)),
+            _ => {
+                // Nothing before is needed any more.
+                self.carry.clear();
+                self.base = end;
+                let text = chunk.pass(&mut self.carry, &mut self.base);
+                Drain::text(self.shifts.raw(end), text)
+            }
+        }
+    }
+
+    /// The long way: the machine looks at the bytes.
+    fn read<'a>(&'a mut self, bytes: &'a [u8]) -> Drain<'a> {
         self.machine.queue.events.clear();
         if self.finished || bytes.is_empty() {
-            return self.drain(None, None);
+            return Drain::none();
         }
         self.fed += bytes.len() as u64;
-        if let Some((call, path, range)) = self.value_piece(bytes) {
-            let text = Cow::Borrowed(&self.carry[range]);
-            let first = (!text.is_empty()).then_some(Event::Arg { call, path, text });
-            return Drain {
-                first,
-                events: self.machine.queue.events.iter_mut(),
-                text: "",
-                base: 0,
-                shifts: &self.shifts,
-            };
-        }
+        self.leave_lane();
         self.compact();
         if self.carry.is_empty()
             && self.partial_len == 0
-            && self.started
             && let Ok(text) = std::str::from_utf8(bytes)
+            && (self.started || !text.starts_with('\u{FEFF}'))
         {
-            return self.feed_direct(text);
+            return self.read_direct(text);
         }
         let old = self.carry.len();
         self.append(bytes, false);
@@ -166,50 +185,29 @@ impl StreamParser {
             let w = Win { text: &self.carry, base: self.base, eof: false };
             self.wait = self.machine.run(&w);
         }
-        self.drain(None, None)
-    }
-
-    /// The common chunk of a long value: nothing in it but more of what is being sent. What goes out is a range of `carry`.
-    fn value_piece(&mut self, bytes: &[u8]) -> Option<(u32, ArgPath, Range<usize>)> {
-        if self.partial_len > 0 {
-            return None;
+        if self.partial_len == 0 {
+            self.lane = self.machine.lane(self.base + self.carry.len());
         }
-        let old = self.base + self.carry.len();
-        let (call, path, from, to) = self.machine.goes_on(bytes, old)?;
-        let text = std::str::from_utf8(bytes).ok()?;
-        self.carry.push_str(text);
-        self.machine.went_on(to, old + text.len());
-        Some((call, path, from - self.base..to - self.base))
+        self.drain()
     }
 
     /// Reads a chunk where it lies; only what is undecided is copied.
-    fn feed_direct<'a>(&'a mut self, text: &'a str) -> Drain<'a> {
-        let base = self.base;
-        if self.machine.idle() {
-            let plain = match self.machine.in_quote() {
-                true => memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none(),
-                false => !crate::machine::any_special(text.as_bytes()),
-            };
-            if plain {
-                self.base = base + text.len();
-                self.machine.skip_plain(self.base);
-                let from = self.shifts.raw(base);
-                return self.drain(
-                    Some(Event::Text {
-                        text: Cow::Borrowed(text),
-                        span: from..from + text.len() as u64,
-                    }),
-                    None,
-                );
-            }
-        }
-        let w = Win { text, base, eof: false };
+    fn read_direct<'a>(&'a mut self, text: &'a str) -> Drain<'a> {
+        self.started = true;
+        let w = Win { text, base: self.base, eof: false };
         self.wait = self.machine.run(&w);
-        let end = base + text.len();
-        let keep = self.machine.keep().clamp(base, end);
-        self.carry.push_str(&text[keep - base..]);
+        let keep = self.machine.keep().clamp(w.base, w.end());
+        self.carry.push_str(&text[keep - w.base..]);
         self.base = keep;
-        self.drain(None, Some((text, base)))
+        self.lane = self.machine.lane(w.end());
+        let events = self.machine.queue.events.iter_mut();
+        Drain::queued(Rest { events, text, base: w.base, shifts: &self.shifts })
+    }
+
+    /// Tells the machine how far things went without it.
+    fn leave_lane(&mut self) {
+        let lane = std::mem::replace(&mut self.lane, Lane::new(Kind::Closed));
+        self.machine.went_on(&lane, self.base + self.carry.len());
     }
 
     /// Ends the message. `reason` says whether it was cut; without one it counts as whole.
@@ -217,28 +215,19 @@ impl StreamParser {
         self.machine.queue.events.clear();
         if !self.finished {
             self.finished = true;
+            self.leave_lane();
             self.compact();
             self.append(&[], true);
             self.machine.set_cut(reason.as_ref().is_some_and(is_cut));
             let w = Win { text: &self.carry, base: self.base, eof: true };
             self.machine.run(&w);
         }
-        self.drain(None, None)
+        self.drain()
     }
 
-    fn drain<'a>(
-        &'a mut self,
-        first: Option<Event<'a>>,
-        direct: Option<(&'a str, usize)>,
-    ) -> Drain<'a> {
-        let (text, base) = direct.unwrap_or((&self.carry, self.base));
-        Drain {
-            first,
-            events: self.machine.queue.events.iter_mut(),
-            text,
-            base,
-            shifts: &self.shifts,
-        }
+    fn drain(&mut self) -> Drain<'_> {
+        let events = self.machine.queue.events.iter_mut();
+        Drain::queued(Rest { events, text: &self.carry, base: self.base, shifts: &self.shifts })
     }
 
     /// Drops what the machine needs no longer.
@@ -254,207 +243,4 @@ impl StreamParser {
             self.base = keep;
         }
     }
-
-    /// Appends bytes as valid UTF-8.
-    fn append(&mut self, bytes: &[u8], eof: bool) {
-        let mut rest = bytes;
-        if self.partial_len > 0 {
-            rest = self.complete_partial(rest, eof);
-        }
-        loop {
-            match std::str::from_utf8(rest) {
-                Ok(text) => {
-                    self.push(text);
-                    return;
-                }
-                Err(error) => {
-                    let (good, bad) = rest.split_at(error.valid_up_to());
-                    self.push(std::str::from_utf8(good).unwrap_or_default());
-                    match error.error_len() {
-                        Some(n) => {
-                            self.replace(n);
-                            rest = &bad[n..];
-                        }
-                        None if eof => {
-                            self.replace(bad.len());
-                            return;
-                        }
-                        None => {
-                            self.partial[..bad.len()].copy_from_slice(bad);
-                            self.partial_len = bad.len();
-                            return;
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Completes the sequence that the last chunk left; returns the bytes that remain.
-    fn complete_partial<'b>(&mut self, bytes: &'b [u8], eof: bool) -> &'b [u8] {
-        let mut used = 0;
-        while self.partial_len > 0 {
-            let mut buf = [0u8; 8];
-            let old = self.partial_len;
-            buf[..old].copy_from_slice(&self.partial[..old]);
-            let more = (bytes.len() - used).min(4 - old);
-            buf[old..old + more].copy_from_slice(&bytes[used..used + more]);
-            let seq = &buf[..old + more];
-            let (good, bad) = match std::str::from_utf8(seq) {
-                Ok(_) => (seq.len(), None),
-                Err(e) => (e.valid_up_to(), Some(e.error_len())),
-            };
-            if good > 0 {
-                self.partial_len = 0;
-                // Only the first character is ours; the rest is read with the chunk.
-                let text = std::str::from_utf8(&seq[..good]).unwrap_or_default();
-                let first = text.chars().next().map_or(0, char::len_utf8);
-                let first = text[..first].to_owned();
-                self.push(&first);
-                return &bytes[used + first.len() - old..];
-            }
-            match bad {
-                Some(Some(n)) => {
-                    self.replace(n);
-                    if n >= old {
-                        self.partial_len = 0;
-                        used += n - old;
-                    } else {
-                        self.partial.copy_within(n..old, 0);
-                        self.partial_len = old - n;
-                    }
-                }
-                _ if eof => {
-                    self.replace(old + more);
-                    self.partial_len = 0;
-                    return &[];
-                }
-                _ => {
-                    self.partial[..old + more].copy_from_slice(seq);
-                    self.partial_len = old + more;
-                    return &[];
-                }
-            }
-        }
-        &bytes[used..]
-    }
-
-    fn push(&mut self, text: &str) {
-        if self.started || text.is_empty() {
-            self.carry.push_str(text);
-            return;
-        }
-        self.started = true;
-        match text.strip_prefix('\u{FEFF}') {
-            Some(rest) => {
-                self.shifts.add(0, 3);
-                self.carry.push_str(rest);
-            }
-            None => self.carry.push_str(text),
-        }
-    }
-
-    /// One U+FFFD for `n` invalid bytes.
-    fn replace(&mut self, n: usize) {
-        self.started = true;
-        let at = self.base + self.carry.len();
-        if !self.bad_utf8 {
-            self.bad_utf8 = true;
-            self.machine.queue.events.push(Ev::Report {
-                code: Code::InvalidUtf8,
-                from: at,
-                to: at,
-                detail: None,
-            });
-        }
-        self.carry.push('\u{FFFD}');
-        let after = at + '\u{FFFD}'.len_utf8();
-        self.machine.seams.extend([at, after]);
-        self.shifts.add(after, n as i64 - 3);
-    }
-}
-
-/// The events of one `feed` or `finish`. What is not taken is lost.
-#[derive(Debug)]
-pub struct Drain<'a> {
-    first: Option<Event<'a>>,
-    events: std::slice::IterMut<'a, Ev>,
-    text: &'a str,
-    base: usize,
-    shifts: &'a Shifts,
-}
-
-impl<'a> Iterator for Drain<'a> {
-    type Item = Event<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Event<'a>> {
-        if let Some(first) = self.first.take() {
-            return Some(first);
-        }
-        // What is left behind is cleared with the next chunk.
-        let ev = std::mem::replace(self.events.next()?, Ev::Begin { call: 0 });
-        Some(self.event(ev))
-    }
-}
-
-impl<'a> Drain<'a> {
-    fn str(&self, from: usize, to: usize) -> &'a str {
-        Win { text: self.text, base: self.base, eof: false }.str(from, to)
-    }
-
-    fn span(&self, from: usize, to: usize) -> Range<u64> {
-        self.shifts.raw(from)..self.shifts.raw(to)
-    }
-
-    fn event(&self, ev: Ev) -> Event<'a> {
-        match ev {
-            Ev::Text { from, to } => {
-                Event::Text { text: self.str(from, to).into(), span: self.span(from, to) }
-            }
-            Ev::Thinking { from, to, style } => Event::Thinking {
-                text: self.str(from, to).into(),
-                span: self.span(from, to),
-                style,
-            },
-            Ev::Begin { call } => Event::ToolBegin { call },
-            Ev::Name { call, name } => Event::ToolName { call, name },
-            Ev::Arg { call, path, from, to } => {
-                Event::Arg { call, path, text: self.str(from, to).into() }
-            }
-            Ev::ArgText { call, path, text } => Event::Arg { call, path, text: text.into() },
-            Ev::Reset { call, path } => Event::ArgReset { call, path },
-            Ev::End { call, mut outcome } => {
-                let span = match &mut *outcome {
-                    Outcome::Complete(call) => &mut call.span,
-                    Outcome::Partial(call) => &mut call.span,
-                };
-                *span = self.span(span.start as usize, span.end as usize);
-                Event::ToolEnd { call, outcome }
-            }
-            Ev::Void { call, code } => Event::ToolVoid { call, code },
-            Ev::Reclaim { from, to } => Event::Reclaim(self.span(from, to)),
-            Ev::Report { code, from, to, detail } => {
-                let span = self.span(from, to);
-                Event::Diagnostic(Box::new(diagnostic(
-                    code,
-                    span.start as usize..span.end as usize,
-                    detail.as_deref(),
-                )))
-            }
-        }
-    }
-}
-
-/// A code as a diagnostic about a place.
-pub(crate) fn diagnostic(code: Code, span: Range<usize>, detail: Option<&str>) -> Diagnostic {
-    let severity = if code.is_error() { Severity::Error } else { Severity::Warning };
-    let mut message = code.as_str().replace('_', " ");
-    if let Some(detail) = detail.filter(|d| !d.is_empty()) {
-        message.push_str(": ");
-        message.push_str(detail);
-    }
-    Diagnostic::new(severity, msg_core::Code::new(code.kebab()), message)
-        .at_span(span)
-        .with_fix(code.hint())
 }

@@ -38,6 +38,10 @@ pub(crate) enum Wake {
     Byte(u8),
     /// One of two bytes.
     Either(u8, u8),
+    /// One of these bytes.
+    In(&'static [u8]),
+    /// Anything but these bytes.
+    NotIn(&'static [u8]),
     /// Anything but a blank.
     NonBlank,
     /// A byte that ends a tag name.
@@ -51,6 +55,8 @@ impl Wake {
             Wake::Any => true,
             Wake::Byte(b) => memchr::memchr(b, fresh).is_some(),
             Wake::Either(a, b) => memchr::memchr2(a, b, fresh).is_some(),
+            Wake::In(bytes) => fresh.iter().any(|b| bytes.contains(b)),
+            Wake::NotIn(bytes) => fresh.iter().any(|b| !bytes.contains(b)),
             Wake::NonBlank => fresh.iter().any(|&b| !is_blank(b)),
             Wake::NameEnd => fresh.iter().any(|&b| b < 0x80 && !is_name_byte(b)),
         }

@@ -8,8 +8,10 @@ use super::{Block, Cx, Done, State};
 use crate::code::Code;
 use crate::event::ArgPath;
 use crate::json::Json;
+use crate::lane::{Kind, Lane};
 use crate::lex::{self, OpenTag, Tag};
 use crate::look::{Parent, Strength};
+use crate::options::Options;
 use crate::value::{self, Section};
 use crate::window::{MORE, Wait, Win, is_blank};
 
@@ -135,34 +137,25 @@ impl Block {
         }
     }
 
-    /// The common case of a stream: `bytes`, at `pos`, only continue a value that is being sent. The call, the
-    /// value, and the range that can go out then. Anything else is for `text`.
-    pub(crate) fn goes_on(&self, bytes: &[u8], pos: usize) -> Option<(u32, ArgPath, usize, usize)> {
+    /// The lane for the bytes from `end` on, if a value is being sent there.
+    pub(crate) fn lane(&self, end: usize, opts: &Options) -> Lane {
         let (State::Elem, Some(Elem { mode: Mode::Text(text), path, .. })) =
             (&self.state, self.elems.last())
         else {
-            return None;
+            return Lane::new(Kind::Closed);
         };
-        let (from, to) = match (text.flow.state, &text.cdata) {
-            (FlowState::Section(_, from), Some(cdata)) if from == pos && cdata.at == pos => {
-                if bytes.iter().any(|b| matches!(b, b'<' | b']')) {
-                    return None;
-                }
-                (from, pos + bytes.len())
+        let (kind, sent) = match (text.flow.state, &text.cdata) {
+            (FlowState::Section(_, sent), Some(cdata)) if sent == end && cdata.at == end => {
+                (Kind::Cdata, sent)
             }
-            (FlowState::Plain(from), None) if text.at == pos => {
-                if bytes.iter().any(|b| matches!(b, b'<' | b'&')) {
-                    return None;
-                }
-                // Blanks go out once something follows them.
-                (from, bytes.iter().rposition(|&b| !is_blank(b)).map_or(from, |i| pos + i + 1))
-            }
-            _ => return None,
+            (FlowState::Plain(sent), None) if text.at == end => (Kind::Plain, sent),
+            _ => return Lane::new(Kind::Closed),
         };
-        Some((self.call(), path.clone(), from, to))
+        let until = self.start.saturating_add(opts.limits.max_tool_bytes);
+        Lane::value(kind, self.call(), path.clone(), sent, until)
     }
 
-    /// Moves to `end` over what `goes_on` has allowed, of which everything up to `to` goes out.
+    /// Moves to `end` over a value of which everything up to `to` has been sent.
     pub(crate) fn went_on(&mut self, to: usize, end: usize) {
         let Some(Elem { mode: Mode::Text(text), sent, .. }) = self.elems.last_mut() else { return };
         let Text { flow, cdata, at, .. } = &mut **text;

@@ -15,7 +15,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::block::{Block, Cx, Done, Draft, Note, Outcome};
 use crate::code::Code;
 use crate::error::Error;
-use crate::event::{ArgPath, Queue};
+use crate::event::Queue;
+use crate::lane::{Kind, Lane};
 use crate::look::Look;
 use crate::options::Options;
 use crate::window::{Wait, Win};
@@ -254,15 +255,15 @@ impl Reader {
         }
     }
 
-    /// Whether `bytes`, at `pos`, only continue a value that is being sent.
-    pub(crate) fn goes_on(&self, bytes: &[u8], pos: usize) -> Option<(u32, ArgPath, usize, usize)> {
+    /// The lane for the bytes from `end` on.
+    pub(crate) fn lane(&self, end: usize, opts: &Options) -> Lane {
         match self {
-            Reader::Native(block) => block.goes_on(bytes, pos),
-            _ => None,
+            Reader::Native(block) => block.lane(end, opts),
+            _ => Lane::new(Kind::Closed),
         }
     }
 
-    /// Moves to `end` over what `goes_on` has allowed.
+    /// Moves to `end` over a value of which everything up to `to` has been sent.
     pub(crate) fn went_on(&mut self, to: usize, end: usize) {
         if let Reader::Native(block) = self {
             block.went_on(to, end);

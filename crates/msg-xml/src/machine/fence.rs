@@ -7,6 +7,7 @@ use crate::block::{Done, Outcome};
 use crate::code::Code;
 use crate::dialect::{self, Reader};
 use crate::event::Ev;
+use crate::lane::{Kind, Lane};
 use crate::options::{Fenced, Options};
 use crate::window::{MORE, Wait, Win};
 
@@ -28,8 +29,9 @@ pub(super) struct Fence {
     start: usize,
     ch: u8,
     n: usize,
-    /// The line that is looked at for the closing run.
+    /// The line that is looked at for the closing run, and whether it is known to have none.
     line: usize,
+    judged: bool,
     /// The first closing line's break.
     close: Option<usize>,
     /// How far its text may go out.
@@ -48,6 +50,7 @@ impl Fence {
             ch,
             n,
             line: body,
+            judged: false,
             close: None,
             flow: body,
             reading: if never { Reading::Text } else { Reading::Seek(body) },
@@ -58,34 +61,59 @@ impl Fence {
     }
 
     pub(super) fn keep(&self, sent: usize) -> usize {
-        if matches!(self.reading, Reading::Text) { self.line.min(sent) } else { self.start }
+        match self.reading {
+            Reading::Text if self.judged => self.flow.min(sent),
+            Reading::Text => self.line.min(sent),
+            _ => self.start,
+        }
+    }
+
+    /// The lane for the bytes from `end` on, up to which its text has been sent.
+    pub(super) fn lane(&self, end: usize) -> Lane {
+        let line_start = !self.judged && self.line == end;
+        if matches!(self.reading, Reading::Text) && self.flow == end && (self.judged || line_start)
+        {
+            Lane::at_line(Kind::Fence(self.ch), line_start)
+        } else {
+            Lane::new(Kind::Closed)
+        }
+    }
+
+    /// Moves to `end` over text without a closing line.
+    pub(super) fn went_on(&mut self, line_start: bool, end: usize) {
+        self.judged = !line_start;
+        self.line = end;
+        self.flow = end;
     }
 
     /// Looks for the first closing line; `Ok` once it is found or the input has ended.
     fn find_close(&mut self, w: &Win<'_>) -> Result<(), Wait> {
         while self.close.is_none() {
-            match line::closing(w, self.line, self.ch, self.n) {
-                Err(wait) => {
-                    self.flow = self.flow.max(self.line);
-                    return Err(wait);
-                }
-                Ok(Some(end)) => {
-                    self.close = Some(end);
-                    self.flow = end;
-                }
-                Ok(None) => match memchr::memchr2(b'\n', b'\r', w.from(self.line.max(self.flow))) {
-                    Some(i) => {
-                        self.line = self.line.max(self.flow) + i + 1;
-                        self.flow = self.line;
+            if !self.judged {
+                match line::closing(w, self.line, self.ch, self.n) {
+                    Err(wait) => {
+                        self.flow = self.flow.max(self.line);
+                        return Err(wait);
                     }
-                    None => {
-                        self.flow = w.end();
-                        if w.eof {
-                            return Ok(());
-                        }
-                        return Err(MORE);
+                    Ok(Some(end)) => {
+                        self.close = Some(end);
+                        self.flow = end;
+                        return Ok(());
                     }
-                },
+                    Ok(None) => self.judged = true,
+                }
+            }
+            let from = self.line.max(self.flow);
+            match memchr::memchr2(b'\n', b'\r', w.from(from)) {
+                Some(i) => {
+                    self.line = from + i + 1;
+                    self.flow = self.line;
+                    self.judged = false;
+                }
+                None => {
+                    self.flow = w.end();
+                    return if w.eof { Ok(()) } else { Err(MORE) };
+                }
             }
         }
         Ok(())
@@ -104,6 +132,10 @@ impl Machine {
         let (start, flow, hold) = (fence.start, fence.flow, fence.hold && !text_only);
         if !hold {
             self.text_upto(w, flow.max(self.sent));
+        }
+        if text_only {
+            // Nothing of it is read again.
+            self.pos = self.sent;
         }
         match reading {
             Ok(Some(end)) => self.candidate(w, start, end),

@@ -2,31 +2,6 @@
 
 use crate::window::{MORE, Wait, Wake, Win};
 
-/// How far the beginning of the current line has been looked through.
-#[derive(Debug, Default)]
-pub(super) struct LineMemo {
-    pos: usize,
-    at: usize,
-    active: bool,
-}
-
-impl LineMemo {
-    pub(super) fn floor(&self) -> usize {
-        if self.active { self.pos } else { usize::MAX }
-    }
-
-    fn resume(&mut self, pos: usize, least: usize) -> usize {
-        if !self.active || self.pos != pos {
-            *self = LineMemo { pos, at: least, active: true };
-        }
-        self.at.max(least)
-    }
-
-    pub(super) fn done(&mut self) {
-        self.active = false;
-    }
-}
-
 /// The kind of a line, by its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
@@ -43,25 +18,10 @@ pub(super) enum Line {
     Plain,
 }
 
-/// Looks at the line that begins at `pos`.
-pub(super) fn line(w: &Win<'_>, pos: usize, memo: &mut LineMemo) -> Result<Line, Wait> {
-    let res = line_kind(w, pos, memo);
-    if res.is_ok() {
-        memo.done();
-    }
-    res
-}
-
-fn line_kind(w: &Win<'_>, pos: usize, memo: &mut LineMemo) -> Result<Line, Wait> {
-    let from = memo.resume(pos, pos);
-    let mut p = from.max(pos);
-    while let Some(b' ' | b'\t' | b'>') = w.at(p) {
-        p += 1;
-    }
-    memo.at = memo.at.max(p).min(w.end());
-    if w.at(p).is_none() && !w.eof {
-        return Err(MORE);
-    }
+/// Looks at the line that begins at `pos`. It is read from its beginning each time, so every wait names the byte that
+/// can change something.
+pub(super) fn line(w: &Win<'_>, pos: usize) -> Result<Line, Wait> {
+    let p = skip(w, pos, b" \t>")?;
     let mut run = p;
     if let Some(after) = list_marker(w, p)? {
         run = after;
@@ -92,24 +52,17 @@ fn list_marker(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
         Some(b'.' | b')') if (1..=9).contains(&digits) => p + digits + 1,
         _ => return Ok(None),
     };
-    let mut q = after;
-    while let Some(b' ' | b'\t') = need(q)? {
-        q += 1;
-    }
+    let q = skip(w, after, b" \t")?;
     Ok((q > after).then_some(q))
 }
 
 /// The opening line whose run begins at `run`, if it is one.
 fn opening(w: &Win<'_>, run: usize, ch: u8) -> Result<Option<Line>, Wait> {
-    let rest = w.from(run);
-    let n = match rest.iter().position(|&b| b != ch) {
-        Some(n) => n,
-        None if w.eof => rest.len(),
-        None => return Err(MORE),
-    };
+    let n = skip(w, run, fence_run(ch))? - run;
     if n < 3 {
         return Ok(None);
     }
+    let rest = w.from(run);
     let stop = match ch {
         b'`' => memchr::memchr3(b'`', b'\n', b'\r', &rest[n..]),
         _ => memchr::memchr2(b'\n', b'\r', &rest[n..]),
@@ -118,7 +71,7 @@ fn opening(w: &Win<'_>, run: usize, ch: u8) -> Result<Option<Line>, Wait> {
         return if w.eof {
             Ok(Some(Line::Fence { run, ch, n, body: w.end() }))
         } else {
-            Err(Wait::on(if ch == b'`' { Wake::Any } else { Wake::Either(b'\n', b'\r') }))
+            Err(Wait::on(Wake::In(if ch == b'`' { b"`\n\r" } else { b"\n\r" })))
         };
     };
     let at = run + n + i;
@@ -133,15 +86,9 @@ fn opening(w: &Win<'_>, run: usize, ch: u8) -> Result<Option<Line>, Wait> {
 
 /// A closing line that begins at `pos`: where its line break stands. `Ok(None)` if the line is none.
 pub(super) fn closing(w: &Win<'_>, pos: usize, ch: u8, n: usize) -> Result<Option<usize>, Wait> {
-    let mut p = pos;
-    while let Some(b' ' | b'\t' | b'>') = w.at(p) {
-        p += 1;
-    }
-    let run = w.from(p).iter().take_while(|&&b| b == ch).count();
-    let mut q = p + run;
-    if w.at(q).is_none() && !w.eof {
-        return Err(MORE);
-    }
+    let p = skip(w, pos, b" \t>")?;
+    let mut q = skip(w, p, fence_run(ch))?;
+    let run = q - p;
     if run < n {
         return Ok(None);
     }
@@ -154,8 +101,23 @@ pub(super) fn closing(w: &Win<'_>, pos: usize, ch: u8, n: usize) -> Result<Optio
         q += 1;
     }
     match w.at(q) {
-        None if !w.eof => Err(MORE),
+        None if !w.eof => Err(Wait::on(Wake::NotIn(b" \t\r"))),
         None | Some(b'\n') => Ok(Some(q)),
         Some(_) => Ok(cr),
     }
+}
+
+/// The first byte from `pos` on that is none of `bytes`, or the end of input.
+fn skip(w: &Win<'_>, pos: usize, bytes: &'static [u8]) -> Result<usize, Wait> {
+    let rest = w.from(pos);
+    match rest.iter().position(|b| !bytes.contains(b)) {
+        Some(n) => Ok(pos + n),
+        None if w.eof => Ok(pos + rest.len()),
+        None => Err(Wait::on(Wake::NotIn(bytes))),
+    }
+}
+
+/// What a fence's run is made of.
+fn fence_run(ch: u8) -> &'static [u8] {
+    if ch == b'`' { b"`" } else { b"~" }
 }

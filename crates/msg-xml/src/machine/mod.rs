@@ -4,6 +4,7 @@
 mod bracket;
 mod emit;
 mod fence;
+mod lane;
 mod line;
 mod span;
 mod text;
@@ -21,13 +22,11 @@ use crate::options::{Options, Thinking};
 use crate::window::{Wait, Win};
 use bracket::Bracket;
 use fence::Fence;
-use line::LineMemo;
 use span::Span;
 use thinking::Thought;
 use words::Words;
 
 pub(crate) use bracket::is_thought;
-pub(crate) use text::any_special;
 
 /// What the machine is in the middle of.
 #[derive(Debug)]
@@ -77,7 +76,6 @@ pub(crate) struct Machine {
     /// Between cursor and `cr_seen`, which has been looked through, there may be a CR.
     has_cr: bool,
     cr_seen: usize,
-    memo: LineMemo,
     span: Option<Span>,
     /// An open `<tool>` that is no opener came since the last block (XT-10).
     tool_seen: bool,
@@ -113,7 +111,6 @@ impl Machine {
             quote: false,
             has_cr: false,
             cr_seen: 0,
-            memo: LineMemo::default(),
             span: None,
             tool_seen: false,
             watch: false,
@@ -178,23 +175,6 @@ impl Machine {
         }
     }
 
-    /// Whether `bytes`, at `pos`, only continue a value that is being sent: then the call and the value.
-    #[inline]
-    pub(crate) fn goes_on(&self, bytes: &[u8], pos: usize) -> Option<(u32, ArgPath, usize, usize)> {
-        match &self.mode {
-            Mode::Block(reader) => reader.goes_on(bytes, pos),
-            _ => None,
-        }
-    }
-
-    /// Moves to `end` over what `goes_on` has allowed.
-    #[inline]
-    pub(crate) fn went_on(&mut self, to: usize, end: usize) {
-        if let Mode::Block(reader) = &mut self.mode {
-            reader.went_on(to, end);
-        }
-    }
-
     /// The first byte that is still needed.
     pub(crate) fn keep(&self) -> usize {
         let own = match &self.mode {
@@ -204,28 +184,7 @@ impl Machine {
             Mode::Bracket(bracket) => bracket.start,
             _ => usize::MAX,
         };
-        let first = self.pos.min(self.sent).min(own);
-        // The decisions about a line's beginning look one byte back over a cut line break.
-        first.min(self.memo.floor())
-    }
-
-    /// Whether the next bytes can go out as they are: plain text, nothing pending, inside a line.
-    pub(crate) fn idle(&self) -> bool {
-        matches!(self.mode, Mode::Text)
-            && !self.line_start
-            && self.span.is_none()
-            && !self.watch
-            && self.sent == self.pos
-    }
-
-    /// Moves over plain text that the stream has sent itself.
-    pub(crate) fn skip_plain(&mut self, to: usize) {
-        self.pos = to;
-        self.sent = to;
-    }
-
-    pub(crate) fn in_quote(&self) -> bool {
-        self.quote
+        self.pos.min(self.sent).min(own)
     }
 
     /// Sends text up to `to`, in pieces that end where normalisation changed lengths.

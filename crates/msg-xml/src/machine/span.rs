@@ -1,6 +1,6 @@
 //! Code spans (XT-4): whether a run of backticks is closed by an equal run on its line, within 4096 bytes.
 
-use crate::window::{MORE, Wait, Win};
+use crate::window::{MORE, Wait, Wake, Win};
 
 /// Longest span, from its first backtick to its last.
 const SPAN_MAX: usize = 4096;
@@ -102,6 +102,6 @@ fn run_len(w: &Win<'_>, pos: usize) -> Result<usize, Wait> {
     match rest.iter().position(|&b| b != b'`') {
         Some(n) => Ok(n),
         None if w.eof => Ok(rest.len()),
-        None => Err(MORE),
+        None => Err(Wait::on(Wake::NotIn(b"`"))),
     }
 }

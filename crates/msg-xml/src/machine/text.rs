@@ -9,6 +9,7 @@ use super::words::{FOREIGN, Known, bare_end};
 use super::{Machine, Mode};
 use crate::code::Code;
 use crate::dialect::{self, Reader};
+use crate::lane::may_begin;
 use crate::lex::{self, Tag};
 use crate::look::OPENER_MAX;
 use crate::options::Thinking;
@@ -63,14 +64,13 @@ impl Machine {
     fn begin_line(&mut self, w: &Win<'_>) -> Result<(), Wait> {
         if w.at(self.pos).is_some_and(|b| !may_begin(b)) {
             self.line_start = false;
-            self.memo.done();
             return Ok(());
         }
         if w.eof && w.at(self.pos).is_none() {
             self.line_start = false;
             return Ok(());
         }
-        let kind = line::line(w, self.pos, &mut self.memo)?;
+        let kind = line::line(w, self.pos)?;
         self.line_start = false;
         match kind {
             Line::Plain => {}
@@ -257,11 +257,6 @@ fn foreign(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
     Ok(None)
 }
 
-/// Whether a line that begins with this byte may be a fence, a quote or a bracket.
-fn may_begin(b: u8) -> bool {
-    matches!(b, b' ' | b'\t' | b'>' | b'-' | b'*' | b'+' | b'0'..=b'9' | b'`' | b'~' | b'[')
-}
-
 fn special(b: u8) -> u8 {
     u8::from(b == b'<') | u8::from(b == b'`') | u8::from(b == b'\n') | u8::from(b == b'\r')
 }
@@ -269,11 +264,4 @@ fn special(b: u8) -> u8 {
 /// The first byte of a line's inside that may begin something or ends the line.
 fn find_special(bytes: &[u8]) -> Option<usize> {
     bytes.iter().position(|&b| special(b) != 0)
-}
-
-/// Whether there is such a byte. Written so that whole blocks are compared at once.
-pub(crate) fn any_special(bytes: &[u8]) -> bool {
-    let (blocks, rest) = bytes.as_chunks::<16>();
-    blocks.iter().any(|block| block.iter().fold(0, |hit, &b| hit | special(b)) != 0)
-        || rest.iter().fold(0, |hit, &b| hit | special(b)) != 0
 }

@@ -30,6 +30,17 @@ impl Thought {
     pub(super) fn new(tag: usize, content: usize, word: Option<&'static str>) -> Self {
         Thought { tag, content, word, at: content, sent: content, span: None }
     }
+
+    /// Nothing is pending in it before `end`.
+    pub(super) fn plain_at(&self, end: usize) -> bool {
+        self.at == end && self.sent == end && self.span.is_none()
+    }
+
+    /// Moves to `end` over what has been sent.
+    pub(super) fn went_on(&mut self, end: usize) {
+        self.at = end;
+        self.sent = end;
+    }
 }
 
 /// What a scan through thinking came to.

@@ -38,7 +38,7 @@ impl SchemaSet {
         checker.value(Node { root, schema: root }, &value);
         let span = call.span.start as usize..call.span.end as usize;
         let report = |(code, path): (Code, String)| {
-            crate::stream::diagnostic(code, span.clone(), Some(&path))
+            crate::drain::diagnostic(code, span.clone(), Some(&path))
         };
         checker.found.into_iter().map(report).collect()
     }

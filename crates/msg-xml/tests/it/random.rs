@@ -97,6 +97,10 @@ const TOKENS: &[&str] = &[
     "é",
     "\u{feff}",
     "CDATA-START[",
+    "more plain words, ",
+    "a line\nand another\n",
+    "    indented\n",
+    "「還有」",
 ];
 
 fn text() -> impl Strategy<Value = Vec<u8>> {
