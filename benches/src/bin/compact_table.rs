@@ -92,7 +92,7 @@ fn row(
         let mut ids = SeededIds::new(1);
         let ask = |it: &_| Ok(digest(it));
         let outcome = compact_with(&ast, &tally, Some(&budget), &pipeline, &mut ids, ask)?;
-        row.add(messages, total, outcome)?;
+        row.add(ast, total, outcome)?;
     }
     Ok(row)
 }
@@ -100,7 +100,7 @@ fn row(
 impl Row {
     fn add(
         &mut self,
-        messages: &[Message],
+        ast: ChainAst,
         total: u64,
         outcome: Outcome,
     ) -> Result<(), Box<dyn std::error::Error>> {
@@ -111,11 +111,11 @@ impl Row {
         };
         self.fitted += usize::from(fits);
         self.before += total;
-        let outputs = |it: &[Message]| -> Vec<String> {
-            let results = it.iter().flat_map(Message::tool_results);
+        let outputs = |it: &mut dyn Iterator<Item = &Message>| -> Vec<String> {
+            let results = it.flat_map(Message::tool_results);
             results.map(|it| it.content.text().into_owned()).collect()
         };
-        let before = outputs(messages);
+        let before = outputs(&mut ast.messages());
         self.outputs += before.len();
         let Some(it) = compaction else {
             self.after += total;
@@ -124,8 +124,8 @@ impl Row {
             return Ok(());
         };
         self.after += it.after.tokens;
-        self.changed += it.first_changed as f64 / messages.len() as f64;
-        let mut after = outputs(&it.plan.apply(messages.to_vec())?);
+        self.changed += it.first_changed as f64 / ast.messages().len() as f64;
+        let mut after = outputs(&mut it.apply(ast)?.iter());
         for output in before {
             if let Some(at) = after.iter().position(|it| *it == output) {
                 after.swap_remove(at);

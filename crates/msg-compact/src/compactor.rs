@@ -2,16 +2,15 @@
 //! answers in any order, and says in the end what came of it. It does no I/O and waits for nobody.
 
 use msg_chainast::ChainAst;
-use msg_core::{Diagnostic, IdSource, Message};
+use msg_core::{Diagnostic, IdSource};
 
 use crate::{
     Budget, Pipeline, Tally, Unit,
     bench::{self, FormRules, Limits, Workbench},
     codes,
     error::{AnswerError, Error, SummaryError},
-    outcome::{CannotFit, Compaction, FloorPart, Outcome, Totals, Unchanged},
+    outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Place, Totals, Unchanged},
     pipeline::{Stage, When, caps_stage},
-    plan::plan_of,
     policy::Progress,
     record::{Before, CompactionRecord},
     request::{RequestId, SummaryRequest},
@@ -56,8 +55,10 @@ const DEFAULT_MAX_PROMPT: u64 = 100_000;
 /// };
 /// let Outcome::Compacted(compaction) = outcome else { panic!("it fits when compacted") };
 /// assert!(compaction.after.tokens <= 600);
-/// let shorter = compaction.plan.apply(history.clone())?;
-/// assert_eq!(compaction.plan.undo(shorter)?, history);
+/// let plan = compaction.plan(&ast)?;
+/// let shorter = compaction.apply(ast)?;
+/// assert_eq!(plan.apply(history.clone())?, shorter);
+/// assert_eq!(plan.undo(shorter)?, history);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Compactor<'a> {
@@ -118,20 +119,18 @@ impl<'a> Compactor<'a> {
         pipeline: &'a Pipeline,
         ids: &'a mut (dyn IdSource + Send),
     ) -> Result<Self, Error> {
-        let inputs: Vec<&Message> = ast.messages().collect();
-        if inputs.len() != tally.len() {
-            return Err(Error::Tally { messages: inputs.len(), counted: tally.len() });
-        }
+        let cuts = ast.cut_points(pipeline.profile.as_ref());
+        let lists = bench::lists(ast, cuts, tally, &pipeline.pins)
+            .ok_or_else(|| Error::Tally { messages: ast.messages().len(), counted: tally.len() })?;
         let limits = budget.map(|it| limits(it, tally)).transpose()?;
-        let sections =
-            bench::sections(ast, ast.cut_points(pipeline.profile.as_ref()), tally, &pipeline.pins);
         let total = tally.total();
-        let before = Totals { messages: inputs.len(), bytes: total.bytes, tokens: total.tokens };
+        let messages = lists.inputs.len();
+        let before = Totals { messages, bytes: total.bytes, tokens: total.tokens };
         let base = Cost { tokens: tally.base(), bytes: 0 };
         let default_prompt = limits.map_or(DEFAULT_MAX_PROMPT, |it| it.usable);
         let bench = Workbench {
-            inputs,
-            counter: tally.counter(),
+            inputs: lists.inputs,
+            tally,
             unit: budget.map_or(pipeline.unit, Budget::unit),
             limits,
             pins_first_user: pipeline.pins.iter().any(|it| matches!(it, crate::Pin::FirstUser)),
@@ -140,7 +139,11 @@ impl<'a> Compactor<'a> {
             max_prompt: pipeline.max_prompt.unwrap_or(default_prompt),
             ids,
             base,
-            sections,
+            items: lists.items,
+            changes: Vec::new(),
+            pair_states: lists.pairs,
+            sections: lists.sections,
+            merged_users: None,
             sum: total - base,
             edits: Vec::new(),
             asks: Vec::new(),
@@ -150,7 +153,8 @@ impl<'a> Compactor<'a> {
             refused: Default::default(),
             refused_policies: Default::default(),
             accepted: 0,
-            changes: 0,
+            n_changes: 0,
+            policy: "",
         };
         let caps = budget
             .and_then(caps_stage)
@@ -254,7 +258,7 @@ impl<'a> Compactor<'a> {
             }
             State::Before { round, changes, .. } => self.next_round(round, changes),
             State::In { round, stage, changes, at, before } => {
-                let found = self.bench.changes;
+                let found = self.bench.n_changes;
                 match self.step(stage, at) {
                     Progress::Ask => {
                         self.state = State::In { round, stage, changes, at: at + 1, before };
@@ -264,7 +268,7 @@ impl<'a> Compactor<'a> {
                         self.state = State::Before { round, stage: stage + 1, changes };
                     }
                 }
-                debug_assert!(self.bench.changes >= found);
+                debug_assert!(self.bench.n_changes >= found);
                 true
             }
         }
@@ -281,6 +285,7 @@ impl<'a> Compactor<'a> {
             at,
             total = self.bench.total()
         );
+        self.bench.policy = policy.name();
         span.in_scope(|| policy.step(at, &mut self.bench))
     }
 
@@ -304,9 +309,10 @@ impl<'a> Compactor<'a> {
     /// Whether another round is worth it; sets the state for it.
     fn next_round(&mut self, round: usize, changes: usize) -> bool {
         let above = self.bench.limits.is_some_and(|it| self.bench.total() > it.target);
-        let changed = self.bench.changes > changes;
+        let changed = self.bench.n_changes > changes;
         if above && changed && round + 1 < MAX_ROUNDS {
-            self.state = State::Before { round: round + 1, stage: 0, changes: self.bench.changes };
+            self.state =
+                State::Before { round: round + 1, stage: 0, changes: self.bench.n_changes };
             return true;
         }
         false
@@ -326,7 +332,7 @@ impl<'a> Compactor<'a> {
         let total = self.bench.total();
         let usable = self.bench.limits.map(|it| it.usable);
         let fits = usable.is_none_or(|it| total <= it);
-        let changed = self.bench.changes > 0;
+        let changed = self.bench.n_changes > 0;
         match (fits, changed) {
             (true, true) => Outcome::Compacted(self.compaction()),
             (true, false) => Outcome::NotNeeded(Unchanged {
@@ -352,40 +358,41 @@ impl<'a> Compactor<'a> {
     }
 
     fn compaction(&self) -> Compaction {
-        let plan = plan_of(&self.bench.inputs, self.bench.items());
-        let first_changed = self.first_changed();
+        let bench = &self.bench;
+        let place = |it: &bench::Item| Place { input: it.input, change: it.change };
+        let places: Vec<Place> = bench.items().map(place).collect();
         Compaction {
-            plan,
             edits: self.edits(),
             records: self.records.clone(),
             before: self.before,
             after: Totals {
-                messages: self.bench.items().count(),
-                bytes: self.bench.sum.bytes,
-                tokens: self.bench.sum.tokens + self.bench.base.tokens,
+                messages: places.len(),
+                bytes: bench.sum.bytes,
+                tokens: bench.sum.tokens + bench.base.tokens,
             },
-            first_changed,
-            requests: self.bench.requests,
+            first_changed: self.first_changed(),
+            requests: bench.requests,
+            places,
+            changes: bench.changes.clone(),
         }
     }
 
     /// The first place at which output and input differ: what a prompt cache loses.
     fn first_changed(&self) -> usize {
-        let same = |(item, input): &(&bench::Item, &&Message)| match &item.made {
-            Some(made) => **made == ***input,
-            None => {
-                std::ptr::eq(self.bench.inputs[item.input as usize], **input)
-                    || self.bench.inputs[item.input as usize] == **input
-            }
+        let bench = &self.bench;
+        let same = |(place, item): &(usize, &bench::Item)| {
+            let stays = item.change.is_none() && item.input as usize == *place;
+            let input = bench.inputs.get(*place);
+            stays || input.is_some_and(|it| *bench.message(item) == **it)
         };
-        self.bench.items().zip(&self.bench.inputs).take_while(same).count()
+        bench.items().enumerate().take_while(same).count()
     }
 
     /// The edits in the order of the input; those of one message in the order in which they were
     /// made.
-    fn edits(&self) -> Vec<Diagnostic> {
+    fn edits(&self) -> Vec<Edit> {
         let mut edits = self.bench.edits.clone();
-        edits.sort_by_key(|it| it.at.message);
+        edits.sort_by_key(Edit::message);
         edits
     }
 }
@@ -463,7 +470,7 @@ fn form_rules(pipeline: &Pipeline) -> FormRules {
 
 fn max_requests(bench: &Workbench<'_>, pipeline: &Pipeline) -> usize {
     let sections = bench.sections.len();
-    let pairs = bench.sections.iter().map(|it| it.pairs.len()).sum();
+    let pairs = bench.pair_states.len();
     let one: usize = pipeline.stages.iter().map(|it| it.policy.max_requests(sections, pairs)).sum();
     if bench.limits.is_some() { one.saturating_mul(MAX_ROUNDS) } else { one }
 }

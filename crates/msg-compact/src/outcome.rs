@@ -1,8 +1,20 @@
-//! What a compaction came to (CP-14, CP-17).
+//! What a compaction came to (CP-14, CP-17): places and numbers, no copies of what was dropped. The
+//! messages themselves, and a plan that can be stored, are made from the tree when they are wanted.
 
-use msg_core::Diagnostic;
+mod edit;
 
-use crate::{plan::Plan, record::CompactionRecord};
+use msg_chainast::ChainAst;
+use msg_core::Message;
+
+use crate::{
+    bench::{Change, ChangeId},
+    error::PlanError,
+    plan::{Plan, plan_of},
+    record::CompactionRecord,
+};
+
+pub use edit::Edit;
+pub(crate) use edit::EditKind;
 
 /// What a compaction came to.
 #[derive(Debug, Clone)]
@@ -21,7 +33,7 @@ pub struct Unchanged {
     /// What it costs.
     pub totals: Totals,
     /// Warnings about summaries that were not used.
-    pub edits: Vec<Diagnostic>,
+    pub edits: Vec<Edit>,
     /// Summaries that were asked for.
     pub requests: usize,
 }
@@ -29,10 +41,8 @@ pub struct Unchanged {
 /// A history that was made smaller.
 #[derive(Debug, Clone)]
 pub struct Compaction {
-    /// What to do with the history, and how to undo it.
-    pub plan: Plan,
     /// What was changed, in the order of the input.
-    pub edits: Vec<Diagnostic>,
+    pub edits: Vec<Edit>,
     /// A record of each stage that changed something, if records were asked for.
     pub records: Vec<CompactionRecord>,
     /// What it cost.
@@ -43,6 +53,59 @@ pub struct Compaction {
     pub first_changed: usize,
     /// Summaries that were asked for.
     pub requests: usize,
+    /// The result, message by message.
+    pub(crate) places: Vec<Place>,
+    pub(crate) changes: Vec<Change>,
+}
+
+/// A message of the result.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// The input message that it is, or the first that it stands for.
+    pub(crate) input: u32,
+    /// None for a message as it came.
+    pub(crate) change: Option<ChangeId>,
+}
+
+impl Compaction {
+    /// The shorter history, made of the messages of the tree that was compacted: they are moved, none
+    /// is copied, and nothing is compared but their number.
+    ///
+    /// # Errors
+    /// The tree has another number of messages than the one that was compacted.
+    pub fn apply(&self, ast: ChainAst) -> Result<Vec<Message>, PlanError> {
+        self.is_of(&ast)?;
+        let mut input = ast.into_messages();
+        let mut result = Vec::with_capacity(self.places.len());
+        for place in &self.places {
+            let it = &mut input[place.input as usize];
+            let take = |it: &mut Message| std::mem::replace(it, Message::new(it.role.clone()));
+            result.push(match place.change.map(|it| &self.changes[it.place()]) {
+                None => take(it),
+                Some(Change::New(message)) => Message::clone(message),
+                Some(reduction) => reduction.carry_out(take(it)),
+            });
+        }
+        Ok(result)
+    }
+
+    /// The compaction as data that can be stored, applied to the history after it has grown, and undone
+    /// (CP-61, CP-62). Copies what is removed and fingerprints what is covered: O(bytes up to the last
+    /// edit), which planning and [`Compaction::apply`] do not spend.
+    ///
+    /// # Errors
+    /// The tree has another number of messages than the one that was compacted.
+    pub fn plan(&self, ast: &ChainAst) -> Result<Plan, PlanError> {
+        self.is_of(ast)?;
+        let inputs: Vec<&Message> = ast.messages().collect();
+        Ok(plan_of(&inputs, &self.places, &self.changes))
+    }
+
+    fn is_of(&self, ast: &ChainAst) -> Result<(), PlanError> {
+        let n = ast.messages().len();
+        let message = n.min(self.before.messages);
+        if n == self.before.messages { Ok(()) } else { Err(PlanError::Mismatch { message }) }
+    }
 }
 
 /// Why a history does not fit (CP-14). The input is untouched.

@@ -4,7 +4,7 @@ use msg_core::{Message, Origin};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{bench::Workbench, budget::Unit};
+use crate::{bench::Workbench, budget::Unit, outcome::Edit};
 
 /// What a record needs and this crate does not know.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -111,7 +111,8 @@ impl Before {
 
     fn reduction(&self, bench: &Workbench<'_>) -> String {
         let edits = &bench.edits[self.edits..];
-        let pruned = edits.iter().filter(|it| it.code == "compact::tool-output-pruned").count();
+        let is_prune = |it: &&Edit| it.code() == "compact::tool-output-pruned";
+        let pruned = edits.iter().filter(is_prune).count();
         if pruned > 0 {
             format!("Pruned {pruned} tool outputs")
         } else {
@@ -123,7 +124,7 @@ impl Before {
 /// The input messages that are in the chain unchanged, by index, sorted.
 fn present(bench: &Workbench<'_>) -> Vec<u32> {
     let mut present: Vec<u32> =
-        bench.items().filter(|it| it.made.is_none()).map(|it| it.input).collect();
+        bench.items().filter(|it| it.change.is_none()).map(|it| it.input).collect();
     present.sort_unstable();
     present
 }
@@ -135,16 +136,17 @@ fn newest_summary(bench: &Workbench<'_>, before: &Before) -> Option<(String, Str
             || it == "compact::sections-merged"
             || it == "compact::goal-batch"
     };
-    if !bench.edits[before.edits..].iter().any(|it| is_summary(it.code.as_str())) {
+    if !bench.edits[before.edits..].iter().any(|it| is_summary(it.code())) {
         return None;
     }
     let mut place = 0;
     let mut found = None;
     for section in &bench.sections {
         place += usize::from(section.system.is_some()) + usize::from(section.user.is_some());
-        for pair in &section.pairs {
-            let made = pair.items.last().filter(|it| pair.summary && it.made.is_some());
-            place += pair.items.len();
+        for pair in bench.pairs_of(section) {
+            let last = bench.items[pair.items()].last();
+            let made = last.filter(|it| it.change.is_some() && bench.is_summary(pair));
+            place += pair.len();
             if let Some(made) = made {
                 let message = bench.message(made);
                 let result = message.tool_results().next();

@@ -1,6 +1,8 @@
 //! A history that is kept counted (CP-58): costs a message, totals a role, and the whole, updated
 //! by what changes.
 
+mod facts;
+
 use std::ops::Range;
 
 use msg_chainast::ChainAst;
@@ -10,6 +12,8 @@ use crate::{
     TokenCounter,
     count::{Growing, ToolSpec},
 };
+
+pub(crate) use facts::Facts;
 
 /// Tokens and bytes of something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -89,8 +93,9 @@ pub struct Tally {
 #[derive(Clone, Copy)]
 struct Entry {
     cost: Cost,
+    facts: Facts,
     /// Index into the roles.
-    role: usize,
+    role: u8,
 }
 
 impl Tally {
@@ -193,6 +198,11 @@ impl Tally {
         self.messages.get(index).map(|it| it.cost)
     }
 
+    /// What compaction asks of a message besides its cost.
+    pub(crate) fn facts(&self, index: usize) -> Facts {
+        self.messages.get(index).map_or_else(Facts::default, |it| it.facts)
+    }
+
     fn add(&mut self, message: &Message) {
         let entry = self.entry(message);
         self.messages.push(entry);
@@ -202,26 +212,27 @@ impl Tally {
 
     fn entry(&mut self, message: &Message) -> Entry {
         let cost = Cost { tokens: self.counter.message(message), bytes: message.size() as u64 };
-        Entry { cost, role: self.role_index(&message.role) }
+        Entry { cost, facts: Facts::of(message), role: self.role_index(&message.role) }
     }
 
     /// Roles are few unless the input is hostile, and then all of them are `Other`: those share
     /// one place.
-    fn role_index(&mut self, role: &Role) -> usize {
+    fn role_index(&mut self, role: &Role) -> u8 {
         let same = |it: &Role| {
             it == role
                 || self.roles.len() >= MAX_ROLES
                     && matches!((it, role), (Role::Other(_), Role::Other(_)))
         };
-        if let Some(at) = self.roles.iter().position(|it| same(&it.0)) {
-            return at;
-        }
-        self.roles.push((role.clone(), RoleTotal::default()));
-        self.roles.len() - 1
+        let found = self.roles.iter().position(|it| same(&it.0));
+        let at = found.unwrap_or_else(|| {
+            self.roles.push((role.clone(), RoleTotal::default()));
+            self.roles.len() - 1
+        });
+        u8::try_from(at).expect("because roles beyond a few dozen share a place")
     }
 
     fn count(&mut self, entry: &Entry) {
-        let total = &mut self.roles[entry.role].1;
+        let total = &mut self.roles[usize::from(entry.role)].1;
         total.messages += 1;
         total.cost.tokens += entry.cost.tokens;
         total.cost.bytes += entry.cost.bytes;
@@ -230,7 +241,7 @@ impl Tally {
     }
 
     fn uncount(&mut self, entry: &Entry) {
-        let total = &mut self.roles[entry.role].1;
+        let total = &mut self.roles[usize::from(entry.role)].1;
         total.messages -= 1;
         total.cost.tokens -= entry.cost.tokens;
         total.cost.bytes -= entry.cost.bytes;

@@ -193,7 +193,7 @@ impl Args {
     }
 
     fn side_files(&self, fitted: &Fitted, options: &FitOptions, input: &Input) -> Result<(), Failure> {
-        if let Some((path, plan)) = self.plan.as_deref().zip(fitted.plan()) {
+        if let Some((path, plan)) = self.plan.as_deref().zip(fitted.plan.as_ref()) {
             let mut text = to_json(plan);
             text.push(b'\n');
             write_file(path, input, &text)?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use msg_core::Message;
 
-use super::{Form, Item, PairState, SectionState, Workbench, form::Shape};
+use super::{Form, Item, MergeSum, Workbench, form::Shape};
 use crate::{
     budget::share,
     error::SummaryError,
@@ -62,7 +62,7 @@ impl Workbench<'_> {
     /// Asks for one summary of the pairs of a range that are not pinned, to stand before those that
     /// are. `current`: they belong to the current turn. Nothing is asked (false) where there is
     /// nothing to replace, where no answer could be smaller, or where the same request was refused.
-    pub(crate) fn ask_pairs(
+    pub(crate) fn ask_pairs_as(
         &mut self,
         who: PairTarget<'_>,
         section: usize,
@@ -70,58 +70,71 @@ impl Workbench<'_> {
         current: bool,
     ) -> bool {
         let state = &self.sections[section];
-        let replaced = || state.pairs[pairs.clone()].iter().filter(|it| !it.pinned);
+        let all = self.pairs_of(state);
+        let replaced = || all[pairs.clone()].iter().filter(|it| !it.pinned);
         if replaced().next().is_none() {
             return false;
         }
-        let followed =
-            pairs.end < state.pairs.len() || state.pairs[pairs.clone()].iter().any(|it| it.pinned);
+        let followed = pairs.end < all.len() || all[pairs.clone()].iter().any(|it| it.pinned);
         let shape = self.shape(who.form, who.prefix, replaced(), current, followed);
-        let cost: Cost = replaced().map(PairState::cost).sum();
+        let cost: Cost = replaced().map(|it| it.cost).sum();
         let empty = self.summary_cost(&shape);
-        if self.unit.of(empty) >= self.unit.of(cost) {
+        let items = || replaced().flat_map(|it| &self.items[it.items()]);
+        let asked = Asked {
+            replaced: cost,
+            empty,
+            replaces: span_of(items()),
+            context: Vec::new(),
+            source: Vec::new(),
+        };
+        if !self.may_save(&asked) {
             return false;
         }
-        let source: Vec<Message> = self.copies(replaced().flat_map(|it| &it.items));
-        let context: Vec<Message> = self.copies(state.user.iter());
-        let span = span_of(replaced().flat_map(|it| &it.items));
-        let target = Target::Pairs { section, pairs, shape };
-        self.push_ask(who, target, cost, empty, span, context, source)
+        let context = self.copies(state.user.iter().map(|it| self.item(*it)));
+        let asked = Asked { context, source: self.copies(items()), ..asked };
+        self.push_ask(who, Target::Pairs { section, pairs, shape }, asked)
     }
 
     /// Asks for one summary that makes one section of those in a range that are not pinned. As
-    /// [`Workbench::ask_pairs`] else; there is nothing to ask where they have no pair, or are one
+    /// [`Workbench::ask_pairs_as`] else; there is nothing to ask where they have no pair, or are one
     /// settled section.
-    pub(crate) fn ask_sections(
+    pub(crate) fn ask_sections_as(
         &mut self,
         who: PairTarget<'_>,
         sections: Range<usize>,
         merge: Merge,
     ) -> bool {
-        if !self.has_sections_to_ask(sections.clone()) {
+        let mut sum = MergeSum::default();
+        self.sections[sections.clone()].iter().for_each(|it| sum.add(self, it));
+        if !sum.has_request() {
             return false;
         }
-        let (shape, cost, empty) = self.merge_costs(who, sections.clone(), merge);
-        if self.unit.of(empty) >= self.unit.of(cost) {
-            return false;
-        }
+        let shape = self.merge_shape(who, sections.clone());
         let open = || self.sections[sections.clone()].iter().filter(|it| !it.pinned);
-        let first_user = open().find_map(|it| it.user.as_ref()).map(|it| it.input);
-        let in_source = |it: &SectionState| {
-            merge == Merge::FirstUser
-                && it.user.as_ref().is_some_and(|it| Some(it.input) != first_user)
+        let asked = Asked {
+            replaced: sum.replaced(merge),
+            empty: self.summary_cost(&shape),
+            replaces: span_of(open().flat_map(|it| {
+                let body = self.pairs_of(it).iter().flat_map(|it| &self.items[it.items()]);
+                it.user.iter().map(|it| self.item(*it)).chain(body)
+            })),
+            context: Vec::new(),
+            source: Vec::new(),
         };
+        if !self.may_save(&asked) {
+            return false;
+        }
+        let first_user = open().find_map(|it| it.user);
+        let told = |it: &u32| merge == Merge::FirstUser && Some(*it) != first_user;
         let mut source = Vec::new();
         for state in open() {
-            let user = state.user.iter().filter(|_| in_source(state));
-            source.extend(self.copies(user.chain(state.pairs.iter().flat_map(|it| &it.items))));
+            let user = state.user.iter().filter(|it| told(it)).map(|it| self.item(*it));
+            let body = self.pairs_of(state).iter().flat_map(|it| &self.items[it.items()]);
+            source.extend(self.copies(user.chain(body)));
         }
-        let context = self.copies(open().filter_map(|it| it.user.as_ref()));
-        let span = span_of(
-            open().flat_map(|it| it.user.iter().chain(it.pairs.iter().flat_map(|it| &it.items))),
-        );
-        let target = Target::Sections { sections, shape, merge };
-        self.push_ask(who, target, cost, empty, span, context, source)
+        let context = self.copies(open().filter_map(|it| it.user).map(|it| self.item(it)));
+        let asked = Asked { context, source, ..asked };
+        self.push_ask(who, Target::Sections { sections, shape, merge }, asked)
     }
 
     /// Asks about the users that were merged into a section's user message.
@@ -129,23 +142,30 @@ impl Workbench<'_> {
         &mut self,
         who: PairTarget<'_>,
         section: usize,
+        users: &[u32],
         keep_first: bool,
     ) -> bool {
-        let Some(user) = self.sections[section].user.as_ref() else { return false };
-        let (whole, span) = (user.cost, span_of(self.sections[section].merged_users.iter()));
+        let Some(user) = self.sections[section].user else { return false };
+        let whole = self.item(user).cost;
         let empty = self.cost_of(&self.summarized_user(section, keep_first, ""));
         // What stays of the message is no part of what is replaced.
         let kept = if keep_first { self.kept_cost(empty) } else { Cost::default() };
-        let (cost, empty) = (whole.minus(kept), empty.minus(kept));
-        if self.unit.of(empty) >= self.unit.of(cost) {
+        let users = || users.iter().map(|it| self.item(*it));
+        let asked = Asked {
+            replaced: whole.minus(kept),
+            empty: empty.minus(kept),
+            replaces: span_of(users()),
+            context: Vec::new(),
+            source: Vec::new(),
+        };
+        if !self.may_save(&asked) {
             return false;
         }
-        let mut source = self.copies(self.sections[section].merged_users.iter());
+        let mut source = self.copies(users());
         if keep_first {
             source = after_first_text(source);
         }
-        let target = Target::Users { section, keep_first };
-        self.push_ask(who, target, cost, empty, span, Vec::new(), source)
+        self.push_ask(who, Target::Users { section, keep_first }, Asked { source, ..asked })
     }
 
     /// What the part of a user message costs that stays beside a summary without a text.
@@ -154,49 +174,23 @@ impl Workbench<'_> {
         with_empty.minus(frame)
     }
 
-    /// Whether [`Workbench::ask_pairs`] would have something to replace: pairs that are not pinned,
+    /// Whether [`Workbench::ask_pairs_as`] would have something to replace: pairs that are not pinned,
     /// and not just one summary.
     pub(crate) fn has_pairs_to_ask(&self, section: usize, pairs: Range<usize>) -> bool {
-        let mut open = self.sections[section].pairs[pairs].iter().filter(|it| !it.pinned);
+        let all = self.pairs_of(&self.sections[section]);
+        let mut open = all[pairs].iter().filter(|it| !it.pinned);
         match (open.next(), open.next()) {
             (None, _) => false,
-            (Some(one), None) => !one.summary,
+            (Some(one), None) => !self.is_summary(one),
             (Some(_), Some(_)) => true,
         }
     }
 
-    /// Whether [`Workbench::ask_sections`] would have something to replace.
-    pub(crate) fn has_sections_to_ask(&self, sections: Range<usize>) -> bool {
-        let mut open = self.sections[sections].iter().filter(|it| !it.pinned);
-        match (open.next(), open.next()) {
-            (None, _) => false,
-            (Some(one), None) => !one.pairs.is_empty() && !one.settled(),
-            (Some(one), Some(two)) => {
-                [one, two].into_iter().chain(open).any(|it| !it.pairs.is_empty())
-            }
-        }
-    }
-
-    /// Shape of the summary of merged sections, what they cost, and what an empty summary in their
-    /// place would.
-    pub(crate) fn merge_costs(
-        &self,
-        who: PairTarget<'_>,
-        sections: Range<usize>,
-        merge: Merge,
-    ) -> (Shape, Cost, Cost) {
-        let open = || self.sections[sections.clone()].iter().filter(|it| !it.pinned);
-        let pairs = || open().flat_map(|it| &it.pairs);
-        let shape = self.shape(who.form, who.prefix, pairs(), false, false);
-        let body: Cost = pairs().map(PairState::cost).sum();
-        let users = open().filter_map(|it| it.user.as_ref()).map(|it| it.cost);
-        // Users that stay, as they are or as one message, are no part of what is replaced.
-        let told: Cost = match merge {
-            Merge::AllUsers => Cost::default(),
-            Merge::FirstUser => users.skip(1).sum(),
-        };
-        let empty = self.summary_cost(&shape);
-        (shape, body + told, empty)
+    /// The shape of the summary of merged sections.
+    pub(crate) fn merge_shape(&self, who: PairTarget<'_>, sections: Range<usize>) -> Shape {
+        let open = self.sections[sections].iter().filter(|it| !it.pinned);
+        let pairs = open.flat_map(|it| self.pairs_of(it));
+        self.shape(who.form, who.prefix, pairs, false, false)
     }
 
     /// What a summary of this shape costs without a text.
@@ -205,29 +199,31 @@ impl Workbench<'_> {
         messages.iter().map(|it| self.cost_of(it)).sum()
     }
 
-    /// The user message of merged sections.
-    pub(crate) fn merged_user(&self, sections: Range<usize>, merge: Merge) -> Option<Item> {
+    /// The user message of merged sections: the item of the first, or one message of all of them.
+    pub(crate) fn merged_user(&mut self, sections: Range<usize>, merge: Merge) -> Option<u32> {
         let open = self.sections[sections].iter().filter(|it| !it.pinned);
-        let mut users = open.filter_map(|it| it.user.as_ref());
+        let mut users = open.filter_map(|it| it.user);
         let first = users.next()?;
-        let rest: Vec<&Item> = users.collect();
+        let rest: Vec<u32> = users.collect();
         if merge == Merge::FirstUser || rest.is_empty() {
-            return Some(first.clone());
+            return Some(first);
         }
-        let mut message = self.message(first).clone();
+        let mut message = self.message(self.item(first)).into_owned();
         message.extra.clear_layout();
         for user in rest {
-            message.parts.extend(self.message(user).parts.iter().cloned());
+            message.parts.extend(self.message(self.item(user)).parts.iter().cloned());
         }
-        Some(self.made(message, first.input))
+        let input = self.item(first).input;
+        let item = self.made(message, input);
+        Some(self.add_item(item))
     }
 
     /// The merged user message of a section with a summary in place of all of it, or of what was
     /// said after its first text.
     pub(crate) fn summarized_user(&self, section: usize, keep_first: bool, text: &str) -> Message {
-        let old = self.sections[section].user.as_ref().map(|it| self.message(it));
+        let old = self.sections[section].user.map(|it| self.message(self.item(it)));
         let Some(old) = old.filter(|_| keep_first) else { return Message::user(text) };
-        let mut new = old.clone();
+        let mut new = old.into_owned();
         new.extra.clear_layout();
         let first_text = new.parts.iter().position(|it| it.as_text().is_some());
         new.parts.truncate(first_text.map_or(0, |it| it + 1));
@@ -235,42 +231,46 @@ impl Workbench<'_> {
     }
 
     fn copies<'i>(&self, items: impl Iterator<Item = &'i Item>) -> Vec<Message> {
-        items.map(|it| it.message(&self.inputs).clone()).collect()
+        items.map(|it| self.message(it).into_owned()).collect()
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "each is one fact of a request, named at its callers"
-    )]
-    fn push_ask(
-        &mut self,
-        who: PairTarget<'_>,
-        target: Target,
-        replaced: Cost,
-        empty: Cost,
-        replaces: Range<usize>,
-        context: Vec<Message>,
-        source: Vec<Message>,
-    ) -> bool {
-        let key = fnv1a(&[who.policy, "\n", &source_text(&source)]);
+    /// Whether an answer could be smaller than what it replaces (CP-22).
+    fn may_save(&self, asked: &Asked) -> bool {
+        self.unit.of(asked.empty) < self.unit.of(asked.replaced)
+    }
+
+    fn push_ask(&mut self, who: PairTarget<'_>, target: Target, asked: Asked) -> bool {
+        let key = fnv1a(&[who.policy, "\n", &source_text(&asked.source)]);
         if self.refused.contains(&key) {
             return false;
         }
-        let cost = self.unit.of(replaced);
+        let cost = self.unit.of(asked.replaced);
         let request = SummaryRequest {
             id: self.next_id(),
             policy: who.policy,
-            replaces,
-            context,
-            source,
-            replaced_bytes: replaced.bytes,
+            replaces: asked.replaces,
+            context: asked.context,
+            source: asked.source,
+            replaced_bytes: asked.replaced.bytes,
             target: share(cost, 20).max(MIN_TARGET),
-            max: cost - self.unit.of(empty) - 1,
+            max: cost - self.unit.of(asked.empty) - 1,
             max_prompt: self.max_prompt,
         };
+        let replaced = asked.replaced;
         self.asks.push(Ask { request, code: who.code, target, replaced, key, answer: None });
         true
     }
+}
+
+/// What is asked about.
+struct Asked {
+    /// The cost of what an answer will replace.
+    replaced: Cost,
+    /// The cost of what replaces it if the answer is empty.
+    empty: Cost,
+    replaces: Range<usize>,
+    context: Vec<Message>,
+    source: Vec<Message>,
 }
 
 /// The messages behind the first text of the first: its remaining parts, then the others.

@@ -1,103 +1,102 @@
-//! From a tree to a workbench: costs from the tally, pins, summaries, cut points. Nothing is counted
-//! again and no text is copied.
+//! From a tree to a workbench: costs from the tally, pins, cut points. Nothing is counted again and no
+//! text is looked at, unless a pin asks for it.
 
-use msg_chainast::{BodyPair, BodyPairKind, ChainAst, CutPoint, Section};
+use msg_chainast::{BodyPair, ChainAst, CutPoint, Section};
 use msg_core::Message;
 
-use super::{Item, PairState, SectionState};
+use super::{Item, PairState, SectionState, item::index};
 use crate::{pipeline::Pin, tally::Tally};
 
-/// What the completions begin with that are summaries (CP-21).
-pub(crate) const SUMMARY_PREFIXES: [&str; 4] = [
-    "**summarized content:**\n",
-    "[SUMMARIZED] ",
-    "[GOAL BATCH]\n",
-    "[Conversation History Summary]\n\n",
-];
+/// A chain as lists: what a workbench begins with.
+pub(crate) struct Lists<'a> {
+    pub(crate) inputs: Vec<&'a Message>,
+    /// One for each message of the input at first; what is made stands behind.
+    pub(crate) items: Vec<Item>,
+    pub(crate) pairs: Vec<PairState>,
+    pub(crate) sections: Vec<SectionState>,
+}
 
-/// What a window leaves in place of what it dropped (CP-41).
-pub(crate) const WINDOW_NOTE: &str =
-    "[Earlier conversation was removed to fit the context window.]";
-
-/// The sections of a tree as the workbench has them.
-pub(crate) fn sections(
-    ast: &ChainAst,
+/// The lists of a tree; none if the tally counts another number of messages.
+pub(crate) fn lists<'a>(
+    ast: &'a ChainAst,
     cuts: impl Iterator<Item = CutPoint>,
     tally: &Tally,
     pins: &[Pin],
-) -> Vec<SectionState> {
-    let n_sections = ast.sections().len();
-    let mut reader = Reader { tally, cuts: cuts.peekable(), next: 0 };
-    let mut sections = Vec::with_capacity(n_sections);
-    for (number, section) in ast.sections().iter().enumerate() {
-        let is_last = number + 1 == n_sections;
-        let mut state = reader.section(section, pins);
-        if !is_last {
-            let user_pinned = section.header().user().is_some_and(|it| is_pinned(it, pins));
-            state.pinned = user_pinned || state.pairs.iter().any(|it| it.pinned);
-        }
-        sections.push(state);
+) -> Option<Lists<'a>> {
+    let n_messages = ast.messages().len();
+    if n_messages != tally.len() {
+        return None;
     }
-    sections
+    let pins = pins.iter().filter(|it| !matches!(it, Pin::FirstUser)).collect();
+    let n_pairs = ast.sections().iter().map(|it| it.body().len()).sum();
+    let lists = Lists {
+        inputs: Vec::with_capacity(n_messages),
+        items: Vec::with_capacity(n_messages),
+        pairs: Vec::with_capacity(n_pairs),
+        sections: Vec::with_capacity(ast.sections().len()),
+    };
+    let mut reader = Reader { tally, cuts: cuts.peekable(), pins, lists };
+    let last = ast.sections().len().saturating_sub(1);
+    for (number, section) in ast.sections().iter().enumerate() {
+        reader.section(section, number == last);
+    }
+    Some(reader.lists)
 }
 
-struct Reader<'a, C: Iterator<Item = CutPoint>> {
-    tally: &'a Tally,
+struct Reader<'t, 'a, C: Iterator<Item = CutPoint>> {
+    tally: &'t Tally,
     /// In the order of the chain, as the tree gives them.
     cuts: std::iter::Peekable<C>,
-    next: u32,
+    /// Those that look at messages.
+    pins: Vec<&'t Pin>,
+    lists: Lists<'a>,
 }
 
-impl<C: Iterator<Item = CutPoint>> Reader<'_, C> {
-    fn section(&mut self, section: &Section, pins: &[Pin]) -> SectionState {
-        let cut = self.cut_here();
-        let system = section.header().system().map(|_| self.item());
-        let user = section.header().user().map(|_| self.item());
-        let pairs = section.body().iter().map(|it| self.pair(it, pins)).collect();
-        SectionState { system, user, pairs, cut, ..SectionState::default() }
+impl<'a, C: Iterator<Item = CutPoint>> Reader<'_, 'a, C> {
+    fn section(&mut self, section: &'a Section, is_last: bool) {
+        let mut state = SectionState { cut: self.cut_here(), ..SectionState::default() };
+        state.system = section.header().system().map(|it| self.item(it));
+        state.user = section.header().user().map(|it| self.item(it));
+        let first = self.lists.pairs.len();
+        section.body().iter().for_each(|it| self.pair(it));
+        state.set_pairs(first..self.lists.pairs.len());
+        if !is_last && !self.pins.is_empty() {
+            let user_pinned = section.header().user().is_some_and(|it| self.is_pinned(it));
+            state.pinned = user_pinned || self.lists.pairs[first..].iter().any(|it| it.pinned);
+        }
+        self.lists.sections.push(state);
     }
 
-    fn pair(&mut self, pair: &BodyPair, pins: &[Pin]) -> PairState {
+    fn pair(&mut self, pair: &'a BodyPair) {
         let cut = self.cut_here();
-        let items = pair.messages().map(|_| self.item()).collect();
-        let kind = pair.kind();
-        PairState {
-            items,
-            kind,
-            summary: is_summary(kind, pair.assistant()),
-            pinned: !pins.is_empty() && pair.messages().any(|it| is_pinned(it, pins)),
-            cut,
-            calls: u32::try_from(pair.assistant().tool_calls().count()).unwrap_or(u32::MAX),
+        let first = self.lists.items.len();
+        self.item(pair.assistant());
+        for message in pair.tool_messages() {
+            self.item(message);
         }
+        let items = first..self.lists.items.len();
+        let cost = self.lists.items[items.clone()].iter().map(|it| it.cost).sum();
+        let pinned = !self.pins.is_empty() && pair.messages().any(|it| self.is_pinned(it));
+        self.lists.pairs.push(PairState { cut, pinned, ..PairState::new(items, cost) });
     }
 
     /// Whether the tree allows a cut before the next message.
     fn cut_here(&mut self) -> bool {
-        let at = self.next as usize;
+        let at = self.lists.items.len();
         while self.cuts.next_if(|it| it.message_index() < at).is_some() {}
         self.cuts.peek().is_some_and(|it| it.message_index() == at)
     }
 
-    fn item(&mut self) -> Item {
-        let input = self.next;
-        self.next += 1;
+    /// Puts the next message on the list; its place there.
+    fn item(&mut self, message: &'a Message) -> u32 {
+        let input = index(self.lists.items.len());
         let cost = self.tally.message(input as usize).unwrap_or_default();
-        Item { input, cost, made: None }
+        self.lists.inputs.push(message);
+        self.lists.items.push(Item { input, change: None, cost });
+        input
     }
-}
 
-fn is_summary(kind: BodyPairKind, assistant: &Message) -> bool {
-    match kind {
-        BodyPairKind::Summarization => true,
-        BodyPairKind::Completion => {
-            let first = assistant.parts.iter().find_map(|it| it.as_text()).unwrap_or_default();
-            first.starts_with(WINDOW_NOTE)
-                || SUMMARY_PREFIXES.iter().any(|it| first.starts_with(it))
-        }
-        BodyPairKind::RequestResponse => false,
+    fn is_pinned(&self, message: &Message) -> bool {
+        self.pins.iter().any(|it| it.holds(message))
     }
-}
-
-fn is_pinned(message: &Message, pins: &[Pin]) -> bool {
-    pins.iter().any(|it| it.holds(message))
 }

@@ -4,7 +4,7 @@
 use msg_chainast::{AfterTool, BodyPairKind, IdPattern, Profile, ReasoningRequired, constants};
 use msg_core::{CountingIds, Message, Part, Reasoning, Role, Severity, ToolCall, ToolResult};
 
-use super::{Item, PairState, Workbench};
+use super::{Change, PairState, Workbench};
 
 /// Which form a summary has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -85,7 +85,8 @@ impl Workbench<'_> {
         current: bool,
         followed: bool,
     ) -> Shape {
-        let all_completions = || replaced.clone().all(|it| it.kind == BodyPairKind::Completion);
+        let all_completions =
+            || replaced.clone().all(|it| self.kind(it) == BodyPairKind::Completion);
         let mut call = match form {
             Form::Text => false,
             Form::Call => true,
@@ -103,24 +104,34 @@ impl Workbench<'_> {
     }
 
     fn has_call_signature(&self, pair: &PairState) -> bool {
-        let Some(assistant) = pair.items.first() else { return false };
-        self.message(assistant)
-            .tool_calls()
-            .any(|it| it.signature.as_deref().is_some_and(|it| !it.is_empty()))
+        self.reasoning_message(pair).is_some_and(|it| {
+            it.tool_calls().any(|it| it.signature.as_deref().is_some_and(|it| !it.is_empty()))
+        })
+    }
+
+    /// The assistant message of a pair if it has reasoning or call signatures.
+    fn reasoning_message(&self, pair: &PairState) -> Option<&Message> {
+        let assistant = self.assistant(pair);
+        let is_gone = matches!(self.change(assistant), Some(Change::NoReasoning));
+        (!is_gone && self.facts(assistant).has_reasoning()).then(|| self.unreduced(assistant))
+    }
+
+    /// Whether a pair has reasoning that a summary of it may carry.
+    pub(crate) fn has_reasoning(&self, pair: &PairState) -> bool {
+        self.reasoning_message(pair).is_some_and(|it| it.reasoning().any(|it| !is_empty(it)))
     }
 
     fn reasoning_for<'p>(
         &self,
-        replaced: impl Iterator<Item = &'p PairState>,
+        mut replaced: impl Iterator<Item = &'p PairState>,
         current: bool,
     ) -> Vec<Reasoning> {
         if !current && !self.rules.require_reasoning {
             return Vec::new();
         }
-        let first = replaced
-            .filter_map(|it| it.items.first())
-            .map(|it| reasoning_of(self.message(it)))
-            .find(|it| !it.is_empty());
+        let first = replaced.find_map(|it| {
+            self.reasoning_message(it).map(reasoning_of).filter(|it| !it.is_empty())
+        });
         match first {
             Some(found) => found,
             None if self.rules.require_reasoning => {
@@ -154,30 +165,13 @@ impl Workbench<'_> {
         assistant.parts.push(Part::ToolCall(call));
         vec![assistant, Message::new(Role::Tool).with_part(Part::ToolResult(result))]
     }
-
-    /// The pair of a summary, standing for the input message at this index.
-    pub(crate) fn summary_pair(
-        &self,
-        shape: &Shape,
-        text: &str,
-        id: &str,
-        input: u32,
-    ) -> PairState {
-        let messages = self.summary(shape, text, id);
-        let items: Vec<Item> = messages.into_iter().map(|it| self.made(it, input)).collect();
-        PairState {
-            items,
-            kind: if shape.call { BodyPairKind::Summarization } else { BodyPairKind::Completion },
-            summary: true,
-            pinned: false,
-            cut: true,
-            calls: u32::from(shape.call),
-        }
-    }
 }
 
 /// The reasoning parts of a message that are not empty.
 fn reasoning_of(message: &Message) -> Vec<Reasoning> {
-    let is_empty = |it: &&Reasoning| !it.is_signed() && it.display_text().is_empty();
     message.reasoning().filter(|it| !is_empty(it)).cloned().collect()
+}
+
+fn is_empty(reasoning: &Reasoning) -> bool {
+    !reasoning.is_signed() && reasoning.display_text().is_empty()
 }

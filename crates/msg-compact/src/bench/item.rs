@@ -1,89 +1,137 @@
-//! Messages, pairs and sections on the workbench, with their costs.
+//! Messages, pairs and sections on the workbench: places and costs, no texts.
 
-use msg_chainast::BodyPairKind;
-use msg_core::Message;
+use std::{num::NonZeroU32, ops::Range, sync::Arc};
+
+use msg_core::{Content, Message, Part};
 
 use crate::tally::Cost;
 
-/// One message of the working chain: one of the input's, or one that was made.
-#[derive(Debug, Clone)]
+/// One message of the working chain: where it comes from, what became of it, what it costs.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Item {
     /// Index of the input message that it is, or of the first that it stands for.
     pub(crate) input: u32,
+    /// None for a message as it came.
+    pub(crate) change: Option<ChangeId>,
     pub(crate) cost: Cost,
-    pub(crate) made: Option<Box<Message>>,
 }
 
-impl Item {
-    pub(crate) fn message<'b>(&'b self, inputs: &[&'b Message]) -> &'b Message {
-        match &self.made {
-            Some(made) => made,
-            None => inputs[self.input as usize],
+/// A place in the list of changes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ChangeId(NonZeroU32);
+
+impl ChangeId {
+    /// The place that the next change will have in a list of so many.
+    pub(crate) fn next(n_changes: usize) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(index(n_changes)))
+    }
+
+    pub(crate) fn place(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+/// What became of a message. Reductions name what goes, so that the text that stays need not be
+/// copied to decide on them.
+#[derive(Debug, Clone)]
+pub(crate) enum Change {
+    /// Another message takes its place.
+    New(Arc<Message>),
+    /// Its reasoning parts and call signatures are gone.
+    NoReasoning,
+    /// The content of its one result is this text.
+    Output(Arc<str>),
+}
+
+impl Change {
+    /// The changed message, from the input's.
+    pub(crate) fn make(&self, input: &Message) -> Message {
+        match self {
+            Change::New(message) => Message::clone(message),
+            reduction => reduction.carry_out(input.clone()),
+        }
+    }
+
+    /// The changed message, from the input's own parts.
+    pub(crate) fn carry_out(&self, mut input: Message) -> Message {
+        match self {
+            Change::New(message) => return Message::clone(message),
+            Change::NoReasoning => drop_reasoning(&mut input),
+            Change::Output(text) => {
+                if let Some(Part::ToolResult(result)) = input.parts.first_mut() {
+                    result.content = Content::from(text.to_string());
+                }
+            }
+        }
+        input
+    }
+}
+
+/// Takes reasoning parts and call signatures out of a message.
+pub(super) fn drop_reasoning(message: &mut Message) {
+    message.parts.retain(|it| !matches!(it, Part::Reasoning(_)));
+    for part in &mut message.parts {
+        if let Part::ToolCall(it) = part {
+            it.signature = None;
         }
     }
 }
 
-/// A body pair: the assistant message and its tool messages.
-#[derive(Debug, Clone)]
+/// A body pair: the assistant message and its tool messages, neighbours in the list of items.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct PairState {
-    pub(crate) items: Vec<Item>,
-    pub(crate) kind: BodyPairKind,
-    /// Whether it is a summary, whoever made it (CP-21).
-    pub(crate) summary: bool,
+    pub(super) first: u32,
+    pub(super) end: u32,
+    pub(crate) cost: Cost,
     pub(crate) pinned: bool,
     /// Whether the tree allows a cut before it.
     pub(crate) cut: bool,
-    pub(crate) calls: u32,
+    /// Whether it is a summary that was made here.
+    pub(crate) made: bool,
 }
 
 impl PairState {
-    pub(crate) fn cost(&self) -> Cost {
-        self.items.iter().map(|it| it.cost).sum()
+    pub(crate) fn new(items: Range<usize>, cost: Cost) -> Self {
+        let (first, end) = (index(items.start), index(items.end));
+        Self { first, end, cost, pinned: false, cut: false, made: false }
     }
 
-    pub(crate) fn first_input(&self) -> u32 {
-        self.items.first().map_or(0, |it| it.input)
+    /// Where its messages stand in the list of items.
+    pub(crate) fn items(&self) -> Range<usize> {
+        self.first as usize..self.end as usize
+    }
+
+    /// How many messages it has.
+    pub(crate) fn len(&self) -> usize {
+        self.items().len()
     }
 }
 
-/// A section: header and body.
+/// A section: header and body, by their places in the lists of items and pairs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SectionState {
-    pub(crate) system: Option<Item>,
-    pub(crate) user: Option<Item>,
-    pub(crate) pairs: Vec<PairState>,
+    pub(crate) system: Option<u32>,
+    pub(crate) user: Option<u32>,
+    pub(super) first_pair: u32,
+    pub(super) end_pair: u32,
     pub(crate) pinned: bool,
     /// Whether the tree allows a cut before it.
     pub(crate) cut: bool,
-    /// The users that were merged into `user`, for a policy that asks about them.
-    pub(crate) merged_users: Vec<Item>,
 }
 
 impl SectionState {
-    pub(crate) fn items(&self) -> impl Iterator<Item = &Item> {
-        let header = self.system.iter().chain(&self.user);
-        header.chain(self.pairs.iter().flat_map(|it| &it.items))
+    /// Where its pairs stand in the list of pairs.
+    pub(crate) fn pairs(&self) -> Range<usize> {
+        self.first_pair as usize..self.end_pair as usize
     }
 
-    pub(crate) fn cost(&self) -> Cost {
-        self.items().map(|it| it.cost).sum()
+    pub(crate) fn set_pairs(&mut self, pairs: Range<usize>) {
+        (self.first_pair, self.end_pair) = (index(pairs.start), index(pairs.end));
     }
+}
 
-    pub(crate) fn body_cost(&self) -> Cost {
-        self.pairs.iter().map(PairState::cost).sum()
-    }
-
-    /// Messages besides the system message.
-    pub(crate) fn len_without_system(&self) -> usize {
-        usize::from(self.user.is_some()) + self.pairs.iter().map(|it| it.items.len()).sum::<usize>()
-    }
-
-    /// Whether its body is one summary.
-    pub(crate) fn settled(&self) -> bool {
-        matches!(self.pairs.as_slice(), [one] if one.summary)
-    }
-
-    pub(crate) fn first_input(&self) -> u32 {
-        self.items().next().map_or(0, |it| it.input)
-    }
+/// A place in a list of the workbench. A chain has fewer messages than fit 32 bits: each takes more
+/// than a hundred bytes.
+pub(crate) fn index(place: usize) -> u32 {
+    u32::try_from(place).expect("because a chain in memory has fewer than 2^32 messages")
 }

@@ -8,25 +8,43 @@ mod ask;
 mod build;
 mod form;
 mod item;
+mod merge;
 mod output;
+mod put;
 mod reduce;
 mod settle;
+mod summaries;
 mod window;
+mod write;
 
-use std::collections::{BTreeSet, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeSet, HashSet},
+};
 
-use msg_core::{Diagnostic, IdSource, Message};
+use msg_chainast::BodyPairKind;
+use msg_core::{IdSource, Message};
 
 pub use ask::Merge;
 pub(crate) use ask::{Ask, PairTarget};
-pub(crate) use build::{SUMMARY_PREFIXES, WINDOW_NOTE, sections};
+pub(crate) use build::lists;
 pub use form::Form;
-pub(crate) use form::{FormRules, default_pattern};
-pub(crate) use item::{Item, PairState, SectionState};
+pub(crate) use form::{FormRules, Shape, default_pattern};
+pub(crate) use item::{Change, ChangeId, Item, PairState, SectionState};
+pub(crate) use merge::{MergeSum, PairSum};
+pub(crate) use output::Replacement;
 pub use output::ToolOutput;
+pub(crate) use summaries::{SUMMARY_PREFIXES, WINDOW_NOTE};
 pub(crate) use window::Floor;
 
-use crate::{TokenCounter, budget::Unit, pipeline::OnFailure, request::RequestId, tally::Cost};
+use crate::{
+    Tally,
+    budget::Unit,
+    outcome::{Edit, EditKind},
+    pipeline::OnFailure,
+    request::RequestId,
+    tally::{Cost, Facts},
+};
 
 /// The chain under a policy's hands.
 ///
@@ -34,7 +52,7 @@ use crate::{TokenCounter, budget::Unit, pipeline::OnFailure, request::RequestId,
 /// reasoning, and — through requests — pairs and sections. Changes to locked units are refused.
 pub struct Workbench<'a> {
     pub(crate) inputs: Vec<&'a Message>,
-    pub(crate) counter: &'a dyn TokenCounter,
+    pub(crate) tally: &'a Tally,
     pub(crate) unit: Unit,
     pub(crate) limits: Option<Limits>,
     pub(crate) pins_first_user: bool,
@@ -43,9 +61,17 @@ pub struct Workbench<'a> {
     pub(crate) max_prompt: u64,
     pub(crate) ids: &'a mut (dyn IdSource + Send),
     pub(crate) base: Cost,
+    /// The input's messages by index, then those that were made.
+    pub(crate) items: Vec<Item>,
+    /// What became of items.
+    pub(crate) changes: Vec<Change>,
+    /// Pairs of the sections, each section's side by side; not all of them are still in use.
+    pub(crate) pair_states: Vec<PairState>,
     pub(crate) sections: Vec<SectionState>,
+    /// The section whose user message was merged last, and the items that it was merged from.
+    pub(crate) merged_users: Option<(usize, Vec<u32>)>,
     pub(crate) sum: Cost,
-    pub(crate) edits: Vec<Diagnostic>,
+    pub(crate) edits: Vec<Edit>,
     pub(crate) asks: Vec<Ask>,
     pub(crate) used_ids: Option<HashSet<String>>,
     pub(crate) next_request: u32,
@@ -56,7 +82,9 @@ pub struct Workbench<'a> {
     pub(crate) refused_policies: BTreeSet<&'static str>,
     /// Answers that were used in the step that was settled last.
     pub(crate) accepted: usize,
-    pub(crate) changes: usize,
+    pub(crate) n_changes: usize,
+    /// The policy whose step it is.
+    pub(crate) policy: &'static str,
 }
 
 /// The numbers of a budget, in its unit.
@@ -102,60 +130,166 @@ impl<'a> Workbench<'a> {
 
     /// How many body pairs a section has.
     pub fn pairs(&self, section: usize) -> usize {
-        self.sections.get(section).map_or(0, |it| it.pairs.len())
+        self.sections.get(section).map_or(0, |it| it.pairs().len())
     }
 
     /// What a section costs, its header included, in the unit in use.
     pub fn section_cost(&self, section: usize) -> u64 {
-        self.sections.get(section).map_or(0, |it| self.unit.of(it.cost()))
+        self.sections.get(section).map_or(0, |it| self.unit.of(self.cost_of_section(it)))
     }
 
     /// What a body pair costs, in the unit in use.
     pub fn pair_cost(&self, section: usize, pair: usize) -> u64 {
-        let pair = self.sections.get(section).and_then(|it| it.pairs.get(pair));
-        pair.map_or(0, |it| self.unit.of(it.cost()))
+        self.pair(section, pair).map_or(0, |it| self.unit.of(it.cost))
     }
 
     /// Whether no policy may touch a pair: the last pair of the last section, a pinned pair there,
     /// and every pair of a pinned section.
     pub fn locked(&self, section: usize, pair: usize) -> bool {
         let Some(state) = self.sections.get(section) else { return true };
-        let is_last = section + 1 == self.sections.len() && pair + 1 == state.pairs.len();
-        is_last || state.pinned || state.pairs.get(pair).is_none_or(|it| it.pinned)
+        let is_last = section + 1 == self.sections.len() && pair + 1 == state.pairs().len();
+        is_last || state.pinned || self.pair(section, pair).is_none_or(|it| it.pinned)
+    }
+
+    pub(crate) fn pair(&self, section: usize, pair: usize) -> Option<&PairState> {
+        self.pairs_of(self.sections.get(section)?).get(pair)
+    }
+
+    /// The pairs of a section, in order.
+    pub(crate) fn pairs_of(&self, section: &SectionState) -> &[PairState] {
+        &self.pair_states[section.pairs()]
+    }
+
+    /// The items of a section, in order.
+    pub(crate) fn items_of<'b>(
+        &'b self,
+        section: &'b SectionState,
+    ) -> impl Iterator<Item = &'b Item> {
+        let header = section.system.iter().chain(&section.user).map(|it| self.item(*it));
+        header.chain(self.pairs_of(section).iter().flat_map(|it| &self.items[it.items()]))
     }
 
     /// The messages of the chain, in order.
     pub(crate) fn items(&self) -> impl Iterator<Item = &Item> {
-        self.sections.iter().flat_map(SectionState::items)
+        self.sections.iter().flat_map(|it| self.items_of(it))
     }
 
-    pub(crate) fn message<'b>(&'b self, item: &'b Item) -> &'b Message {
-        item.message(&self.inputs)
+    pub(crate) fn item(&self, place: u32) -> &Item {
+        &self.items[place as usize]
+    }
+
+    pub(crate) fn cost_at(&self, place: Option<u32>) -> Cost {
+        place.map_or_else(Cost::default, |it| self.item(it).cost)
+    }
+
+    pub(crate) fn body_cost(&self, section: &SectionState) -> Cost {
+        self.pairs_of(section).iter().map(|it| it.cost).sum()
+    }
+
+    /// What a section costs without a system message.
+    pub(crate) fn cost_without_system(&self, section: &SectionState) -> Cost {
+        self.cost_at(section.user) + self.body_cost(section)
+    }
+
+    pub(crate) fn cost_of_section(&self, section: &SectionState) -> Cost {
+        self.cost_at(section.system) + self.cost_without_system(section)
+    }
+
+    /// Messages of a section besides the system message.
+    pub(crate) fn len_without_system(&self, section: &SectionState) -> usize {
+        let in_pairs: usize = self.pairs_of(section).iter().map(PairState::len).sum();
+        usize::from(section.user.is_some()) + in_pairs
+    }
+
+    /// Messages of the chain besides system messages.
+    pub(crate) fn n_without_system(&self) -> usize {
+        self.sections.iter().map(|it| self.len_without_system(it)).sum()
+    }
+
+    /// What became of an item; none for a message as it came.
+    pub(crate) fn change(&self, item: &Item) -> Option<&Change> {
+        item.change.map(|it| &self.changes[it.place()])
+    }
+
+    /// An item as it is now: the input's message, or a changed one that is made for this call.
+    pub(crate) fn message(&self, item: &Item) -> Cow<'_, Message> {
+        let input = self.inputs[item.input as usize];
+        match self.change(item) {
+            None => Cow::Borrowed(input),
+            Some(Change::New(message)) => Cow::Borrowed(message),
+            Some(reduction) => Cow::Owned(reduction.make(input)),
+        }
+    }
+
+    /// An item without what reductions took from it: its calls and its texts outside outputs are true,
+    /// reasoning, signatures and outputs may be gone by now.
+    pub(crate) fn unreduced(&self, item: &Item) -> &Message {
+        match self.change(item) {
+            Some(Change::New(message)) => message,
+            _ => self.inputs[item.input as usize],
+        }
+    }
+
+    pub(crate) fn facts(&self, item: &Item) -> Facts {
+        match self.change(item) {
+            Some(Change::New(message)) => Facts::of(message),
+            Some(Change::NoReasoning) => self.tally.facts(item.input as usize).without_reasoning(),
+            Some(Change::Output(_)) | None => self.tally.facts(item.input as usize),
+        }
+    }
+
+    /// The assistant message of a pair.
+    pub(crate) fn assistant(&self, pair: &PairState) -> &Item {
+        &self.items[pair.items().start]
+    }
+
+    /// What a pair's assistant message asks for.
+    pub(crate) fn kind(&self, pair: &PairState) -> BodyPairKind {
+        self.facts(self.assistant(pair)).kind()
     }
 
     /// What a message costs.
     pub(crate) fn cost_of(&self, message: &Message) -> Cost {
-        let cost = Cost { tokens: self.counter.message(message), bytes: message.size() as u64 };
-        debug_assert!(cost.bytes as usize == message.size());
-        cost
+        let tokens = self.tally.counter().message(message);
+        Cost { tokens, bytes: message.size() as u64 }
     }
 
     pub(crate) fn text_cost(&self, text: &str) -> u64 {
         match self.unit {
-            Unit::Tokens => self.counter.text(text),
+            Unit::Tokens => self.tally.counter().text(text),
             Unit::Bytes => text.len() as u64,
         }
     }
 
-    pub(crate) fn note(&mut self, edit: Diagnostic) {
-        self.changes += usize::from(edit.severity == msg_core::Severity::Info);
-        self.edits.push(edit);
+    /// Notes a change that was made, at this input message.
+    pub(crate) fn note(&mut self, message: u32, kind: EditKind) {
+        self.n_changes += 1;
+        self.edits.push(Edit::new(message, kind));
+    }
+
+    /// Notes something that was not done.
+    pub(crate) fn warn(&mut self, message: u32, kind: EditKind) {
+        self.edits.push(Edit::new(message, kind));
     }
 
     /// A message that was made or edited, standing for the input message at this index.
-    pub(crate) fn made(&self, message: Message, input: u32) -> Item {
+    pub(crate) fn made(&mut self, message: Message, input: u32) -> Item {
         let cost = self.cost_of(&message);
-        Item { input, cost, made: Some(Box::new(message)) }
+        let change = self.changed(Change::New(message.into()));
+        Item { input, change: Some(change), cost }
+    }
+
+    pub(crate) fn changed(&mut self, change: Change) -> ChangeId {
+        let id = ChangeId::next(self.changes.len());
+        self.changes.push(change);
+        id
+    }
+
+    /// Puts an item on the list; its place there.
+    pub(crate) fn add_item(&mut self, item: Item) -> u32 {
+        let place = item::index(self.items.len());
+        self.items.push(item);
+        place
     }
 
     pub(crate) fn next_id(&mut self) -> RequestId {

@@ -1,10 +1,12 @@
 //! Tool outputs on the workbench: what they cost, and setting them to another text.
 
-use msg_chainast::BodyPairKind;
-use msg_core::{Content, Message, Part, ToolResult};
+use std::{borrow::Cow, sync::Arc};
 
-use super::Workbench;
-use crate::budget::Unit;
+use msg_chainast::BodyPairKind;
+use msg_core::{Content, Message, Part, Role, ToolResult};
+
+use super::{Change, Item, Workbench};
+use crate::{budget::Unit, tally::Cost};
 
 /// A tool result outside summarization pairs, by its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,53 +23,109 @@ pub struct ToolOutput {
     pub cost: u64,
 }
 
+impl ToolOutput {
+    /// Whether another output stands in the same message.
+    pub(crate) fn same_message(&self, other: &Self) -> bool {
+        (self.section, self.pair, self.message) == (other.section, other.pair, other.message)
+    }
+}
+
+/// A text to put in the place of outputs, with its cost.
+#[derive(Debug, Clone)]
+pub(crate) struct Replacement {
+    pub(crate) text: Arc<str>,
+    tokens: u64,
+}
+
 impl Workbench<'_> {
-    /// All tool outputs, oldest first.
+    /// All tool outputs, oldest first. What the tally knows is not counted again.
     pub fn outputs(&self) -> Vec<ToolOutput> {
         let mut outputs = Vec::new();
         for (section, state) in self.sections.iter().enumerate() {
-            for (pair, it) in state.pairs.iter().enumerate() {
-                if it.kind == BodyPairKind::RequestResponse {
-                    self.outputs_of_pair(section, pair, &mut outputs);
+            for (pair, it) in self.pairs_of(state).iter().enumerate() {
+                if it.len() > 1 && self.kind(it) == BodyPairKind::RequestResponse {
+                    let items = &self.items[it.items()];
+                    for (message, item) in items.iter().enumerate().skip(1) {
+                        let at = ToolOutput { section, pair, message, part: 0, cost: 0 };
+                        self.outputs_of(item, at, &mut outputs);
+                    }
                 }
             }
         }
         outputs
     }
 
-    fn outputs_of_pair(&self, section: usize, pair: usize, outputs: &mut Vec<ToolOutput>) {
-        let items = &self.sections[section].pairs[pair].items;
-        for (message, item) in items.iter().enumerate().skip(1) {
-            let it = self.message(item);
-            let alone = it.parts.len() == 1 && it.name.is_none();
-            for (part, result) in it.parts.iter().enumerate() {
-                let Part::ToolResult(result) = result else { continue };
-                let known = alone.then_some(item.cost.tokens);
-                let cost = self.output_cost(result, known);
-                outputs.push(ToolOutput { section, pair, message, part, cost });
+    fn outputs_of(&self, item: &Item, at: ToolOutput, outputs: &mut Vec<ToolOutput>) {
+        if let Some(around) = self.around_output(item) {
+            let cost = self.unit.of(item.cost.minus(around));
+            outputs.push(ToolOutput { cost, ..at });
+            return;
+        }
+        for (part, it) in self.message(item).parts.iter().enumerate() {
+            if let Part::ToolResult(result) = it {
+                let cost = self.output_cost(result);
+                outputs.push(ToolOutput { part, cost, ..at.clone() });
             }
         }
     }
 
-    fn output_cost(&self, result: &ToolResult, message_tokens: Option<u64>) -> u64 {
+    /// What a message of one plain result costs besides the result's content; none where that is not
+    /// known without counting the content.
+    fn around_output(&self, item: &Item) -> Option<Cost> {
+        let facts = self.facts(item);
+        let bytes = facts.bytes_around_output()?;
+        let counter = self.tally.counter();
+        let mut tokens = counter.frame(&Role::Tool)?;
+        if facts.is_named_result() {
+            tokens = counter.message(&without_content(self.unreduced(item))?);
+        }
+        Some(Cost { tokens, bytes })
+    }
+
+    fn output_cost(&self, result: &ToolResult) -> u64 {
         match self.unit {
             Unit::Bytes => result.content.size() as u64,
-            Unit::Tokens => self.counter.tool_output(result, message_tokens),
+            Unit::Tokens => self.tally.counter().tool_output(result),
         }
     }
 
-    /// The result at a place.
-    pub fn output(&self, at: &ToolOutput) -> Option<&ToolResult> {
-        let item = self.sections.get(at.section)?.pairs.get(at.pair)?.items.get(at.message)?;
-        self.message(item).parts.get(at.part)?.as_tool_result()
+    fn output_item(&self, at: &ToolOutput) -> Option<&Item> {
+        self.items[self.pair(at.section, at.pair)?.items()].get(at.message)
+    }
+
+    /// The text of a result; none if there is no result at the place, or it is more than a text.
+    pub fn output_text(&self, at: &ToolOutput) -> Option<Cow<'_, str>> {
+        let item = self.output_item(at)?;
+        if let Some(Change::Output(text)) = self.change(item) {
+            return Some(Cow::Borrowed(text));
+        }
+        self.output(at)?.content.as_text().map(Cow::Borrowed)
+    }
+
+    /// The result at a place, as it was before its content was set to another text.
+    pub(crate) fn output(&self, at: &ToolOutput) -> Option<&ToolResult> {
+        self.unreduced(self.output_item(at)?).parts.get(at.part)?.as_tool_result()
     }
 
     /// The tool of a result: its call's name.
     pub fn tool_of(&self, at: &ToolOutput) -> &str {
-        let Some(result) = self.output(at) else { return "" };
-        let assistant = &self.sections[at.section].pairs[at.pair].items[0];
-        let call = self.message(assistant).tool_calls().find(|it| it.id == result.call_id);
+        let found = self.pair(at.section, at.pair).zip(self.output(at));
+        let Some((pair, result)) = found else { return "" };
+        let assistant = self.unreduced(self.assistant(pair));
+        let call = assistant.tool_calls().find(|it| it.id == result.call_id);
         call.map_or_else(|| result.name.as_deref().unwrap_or_default(), |it| &it.name)
+    }
+
+    /// The input message that an output stands in.
+    pub(crate) fn input_of(&self, at: &ToolOutput) -> u32 {
+        self.output_item(at).map_or(0, |it| it.input)
+    }
+
+    /// A text to set outputs to, counted once.
+    pub(crate) fn replacement(&self, text: impl Into<Arc<str>>) -> Replacement {
+        let text = text.into();
+        let tokens = self.tally.counter().text(&text);
+        Replacement { text, tokens }
     }
 
     /// Sets the contents of results of one message, all of them at once. Refused (false) where the
@@ -75,72 +133,100 @@ impl Workbench<'_> {
     pub(crate) fn set_outputs(
         &mut self,
         at: &ToolOutput,
-        texts: Vec<(usize, String)>,
+        texts: &[(usize, Replacement)],
         last: bool,
     ) -> bool {
         if self.locked(at.section, at.pair) && !(last && self.is_free_last(at.section, at.pair)) {
             return false;
         }
-        let Some(message) = self.with_outputs(at, texts) else { return false };
-        self.replace_item(at.section, at.pair, at.message, message)
+        let Some(&old) = self.output_item(at) else { return false };
+        let new = match (self.around_output(&old), texts) {
+            (Some(around), [(0, it)]) => {
+                let cost = Cost { tokens: it.tokens, bytes: it.text.len() as u64 } + around;
+                (Change::Output(it.text.clone()), cost)
+            }
+            _ => {
+                let message = with_outputs(&self.message(&old), texts);
+                let cost = self.cost_of(&message);
+                (Change::New(message.into()), cost)
+            }
+        };
+        self.replace_item(at.section, at.pair, at.message, new)
     }
 
     /// Whether a pair is the last of all, and locked for no other reason.
-    pub(crate) fn is_free_last(&self, section: usize, pair: usize) -> bool {
+    fn is_free_last(&self, section: usize, pair: usize) -> bool {
         let state = &self.sections[section];
-        let is_last = section + 1 == self.sections.len() && pair + 1 == state.pairs.len();
-        is_last && !state.pinned && !state.pairs[pair].pinned
+        let is_last = section + 1 == self.sections.len() && pair + 1 == state.pairs().len();
+        is_last && !state.pinned && self.pair(section, pair).is_some_and(|it| !it.pinned)
     }
 
-    fn with_outputs(&self, at: &ToolOutput, texts: Vec<(usize, String)>) -> Option<Message> {
-        let item = self.sections.get(at.section)?.pairs.get(at.pair)?.items.get(at.message)?;
-        let old = self.message(item);
-        let mut texts = texts.into_iter().peekable();
-        let mut parts = Vec::with_capacity(old.parts.len());
-        for (number, part) in old.parts.iter().enumerate() {
-            match (part, texts.next_if(|it| it.0 == number)) {
-                (Part::ToolResult(result), Some((_, text))) => {
-                    parts.push(Part::ToolResult(with_content(result, text)));
-                }
-                _ => parts.push(part.clone()),
-            }
-        }
-        Some(Message {
-            role: old.role.clone(),
-            parts,
-            name: old.name.clone(),
-            extra: old.extra.clone(),
-        })
-    }
-
-    /// Puts another message in the place of one of a pair, if it costs less.
+    /// Changes one message of a pair, if it costs less then.
     pub(crate) fn replace_item(
         &mut self,
         section: usize,
         pair: usize,
         message: usize,
-        new: Message,
+        new: (Change, Cost),
     ) -> bool {
-        let input = self.sections[section].pairs[pair].items[message].input;
-        let new = self.made(new, input);
-        let old = &mut self.sections[section].pairs[pair].items[message];
-        if self.unit.of(new.cost) >= self.unit.of(old.cost) {
+        let state = &self.sections[section];
+        let place = self.pairs_of(state)[pair].items().start + message;
+        let (change, cost) = new;
+        if self.unit.of(cost) >= self.unit.of(self.items[place].cost) {
             return false;
         }
-        let old = std::mem::replace(old, new);
-        let new = self.sections[section].pairs[pair].items[message].cost;
-        self.sum = self.sum - old.cost + new;
+        self.put_item(section, pair, message, change, cost);
         true
+    }
+
+    /// Changes one message of a pair, and all sums that it is part of.
+    pub(crate) fn put_item(
+        &mut self,
+        section: usize,
+        pair: usize,
+        message: usize,
+        change: Change,
+        cost: Cost,
+    ) {
+        let change = Some(self.changed(change));
+        let first = self.sections[section].pairs().start;
+        let pair = &mut self.pair_states[first + pair];
+        let item = &mut self.items[pair.items().start + message];
+        pair.cost = pair.cost - item.cost + cost;
+        self.sum = self.sum - item.cost + cost;
+        (item.change, item.cost) = (change, cost);
     }
 }
 
+/// A message of one result, without what it says.
+fn without_content(message: &Message) -> Option<Message> {
+    let result = message.parts.first()?.as_tool_result()?;
+    let empty = ToolResult { name: result.name.clone(), ..ToolResult::new("", "") };
+    Some(Message::new(message.role.clone()).with_part(Part::ToolResult(empty)))
+}
+
+/// A message with these texts as the contents of results.
+fn with_outputs(old: &Message, texts: &[(usize, Replacement)]) -> Message {
+    let mut texts = texts.iter().peekable();
+    let mut parts = Vec::with_capacity(old.parts.len());
+    for (number, part) in old.parts.iter().enumerate() {
+        match (part, texts.next_if(|it| it.0 == number)) {
+            (Part::ToolResult(result), Some((_, new))) => {
+                parts.push(Part::ToolResult(with_content(result, &new.text)));
+            }
+            _ => parts.push(part.clone()),
+        }
+    }
+    Message { role: old.role.clone(), parts, name: old.name.clone(), extra: old.extra.clone() }
+}
+
 /// The result with another content; id, name and all else stay.
-fn with_content(old: &ToolResult, text: String) -> ToolResult {
+fn with_content(old: &ToolResult, text: &str) -> ToolResult {
     ToolResult {
         call_id: old.call_id.clone(),
         kind: old.kind.clone(),
         name: old.name.clone(),
-        content: Content::from(text),
+        content: Content::from(text.to_owned()),
         is_error: old.is_error,
         extra: old.extra.clone(),
     }

@@ -2,29 +2,56 @@
 
 use msg_core::{Message, Part};
 
-use super::Workbench;
+use super::{Change, Workbench, item::drop_reasoning};
+use crate::tally::Cost;
 
 impl Workbench<'_> {
-    /// The assistant message of a pair without reasoning parts and call signatures; none if it has
+    /// What an assistant message costs without reasoning parts and call signatures; none if it has
     /// none, or would be left without a part.
-    pub(crate) fn without_reasoning(&self, section: usize, pair: usize) -> Option<Message> {
-        let old = self.message(self.sections[section].pairs[pair].items.first()?);
-        let has_any = old.parts.iter().any(|it| match it {
-            Part::Reasoning(_) => true,
-            Part::ToolCall(it) => it.signature.is_some(),
-            _ => false,
-        });
-        if !has_any {
+    pub(crate) fn cost_without_reasoning(&self, section: usize, pair: usize) -> Option<Cost> {
+        let assistant = self.assistant(self.pair(section, pair)?);
+        if !self.facts(assistant).has_reasoning() {
             return None;
         }
-        let mut new = old.clone();
-        new.parts.retain(|it| !matches!(it, Part::Reasoning(_)));
-        for part in &mut new.parts {
-            if let Part::ToolCall(it) = part {
-                it.signature = None;
+        let old = self.unreduced(assistant);
+        let (reasoning, rest): (Vec<&Part>, Vec<&Part>) =
+            old.parts.iter().partition(|it| it.as_reasoning().is_some());
+        if rest.is_empty() {
+            return None;
+        }
+        let with_parts = |parts: Vec<&Part>| {
+            let mut message = Message::new(old.role.clone());
+            message.parts = parts.into_iter().cloned().collect();
+            message
+        };
+        let counter = self.tally.counter();
+        match counter.frame(&old.role) {
+            // Signatures cost nothing, so that what goes is the reasoning parts.
+            Some(frame) => {
+                let gone = counter.message(&with_parts(reasoning)).saturating_sub(frame);
+                Some(assistant.cost.minus(Cost { tokens: gone, bytes: 0 }))
+            }
+            None => {
+                let mut new = with_parts(rest);
+                new.name.clone_from(&old.name);
+                drop_reasoning(&mut new);
+                Some(self.cost_of(&new))
             }
         }
-        (!new.parts.is_empty()).then_some(new)
+    }
+
+    /// Takes reasoning and call signatures out of an assistant message, which costs this much then.
+    pub(crate) fn put_without_reasoning(&mut self, section: usize, pair: usize, cost: Cost) {
+        let Some(assistant) = self.pair(section, pair).map(|it| self.assistant(it)) else { return };
+        let change = match self.change(assistant) {
+            None | Some(Change::NoReasoning) => Change::NoReasoning,
+            Some(_) => {
+                let mut message = self.message(assistant).into_owned();
+                drop_reasoning(&mut message);
+                Change::New(message.into())
+            }
+        };
+        self.put_item(section, pair, 0, change, cost);
     }
 
     /// The assistant message of a pair with the arguments of these calls set to `{}`, where they
@@ -35,13 +62,13 @@ impl Workbench<'_> {
         pair: usize,
         ids: &[String],
     ) -> Option<Message> {
-        let old = self.message(self.sections[section].pairs[pair].items.first()?);
+        let assistant = self.assistant(self.pair(section, pair)?);
         let longer =
             |it: &msg_core::ToolCall| ids.contains(&it.id) && it.arguments.text().len() > 2;
-        if !old.tool_calls().any(longer) {
+        if !self.unreduced(assistant).tool_calls().any(longer) {
             return None;
         }
-        let mut new = old.clone();
+        let mut new = self.message(assistant).into_owned();
         for part in &mut new.parts {
             if let Part::ToolCall(it) = part
                 && longer(it)

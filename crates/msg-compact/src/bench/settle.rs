@@ -3,22 +3,23 @@
 
 use std::collections::HashSet;
 
-use msg_core::{CountingIds, Diagnostic, Part};
+use msg_core::{CountingIds, Message, Part};
 
 use super::{
-    Ask, PairState, SectionState, Workbench,
-    ask::{Merge, Target},
+    Ask, Workbench,
+    ask::Target,
     form::Shape,
+    put::{NewPair, NewPairs, NewSection},
 };
 use crate::{
-    codes, digest, error::SummaryError, pipeline::OnFailure, tally::Cost, text::clean_answer,
+    digest, error::SummaryError, outcome::EditKind, pipeline::OnFailure, tally::Cost,
+    text::clean_answer,
 };
 
 /// What takes the place of what was asked about.
 enum Replacement {
-    Pair(PairState),
-    Section { user: Option<super::Item>, pair: PairState },
-    User(super::Item),
+    Pair(NewPair),
+    User(Message),
 }
 
 /// Fresh ids are drawn at most this often before a number is appended (CA-52).
@@ -27,24 +28,39 @@ const DRAWS: usize = 64;
 impl Workbench<'_> {
     /// Settles all requests of a step, which all have their answers.
     pub(crate) fn settle(&mut self) {
-        let asks = std::mem::take(&mut self.asks);
-        let mut used = Vec::with_capacity(asks.len());
+        let (mut pairs, mut sections) = (Vec::<NewPairs>::new(), Vec::new());
         self.accepted = 0;
-        for mut ask in asks {
+        for mut ask in std::mem::take(&mut self.asks) {
             let answer = ask.answer.take().unwrap_or_else(|| Err(SummaryError::new("no answer")));
-            if let Some(replacement) = self.judge(&ask, answer) {
-                self.accepted += 1;
-                let message = format!("a summary stands for {}", what(&ask.target));
-                let edit = Diagnostic::info(codes::of(ask.code), message)
-                    .at_message(ask.request.replaces.start)
-                    .with_fix(format!("summarised {} messages", ask.request.replaces.len()));
-                self.note(edit);
-                used.push((ask.target, replacement));
+            let Some(replacement) = self.judge(&ask, answer) else { continue };
+            self.accepted += 1;
+            self.note_used(&ask);
+            match (ask.target, replacement) {
+                (Target::Pairs { section, pairs: old, .. }, Replacement::Pair(new)) => {
+                    NewPairs::add(&mut pairs, section, old, new);
+                }
+                (Target::Sections { sections: old, merge, .. }, Replacement::Pair(new)) => {
+                    let user = self.merged_user(old.clone(), merge);
+                    sections.push(NewSection { old, merge, user, new });
+                }
+                (Target::Users { section, .. }, Replacement::User(user)) => {
+                    self.put_user(section, user, ask.request.replaces.start);
+                }
+                _ => debug_assert!(false, "a replacement is made for its target"),
             }
         }
-        for (target, replacement) in used.into_iter().rev() {
-            self.put(target, replacement);
-        }
+        // Pairs first: they are named by sections whose numbers change when sections become one.
+        pairs.into_iter().for_each(|it| self.put_pairs(it));
+        self.put_sections(sections);
+    }
+
+    fn note_used(&mut self, ask: &Ask) {
+        let kind = EditKind::Summarized {
+            code: ask.code,
+            what: what(&ask.target),
+            messages: ask.request.replaces.len(),
+        };
+        self.note(first_of(ask), kind);
     }
 
     /// The replacement that an answer makes, if it is used; else the digest's, if it may be.
@@ -62,9 +78,7 @@ impl Workbench<'_> {
             },
             Err(error) => ("compact::summary-failed", format!("the summary failed: {error}")),
         };
-        self.edits.push(
-            Diagnostic::warning(codes::of(code), reason).at_message(ask.request.replaces.start),
-        );
+        self.warn(first_of(ask), EditKind::Refused { code, reason: reason.into() });
         self.refused.insert(ask.key);
         self.refused_policies.insert(ask.request.policy);
         match self.on_failure {
@@ -75,33 +89,28 @@ impl Workbench<'_> {
 
     /// The replacement with this text, if it costs less than what it replaces.
     fn smaller(&mut self, ask: &Ask, text: &str) -> Option<Replacement> {
-        let first = u32::try_from(ask.request.replaces.start).unwrap_or(u32::MAX);
         let (replacement, cost) = match &ask.target {
-            Target::Pairs { shape, .. } => {
-                let pair = self.fresh_pair(shape, text, first);
-                let cost = pair.cost();
-                (Replacement::Pair(pair), cost)
-            }
-            Target::Sections { sections, shape, merge } => {
-                let user = self.merged_user(sections.clone(), *merge);
-                let pair = self.fresh_pair(shape, text, first);
-                let cost = pair.cost();
-                (Replacement::Section { user, pair }, cost)
+            Target::Pairs { shape, .. } | Target::Sections { shape, .. } => {
+                let new = self.fresh_pair(shape, text, first_of(ask));
+                let cost = new.costs.iter().copied().sum();
+                (Replacement::Pair(new), cost)
             }
             Target::Users { section, keep_first } => {
-                let user = self.made(self.summarized_user(*section, *keep_first, text), first);
+                let user = self.summarized_user(*section, *keep_first, text);
                 let empty = self.cost_of(&self.summarized_user(*section, *keep_first, ""));
                 let kept = if *keep_first { self.kept_cost(empty) } else { Cost::default() };
-                let cost = user.cost.minus(kept);
+                let cost = self.cost_of(&user).minus(kept);
                 (Replacement::User(user), cost)
             }
         };
         (self.unit.of(cost) < self.unit.of(ask.replaced)).then_some(replacement)
     }
 
-    fn fresh_pair(&mut self, shape: &Shape, text: &str, first: u32) -> PairState {
+    fn fresh_pair(&mut self, shape: &Shape, text: &str, input: u32) -> NewPair {
         let id = if shape.call { self.fresh_id() } else { String::new() };
-        self.summary_pair(shape, text, &id, first)
+        let messages = self.summary(shape, text, &id);
+        let costs = messages.iter().map(|it| self.cost_of(it)).collect();
+        NewPair { messages, costs, input }
     }
 
     /// An id of the pattern that no call or result of the input and no other summary bears.
@@ -131,60 +140,11 @@ impl Workbench<'_> {
         let name = msg_chainast::constants::SUMMARIZATION_TOOL_NAME;
         self.rules.id_pattern.generate(name, 0, &mut CountingIds::default())
     }
+}
 
-    fn put(&mut self, target: Target, replacement: Replacement) {
-        match (target, replacement) {
-            (Target::Pairs { section, pairs, .. }, Replacement::Pair(pair)) => {
-                self.put_pair(section, pairs, pair);
-            }
-            (Target::Sections { sections, merge, .. }, Replacement::Section { user, pair }) => {
-                self.put_section(sections, merge, user, pair);
-            }
-            (Target::Users { section, .. }, Replacement::User(user)) => {
-                let state = &mut self.sections[section];
-                let new = user.cost;
-                let old = state.user.replace(user).map_or_else(Cost::default, |it| it.cost);
-                self.sum = self.sum - old + new;
-            }
-            _ => debug_assert!(false, "a replacement is made for its target"),
-        }
-    }
-
-    fn put_pair(&mut self, section: usize, pairs: std::ops::Range<usize>, pair: PairState) {
-        let new = pair.cost();
-        let start = pairs.start;
-        let state = &mut self.sections[section];
-        let (pinned, replaced): (Vec<_>, Vec<_>) =
-            state.pairs.drain(pairs).partition(|it| it.pinned);
-        let old: Cost = replaced.iter().map(PairState::cost).sum();
-        state.pairs.splice(start..start, std::iter::once(pair).chain(pinned));
-        self.sum = self.sum - old + new;
-    }
-
-    fn put_section(
-        &mut self,
-        sections: std::ops::Range<usize>,
-        merge: Merge,
-        user: Option<super::Item>,
-        pair: PairState,
-    ) {
-        let start = sections.start;
-        let cut = self.sections[start].cut;
-        let system = self.sections[start].system.take();
-        let (pinned, replaced): (Vec<_>, Vec<_>) =
-            self.sections.drain(sections).partition(|it| it.pinned);
-        let old: Cost = replaced.iter().map(SectionState::cost).sum();
-        let merged_users = match merge {
-            Merge::AllUsers => replaced.into_iter().filter_map(|it| it.user).collect(),
-            Merge::FirstUser => Vec::new(),
-        };
-        let mut merged =
-            SectionState { user, pairs: vec![pair], cut, merged_users, ..SectionState::default() };
-        let new = merged.cost();
-        merged.system = system;
-        self.sections.splice(start..start, std::iter::once(merged).chain(pinned));
-        self.sum = self.sum - old + new;
-    }
+/// The first input message that a request is about.
+fn first_of(ask: &Ask) -> u32 {
+    super::item::index(ask.request.replaces.start)
 }
 
 fn id_of(part: &Part) -> Option<&str> {

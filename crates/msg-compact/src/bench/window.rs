@@ -1,11 +1,15 @@
 //! The newest contiguous part of a chain that fits (CP-41), and the floor below which nothing does
 //! (CP-14).
 
-use msg_core::{Diagnostic, Message, Role};
+use std::ops::Range;
 
-use super::{Item, PairState, SectionState, Workbench, build::WINDOW_NOTE};
-use crate::{codes, outcome::FloorPart, tally::Cost};
-use msg_chainast::BodyPairKind;
+use msg_core::{Message, Role};
+
+use super::{SectionState, Workbench, put::NewPair, summaries::WINDOW_NOTE};
+use crate::{
+    outcome::{EditKind, FloorPart},
+    tally::Cost,
+};
 
 /// What a history costs at least, by the terms of CP-14, in the unit in use.
 #[derive(Debug, Clone, Copy)]
@@ -43,11 +47,11 @@ impl Floor {
 }
 
 /// What a window keeps.
-struct Kept {
+pub(super) struct Kept {
     /// Pairs of the last section from this one on, besides the pinned ones before it.
-    first_pair: usize,
+    pub(super) first_pair: usize,
     /// Sections from this one on, besides the pinned ones before it.
-    first_section: usize,
+    pub(super) first_section: usize,
 }
 
 impl Workbench<'_> {
@@ -62,33 +66,32 @@ impl Workbench<'_> {
     }
 
     pub(crate) fn floor(&self) -> Floor {
-        let cost = |it: Option<&Item>| it.map_or(0, |it| self.unit.of(it.cost));
+        let cost = |it: Option<u32>| self.unit.of(self.cost_at(it));
+        let tools = self.unit.of(self.base);
         let Some((last, earlier)) = self.sections.split_last() else {
-            return Floor {
-                tools: self.unit.of(self.base),
-                system: 0,
-                last_user: 0,
-                last_pair: 0,
-                pinned: 0,
-                note: 0,
-            };
+            return Floor { tools, system: 0, last_user: 0, last_pair: 0, pinned: 0, note: 0 };
         };
-        let last_pair = last.pairs.last();
-        let pinned_pairs = last.pairs.iter().rev().skip(1).filter(|it| it.pinned);
+        let pairs = self.pairs_of(last);
+        let pinned_pairs = pairs.iter().rev().skip(1).filter(|it| it.pinned);
         let sections = earlier.iter().filter(|it| it.pinned);
-        let mut pinned: Cost = pinned_pairs.map(PairState::cost).sum();
-        pinned = pinned + sections.map(without_system).sum::<Cost>();
-        let goal = self.goal_section().filter(|it| !self.sections[*it].pinned);
-        let goal_user = goal.and_then(|it| self.sections[it].user.as_ref());
-        let note = if goal.is_some() { self.unit.of(self.note_item(0).cost) } else { 0 };
+        let pinned: Cost = pinned_pairs.map(|it| it.cost).sum();
+        let pinned = pinned + sections.map(|it| self.cost_without_system(it)).sum();
+        let goal = self.open_goal();
+        let goal_user = goal.and_then(|it| self.sections[it].user);
+        let note = if goal.is_some() { self.unit.of(self.note_cost()) } else { 0 };
         Floor {
-            tools: self.unit.of(self.base),
-            system: cost(self.sections.iter().find_map(|it| it.system.as_ref())),
-            last_user: cost(last.user.as_ref()),
-            last_pair: last_pair.map_or(0, |it| self.unit.of(it.cost())),
+            tools,
+            system: cost(self.sections.iter().find_map(|it| it.system)),
+            last_user: cost(last.user),
+            last_pair: pairs.last().map_or(0, |it| self.unit.of(it.cost)),
             pinned: self.unit.of(pinned) + cost(goal_user) + note,
             note,
         }
+    }
+
+    /// The section of the pinned first user message, unless it is pinned as a whole.
+    fn open_goal(&self) -> Option<usize> {
+        self.goal_section().filter(|it| !self.sections[*it].pinned)
     }
 
     /// Keeps the newest units that fit the target and drops the rest.
@@ -104,11 +107,12 @@ impl Workbench<'_> {
             return Kept { first_pair: 0, first_section: 0 };
         };
         let mut sum = self.always_kept();
-        let n_pairs = last.pairs.len();
-        let mut kept = Kept { first_pair: n_pairs.saturating_sub(1), first_section: earlier.len() };
-        for (number, pair) in last.pairs.iter().enumerate().rev().skip(1) {
+        let pairs = self.pairs_of(last);
+        let first_pair = pairs.len().saturating_sub(1);
+        let mut kept = Kept { first_pair, first_section: earlier.len() };
+        for (number, pair) in pairs.iter().enumerate().rev().skip(1) {
             if !pair.pinned {
-                sum += of(pair.cost());
+                sum += of(pair.cost);
                 if sum > target {
                     return kept;
                 }
@@ -117,12 +121,12 @@ impl Workbench<'_> {
                 kept.first_pair = number;
             }
         }
-        let goal = self.goal_section().filter(|it| !self.sections[*it].pinned);
+        let goal = self.open_goal();
         for (number, section) in earlier.iter().enumerate().rev() {
             if !section.pinned {
-                let already =
-                    if goal == Some(number) { self.goal_cost(section) } else { Cost::default() };
-                sum += of(without_system(section)) - of(already).min(of(without_system(section)));
+                let whole = of(self.cost_without_system(section));
+                let already = if goal == Some(number) { of(self.goal_cost(section)) } else { 0 };
+                sum += whole - already.min(whole);
                 if sum > target {
                     return kept;
                 }
@@ -139,15 +143,17 @@ impl Workbench<'_> {
         let Some((last, earlier)) = self.sections.split_last() else {
             return self.unit.of(self.base);
         };
-        let system: Cost =
-            self.sections.iter().filter_map(|it| it.system.as_ref()).map(|it| it.cost).sum();
-        let user = last.user.as_ref().map_or_else(Cost::default, |it| it.cost);
-        let n_pairs = last.pairs.len();
-        let pairs = last.pairs.iter().enumerate().filter(|(at, it)| it.pinned || at + 1 == n_pairs);
-        let pinned = earlier.iter().filter(|it| it.pinned).map(without_system);
-        let goal = self.goal_section().map(|it| &self.sections[it]).filter(|it| !it.pinned);
-        let goal = goal.map_or_else(Cost::default, |it| self.goal_cost(it));
-        let all = system + user + pairs.map(|it| it.1.cost()).sum() + pinned.sum() + goal;
+        let system: Cost = self.sections.iter().map(|it| self.cost_at(it.system)).sum();
+        let pairs = self.pairs_of(last);
+        let n_pairs = pairs.len();
+        let pairs = pairs.iter().enumerate().filter(|(at, it)| it.pinned || at + 1 == n_pairs);
+        let pinned = earlier.iter().filter(|it| it.pinned).map(|it| self.cost_without_system(it));
+        let goal = self.open_goal().map(|it| self.goal_cost(&self.sections[it]));
+        let all = system
+            + self.cost_at(last.user)
+            + pairs.map(|it| it.1.cost).sum()
+            + pinned.sum()
+            + goal.unwrap_or_default();
         self.unit.of(self.base) + self.unit.of(all)
     }
 
@@ -155,26 +161,40 @@ impl Workbench<'_> {
     /// the whole where that costs no more.
     fn goal_cost(&self, section: &SectionState) -> Cost {
         if self.keeps_goal_body(section) {
-            return without_system(section);
+            return self.cost_without_system(section);
         }
-        let user = section.user.as_ref().map_or_else(Cost::default, |it| it.cost);
-        user + self.note_item(0).cost
+        self.cost_at(section.user) + self.note_cost()
     }
 
     fn keeps_goal_body(&self, section: &SectionState) -> bool {
-        self.unit.of(section.body_cost()) <= self.unit.of(self.note_item(0).cost)
-            && !section.pairs.is_empty()
+        self.unit.of(self.body_cost(section)) <= self.unit.of(self.note_cost())
+            && !section.pairs().is_empty()
     }
 
-    fn note_item(&self, input: u32) -> Item {
-        self.made(Message::new(Role::Assistant).with_text(WINDOW_NOTE), input)
+    fn note_cost(&self) -> Cost {
+        self.cost_of(&window_note())
     }
 
-    fn drop_all_but(&mut self, kept: &Kept) {
+    /// What the chain costs when no more than this is kept.
+    pub(super) fn cost_of_kept(&self, kept: &Kept) -> u64 {
+        let Some((last, earlier)) = self.sections.split_last() else { return self.total() };
+        let pairs = &self.pairs_of(last)[kept.first_pair..];
+        let open_pairs = pairs.iter().rev().skip(1).filter(|it| !it.pinned);
+        let goal = self.open_goal();
+        let later = earlier.iter().skip(kept.first_section).filter(|it| !it.pinned);
+        let more = open_pairs.map(|it| it.cost).sum::<Cost>()
+            + later.map(|it| self.cost_without_system(it)).sum();
+        // The goal's section is among those already, where it is kept as a whole.
+        let twice = goal.filter(|it| *it >= kept.first_section);
+        let twice = twice.map(|it| self.goal_cost(&self.sections[it])).unwrap_or_default();
+        self.always_kept() + self.unit.of(more) - self.unit.of(twice)
+    }
+
+    pub(super) fn drop_all_but(&mut self, kept: &Kept) {
         let n_sections = self.sections.len();
-        let goal = self.goal_section().filter(|it| !self.sections[*it].pinned);
+        let goal = self.open_goal();
         let mut system = None;
-        let mut dropped: Vec<u32> = Vec::new();
+        let mut dropped = Dropped::default();
         let mut sections = Vec::with_capacity(n_sections - kept.first_section + 1);
         for (number, mut section) in std::mem::take(&mut self.sections).into_iter().enumerate() {
             system = section.system.take().or(system);
@@ -187,68 +207,79 @@ impl Workbench<'_> {
                     self.leave_note(&mut section, &mut dropped);
                 }
             } else {
-                dropped.extend(section.items().map(|it| it.input));
-                self.sum = self.sum - section.cost();
+                self.items_of(&section).for_each(|it| dropped.add(it.input));
+                self.sum = self.sum - self.cost_of_section(&section);
                 continue;
             }
             section.system = system.take();
             sections.push(section);
         }
         self.sections = sections;
-        self.note_dropped(&dropped);
+        self.note_dropped(dropped);
     }
 
-    fn drop_pairs(&mut self, section: &mut SectionState, first: usize, dropped: &mut Vec<u32>) {
-        let mut number = 0;
-        section.pairs.retain(|it| {
-            let keep = number >= first || it.pinned;
-            number += 1;
-            if !keep {
-                dropped.extend(it.items.iter().map(|it| it.input));
-                self.sum = self.sum - it.cost();
+    /// Drops the pairs before this one that are not pinned.
+    fn drop_pairs(&mut self, section: &mut SectionState, first: usize, dropped: &mut Dropped) {
+        let span = section.pairs();
+        let mut write = span.start;
+        for read in span.start..span.start + first {
+            let pair = self.pair_states[read];
+            if pair.pinned {
+                self.pair_states[write] = pair;
+                write += 1;
+            } else {
+                self.items[pair.items()].iter().for_each(|it| dropped.add(it.input));
+                self.sum = self.sum - pair.cost;
             }
-            keep
-        });
+        }
+        self.pair_states.copy_within(span.start + first..span.end, write);
+        section.set_pairs(span.start..span.end - (span.start + first - write));
     }
 
     /// Puts the note in the place of a section's body, unless it is that already.
-    fn leave_note(&mut self, section: &mut SectionState, dropped: &mut Vec<u32>) {
-        let input =
-            section.pairs.first().map_or_else(|| section.first_input(), PairState::first_input);
-        let note = self.note_item(input);
-        self.sum = self.sum - section.body_cost() + note.cost;
-        dropped.extend(section.pairs.iter().flat_map(|it| &it.items).map(|it| it.input));
-        section.pairs = vec![PairState {
-            items: vec![note],
-            kind: BodyPairKind::Completion,
-            summary: true,
-            pinned: false,
-            cut: true,
-            calls: 0,
-        }];
+    fn leave_note(&mut self, section: &mut SectionState, dropped: &mut Dropped) {
+        let body = self.pairs_of(section);
+        let first = body.first().map(|it| self.assistant(it));
+        let input = first.or(self.items_of(section).next()).map_or(0, |it| it.input);
+        let items = body.iter().flat_map(|it| &self.items[it.items()]);
+        items.for_each(|it| dropped.add(it.input));
+        let old = self.body_cost(section);
+        let costs = vec![self.note_cost()];
+        let pair = self.add_pair(NewPair { messages: vec![window_note()], costs, input });
+        self.sum = self.sum - old + pair.cost;
+        let place = self.pair_states.len();
+        self.pair_states.push(pair);
+        section.set_pairs(place..place + 1);
     }
 
     /// One edit that names all messages that this run dropped.
-    fn note_dropped(&mut self, dropped: &[u32]) {
-        let runs: Vec<String> = dropped.chunk_by(|a, b| *b <= a + 1).map(range).collect();
-        let Some(first) = dropped.first() else { return };
-        let message = format!("messages {} are outside the window", runs.join(", "));
-        let edit = Diagnostic::info(codes::of("compact::messages-dropped"), message)
-            .at_message(*first as usize)
-            .with_fix(format!("dropped {} messages", dropped.len()));
-        self.note(edit);
+    fn note_dropped(&mut self, dropped: Dropped) {
+        let Some(first) = dropped.runs.first().map(|it| it.start) else { return };
+        let Dropped { messages, runs } = dropped;
+        self.note(first, EditKind::Dropped { messages, runs });
     }
 }
 
-/// `3` or `3 to 5`.
-fn range(run: &[u32]) -> String {
-    match run {
-        [one] => one.to_string(),
-        _ => format!("{} to {}", run[0], run[run.len() - 1]),
+/// The messages that a window drops.
+#[derive(Default)]
+struct Dropped {
+    messages: usize,
+    /// Input messages in runs.
+    runs: Vec<Range<u32>>,
+}
+
+impl Dropped {
+    fn add(&mut self, input: u32) {
+        self.messages += 1;
+        match self.runs.last_mut() {
+            Some(last) if (last.start..=last.end).contains(&input) => {
+                last.end = last.end.max(input + 1);
+            }
+            _ => self.runs.push(input..input + 1),
+        }
     }
 }
 
-fn without_system(section: &SectionState) -> Cost {
-    let user = section.user.as_ref().map_or_else(Cost::default, |it| it.cost);
-    user + section.body_cost()
+fn window_note() -> Message {
+    Message::new(Role::Assistant).with_text(WINDOW_NOTE)
 }

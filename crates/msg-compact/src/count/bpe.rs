@@ -4,7 +4,9 @@
 
 use bpe_openai::Tokenizer;
 
-use super::{ErrorBar, TokenCounter};
+use msg_core::Role;
+
+use super::{ErrorBar, TokenCounter, chat};
 
 /// Counts as OpenAI's models do. Text that spells a special token is ordinary text.
 ///
@@ -43,6 +45,10 @@ impl TokenCounter for Bpe {
 
     fn tool_overhead(&self) -> u64 {
         self.tool_overhead
+    }
+
+    fn frame(&self, _role: &Role) -> Option<u64> {
+        Some(chat::MESSAGE)
     }
 
     fn error_bar(&self) -> Option<ErrorBar> {

@@ -95,9 +95,8 @@ impl<C: TokenCounter> TokenCounter for Calibrated<C> {
         self.ratio.apply(self.counter.request(tools))
     }
 
-    fn tool_output(&self, result: &ToolResult, _message: Option<u64>) -> u64 {
-        // A rounded-up message does not tell what its content alone rounds up to.
-        self.ratio.apply(self.counter.tool_output(result, None))
+    fn tool_output(&self, result: &ToolResult) -> u64 {
+        self.ratio.apply(self.counter.tool_output(result))
     }
 
     fn tool_overhead(&self) -> u64 {

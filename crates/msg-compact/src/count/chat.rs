@@ -1,6 +1,6 @@
 //! The chat rule of CP-53: what a message costs besides its texts. It knows no tokenizer.
 
-use msg_core::{Message, Part, ToolResult};
+use msg_core::{Message, Part};
 
 use super::{TokenCounter, media};
 
@@ -8,7 +8,7 @@ use super::{TokenCounter, media};
 pub(super) const REPLY_PRIMING: u64 = 3;
 
 /// Tokens of a message's frame: three and one for the role (CP-54).
-const MESSAGE: u64 = 4;
+pub(super) const MESSAGE: u64 = 4;
 
 /// Tokens of a call besides its name and arguments (CP-53).
 const CALL: u64 = 3;
@@ -34,11 +34,6 @@ pub(super) fn part<C: TokenCounter + ?Sized>(counter: &C, part: &Part) -> u64 {
         Part::Other(it) => counter.text(it.value.text()),
         _ => media::tokens(&counter.media(), part),
     }
-}
-
-/// Tokens of a tool message of one result besides the result's content.
-pub(super) fn around_result<C: TokenCounter + ?Sized>(counter: &C, result: &ToolResult) -> u64 {
-    MESSAGE + result.name.as_deref().map_or(0, |it| name_tokens(counter, it))
 }
 
 fn name_tokens<C: TokenCounter + ?Sized>(counter: &C, name: &str) -> u64 {

@@ -41,7 +41,7 @@ impl TokenCounter for Forge {
         sums.bytes as u64 / 4 + frame + calls + sums.media
     }
 
-    fn tool_output(&self, result: &ToolResult, _message: Option<u64>) -> u64 {
+    fn tool_output(&self, result: &ToolResult) -> u64 {
         let parts = result.content.parts().iter();
         parts
             .map(|it| match it {

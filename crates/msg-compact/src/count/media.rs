@@ -1,6 +1,6 @@
 //! What images, sound and files cost (CP-55), and a counter with other rates.
 
-use msg_core::{Audio, File, Image, Message, Part};
+use msg_core::{Audio, File, Image, Message, Part, Role};
 
 use super::{Detail, ErrorBar, TokenCounter, ToolSpec, image};
 
@@ -105,6 +105,10 @@ impl<C: TokenCounter> TokenCounter for WithMedia<C> {
 
     fn media(&self) -> MediaRates {
         self.rates
+    }
+
+    fn frame(&self, _role: &Role) -> Option<u64> {
+        Some(super::chat::MESSAGE)
     }
 
     fn error_bar(&self) -> Option<ErrorBar> {

@@ -21,7 +21,7 @@ pub use script::{Script, ScriptCount};
 pub use tools::ToolSpec;
 pub use wolo::Wolo;
 
-use msg_core::{Message, ToolResult};
+use msg_core::{Message, Role, ToolResult};
 
 /// Says how many tokens texts, messages and requests cost (CP-50).
 ///
@@ -30,7 +30,7 @@ use msg_core::{Message, ToolResult};
 ///
 /// ```
 /// use msg_compact::{TokenCounter, count};
-/// use msg_core::{Message, ToolResult};
+/// use msg_core::{Message, Role, ToolResult};
 ///
 /// assert_eq!(count::Forge.message(&Message::user("Hello")), 5);
 /// assert_eq!(count::Script::new().text("the quick brown fox"), 4);
@@ -48,16 +48,17 @@ pub trait TokenCounter: Send + Sync {
         chat::message(self, message)
     }
 
-    /// Tokens of a result's content, without the message around it. `message` is what
-    /// [`TokenCounter::message`] gave for a message of this result alone, if that is known: then
-    /// nothing needs to be counted again.
-    fn tool_output(&self, result: &ToolResult, message: Option<u64>) -> u64 {
-        match message {
-            Some(known) if result.content.as_text().is_some() => {
-                known.saturating_sub(chat::around_result(self, result))
-            }
-            _ => result.content.parts().iter().map(|it| chat::part(self, it)).sum(),
-        }
+    /// Tokens of a result's content, without the message around it.
+    fn tool_output(&self, result: &ToolResult) -> u64 {
+        result.content.parts().iter().map(|it| chat::part(self, it)).sum()
+    }
+
+    /// What a message of this role without a name costs besides its parts, for a counter that adds the
+    /// costs of parts up: a message whose parts change needs no counting of those that stay then. None
+    /// where a message is more or less than the sum of its parts, or its parts are not known to add up.
+    fn frame(&self, role: &Role) -> Option<u64> {
+        let _ = role;
+        None
     }
 
     /// What a request costs besides its messages: priming the reply, and the tool definitions
@@ -138,8 +139,12 @@ impl<C: TokenCounter + ?Sized> TokenCounter for Box<C> {
         (**self).media()
     }
 
-    fn tool_output(&self, result: &ToolResult, message: Option<u64>) -> u64 {
-        (**self).tool_output(result, message)
+    fn tool_output(&self, result: &ToolResult) -> u64 {
+        (**self).tool_output(result)
+    }
+
+    fn frame(&self, role: &Role) -> Option<u64> {
+        (**self).frame(role)
     }
 
     fn error_bar(&self) -> Option<ErrorBar> {

@@ -1,7 +1,7 @@
 //! The default estimate (CP-53): a price for each run of one class of characters, fitted to the
 //! tokenizers in use. No vocabulary, no allocation, one pass.
 
-use msg_core::{Message, Part};
+use msg_core::{Message, Part, Role};
 
 use super::{ErrorBar, Growing, TokenCounter, chat};
 
@@ -32,6 +32,10 @@ impl TokenCounter for Script {
         let mut count = ScriptCount::default();
         count.push(text);
         count.tokens()
+    }
+
+    fn frame(&self, _role: &Role) -> Option<u64> {
+        Some(chat::MESSAGE)
     }
 
     fn error_bar(&self) -> Option<ErrorBar> {

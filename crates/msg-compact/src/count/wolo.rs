@@ -28,16 +28,17 @@ impl TokenCounter for Wolo {
     }
 
     fn message(&self, message: &Message) -> u64 {
-        let frame = if message.role == Role::Tool { 0 } else { MESSAGE };
+        let frame = self.frame(&message.role).unwrap_or_default();
         frame + message.parts.iter().map(|it| self.part(it)).sum::<u64>()
     }
 
-    fn tool_output(&self, result: &ToolResult, message: Option<u64>) -> u64 {
-        match message {
-            // A tool message is its texts alone (CP-52).
-            Some(known) => known,
-            None => result.content.parts().iter().map(|it| self.part(it)).sum(),
-        }
+    fn tool_output(&self, result: &ToolResult) -> u64 {
+        result.content.parts().iter().map(|it| self.part(it)).sum()
+    }
+
+    fn frame(&self, role: &Role) -> Option<u64> {
+        // A tool message is its texts alone (CP-52).
+        Some(if *role == Role::Tool { 0 } else { MESSAGE })
     }
 
     fn request(&self, _tools: &[ToolSpec]) -> u64 {

@@ -1,23 +1,32 @@
-//! From what the workbench has left to a plan: the runs in which output and input differ.
+//! From the places of a compaction to a plan: the runs in which output and input differ.
 
 use msg_core::Message;
 
 use super::{Fingerprints, Plan, PlanEdit, fingerprint};
-use crate::bench::Item;
+use crate::{bench::Change, outcome::Place};
 
-/// The plan that turns the input into these items, in this order. Items that are the input's own and
+/// The plan that turns the input into these messages, in this order. Those that are the input's own and
 /// stand in its order stay; all else is replaced.
-pub(crate) fn plan_of<'a>(inputs: &[&'a Message], items: impl Iterator<Item = &'a Item>) -> Plan {
+pub(crate) fn plan_of(inputs: &[&Message], places: &[Place], changes: &[Change]) -> Plan {
     let mut maker = Maker { inputs, edits: Vec::new(), next: 0, insert: Vec::new() };
-    for item in items {
-        maker.item(item);
+    for place in places {
+        let input = place.input as usize;
+        match place.change {
+            Some(change) => maker.insert.push(changes[change.place()].make(inputs[input])),
+            None if input >= maker.next => {
+                maker.close(input);
+                maker.next = input + 1;
+            }
+            // A unit that was moved to the front of what it stood behind.
+            None => maker.insert.push(inputs[input].clone()),
+        }
     }
     maker.close(inputs.len());
     maker.into_plan()
 }
 
-struct Maker<'i, 'a> {
-    inputs: &'i [&'a Message],
+struct Maker<'i> {
+    inputs: &'i [&'i Message],
     edits: Vec<PlanEdit>,
     /// The first input message that is not dealt with.
     next: usize,
@@ -25,20 +34,7 @@ struct Maker<'i, 'a> {
     insert: Vec<Message>,
 }
 
-impl Maker<'_, '_> {
-    fn item(&mut self, item: &Item) {
-        let input = item.input as usize;
-        match &item.made {
-            Some(made) => self.insert.push((**made).clone()),
-            None if input >= self.next => {
-                self.close(input);
-                self.next = input + 1;
-            }
-            // A unit that was moved to the front of what it stood behind.
-            None => self.insert.push(self.inputs[input].clone()),
-        }
-    }
-
+impl Maker<'_> {
     /// Ends the run of changes before this input message.
     fn close(&mut self, input: usize) {
         if self.next == input && self.insert.is_empty() {

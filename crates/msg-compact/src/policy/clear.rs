@@ -1,15 +1,14 @@
 //! `clear-tool-uses` (CP-32): all outputs but the last few, as Anthropic's context editing does.
 
-use msg_core::Diagnostic;
 use serde::{Deserialize, Serialize};
 
 use super::{
     Policy, Progress,
-    prune::{CLEARED, is_placeholder, set_to},
+    placeholder::{CLEARED, Placeholder},
 };
 use crate::{
-    bench::{ToolOutput, Workbench},
-    codes,
+    bench::{Change, ToolOutput, Workbench},
+    outcome::EditKind,
 };
 
 /// Clears all tool outputs but the last ones (CP-32).
@@ -50,32 +49,23 @@ impl Policy for ClearToolUses {
     }
 
     fn step(&self, _at: u32, bench: &mut Workbench<'_>) -> Progress {
-        let least = bench.text_cost(&self.placeholder);
+        let placeholder = Placeholder::new(bench, &self.placeholder);
         let mut outputs = bench.outputs();
         let keep = usize::try_from(self.keep).unwrap_or(usize::MAX);
         outputs.truncate(outputs.len().saturating_sub(keep));
-        outputs.retain(|it| self.is_open(bench, it) && it.cost > least);
-        let saved: u64 = outputs.iter().map(|it| it.cost - least).sum();
+        outputs.retain(|it| placeholder.may_replace(bench, it, &self.exclude_tools));
+        let saved: u64 = outputs.iter().map(|it| it.cost - placeholder.cost).sum();
         if outputs.is_empty() || saved < self.clear_at_least {
             return Progress::Done;
         }
         let inputs = if self.clear_inputs { calls_of(bench, &outputs) } else { Vec::new() };
-        set_to(bench, &outputs, &self.placeholder, "compact::tool-use-cleared");
+        placeholder.replace(bench, &outputs, "compact::tool-use-cleared");
         inputs.into_iter().for_each(|it| clear_inputs(bench, &it));
         Progress::Done
     }
 
     fn max_requests(&self, _sections: usize, _pairs: usize) -> usize {
         0
-    }
-}
-
-impl ClearToolUses {
-    fn is_open(&self, bench: &Workbench<'_>, output: &ToolOutput) -> bool {
-        !bench.locked(output.section, output.pair)
-            && !is_placeholder(bench, output, &self.placeholder)
-            && (self.exclude_tools.is_empty()
-                || !self.exclude_tools.iter().any(|it| it == bench.tool_of(output)))
     }
 }
 
@@ -98,17 +88,12 @@ fn calls_of(bench: &Workbench<'_>, outputs: &[ToolOutput]) -> Vec<Inputs> {
 }
 
 fn clear_inputs(bench: &mut Workbench<'_>, inputs: &Inputs) {
-    let Some(message) = bench.without_inputs(inputs.section, inputs.pair, &inputs.ids) else {
-        return;
-    };
-    let input = bench.sections[inputs.section].pairs[inputs.pair].items[0].input;
-    if bench.replace_item(inputs.section, inputs.pair, 0, message) {
-        let edit = Diagnostic::info(
-            codes::of("compact::tool-use-cleared"),
-            "arguments of a cleared call were cut out",
-        )
-        .at_message(input as usize)
-        .with_fix("set them to {}");
-        bench.note(edit);
+    let Inputs { section, pair, ids } = inputs;
+    let Some(message) = bench.without_inputs(*section, *pair, ids) else { return };
+    let cost = bench.cost_of(&message);
+    if bench.replace_item(*section, *pair, 0, (Change::New(message.into()), cost)) {
+        let state = &bench.sections[*section];
+        let input = bench.assistant(&bench.pairs_of(state)[*pair]).input;
+        bench.note(input, EditKind::InputsCleared);
     }
 }

@@ -6,7 +6,7 @@ use msg_chainast::BodyPairKind;
 use serde::{Deserialize, Serialize};
 
 use super::{PREFIX_GOALS, Policy, Progress};
-use crate::bench::{Form, Merge, PairTarget, SectionState, Workbench};
+use crate::bench::{Form, Merge, PairState, PairTarget, SectionState, Workbench};
 
 /// Merges old, summarised turns into batches (CP-40).
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ impl Policy for GoalBatch {
             prefix: PREFIX_GOALS,
         };
         for batch in self.batches(bench) {
-            bench.ask_sections(who, batch, Merge::FirstUser);
+            bench.ask_sections_as(who, batch, Merge::FirstUser);
         }
         Progress::Ask
     }
@@ -68,13 +68,12 @@ impl GoalBatch {
     }
 
     fn complete_turns(&self, bench: &Workbench<'_>) -> Vec<usize> {
-        let n: u64 = bench.sections.iter().map(|it| it.len_without_system() as u64).sum();
-        let old = n.saturating_sub(self.old_after);
+        let old = (bench.n_without_system() as u64).saturating_sub(self.old_after);
         let mut place = 0u64;
         let mut complete = Vec::new();
         let last = bench.sections().saturating_sub(1);
         for (number, state) in bench.sections[..last].iter().enumerate() {
-            place += state.len_without_system() as u64;
+            place += bench.len_without_system(state) as u64;
             if place <= old && !state.pinned && is_complete(bench, state) {
                 complete.push(number);
             }
@@ -85,12 +84,11 @@ impl GoalBatch {
 
 /// A turn with a user whose body is done with: no calls, no batch, and a summary at least.
 fn is_complete(bench: &Workbench<'_>, state: &SectionState) -> bool {
-    let is_batch = |it: &crate::bench::PairState| {
-        let first = it.items.first().map(|it| bench.message(it));
-        let text = first.and_then(|it| it.parts.iter().find_map(|it| it.as_text()));
-        it.kind == BodyPairKind::Completion && text.is_some_and(|it| it.starts_with(PREFIX_GOALS))
+    let pairs = bench.pairs_of(state);
+    let blocks = |it: &PairState| match bench.kind(it) {
+        BodyPairKind::RequestResponse => true,
+        BodyPairKind::Completion => bench.first_text(it).starts_with(PREFIX_GOALS),
+        BodyPairKind::Summarization => false,
     };
-    state.user.is_some()
-        && state.pairs.iter().any(|it| it.summary)
-        && !state.pairs.iter().any(|it| it.kind == BodyPairKind::RequestResponse || is_batch(it))
+    state.user.is_some() && !pairs.iter().any(blocks) && pairs.iter().any(|it| bench.is_summary(it))
 }

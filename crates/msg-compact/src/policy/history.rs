@@ -7,7 +7,7 @@ use super::{
     split::{Split, Splitter},
 };
 use crate::{
-    bench::{Form, Merge, PairState, Workbench},
+    bench::{Form, Merge, MergeSum, PairSum, Shape, Workbench},
     budget::share,
     tally::Cost,
 };
@@ -84,9 +84,11 @@ impl SummarizeHistory {
     /// nothing to do.
     fn best_split(&self, bench: &Workbench<'_>) -> Option<Split> {
         let Some(target) = bench.target().filter(|_| bench.over()) else {
-            let first = Split { section: self.first_section(bench), pair: 0 };
-            let is_cut = bench.sections.get(first.section).is_some_and(|it| it.cut);
-            return (is_cut && first.has_request(bench)).then_some(first);
+            let section = self.first_section(bench);
+            let mut before = MergeSum::default();
+            bench.sections.iter().take(section).for_each(|it| before.add(bench, it));
+            let is_cut = bench.sections.get(section).is_some_and(|it| it.cut);
+            return (is_cut && before.has_request()).then_some(Split { section, pair: 0 });
         };
         let splits = self.splits(bench);
         let total = bench.total();
@@ -101,81 +103,98 @@ impl SummarizeHistory {
         bench.sections().saturating_sub(keep).max(1)
     }
 
-    /// The splits that have a request, in the order of CP-39, with what each is predicted to save.
+    /// The splits that have a request, in the order of CP-39, with what each is predicted to save. One
+    /// pass over the chain.
     fn splits(&self, bench: &Workbench<'_>) -> Vec<(Split, u64)> {
-        let n = bench.sections();
+        let first = self.first_section(bench);
         let mut splits = Vec::new();
-        for section in self.first_section(bench)..n {
-            if let Some(saved) =
-                self.saved_by_sections(bench, section).filter(|_| bench.sections[section].cut)
-            {
-                splits.push((Split { section, pair: 0 }, saved));
+        let mut before = MergeSum::default();
+        let mut empty = EmptyCost::default();
+        let mut by_sections = None;
+        for (section, state) in bench.sections.iter().enumerate() {
+            if section >= first {
+                by_sections = self.saved_by_sections(bench, section, &before, &mut empty);
+                if let Some(saved) = by_sections.filter(|_| state.cut) {
+                    splits.push((Split { section, pair: 0 }, saved));
+                }
+            }
+            before.add(bench, state);
+        }
+        let Some(section) = bench.sections().checked_sub(1) else { return splits };
+        for (pair, by_pairs) in self.saved_by_pairs(bench, section) {
+            if by_sections.is_some() || by_pairs.is_some() {
+                let saved = by_sections.unwrap_or_default() + by_pairs.unwrap_or_default();
+                splits.push((Split { section, pair }, saved));
             }
         }
-        let Some(last) = n.checked_sub(1) else { return splits };
-        let sections = self.saved_by_sections(bench, last);
-        self.saved_by_pairs(bench, last).into_iter().for_each(|(pair, pairs)| {
-            if sections.is_some() || pairs.is_some() {
-                let saved = sections.unwrap_or_default() + pairs.unwrap_or_default();
-                splits.push((Split { section: last, pair }, saved));
-            }
-        });
         splits
     }
 
-    /// What a summary of the sections before this one is predicted to save; none where there is no
-    /// request.
-    fn saved_by_sections(&self, bench: &Workbench<'_>, end: usize) -> Option<u64> {
-        if !bench.has_sections_to_ask(0..end) {
+    /// What a summary of the sections before this one, whose sum is known, is predicted to save; none
+    /// where there is no request.
+    fn saved_by_sections(
+        &self,
+        bench: &Workbench<'_>,
+        end: usize,
+        sum: &MergeSum,
+        empty: &mut EmptyCost,
+    ) -> Option<u64> {
+        if !sum.has_request() {
             return None;
         }
-        let (_, cost, empty) =
-            bench.merge_costs(self.splitter().sections(), 0..end, Merge::FirstUser);
-        predicted(bench, cost, empty)
+        let who = self.splitter().sections();
+        let form = (sum.has_calls, sum.has_reasoning);
+        let empty = empty.of(bench, form, || bench.merge_shape(who, 0..end));
+        predicted(bench, sum.replaced(Merge::FirstUser), empty)
     }
 
     /// The same of the first pairs of the last section, for each place where it may be cut.
     fn saved_by_pairs(&self, bench: &Workbench<'_>, section: usize) -> Vec<(usize, Option<u64>)> {
-        let pairs = &bench.sections[section].pairs;
+        let pairs = bench.pairs_of(&bench.sections[section]);
         let who = self.splitter().pairs();
         let mut saved = Vec::new();
-        let mut cost = Cost::default();
-        // The cost of an empty summary changes only with what its form depends on.
-        let mut seen = (false, false);
-        let mut empty = None;
+        let mut sum = PairSum::default();
+        let mut empty = EmptyCost::default();
         for end in 1..pairs.len() {
-            let pair = &pairs[end - 1];
-            if !pair.pinned {
-                cost = cost + pair.cost();
-                let now = (seen.0 || is_call(pair), seen.1 || has_reasoning(bench, pair));
-                if empty.is_none() || now != seen {
-                    let shape = bench.shape(who.form, who.prefix, open(&pairs[..end]), true, true);
-                    empty = Some(bench.summary_cost(&shape));
-                    seen = now;
-                }
-            }
+            sum.add(bench, &pairs[end - 1]);
             if pairs[end].cut {
-                let request = empty.filter(|_| bench.has_pairs_to_ask(section, 0..end));
-                saved.push((end, request.and_then(|it| predicted(bench, cost, it))));
+                let request = sum.has_request().then(|| {
+                    let open = || pairs[..end].iter().filter(|it| !it.pinned);
+                    let form = (sum.has_calls, sum.has_reasoning);
+                    let shape = || bench.shape(who.form, who.prefix, open(), true, true);
+                    empty.of(bench, form, shape)
+                });
+                saved.push((end, request.and_then(|it| predicted(bench, sum.cost, it))));
             }
         }
         saved
     }
 }
 
-fn open(pairs: &[PairState]) -> impl Iterator<Item = &PairState> + Clone {
-    pairs.iter().filter(|it| !it.pinned)
+/// What a summary without a text costs. Its form, and so the cost, changes only with whether calls and
+/// reasoning are among what it replaces, which happens once each on the way through a chain.
+#[derive(Default)]
+struct EmptyCost {
+    form: (bool, bool),
+    cost: Option<Cost>,
 }
 
-fn is_call(pair: &PairState) -> bool {
-    pair.kind != msg_chainast::BodyPairKind::Completion
-}
-
-fn has_reasoning(bench: &Workbench<'_>, pair: &PairState) -> bool {
-    let first = pair.items.first().map(|it| bench.message(it));
-    first.is_some_and(|it| {
-        it.reasoning().next().is_some() || it.tool_calls().any(|it| it.signature.is_some())
-    })
+impl EmptyCost {
+    fn of(
+        &mut self,
+        bench: &Workbench<'_>,
+        form: (bool, bool),
+        shape: impl FnOnce() -> Shape,
+    ) -> Cost {
+        match self.cost.filter(|_| form == self.form) {
+            Some(cost) => cost,
+            None => {
+                let cost = bench.summary_cost(&shape());
+                *self = Self { form, cost: Some(cost) };
+                cost
+            }
+        }
+    }
 }
 
 /// What is saved if the answer has a fifth of what it replaces; none where no answer can save

@@ -5,6 +5,7 @@ mod clear;
 mod goal;
 mod history;
 mod names;
+mod placeholder;
 mod prune;
 mod qa;
 mod reasoning;

@@ -1,19 +1,15 @@
 //! `prune-tool-outputs` (CP-31): old outputs become a placeholder, the newest keep their text.
 
-use msg_core::Diagnostic;
 use serde::{Deserialize, Serialize};
 
-use super::{Policy, Progress};
+use super::{
+    Policy, Progress,
+    placeholder::{PRUNED, Placeholder},
+};
 use crate::{
     bench::{ToolOutput, Workbench},
     budget::share,
-    codes,
 };
-
-/// The placeholder of a pruned output.
-pub(crate) const PRUNED: &str = "[Output pruned to save context space]";
-/// The placeholder of a cleared output (CP-32).
-pub(crate) const CLEARED: &str = "[Old tool result content cleared]";
 
 /// Replaces old tool outputs by a placeholder (CP-31).
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -78,7 +74,8 @@ impl Policy for PruneToolOutputs {
         let prunable = self.prunable(bench);
         let cost: u64 = prunable.iter().map(|it| it.cost).sum();
         if cost >= self.minimum.of(bench) {
-            set_to(bench, &prunable, &self.placeholder, "compact::tool-output-pruned");
+            let placeholder = Placeholder::new(bench, &self.placeholder);
+            placeholder.replace(bench, &prunable, "compact::tool-output-pruned");
         }
         Progress::Done
     }
@@ -92,14 +89,14 @@ impl PruneToolOutputs {
     /// The outputs to prune, oldest first.
     fn prunable(&self, bench: &Workbench<'_>) -> Vec<ToolOutput> {
         let (first_safe, protect) = (self.first_safe(bench), self.protect.of(bench));
-        let least = bench.text_cost(&self.placeholder);
+        let placeholder = Placeholder::new(bench, &self.placeholder);
         let mut sum = 0u64;
         let mut prunable: Vec<ToolOutput> = bench
             .outputs()
             .into_iter()
             .rev()
             .filter(|it| (it.section, it.pair) < first_safe)
-            .filter(|it| self.is_open(bench, it) && it.cost > least)
+            .filter(|it| placeholder.may_replace(bench, it, &self.protected_tools))
             .filter(|it| {
                 sum += it.cost;
                 sum > protect
@@ -107,13 +104,6 @@ impl PruneToolOutputs {
             .collect();
         prunable.reverse();
         prunable
-    }
-
-    fn is_open(&self, bench: &Workbench<'_>, output: &ToolOutput) -> bool {
-        !bench.locked(output.section, output.pair)
-            && !is_placeholder(bench, output, &self.placeholder)
-            && (self.protected_tools.is_empty()
-                || !self.protected_tools.iter().any(|it| it == bench.tool_of(output)))
     }
 
     /// The first section and pair that are safe: of the last turns, or, in a chain with no more
@@ -128,36 +118,5 @@ impl PruneToolOutputs {
             .rev()
             .flat_map(|section| (0..bench.pairs(section)).rev().map(move |pair| (section, pair)));
         pairs.take(turns.max(1)).last().unwrap_or((n, 0))
-    }
-}
-
-/// Whether an output is a placeholder already: this one, or a default one.
-pub(super) fn is_placeholder(bench: &Workbench<'_>, output: &ToolOutput, own: &str) -> bool {
-    let text = bench.output(output).and_then(|it| it.content.as_text());
-    text.is_some_and(|it| it == own || it == PRUNED || it == CLEARED)
-}
-
-/// Sets outputs to a placeholder; one edit a message.
-pub(super) fn set_to(
-    bench: &mut Workbench<'_>,
-    outputs: &[ToolOutput],
-    placeholder: &str,
-    code: &'static str,
-) {
-    let same_message = |a: &ToolOutput, b: &ToolOutput| {
-        (a.section, a.pair, a.message) == (b.section, b.pair, b.message)
-    };
-    for group in outputs.chunk_by(same_message) {
-        let first = &group[0];
-        let texts = group.iter().map(|it| (it.part, placeholder.to_owned())).collect();
-        let input = bench.sections[first.section].pairs[first.pair].items[first.message].input;
-        let tool = bench.tool_of(first).to_owned();
-        if bench.set_outputs(first, texts, false) {
-            let edit =
-                Diagnostic::info(codes::of(code), format!("an old output of {tool:?} was cut out"))
-                    .at_message(input as usize)
-                    .with_fix(format!("replaced it by {placeholder:?}"));
-            bench.note(edit);
-        }
     }
 }

@@ -52,7 +52,7 @@ impl Policy for SummarizeQaPairs {
             0 if self.too_much(bench) => {
                 let end = bench.sections() - self.kept(bench);
                 let who = self.who("compact::sections-merged");
-                bench.ask_sections(who, 0..end, Merge::AllUsers);
+                bench.ask_sections_as(who, 0..end, Merge::AllUsers);
                 Progress::Ask
             }
             1 if bench.accepted() > 0 => {
@@ -102,23 +102,18 @@ impl SummarizeQaPairs {
     }
 
     fn ask_users(&self, bench: &mut Workbench<'_>) {
-        let Some(section) = bench.sections.iter().position(|it| !it.merged_users.is_empty()) else {
-            return;
-        };
+        let Some((section, users)) = bench.merged_users.take() else { return };
         let cap = self.human_cap.unwrap_or(self.max_qa_bytes / 4);
-        let bytes = bench.sections[section].user.as_ref().map_or(0, |it| it.cost.bytes);
+        let bytes = bench.cost_at(bench.sections[section].user).bytes;
         let who = self.who("compact::users-summarized");
         if self.summ_human_in_qa {
-            bench.ask_users(who, section, false);
+            bench.ask_users(who, section, &users, false);
         } else if bytes > cap {
-            bench.ask_users(who, section, true);
+            bench.ask_users(who, section, &users, true);
         }
-        bench.sections[section].merged_users.clear();
     }
 }
 
 fn section_bytes(bench: &Workbench<'_>, section: usize) -> u64 {
-    let state = &bench.sections[section];
-    let user = state.user.as_ref().map_or(0, |it| it.cost.bytes);
-    user + state.body_cost().bytes
+    bench.cost_without_system(&bench.sections[section]).bytes
 }

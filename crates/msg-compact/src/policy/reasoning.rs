@@ -1,10 +1,13 @@
 //! `drop-reasoning` (CP-30): thoughts and signatures of earlier turns.
 
-use msg_core::{Diagnostic, Message};
 use serde::{Deserialize, Serialize};
 
 use super::{Policy, Progress};
-use crate::{bench::Workbench, codes};
+use crate::{
+    bench::{Item, Workbench},
+    outcome::EditKind,
+    tally::Cost,
+};
 
 /// Takes reasoning and call signatures out of all turns but the last ones (CP-30).
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -32,15 +35,16 @@ impl Policy for DropReasoning {
     fn step(&self, _at: u32, bench: &mut Workbench<'_>) -> Progress {
         let keep = usize::try_from(self.keep_turns.max(1)).unwrap_or(usize::MAX);
         let old = bench.sections.len().saturating_sub(keep);
-        let found: Vec<_> = (0..old)
+        let found: Vec<Found> = (0..old)
             .filter(|it| !bench.sections[*it].pinned)
             .flat_map(|section| (0..bench.pairs(section)).map(move |pair| (section, pair)))
-            .filter_map(|at| bench.without_reasoning(at.0, at.1).map(|it| (at, it)))
+            .filter_map(|(section, pair)| {
+                let cost = bench.cost_without_reasoning(section, pair)?;
+                Some(Found { section, pair, cost })
+            })
             .collect();
-        if saves(bench, &found) {
-            for ((section, pair), message) in found {
-                drop_from(bench, section, pair, message);
-            }
+        if found.iter().any(|it| it.saves(bench)) {
+            found.iter().for_each(|it| it.drop_from(bench));
         }
         Progress::Done
     }
@@ -50,26 +54,27 @@ impl Policy for DropReasoning {
     }
 }
 
-/// Whether all these changes together lower the cost.
-fn saves(bench: &Workbench<'_>, found: &[((usize, usize), Message)]) -> bool {
-    found.iter().any(|((section, pair), message)| {
-        let old = bench.sections[*section].pairs[*pair].items[0].cost;
-        bench.unit.of(bench.cost_of(message)) < bench.unit.of(old)
-    })
+/// A pair whose assistant message has reasoning.
+struct Found {
+    section: usize,
+    pair: usize,
+    /// What the message costs without it.
+    cost: Cost,
 }
 
-fn drop_from(bench: &mut Workbench<'_>, section: usize, pair: usize, message: Message) {
-    let item = &bench.sections[section].pairs[pair].items[0];
-    let input = item.input;
-    let new = bench.made(message, input);
-    let (old_cost, new_cost) = (item.cost, new.cost);
-    bench.sections[section].pairs[pair].items[0] = new;
-    bench.sum = bench.sum - old_cost + new_cost;
-    let edit = Diagnostic::info(
-        codes::of("compact::reasoning-dropped"),
-        "reasoning of an earlier turn was dropped",
-    )
-    .at_message(input as usize)
-    .with_fix("removed reasoning parts and call signatures");
-    bench.note(edit);
+impl Found {
+    fn assistant(&self, bench: &Workbench<'_>) -> Item {
+        let state = &bench.sections[self.section];
+        *bench.assistant(&bench.pairs_of(state)[self.pair])
+    }
+
+    fn saves(&self, bench: &Workbench<'_>) -> bool {
+        bench.unit.of(self.cost) < bench.unit.of(self.assistant(bench).cost)
+    }
+
+    fn drop_from(&self, bench: &mut Workbench<'_>) {
+        let input = self.assistant(bench).input;
+        bench.put_without_reasoning(self.section, self.pair, self.cost);
+        bench.note(input, EditKind::ReasoningDropped);
+    }
 }

@@ -66,9 +66,10 @@ impl RotateLastSection {
         }
         let who = self.who("compact::pair-summarized");
         for pair in 0..bench.pairs(section).saturating_sub(1) {
-            let state = &bench.sections[section].pairs[pair];
-            if !state.summary && !state.pinned && state.cost().bytes > self.max_bp_bytes {
-                bench.ask_pairs(who, section, pair..pair + 1, true);
+            let state = &bench.pairs_of(&bench.sections[section])[pair];
+            let is_large = !state.pinned && state.cost.bytes > self.max_bp_bytes;
+            if is_large && !bench.is_summary(state) {
+                bench.ask_pairs_as(who, section, pair..pair + 1, true);
             }
         }
     }
@@ -76,12 +77,12 @@ impl RotateLastSection {
     /// Step 2: what does not fit beside header and last pair.
     fn ask_older(&self, bench: &mut Workbench<'_>, section: usize) {
         let state = &bench.sections[section];
-        if state.pinned || state.cost().bytes <= self.last_sec_bytes {
+        if state.pinned || bench.cost_of_section(state).bytes <= self.last_sec_bytes {
             return;
         }
         let end = self.first_kept(bench, section);
         if bench.has_pairs_to_ask(section, 0..end) {
-            bench.ask_pairs(self.who("compact::pairs-summarized"), section, 0..end, true);
+            bench.ask_pairs_as(self.who("compact::pairs-summarized"), section, 0..end, true);
         }
     }
 
@@ -89,10 +90,11 @@ impl RotateLastSection {
     fn first_kept(&self, bench: &Workbench<'_>, section: usize) -> usize {
         let state = &bench.sections[section];
         let room = share(self.last_sec_bytes, 100u64.saturating_sub(self.reserve_percent));
-        let Some((last, older)) = state.pairs.split_last() else { return 0 };
-        let mut sum = state.cost().bytes - state.body_cost().bytes + last.cost().bytes;
+        let Some((last, older)) = bench.pairs_of(state).split_last() else { return 0 };
+        let header = bench.cost_at(state.system) + bench.cost_at(state.user);
+        let mut sum = (header + last.cost).bytes;
         for (number, pair) in older.iter().enumerate().rev() {
-            sum += pair.cost().bytes;
+            sum += pair.cost.bytes;
             if sum > room {
                 return number + 1;
             }

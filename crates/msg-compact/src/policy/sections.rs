@@ -41,8 +41,8 @@ impl Policy for SummarizeSections {
         let keep = usize::try_from(self.keep.max(1)).unwrap_or(usize::MAX);
         for section in 0..bench.sections().saturating_sub(keep) {
             let state = &bench.sections[section];
-            if !state.pinned && !state.settled() {
-                bench.ask_pairs(who, section, 0..bench.pairs(section), false);
+            if !state.pinned && !bench.settled(state) {
+                bench.ask_pairs_as(who, section, 0..bench.pairs(section), false);
             }
         }
         Progress::Ask

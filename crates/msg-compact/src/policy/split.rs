@@ -32,18 +32,12 @@ impl<'p> Splitter<'p> {
 }
 
 impl Split {
-    /// Whether it has something to ask, whatever an answer may save.
-    pub(super) fn has_request(self, bench: &Workbench<'_>) -> bool {
-        bench.has_sections_to_ask(0..self.section)
-            || bench.has_pairs_to_ask(self.section, 0..self.pair)
-    }
-
     /// Makes its requests; whether there was one.
     pub(super) fn ask(self, bench: &mut Workbench<'_>, who: Splitter<'_>) -> bool {
         let current = self.section + 1 == bench.sections();
-        let before = bench.ask_sections(who.sections(), 0..self.section, Merge::FirstUser);
+        let before = bench.ask_sections_as(who.sections(), 0..self.section, Merge::FirstUser);
         let inside = bench.has_pairs_to_ask(self.section, 0..self.pair)
-            && bench.ask_pairs(who.pairs(), self.section, 0..self.pair, current);
+            && bench.ask_pairs_as(who.pairs(), self.section, 0..self.pair, current);
         before || inside
     }
 }

@@ -7,7 +7,7 @@ use super::{
     Policy, Progress,
     split::{Split, summarized},
 };
-use crate::bench::Workbench;
+use crate::bench::{MergeSum, PairSum, Workbench};
 
 /// Summarises the older half while the total is above a share of the limit (CP-38).
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ impl Policy for SummarizeThreshold {
 
 impl SummarizeThreshold {
     fn above(&self, bench: &Workbench<'_>) -> bool {
-        let n: u64 = bench.sections.iter().map(|it| it.len_without_system() as u64).sum();
+        let n = bench.n_without_system() as u64;
         let Some(limits) = bench.limits else { return false };
         let total = u128::from(bench.total()) * 100;
         total >= u128::from(self.percent) * u128::from(limits.limit) && n >= self.min_messages
@@ -63,34 +63,42 @@ impl SummarizeThreshold {
 /// Of the legal cuts where a split has something to ask, the last in the older half, else the first
 /// behind it.
 fn best_split(bench: &Workbench<'_>) -> Option<Split> {
-    let n: usize = bench.sections.iter().map(|it| it.len_without_system()).sum();
-    let mut best = None;
+    let half = bench.n_without_system() / 2;
+    let mut choice = Choice { half, best: None };
     let mut place = 0;
+    let mut before = MergeSum::default();
     for (section, state) in bench.sections.iter().enumerate() {
-        let split = Split { section, pair: 0 };
-        if section > 0 && state.cut && split.has_request(bench) {
-            if place > n / 2 && best.is_some() {
-                return best;
-            }
-            best = Some(split);
-            if place > n / 2 {
-                return best;
-            }
+        let is_cut = section > 0 && state.cut && before.has_request();
+        if is_cut && choice.is_made(place, Split { section, pair: 0 }) {
+            break;
         }
         place += usize::from(state.user.is_some());
-        for (pair, it) in state.pairs.iter().enumerate() {
-            let split = Split { section, pair };
-            if pair > 0 && it.cut && split.has_request(bench) {
-                if place > n / 2 && best.is_some() {
-                    return best;
-                }
-                best = Some(split);
-                if place > n / 2 {
-                    return best;
-                }
+        let mut inside = PairSum::default();
+        for (pair, it) in bench.pairs_of(state).iter().enumerate() {
+            let is_cut = pair > 0 && it.cut && (before.has_request() || inside.has_request());
+            if is_cut && choice.is_made(place, Split { section, pair }) {
+                return choice.best;
             }
-            place += it.items.len();
+            inside.add(bench, it);
+            place += it.len();
         }
+        before.add(bench, state);
     }
-    best
+    choice.best
+}
+
+/// The best of the splits that were offered so far, in order.
+struct Choice {
+    half: usize,
+    best: Option<Split>,
+}
+
+impl Choice {
+    /// Offers a split before the message at `place`; whether the choice is made with it.
+    fn is_made(&mut self, place: usize, split: Split) -> bool {
+        if place <= self.half || self.best.is_none() {
+            self.best = Some(split);
+        }
+        place > self.half
+    }
 }

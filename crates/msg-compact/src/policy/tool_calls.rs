@@ -48,7 +48,7 @@ impl Policy for SummarizeToolCalls {
         if at > 0 {
             return Progress::Done;
         }
-        let n: u64 = bench.sections.iter().map(|it| it.len_without_system() as u64).sum();
+        let n = bench.n_without_system() as u64;
         let eligible = self.eligible(bench, n);
         let calls: u64 = eligible.iter().map(|it| it.calls).sum();
         let distance = eligible.first().map_or(0, |it| n - it.first);
@@ -63,7 +63,7 @@ impl Policy for SummarizeToolCalls {
         };
         let last = bench.sections() - 1;
         for (section, run) in runs(&eligible) {
-            bench.ask_pairs(who, section, run, section == last);
+            bench.ask_pairs_as(who, section, run, section == last);
         }
         Progress::Ask
     }
@@ -80,14 +80,17 @@ impl SummarizeToolCalls {
         let mut place = 0u64;
         for (section, state) in bench.sections.iter().enumerate() {
             place += u64::from(state.user.is_some());
-            for (pair, it) in state.pairs.iter().enumerate() {
+            let pairs = bench.pairs_of(state);
+            for (pair, it) in pairs.iter().enumerate() {
                 let first = place;
-                place += it.items.len() as u64;
-                let is_open = it.kind == BodyPairKind::RequestResponse
-                    && pair + 1 < state.pairs.len()
-                    && !bench.locked(section, pair);
-                if is_open && place <= old {
-                    eligible.push(Eligible { section, pair, first, calls: it.calls.into() });
+                place += it.len() as u64;
+                let is_open = place <= old
+                    && pair + 1 < pairs.len()
+                    && !bench.locked(section, pair)
+                    && bench.kind(it) == BodyPairKind::RequestResponse;
+                if is_open {
+                    let calls = bench.unreduced(bench.assistant(it)).tool_calls().count() as u64;
+                    eligible.push(Eligible { section, pair, first, calls });
                 }
             }
         }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use msg_core::{Diagnostic, Part, ToolResult};
+use msg_core::{Part, ToolResult};
 use serde::{Deserialize, Serialize};
 
 use super::{Policy, Progress};
 use crate::{
-    bench::{ToolOutput, Workbench},
-    codes,
+    bench::{Replacement, ToolOutput, Workbench},
+    outcome::EditKind,
     text::{MIN_CAP, truncate_output},
 };
 
@@ -52,16 +52,14 @@ impl Policy for TruncateToolOutput {
 
     fn step(&self, _at: u32, bench: &mut Workbench<'_>) -> Progress {
         let outputs = bench.outputs();
-        let same = |a: &ToolOutput, b: &ToolOutput| {
-            (a.section, a.pair, a.message) == (b.section, b.pair, b.message)
-        };
-        for group in outputs.chunk_by(same) {
+        for group in outputs.chunk_by(ToolOutput::same_message) {
             let texts: Vec<_> = group
                 .iter()
                 .filter_map(|it| self.shortened(bench, it).map(|text| (it.part, text)))
+                .map(|(part, text)| (part, bench.replacement(text)))
                 .collect();
             if !texts.is_empty() {
-                self.cut(bench, &group[0], texts);
+                self.cut(bench, &group[0], &texts);
             }
         }
         Progress::Done
@@ -77,22 +75,19 @@ impl Policy for TruncateToolOutput {
 }
 
 impl TruncateToolOutput {
-    fn cut(&self, bench: &mut Workbench<'_>, at: &ToolOutput, texts: Vec<(usize, String)>) {
-        let input = bench.sections[at.section].pairs[at.pair].items[at.message].input;
-        let tool = bench.tool_of(at).to_owned();
+    fn cut(&self, bench: &mut Workbench<'_>, at: &ToolOutput, texts: &[(usize, Replacement)]) {
         if bench.set_outputs(at, texts, self.include_last) {
-            let message = format!("a long output of {tool:?} was cut to its head and tail");
-            let edit = Diagnostic::info(codes::of("compact::tool-output-truncated"), message)
-                .at_message(input as usize)
-                .with_fix("left out its middle");
-            bench.note(edit);
+            let tool = bench.tool_of(at).into();
+            bench.note(bench.input_of(at), EditKind::Truncated { tool });
         }
     }
 
     fn shortened(&self, bench: &Workbench<'_>, at: &ToolOutput) -> Option<String> {
         let cap = self.cap(bench.tool_of(at))?;
-        let result = bench.output(at)?;
-        let text = only_text(result)?;
+        let text = match bench.output_text(at) {
+            Some(text) => text,
+            None => only_text(bench.output(at)?)?,
+        };
         (text.len() > cap)
             .then(|| truncate_output(&text, cap, usize::try_from(self.head_percent).unwrap_or(100)))
     }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use msg_chainast::{ChainAst, SeededIds};
 use msg_compact::{
-    Budget, Compaction, Compactor, Outcome, Pipeline, Plan, Step, SummaryError, SummaryRequest,
-    Tally, TokenCounter, Totals, Unit, compact_with,
+    Budget, CODES, Compaction, Compactor, Edit, Outcome, Pipeline, Plan, Step, SummaryError,
+    SummaryRequest, Tally, TokenCounter, Totals, Unit, compact_with,
 };
 use msg_core::{Message, Part, Role};
 
@@ -56,11 +56,7 @@ pub(crate) fn outcome_is_lawful(case: &Case<'_>) {
         Outcome::NotNeeded(it) => {
             assert_eq!(it.totals, recount(case, case.messages));
             assert_eq!(it.requests, asked);
-            assert!(
-                it.edits.iter().all(|it| it.severity != msg_core::Severity::Info),
-                "{:?}",
-                it.edits
-            );
+            assert!(!it.edits.iter().any(Edit::is_change), "{:?}", it.edits);
             let usable = case.budget.map(|it| it.usable().expect("it is valid"));
             assert!(usable.is_none_or(|it| case.cost(totals(case, case.messages)) <= it));
         }
@@ -84,19 +80,32 @@ pub(crate) fn outcome_is_lawful(case: &Case<'_>) {
 
 fn compaction_is_lawful(case: &Case<'_>, it: &Compaction) {
     let input = case.messages;
-    let output = it.plan.apply(input.to_vec()).expect("the plan is for this input");
+    let plan = it.plan(&case.tree(input)).expect("it is the tree that was compacted");
+    let output = it.apply(case.tree(input)).expect("it is the tree that was compacted");
     assert_ne!(output, input, "compacted into itself");
+    assert_eq!(plan.apply(input.to_vec()).as_ref(), Ok(&output), "the plan does something else");
     case.tree(&output);
     assert_eq!(it.before, recount(case, input));
     assert_eq!(it.after, recount(case, &output), "the numbers are not those of a recount");
     assert!(case.cost(it.after) <= case.cost(it.before), "it grew");
-    assert!(it.edits.iter().any(|it| it.severity == msg_core::Severity::Info), "no edit is named");
-    assert!(it.edits.is_sorted_by_key(|it| it.at.message), "edits out of order");
+    assert!(it.edits.iter().any(Edit::is_change), "no edit is named");
+    assert!(it.edits.is_sorted_by_key(Edit::message), "edits out of order");
+    it.edits.iter().for_each(edit_is_lawful);
     let differs = input.iter().zip(&output).take_while(|(a, b)| a == b).count();
     assert_eq!(it.first_changed, differs);
     protected_is_untouched(case, &output);
     ids_are_known(input, &output);
-    plan_is_lawful(&it.plan, input, &output);
+    plan_is_lawful(&plan, input, &output);
+}
+
+/// Law 5: an edit has a code of the table, at a message, with the severity and the sentence of one.
+fn edit_is_lawful(edit: &Edit) {
+    let info = CODES.iter().find(|it| it.code == edit.code()).expect("the code is in the table");
+    let diagnostic = edit.diagnostic();
+    assert_eq!(diagnostic.severity, info.severity);
+    assert_eq!(diagnostic.at.message, Some(edit.message()));
+    assert_eq!(diagnostic.fix.is_some(), edit.is_change());
+    assert!(!diagnostic.message.is_empty());
 }
 
 /// Law 3.
@@ -144,9 +153,9 @@ fn plan_is_lawful(plan: &Plan, input: &[Message], output: &[Message]) {
 /// was refused; the order of the answers changes nothing but ids.
 pub(crate) fn is_idempotent(case: &Case<'_>) {
     let (Outcome::Compacted(first), _) = case.run(case.messages) else { return };
-    let output = first.plan.apply(case.messages.to_vec()).expect("the plan is for this input");
+    let output = first.apply(case.tree(case.messages)).expect("it is the tree that was compacted");
     let (second, asked) = case.run(&output);
-    let refused = first.edits.iter().any(|it| it.severity == msg_core::Severity::Warning);
+    let refused = !first.edits.iter().all(Edit::is_change);
     match second {
         Outcome::NotNeeded(_) => assert!(refused || asked == 0, "asked again"),
         // A stage behind a refused request may have changed what the next run asks about.
@@ -186,7 +195,8 @@ pub(crate) fn order_of_answers_is_free(case: &Case<'_>) {
 /// An outcome with ids by order of appearance.
 fn shape(case: &Case<'_>, outcome: &Outcome) -> Option<Vec<Message>> {
     let Outcome::Compacted(it) = outcome else { return None };
-    let mut messages = it.plan.apply(case.messages.to_vec()).expect("the plan is for this input");
+    let mut messages =
+        it.apply(case.tree(case.messages)).expect("it is the tree that was compacted");
     let mut names = BTreeMap::new();
     let mut name = |id: &mut String| {
         let next = names.len();

@@ -2,8 +2,8 @@
 
 use msg_chainast::{ChainAst, SeededIds};
 use msg_compact::{
-    AnswerError, Budget, Compactor, Error, FloorPart, OnFailure, Outcome, Pipeline, PlanError,
-    Preset, RecordInfo, Reserve, Step, SummaryError, Tally, compact_with, count,
+    AnswerError, Budget, Compactor, Edit, Error, FloorPart, OnFailure, Outcome, Pipeline,
+    PlanError, Preset, RecordInfo, Reserve, Step, SummaryError, Tally, compact_with, count,
     policy::{ClearToolUses, SummarizeSections},
 };
 use msg_core::{LowerOptions, Message, ToolPart, Turn, TurnPart, lower};
@@ -126,9 +126,9 @@ fn failed_summaries_become_digests_where_that_is_asked() {
     let fail = |_: &_| Err(SummaryError::new("down"));
     let outcome = compact_with(&ast, &tally, None, &pipeline, &mut SeededIds::new(1), fail);
     let Outcome::Compacted(it) = outcome.unwrap() else { panic!("digests are smaller") };
-    let output = it.plan.apply(talk(3, 400)).unwrap();
+    let output = it.apply(ast).unwrap();
     assert!(output[2].text().contains("[digest made without a model]"));
-    let codes: Vec<_> = it.edits.iter().map(|it| it.code.as_str()).collect();
+    let codes: Vec<_> = it.edits.iter().map(Edit::code).collect();
     assert_eq!(codes.iter().filter(|it| **it == "compact::summary-failed").count(), 2);
     assert_eq!(codes.iter().filter(|it| **it == "compact::section-summarized").count(), 2);
 }
@@ -142,9 +142,13 @@ fn a_plan_is_refused_by_another_history_and_cannot_undo_what_it_does_not_hold() 
     let Outcome::Compacted(it) = outcome.unwrap() else { panic!("it is compacted") };
     let mut other = talk(3, 50);
     other[2] = Message::assistant("edited by somebody");
-    assert_eq!(it.plan.apply(other), Err(PlanError::Mismatch { message: 2 }));
-    let output = it.plan.apply(talk(3, 50)).unwrap();
-    assert_eq!(it.plan.without_removed().undo(output), Err(PlanError::NothingKept));
+    let plan = it.plan(&ast).unwrap();
+    assert_eq!(plan.apply(other), Err(PlanError::Mismatch { message: 2 }));
+    let output = plan.apply(talk(3, 50)).unwrap();
+    assert_eq!(plan.without_removed().undo(output), Err(PlanError::NothingKept));
+    let (longer, _) = tree(&talk(4, 50));
+    assert_eq!(it.plan(&longer), Err(PlanError::Mismatch { message: 7 }));
+    assert_eq!(it.apply(longer), Err(PlanError::Mismatch { message: 7 }));
 }
 
 #[test]
@@ -173,12 +177,12 @@ fn the_first_user_message_stays_verbatim_in_every_preset() {
         let ask = |_: &_| Ok("short".to_owned());
         let outcome =
             compact_with(&ast, &tally, Some(&budget), &pipeline, &mut SeededIds::new(1), ask);
-        let plan = match outcome.unwrap() {
-            Outcome::Compacted(it) => it.plan,
-            Outcome::CannotFit(it) => it.best.expect("something was reached").plan,
+        let compaction = match outcome.unwrap() {
+            Outcome::Compacted(it) => it,
+            Outcome::CannotFit(it) => *it.best.expect("something was reached"),
             Outcome::NotNeeded(_) => panic!("{} did nothing", preset.name()),
         };
-        let output = plan.apply(messages.clone()).unwrap();
+        let output = compaction.apply(ast.clone()).unwrap();
         assert_eq!(output[1].parts[0], messages[1].parts[0], "{}", preset.name());
     }
 }
@@ -206,7 +210,7 @@ fn compacted(turns: &[Turn], pipeline: &Pipeline) -> msg_compact::Plan {
     let ask = |_: &_| Ok("short".to_owned());
     let outcome = compact_with(&ast, &tally, None, pipeline, &mut SeededIds::new(1), ask);
     let Outcome::Compacted(it) = outcome.unwrap() else { panic!("it is compacted") };
-    it.plan
+    it.plan(&ast).unwrap()
 }
 
 #[test]

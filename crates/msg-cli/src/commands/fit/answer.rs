@@ -40,7 +40,7 @@ pub(crate) fn json(fitted: &Fitted, options: &FitOptions) -> Vec<u8> {
     if options.records {
         members = members.with("records", &records(fitted, options.best_effort));
     }
-    if let Some(plan) = fitted.plan().filter(|_| options.plan) {
+    if let Some(plan) = &fitted.plan {
         members = members.with("plan", plan);
     }
     members.finish()

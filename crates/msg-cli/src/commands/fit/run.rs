@@ -3,7 +3,7 @@
 use msg_chainast::{ChainAst, RepairOptions};
 use msg_compact::count::ToolSpec;
 use msg_compact::{
-    Compactor, Outcome, Plan, Step, SummaryRequest, Tally, TokenCounter, Totals, Unit,
+    Compaction, Compactor, Edit, Outcome, Plan, Step, SummaryRequest, Tally, TokenCounter, Totals, Unit,
 };
 use msg_core::{Diagnostic, Message, SeededIds};
 use serde::Deserialize;
@@ -19,6 +19,8 @@ pub(crate) struct Fitted {
     /// The history as it is now; the input's (after repair) where it cannot fit.
     pub(crate) messages: Vec<Message>,
     pub(crate) outcome: Outcome,
+    /// What was done, if that was asked for and something was.
+    pub(crate) plan: Option<Plan>,
     /// What was mended first.
     pub(crate) mended: Vec<Diagnostic>,
     /// What the input cost, if it was mended.
@@ -35,14 +37,6 @@ impl Fitted {
         !matches!(self.outcome, Outcome::CannotFit(_))
     }
 
-    /// The plan, if one was made.
-    pub(crate) fn plan(&self) -> Option<&Plan> {
-        match &self.outcome {
-            Outcome::Compacted(it) => Some(&it.plan),
-            Outcome::CannotFit(it) => it.best.as_ref().map(|it| &it.plan),
-            Outcome::NotNeeded(_) => None,
-        }
-    }
 
     /// What the history costs now.
     pub(crate) fn totals(&self, best_effort: bool) -> (Totals, Totals) {
@@ -50,10 +44,11 @@ impl Fitted {
         (self.input.unwrap_or(before), after)
     }
 
-    fn cut_from(&self) -> Option<usize> {
+    /// What was reached, whether it fits or not.
+    fn compaction(&self) -> Option<&Compaction> {
         match &self.outcome {
-            Outcome::Compacted(it) => Some(it.first_changed),
-            Outcome::CannotFit(it) => it.best.as_ref().map(|it| it.first_changed),
+            Outcome::Compacted(it) => Some(it),
+            Outcome::CannotFit(it) => it.best.as_deref(),
             Outcome::NotNeeded(_) => None,
         }
     }
@@ -73,11 +68,11 @@ impl Fitted {
     pub(crate) fn edits(&self, best_effort: bool) -> Vec<Diagnostic> {
         let mut edits = self.mended.clone();
         match &self.outcome {
-            Outcome::NotNeeded(it) => edits.extend(it.edits.iter().cloned()),
-            Outcome::Compacted(it) => edits.extend(it.edits.iter().cloned()),
+            Outcome::NotNeeded(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
+            Outcome::Compacted(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
             Outcome::CannotFit(it) => {
                 let best = it.best.iter().filter(|_| best_effort);
-                edits.extend(best.flat_map(|it| it.edits.iter().cloned()));
+                edits.extend(best.flat_map(|it| it.edits.iter().map(Edit::diagnostic)));
                 edits.push(it.diagnostic(self.unit));
             }
         }
@@ -156,9 +151,9 @@ fn run(
         let compactor = Compactor::plan(&ast, &tally, budget.as_ref(), &pipeline, &mut ids);
         drive(&mut compactor.map_err(|it| bad(it.to_string()))?)
     };
-    let messages = ast.into_messages();
     let mut fitted = Fitted {
-        messages,
+        messages: Vec::new(),
+        plan: None,
         outcome,
         mended,
         input,
@@ -166,26 +161,28 @@ fn run(
         limit: budget.as_ref().and_then(|it| it.usable().ok()),
         first_changed: None,
     };
-    fitted.finish(options.best_effort, original.as_deref());
+    fitted.finish(ast, options, original.as_deref());
     Ok(fitted)
 }
 
 impl Fitted {
-    /// Applies the plan where it counts.
-    fn finish(&mut self, best_effort: bool, original: Option<&[Message]>) {
-        let applies = match &self.outcome {
-            Outcome::Compacted(_) => true,
-            Outcome::CannotFit(_) => best_effort,
-            Outcome::NotNeeded(_) => false,
+    /// Makes the history, and the plan if one is wanted.
+    fn finish(&mut self, ast: ChainAst, options: &FitOptions, original: Option<&[Message]>) {
+        const SAME: &str = "because the tree is the one that was compacted";
+        let plan = self.compaction().filter(|_| options.plan);
+        self.plan = plan.map(|it| it.plan(&ast).expect(SAME));
+        let counts = self.fits() || options.best_effort;
+        let compaction = self.compaction().filter(|_| counts);
+        let cut_from = compaction.map(|it| it.first_changed);
+        let messages = match compaction {
+            Some(it) => it.apply(ast).expect(SAME),
+            None => ast.into_messages(),
         };
-        if let Some(plan) = self.plan().filter(|_| applies).cloned() {
-            let messages = std::mem::take(&mut self.messages);
-            self.messages = plan.apply(messages).expect("because the plan was made for these messages");
-        }
         self.first_changed = match original {
-            Some(original) => difference(original, &self.messages),
-            None => self.cut_from().filter(|_| applies),
+            Some(original) => difference(original, &messages),
+            None => cut_from,
         };
+        self.messages = messages;
     }
 }
 

@@ -180,7 +180,7 @@ impl<'a> Gatherer<'a> {
                     ("tool-call", Some(it.name.clone()), texts)
                 }
                 Part::ToolResult(it) => {
-                    let (name, tokens) = self.result(it, None);
+                    let (name, tokens) = self.result(it);
                     ("tool-result", Some(name), tokens)
                 }
                 Part::Image(_) => ("image", None, self.image(part)),
@@ -200,7 +200,7 @@ impl<'a> Gatherer<'a> {
         let mut tool = None;
         let mut tokens = 0;
         for result in message.tool_results() {
-            let (name, content) = self.result(result, None);
+            let (name, content) = self.result(result);
             tool.get_or_insert(name);
             tokens += content;
         }
@@ -210,10 +210,10 @@ impl<'a> Gatherer<'a> {
     }
 
     /// Counts a result to its tool: its call's, without a call its own.
-    fn result(&mut self, result: &ToolResult, message: Option<u64>) -> (String, u64) {
+    fn result(&mut self, result: &ToolResult) -> (String, u64) {
         let called = self.names.get(&result.call_id).cloned();
         let name = called.unwrap_or_else(|| result.name.clone().unwrap_or_default());
-        let tokens = self.counter.tool_output(result, message);
+        let tokens = self.counter.tool_output(result);
         let tool = self.tool(&name);
         tool.results += 1;
         tool.bytes += result.size() as u64;

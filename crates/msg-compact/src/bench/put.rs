@@ -1,0 +1,127 @@
+//! Putting new pairs and sections in the place of old ones. All that a step replaces is put at once,
+//! so that a step costs one pass over what it touches.
+
+use std::ops::Range;
+
+use msg_core::Message;
+
+use super::{Change, Item, Merge, PairState, SectionState, Workbench, item::index};
+use crate::tally::Cost;
+
+/// The messages of a pair that is not in the chain yet.
+pub(super) struct NewPair {
+    pub(super) messages: Vec<Message>,
+    /// What each of them costs.
+    pub(super) costs: Vec<Cost>,
+    /// The first input message that it stands for.
+    pub(super) input: u32,
+}
+
+/// New pairs of one section, each in the place of the pairs of a range that are not pinned; ranges in
+/// order, apart from each other.
+pub(super) struct NewPairs {
+    section: usize,
+    replaced: Vec<(Range<usize>, NewPair)>,
+}
+
+/// A section in the place of those of a range that are not pinned.
+pub(super) struct NewSection {
+    pub(super) old: Range<usize>,
+    pub(super) merge: Merge,
+    pub(super) user: Option<u32>,
+    pub(super) new: NewPair,
+}
+
+impl NewPairs {
+    pub(super) fn add(list: &mut Vec<Self>, section: usize, old: Range<usize>, new: NewPair) {
+        match list.last_mut().filter(|it| it.section == section) {
+            Some(last) => last.replaced.push((old, new)),
+            None => list.push(Self { section, replaced: vec![(old, new)] }),
+        }
+    }
+}
+
+impl Workbench<'_> {
+    /// Puts a pair's messages on the list of items.
+    pub(super) fn add_pair(&mut self, new: NewPair) -> PairState {
+        let first = self.items.len();
+        let cost = new.costs.iter().copied().sum();
+        for (message, cost) in new.messages.into_iter().zip(new.costs) {
+            let change = Some(self.changed(Change::New(message.into())));
+            self.items.push(Item { input: new.input, change, cost });
+        }
+        let pair = PairState::new(first..self.items.len(), cost);
+        PairState { made: true, cut: true, ..pair }
+    }
+
+    /// Puts new pairs in the places of old ones of a section; pinned ones stand behind the new pair
+    /// of their range. A range gives way to no more pairs than it had, so the list is filled from its
+    /// start while it is read.
+    pub(super) fn put_pairs(&mut self, pairs: NewPairs) {
+        let span = self.sections[pairs.section].pairs();
+        let (mut read, mut write) = (span.start, span.start);
+        for (old, new) in pairs.replaced {
+            let old = span.start + old.start..span.start + old.end;
+            self.pair_states.copy_within(read..old.start, write);
+            write += old.start - read;
+            read = old.end;
+            let (pinned, gone): (Vec<PairState>, Vec<PairState>) =
+                self.pair_states[old].iter().partition(|it| it.pinned);
+            let new = self.add_pair(new);
+            self.sum = self.sum - gone.iter().map(|it| it.cost).sum() + new.cost;
+            for pair in std::iter::once(new).chain(pinned) {
+                self.pair_states[write] = pair;
+                write += 1;
+            }
+        }
+        self.pair_states.copy_within(read..span.end, write);
+        write += span.end - read;
+        self.sections[pairs.section].set_pairs(span.start..write);
+    }
+
+    /// Puts new sections in the places of old ones; ranges in order, apart from each other. Pinned
+    /// sections stand behind the new one of their range.
+    pub(super) fn put_sections(&mut self, sections: Vec<NewSection>) {
+        if sections.is_empty() {
+            return;
+        }
+        let mut old = std::mem::take(&mut self.sections).into_iter();
+        let mut read = 0;
+        for it in sections {
+            self.sections.extend(old.by_ref().take(it.old.start - read));
+            read = it.old.end;
+            let mut range: Vec<SectionState> = old.by_ref().take(it.old.len()).collect();
+            // The system message leads, whichever section comes first now.
+            let system = range.iter_mut().find_map(|it| it.system.take());
+            let cut = range.first().is_some_and(|it| it.cut);
+            let (pinned, gone): (Vec<_>, Vec<_>) = range.into_iter().partition(|it| it.pinned);
+            let merged = self.merged(it, &gone);
+            self.sections.push(SectionState { system, cut, ..merged });
+            self.sections.extend(pinned);
+        }
+        self.sections.extend(old);
+    }
+
+    fn merged(&mut self, it: NewSection, gone: &[SectionState]) -> SectionState {
+        let cost: Cost = gone.iter().map(|it| self.cost_without_system(it)).sum();
+        let place = self.pair_states.len();
+        let pair = self.add_pair(it.new);
+        self.pair_states.push(pair);
+        self.sum = self.sum - cost + self.cost_at(it.user) + pair.cost;
+        if it.merge == Merge::AllUsers {
+            let users = gone.iter().filter_map(|it| it.user).collect();
+            self.merged_users = Some((self.sections.len(), users));
+        }
+        let mut merged = SectionState { user: it.user, ..SectionState::default() };
+        merged.set_pairs(place..place + 1);
+        merged
+    }
+
+    /// Puts a message in the place of a section's user message.
+    pub(super) fn put_user(&mut self, section: usize, user: Message, input: usize) {
+        let new = self.made(user, index(input));
+        let old = self.cost_at(self.sections[section].user);
+        self.sum = self.sum - old + new.cost;
+        self.sections[section].user = Some(self.add_item(new));
+    }
+}

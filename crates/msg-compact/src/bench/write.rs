@@ -1,0 +1,114 @@
+//! What a policy of somebody else's may change (CP-2, CP-3): each call checks that the unit is not
+//! locked and the place one where the chain stays valid, and refuses otherwise.
+
+use std::ops::Range;
+
+use super::{Form, Merge, PairTarget, ToolOutput, Workbench, ask::Target, window::Kept};
+use crate::{outcome::EditKind, policy::PREFIX_CONTENT};
+
+impl Workbench<'_> {
+    /// Whether the chain may be cut before a pair; for pair 0, before its section.
+    pub fn is_cut(&self, section: usize, pair: usize) -> bool {
+        match (self.sections.get(section), pair) {
+            (Some(it), 0) => section > 0 && it.cut,
+            (Some(_), _) => self.pair(section, pair).is_some_and(|it| it.cut),
+            (None, _) => false,
+        }
+    }
+
+    /// Asks for one summary of the pairs of a range that are not pinned. Requests of one step are made
+    /// in the order of the chain, apart from each other; the step then gives
+    /// [`Progress::Ask`](crate::Progress::Ask).
+    ///
+    /// Refused (false) where the range is empty or holds the chain's last pair, for a part of an
+    /// earlier section that holds its last pair, in a pinned section, and where no answer could be
+    /// smaller than what is there.
+    pub fn ask_pairs(&mut self, section: usize, pairs: Range<usize>, form: Form) -> bool {
+        let n_pairs = self.pairs(section);
+        let is_last_section = section + 1 == self.sections.len();
+        let ends_whole = pairs.end < n_pairs || !is_last_section && pairs.start == 0;
+        let fits = pairs.start < pairs.end && pairs.end <= n_pairs && ends_whole;
+        if !fits || self.sections[section].pinned || !self.is_behind_asks(section, pairs.start) {
+            return false;
+        }
+        let who = self.who("compact::pairs-summarized", form);
+        self.has_pairs_to_ask(section, pairs.clone())
+            && self.ask_pairs_as(who, section, pairs, is_last_section)
+    }
+
+    /// Asks for one summary that makes one section of those in a range that are not pinned. As
+    /// [`Workbench::ask_pairs`] else; the last section is never part of it.
+    pub fn ask_sections(&mut self, sections: Range<usize>, merge: Merge, form: Form) -> bool {
+        let fits = sections.start < sections.end && sections.end < self.sections.len();
+        if !fits || !self.is_behind_asks(sections.start, 0) {
+            return false;
+        }
+        let who = self.who("compact::sections-merged", form);
+        self.ask_sections_as(who, sections, merge)
+    }
+
+    /// Sets the content of a tool result to another text. Refused (false) for a locked pair, and where
+    /// that would not lower the cost.
+    pub fn set_output(&mut self, at: &ToolOutput, text: &str) -> bool {
+        if self.output(at).is_none() {
+            return false;
+        }
+        let new = self.replacement(text);
+        let placeholder = new.text.clone();
+        let done = self.set_outputs(at, &[(at.part, new)], false);
+        if done {
+            let code = "compact::tool-output-pruned";
+            self.note(self.input_of(at), EditKind::Replaced { code, placeholder });
+        }
+        done
+    }
+
+    /// Takes reasoning and call signatures out of a pair's assistant message. Refused (false) in the
+    /// last section, where providers check signatures, for a locked pair, and where that would not
+    /// lower the cost.
+    pub fn drop_reasoning(&mut self, section: usize, pair: usize) -> bool {
+        let Some(state) = self.pair(section, pair) else { return false };
+        let old = *self.assistant(state);
+        let is_free = section + 1 < self.sections.len() && !self.locked(section, pair);
+        let new = self.cost_without_reasoning(section, pair).filter(|_| is_free);
+        let Some(cost) = new.filter(|it| self.unit.of(*it) < self.unit.of(old.cost)) else {
+            return false;
+        };
+        self.put_without_reasoning(section, pair, cost);
+        self.note(old.input, EditKind::ReasoningDropped);
+        true
+    }
+
+    /// Drops what stands before a section (pair 0), or before a pair of the last section with all
+    /// sections before it; pinned units stay, and so does the first user message with a note, if it
+    /// is pinned. Refused (false) where the chain may not be cut, and where that would not lower the
+    /// cost.
+    pub fn drop_before(&mut self, section: usize, pair: usize) -> bool {
+        let is_inside = section + 1 == self.sections.len();
+        if !self.is_cut(section, pair) || pair > 0 && !is_inside {
+            return false;
+        }
+        let kept = Kept { first_pair: pair, first_section: section };
+        if self.cost_of_kept(&kept) >= self.total() {
+            return false;
+        }
+        self.drop_all_but(&kept);
+        true
+    }
+
+    fn who(&self, code: &'static str, form: Form) -> PairTarget<'static> {
+        PairTarget { policy: self.policy, code, form, prefix: PREFIX_CONTENT }
+    }
+
+    /// Whether a place stands behind all that was asked about in this step.
+    fn is_behind_asks(&self, section: usize, pair: usize) -> bool {
+        match self.asks.last().map(|it| &it.target) {
+            None => true,
+            Some(Target::Pairs { section: last, pairs, .. }) => {
+                section > *last || section == *last && pair >= pairs.end
+            }
+            Some(Target::Sections { sections, .. }) => section >= sections.end,
+            Some(Target::Users { .. }) => false,
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The text that takes the place of an old tool output (CP-31, CP-32), and which outputs may give way to
+//! it.
+
+use crate::{
+    bench::{Replacement, ToolOutput, Workbench},
+    outcome::EditKind,
+};
+
+/// The placeholder of a pruned output.
+pub(crate) const PRUNED: &str = "[Output pruned to save context space]";
+/// The placeholder of a cleared output (CP-32).
+pub(crate) const CLEARED: &str = "[Old tool result content cleared]";
+
+/// A placeholder, counted once for all outputs.
+pub(super) struct Placeholder {
+    text: Replacement,
+    /// What it costs in the unit in use.
+    pub(super) cost: u64,
+    /// What the default placeholders cost.
+    defaults: [u64; 2],
+}
+
+impl Placeholder {
+    pub(super) fn new(bench: &Workbench<'_>, text: &str) -> Self {
+        let defaults = [PRUNED, CLEARED].map(|it| bench.text_cost(it));
+        Self { text: bench.replacement(text), cost: bench.text_cost(text), defaults }
+    }
+
+    /// Whether an output may become the placeholder: it is not locked, costs more, is no placeholder
+    /// already, and its tool is not one of these.
+    pub(super) fn may_replace(
+        &self,
+        bench: &Workbench<'_>,
+        output: &ToolOutput,
+        kept_tools: &[String],
+    ) -> bool {
+        output.cost > self.cost
+            && !bench.locked(output.section, output.pair)
+            && !self.is_default(bench, output)
+            && (kept_tools.is_empty() || !kept_tools.iter().any(|it| it == bench.tool_of(output)))
+    }
+
+    /// Whether an output is a default placeholder. Only an output of that cost is looked at.
+    fn is_default(&self, bench: &Workbench<'_>, output: &ToolOutput) -> bool {
+        self.defaults.contains(&output.cost)
+            && bench.output_text(output).is_some_and(|it| it == PRUNED || it == CLEARED)
+    }
+
+    /// Puts the placeholder in the place of outputs; one edit a message.
+    pub(super) fn replace(
+        &self,
+        bench: &mut Workbench<'_>,
+        outputs: &[ToolOutput],
+        code: &'static str,
+    ) {
+        for group in outputs.chunk_by(ToolOutput::same_message) {
+            let texts: Vec<_> = group.iter().map(|it| (it.part, self.text.clone())).collect();
+            if bench.set_outputs(&group[0], &texts, false) {
+                let placeholder = self.text.text.clone();
+                bench.note(bench.input_of(&group[0]), EditKind::Replaced { code, placeholder });
+            }
+        }
+    }
+}
