@@ -48,7 +48,7 @@ impl ChainAst {
     /// first, and of each pair but the first of its section, whose header stays. What a cut leaves is a
     /// valid chain, and one that the profile accepts if it accepted the whole.
     ///
-    /// One pass to begin with, then O(1) each.
+    /// The current turn is looked at first; then O(1) each.
     ///
     /// ```
     /// use msg_chainast::{ChainAst, testing::chain_with_multiple_sections};
@@ -120,7 +120,7 @@ struct Survey {
     has_lead: bool,
     /// Where the current turn begins.
     turn_start: usize,
-    /// The last message that a provider may check the signatures of.
+    /// The last message of the current turn that a provider may check the signatures of.
     last_signed: Option<usize>,
     /// The last section with a user message.
     last_user: Option<usize>,
@@ -134,10 +134,14 @@ impl Survey {
             last_signed: None,
             last_user: chain.sections.iter().rposition(|it| it.header.user.is_some()),
         };
-        for (at, message) in chain.messages().enumerate() {
+        let mut at = chain.sizes.messages;
+        for message in backwards(chain) {
+            at -= 1;
             if begins_turn(message) {
                 survey.turn_start = at;
-            } else if is_signed(message) {
+                break;
+            }
+            if survey.last_signed.is_none() && is_signed(message) {
                 survey.last_signed = Some(at);
             }
         }
@@ -149,6 +153,15 @@ impl Survey {
         let splits_turn = inside && self.last_signed.is_some_and(|it| it >= message_index);
         CutPoint { section, pair, message_index, splits_turn }
     }
+}
+
+/// The messages of a chain from its end.
+fn backwards(chain: &ChainAst) -> impl Iterator<Item = &Message> {
+    chain.sections.iter().rev().flat_map(|section| {
+        let pairs = section.body.iter().rev();
+        let body = pairs.flat_map(|it| it.tools.iter().rev().chain([&it.assistant]));
+        body.chain(&section.header.user).chain(&section.header.system)
+    })
 }
 
 /// What a section's cut points have to fulfil.
