@@ -26,7 +26,7 @@ pub(super) fn print(workspace: &Workspace, prefix: &str) -> Res {
         return Err("nothing was measured: cargo xtask bench".into());
     }
     for (group, mut rows) in groups {
-        rows.sort_by(|a, b| natural(&a.name).cmp(&natural(&b.name)));
+        rows.sort_by_key(|it| natural(&it.name));
         println!("{}", table(&group, &rows));
     }
     Ok(())
