@@ -160,7 +160,7 @@ fn backwards(chain: &ChainAst) -> impl Iterator<Item = &Message> {
     chain.sections.iter().rev().flat_map(|section| {
         let pairs = section.body.iter().rev();
         let body = pairs.flat_map(|it| it.tools.iter().rev().chain([&it.assistant]));
-        body.chain(&section.header.user).chain(&section.header.system)
+        body.chain(section.header.user()).chain(section.header.system())
     })
 }
 
