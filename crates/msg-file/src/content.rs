@@ -312,54 +312,6 @@ fn streams(body: &[u8], stdout_open: bool, stderr_open: bool) -> Streams {
     Streams { stdout: text(&all[0]), stderr: text(&all[1]), text: text(without_edges(&all[2])) }
 }
 
-/// Whether `text` is a date and time of RFC 3339 (MF-25).
-pub(crate) fn is_rfc3339(text: &str) -> bool {
-    let b = text.as_bytes();
-    let number = |range: std::ops::Range<usize>| -> Option<u32> {
-        let digits = b.get(range)?;
-        digits
-            .iter()
-            .all(u8::is_ascii_digit)
-            .then(|| digits.iter().fold(0, |n, d| n * 10 + u32::from(d - b'0')))
-    };
-    let fields = (|| {
-        let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
-        let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
-        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let days = match month {
-            2 => 28 + u32::from(leap),
-            4 | 6 | 9 | 11 => 30,
-            1..=12 => 31,
-            _ => 0,
-        };
-        let marks = b[4] == b'-'
-            && b[7] == b'-'
-            && matches!(b[10], b'T' | b't' | b' ')
-            && b[13] == b':'
-            && b[16] == b':';
-        Some(marks && (1..=days).contains(&day) && hour < 24 && minute < 60 && second < 61)
-    })();
-    if fields != Some(true) {
-        return false;
-    }
-    let mut at = 19;
-    if b.get(at) == Some(&b'.') {
-        let n = b[at + 1..].iter().take_while(|c| c.is_ascii_digit()).count();
-        if n == 0 {
-            return false;
-        }
-        at += 1 + n;
-    }
-    match &b[at..] {
-        [b'Z' | b'z'] => true,
-        [b'+' | b'-', _, _, b':', _, _] => {
-            number(at + 1..at + 3).is_some_and(|h| h < 24)
-                && number(at + 4..at + 6).is_some_and(|m| m < 60)
-        }
-        _ => false,
-    }
-}
-
 /// Whether an `output_file` stays in its folder (MF-24): relative, no `..`, no `~`, no drive, not empty.
 pub(crate) fn stays_in_folder(path: &str) -> bool {
     let drive =
@@ -386,23 +338,6 @@ mod tests {
         assert_eq!(code_block(b"a\nb").code, "a\nb");
         let open = code_block(b"```sh\nls");
         assert_eq!((open.code.as_str(), open.fence), ("ls", FenceState::Open));
-    }
-
-    #[test]
-    fn times() {
-        for t in ["2025-05-30T00:00:00+08:00", "2024-02-29t23:59:60.123Z", "2025-01-01 00:00:00z"] {
-            assert!(is_rfc3339(t), "{t}");
-        }
-        for t in [
-            "",
-            "2025-02-29T00:00:00Z",
-            "2025-05-30",
-            "2025-05-30T24:00:00Z",
-            "2025-05-30T00:00:00",
-            "2025-05-30T00:00:00.Z",
-        ] {
-            assert!(!is_rfc3339(t), "{t}");
-        }
     }
 
     #[test]

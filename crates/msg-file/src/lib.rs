@@ -61,6 +61,7 @@ mod codes;
 mod diag;
 mod error;
 mod limits;
+mod time;
 
 pub use agents::{Agent, AgentConfig, AgentKind};
 pub use append::{Placed, append_to};
@@ -84,4 +85,5 @@ pub use render::{NewCell, Place, render};
 pub use run_result::{RunResult, run_cells};
 pub use scan::{Head, scan};
 pub use span::Span;
+pub use time::rfc3339;
 pub use to_cells::{Entry, ToCells, append_entries, cells_of, set_default_cell};

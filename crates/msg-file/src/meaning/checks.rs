@@ -1,9 +1,10 @@
 //! What is odd about single cells once they are understood (MF-21, MF-22, MF-24, MF-25).
 
 use crate::cell::Cell;
-use crate::content::{Encoding, FenceState, is_rfc3339, stays_in_folder};
+use crate::content::{Encoding, FenceState, stays_in_folder};
 use crate::diag::Findings;
 use crate::kinds::CellKind;
+use crate::time::is_rfc3339;
 
 pub(super) fn checks(cells: &[Cell], found: &mut Findings) {
     for cell in cells {

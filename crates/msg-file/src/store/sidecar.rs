@@ -4,6 +4,7 @@
 //! does not check is as good as empty.
 
 use super::disk::hash;
+use crate::time::rfc3339;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -111,7 +112,8 @@ fn print(content: &Content) -> Vec<u8> {
     use std::sync::OnceLock;
     static HOST: OnceLock<String> = OnceLock::new();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    let mut head = format!("{MAGIC}\t{}\t{}\t{now}", std::process::id(), HOST.get_or_init(host));
+    let (host, now) = (HOST.get_or_init(host), rfc3339(now));
+    let mut head = format!("{MAGIC}\t{}\t{host}\t{now}", std::process::id());
     head.push_str(&format!("\t{}", content.largest));
     match &content.last {
         Some(last) => {
