@@ -27,7 +27,7 @@ const LIBRARIES: &[&str] =
 pub(crate) const LAYERS: &[Room] = &[
     room("msg-core", 0, &[], TESTKIT, 9),
     room("msg-xml", 1, &["msg-core"], TESTKIT, 14),
-    room("msg-chainast", 1, &["msg-core"], TESTKIT, 13),
+    room("msg-chainast", 1, &["msg-core"], TESTKIT, 15),
     room("msg-openai", 1, &["msg-core"], TESTKIT, 13),
     room("msg-file", 2, &["msg-core", "msg-xml"], TESTKIT, 0),
     room("msg-compact", 2, &["msg-chainast", "msg-core"], TESTKIT, 0),

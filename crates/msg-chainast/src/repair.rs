@@ -1,7 +1,6 @@
 //! Repair: a valid chain of any list of messages, and every edit that made it so (CA-24).
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use msg_core::{Diagnostic, IdSource, Message};
 
 use crate::{
@@ -51,7 +50,7 @@ impl ChainAst {
             None if !plan.mends => ChainAst::build(messages),
             profile => {
                 let mended = mend_for(messages, plan, options, profile, ids, &mut report);
-                ChainAst::build(mended.into_iter().map(|it| it.message).collect())
+                ChainAst::build(mended)
             }
         };
         span.record("sections", chain.sections().len());

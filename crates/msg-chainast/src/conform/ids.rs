@@ -1,7 +1,6 @@
 //! Step 14: the ids of calls.
 
-use std::collections::{HashMap, HashSet};
-
+use hashbrown::{HashMap, HashSet};
 use msg_core::{IdSource, Part};
 
 use super::{Breach, Conform};
@@ -32,6 +31,7 @@ impl Conform<'_> {
                 index += 1;
             }
         }
+        drop(seen);
         if !wrong.is_empty() {
             self.replace_ids(wrong, ids);
         }

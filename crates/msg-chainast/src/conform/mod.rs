@@ -10,8 +10,9 @@ mod reasoning;
 mod roles;
 mod split;
 
-use std::{borrow::Cow, collections::HashMap, ops::Range};
+use std::{borrow::Cow, ops::Range};
 
+use hashbrown::HashMap;
 use msg_core::{Code, Diagnostic, IdSource, Part, Role, Severity};
 
 pub(crate) use reasoning::twins;
@@ -48,7 +49,7 @@ impl ChainAst {
         let items = messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)).collect();
         let (items, mut report) = conform(items, profile, ids, &HashMap::new());
         report.sort_by_key(position);
-        *self = ChainAst::build(items.into_iter().map(|it| it.message).collect());
+        *self = ChainAst::build(items);
         span.record("sections", self.sections().len());
         span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
         report

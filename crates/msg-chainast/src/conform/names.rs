@@ -1,7 +1,6 @@
 //! Steps 3 to 5: the names of tools, of results, of messages.
 
-use std::collections::{HashMap, HashSet};
-
+use hashbrown::{HashMap, HashSet};
 use msg_core::Part;
 
 use super::{Breach, Conform};

@@ -1,7 +1,6 @@
 //! Step 13: messages with more calls than a provider takes.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use msg_core::{Message, Part, Role};
 
 use super::{Breach, Conform};

@@ -1,33 +1,29 @@
 //! Where the calls and results of an id stand, for edits and lookups (CA-43, CA-44).
 //!
 //! Built when it is first asked for, kept right by the edits that follow, and forgotten by those that
-//! move calls.
+//! move calls. It owns no id: a lookup compares with the id in the tree, so that a call costs a place of
+//! 24 bytes and a number in the table.
 
-use std::{collections::HashMap, sync::OnceLock};
+use std::{hash::BuildHasher, sync::OnceLock};
 
-use super::places::Places;
-use crate::tree::{BodyPair, Links, Section};
+use hashbrown::{DefaultHashBuilder, HashTable};
+use msg_core::ToolResult;
+
+use super::entry::Entry;
+use crate::tree::{BodyPair, CallRef, Links, Section};
 
 /// The index of a tree. A copy of a tree builds its own.
 #[derive(Debug, Default)]
 pub(crate) struct EditIndex(OnceLock<Ids>);
 
-/// Places by id. Nothing depends on the order of the map.
+/// Places by id. Nothing depends on the order of the table, and its hashes are seeded, since ids come from
+/// outside.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
-    entry_of: HashMap<Box<str>, u32>,
+    hashes: DefaultHashBuilder,
+    /// Indices of entries, by the hash of the id.
+    table: HashTable<u32>,
     entries: Vec<Entry>,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Entry {
-    /// All results of this id, in chain order.
-    results: Places<ResultPlace>,
-    /// Calls without a result: pairs in chain order, the calls of a pair in reverse, so that the last is
-    /// the one that the next result answers.
-    pending: Places<CallPlace>,
-    /// The newest call that has a result, and the result.
-    answered: Option<(CallPlace, ResultPlace)>,
 }
 
 /// A call: section, pair, part.
@@ -68,9 +64,11 @@ impl EditIndex {
         self.0.get_mut().expect("because it was just built")
     }
 
-    /// The index, if it was built.
-    pub(crate) fn built(&mut self) -> Option<&mut Ids> {
-        self.0.get_mut()
+    /// Takes in a pair that was added to a section, if the index was built.
+    pub(crate) fn add_pair(&mut self, sections: &[Section], section: usize, pair: usize) {
+        if let Some(ids) = self.0.get_mut() {
+            ids.add_pair(sections, (section as u32, pair as u32), &mut Scratch::default());
+        }
     }
 
     /// Forgets everything: calls have moved.
@@ -85,85 +83,125 @@ impl Clone for EditIndex {
     }
 }
 
+/// Lists that are used again for each pair.
+#[derive(Default)]
+struct Scratch<'a> {
+    calls: Vec<CallRef<'a>>,
+    answered: Vec<bool>,
+}
+
 impl Ids {
     fn of(sections: &[Section]) -> Self {
         let pairs = || sections.iter().flat_map(Section::body);
         let n_calls = pairs().map(|it| it.assistant().tool_calls().count()).sum();
-        let mut ids =
-            Ids { entry_of: HashMap::with_capacity(n_calls), entries: Vec::with_capacity(n_calls) };
+        let mut ids = Ids {
+            hashes: DefaultHashBuilder::default(),
+            table: HashTable::with_capacity(n_calls),
+            entries: Vec::with_capacity(n_calls),
+        };
+        let mut scratch = Scratch::default();
         for (section, it) in sections.iter().enumerate() {
-            for (pair, it) in it.body().iter().enumerate() {
-                ids.add_pair(section as u32, pair as u32, it);
+            for pair in 0..it.body().len() {
+                ids.add_pair(sections, (section as u32, pair as u32), &mut scratch);
             }
         }
         ids
     }
 
     /// The places of the results of an id, in chain order.
-    pub(crate) fn results(&self, id: &str) -> &[ResultPlace] {
-        let entry = self.entry_of.get(id).map(|it| &self.entries[*it as usize]);
-        entry.map_or(&[], |it| it.results.as_slice())
+    pub(crate) fn results<'s>(
+        &'s self,
+        sections: &[Section],
+        id: &str,
+    ) -> impl Iterator<Item = ResultPlace> + use<'s> {
+        let entry = self.find(sections, id).map(|at| &self.entries[at as usize]);
+        entry.into_iter().flat_map(Entry::results)
     }
 
     /// Where a new result of this id goes.
-    pub(crate) fn target(&self, id: &str) -> Option<Target> {
-        let at = *self.entry_of.get(id)?;
+    pub(crate) fn target(&self, sections: &[Section], id: &str) -> Option<Target> {
+        let at = self.find(sections, id)?;
         let entry = &self.entries[at as usize];
-        let pending = entry.pending.as_slice().last().map(|it| Target::Pending(*it, at));
-        pending.or_else(|| entry.answered.map(|it| Target::Answered(it.1)))
+        let pending = entry.next_pending().map(|it| Target::Pending(it, at));
+        pending.or_else(|| entry.last_answer().map(Target::Answered))
     }
 
     /// Remembers that the pending call on which [`Ids::target`] fell has this result now.
     pub(crate) fn answer(&mut self, entry: u32, result: ResultPlace) {
-        let entry = &mut self.entries[entry as usize];
-        if let Some(call) = entry.pending.pop() {
-            entry.set_answered(call, result);
-        }
-        entry.results.insert(result, |it| *it);
+        self.entries[entry as usize].answer(result);
     }
 
-    /// Takes in a pair that was added to a section.
-    pub(crate) fn add_pair(&mut self, section: u32, pair: u32, it: &BodyPair) {
-        let calls = it.calls();
-        let mut links = Links::new(&calls);
-        let mut answered = vec![None; calls.len()];
+    /// Takes in a pair.
+    fn add_pair<'a>(
+        &mut self,
+        sections: &'a [Section],
+        (section, pair): (u32, u32),
+        scratch: &mut Scratch<'a>,
+    ) {
+        let it = &sections[section as usize].body()[pair as usize];
+        let Scratch { calls, answered } = scratch;
+        calls.clear();
+        calls.extend(it.calls());
+        answered.clear();
+        answered.resize(calls.len(), false);
+        let place = |call: &CallRef<'_>| CallPlace { section, pair, part: call.part() as u32 };
+        let mut links = Links::new(calls);
         for ((message, part), result) in it.results() {
-            let place = ResultPlace { section, pair, message, part };
-            self.entry(&result.call_id).results.insert(place, |it| *it);
-            if let Some(call) = links.take(&calls, &result.call_id) {
-                answered[call] = Some(place);
-            }
+            let stands = ResultPlace { section, pair, message, part };
+            let call = links.take(calls, &result.call_id);
+            let entry = match call {
+                Some(call) => {
+                    answered[call] = true;
+                    Entry::answered(place(&calls[call]), stands)
+                }
+                None => Entry::unmatched(stands),
+            };
+            self.add(sections, &result.call_id, entry);
         }
-        for (call, result) in calls.iter().zip(answered).rev() {
-            let place = CallPlace { section, pair, part: call.part() as u32 };
-            let entry = self.entry(&call.id);
-            match result {
-                Some(result) => entry.set_answered(place, result),
-                None => entry
-                    .pending
-                    .insert(place, |it| (it.section, it.pair, std::cmp::Reverse(it.part))),
+        // Of one id in one pair, the last to be added is the next to be answered: the first call.
+        for (call, answered) in calls.iter().zip(answered).rev() {
+            if !*answered {
+                self.add(sections, &call.id, Entry::pending(place(call)));
             }
         }
     }
 
-    fn entry(&mut self, id: &str) -> &mut Entry {
-        let at = match self.entry_of.get(id) {
-            Some(at) => *at as usize,
+    /// Adds what is known of an id to what was known before.
+    fn add(&mut self, sections: &[Section], id: &str, entry: Entry) {
+        match self.find(sections, id) {
+            Some(at) => self.entries[at as usize].join(entry),
             None => {
-                let at = self.entries.len();
-                self.entry_of.insert(id.into(), at as u32);
-                self.entries.push(Entry::default());
-                at
+                let at = self.entries.len() as u32;
+                self.entries.push(entry);
+                let (hashes, entries) = (&self.hashes, &self.entries);
+                let hash_of = |at: &u32| hashes.hash_one(id_of(sections, &entries[*at as usize]));
+                self.table.insert_unique(hashes.hash_one(id), at, hash_of);
             }
-        };
-        &mut self.entries[at]
+        }
+    }
+
+    fn find(&self, sections: &[Section], id: &str) -> Option<u32> {
+        let bears_id = |at: &u32| id_of(sections, &self.entries[*at as usize]) == id;
+        self.table.find(self.hashes.hash_one(id), bears_id).copied()
     }
 }
 
-impl Entry {
-    fn set_answered(&mut self, call: CallPlace, result: ResultPlace) {
-        if self.answered.is_none_or(|it| it.0 <= call) {
-            self.answered = Some((call, result));
-        }
-    }
+/// The id that an entry is about, as a call or a result in the tree bears it.
+fn id_of<'a>(sections: &'a [Section], entry: &Entry) -> &'a str {
+    let pair = |section: u32, pair: u32| &sections[section as usize].body()[pair as usize];
+    let (call, result) = entry.bearer();
+    let of_call = call.and_then(|at| {
+        let part = pair(at.section, at.pair).assistant().parts.get(at.part as usize)?;
+        Some(part.as_tool_call()?.id.as_str())
+    });
+    let of_result = || {
+        let at = result?;
+        Some(result_at(pair(at.section, at.pair), at)?.call_id.as_str())
+    };
+    of_call.or_else(of_result).unwrap_or_default()
+}
+
+/// The result at a place of this pair.
+pub(super) fn result_at(pair: &BodyPair, at: ResultPlace) -> Option<&ToolResult> {
+    pair.tool_messages().get(at.message as usize)?.parts.get(at.part as usize)?.as_tool_result()
 }

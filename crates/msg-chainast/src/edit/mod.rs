@@ -2,8 +2,8 @@
 //! CA-46, CA-56). Each keeps sizes and index right, costs what it changes, and says what that was.
 
 mod clear;
+mod entry;
 mod index;
-mod places;
 mod results;
 
 use msg_core::{Message, Part};
@@ -64,13 +64,10 @@ impl ChainAst {
     /// Adds a section at the end; nothing is checked (CA-45). O(section).
     pub fn add_section(&mut self, section: Section) -> SectionId {
         let id = self.sections.len();
+        let pairs = section.body.len();
         self.sizes += section.sizes;
-        if let Some(index) = self.index.built() {
-            for (pair, it) in section.body.iter().enumerate() {
-                index.add_pair(id as u32, pair as u32, it);
-            }
-        }
         self.sections.push(section);
+        (0..pairs).for_each(|pair| self.index.add_pair(&self.sections, id, pair));
         self.assert_sizes();
         SectionId(id)
     }
@@ -93,11 +90,9 @@ impl ChainAst {
         let SectionId(at) = section;
         let body = &mut self.sections[at];
         let id = PairId { section: at, pair: body.body.len() };
-        if let Some(index) = self.index.built() {
-            index.add_pair(at as u32, id.pair as u32, &pair);
-        }
         self.sizes += pair.sizes;
         body.add_body_pair(pair);
+        self.index.add_pair(&self.sections, at, id.pair);
         self.assert_sizes();
         id
     }

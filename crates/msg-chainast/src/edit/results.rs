@@ -4,7 +4,7 @@ use msg_core::{Content, Message, Part, Role, ToolResult};
 
 use super::{
     PairId,
-    index::{CallPlace, ResultPlace, Target},
+    index::{CallPlace, ResultPlace, Target, result_at},
 };
 use crate::tree::{ChainAst, sizes::Sizes};
 
@@ -72,7 +72,7 @@ impl ChainAst {
         name: &str,
         content: impl Into<Content>,
     ) -> Result<ResultChange, EditError> {
-        let change = match self.index.of_mut(&self.sections).target(id) {
+        let change = match self.index.of(&self.sections).target(&self.sections, id) {
             None => return Err(EditError::UnknownToolCall { id: id.to_owned() }),
             Some(Target::Pending(call, entry)) => {
                 let (change, place) = self.answer(call, id, name, content.into());
@@ -87,10 +87,9 @@ impl ChainAst {
 
     /// All results of an id, in chain order (CA-44). O(results found), once the index is built.
     pub fn find_tool_results(&self, id: &str) -> impl Iterator<Item = &ToolResult> {
-        let places = self.index.of(&self.sections).results(id);
-        places.iter().filter_map(|at| {
-            let pair = &self.sections[at.section as usize].body[at.pair as usize];
-            pair.tools[at.message as usize].parts[at.part as usize].as_tool_result()
+        let places = self.index.of(&self.sections).results(&self.sections, id);
+        places.filter_map(|at| {
+            result_at(&self.sections[at.section as usize].body[at.pair as usize], at)
         })
     }
 

@@ -1,7 +1,6 @@
 //! Fresh tool call ids: of the pattern, and unused in the whole chain (CA-26, CA-52).
 
-use std::collections::{HashMap, HashSet};
-
+use hashbrown::{HashMap, HashSet};
 use msg_core::{IdSource, Message, Part};
 
 use super::IdPattern;

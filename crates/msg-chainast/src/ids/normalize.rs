@@ -1,9 +1,8 @@
 //! Giving the calls of a whole chain ids of one pattern (CA-51). Ids that are of the pattern already are
 //! left alone.
 
-use std::collections::{HashMap, HashSet};
-
-use msg_core::{IdSource, Message, Part};
+use hashbrown::{HashMap, HashSet};
+use msg_core::{IdSource, Message, Part, ToolResult};
 
 use super::{FreshIds, IdPattern};
 use crate::tree::{BodyPair, ChainAst, Links};
@@ -161,15 +160,17 @@ fn new_ids(
     ids
 }
 
+/// The results of a pair that answer a call, by place, each with the index of its call.
+fn links(pair: &BodyPair) -> Vec<((u32, u32), usize)> {
+    let calls: Vec<_> = pair.calls().collect();
+    let mut links = Links::new(&calls);
+    let linked = |(place, it): (_, &ToolResult)| Some((place, links.take(&calls, &it.call_id)?));
+    pair.results().filter_map(linked).collect()
+}
+
 /// Gives the calls of a pair their new ids, and the results those of their calls.
 fn rename(pair: &mut BodyPair, new: Vec<String>, message: usize, map: &mut IdMap) {
-    let calls = pair.calls();
-    let mut links = Links::new(&calls);
-    let places: Vec<_> = pair
-        .results()
-        .filter_map(|(place, it)| Some((place, links.take(&calls, &it.call_id)?)))
-        .collect();
-    for ((tool, part), call) in places {
+    for ((tool, part), call) in links(pair) {
         let part = &mut pair.tools[tool as usize].parts[part as usize];
         if let Part::ToolResult(it) = part
             && it.call_id != new[call]

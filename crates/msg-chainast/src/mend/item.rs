@@ -2,6 +2,8 @@
 
 use msg_core::{Message, Part};
 
+use crate::tree::Carrier;
+
 /// A message, with the place of the input that a finding about it names.
 #[derive(Debug)]
 pub(crate) struct Item {
@@ -20,6 +22,8 @@ pub(crate) struct Origin {
 /// Where the parts of a message came from: message and part.
 #[derive(Debug)]
 enum Places {
+    /// Nobody will ask: where no profile is to judge what was mended, nothing is kept of parts that move.
+    Untold,
     /// From the parts of the same index of the message.
     Own,
     /// The only part from there.
@@ -34,6 +38,11 @@ impl Item {
         Item { message, origin: Origin { message: at, parts: Places::Own } }
     }
 
+    /// As [`Item::whole`], for a message whose parts nobody will ask about.
+    pub(crate) fn untold(message: Message, at: usize) -> Self {
+        Item { message, origin: Origin { message: at, parts: Places::Untold } }
+    }
+
     /// A new message with one part that came from somewhere.
     pub(crate) fn of_part(mut message: Message, part: Part, place: (usize, usize)) -> Self {
         message.parts = vec![part];
@@ -44,7 +53,7 @@ impl Item {
     pub(crate) fn place(&self, part: usize) -> (usize, usize) {
         let own = (self.origin.message, part);
         match &self.origin.parts {
-            Places::Own => own,
+            Places::Own | Places::Untold => own,
             Places::One(place) => *place,
             Places::Each(places) => places.get(part).copied().unwrap_or(own),
         }
@@ -52,13 +61,17 @@ impl Item {
 
     /// Adds a part that came from elsewhere.
     pub(crate) fn push_part(&mut self, part: Part, place: (usize, usize)) {
-        self.places().push(place);
+        if let Some(places) = self.places() {
+            places.push(place);
+        }
         self.message.parts.push(part);
     }
 
     /// Puts a part first.
     pub(crate) fn insert_first(&mut self, part: Part, place: (usize, usize)) {
-        self.places().insert(0, place);
+        if let Some(places) = self.places() {
+            places.insert(0, place);
+        }
         self.message.parts.insert(0, part);
     }
 
@@ -69,22 +82,29 @@ impl Item {
         let mut kept: Vec<bool> = vec![true; first];
         kept.push(false);
         kept.extend(parts.skip(first + 1).map(|it| keep(it.0, it.1)));
-        let mut place = kept.iter();
-        self.places().retain(|_| place.next().copied().unwrap_or(true));
+        if let Some(places) = self.places() {
+            let mut place = kept.iter();
+            places.retain(|_| place.next().copied().unwrap_or(true));
+        }
         let mut part = kept.iter();
         self.message.parts.retain(|_| part.next().copied().unwrap_or(true));
     }
 
     /// Takes the parts from this index on, with their places.
     pub(crate) fn split_parts(&mut self, from: usize) -> (Vec<Part>, Vec<(usize, usize)>) {
-        let places = self.places().split_off(from);
+        let places = self.places().map_or_else(Vec::new, |it| it.split_off(from));
         (self.message.parts.split_off(from), places)
     }
 
     /// Puts all parts of another message behind these; its name and extra members fill gaps (CA-25).
     pub(crate) fn merge(&mut self, mut other: Item) {
-        let places = std::mem::take(other.places());
-        self.places().extend(places);
+        if let (Some(places), Some(others)) = (self.places(), other.places()) {
+            places.append(others);
+        }
+        if self.message.parts.len() == 1 {
+            // Two messages in a row are common, three are not.
+            self.message.parts.reserve_exact(other.message.parts.len());
+        }
         self.message.parts.append(&mut other.message.parts);
         if self.message.name.is_none() {
             self.message.name = other.message.name;
@@ -92,19 +112,25 @@ impl Item {
         self.message.extra.merge(other.message.extra);
     }
 
-    fn places(&mut self) -> &mut Vec<(usize, usize)> {
-        let n_parts = self.message.parts.len();
-        let places = (0..n_parts).map(|part| self.place(part));
-        let each = match &self.origin.parts {
-            Places::Each(_) => None,
-            _ => Some(places.collect()),
-        };
-        if let Some(each) = each {
-            self.origin.parts = Places::Each(each);
+    /// The place of each part, to be changed together with the parts; none if nobody will ask.
+    fn places(&mut self) -> Option<&mut Vec<(usize, usize)>> {
+        if let Places::Own | Places::One(_) = self.origin.parts {
+            let n_parts = self.message.parts.len();
+            self.origin.parts = Places::Each((0..n_parts).map(|part| self.place(part)).collect());
         }
         match &mut self.origin.parts {
-            Places::Each(places) => places,
-            _ => unreachable!("because it was just made"),
+            Places::Each(places) => Some(places),
+            _ => None,
         }
+    }
+}
+
+impl Carrier for Item {
+    fn message(&self) -> &Message {
+        &self.message
+    }
+
+    fn into_message(self) -> Message {
+        self.message
     }
 }

@@ -8,11 +8,11 @@ mod item;
 mod pair;
 mod results;
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use msg_core::{IdSource, Message, Part, Role, ToolResult};
 
 pub(crate) use item::Item;
+use pair::Written;
 
 use crate::{
     ids::FreshIds,
@@ -39,6 +39,7 @@ pub(crate) fn mend<'a>(
     let fresh =
         needs_fresh_ids(&plan, &messages).then(|| FreshIds::new(options.pattern(), ids, &messages));
     let mut mender = Mender {
+        tracks: options.given_profile().is_some(),
         items: Vec::with_capacity(messages.len() + plan.slots.len() / 8 + 1),
         messages,
         plan,
@@ -48,6 +49,7 @@ pub(crate) fn mend<'a>(
         shell: None,
         n_calls: 0,
         slots: Vec::new(),
+        written: Vec::new(),
         exhausted: Vec::new(),
         replaced_ids: HashMap::new(),
     };
@@ -60,6 +62,8 @@ struct Mender<'a> {
     messages: Vec<Message>,
     plan: Plan,
     options: &'a RepairOptions,
+    /// Whether a profile is to judge what was mended, and asks where its parts came from.
+    tracks: bool,
     fresh: Option<FreshIds<'a>>,
     /// The results of messages that hold more than one, by message and part.
     taken_apart: HashMap<u32, Vec<Option<ToolResult>>>,
@@ -69,6 +73,8 @@ struct Mender<'a> {
     n_calls: usize,
     /// The slots of a pair, while it is written.
     slots: Vec<u32>,
+    /// The calls of a pair, while it is written.
+    written: Vec<Written>,
     items: Vec<Item>,
     /// Where the id pattern gave no unused id, so that a number was appended.
     exhausted: Vec<(usize, usize)>,
@@ -81,7 +87,8 @@ impl Mender<'_> {
         if self.plan.insert_first {
             let at = self.plan.units.first().map_or(0, |it| it.message as usize);
             let text = self.options.first_user_text();
-            self.items.push(Item::whole(Message::user(text), at));
+            let first = self.item(Message::user(text), at);
+            self.items.push(first);
         }
         let (mut merges, mut own, mut made) = (0, 0, 0);
         self.own_pairs(0, &mut own);
@@ -130,8 +137,8 @@ impl Mender<'_> {
     /// in a system or user message.
     fn take(&mut self, at: u32, role: RolePart) -> Item {
         let message = &mut self.messages[at as usize];
-        let mut item =
-            Item::whole(std::mem::replace(message, Message::new(Role::Tool)), at as usize);
+        let message = std::mem::replace(message, Message::new(Role::Tool));
+        let mut item = self.item(message, at as usize);
         match read_role(&item.message) {
             Reading::Known(_) => {}
             Reading::Spelled(_, word) => item.message.role = canonical(word),
@@ -141,6 +148,11 @@ impl Mender<'_> {
             item.retain_parts(|_, it| !matches!(it, Part::ToolCall(_) | Part::ToolResult(_)));
         }
         item
+    }
+
+    /// A message that came from this one of the input, or was inserted for it.
+    fn item(&self, message: Message, at: usize) -> Item {
+        if self.tracks { Item::whole(message, at) } else { Item::untold(message, at) }
     }
 
     /// A fresh id for a call of this name.

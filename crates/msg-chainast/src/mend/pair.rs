@@ -9,7 +9,7 @@ use super::{Item, Mender, is_none};
 use crate::{constants::SUMMARIZATION_TOOL_NAME, walk::RolePart};
 
 /// A call that was written into the assistant message, and its result.
-struct Written {
+pub(super) struct Written {
     part: usize,
     slot: u32,
 }
@@ -26,7 +26,9 @@ impl Mender<'_> {
             item.push_part(Part::ToolCall(call), place);
         }
         let n_input = item.message.parts.len() - made.len();
-        let written = self.written(unit, made, n_input);
+        let mut written = std::mem::take(&mut self.written);
+        written.clear();
+        self.write_calls(unit, made, n_input, &mut written);
         let open = self.plan.open_tail && unit as usize + 1 == self.plan.units.len();
         let at = self.items.len();
         self.items.push(item);
@@ -36,6 +38,7 @@ impl Mender<'_> {
             self.results(unit, at, &written, open);
             self.clean(unit, at);
         }
+        self.written = written;
     }
 
     /// A pair for a result that no call bears.
@@ -51,13 +54,13 @@ impl Mender<'_> {
     }
 
     /// The calls of the message that is being written; added calls stand behind all parts of the input.
-    fn written(&self, unit: u32, made: Range<usize>, n_input: usize) -> Vec<Written> {
+    fn write_calls(&self, unit: u32, made: Range<usize>, n_input: usize, out: &mut Vec<Written>) {
         let calls = self.plan.calls_of(unit).filter_map(|it| {
             let it = &self.plan.calls[it as usize];
             (!it.removed).then_some(Written { part: it.part as usize, slot: it.slot })
         });
         let added = self.plan.made_calls[made].iter().enumerate();
-        calls.chain(added.map(|(n, it)| Written { part: n_input + n, slot: it.1 })).collect()
+        out.extend(calls.chain(added.map(|(n, it)| Written { part: n_input + n, slot: it.1 })));
     }
 
     /// Writes the results of all calls in the order of the pair's list, then placeholders.
@@ -158,7 +161,7 @@ impl Mender<'_> {
             let members = &calls[group..last];
             if group > 0 {
                 let first = moved[group - 1].as_ref().map_or(0, |it| it.1.0);
-                let mut item = Item::whole(Message::new(Role::Assistant), first);
+                let mut item = self.item(Message::new(Role::Assistant), first);
                 for (part, place) in moved[group - 1..last - 1].iter_mut().filter_map(Option::take)
                 {
                     item.push_part(part, place);

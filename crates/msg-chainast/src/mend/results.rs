@@ -1,7 +1,6 @@
 //! Writing results: whole messages where they stand alone, parts where a message holds several (CA-6).
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use msg_core::{Message, Part, Role, ToolResult};
 
 use super::{Item, Mender};
@@ -10,21 +9,18 @@ use crate::walk::{Reading, RolePart, read_role};
 impl Mender<'_> {
     /// Takes the results out of messages that hold more than one, or something else beside them.
     pub(super) fn take_apart(&mut self) {
-        for at in 0..self.messages.len() {
-            let message = &mut self.messages[at];
-            if matches!(message.parts.as_slice(), [Part::ToolResult(_)]) && is_tool(message) {
-                continue;
-            }
-            let has_results = message.parts.iter().any(|it| it.as_tool_result().is_some());
-            if is_tool(message) {
-                self.taken_apart.insert(at as u32, tool_results(message));
-            } else if has_results {
+        for at in std::mem::take(&mut self.plan.taken_apart) {
+            let message = &mut self.messages[at as usize];
+            let results = if is_tool(message) {
+                tool_results(message)
+            } else {
                 let results = message.parts.iter_mut().map(|it| match it {
                     Part::ToolResult(it) => Some(std::mem::take(it)),
                     _ => None,
                 });
-                self.taken_apart.insert(at as u32, results.collect());
-            }
+                results.collect()
+            };
+            self.taken_apart.insert(at, results);
         }
     }
 

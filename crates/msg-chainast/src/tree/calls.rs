@@ -1,7 +1,8 @@
 //! Which calls of a pair have their results (CA-41).
 
-use std::{collections::HashMap, ops::Deref};
+use std::ops::Deref;
 
+use hashbrown::HashMap;
 use msg_core::{ToolCall, ToolResult};
 
 use super::pair::{BodyPair, BodyPairKind};
@@ -64,7 +65,7 @@ impl BodyPair {
     /// assert!(!pair.is_valid());
     /// ```
     pub fn tool_calls_info(&self) -> ToolCallsInfo<'_> {
-        let calls = self.calls();
+        let calls: Vec<_> = self.calls().collect();
         let mut links = Links::new(&calls);
         let mut unmatched = Vec::new();
         let mut answers = vec![None; calls.len()];
@@ -100,9 +101,9 @@ impl BodyPair {
     }
 
     /// The calls of the assistant message, in order.
-    pub(crate) fn calls(&self) -> Vec<CallRef<'_>> {
+    pub(crate) fn calls(&self) -> impl Iterator<Item = CallRef<'_>> {
         let parts = self.assistant.parts.iter().enumerate();
-        parts.filter_map(|(at, it)| Some(CallRef::new(it.as_tool_call()?, at))).collect()
+        parts.filter_map(|(at, it)| Some(CallRef::new(it.as_tool_call()?, at)))
     }
 }
 

@@ -15,6 +15,7 @@ mod view;
 
 use msg_core::Message;
 
+pub(crate) use build::Carrier;
 pub(crate) use calls::Links;
 pub use calls::{CallRef, ToolCallsInfo};
 pub use header::Header;

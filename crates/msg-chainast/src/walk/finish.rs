@@ -1,6 +1,6 @@
 //! The end of the walk: results that are still without a call, then the pairs (CA-33, CA-35 to CA-39).
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::{
     NONE, Naming, Plan, Walk,

@@ -4,8 +4,7 @@
 //! top. Groups whose calls are all answered are popped when they are met, so that every lookup is O(1)
 //! amortised.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use msg_core::Part;
 
 use super::{

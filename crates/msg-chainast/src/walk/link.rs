@@ -1,7 +1,8 @@
 //! Which call a result answers (CA-30 to CA-34).
 
-use std::{collections::HashMap, collections::HashSet, ops::Range};
+use std::ops::Range;
 
+use hashbrown::{HashMap, HashSet};
 use msg_core::{Message, Part};
 
 use super::{

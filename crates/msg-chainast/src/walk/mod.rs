@@ -264,6 +264,7 @@ impl<'m> Walk<'m, '_> {
 
     /// A tool message with several results, with other parts, or without a result.
     fn mixed_tool(&mut self, at: u32, message: &'m Message) {
+        self.plan.taken_apart.push(at);
         let has_results = message.tool_results().next().is_some();
         let mut others = false;
         for (part, it) in message.parts.iter().enumerate() {
@@ -293,7 +294,9 @@ impl<'m> Walk<'m, '_> {
         if moved == 0 {
             return false;
         }
-        self.misplaced_results(at, message, PartEdit::ResultBefore);
+        if message.tool_results().next().is_some() {
+            self.misplaced_results(at, message, PartEdit::ResultBefore);
+        }
         for (part, it) in message.parts.iter().enumerate() {
             if it.as_tool_call().is_some() {
                 self.find(at, part as u32, What::MisplacedPart(PartEdit::CallRemoved));
@@ -302,7 +305,9 @@ impl<'m> Walk<'m, '_> {
         moved == message.parts.len()
     }
 
+    /// Moves the results out of a message that is no tool message and has some.
     fn misplaced_results(&mut self, at: u32, message: &'m Message, edit: PartEdit) {
+        self.plan.taken_apart.push(at);
         for (part, it) in message.parts.iter().enumerate() {
             if let Part::ToolResult(it) = it {
                 self.find(at, part as u32, What::MisplacedPart(edit));

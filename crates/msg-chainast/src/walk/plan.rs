@@ -24,6 +24,8 @@ pub(crate) struct Plan {
     pub(crate) made_calls: Vec<(u32, u32)>,
     /// Results that get a pair of their own: (number of units before it, slot), in chain order.
     pub(crate) own_pairs: Vec<(u32, u32)>,
+    /// Messages that hold not just one result, but several or something else too.
+    pub(crate) taken_apart: Vec<u32>,
     /// Whether a user message is put before the first pair.
     pub(crate) insert_first: bool,
     /// Whether the calls of the last pair may stay without results.
