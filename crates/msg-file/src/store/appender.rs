@@ -1,17 +1,18 @@
 //! One writer of a file among others: cells go to its end, whole, once, durable (MF-42 to MF-45).
 
+mod journal;
+mod reconcile;
+
 use super::disk::{self, Seen, at, hash, read_range};
 use super::keep::{Keep, Kept, recovered};
 use super::lock::Lock;
-use super::sidecar::{Content, Journal, Last, Sidecar};
-use super::{Appended, Durability, Mended, Options, Reconcile, absolute};
+use super::sidecar::Journal;
+use super::{Appended, Durability, Mended, Options, absolute};
 use crate::append::{joint, last_strong, resolve, verify, writable};
 use crate::book::Book;
 use crate::cell::Cell;
-use crate::diag::Findings;
 use crate::document::{Document, Eol, Mode};
 use crate::error::Error;
-use crate::layout::layout;
 use crate::limits::Limits;
 use crate::nonce::Nonce;
 use crate::render::{NewCell, render};
@@ -283,193 +284,6 @@ impl Appender {
         Ok(())
     }
 
-    /// What the sidecar is to say.
-    fn content(&self, journal: Option<Journal>) -> Content {
-        let largest = self.state.as_ref().map_or(0, |s| s.book.largest());
-        Content { largest, last: self.keep.last(), journal }
-    }
-
-    fn clear_journal(&mut self, lock: &mut Lock) {
-        let journalled = self.options.durability != Durability::None;
-        if let Some(sidecar) = lock.sidecar.as_mut().filter(|_| journalled) {
-            // A journal that stays is found done or redone by the next append.
-            let _ = sidecar.write(&self.content(None), true);
-        }
-    }
-
-    /// Finishes an append that died (MF-44).
-    fn finish_journal(&mut self, lock: &mut Lock) -> Result<(), Error> {
-        let Some(content) = lock.sidecar.as_mut().map(Sidecar::read) else { return Ok(()) };
-        self.largest = self.largest.max(content.largest);
-        let Content { largest, journal: Some(journal), last } = content else { return Ok(()) };
-        let len = lock.file.metadata().map_err(at("examine", &self.real))?.len();
-        let end = journal.offset + journal.record.len() as u64;
-        let there = if (journal.offset..=end).contains(&len) {
-            let same = before(&mut lock.file, journal.offset).map_err(at("read", &self.real))?
-                == journal.before;
-            let part =
-                read_range(&mut lock.file, journal.offset, len).map_err(at("read", &self.real))?;
-            (same && journal.record.starts_with(&part)).then_some(part.len())
-        } else {
-            None
-        };
-        match there {
-            Some(part) if part == journal.record.len() => {}
-            Some(part) => {
-                self.append_raw(lock, &journal.record[part..], len)?;
-                self.mended = Some(Mended::Redone);
-            }
-            None => self.recover(lock, &journal)?,
-        }
-        if let Some(sidecar) = lock.sidecar.as_mut() {
-            let last = last_of(&journal).or(last);
-            sidecar
-                .write(&Content { largest, last, journal: None }, true)
-                .map_err(at("write the journal of", &self.real))?;
-        }
-        Ok(())
-    }
-
-    fn append_raw(&self, lock: &mut Lock, bytes: &[u8], len: u64) -> Result<(), Error> {
-        if let Err(source) = write_record(&mut lock.file, bytes) {
-            let _ = lock.file.set_len(len);
-            return Err(Error::WriteFailed { at: len, source });
-        }
-        if self.options.durability == Durability::Sync {
-            lock.file.sync_data().map_err(at("sync", &self.real))?;
-        }
-        Ok(())
-    }
-
-    /// The file is not what the journal expects: cells that are in no place are appended again.
-    fn recover(&mut self, lock: &mut Lock, journal: &Journal) -> Result<(), Error> {
-        let bytes = self.read_all(lock)?;
-        let doc = Document::read(bytes, self.mode, &Limits::default())?;
-        let book = Book::of(&doc);
-        let record =
-            Document::read(journal.record.as_slice(), Mode::MessageFile, &Limits::default())?;
-        let lost: Vec<&Cell> =
-            record.cells().iter().filter(|c| c.id().is_some_and(|id| !book.has_id(&id))).collect();
-        if lost.is_empty() || writable(&doc, self.options.force)?.is_some() {
-            return Ok(());
-        }
-        let mut out = doc.bytes().to_vec();
-        let old = out.len();
-        for cell in lost {
-            out.extend_from_slice(&joint(&out));
-            out.extend_from_slice(&recovered(cell.span().of(record.bytes())));
-        }
-        self.append_raw(lock, &out[old..], old as u64)?;
-        self.mended = Some(Mended::Recovered);
-        Ok(())
-    }
-
-    /// Brings the state up to what the file is now; gives the cells that are gone (MF-45).
-    fn catch_up(&mut self, lock: &mut Lock) -> Result<Vec<Kept>, Error> {
-        let meta = lock.file.metadata().map_err(at("examine", &self.real))?;
-        let seen = Seen::of(&meta);
-        if let Some(state) = &self.state {
-            let same = state.known == seen;
-            let stands =
-                self.keep.stand(&mut lock.file, seen.len, !same).map_err(at("read", &self.real))?;
-            if stands && (same || self.grown(lock, seen)?) {
-                return Ok(Vec::new());
-            }
-        }
-        let bytes = self.read_all(lock)?;
-        let doc = Document::read(bytes, self.mode, &Limits::default())?;
-        if writable(&doc, self.options.force)?.is_some() {
-            let what = "the file was changed so that it cannot be appended to; open it again";
-            return Err(Error::refused("msgfile::not-activated", what));
-        }
-        self.learn_all(&doc, &lock.file)?;
-        Ok(self.missing(&doc))
-    }
-
-    /// Takes in what others have appended behind what is known; false if something else changed.
-    fn grown(&mut self, lock: &mut Lock, seen: Seen) -> Result<bool, Error> {
-        let Some(state) = self.state.as_mut() else { return Ok(false) };
-        let Some(tail) =
-            state.tail.filter(|_| state.known.file == seen.file && state.known.len <= seen.len)
-        else {
-            return Ok(false);
-        };
-        let bytes = read_range(&mut lock.file, tail, seen.len).map_err(at("read", &self.real))?;
-        let old = (state.known.len - tail) as usize;
-        if hash(&bytes[..old]) != state.tail_hash {
-            return Ok(false);
-        }
-        let it = layout(
-            &bytes.as_slice().into(),
-            Mode::MessageFile,
-            &Limits::default(),
-            &mut Findings::default(),
-        );
-        let first_new = it.cells.partition_point(|c| c.span.start < old);
-        if first_new != state.tail_cells {
-            return Ok(false);
-        }
-        it.cells[first_new..].iter().for_each(|c| state.book.learn(c));
-        state.set_tail(&it.cells, &bytes, tail);
-        state.known = seen;
-        Ok(true)
-    }
-
-    /// Cells of ours that are in no place any more. What is there but different is the person's now.
-    fn missing(&mut self, doc: &Document) -> Vec<Kept> {
-        let ids: std::collections::HashMap<String, &Cell> =
-            doc.cells().iter().filter_map(|c| Some((c.id()?.into_owned(), c))).collect();
-        let mut gone = Vec::new();
-        let mut theirs = Vec::new();
-        for kept in &mut self.keep.cells {
-            match ids.get(&kept.id) {
-                None => gone.push(kept.clone()),
-                Some(cell) if cell.span().of(doc.bytes()).starts_with(&kept.text) => {
-                    let start = cell.span().start as u64;
-                    kept.span = start..start + kept.text.len() as u64;
-                }
-                Some(_) => theirs.push(kept.id.clone()),
-            }
-        }
-        theirs.iter().for_each(|id| self.keep.forget(id));
-        let lost = |id: &str| {
-            let what = format!("the cell {id} was removed by a save and is no longer remembered");
-            Diagnostic::warning(Code::new("msgfile::cell-lost"), what)
-        };
-        let (there, lost_ids): (Vec<String>, Vec<String>) =
-            std::mem::take(&mut self.keep.dropped).into_iter().partition(|id| ids.contains_key(id));
-        self.keep.dropped = there;
-        self.warnings.extend(lost_ids.iter().map(|id| lost(id)));
-        if self.options.reconcile == Reconcile::Report {
-            self.warnings.extend(gone.iter().map(|k| lost(&k.id)));
-            gone.drain(..).for_each(|k| self.keep.forget(&k.id));
-        }
-        gone
-    }
-
-    /// Reports that the last cell of the process before is gone.
-    fn compare_last(&mut self, doc: &Document, lock: &mut Lock) {
-        let Some(last) = lock.sidecar.as_mut().and_then(|s| s.read().last) else { return };
-        let (start, end) = (last.offset as usize, (last.offset + last.len) as usize);
-        let stands = doc.bytes().get(start..end).is_some_and(|b| hash(b) == last.hash);
-        if !stands && doc.cell(&crate::document::CellRef::Id(last.id.clone())).is_none() {
-            let what =
-                format!("the cell {} that was appended last is no longer in the file", last.id);
-            self.warnings.push(Diagnostic::warning(Code::new("msgfile::cell-lost"), what));
-        }
-    }
-
-    /// Reports files that editors leave while they have the file open (MF-45).
-    fn editors(&mut self) {
-        let name = self.real.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        for sign in [format!(".{name}.swp"), format!(".#{name}"), format!("{name}~")] {
-            if self.real.with_file_name(&sign).symlink_metadata().is_ok() {
-                let what = format!("{sign} is there: an editor may have the file open");
-                self.warnings.push(Diagnostic::info(Code::new("msgfile::editor-file"), what));
-            }
-        }
-    }
-
     fn read_all(&self, lock: &mut Lock) -> Result<Vec<u8>, Error> {
         let len = lock.file.metadata().map_err(at("examine", &self.real))?.len();
         read_range(&mut lock.file, 0, len).map_err(at("read", &self.real))
@@ -522,14 +336,4 @@ fn write_record(file: &mut impl Write, record: &[u8]) -> io::Result<()> {
 /// Checksum of what stands before an offset, 4 KiB of it at most.
 pub(super) fn before(file: &mut File, offset: u64) -> io::Result<u64> {
     Ok(hash(&read_range(file, offset.saturating_sub(4096), offset)?))
-}
-
-/// The last cell of a record, for the sidecar.
-fn last_of(journal: &Journal) -> Option<Last> {
-    let source: std::sync::Arc<[u8]> = journal.record.as_slice().into();
-    let it = layout(&source, Mode::MessageFile, &Limits::default(), &mut Findings::default());
-    let cell = it.cells.last()?;
-    let text = cell.span.of(&journal.record);
-    let offset = journal.offset + cell.span.start as u64;
-    Some(Last { id: cell.id()?.into_owned(), offset, len: text.len() as u64, hash: hash(text) })
 }
