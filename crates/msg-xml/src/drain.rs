@@ -163,11 +163,15 @@ impl<'a> Rest<'a> {
             Ev::ArgText { call, path, text } => Event::Arg { call, path, text: text.into() },
             Ev::Reset { call, path } => Event::ArgReset { call, path },
             Ev::End { call, mut outcome } => {
-                let span = match &mut *outcome {
-                    Outcome::Complete(call) => &mut call.span,
-                    Outcome::Partial(call) => &mut call.span,
+                let (source, span) = match &mut *outcome {
+                    Outcome::Complete(call) => (&mut call.source, &mut call.span),
+                    Outcome::Partial(call) => (&mut call.source, &mut call.span),
                 };
-                *span = self.span(span.start as usize, span.end as usize);
+                let (from, to) = (span.start as usize, span.end as usize);
+                if source.is_empty() {
+                    self.str(from, to).clone_into(source);
+                }
+                *span = self.span(from, to);
                 Event::ToolEnd { call, outcome }
             }
             Ev::Void { call, code } => Event::ToolVoid { call, code },

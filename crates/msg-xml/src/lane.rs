@@ -3,6 +3,7 @@
 //! which is told afterwards how far things went. Nothing is decided here: whatever is in doubt is the machine's.
 
 use crate::event::ArgPath;
+use crate::swar;
 use crate::window::is_blank;
 
 /// What the next bytes most likely continue.
@@ -48,7 +49,7 @@ pub(crate) struct Onward {
 }
 
 /// Chunks beyond this length are the machine's if they have line breaks: it finds them faster.
-const LINES_MAX: usize = 128;
+const LINES_MAX: usize = 64;
 
 impl Lane {
     pub(crate) fn new(kind: Kind) -> Self {
@@ -62,7 +63,7 @@ impl Lane {
         };
         Lane {
             kind,
-            stops: stops.map(|b| LOW * u64::from(b)),
+            stops: stops.map(swar::splat),
             until: if kind == Kind::Closed { 0 } else { usize::MAX },
             line_start: false,
             call: 0,
@@ -96,8 +97,9 @@ impl Lane {
     fn lines_go_on(&self, bytes: &[u8]) -> Option<bool> {
         match self.kind {
             _ if bytes.len() > LINES_MAX => None,
-            Kind::Text => text_goes_on(bytes, self.line_start),
-            Kind::Fence(run) => fence_goes_on(bytes, run, self.line_start),
+            Kind::Text if look(bytes, &[b'<', b'`', b'<', b'`'].map(swar::splat)).hit() => None,
+            Kind::Text => lines(bytes, self.line_start, begins_plainly),
+            Kind::Fence(run) => lines(bytes, self.line_start, |line| goes_on_in_fence(line, run)),
             _ => None,
         }
     }
@@ -112,34 +114,40 @@ impl Lane {
     }
 }
 
-/// Text stays plain if there is no tag or code span in it and no line begins with anything of note.
-fn text_goes_on(bytes: &[u8], line_start: bool) -> Option<bool> {
-    let noted = |at: usize| bytes.get(at).is_some_and(|&b| may_begin(b));
-    if line_start && noted(0) || memchr::memchr2(b'<', b'`', bytes).is_some() {
+/// If all lines that begin in `bytes` are plain: whether one begins after them.
+fn lines(bytes: &[u8], line_start: bool, plain: impl Fn(&[u8]) -> bool) -> Option<bool> {
+    if line_start && !plain(bytes) {
         return None;
     }
-    let mut breaks = memchr::memchr2_iter(b'\n', b'\r', bytes);
-    (!breaks.any(|i| noted(i + 1))).then(|| matches!(bytes.last(), Some(b'\n' | b'\r')))
+    let breaks = [b'\n', b'\r'];
+    let passes = |i: usize| bytes.get(i + 1..).is_none_or(|line| line.is_empty() || plain(line));
+    swar::all_at(bytes, breaks, passes).then(|| bytes.last().is_some_and(|b| breaks.contains(b)))
 }
 
 /// The text of a fence goes on if no line begins with what may close it; blanks alone leave that open.
-fn fence_goes_on(bytes: &[u8], run: u8, line_start: bool) -> Option<bool> {
-    let next_line =
-        |from: usize| memchr::memchr2(b'\n', b'\r', &bytes[from..]).map(|i| from + i + 1);
-    let mut at = if line_start { Some(0) } else { next_line(0) };
-    while let Some(line) = at.filter(|&at| at < bytes.len()) {
-        let inside = bytes[line..].iter().find(|b| !matches!(b, b' ' | b'\t' | b'>'))?;
-        if *inside == run {
-            return None;
-        }
-        at = next_line(line);
-    }
-    Some(at.is_some())
+fn goes_on_in_fence(line: &[u8], run: u8) -> bool {
+    line.iter().find(|b| !matches!(b, b' ' | b'\t' | b'>')).is_some_and(|&b| b != run)
 }
 
-/// Whether a line that begins with this byte may be a fence, a quote or a bracket.
-pub(crate) fn may_begin(b: u8) -> bool {
-    matches!(b, b' ' | b'\t' | b'>' | b'-' | b'*' | b'+' | b'0'..=b'9' | b'`' | b'~' | b'[')
+/// Whether what is there of a line shows that it begins with nothing of note: no fence, quote or bracket. A list
+/// marker may stand before a fence, so it is looked behind.
+pub(crate) fn begins_plainly(line: &[u8]) -> bool {
+    let blank = |b: &u8| matches!(b, b' ' | b'\t');
+    let rest = &line[count(line, blank)..];
+    let marker = match rest.first() {
+        Some(b'-' | b'*' | b'+') => 1,
+        Some(b'0'..=b'9') => count(rest, u8::is_ascii_digit),
+        Some(b'>' | b'[' | b'`' | b'~') | None => return false,
+        Some(_) => return true,
+    };
+    // After digits, the dot or bracket of the marker, or whatever else it may be.
+    let rest = &rest[marker + usize::from(rest[0].is_ascii_digit() && marker < rest.len())..];
+    let behind = &rest[count(rest, blank)..];
+    behind.first().is_some_and(|b| !matches!(b, b'`' | b'~'))
+}
+
+fn count(bytes: &[u8], fits: impl Fn(&u8) -> bool) -> usize {
+    bytes.iter().position(|b| !fits(b)).unwrap_or(bytes.len())
 }
 
 /// A chunk that is UTF-8.
@@ -217,11 +225,6 @@ impl Seen {
     }
 }
 
-/// The lowest bit of each byte.
-const LOW: u64 = 0x0101_0101_0101_0101;
-/// The highest bit of each byte.
-const HIGH: u64 = 0x8080_8080_8080_8080;
-
 /// Looks for stops and for bytes that are not ASCII. Short chunks are looked at as one or two words whose halves may
 /// overlap, so that no byte is looked at alone.
 #[inline]
@@ -253,12 +256,8 @@ fn look_at_any(bytes: &[u8], stops: &[u64; 4]) -> Seen {
     seen.and(word(rest.iter().fold(u64::from_le_bytes([b'x'; 8]), fill), stops))
 }
 
-/// Eight bytes at once: a byte that is a stop differs in nothing, and taking one from it borrows.
 #[inline]
 fn word(word: u64, stops: &[u64; 4]) -> Seen {
-    let one = |hits: u64, stop: &u64| {
-        let differs = word ^ stop;
-        hits | (differs.wrapping_sub(LOW) & !differs & HIGH)
-    };
-    Seen { stops: stops.iter().fold(0, one), high: word & HIGH }
+    let found = stops.iter().fold(0, |found, &stop| found | swar::equal(word, stop));
+    Seen { stops: found, high: swar::high(word) }
 }

@@ -34,6 +34,7 @@ mod render;
 mod result;
 mod schema;
 mod stream;
+mod swar;
 mod value;
 mod window;
 

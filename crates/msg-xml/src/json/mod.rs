@@ -6,6 +6,7 @@ mod scan;
 
 use std::collections::HashMap;
 
+use crate::swar;
 pub(crate) use scan::{Scan, Scanner};
 
 /// A value; members in order of first appearance.
@@ -150,15 +151,15 @@ impl Json {
 
 /// A JSON string literal, non-ASCII characters as they are.
 pub(crate) fn write_string(s: &str, out: &mut String) {
-    out.reserve(s.len() + 2);
+    // Room for some escapes, so that a long text is not moved for its last line.
+    out.reserve(s.len() + s.len() / 16 + 2);
     out.push('"');
-    let mut from = 0;
-    for (i, b) in s.bytes().enumerate() {
-        if b >= 0x20 && b != b'"' && b != b'\\' {
-            continue;
-        }
-        out.push_str(&s[from..i]);
-        from = i + 1;
+    let mut rest = s;
+    loop {
+        let n = plain_len(rest.as_bytes());
+        out.push_str(&rest[..n]);
+        let Some(&b) = rest.as_bytes().get(n) else { break };
+        rest = &rest[n + 1..];
         match b {
             b'"' => out.push_str("\\\""),
             b'\\' => out.push_str("\\\\"),
@@ -172,8 +173,23 @@ pub(crate) fn write_string(s: &str, out: &mut String) {
             }
         }
     }
-    out.push_str(&s[from..]);
     out.push('"');
+}
+
+/// How many bytes come before the first that a string literal escapes.
+fn plain_len(bytes: &[u8]) -> usize {
+    let (words, rest) = bytes.as_chunks();
+    for (i, it) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*it);
+        let escaped = swar::below(word, 0x20)
+            | swar::equal(word, swar::splat(b'"'))
+            | swar::equal(word, swar::splat(b'\\'));
+        if escaped != 0 {
+            return i * 8 + swar::first(escaped);
+        }
+    }
+    let plain = rest.iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\');
+    bytes.len() - rest.len() + plain.unwrap_or(rest.len())
 }
 
 /// Reads a whole text as one value with blanks around it. The flag tells of repairs.

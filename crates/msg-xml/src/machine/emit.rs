@@ -27,7 +27,7 @@ impl Machine {
             Outcome::Calls(_) => {
                 self.call_outside = true;
                 self.candidates.clear();
-                self.finished(w, done, first);
+                self.finished(done, first);
                 self.sent = self.pos;
             }
             Outcome::Rejected(code) => {
@@ -57,7 +57,7 @@ impl Machine {
     }
 
     /// The calls of a block whose beginnings have been announced.
-    fn finished(&mut self, w: &Win<'_>, done: Done, first: u32) {
+    fn finished(&mut self, done: Done, first: u32) {
         let Done { outcome, notes, format, .. } = done;
         let Outcome::Calls(drafts) = outcome else { return };
         let base = format.is_none();
@@ -90,7 +90,7 @@ impl Machine {
                 });
             }
             let origin = Origin { format: format.clone(), fenced: false, recovered: false };
-            let outcome = build(w, draft, &value, origin);
+            let outcome = build(draft, &value, origin);
             self.queue.push(Ev::End { call, outcome: Box::new(outcome) });
         }
     }
@@ -139,7 +139,10 @@ impl Machine {
             }
             let leaves = value_leaves(&value, format.is_none());
             let origin = Origin { format: format.clone(), fenced, recovered };
-            if let CallOutcome::Complete(call) = build(w, draft, &value, origin) {
+            let (start, end) = (draft.start, draft.end);
+            if let CallOutcome::Complete(mut call) = build(draft, &value, origin) {
+                // It may be announced when its bytes are gone.
+                call.source = w.str(start, end).to_owned();
                 ready.push(Ready { call, leaves });
             }
         }
@@ -174,8 +177,9 @@ impl Machine {
     }
 }
 
-fn build(w: &Win<'_>, draft: Draft, value: &Json, origin: Origin) -> CallOutcome {
-    let source = w.str(draft.start, draft.end).to_owned();
+/// The call without its source, which is copied when its event is taken.
+fn build(draft: Draft, value: &Json, origin: Origin) -> CallOutcome {
+    let source = String::new();
     let raws = draft
         .raws
         .iter()

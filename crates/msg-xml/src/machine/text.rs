@@ -9,7 +9,7 @@ use super::words::{FOREIGN, Known, bare_end};
 use super::{Machine, Mode};
 use crate::code::Code;
 use crate::dialect::{self, Reader};
-use crate::lane::may_begin;
+use crate::lane::begins_plainly;
 use crate::lex::{self, Tag};
 use crate::look::OPENER_MAX;
 use crate::options::Thinking;
@@ -24,13 +24,7 @@ impl Machine {
         if let Some(mut span) = self.span {
             return self.code_span(w, &mut span);
         }
-        let rest = w.from(self.pos);
-        let hit = match (self.quote, self.has_cr) {
-            (true, _) => memchr::memchr2(b'\n', b'\r', rest),
-            (false, true) => find_special(rest),
-            (false, false) => memchr::memchr3(b'<', b'`', b'\n', rest),
-        };
-        let Some(i) = hit else {
+        let Some(i) = self.plain_len(w) else {
             self.pos = w.end();
             if !w.eof {
                 return Err(MORE);
@@ -40,7 +34,7 @@ impl Machine {
         };
         let p = self.pos + i;
         self.pos = p;
-        match rest[i] {
+        match w.bytes()[p - w.base] {
             b'<' => {
                 if self.watch {
                     self.text_upto(w, p);
@@ -61,8 +55,30 @@ impl Machine {
         }
     }
 
+    /// How many bytes of plain text come before the next thing of note, which may be the end of a line if the next
+    /// one has to be looked at; `None` if nothing more comes.
+    fn plain_len(&self, w: &Win<'_>) -> Option<usize> {
+        let rest = w.from(self.pos);
+        if self.quote {
+            return memchr::memchr2(b'\n', b'\r', rest);
+        }
+        let mut at = 0;
+        loop {
+            let hit = match self.has_cr {
+                true => find_special(&rest[at..]),
+                false => memchr::memchr3(b'<', b'`', b'\n', &rest[at..]),
+            };
+            let i = at + hit?;
+            let passes = matches!(rest[i], b'\n' | b'\r') && begins_plainly(&rest[i + 1..]);
+            if !passes {
+                return Some(i);
+            }
+            at = i + 1;
+        }
+    }
+
     fn begin_line(&mut self, w: &Win<'_>) -> Result<(), Wait> {
-        if w.at(self.pos).is_some_and(|b| !may_begin(b)) {
+        if begins_plainly(w.from(self.pos)) {
             self.line_start = false;
             return Ok(());
         }
