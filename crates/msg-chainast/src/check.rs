@@ -76,7 +76,7 @@ fn check_profile(
     let likeness: Vec<Message> =
         (0..chain.len()).map(|at| skeleton::of(chain.message(at as u32), &telling)).collect();
     let (plan, _) = walk(Chain::Messages(&likeness), Rules { options: repair, warnings: true });
-    let mended = mend_for(likeness, plan, repair, Some(profile), &mut SeededIds::new(0), report);
+    let mended = mend_for(likeness, plan, repair, profile, &mut SeededIds::new(0), report);
     if options.is_request() {
         report.extend(last_message(&mended, profile));
         report.sort_by_key(position);

@@ -1,5 +1,9 @@
 //! What a repair may do, and what a check looks at (CA-38).
 
+use std::sync::Arc;
+
+use msg_core::{Content, Part};
+
 use crate::{
     constants::{FALLBACK_RESPONSE_CONTENT, FIRST_USER_CONTENT, TOOL_CALL_ID_PATTERN},
     ids::IdPattern,
@@ -72,7 +76,8 @@ pub struct RepairOptions {
     arguments: BadArguments,
     id_pattern: Option<IdPattern>,
     default_pattern: IdPattern,
-    placeholder: String,
+    /// Shared by all placeholders of a repair.
+    placeholder: Content,
     first_user: String,
     profile: Option<Box<Profile>>,
 }
@@ -90,7 +95,7 @@ impl RepairOptions {
             default_pattern: TOOL_CALL_ID_PATTERN
                 .parse()
                 .expect("because the constant is a pattern"),
-            placeholder: FALLBACK_RESPONSE_CONTENT.to_owned(),
+            placeholder: shared(FALLBACK_RESPONSE_CONTENT.to_owned()),
             first_user: FIRST_USER_CONTENT.to_owned(),
             profile: None,
         }
@@ -142,7 +147,7 @@ impl RepairOptions {
     /// The content of placeholder results.
     #[must_use]
     pub fn placeholder(mut self, text: impl Into<String>) -> Self {
-        self.placeholder = text.into();
+        self.placeholder = shared(text.into());
         self
     }
 
@@ -190,7 +195,11 @@ impl RepairOptions {
     }
 
     pub(crate) fn placeholder_text(&self) -> &str {
-        &self.placeholder
+        self.placeholder.as_text().unwrap_or_default()
+    }
+
+    pub(crate) fn placeholder_content(&self) -> Content {
+        self.placeholder.clone()
     }
 
     pub(crate) fn first_user_text(&self) -> &str {
@@ -200,6 +209,11 @@ impl RepairOptions {
     pub(crate) fn given_profile(&self) -> Option<&Profile> {
         self.profile.as_deref()
     }
+}
+
+/// A content of one text, of which copies cost nothing.
+fn shared(text: String) -> Content {
+    Content::from(Arc::from([Part::text(text)]))
 }
 
 impl Default for RepairOptions {

@@ -6,7 +6,7 @@ use msg_core::{Diagnostic, IdSource, Message};
 use crate::{
     ChainAst,
     conform::{conform, position},
-    mend::{Item, mend},
+    mend::{Item, mend, mend_items},
     options::RepairOptions,
     profile::Profile,
     walk::{Chain, Plan, Rules, diagnostics, walk},
@@ -48,7 +48,12 @@ impl ChainAst {
         let mut report = diagnostics(found, Chain::Messages(&messages));
         let chain = match options.given_profile() {
             None if !plan.mends => ChainAst::build(messages),
-            profile => {
+            None => {
+                let mended = mend(messages, plan, options, ids);
+                mended.exhausted.iter().for_each(|place| tell_exhausted(&mut report, *place));
+                mended.made
+            }
+            Some(profile) => {
                 let mended = mend_for(messages, plan, options, profile, ids, &mut report);
                 ChainAst::build(mended)
             }
@@ -59,24 +64,23 @@ impl ChainAst {
     }
 }
 
-/// Mends the messages as planned, and for a profile, if one is given; adds what that reports.
+/// Mends the messages as planned, and for a profile; adds what that reports.
 pub(crate) fn mend_for(
     messages: Vec<Message>,
     plan: Plan,
     options: &RepairOptions,
-    profile: Option<&Profile>,
+    profile: &Profile,
     ids: &mut dyn IdSource,
     report: &mut Vec<Diagnostic>,
 ) -> Vec<Item> {
     let (mut items, mut replaced_ids) = (Vec::new(), HashMap::new());
     if plan.mends {
-        let mended = mend(messages, plan, options, &mut *ids);
+        let mended = mend_items(messages, plan, options, &mut *ids);
         mended.exhausted.iter().for_each(|place| tell_exhausted(report, *place));
-        (items, replaced_ids) = (mended.items, mended.replaced_ids);
+        (items, replaced_ids) = (mended.made, mended.replaced_ids);
     } else {
         items.extend(messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)));
     }
-    let Some(profile) = profile else { return items };
     let (items, refused) = conform(items, profile, ids, &replaced_ids);
     if !refused.is_empty() {
         report.extend(refused);

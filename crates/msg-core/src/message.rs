@@ -8,7 +8,7 @@ use crate::{Content, Extra, Part, Reasoning, Role, ToolCall, ToolResult};
 /// What a model sees or says: a role, parts in order, an optional name, and what the source had
 /// that this model does not know (MS-1, MS-6).
 ///
-/// A message owns its text; nothing is shared.
+/// A message owns its text. Only contents that were made of one list share it ([`Content`]).
 ///
 /// ```
 /// use msg_core::{Message, Role};

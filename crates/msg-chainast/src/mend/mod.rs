@@ -17,53 +17,53 @@ use pair::Written;
 use crate::{
     ids::FreshIds,
     options::RepairOptions,
+    tree::{ChainAst, GrowingTree},
     walk::{NONE, Plan, Reading, RolePart, canonical, read_role},
 };
 
-/// What a repair made of a list of messages.
-pub(crate) struct Mended {
-    pub(crate) items: Vec<Item>,
+/// What a repair made of a list of messages: items for a profile to judge, or a tree.
+pub(crate) struct Mended<T> {
+    pub(crate) made: T,
     /// Where the id pattern gave no unused id, so that a number was appended (CA-52).
     pub(crate) exhausted: Vec<(usize, usize)>,
     /// The ids of the input that were replaced, by place.
     pub(crate) replaced_ids: HashMap<(usize, usize), String>,
 }
 
-/// Mends a list of messages as planned.
+/// Mends a list of messages as planned, into a tree.
 pub(crate) fn mend<'a>(
     messages: Vec<Message>,
     plan: Plan,
     options: &'a RepairOptions,
     ids: &'a mut dyn IdSource,
-) -> Mended {
-    let fresh =
-        needs_fresh_ids(&plan, &messages).then(|| FreshIds::new(options.pattern(), ids, &messages));
-    let mut mender = Mender {
-        tracks: options.given_profile().is_some(),
-        items: Vec::with_capacity(messages.len() + plan.slots.len() / 8 + 1),
-        messages,
-        plan,
-        options,
-        fresh,
-        taken_apart: HashMap::new(),
-        shell: None,
-        n_calls: 0,
-        slots: Vec::new(),
-        written: Vec::new(),
-        exhausted: Vec::new(),
-        replaced_ids: HashMap::new(),
-    };
-    mender.take_apart();
+) -> Mended<ChainAst> {
+    let users = plan.units.iter().filter(|it| !it.is_pair).count();
+    let tree = GrowingTree::with_capacity(users + 1);
+    let mut mender = Mender::new(messages, plan, options, ids, Some(tree));
     mender.run();
-    Mended { items: mender.items, exhausted: mender.exhausted, replaced_ids: mender.replaced_ids }
+    let Mender { tree, exhausted, replaced_ids, .. } = mender;
+    let made = tree.map_or_else(ChainAst::new, GrowingTree::finish);
+    Mended { made, exhausted, replaced_ids }
+}
+
+/// Mends a list of messages as planned; the items know where they came from.
+pub(crate) fn mend_items<'a>(
+    messages: Vec<Message>,
+    plan: Plan,
+    options: &'a RepairOptions,
+    ids: &'a mut dyn IdSource,
+) -> Mended<Vec<Item>> {
+    let mut mender = Mender::new(messages, plan, options, ids, None);
+    mender.items.reserve(mender.messages.len() + mender.plan.slots.len() / 8 + 1);
+    mender.run();
+    let Mender { items: made, exhausted, replaced_ids, .. } = mender;
+    Mended { made, exhausted, replaced_ids }
 }
 
 struct Mender<'a> {
     messages: Vec<Message>,
     plan: Plan,
     options: &'a RepairOptions,
-    /// Whether a profile is to judge what was mended, and asks where its parts came from.
-    tracks: bool,
     fresh: Option<FreshIds<'a>>,
     /// The results of messages that hold more than one, by message and part.
     taken_apart: HashMap<u32, Vec<Option<ToolResult>>>,
@@ -75,14 +75,44 @@ struct Mender<'a> {
     slots: Vec<u32>,
     /// The calls of a pair, while it is written.
     written: Vec<Written>,
+    /// What was written: all of it, or what the tree has not taken yet.
     items: Vec<Item>,
+    /// Takes what is written, unless a profile is to judge it first.
+    tree: Option<GrowingTree>,
     /// Where the id pattern gave no unused id, so that a number was appended.
     exhausted: Vec<(usize, usize)>,
     replaced_ids: HashMap<(usize, usize), String>,
 }
 
-impl Mender<'_> {
+impl<'a> Mender<'a> {
+    fn new(
+        messages: Vec<Message>,
+        plan: Plan,
+        options: &'a RepairOptions,
+        ids: &'a mut dyn IdSource,
+        tree: Option<GrowingTree>,
+    ) -> Self {
+        let fresh = needs_fresh_ids(&plan, &messages)
+            .then(|| FreshIds::new(options.pattern(), ids, &messages));
+        Mender {
+            messages,
+            plan,
+            options,
+            fresh,
+            taken_apart: HashMap::new(),
+            shell: None,
+            n_calls: 0,
+            slots: Vec::new(),
+            written: Vec::new(),
+            items: Vec::new(),
+            tree,
+            exhausted: Vec::new(),
+            replaced_ids: HashMap::new(),
+        }
+    }
+
     fn run(&mut self) {
+        self.take_apart();
         self.lead();
         if self.plan.insert_first {
             let at = self.plan.units.first().map_or(0, |it| it.message as usize);
@@ -92,6 +122,7 @@ impl Mender<'_> {
         }
         let (mut merges, mut own, mut made) = (0, 0, 0);
         self.own_pairs(0, &mut own);
+        self.hand_over(0);
         for unit in 0..self.plan.units.len() as u32 {
             if self.plan.units[unit as usize].is_pair {
                 let first = made;
@@ -103,7 +134,18 @@ impl Mender<'_> {
                 self.user(unit, &mut merges);
             }
             self.own_pairs(unit + 1, &mut own);
+            self.hand_over(unit as usize + 1);
         }
+    }
+
+    /// Gives what was written to the tree; nothing looks back at what stands before this unit.
+    fn hand_over(&mut self, unit: usize) {
+        let Some(tree) = &mut self.tree else { return };
+        // They are of use where a section begins, and counted there only.
+        let begins = unit == 0 || !self.plan.units[unit - 1].is_pair;
+        let behind = self.plan.units[unit..].iter().take_while(|it| begins && it.is_pair);
+        tree.take(&mut self.items, behind.count());
+        self.shell = None;
     }
 
     fn lead(&mut self) {
@@ -152,7 +194,10 @@ impl Mender<'_> {
 
     /// A message that came from this one of the input, or was inserted for it.
     fn item(&self, message: Message, at: usize) -> Item {
-        if self.tracks { Item::whole(message, at) } else { Item::untold(message, at) }
+        match self.tree {
+            None => Item::whole(message, at),
+            Some(_) => Item::untold(message, at),
+        }
     }
 
     /// A fresh id for a call of this name.

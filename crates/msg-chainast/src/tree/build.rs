@@ -67,7 +67,7 @@ fn next_if<C: Carrier>(rest: &mut IntoIter<C>, role: RolePart) -> Option<Message
     if fits { rest.next().map(C::into_message) } else { None }
 }
 
-fn role_of<C: Carrier>(it: &C) -> RolePart {
+pub(super) fn role_of<C: Carrier>(it: &C) -> RolePart {
     match read_role(it.message()) {
         Reading::Known(role) => role,
         // The walk leaves no other message in a chain.

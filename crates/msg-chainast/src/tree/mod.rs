@@ -5,6 +5,7 @@
 
 mod build;
 mod calls;
+mod grow;
 mod header;
 mod messages;
 mod pair;
@@ -18,6 +19,7 @@ use msg_core::Message;
 pub(crate) use build::Carrier;
 pub(crate) use calls::Links;
 pub use calls::{CallRef, ToolCallsInfo};
+pub(crate) use grow::GrowingTree;
 pub use header::Header;
 pub use messages::Messages;
 pub use pair::{BodyPair, BodyPairKind, PairError};

@@ -52,8 +52,11 @@ pub(crate) fn repair_is_valid(
     sizes_are_counted(&chain);
     let mended = flat(&chain);
     let parse = if open { ChainAst::parse_open } else { ChainAst::parse };
-    if let Err(refused) = parse(mended.clone()) {
-        panic!("not valid: {:?}\n{mended:#?}\nedits {edits:?}", refused.diagnostics());
+    match parse(mended.clone()) {
+        Err(refused) => {
+            panic!("not valid: {:?}\n{mended:#?}\nedits {edits:?}", refused.diagnostics());
+        }
+        Ok(parsed) => assert_eq!(chain, parsed, "a tree otherwise than that of its messages"),
     }
     let left = check(&mended, profile, &CheckOptions::new().open(open));
     assert!(left.iter().all(|it| it.fix.is_none()), "left unmended: {left:?}\n{mended:#?}");
