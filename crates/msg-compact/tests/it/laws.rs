@@ -105,7 +105,7 @@ fn edit_is_lawful(edit: &Edit) {
     assert_eq!(diagnostic.severity, info.severity);
     assert_eq!(diagnostic.at.message, Some(edit.message()));
     assert_eq!(diagnostic.fix.is_some(), edit.is_change());
-    assert!(!diagnostic.message.is_empty());
+    assert!(!diagnostic.message().is_empty());
 }
 
 /// Law 3.
