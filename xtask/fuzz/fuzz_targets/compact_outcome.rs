@@ -35,4 +35,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     laws::is_idempotent(&case);
     laws::order_of_answers_is_free(&case);
     laws::tally_is_a_recount(&messages, &counter, tail);
+    let text = String::from_utf8_lossy(bytes);
+    laws::script_is_its_table(&text);
+    laws::counts_grow(&text, bytes.len() / 2);
 });

@@ -133,7 +133,7 @@ impl Workbench<'_> {
     pub(crate) fn set_outputs(
         &mut self,
         at: &ToolOutput,
-        texts: &[(usize, Replacement)],
+        texts: &[(usize, &Replacement)],
         last: bool,
     ) -> bool {
         if self.locked(at.section, at.pair) && !(last && self.is_free_last(at.section, at.pair)) {
@@ -206,7 +206,7 @@ fn without_content(message: &Message) -> Option<Message> {
 }
 
 /// A message with these texts as the contents of results.
-fn with_outputs(old: &Message, texts: &[(usize, Replacement)]) -> Message {
+fn with_outputs(old: &Message, texts: &[(usize, &Replacement)]) -> Message {
     let mut texts = texts.iter().peekable();
     let mut parts = Vec::with_capacity(old.parts.len());
     for (number, part) in old.parts.iter().enumerate() {

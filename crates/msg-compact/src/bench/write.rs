@@ -55,7 +55,7 @@ impl Workbench<'_> {
         }
         let new = self.replacement(text);
         let placeholder = new.text.clone();
-        let done = self.set_outputs(at, &[(at.part, new)], false);
+        let done = self.set_outputs(at, &[(at.part, &new)], false);
         if done {
             let code = "compact::tool-output-pruned";
             self.note(self.input_of(at), EditKind::Replaced { code, placeholder });

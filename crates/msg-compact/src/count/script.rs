@@ -1,6 +1,8 @@
 //! The default estimate (CP-53): a price for each run of one class of characters, fitted to the
 //! tokenizers in use. No vocabulary, no allocation, one pass.
 
+mod block;
+
 use msg_core::{Message, Part, Role};
 
 use super::{ErrorBar, Growing, TokenCounter, chat};
@@ -129,11 +131,59 @@ impl ScriptCount {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
             if byte < 0x80 {
+                at += self.push_block(&bytes[at..]);
                 at = self.push_ascii(bytes, at);
             } else {
-                let character = text[at..].chars().next().expect("a character begins here");
-                self.push_other(character);
-                at += character.len_utf8();
+                at = self.push_wide(bytes, at);
+            }
+        }
+    }
+
+    /// Takes as many runs of ASCII as a block shows to the end; gives their bytes.
+    #[inline]
+    fn push_block(&mut self, bytes: &[u8]) -> usize {
+        let mut at = 0;
+        while let Some(head) = bytes.get(at..at + block::WORTH) {
+            if !head.is_ascii() || self.run.goes_on_with(ASCII[usize::from(head[0])]) {
+                break;
+            }
+            self.end_run();
+            let priced = block::price(&bytes[at..]);
+            self.ended += priced.price;
+            at += priced.len;
+            if priced.len == 0 {
+                break;
+            }
+        }
+        at
+    }
+
+    /// Takes the characters up to the next that is ASCII; gives the offset behind them.
+    #[inline]
+    fn push_wide(&mut self, bytes: &[u8], mut at: usize) -> usize {
+        let low = |byte: u8| u32::from(byte & 0x3F);
+        loop {
+            match bytes[at..] {
+                [a @ 0xC0..=0xDF, b, ..] => {
+                    self.push_other(u32::from(a & 0x1F) << 6 | low(b));
+                    at += 2;
+                }
+                [a @ 0xE0..=0xEF, b, c, ..] => {
+                    let first = u32::from(a & 0x0F) << 6 | low(b);
+                    match WIDE[first as usize] {
+                        0 => self.push_other(first << 6 | low(c)),
+                        price => {
+                            self.end_run();
+                            self.ended += u64::from(price);
+                        }
+                    }
+                    at += 3;
+                }
+                [a @ 0xF0..=0xFF, b, c, d, ..] => {
+                    self.push_other(u32::from(a & 7) << 18 | low(b) << 12 | low(c) << 6 | low(d));
+                    at += 4;
+                }
+                _ => return at,
             }
         }
     }
@@ -158,19 +208,15 @@ impl ScriptCount {
         at + len
     }
 
-    fn push_other(&mut self, character: char) {
-        let code = u32::from(character);
-        let class = match code {
-            0x00C0..=0x024F | 0x1E00..=0x1EFF => Class::Extended,
-            0x0370..=0x052F => Class::Greek,
-            0x0590..=0x08FF => Class::Hebrew,
-            _ => {
+    /// Takes a character that is not ASCII.
+    fn push_other(&mut self, code: u32) {
+        match run_class(code) {
+            Class::None => {
                 self.end_run();
                 self.ended += price_of_one(code);
-                return;
             }
-        };
-        self.extend_run(class, 1);
+            class => self.extend_run(class, 1),
+        }
     }
 
     #[inline]
@@ -183,8 +229,10 @@ impl ScriptCount {
 
     #[inline]
     fn end_run(&mut self) {
-        self.ended += self.run.price();
-        self.run = Run::default();
+        if self.run.class != Class::None {
+            self.ended += self.run.price();
+            self.run = Run::default();
+        }
     }
 }
 
@@ -245,24 +293,41 @@ impl Run {
     #[inline]
     fn word_price(&self) -> u64 {
         let len = self.len;
-        let letters = if self.upper == len && len >= 2 {
-            90 + 10 * len
-        } else {
-            match len {
-                ..=6 => 80,
-                7..=9 => 100,
-                _ => 120 + 10 * (len - 9),
-            }
-        };
+        let is_capitals = self.upper == len && len >= 2;
+        let letters = if is_capitals { capitals_price(len) } else { mixed_price(len) };
         letters + 55 * self.extended
+    }
+}
+
+/// Price of a word of capitals, two at least.
+fn capitals_price(len: u64) -> u64 {
+    90 + 10 * len
+}
+
+/// Price of any other word.
+fn mixed_price(len: u64) -> u64 {
+    match len {
+        ..=6 => 80,
+        7..=9 => 100,
+        _ => 120 + 10 * (len - 9),
     }
 }
 
 /// Price of a character of no class.
 const OTHER: u64 = 50;
 
-/// The characters that are priced one by one.
-fn price_of_one(code: u32) -> u64 {
+/// The class of the runs that a character beyond ASCII belongs to.
+const fn run_class(code: u32) -> Class {
+    match code {
+        0x00C0..=0x024F | 0x1E00..=0x1EFF => Class::Extended,
+        0x0370..=0x052F => Class::Greek,
+        0x0590..=0x08FF => Class::Hebrew,
+        _ => Class::None,
+    }
+}
+
+/// The price of a character that is in no run.
+const fn price_of_one(code: u32) -> u64 {
     match code {
         0x0900..=0x10FF => 40,
         0x1100..=0x11FF | 0xAC00..=0xD7AF => 85,
@@ -290,6 +355,28 @@ static ASCII: [Class; 128] = {
             _ => Class::None,
         };
         at += 1;
+    }
+    table
+};
+
+/// Prices of the characters of three bytes by their first two; 0 where the third decides, or a run.
+static WIDE: [u8; 1024] = {
+    let mut table = [0; 1024];
+    let mut block = 0;
+    while block < table.len() {
+        let first = (block as u32) << 6;
+        let price = price_of_one(first);
+        let mut n = 0;
+        while n < 64
+            && price_of_one(first + n) == price
+            && matches!(run_class(first + n), Class::None)
+        {
+            n += 1;
+        }
+        if n == 64 {
+            table[block] = price as u8;
+        }
+        block += 1;
     }
     table
 };

@@ -54,10 +54,17 @@ impl Placeholder {
         code: &'static str,
     ) {
         for group in outputs.chunk_by(ToolOutput::same_message) {
-            let texts: Vec<_> = group.iter().map(|it| (it.part, self.text.clone())).collect();
-            if bench.set_outputs(&group[0], &texts, false) {
+            let first = &group[0];
+            let is_set = match group {
+                [one] => bench.set_outputs(first, &[(one.part, &self.text)], false),
+                all => {
+                    let texts: Vec<_> = all.iter().map(|it| (it.part, &self.text)).collect();
+                    bench.set_outputs(first, &texts, false)
+                }
+            };
+            if is_set {
                 let placeholder = self.text.text.clone();
-                bench.note(bench.input_of(&group[0]), EditKind::Replaced { code, placeholder });
+                bench.note(bench.input_of(first), EditKind::Replaced { code, placeholder });
             }
         }
     }

@@ -71,10 +71,10 @@ impl Policy for PruneToolOutputs {
     }
 
     fn step(&self, _at: u32, bench: &mut Workbench<'_>) -> Progress {
-        let prunable = self.prunable(bench);
+        let placeholder = Placeholder::new(bench, &self.placeholder);
+        let prunable = self.prunable(bench, &placeholder);
         let cost: u64 = prunable.iter().map(|it| it.cost).sum();
         if cost >= self.minimum.of(bench) {
-            let placeholder = Placeholder::new(bench, &self.placeholder);
             placeholder.replace(bench, &prunable, "compact::tool-output-pruned");
         }
         Progress::Done
@@ -87,23 +87,20 @@ impl Policy for PruneToolOutputs {
 
 impl PruneToolOutputs {
     /// The outputs to prune, oldest first.
-    fn prunable(&self, bench: &Workbench<'_>) -> Vec<ToolOutput> {
+    fn prunable(&self, bench: &Workbench<'_>, placeholder: &Placeholder) -> Vec<ToolOutput> {
         let (first_safe, protect) = (self.first_safe(bench), self.protect.of(bench));
-        let placeholder = Placeholder::new(bench, &self.placeholder);
+        let mut outputs = bench.outputs();
+        outputs.retain(|it| {
+            (it.section, it.pair) < first_safe
+                && placeholder.may_replace(bench, it, &self.protected_tools)
+        });
         let mut sum = 0u64;
-        let mut prunable: Vec<ToolOutput> = bench
-            .outputs()
-            .into_iter()
-            .rev()
-            .filter(|it| (it.section, it.pair) < first_safe)
-            .filter(|it| placeholder.may_replace(bench, it, &self.protected_tools))
-            .filter(|it| {
-                sum += it.cost;
-                sum > protect
-            })
-            .collect();
-        prunable.reverse();
-        prunable
+        let newest_kept = outputs.iter().rev().take_while(|it| {
+            sum += it.cost;
+            sum <= protect
+        });
+        outputs.truncate(outputs.len() - newest_kept.count());
+        outputs
     }
 
     /// The first section and pair that are safe: of the last turns, or, in a chain with no more

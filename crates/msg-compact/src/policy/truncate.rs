@@ -76,7 +76,8 @@ impl Policy for TruncateToolOutput {
 
 impl TruncateToolOutput {
     fn cut(&self, bench: &mut Workbench<'_>, at: &ToolOutput, texts: &[(usize, Replacement)]) {
-        if bench.set_outputs(at, texts, self.include_last) {
+        let texts: Vec<_> = texts.iter().map(|(part, text)| (*part, text)).collect();
+        if bench.set_outputs(at, &texts, self.include_last) {
             let tool = bench.tool_of(at).into();
             bench.note(bench.input_of(at), EditKind::Truncated { tool });
         }

@@ -263,6 +263,69 @@ pub(crate) fn counts_grow(text: &str, cut: usize) {
     assert_eq!(pieces.tokens(), Script::new().text(text));
 }
 
+/// CP-53: the `script` count is the table of the page, read run by run.
+pub(crate) fn script_is_its_table(text: &str) {
+    let count = msg_compact::count::Script::new().text(text);
+    assert_eq!(count, by_the_table(text).div_ceil(100), "{text:?}");
+}
+
+fn by_the_table(text: &str) -> u64 {
+    let characters: Vec<char> = text.chars().collect();
+    let same_run = |a: &char, b: &char| {
+        let is_word = class(*a) == 'w' && class(*b) == 'w';
+        let ends_word = b.is_ascii_uppercase() && !a.is_ascii_uppercase();
+        class(*a) == class(*b) && class(*a) != '1' && !(is_word && ends_word)
+    };
+    characters.chunk_by(same_run).map(price_of_run).sum()
+}
+
+/// The class of a character; `1` for those that are priced one by one.
+fn class(it: char) -> char {
+    match it {
+        'A'..='Z' | 'a'..='z' | '\u{C0}'..='\u{24F}' | '\u{1E00}'..='\u{1EFF}' => 'w',
+        '0'..='9' => 'd',
+        ' ' | '\t' => 's',
+        '\r' | '\n' => 'n',
+        '!'..='~' => 'p',
+        '\u{370}'..='\u{52F}' => 'g',
+        '\u{590}'..='\u{8FF}' => 'h',
+        _ => '1',
+    }
+}
+
+fn price_of_run(run: &[char]) -> u64 {
+    let len = run.len() as u64;
+    match class(run[0]) {
+        'w' => {
+            let extended = run.iter().filter(|it| !it.is_ascii()).count() as u64;
+            let letters = match len {
+                2.. if run.iter().all(char::is_ascii_uppercase) => 90 + 10 * len,
+                ..=6 => 80,
+                7..=9 => 100,
+                _ => 120 + 10 * (len - 9),
+            };
+            letters + 55 * extended
+        }
+        'd' => 145 * len.div_ceil(3),
+        's' if len == 1 => 20,
+        's' => 85,
+        'n' => 60,
+        'p' => 80 + 11 * (len - 1),
+        'g' => 80 + 20 * len,
+        'h' => 80 + 35 * len,
+        _ => match u32::from(run[0]) {
+            0x0900..=0x10FF => 40,
+            0x1100..=0x11FF | 0xAC00..=0xD7AF => 85,
+            0x3000..=0x303F | 0xFF00..=0xFFEF => 30,
+            0x3040..=0x30FF | 0x31F0..=0x31FF => 80,
+            0x3400..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF => 90,
+            0x0080..=0x00BF | 0x2000..=0x206F => 125,
+            0x1F000..=0x1FFFF => 150,
+            _ => 50,
+        },
+    }
+}
+
 fn totals(case: &Case<'_>, messages: &[Message]) -> Totals {
     recount(case, messages)
 }

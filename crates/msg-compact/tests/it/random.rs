@@ -93,6 +93,35 @@ fn tallies_are_recounts() {
 }
 
 #[test]
+fn script_counts_are_those_of_the_table() {
+    // Few characters of many classes at a time, so that there are short and long runs of each.
+    const ALPHABETS: [&str; 8] = [
+        "abcAB",
+        "aB1 ",
+        "0123 ",
+        " \t\n\r",
+        "(){};=a",
+        "aéA1Ωא",
+        "abcdefghijklABCDEFG0123456789 .,;\n\té漢가\u{1}\u{7f}😀 ",
+        "A漢ऀぁ！\u{2041}\u{2070}\u{d7b0}\u{fff0} ",
+    ];
+    over_bytes(4000, 400, |bytes| {
+        let Some((first, rest)) = bytes.split_first() else { return };
+        let alphabet: Vec<char> =
+            ALPHABETS[usize::from(*first) % ALPHABETS.len()].chars().collect();
+        let text: String =
+            rest.iter().map(|it| alphabet[usize::from(*it) % alphabet.len()]).collect();
+        laws::script_is_its_table(&text);
+        laws::counts_grow(&text, text.len() / 3);
+    });
+    let every: String = (1..=0x10FFFF).step_by(7).filter_map(char::from_u32).collect();
+    laws::script_is_its_table(&every);
+    (1..0x3000)
+        .filter_map(char::from_u32)
+        .for_each(|it| laws::script_is_its_table(&it.to_string()));
+}
+
+#[test]
 fn counts_grow_with_their_text() {
     over_bytes(3000, 60, |bytes| {
         let text = String::from_utf8_lossy(bytes);
