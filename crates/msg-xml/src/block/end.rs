@@ -36,8 +36,7 @@ impl Block {
             self.cur.add_args(Arguments::Object(args.into_params()));
             self.cur.args_closed = false;
         }
-        let whole =
-            self.cur.name.is_some() && self.cur.args_closed && !cx.cut && self.elems.is_empty();
+        let whole = self.cur.name.is_some() && self.cur.args_closed && !cx.cut;
         if whole {
             self.note(Code::MissingCloseTag, end, end);
         }

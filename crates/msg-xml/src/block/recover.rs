@@ -211,6 +211,8 @@ impl Block {
             let _ = self.finish_elem(cx, Json::String(value), to, end);
         }
         self.elems.clear();
+        // Half a value is never run, also beside arguments that are closed.
+        self.cur.args_closed = false;
         self.end_of_input(cx, end)
     }
 }
