@@ -139,7 +139,7 @@ impl Block {
                 return Ok(Mended::before(p));
             }
         }
-        if let Some(tag) = text.last_structural.or(text.last_own).filter(|t| t.1 <= stop) {
+        if let Some(tag) = text.last_structural.or(text.last_own) {
             return Ok(Mended::at(tag));
         }
         let sections = &text.sections;

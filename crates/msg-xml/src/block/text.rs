@@ -26,13 +26,21 @@ pub(super) struct Text {
     /// Last own close tags that did not end the value: start and end.
     pub(super) last_structural: Option<(usize, usize)>,
     pub(super) last_own: Option<(usize, usize)>,
-    pub(super) bare_end: Option<usize>,
+    bare_end: Option<BareEnd>,
     pub(super) named_param: Option<usize>,
     pub(super) sections: Vec<Section>,
     /// Reports of sections, by the section's start.
     pub(super) reports: Vec<(usize, usize, Code)>,
     cdata: Option<Box<Cdata>>,
     pub(super) flow: Flow,
+}
+
+/// The bare end, and the own close tags before it: those behind it do not count for a value that ends there.
+#[derive(Clone, Copy, Debug)]
+struct BareEnd {
+    at: usize,
+    last_structural: Option<(usize, usize)>,
+    last_own: Option<(usize, usize)>,
 }
 
 /// What has been sent of a value.
@@ -299,7 +307,8 @@ impl Block {
                 let (q, next) = cx.w.after_blanks(end)?;
                 let bare =
                     next.is_none() || next == Some(b'<') && cx.look.opener(cx.w, q)?.is_some();
-                text.bare_end = bare.then_some(p);
+                let (last_structural, last_own) = (text.last_structural, text.last_own);
+                text.bare_end = bare.then_some(BareEnd { at: p, last_structural, last_own });
             }
         }
         text.at = end;
@@ -307,13 +316,16 @@ impl Block {
     }
 
     /// The end of input in a text.
-    fn text_at_end(&mut self, cx: &mut Cx<'_, '_>, text: &Text, strict: bool) -> Flowed {
+    fn text_at_end(&mut self, cx: &mut Cx<'_, '_>, text: &mut Text, strict: bool) -> Flowed {
         if strict {
             return Flowed::NoFit;
         }
-        match self.bare_end.or(text.bare_end) {
+        if let (Some(bare), false) = (text.bare_end, cx.cut) {
+            (text.last_structural, text.last_own) = (bare.last_structural, bare.last_own);
+            self.bare_end.get_or_insert(bare.at);
+        }
+        match self.bare_end {
             Some(stop) if !cx.cut => {
-                self.bare_end = Some(stop);
                 self.at_eof = true;
                 Flowed::Stop(stop)
             }
