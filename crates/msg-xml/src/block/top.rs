@@ -65,10 +65,14 @@ impl Block {
     }
 
     fn set_server(&mut self, server: String, at: usize) {
-        if self.cur.name.is_some() && self.cur.args_closed {
-            self.pending_server = Some((server, at));
-        } else {
-            self.join_server(server);
+        if !(self.cur.name.is_some() && self.cur.args_closed) {
+            return self.join_server(server);
+        }
+        match &mut self.pending_server {
+            None => self.pending_server = Some((server, at)),
+            Some((known, _)) if known.is_empty() => *known = server,
+            Some((known, _)) if server.is_empty() || *known == server => {}
+            Some(_) => self.refuse(Code::DuplicateToolName),
         }
     }
 
