@@ -61,7 +61,7 @@ impl Block {
         let mut old = std::mem::replace(&mut self.cur, Draft::new(start));
         old.end = start;
         self.done.push(old);
-        self.cur.server = server.map(|(name, _)| name);
+        self.cur.server = server.map(|(name, _)| name).filter(|name| !name.is_empty());
     }
 
     fn set_server(&mut self, server: String, at: usize) {
