@@ -194,7 +194,7 @@ impl Block {
                 self.note(Code::JsonRepaired, args.content, to);
             }
             self.cur.typed = true;
-            return Arguments::Object(members);
+            return Arguments::Json(members);
         }
         self.value_notes(notes, args.content, to);
         self.note(Code::ArgumentsNotObject, args.content, to);
@@ -227,7 +227,7 @@ impl Block {
         self.cur.typed = true;
         self.cur.resend = true;
         let args = match value {
-            Json::Object(members) => Arguments::Object(members),
+            Json::Object(members) => Arguments::Json(members),
             other => Arguments::Other(other),
         };
         self.close_args(args, end);

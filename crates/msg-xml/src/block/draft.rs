@@ -1,12 +1,18 @@
 //! A call while it is read: what is known of it, and how its arguments come together (XT-15).
 
+use std::collections::HashSet;
+
 use crate::json::{Json, Members};
 
 /// Arguments as they were written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Arguments {
-    /// Named values.
+    /// Elements: a list is a name that was repeated.
     Object(Members),
+    /// A JSON object: a list is a value.
+    Json(Members),
+    /// Several of these.
+    Merged(Merged),
     /// Anything else: a text, or a JSON value that is no object.
     Other(Json),
 }
@@ -59,43 +65,80 @@ impl Draft {
 
     /// Adds another ARGS value: objects merge, of texts the first stays.
     pub(crate) fn add_args(&mut self, more: Arguments) {
-        self.args = Some(match (self.args.take(), more) {
-            (None, more) => more,
-            (Some(Arguments::Object(mut all)), Arguments::Object(more)) => {
-                self.resend = true;
-                merge(&mut all, more);
-                Arguments::Object(all)
-            }
-            (Some(first), _) => {
-                self.resend = true;
-                first
-            }
+        let Some(first) = self.args.take() else {
+            self.args = Some(more);
+            return;
+        };
+        self.resend = true;
+        self.args = Some(match (first.merged(), more.merged()) {
+            (Err(first), _) => Arguments::Other(first),
+            (Ok(first), Err(_)) => Arguments::Merged(first),
+            (Ok(first), Ok(more)) => Arguments::Merged(first.and(more)),
         });
     }
 
     /// The arguments with the parameters that stood outside the wrapper added after them (XT-14).
     pub(crate) fn take_arguments(&mut self) -> Json {
-        let loose = std::mem::take(&mut self.loose);
+        let mut loose = std::mem::take(&mut self.loose);
+        if self.args.is_some() && !loose.is_empty() {
+            self.add_args(Arguments::Object(std::mem::take(&mut loose)));
+        }
         match self.args.take() {
             None => Json::Object(loose),
+            Some(Arguments::Object(all) | Arguments::Json(all)) => Json::Object(all),
+            Some(Arguments::Merged(all)) => Json::Object(all.members),
             Some(Arguments::Other(value)) => value,
-            Some(Arguments::Object(mut all)) => {
-                if !loose.is_empty() {
-                    self.resend = true;
-                }
-                merge(&mut all, loose);
-                Json::Object(all)
-            }
         }
     }
 }
 
-/// Adds all of `more`, value by value.
-fn merge(all: &mut Members, more: Members) {
-    for (key, value) in more.into_list() {
-        match value {
-            Json::Array(items) => items.into_iter().for_each(|v| all.add(key.clone(), v)),
-            value => all.add(key, value),
+/// Members of several objects, and the names whose lists were made by repeating them: a list that is a JSON
+/// value stays one value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Merged {
+    members: Members,
+    repeated: HashSet<String>,
+}
+
+impl Arguments {
+    /// The object as part of a merger; the value if it is no object.
+    fn merged(self) -> Result<Merged, Json> {
+        match self {
+            Arguments::Object(members) => {
+                let lists = members.iter().filter(|(_, value)| matches!(value, Json::Array(_)));
+                let repeated = lists.map(|(key, _)| key.clone()).collect();
+                Ok(Merged { members, repeated })
+            }
+            Arguments::Json(members) => Ok(Merged { members, repeated: HashSet::new() }),
+            Arguments::Merged(merged) => Ok(merged),
+            Arguments::Other(value) => Err(value),
+        }
+    }
+}
+
+impl Merged {
+    /// Adds all of `more`, value by value.
+    fn and(mut self, more: Merged) -> Self {
+        for (key, value) in more.members.into_list() {
+            match value {
+                Json::Array(items) if more.repeated.contains(&key) => {
+                    items.into_iter().for_each(|item| self.add(key.clone(), item));
+                }
+                value => self.add(key, value),
+            }
+        }
+        self
+    }
+
+    fn add(&mut self, key: String, value: Json) {
+        let Some(slot) = self.members.get_mut(&key) else { return self.members.set(key, value) };
+        match slot {
+            Json::Array(items) if self.repeated.contains(&key) => items.push(value),
+            _ => {
+                let first = std::mem::replace(slot, Json::Null);
+                *slot = Json::Array(vec![first, value]);
+                self.repeated.insert(key);
+            }
         }
     }
 }

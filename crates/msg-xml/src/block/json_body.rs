@@ -218,7 +218,7 @@ impl Block {
         self.note(Code::JsonArguments, from, to);
         self.note(Code::MissingArgumentsWrapper, from, to);
         let args = match json::build(cx.w.str(from, to)) {
-            Json::Object(members) => Arguments::Object(members),
+            Json::Object(members) => Arguments::Json(members),
             other => Arguments::Other(other),
         };
         self.cur.add_args(args);
@@ -283,15 +283,15 @@ fn read_arguments(
     notes: &mut Vec<(Code, usize)>,
 ) -> Arguments {
     match args {
-        None | Some(Json::Null) => Arguments::Object(Members::default()),
-        Some(Json::Object(members)) => Arguments::Object(members),
+        None | Some(Json::Null) => Arguments::Json(Members::default()),
+        Some(Json::Object(members)) => Arguments::Json(members),
         Some(Json::String(text)) => match json::parse(&text, depth) {
             Some((Json::Object(members), repaired)) => {
                 notes.push((Code::JsonArguments, call));
                 if repaired {
                     notes.push((Code::JsonRepaired, call));
                 }
-                Arguments::Object(members)
+                Arguments::Json(members)
             }
             _ => {
                 notes.push((Code::ArgumentsNotObject, call));

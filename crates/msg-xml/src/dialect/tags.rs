@@ -278,7 +278,7 @@ impl TagReader {
         }
         self.cur.typed = true;
         self.cur.args = Some(match json::build(cx.w.str(from, to)) {
-            Json::Object(members) => Arguments::Object(members),
+            Json::Object(members) => Arguments::Json(members),
             other => {
                 self.out.note(Code::ArgumentsNotObject, from, to);
                 Arguments::Other(other)

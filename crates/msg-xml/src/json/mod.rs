@@ -65,6 +65,10 @@ impl Members {
         self.position(key).map(|i| &self.list[i].1)
     }
 
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Json> {
+        self.position(key).map(|i| &mut self.list[i].1)
+    }
+
     fn push(&mut self, key: String, value: Json) {
         if self.list.len() + 1 == INDEX_FROM {
             self.index = self.list.iter().enumerate().map(|(i, (k, _))| (k.clone(), i)).collect();
