@@ -7,6 +7,9 @@ use crate::lex::{self, ARGS, SERVER, Tag};
 use crate::look;
 use crate::window::{MORE, Wait};
 
+/// The members that may have the name; the first is the expected one.
+const NAMES: [&str; 3] = ["tool_name", "name", "tool"];
+
 /// The calls of a JSON value.
 #[derive(Debug)]
 pub(crate) struct JsonCalls {
@@ -90,11 +93,10 @@ impl Block {
             Why::Body { .. } => {
                 let State::Json(scan, _) = &self.state else { return None };
                 let text = cx.w.str(scan.start, cx.w.end());
-                let known = partial_name(text, &["tool_name", "name", "tool"])
+                let known = partial_name(text, &NAMES)
                     .filter(|n| lex::valid_tool_name(n));
-                if let Some(name) = known {
-                    cx.queue.name(self.call(), &name);
-                    self.cur.name = Some(name);
+                if let Some(name) = known.filter(|name| self.cur.name.as_ref() != Some(name)) {
+                    self.set_name(name, self.start, cx.queue);
                 }
             }
         }
@@ -151,11 +153,15 @@ impl Block {
         if self.over(cx, end) {
             return self.finish(cx, end, whole);
         }
-        let value = json::build(cx.w.str(from, to));
+        let mut value = json::build(cx.w.str(from, to));
         let several = matches!(value, Json::Array(_));
+        let attributes = (self.cur.name.take(), self.cur.server.take());
+        if let Some(name) = &attributes.0 {
+            complement(&mut value, name);
+        }
         match read_calls(
             value,
-            &["tool_name", "name", "tool"],
+            &NAMES,
             self.start,
             cx.opts.limits.json_depth(),
         ) {
@@ -175,9 +181,13 @@ impl Block {
                     if i > 0 {
                         cx.queue.begin(number);
                     }
-                    if let Some(name) = &call.name {
+                    let known = i == 0 && attributes.0.is_some();
+                    if let Some(name) = call.name.as_ref().filter(|_| !known) {
                         cx.queue.name(number, name);
                     }
+                }
+                if let Some(first) = read.calls.first_mut() {
+                    self.join_attributes(first, attributes);
                 }
                 if let Some(last) = read.calls.pop() {
                     self.done = read.calls;
@@ -192,6 +202,19 @@ impl Block {
             }
         }
         self.finish(cx, end, whole)
+    }
+
+    /// XT-13: what the opener's attributes gave is the first call's; two different values reject the block.
+    fn join_attributes(
+        &mut self,
+        call: &mut Draft,
+        (name, server): (Option<String>, Option<String>),
+    ) {
+        let differ = |a: &Option<String>, b: &Option<String>| a.is_some() && b.is_some() && a != b;
+        if differ(&call.name, &name) || differ(&call.server, &server) {
+            self.refuse(Code::DuplicateToolName);
+        }
+        call.server = call.server.take().or(server);
     }
 
     /// After JSON that stands beside the name: `</tool>` or the end of input make it the arguments.
@@ -227,6 +250,20 @@ impl Block {
         self.at = to;
         self.state = State::Top;
         Ok(None)
+    }
+}
+
+/// Gives the first call of a body the name from the opener's attributes, if it has arguments and no name.
+fn complement(value: &mut Json, name: &str) {
+    let first = match value {
+        Json::Array(items) => items.first_mut(),
+        value => Some(value),
+    };
+    if let Some(Json::Object(members)) = first
+        && NAMES.iter().all(|key| members.get(key).is_none())
+        && ARGS.iter().any(|key| members.get(key).is_some())
+    {
+        members.set(NAMES[0].to_owned(), Json::String(name.to_owned()));
     }
 }
 

@@ -35,7 +35,7 @@ impl Block {
         }
     }
 
-    fn set_name(&mut self, name: String, at: usize, queue: &mut Queue) {
+    pub(super) fn set_name(&mut self, name: String, at: usize, queue: &mut Queue) {
         if name.is_empty() {
             return;
         }
