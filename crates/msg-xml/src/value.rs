@@ -29,6 +29,9 @@ impl Notes {
     }
 }
 
+/// A CDATA marker of which the bracket was escaped.
+const ESCAPED_CDATA: &str = "&lt;![CDATA[";
+
 /// XT-25.
 pub(crate) fn value(text: &str, sections: &[Section]) -> (String, Notes) {
     let mut notes = Notes::default();
@@ -72,7 +75,10 @@ fn plain(text: &str) -> (String, Notes) {
         return (inner.to_owned(), Notes::default());
     }
     let mut out = String::with_capacity(text.len());
-    if let Some(inner) = trimmed.strip_prefix("&lt;![CDATA[").and_then(|t| t.strip_suffix("]]&gt;"))
+    if let Some((marker, inner)) = trimmed.split_at_checked(ESCAPED_CDATA.len())
+        && marker.starts_with("&lt;")
+        && marker.eq_ignore_ascii_case(ESCAPED_CDATA)
+        && let Some(inner) = inner.strip_suffix("]]&gt;")
     {
         let mut notes = decode(inner, &mut out);
         notes.escaped_cdata = true;

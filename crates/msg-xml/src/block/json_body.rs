@@ -93,8 +93,7 @@ impl Block {
             Why::Body { .. } => {
                 let State::Json(scan, _) = &self.state else { return None };
                 let text = cx.w.str(scan.start, cx.w.end());
-                let known = partial_name(text, &NAMES)
-                    .filter(|n| lex::valid_tool_name(n));
+                let known = partial_name(text, &NAMES).filter(|n| lex::valid_tool_name(n));
                 if let Some(name) = known.filter(|name| self.cur.name.as_ref() != Some(name)) {
                     self.set_name(name, self.start, cx.queue);
                 }
@@ -159,12 +158,7 @@ impl Block {
         if let Some(name) = &attributes.0 {
             complement(&mut value, name);
         }
-        match read_calls(
-            value,
-            &NAMES,
-            self.start,
-            cx.opts.limits.json_depth(),
-        ) {
+        match read_calls(value, &NAMES, self.start, cx.opts.limits.json_depth()) {
             Err(code) => self.refuse(code),
             Ok(mut read) => {
                 if several && !whole {
@@ -260,8 +254,8 @@ fn complement(value: &mut Json, name: &str) {
         value => Some(value),
     };
     if let Some(Json::Object(members)) = first
-        && NAMES.iter().all(|key| members.get(key).is_none())
-        && ARGS.iter().any(|key| members.get(key).is_some())
+        && NAMES.iter().all(|key| members.word(key).is_none())
+        && ARGS.iter().any(|key| members.word(key).is_some())
     {
         members.set(NAMES[0].to_owned(), Json::String(name.to_owned()));
     }
@@ -285,7 +279,7 @@ pub(crate) fn read_calls(
         let mut draft = Draft::new(start);
         draft.typed = true;
         draft.args_closed = true;
-        let found = names.iter().enumerate().find_map(|(n, key)| members.get(key).map(|v| (n, v)));
+        let found = names.iter().enumerate().find_map(|(n, key)| members.word(key).map(|v| (n, v)));
         match found {
             None | Some((_, Json::Null)) => return Err(Code::MissingToolName),
             Some((n, Json::String(name))) => {
@@ -303,10 +297,10 @@ pub(crate) fn read_calls(
             }
             Some(_) => return Err(Code::InvalidToolName),
         }
-        if let Some(Json::String(server)) = SERVER.iter().find_map(|key| members.get(key)) {
+        if let Some(Json::String(server)) = SERVER.iter().find_map(|key| members.word(key)) {
             draft.server = Some(lex::trim(server).to_owned()).filter(|s| !s.is_empty());
         }
-        let args = ARGS.iter().find_map(|key| members.get(key)).cloned();
+        let args = ARGS.iter().find_map(|key| members.word(key)).cloned();
         draft.args = Some(read_arguments(args, depth, i, &mut out.notes));
         out.calls.push(draft);
     }
@@ -356,11 +350,12 @@ pub(crate) fn partial_name(text: &str, names: &[&str]) -> Option<String> {
         let mut scan = Scanner::new(0, 4096);
         let Scan::Done(end) = scan.feed(value.as_bytes()) else { break };
         if let (Some(n), Json::String(name)) =
-            (names.iter().position(|k| *k == key), json::build(&value[..end]))
+            (names.iter().position(|k| k.eq_ignore_ascii_case(&key)), json::build(&value[..end]))
         {
             found.push((n, name));
         }
         rest = &value[end..];
     }
-    found.into_iter().min_by_key(|(n, _)| *n).map(|(_, name)| name)
+    // Of a repeated member the last counts.
+    found.into_iter().rev().min_by_key(|(n, _)| *n).map(|(_, name)| name)
 }

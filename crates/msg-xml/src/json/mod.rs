@@ -65,6 +65,12 @@ impl Members {
         self.position(key).map(|i| &self.list[i].1)
     }
 
+    /// The value of a word of the format, whose case does not count; of several the last.
+    pub(crate) fn word(&self, word: &str) -> Option<&Json> {
+        let found = self.list.iter().rev().find(|(key, _)| key.eq_ignore_ascii_case(word));
+        found.map(|(_, value)| value)
+    }
+
     pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Json> {
         self.position(key).map(|i| &mut self.list[i].1)
     }
