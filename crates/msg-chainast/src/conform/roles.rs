@@ -67,13 +67,13 @@ impl Conform<'_> {
         }
         let is_assistant = |it: &Item| it.message.role == Role::Assistant;
         let mut merged: Vec<Item> = Vec::with_capacity(self.items.len());
+        // Of the last one merged. It is asked of each item alone, as what many are merged into grows.
+        let mut is_completion = false;
         for item in std::mem::take(&mut self.items) {
+            let joins = is_completion && is_assistant(&item);
+            is_completion = is_assistant(&item) && !has_tool_calls(&item.message);
             match merged.last_mut() {
-                Some(last)
-                    if is_assistant(&item)
-                        && is_assistant(last)
-                        && !has_tool_calls(&last.message) =>
-                {
+                Some(last) if joins => {
                     let breach = Breach::error(
                         "profile::consecutive-assistant",
                         "two assistant messages in a row",
