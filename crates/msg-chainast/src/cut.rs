@@ -223,6 +223,7 @@ fn calls_end(section: &Section) -> usize {
     let has_calls = |it: &BodyPair| it.assistant.tool_calls().next().is_some();
     let end = section.body.iter().rposition(has_calls).map_or(0, |it| it + 1);
     let reasons = section.body[end..].iter().any(|it| it.assistant.reasoning().next().is_some());
-    // Without a call in the whole section, nothing is lost by cutting.
-    if reasons && end > 0 { end } else { usize::MAX }
+    // Without a call in the whole section nothing is lost by cutting, unless an earlier section of the same
+    // turn has the calls.
+    if reasons && (end > 0 || !opens_turn(section)) { end } else { usize::MAX }
 }

@@ -1,14 +1,14 @@
 //! What a case file says of one function: patterns, arguments, chains for tests.
 
 use msg_chainast::{
-    ChainAst, CheckOptions, IdPattern, Message, Part, Profile, RepairOptions, SeededIds, ToolCall,
-    check, sanitize_json_control_chars,
+    ChainAst, CheckOptions, IdPattern, Message, Part, Profile, ReasoningRequired, RepairOptions,
+    SeededIds, ToolCall, check, sanitize_json_control_chars,
     testing::{self, ChainConfig, generate_chain, generate_complex_chain},
 };
-use msg_core::{Origin, RawJson, Reasoning};
+use msg_core::{Image, Origin, RawJson, Reasoning, Role};
 use serde_json::Value;
 
-use crate::openai;
+use crate::{laws, openai};
 
 #[test]
 fn patterns() {
@@ -188,4 +188,31 @@ fn reasoning_goes_with_the_member_that_repeats_it() {
         assert_eq!(edits.iter().map(|it| it.fix.as_deref()).collect::<Vec<_>>(), [Some(fix)]);
         assert_eq!(chain.messages().last().map(|it| it.extra.len()), Some(left));
     }
+}
+
+#[test]
+fn a_cut_inside_a_turn_keeps_its_calls() {
+    let mut profile = Profile::named("deepseek").unwrap().clone();
+    profile.alternate = false;
+    profile.reasoning_require = ReasoningRequired::None;
+    let thinks = |text: &str| {
+        let mut message = Message::assistant(text);
+        message.parts.insert(0, Part::Reasoning(Reasoning::new("Hm.")));
+        message
+    };
+    let call = Part::ToolCall(ToolCall::new("a", "f", "{}"));
+    // An image alone begins a section and no turn, so its reasoning is accepted for the call before it.
+    let image = Part::Image(Image::from_url("https://example.org/1.png"));
+    let messages = vec![
+        Message::user("q"),
+        thinks("").with_part(call),
+        Message::tool_result("a", "r"),
+        Message::new(Role::User).with_part(image),
+        thinks("x"),
+        thinks("y"),
+    ];
+    let chain = ChainAst::parse(messages.clone()).unwrap();
+    assert!(chain.check(&profile, &CheckOptions::new()).is_empty());
+    assert_eq!(chain.cut_points(Some(&profile)).count(), 0);
+    laws::cuts_are_legal(&messages, Some(&profile));
 }
