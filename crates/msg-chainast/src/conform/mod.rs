@@ -15,7 +15,7 @@ use std::{borrow::Cow, ops::Range};
 use hashbrown::HashMap;
 use msg_core::{Code, Diagnostic, IdSource, Part, Role, Severity};
 
-pub(crate) use reasoning::twins;
+pub(crate) use reasoning::{remove_twins, twins};
 
 use crate::{
     mend::Item,

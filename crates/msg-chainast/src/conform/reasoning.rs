@@ -56,8 +56,7 @@ impl Conform<'_> {
             let item = &mut self.items[at];
             item.retain_parts(|part, _| !goes[part]);
             if twin {
-                let names: Vec<&str> = twins(&item.message).collect();
-                names.iter().for_each(|it| drop(item.message.extra.remove(&Origin::OpenAi, it)));
+                remove_twins(&mut item.message);
             }
             if signatures {
                 item.message.parts.iter_mut().for_each(drop_signature);
@@ -180,6 +179,13 @@ impl Conform<'_> {
     pub(super) fn current_turn(&self) -> usize {
         self.items.iter().rposition(|it| begins_turn(&it.message)).unwrap_or(0)
     }
+}
+
+/// Removes the members that repeat the reasoning of a message; says whether there were any.
+pub(crate) fn remove_twins(message: &mut Message) -> bool {
+    let names: Vec<&str> = twins(message).collect();
+    names.iter().for_each(|it| drop(message.extra.remove(&Origin::OpenAi, it)));
+    !names.is_empty()
 }
 
 /// The members of a message that would be read as its reasoning if it had no reasoning part: texts.

@@ -4,12 +4,13 @@ use msg_core::{CallKind, Code, Diagnostic, Message, Part};
 
 use crate::{
     arguments::sanitized,
+    conform::remove_twins,
     tree::{BodyPair, ChainAst},
 };
 
 impl ChainAst {
-    /// Removes reasoning parts and call signatures everywhere, and says from which messages (CA-46). One
-    /// pass.
+    /// Removes reasoning parts and call signatures everywhere, and says from which messages (CA-46). Extra
+    /// members that would be read as reasoning go too. One pass.
     pub fn clear_reasoning(&mut self) -> Vec<Diagnostic> {
         let mut changes = Vec::new();
         for (at, message) in self.messages_mut().enumerate() {
@@ -83,6 +84,7 @@ fn clear(message: &mut Message) -> bool {
     let n_parts = message.parts.len();
     message.parts.retain(|it| it.as_reasoning().is_none());
     let mut cleared = message.parts.len() < n_parts;
+    cleared |= remove_twins(message);
     for part in &mut message.parts {
         match part {
             Part::ToolCall(it) => cleared |= it.signature.take().is_some(),

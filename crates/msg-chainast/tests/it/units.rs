@@ -191,6 +191,19 @@ fn reasoning_goes_with_the_member_that_repeats_it() {
 }
 
 #[test]
+fn cleared_reasoning_is_not_read_again() {
+    let mut message = Message::assistant("Yes.");
+    message.parts.insert(0, Part::Reasoning(Reasoning::new("Hm.")));
+    message.extra.insert(Origin::OpenAi, "reasoning", RawJson::new("\"Hm.\"").unwrap());
+    message.extra.insert(Origin::OpenAi, "id", RawJson::new("\"m\"").unwrap());
+    let mut chain = ChainAst::parse(vec![Message::user("Yes?"), message]).unwrap();
+    assert_eq!(chain.clear_reasoning().len(), 1);
+    let left = chain.messages().last().unwrap();
+    assert_eq!((left.parts.len(), left.extra.len()), (1, 1));
+    assert!(chain.clear_reasoning().is_empty());
+}
+
+#[test]
 fn a_cut_inside_a_turn_keeps_its_calls() {
     let mut profile = Profile::named("deepseek").unwrap().clone();
     profile.alternate = false;
