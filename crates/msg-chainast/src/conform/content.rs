@@ -1,6 +1,6 @@
 //! Steps 6, 10 and 11: arguments, messages without content, empty texts.
 
-use msg_core::{ArgumentsState, CallKind, Part, Role, ToolCall};
+use msg_core::{ArgumentsState, CallKind, Message, Part, Role, ToolCall};
 
 use super::{Breach, Conform};
 use crate::{
@@ -42,15 +42,12 @@ impl Conform<'_> {
         let blank = self.profile.blank;
         let mut system_removed = false;
         for at in 0..self.items.len() {
-            let role = self.items[at].message.role.clone();
-            let is_system = role.is_system();
-            let listed =
-                self.profile.empty.iter().any(|it| *it == role || is_system && it.is_system());
-            if !listed || has_content(&self.items[at].message.parts, blank) {
+            if !self.is_filled(&self.items[at].message) {
                 continue;
             }
-            let sentence = format!("{} message without content", capital_free(&role));
-            if is_system {
+            let role = &self.items[at].message.role;
+            let sentence = format!("{} message without content", capital_free(role));
+            if role.is_system() {
                 self.at_message(at, Breach::error("profile::empty-message", sentence, "removed"));
                 system_removed = true;
                 continue;
@@ -67,10 +64,20 @@ impl Conform<'_> {
         }
     }
 
+    /// Whether a message is refused as empty: it gets a text, or goes if it is a system message.
+    pub(super) fn is_filled(&self, message: &Message) -> bool {
+        let role = &message.role;
+        let lists = |it: &Role| it == role || role.is_system() && it.is_system();
+        self.profile.empty.iter().any(lists) && !has_content(&message.parts, self.profile.blank)
+    }
+
     /// Takes the system message away; a chain that then began with an assistant message would be none.
     fn remove_system(&mut self) {
         self.items.remove(0);
         if self.items.first().is_some_and(|it| it.message.role == Role::Assistant) {
+            let sentence = "an assistant message first, once the system message is removed";
+            let fix = "inserted a user message";
+            self.at_message(0, Breach::error("profile::user-message", sentence, fix));
             self.insert_first_user();
         }
     }
@@ -82,11 +89,10 @@ impl Conform<'_> {
         let blank = self.profile.blank;
         for at in 0..self.items.len() {
             let parts = &self.items[at].message.parts;
-            let empty = |it: &usize| is_empty_text(&parts[*it], blank);
-            let n_empty = (0..parts.len()).filter(empty).count();
-            if n_empty == 0 || n_empty == parts.len() {
+            if !self.drops_empty_texts(parts) {
                 continue;
             }
+            let empty = |it: &usize| is_empty_text(&parts[*it], blank);
             let mut from: Vec<usize> =
                 (0..parts.len()).filter(empty).map(|it| self.items[at].place(it).0).collect();
             from.dedup();
@@ -96,6 +102,16 @@ impl Conform<'_> {
             }
             self.items[at].retain_parts(|_, it| !is_empty_text(it, blank));
         }
+    }
+
+    /// Whether empty texts among these parts are refused: beside other content. Reasoning is none, and a
+    /// message of nothing else is written with an empty text again.
+    pub(super) fn drops_empty_texts(&self, parts: &[Part]) -> bool {
+        let blank = self.profile.blank;
+        let is_content = |it: &Part| it.as_reasoning().is_none() && !is_empty_text(it, blank);
+        self.profile.empty_text == EmptyText::Reject
+            && parts.iter().any(|it| is_empty_text(it, blank))
+            && parts.iter().any(is_content)
     }
 }
 
@@ -128,7 +144,7 @@ fn has_content(parts: &[Part], blank: bool) -> bool {
     })
 }
 
-fn is_empty_text(part: &Part, blank: bool) -> bool {
+pub(super) fn is_empty_text(part: &Part, blank: bool) -> bool {
     matches!(part, Part::Text(it) if is_empty(&it.text, blank))
 }
 

@@ -13,7 +13,7 @@ impl Conform<'_> {
     pub(super) fn tool_names(&mut self) {
         let mut renames: Option<Renames> = None;
         for (assistant, tools) in self.pairs() {
-            // The names that the calls of this pair had, by id, where one was changed.
+            // The names that the calls of this pair had, by id, where one is not accepted.
             let mut had: HashMap<String, String> = HashMap::new();
             for part in self.calls(assistant) {
                 let Some(Part::ToolCall(call)) = self.items[assistant].message.parts.get(part)
@@ -30,8 +30,8 @@ impl Conform<'_> {
                     (new, self.items[assistant].message.parts.get_mut(part))
                 {
                     call.name = new;
-                    had.insert(id, old);
                 }
+                had.insert(id, old);
             }
             for (item, part) in self.results(tools) {
                 self.result_name(item, part, &had, &mut renames);
@@ -55,6 +55,9 @@ impl Conform<'_> {
         if accepts_name(self.profile, &old) {
             return;
         }
+        if !follows && self.lets_results_go() {
+            return self.at_part(item, part, bad_name(&old));
+        }
         let new = renames.get_or_insert_with(|| self.renames()).of(self.profile, &old);
         if !follows {
             self.at_part(item, part, bad_name(&old).mended_if(new.is_some()));
@@ -66,13 +69,21 @@ impl Conform<'_> {
         }
     }
 
+    /// Whether the names of results hold none back from calls: the next step replaces them all, and a clash
+    /// that no number mends would be one no more when the chain is judged again.
+    fn lets_results_go(&self) -> bool {
+        self.profile.result_name == ResultNames::Call
+            && !self.profile.name_class.accepts("_0123456789")
+    }
+
     /// The names in use that stay as they are.
     fn renames(&self) -> Renames {
         let mut used = HashSet::from([SUMMARIZATION_TOOL_NAME.to_owned()]);
+        let of_results = !self.lets_results_go();
         for part in self.items.iter().flat_map(|it| &it.message.parts) {
             let name = match part {
                 Part::ToolCall(it) => Some(&it.name),
-                Part::ToolResult(it) => it.name.as_ref(),
+                Part::ToolResult(it) if of_results => it.name.as_ref(),
                 _ => None,
             };
             if let Some(name) = name.filter(|it| accepts_name(self.profile, it)) {
@@ -195,7 +206,7 @@ fn accepts_name(profile: &Profile, name: &str) -> bool {
         && name.chars().next().is_some_and(|it| profile.name_first.contains(it))
 }
 
-/// Other characters become `_`.
+/// Other characters become `_`; where that is not accepted either, they go.
 fn replaced(name: &str, class: &CharClass) -> String {
     name.chars()
         .map(|it| if class.contains(it) { it } else { '_' })

@@ -2,10 +2,10 @@
 
 use msg_core::{Message, Origin, Part, RawJson, Reasoning, Role};
 
-use super::{Breach, Conform};
+use super::{Breach, Conform, content::is_empty_text};
 use crate::{
     profile::{CallSignatures, ReasoningKept, ReasoningRequired},
-    reasoning::{begins_turn, has_reasoning, has_tool_calls},
+    reasoning::{has_reasoning, has_tool_calls},
 };
 
 /// Members in which a message can bear reasoning beside its reasoning part. One that stayed when the part
@@ -87,7 +87,7 @@ impl Conform<'_> {
         let mut calls = false;
         let mut out = vec![false; self.items.len()];
         for (at, item) in self.items.iter().enumerate() {
-            calls = if begins_turn(&item.message) {
+            calls = if self.will_begin_turn(&item.message) {
                 false
             } else {
                 calls || has_tool_calls(&item.message)
@@ -98,7 +98,7 @@ impl Conform<'_> {
         for (at, item) in self.items.iter().enumerate().rev() {
             later |= out[at];
             out[at] = later;
-            if begins_turn(&item.message) {
+            if self.will_begin_turn(&item.message) {
                 later = false;
             }
         }
@@ -177,7 +177,23 @@ impl Conform<'_> {
 
     /// Where the current turn begins (CA-58).
     pub(super) fn current_turn(&self) -> usize {
-        self.items.iter().rposition(|it| begins_turn(&it.message)).unwrap_or(0)
+        self.items.iter().rposition(|it| self.will_begin_turn(&it.message)).unwrap_or(0)
+    }
+
+    /// Whether a message begins a turn once empty messages have a text and empty texts are gone. Turns are
+    /// asked for before those steps, and must be the same when the chain is judged again.
+    fn will_begin_turn(&self, message: &Message) -> bool {
+        if message.role != Role::User {
+            return false;
+        }
+        if self.is_filled(message) {
+            return true;
+        }
+        let drops = self.drops_empty_texts(&message.parts);
+        message.parts.iter().any(|it| {
+            let is_text = matches!(it, Part::Text(it) if !it.text.is_empty());
+            is_text && !(drops && is_empty_text(it, self.profile.blank))
+        })
     }
 }
 

@@ -62,6 +62,26 @@ fn profile(row: &str) -> Result<(), String> {
     repaired(messages, &options, &case["repair"], &wanted, &known)
 }
 
+/// Profiles of a user's own reach what no built-in one does.
+#[cfg(feature = "toml")]
+#[test]
+fn own_profiles() {
+    testkit::rows!("own_profiles.jsonl").check(|row| agree(own_profile(&row.text)));
+}
+
+#[cfg(feature = "toml")]
+fn own_profile(row: &str) -> Result<(), String> {
+    let case: Value = serde_json::from_str(row).unwrap();
+    let messages = openai::messages(&case["messages"]);
+    let known = ids(&messages);
+    let profile = Profile::from_toml(case["profile"].as_str().unwrap()).unwrap();
+    let wanted = diagnostics(&case["diagnostics"]);
+    same("check", &tell(&check(&messages, Some(&profile), &CheckOptions::new())), &wanted)?;
+    let options = RepairOptions::new().profile(&profile);
+    crate::laws::repair_is_valid(&messages, &options, Some(&profile), false);
+    repaired(messages, &options, &case["repair"], &wanted, &known)
+}
+
 #[test]
 fn operations() {
     testkit::rows!("ops.jsonl").check(|row| agree(operate(&row.text)));
