@@ -66,7 +66,7 @@ fn profile(row: &str) -> Result<(), String> {
 #[cfg(feature = "toml")]
 #[test]
 fn own_profiles() {
-    testkit::rows!("own_profiles.jsonl").check(|row| agree(own_profile(&row.text)));
+    testkit::rows!("profiles_own.jsonl").check(|row| agree(own_profile(&row.text)));
 }
 
 #[cfg(feature = "toml")]
