@@ -70,6 +70,9 @@ impl Workbench<'_> {
         current: bool,
     ) -> bool {
         let state = &self.sections[section];
+        if state.pinned {
+            return false;
+        }
         let all = self.pairs_of(state);
         let replaced = || all[pairs.clone()].iter().filter(|it| !it.pinned);
         if replaced().next().is_none() {
@@ -177,7 +180,11 @@ impl Workbench<'_> {
     /// Whether [`Workbench::ask_pairs_as`] would have something to replace: pairs that are not pinned,
     /// and not just one summary.
     pub(crate) fn has_pairs_to_ask(&self, section: usize, pairs: Range<usize>) -> bool {
-        let all = self.pairs_of(&self.sections[section]);
+        let state = &self.sections[section];
+        if state.pinned {
+            return false;
+        }
+        let all = self.pairs_of(state);
         let mut open = all[pairs].iter().filter(|it| !it.pinned);
         match (open.next(), open.next()) {
             (None, _) => false,

@@ -69,9 +69,9 @@ pub(crate) struct PairSum {
 }
 
 impl PairSum {
-    /// Adds the pair that follows.
-    pub(crate) fn add(&mut self, bench: &Workbench<'_>, pair: &PairState) {
-        if pair.pinned {
+    /// Adds the pair of a section that follows.
+    pub(crate) fn add(&mut self, bench: &Workbench<'_>, section: &SectionState, pair: &PairState) {
+        if pair.pinned || section.pinned {
             return;
         }
         self.settled = self.open == 0 && bench.is_summary(pair);

@@ -1,5 +1,6 @@
 //! What a policy of somebody else's may change (CP-2, CP-3): each call checks that the unit is not
-//! locked and the place one where the chain stays valid, and refuses otherwise.
+//! locked and the place one where the chain stays valid, and refuses otherwise. What a step has asked
+//! about stays as it is until the answers are in: once it has asked, it changes nothing directly.
 
 use std::ops::Range;
 
@@ -47,10 +48,10 @@ impl Workbench<'_> {
         self.ask_sections_as(who, sections, merge)
     }
 
-    /// Sets the content of a tool result to another text. Refused (false) for a locked pair, and where
-    /// that would not lower the cost.
+    /// Sets the content of a tool result to another text. Refused (false) for a locked pair, where that
+    /// would not lower the cost, and once the step has asked for a summary.
     pub fn set_output(&mut self, at: &ToolOutput, text: &str) -> bool {
-        if self.output(at).is_none() {
+        if !self.asks.is_empty() || self.output(at).is_none() {
             return false;
         }
         let new = self.replacement(text);
@@ -64,12 +65,13 @@ impl Workbench<'_> {
     }
 
     /// Takes reasoning and call signatures out of a pair's assistant message. Refused (false) in the
-    /// last section, where providers check signatures, for a locked pair, and where that would not
-    /// lower the cost.
+    /// last section, where providers check signatures, for a locked pair, where that would not lower the
+    /// cost, and once the step has asked for a summary.
     pub fn drop_reasoning(&mut self, section: usize, pair: usize) -> bool {
         let Some(state) = self.pair(section, pair) else { return false };
         let old = *self.assistant(state);
-        let is_free = section + 1 < self.sections.len() && !self.locked(section, pair);
+        let is_earlier = section + 1 < self.sections.len();
+        let is_free = is_earlier && !self.locked(section, pair) && self.asks.is_empty();
         let new = self.cost_without_reasoning(section, pair).filter(|_| is_free);
         let Some(cost) = new.filter(|it| self.unit.of(*it) < self.unit.of(old.cost)) else {
             return false;
@@ -81,11 +83,12 @@ impl Workbench<'_> {
 
     /// Drops what stands before a section (pair 0), or before a pair of the last section with all
     /// sections before it; pinned units stay, and so does the first user message with a note, if it
-    /// is pinned. Refused (false) where the chain may not be cut, and where that would not lower the
-    /// cost.
+    /// is pinned. Refused (false) where the chain may not be cut, where that would not lower the cost,
+    /// and once the step has asked for a summary.
     pub fn drop_before(&mut self, section: usize, pair: usize) -> bool {
         let is_inside = section + 1 == self.sections.len();
-        if !self.is_cut(section, pair) || pair > 0 && !is_inside {
+        let may_cut = self.is_cut(section, pair) && (pair == 0 || is_inside);
+        if !may_cut || !self.asks.is_empty() {
             return false;
         }
         let kept = Kept { first_pair: pair, first_section: section };

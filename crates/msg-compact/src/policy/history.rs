@@ -150,13 +150,14 @@ impl SummarizeHistory {
 
     /// The same of the first pairs of the last section, for each place where it may be cut.
     fn saved_by_pairs(&self, bench: &Workbench<'_>, section: usize) -> Vec<(usize, Option<u64>)> {
-        let pairs = bench.pairs_of(&bench.sections[section]);
+        let state = &bench.sections[section];
+        let pairs = bench.pairs_of(state);
         let who = self.splitter().pairs();
         let mut saved = Vec::new();
         let mut sum = PairSum::default();
         let mut empty = EmptyCost::default();
         for end in 1..pairs.len() {
-            sum.add(bench, &pairs[end - 1]);
+            sum.add(bench, state, &pairs[end - 1]);
             if pairs[end].cut {
                 let request = sum.has_request().then(|| {
                     let open = || pairs[..end].iter().filter(|it| !it.pinned);

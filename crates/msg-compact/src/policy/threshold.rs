@@ -79,7 +79,7 @@ fn best_split(bench: &Workbench<'_>) -> Option<Split> {
             if is_cut && choice.is_made(place, Split { section, pair }) {
                 return choice.best;
             }
-            inside.add(bench, it);
+            inside.add(bench, state, it);
             place += it.len();
         }
         before.add(bench, state);

@@ -1,16 +1,18 @@
 //! Chains, pipelines, budgets and answers made of bytes: the same for the same bytes. Tests and fuzz
 //! targets take this file in.
 
-use msg_chainast::{ChainAst, RepairOptions, SeededIds};
+use msg_chainast::{ChainAst, Profile, RepairOptions, SeededIds};
 use msg_compact::count::{Forge, Script, Wolo};
 use msg_compact::{
-    Budget, ForgeConfig, OnFailure, PentagiConfig, Pin, Pipeline, Preset, Reserve, SummaryError,
-    SummaryRequest, TokenCounter, When, WoloConfig, policy,
+    Budget, ForgeConfig, Form, Merge, OnFailure, PentagiConfig, Pin, Pipeline, Policy, Preset,
+    Progress, Reserve, SummaryError, SummaryRequest, TokenCounter, When, WoloConfig, Workbench,
+    policy,
 };
 use msg_core::{Image, Message, Part, Reasoning, ToolCall};
 use serde_json::{Value, json};
 
 /// Choices drawn from bytes; 0 when they run out.
+#[derive(Clone)]
 pub(crate) struct Choices<'a> {
     bytes: std::slice::Iter<'a, u8>,
 }
@@ -49,8 +51,17 @@ impl<'a> Choices<'a> {
         vec![WORDS[self.below(WORDS.len())]; repeat].join(" ")
     }
 
-    /// A valid chain of at most so many messages or a few more.
-    pub(crate) fn chain(&mut self, most: usize) -> Vec<Message> {
+    /// A provider's profile by chance, or none.
+    pub(crate) fn profile(&mut self) -> Option<&'static Profile> {
+        let profiles = Profile::all();
+        match self.below(2) {
+            0 => None,
+            _ => profiles.get(self.below(profiles.len())),
+        }
+    }
+
+    /// A valid chain of at most so many messages or a few more, mended for a profile if one is given.
+    pub(crate) fn chain(&mut self, most: usize, profile: Option<&Profile>) -> Vec<Message> {
         let mut messages = Vec::new();
         if self.flag(2) {
             messages.push(Message::system(self.text()));
@@ -68,7 +79,8 @@ impl<'a> Choices<'a> {
                 messages.push(self.thought(said));
             }
         }
-        let options = RepairOptions::new();
+        let options =
+            profile.map_or_else(RepairOptions::new, |it| RepairOptions::new().profile(it));
         let (chain, _) = ChainAst::repair(messages, &options, &mut SeededIds::new(3));
         chain.into_messages()
     }
@@ -138,7 +150,7 @@ impl<'a> Choices<'a> {
 
     /// A pipeline by chance: a preset, or a few policies.
     pub(crate) fn pipeline(&mut self, with_budget: bool) -> Pipeline {
-        let mut pipeline = match self.below(8) {
+        let pipeline = match self.below(8) {
             0 | 1 if with_budget => Preset::Balanced.pipeline(),
             2 if with_budget => Preset::Window.pipeline(),
             0..=3 => Preset::Pentagi(self.pentagi()).pipeline(),
@@ -146,14 +158,18 @@ impl<'a> Choices<'a> {
             5 => Preset::Forge(self.forge()).pipeline(),
             _ => self.policies(),
         };
-        match self.below(6) {
-            0 => pipeline = pipeline.pin(Pin::Contains("KEEP".into())),
-            1 => pipeline = pipeline.pin(Pin::Tool("shell".into())),
-            2 => pipeline = pipeline.pins(Vec::new()),
-            _ => {}
-        }
         let on_failure = if self.flag(2) { OnFailure::Digest } else { OnFailure::Keep };
         pipeline.on_failure(on_failure)
+    }
+
+    /// Pins by chance.
+    pub(crate) fn pins(&mut self) -> Vec<Pin> {
+        match self.below(6) {
+            0 => vec![Pin::FirstUser, Pin::Contains("KEEP".into())],
+            1 => vec![Pin::FirstUser, Pin::Tool("shell".into())],
+            2 => Vec::new(),
+            _ => vec![Pin::FirstUser],
+        }
     }
 
     fn policies(&mut self) -> Pipeline {
@@ -240,6 +256,54 @@ impl<'a> Choices<'a> {
             4 => Ok("<think>only</think>".to_owned()),
             5 if request.source_hash() % 2 == 0 => Err(SummaryError::new("odd")),
             _ => Ok("done".to_owned()),
+        }
+    }
+}
+
+/// A policy that does what bytes say with everything that a workbench offers, at any place.
+pub(crate) struct Vandal(pub(crate) Vec<u8>);
+
+impl Policy for Vandal {
+    fn name(&self) -> &'static str {
+        "vandal"
+    }
+
+    fn config(&self) -> Value {
+        Value::Null
+    }
+
+    fn step(&self, at: u32, bench: &mut Workbench<'_>) -> Progress {
+        let half = self.0.len() / 2;
+        let mut choices = Choices::new(if at == 0 { &self.0[..half] } else { &self.0[half..] });
+        while choices.bytes.len() > 0 {
+            choices.act(bench);
+        }
+        if at == 0 { Progress::Ask } else { Progress::Done }
+    }
+
+    fn max_requests(&self, _sections: usize, _pairs: usize) -> usize {
+        self.0.len()
+    }
+}
+
+impl Choices<'_> {
+    fn act(&mut self, bench: &mut Workbench<'_>) {
+        let section = self.below(bench.sections() + 2);
+        let pair = self.below(bench.pairs(section) + 2);
+        let n = self.below(4);
+        let form = [Form::Text, Form::Call, Form::Auto][self.below(3)];
+        match self.below(6) {
+            0 => drop(bench.drop_reasoning(section, pair)),
+            1 => drop(bench.drop_before(section, pair)),
+            2 => drop(bench.ask_pairs(section, pair..pair + n, form)),
+            3 => drop(bench.ask_sections(section..section + n, Merge::FirstUser, form)),
+            4 => drop(bench.ask_sections(section..section + n, Merge::AllUsers, form)),
+            _ => {
+                let outputs = bench.outputs();
+                if let Some(at) = outputs.get(pair) {
+                    bench.set_output(at, ["", "cut", "cut short"][n % 3]);
+                }
+            }
         }
     }
 }

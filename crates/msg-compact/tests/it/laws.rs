@@ -3,20 +3,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use msg_chainast::{ChainAst, SeededIds};
+use msg_chainast::{ChainAst, CheckOptions, Profile, SeededIds};
 use msg_compact::{
-    Budget, CODES, Compaction, Compactor, Edit, Outcome, Pipeline, Plan, Step, SummaryError,
+    Budget, CODES, Compaction, Compactor, Edit, Outcome, Pin, Pipeline, Plan, Step, SummaryError,
     SummaryRequest, Tally, TokenCounter, Totals, Unit, compact_with,
 };
 use msg_core::{Message, Part, Role};
 
 /// How a chain is compacted.
+#[derive(Clone, Copy)]
 pub(crate) struct Case<'a> {
     pub(crate) messages: &'a [Message],
     pub(crate) budget: Option<&'a Budget>,
     pub(crate) pipeline: &'a Pipeline,
     pub(crate) counter: &'a dyn Fn() -> Box<dyn TokenCounter>,
     pub(crate) answer: &'a dyn Fn(&SummaryRequest) -> Result<String, SummaryError>,
+    /// What the pipeline keeps to.
+    pub(crate) profile: Option<&'a Profile>,
+    /// What the pipeline pins.
+    pub(crate) pins: &'a [Pin],
 }
 
 impl Case<'_> {
@@ -94,6 +99,8 @@ fn compaction_is_lawful(case: &Case<'_>, it: &Compaction) {
     let differs = input.iter().zip(&output).take_while(|(a, b)| a == b).count();
     assert_eq!(it.first_changed, differs);
     protected_is_untouched(case, &output);
+    pinned_is_untouched(case, &output);
+    profile_is_kept(case, &output);
     ids_are_known(input, &output);
     plan_is_lawful(&plan, input, &output);
 }
@@ -120,6 +127,58 @@ fn protected_is_untouched(case: &Case<'_>, output: &[Message]) {
         pair.map(|it| it.messages().cloned().collect::<Vec<_>>())
     };
     assert_eq!(last_pair(&input), last_pair(&output), "the last pair changed");
+}
+
+/// Law 3: the first user message stays, alone or at the head of merged ones, and pinned units are there
+/// as they were: the pair in the last section, the whole section before it.
+fn pinned_is_untouched(case: &Case<'_>, output: &[Message]) {
+    let users = |it: &'_ [Message]| -> Vec<Message> {
+        it.iter().filter(|it| it.role == Role::User).cloned().collect()
+    };
+    if case.pins.iter().any(|it| matches!(it, Pin::FirstUser))
+        && let Some(user) = users(case.messages).first()
+    {
+        // What merged users said after the first text may be summarised by this policy (CP-36).
+        let text = user.parts.iter().position(|it| matches!(it, Part::Text(_)));
+        let merges_users = case.pipeline.stages().contains(&"summarize-qa-pairs");
+        let head = text.filter(|_| merges_users).map_or(user.parts.len(), |it| it + 1);
+        let is_there = users(output).iter().any(|it| it.parts.starts_with(&user.parts[..head]));
+        assert!(is_there, "the first user message changed");
+    }
+    let is_pinned = |it: &Message| case.pins.iter().any(|pin| holds(pin, it));
+    let tree = case.tree(case.messages);
+    let last = tree.sections().len().saturating_sub(1);
+    for (number, section) in tree.sections().iter().enumerate() {
+        let pairs = section.body().iter().map(|it| it.messages().cloned().collect::<Vec<_>>());
+        let whole = section.header().user().cloned().into_iter().chain(pairs.clone().flatten());
+        let units = if number == last { pairs.collect() } else { vec![whole.collect::<Vec<_>>()] };
+        for unit in units.iter().filter(|it| it.iter().any(is_pinned)) {
+            assert!(output.windows(unit.len()).any(|it| it == unit), "a pinned unit changed");
+        }
+    }
+}
+
+fn holds(pin: &Pin, message: &Message) -> bool {
+    match pin {
+        Pin::Tool(name) => message.tool_calls().any(|it| it.name == *name),
+        Pin::Contains(text) => {
+            let in_results = message.tool_results().any(|it| it.content.text().contains(text));
+            in_results || message.text().contains(text)
+        }
+        _ => false,
+    }
+}
+
+/// Law 1: what a provider accepts of the input it accepts of the output.
+fn profile_is_kept(case: &Case<'_>, output: &[Message]) {
+    let Some(profile) = case.profile else { return };
+    let errors = |it: &[Message]| -> Vec<String> {
+        let found = msg_chainast::check(it, Some(profile), &CheckOptions::new());
+        found.iter().filter(|it| it.is_error()).map(ToString::to_string).collect()
+    };
+    if errors(case.messages).is_empty() {
+        assert_eq!(errors(output), Vec::<String>::new(), "{} refuses it", profile.name);
+    }
 }
 
 /// Law 1: every id is the input's, or a summary's.

@@ -1,6 +1,7 @@
 //! The laws over made-up chains, budgets and pipelines. Seeded: the same ones on every run.
 
-use msg_compact::{Budget, Pipeline, SummaryError, SummaryRequest, TokenCounter};
+use msg_chainast::Profile;
+use msg_compact::{Budget, Pin, Pipeline, SummaryError, SummaryRequest, TokenCounter, When};
 use msg_core::Message;
 use proptest::{
     collection::vec,
@@ -9,7 +10,7 @@ use proptest::{
 };
 
 use crate::{
-    hostile::Choices,
+    hostile::{Choices, Vandal},
     laws::{self, Case},
 };
 
@@ -36,6 +37,8 @@ struct Setup {
     pipeline: Pipeline,
     counter: u8,
     answer: Answer,
+    profile: Option<&'static Profile>,
+    pins: Vec<Pin>,
 }
 
 impl Setup {
@@ -43,14 +46,20 @@ impl Setup {
         let (head, tail) = bytes.split_at(bytes.len().min(24));
         let mut choices = Choices::new(head);
         let counter = head.first().copied().unwrap_or(0);
-        let messages = Choices::new(tail).chain(60);
+        let profile = choices.profile();
+        let messages = Choices::new(tail).chain(60, profile);
         let it = counter_of(counter);
         let tokens = it.request(&[]) + messages.iter().map(|m| it.message(m)).sum::<u64>();
         let bytes = messages.iter().map(|it| it.size() as u64).sum();
         let budget = choices.budget(tokens, bytes);
-        let pipeline = choices.pipeline(budget.is_some());
+        // Twice the same pins: a pipeline does not show its own.
+        let (same, pins) = (choices.clone().pins(), choices.pins());
+        let mut pipeline = choices.pipeline(budget.is_some()).pins(same);
+        if let Some(profile) = profile {
+            pipeline = pipeline.profile(profile);
+        }
         let answer = Box::new(choices.answers());
-        Self { messages, budget, pipeline, counter, answer }
+        Self { messages, budget, pipeline, counter, answer, profile, pins }
     }
 
     fn test(&self, law: impl Fn(&Case<'_>)) {
@@ -61,6 +70,8 @@ impl Setup {
             pipeline: &self.pipeline,
             counter: &counter,
             answer: &self.answer,
+            profile: self.profile,
+            pins: &self.pins,
         });
     }
 }
@@ -72,6 +83,18 @@ fn counter_of(byte: u8) -> Box<dyn TokenCounter> {
 #[test]
 fn outcomes_are_lawful() {
     over_bytes(1500, 260, |bytes| Setup::new(bytes).test(laws::outcome_is_lawful));
+}
+
+#[test]
+fn policies_of_others_cannot_break_a_chain() {
+    over_bytes(1500, 300, |bytes| {
+        let (what, bytes) = bytes.split_at(bytes.len().min(40));
+        let mut setup = Setup::new(bytes);
+        let pipeline = std::mem::take(&mut setup.pipeline);
+        setup.pipeline = pipeline.stage(Box::new(Vandal(what.to_vec())), When::Always);
+        setup.test(laws::outcome_is_lawful);
+        setup.test(laws::order_of_answers_is_free);
+    });
 }
 
 #[test]
@@ -87,7 +110,7 @@ fn the_order_of_answers_is_free() {
 #[test]
 fn tallies_are_recounts() {
     over_bytes(500, 160, |bytes| {
-        let messages = Choices::new(bytes).chain(30);
+        let messages = Choices::new(bytes).chain(30, None);
         laws::tally_is_a_recount(&messages, &|| counter_of(bytes.len() as u8), bytes);
     });
 }
