@@ -166,7 +166,7 @@ impl Look {
         if w.eof && d.wasted > 8 * (w.text.len() + 4096) {
             return Ok(Misc::End);
         }
-        while let Some(i) = w.from(d.at).iter().position(|b| matches!(b, b'[' | b']' | b'>')) {
+        while let Some(i) = memchr::memchr3(b'[', b']', b'>', w.from(d.at)) {
             let at = d.at + i;
             d.at = at + 1;
             match w.at(at) {
@@ -242,7 +242,8 @@ impl Look {
             Err(wait) => return Err(wait.by(pos + OPENER_MAX)),
         };
         let limit = open.end + MISC_MAX;
-        let p = match self.misc(w, open.end, |_, _| {}) {
+        let near = w.upto(limit + 1);
+        let p = match self.misc(&near, open.end, |_, _| {}) {
             Ok(p) if p <= limit => p,
             Ok(_) => return Ok(None),
             Err(_) if w.end() > limit => return Ok(None),
@@ -406,5 +407,19 @@ fn tag_name<'a>(tag: &Tag<'a>) -> Option<(&'a str, bool)> {
         Tag::Open(t) if t.bare() && !t.self_closing && !t.prefixed => Some((t.name, true)),
         Tag::Close(c) => Some((c.name, false)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Look, MISC_MAX, Win};
+
+    #[test]
+    fn an_opener_looks_no_further_than_its_misc_may_reach() {
+        let text = format!("<tool><!DOCTYPE [{}", "é".repeat(10_000));
+        let mut look = Look::default();
+        let w = Win { text: &text, base: 0, eof: false };
+        assert_eq!(look.opener(&w, 0), Ok(None));
+        assert!(look.doctypes.at <= MISC_MAX + 16, "looked as far as {}", look.doctypes.at);
     }
 }

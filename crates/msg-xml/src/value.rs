@@ -13,6 +13,12 @@ pub(crate) struct Section {
     pub(crate) end: usize,
 }
 
+/// The section among `sections`, which ascend, in which `pos` lies.
+pub(crate) fn section_at(sections: &[Section], pos: usize) -> Option<&Section> {
+    let n = sections.partition_point(|s| s.end <= pos);
+    sections.get(n).filter(|s| s.start <= pos)
+}
+
 /// What reading a value found, to be reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Notes {

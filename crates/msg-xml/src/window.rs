@@ -79,6 +79,16 @@ impl<'a> Win<'a> {
         self.base + self.text.len()
     }
 
+    /// The window up to `pos`, or to the character that holds it; itself if it ends before.
+    pub(crate) fn upto(&self, pos: usize) -> Self {
+        let len = self.text.len();
+        let to = (pos.saturating_sub(self.base)..len).find(|&i| self.text.is_char_boundary(i));
+        match to {
+            Some(to) => Win { text: &self.text[..to], base: self.base, eof: false },
+            None => *self,
+        }
+    }
+
     pub(crate) fn bytes(&self) -> &'a [u8] {
         self.text.as_bytes()
     }

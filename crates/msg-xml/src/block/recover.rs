@@ -158,7 +158,7 @@ impl Block {
         let mut opened: Vec<String> = Vec::new();
         let mut at = from;
         while let Some(p) = cx.w.find(b'<', at).filter(|&p| p < stop) {
-            if let Some(s) = sections.iter().find(|s| s.start <= p && p < s.end) {
+            if let Some(s) = value::section_at(sections, p) {
                 at = s.end;
                 continue;
             }
@@ -222,7 +222,7 @@ fn first_lt(w: &Win<'_>, text: &Text, stop: usize) -> Option<usize> {
     let mut at = text.from;
     loop {
         let p = w.find(b'<', at).filter(|&p| p < stop)?;
-        match text.sections.iter().find(|s| s.start <= p && p < s.end) {
+        match value::section_at(&text.sections, p) {
             Some(s) => at = s.end,
             None => return Some(p),
         }
@@ -231,7 +231,7 @@ fn first_lt(w: &Win<'_>, text: &Text, stop: usize) -> Option<usize> {
 
 fn has_outside(closes: &[usize], from: usize, sections: &[Section]) -> bool {
     let first = closes.partition_point(|&p| p < from);
-    closes[first..].iter().any(|&p| !sections.iter().any(|s| s.start <= p && p < s.end))
+    closes[first..].iter().any(|&p| value::section_at(sections, p).is_none())
 }
 
 /// Length of a text without an unfinished tag or entity at its end.
