@@ -66,6 +66,35 @@ impl Wake {
 /// Wait for any byte.
 pub(crate) const MORE: Wait = Wait::on(Wake::Any);
 
+/// One of several that read the same bytes: what it waits for, while the others go on.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    wait: Wait,
+    /// The bytes before have been looked through.
+    seen: usize,
+}
+
+impl Default for Turn {
+    fn default() -> Self {
+        Turn { wait: MORE, seen: 0 }
+    }
+}
+
+impl Turn {
+    /// Whether there is a byte that it waits for; each byte is looked at once.
+    pub(crate) fn comes(&mut self, w: &Win<'_>) -> bool {
+        let fresh = w.from(self.seen);
+        self.seen = w.end();
+        w.eof || self.wait.wake.hit(fresh) || w.end() >= self.wait.by
+    }
+
+    /// Puts it off; the others are to be woken by any byte.
+    pub(crate) fn put_off(&mut self, w: &Win<'_>, wait: Wait) -> Wait {
+        *self = Turn { wait, seen: w.end() };
+        MORE
+    }
+}
+
 pub(crate) fn is_blank(b: u8) -> bool {
     matches!(b, b' ' | b'\t' | b'\r' | b'\n')
 }

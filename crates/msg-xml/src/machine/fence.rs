@@ -9,7 +9,7 @@ use crate::dialect::{self, Reader};
 use crate::event::Ev;
 use crate::lane::{Kind, Lane};
 use crate::options::{Fenced, Options};
-use crate::window::{MORE, Wait, Win};
+use crate::window::{MORE, Turn, Wait, Win};
 
 #[derive(Debug)]
 enum Reading {
@@ -40,6 +40,9 @@ pub(super) struct Fence {
     calls: Vec<Ready>,
     notes: Vec<Ev>,
     hold: bool,
+    /// Its text and its blocks are read side by side.
+    text_turn: Turn,
+    block_turn: Turn,
 }
 
 impl Fence {
@@ -57,6 +60,8 @@ impl Fence {
             calls: Vec::new(),
             notes: Vec::new(),
             hold: opts.fenced_tools == Fenced::Always,
+            text_turn: Turn::default(),
+            block_turn: Turn::default(),
         }
     }
 
@@ -84,16 +89,20 @@ impl Fence {
         self.judged = !line_start;
         self.line = end;
         self.flow = end;
+        self.text_turn = Turn::default();
     }
 
     /// Looks for the first closing line; `Ok` once it is found or the input has ended.
     fn find_close(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+        if self.close.is_none() && !self.text_turn.comes(w) {
+            return Err(MORE);
+        }
         while self.close.is_none() {
             if !self.judged {
                 match line::closing(w, self.line, self.ch, self.n) {
                     Err(wait) => {
                         self.flow = self.flow.max(self.line);
-                        return Err(wait);
+                        return Err(self.text_turn.put_off(w, wait));
                     }
                     Ok(Some(end)) => {
                         self.close = Some(end);
@@ -112,7 +121,7 @@ impl Fence {
                 }
                 None => {
                     self.flow = w.end();
-                    return if w.eof { Ok(()) } else { Err(MORE) };
+                    return if w.eof { Ok(()) } else { Err(self.text_turn.put_off(w, MORE)) };
                 }
             }
         }
@@ -126,7 +135,7 @@ impl Machine {
             Mode::Fence(fence) => fence.find_close(w),
             _ => return Ok(()),
         };
-        let reading = self.read_fence(w);
+        let reading = self.blocks(w);
         let Mode::Fence(fence) = &self.mode else { return Ok(()) };
         let text_only = matches!(fence.reading, Reading::Text);
         let (start, flow, hold) = (fence.start, fence.flow, fence.hold && !text_only);
@@ -157,6 +166,18 @@ impl Machine {
             self.pos = end;
             self.line_start = false;
         }
+    }
+
+    /// Reads on in the blocks once what they wait for has come; meanwhile any byte may be sent as text.
+    fn blocks(&mut self, w: &Win<'_>) -> Result<Option<usize>, Wait> {
+        let Mode::Fence(fence) = &mut self.mode else { return Ok(None) };
+        if !fence.block_turn.comes(w) {
+            return Err(MORE);
+        }
+        self.read_fence(w).map_err(|wait| match &mut self.mode {
+            Mode::Fence(fence) => fence.block_turn.put_off(w, wait),
+            _ => wait,
+        })
     }
 
     /// Reads the blocks in the fence: where a candidate ends, or `None` if it is text.

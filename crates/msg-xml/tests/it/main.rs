@@ -5,5 +5,6 @@
 
 mod cases;
 mod check;
+mod lag;
 mod laws;
 mod random;
