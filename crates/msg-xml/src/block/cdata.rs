@@ -72,6 +72,19 @@ impl Cdata {
         Cdata { start, from, at: from, nest: 1, bal: 0, taken: None, unescaped: false, later: None }
     }
 
+    /// Where content that was sent up to `sent` surely goes on to: an undecided `<` and what follows it are content
+    /// either way, up to what may be a terminator.
+    pub(super) fn content_upto(&self, w: &Win<'_>, sent: usize) -> usize {
+        if w.at(self.at) != Some(b'<') {
+            return self.at;
+        }
+        let from = self.at.max(sent);
+        let rest = w.from(from);
+        let open = rest.iter().rev().take(2).take_while(|&&b| b == b']').count();
+        let to = memchr::memmem::find(rest, b"]]>").unwrap_or(rest.len() - open);
+        from + to
+    }
+
     fn end(&self, to: usize, end: usize) -> Ended {
         let section = Section { start: self.start, from: self.from, to, end };
         Ended { section, unescaped: self.unescaped, unterminated: false, at_eof: false }

@@ -13,7 +13,7 @@ use crate::lex::{self, OpenTag, Tag};
 use crate::look::{Parent, Strength};
 use crate::options::Options;
 use crate::value::{self, Section};
-use crate::window::{MORE, Wait, Win, is_blank};
+use crate::window::{MORE, Turn, Wait, Win, is_blank};
 
 /// A text value that is open.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub(super) struct Text {
     /// Reports of sections, by the section's start.
     pub(super) reports: Vec<(usize, usize, Code)>,
     cdata: Option<Box<Cdata>>,
+    /// A section is sent while its reading waits.
+    cdata_turn: Turn,
     pub(super) flow: Flow,
 }
 
@@ -93,6 +95,7 @@ impl Text {
             sections: Vec::new(),
             reports: Vec::new(),
             cdata: None,
+            cdata_turn: Turn::default(),
             flow: Flow::default(),
         }
     }
@@ -179,6 +182,7 @@ impl Block {
             Some(cdata) => cdata.at = end,
             None => *at = end,
         }
+        text.cdata_turn = Turn::default();
     }
 
     /// A strict value that does not fit: the object around it is none.
@@ -219,6 +223,7 @@ impl Block {
             match lex::need(cx.w, p + 1)? {
                 Some(b'!') if lex::marker(cx.w, p)? => {
                     text.cdata = Some(Box::new(Cdata::new(p)));
+                    text.cdata_turn = Turn::default();
                     continue;
                 }
                 Some(b) if b < 0x80 && b != b'/' && b != b'_' && !b.is_ascii_alphabetic() => {
@@ -421,7 +426,7 @@ fn next_piece(w: &Win<'_>, text: &mut Text) -> Option<(usize, usize)> {
                 let closed = text.sections.get(n).copied();
                 let to = match (closed, &text.cdata) {
                     (Some(s), _) => s.to,
-                    (None, Some(c)) => c.at,
+                    (None, Some(c)) => c.content_upto(w, from),
                     (None, None) => return None,
                 };
                 if to > from {
@@ -473,11 +478,14 @@ fn run_cdata(
     own: &str,
     parent: &Parent,
 ) -> Result<Option<Ended>, Wait> {
+    if !text.cdata_turn.comes(cx.w) {
+        return Err(MORE);
+    }
     let Some(mut cdata) = text.cdata.take() else { return Ok(None) };
     match cdata.run(cx, Holder { own, parent }) {
         Err(wait) => {
             text.cdata = Some(cdata);
-            Err(wait)
+            Err(text.cdata_turn.put_off(cx.w, wait))
         }
         Ok(None) => {
             text.sections.push(Section {
