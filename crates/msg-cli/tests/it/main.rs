@@ -1,7 +1,8 @@
 //! The tests of the program: each runs the built `msg` the way a shell does.
 //!
-//! What a command prints is data, in `test_data/commands` (see `commands`); files, pipes and long
-//! runs are functions here; `across` holds laws between the crates, for whatever conversation is given.
+//! What a command prints is data, in `test_data/commands` (see `commands`) and, of compaction, in
+//! `test_data/fit.jsonl` (see `fit_cases`); files, pipes and long runs are functions here; `across`
+//! holds laws between the crates, for whatever conversation is given.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
@@ -11,6 +12,7 @@ mod commands;
 mod example;
 mod files;
 mod fit;
+mod fit_cases;
 mod lines;
 mod server;
 
