@@ -128,12 +128,13 @@ impl<'a> Compactor<'a> {
         let before = Totals { messages, bytes: total.bytes, tokens: total.tokens };
         let base = Cost { tokens: tally.base(), bytes: 0 };
         let default_prompt = limits.map_or(DEFAULT_MAX_PROMPT, |it| it.usable);
+        let pins_first_user = pipeline.pins.iter().any(|it| matches!(it, crate::Pin::FirstUser));
         let bench = Workbench {
             inputs: lists.inputs,
             tally,
             unit: budget.map_or(pipeline.unit, Budget::unit),
             limits,
-            pins_first_user: pipeline.pins.iter().any(|it| matches!(it, crate::Pin::FirstUser)),
+            goal: lists.sections.iter().find_map(|it| it.user).filter(|_| pins_first_user),
             rules: form_rules(pipeline),
             on_failure: pipeline.on_failure,
             max_prompt: pipeline.max_prompt.unwrap_or(default_prompt),

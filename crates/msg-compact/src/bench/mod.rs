@@ -55,7 +55,8 @@ pub struct Workbench<'a> {
     pub(crate) tally: &'a Tally,
     pub(crate) unit: Unit,
     pub(crate) limits: Option<Limits>,
-    pub(crate) pins_first_user: bool,
+    /// The input's first user message, if it is pinned.
+    pub(crate) goal: Option<u32>,
     pub(crate) rules: FormRules,
     pub(crate) on_failure: OnFailure,
     pub(crate) max_prompt: u64,

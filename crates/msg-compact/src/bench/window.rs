@@ -55,14 +55,13 @@ pub(super) struct Kept {
 }
 
 impl Workbench<'_> {
-    /// The section whose user message is the conversation's first, if that one is pinned and there
-    /// is another section.
+    /// The section that holds the input's first user message, if that one is pinned and there is
+    /// another section. Pinned sections stand behind merged ones, so it need not be the first.
     fn goal_section(&self) -> Option<usize> {
-        if !self.pins_first_user || self.sections.len() < 2 {
-            return None;
-        }
-        let goal = self.sections.iter().position(|it| it.user.is_some())?;
-        (goal + 1 < self.sections.len()).then_some(goal)
+        let goal = self.goal?;
+        let holds = |it: u32| self.item(it).input == goal;
+        let section = self.sections.iter().position(|it| it.user.is_some_and(holds))?;
+        (section + 1 < self.sections.len()).then_some(section)
     }
 
     pub(crate) fn floor(&self) -> Floor {
@@ -163,12 +162,20 @@ impl Workbench<'_> {
         if self.keeps_goal_body(section) {
             return self.cost_without_system(section);
         }
-        self.cost_at(section.user) + self.note_cost()
+        self.cost_at(self.goal_user(section)) + self.note_cost()
     }
 
     fn keeps_goal_body(&self, section: &SectionState) -> bool {
-        self.unit.of(self.body_cost(section)) <= self.unit.of(self.note_cost())
+        let least = self.cost_at(self.goal_user(section)) + self.note_cost();
+        self.unit.of(self.cost_without_system(section)) <= self.unit.of(least)
             && !section.pairs().is_empty()
+    }
+
+    /// The first user message as the input has it, unless what became of it costs no more: a message
+    /// that others were merged into may be larger than the floor allows.
+    fn goal_user(&self, section: &SectionState) -> Option<u32> {
+        let cost = |it: Option<u32>| self.unit.of(self.cost_at(it));
+        if cost(section.user) <= cost(self.goal) { section.user } else { self.goal }
     }
 
     fn note_cost(&self) -> Cost {
@@ -236,17 +243,18 @@ impl Workbench<'_> {
         section.set_pairs(span.start..span.end - (span.start + first - write));
     }
 
-    /// Puts the note in the place of a section's body, unless it is that already.
+    /// Leaves the first user message and the note of the section that holds it.
     fn leave_note(&mut self, section: &mut SectionState, dropped: &mut Dropped) {
         let body = self.pairs_of(section);
         let first = body.first().map(|it| self.assistant(it));
         let input = first.or(self.items_of(section).next()).map_or(0, |it| it.input);
         let items = body.iter().flat_map(|it| &self.items[it.items()]);
         items.for_each(|it| dropped.add(it.input));
-        let old = self.body_cost(section);
+        let old = self.cost_without_system(section);
+        section.user = self.goal_user(section);
         let costs = vec![self.note_cost()];
         let pair = self.add_pair(NewPair { messages: vec![window_note()], costs, input });
-        self.sum = self.sum - old + pair.cost;
+        self.sum = self.sum - old + self.cost_at(section.user) + pair.cost;
         let place = self.pair_states.len();
         self.pair_states.push(pair);
         section.set_pairs(place..place + 1);
