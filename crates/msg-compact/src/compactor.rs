@@ -352,6 +352,7 @@ impl<'a> Compactor<'a> {
             usable,
             why: if floor <= usable { FloorPart::Policies } else { self.floor.largest() },
             best: changed.then(|| Box::new(self.compaction())),
+            edits: self.edits(),
             totals: self.before,
             reached: self.bench.total(),
             requests: self.bench.requests,

@@ -119,6 +119,9 @@ pub struct CannotFit {
     pub why: FloorPart,
     /// What was reached, if anything was.
     pub best: Option<Box<Compaction>>,
+    /// Edits of what was reached, and warnings about summaries that were not used, which there may be
+    /// without anything that was reached.
+    pub edits: Vec<Edit>,
     /// What it costs.
     pub totals: Totals,
     /// What it costs at best; the totals if nothing was reached.

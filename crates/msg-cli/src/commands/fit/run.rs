@@ -71,8 +71,8 @@ impl Fitted {
             Outcome::NotNeeded(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
             Outcome::Compacted(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
             Outcome::CannotFit(it) => {
-                let best = it.best.iter().filter(|_| best_effort);
-                edits.extend(best.flat_map(|it| it.edits.iter().map(Edit::diagnostic)));
+                let tried = it.edits.iter().filter(|_| best_effort);
+                edits.extend(tried.map(Edit::diagnostic));
                 edits.push(it.diagnostic(self.unit));
             }
         }
