@@ -1,6 +1,6 @@
 //! A counter corrected by what the provider reported (CP-57).
 
-use msg_core::{Message, ToolResult};
+use msg_core::Message;
 
 use super::{ErrorBar, MediaRates, TokenCounter, ToolSpec};
 
@@ -36,7 +36,8 @@ impl Ratio {
     }
 }
 
-/// Another counter with every number multiplied by a ratio and rounded up (CP-57).
+/// Another counter with every message, text and base multiplied by a ratio and rounded up (CP-57). An
+/// output is the sum of its texts, each rounded by itself.
 ///
 /// ```
 /// use msg_compact::{TokenCounter, count::{Calibrated, Script}};
@@ -93,10 +94,6 @@ impl<C: TokenCounter> TokenCounter for Calibrated<C> {
 
     fn request(&self, tools: &[ToolSpec]) -> u64 {
         self.ratio.apply(self.counter.request(tools))
-    }
-
-    fn tool_output(&self, result: &ToolResult) -> u64 {
-        self.ratio.apply(self.counter.tool_output(result))
     }
 
     fn tool_overhead(&self) -> u64 {
