@@ -217,7 +217,9 @@ impl<'a> Compactor<'a> {
         id: RequestId,
         answer: Result<String, SummaryError>,
     ) -> Result<(), AnswerError> {
-        let ask = self.bench.asks.iter_mut().find(|it| it.request.id == id);
+        // Requests of a step are numbered in the order in which they were made.
+        let at = self.bench.asks.binary_search_by_key(&id, |it| it.request.id).ok();
+        let ask = at.and_then(|it| self.bench.asks.get_mut(it));
         let ask = ask.ok_or(AnswerError::Unknown { id: id.number() })?;
         if ask.answer.is_some() {
             return Err(AnswerError::Twice { id: id.number() });
