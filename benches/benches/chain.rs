@@ -4,7 +4,9 @@ use std::hint::black_box;
 
 use benches::{allocs, chains, growth};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use msg_chainast::{ChainAst, CheckOptions, Message, Profile, RepairOptions, SeededIds, check};
+use msg_chainast::{
+    BodyPair, ChainAst, CheckOptions, Message, Profile, RepairOptions, SeededIds, UserChange, check,
+};
 
 const SIZES: &[usize] = &[1_000, 10_000, 100_000];
 
@@ -45,9 +47,37 @@ fn parse(c: &mut Criterion) {
     });
 }
 
+/// What a tree takes beside the list that it was made of, and what lookups by id add to it.
+fn memory(_: &mut Criterion) {
+    for shape in ["mixed", "chat", "agent", "wide"] {
+        let chain = shape_of(shape)(10_000);
+        let (n, calls) = (chain.len() as f64, chain.iter().flat_map(Message::tool_calls).count());
+        let list = n * size_of::<Message>() as f64;
+        let (tree, parsed) = allocs::count(|| ChainAst::parse(chain).expect("because it is valid"));
+        let (_, indexed) = allocs::count(|| tree.find_tool_results("").count());
+        println!(
+            "memory/{shape}: {:+.1} bytes a message, {:.1} at the peak of parsing; \
+             index {:.1} bytes a call; {:.2} allocations a message",
+            parsed.grown as f64 / n,
+            parsed.peak as f64 / n,
+            indexed.grown as f64 / calls.max(1) as f64,
+            parsed.count as f64 / n,
+        );
+        // The list that a tree was made of is given back, and a tree of loose vectors would be twice as big.
+        assert!((parsed.grown as f64) < list, "the tree of {shape} is too big");
+    }
+}
+
 fn repair(c: &mut Criterion) {
     let mut group = c.benchmark_group("repair");
     group.sample_size(20);
+    for n in SIZES {
+        let chain = chains::mixed(*n);
+        group.throughput(Throughput::Elements(chain.len() as u64));
+        group.bench_function(format!("valid/{n}"), |b| {
+            b.iter_batched(|| chain.clone(), repaired, BatchSize::LargeInput);
+        });
+    }
     for shape in ["mixed", "missing", "late", "wide"] {
         let chain = shape_of(shape)(10_000);
         group.throughput(Throughput::Elements(chain.len() as u64));
@@ -63,11 +93,14 @@ fn repair(c: &mut Criterion) {
 fn judge(c: &mut Criterion) {
     let mut group = c.benchmark_group("check");
     group.sample_size(20);
+    for n in SIZES {
+        let chain = chains::mixed(*n);
+        group.throughput(Throughput::Elements(chain.len() as u64));
+        group.bench_function(format!("mixed/{n}"), |b| {
+            b.iter(|| check(black_box(&chain), None, &CheckOptions::new()).len());
+        });
+    }
     let chain = chains::mixed(10_000);
-    group.throughput(Throughput::Elements(chain.len() as u64));
-    group.bench_function("mixed/10000", |b| {
-        b.iter(|| check(black_box(&chain), None, &CheckOptions::new()).len());
-    });
     for name in ["openai", "anthropic", "generic"] {
         let profile = Profile::named(name).expect("because it is built in");
         group.bench_function(format!("mixed/10000/{name}"), |b| {
@@ -94,6 +127,21 @@ fn edits(c: &mut Criterion) {
             chain
         });
     });
+    group.bench_function("100000 user messages appended, each answered", |b| {
+        b.iter_batched(
+            || vec![BodyPair::completion("It does."); 100_000],
+            |answers| {
+                let mut chain = ChainAst::new();
+                for answer in answers {
+                    if let UserChange::Section(id) = chain.append_user("and?") {
+                        chain.add_body_pair(id, answer);
+                    }
+                }
+                chain
+            },
+            BatchSize::LargeInput,
+        );
+    });
     group.finish();
 }
 
@@ -105,7 +153,7 @@ fn pairs(n: usize) -> Vec<Message> {
 
 /// A tree with pending calls everywhere, which only building gives.
 fn pending_tree(messages: &[Message]) -> (ChainAst, Vec<String>) {
-    use msg_chainast::{BodyPair, Header, Section};
+    use msg_chainast::{Header, Section};
     let pairs = messages[1..].iter().map(|it| BodyPair::new(it.clone(), Vec::new())).collect();
     let mut chain = ChainAst::new();
     chain.add_section(Section::new(Header::new(None, Some(messages[0].clone())), pairs));
@@ -135,5 +183,5 @@ fn linear(_: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, parse, repair, judge, edits, linear);
+criterion_group!(benches, parse, memory, repair, judge, edits, linear);
 criterion_main!(benches);

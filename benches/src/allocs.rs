@@ -11,6 +11,8 @@ pub struct Allocs {
     pub bytes: u64,
     /// The most bytes that were alive at one time.
     pub peak: u64,
+    /// How many bytes more were alive at the end than at the beginning, or fewer.
+    pub grown: i64,
 }
 
 /// Runs `f` and counts its allocations, those of other threads excepted.
@@ -23,7 +25,13 @@ pub fn count<R>(f: impl FnOnce() -> R) -> (R, Allocs) {
     let mut res = None;
     let info = allocation_counter::measure(|| res = Some(f()));
     let res = res.expect("because measure runs its closure");
-    (res, Allocs { count: info.count_total, bytes: info.bytes_total, peak: info.bytes_max })
+    let res_allocs = Allocs {
+        count: info.count_total,
+        bytes: info.bytes_total,
+        peak: info.bytes_max,
+        grown: info.bytes_current,
+    };
+    (res, res_allocs)
 }
 
 /// Prints one line about `f` beside criterion's output, per `n` items of what `f` works on.

@@ -70,7 +70,7 @@ impl ChainAst {
     /// assert_eq!(error.into_messages().len(), 2);
     /// ```
     pub fn parse(messages: Vec<Message>) -> Result<Self, ParseError> {
-        parse_with(messages, &RepairOptions::new())
+        parse_with(messages, false)
     }
 
     /// As [`ChainAst::parse`], but the calls of the last pair may be without results, if nothing follows
@@ -79,11 +79,11 @@ impl ChainAst {
     /// # Errors
     /// As [`ChainAst::parse`].
     pub fn parse_open(messages: Vec<Message>) -> Result<Self, ParseError> {
-        parse_with(messages, &RepairOptions::new().open(true))
+        parse_with(messages, true)
     }
 }
 
-fn parse_with(messages: Vec<Message>, options: &RepairOptions) -> Result<ChainAst, ParseError> {
+fn parse_with(messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseError> {
     let span = tracing::debug_span!(
         "chain_parse",
         messages = messages.len(),
@@ -93,7 +93,7 @@ fn parse_with(messages: Vec<Message>, options: &RepairOptions) -> Result<ChainAs
         errors = tracing::field::Empty,
     );
     let _entered = span.enter();
-    let messages = match Plain::build(messages, options.is_open()) {
+    let messages = match Plain::build(messages, open) {
         Err(messages) => messages,
         Ok(Plain { chain, n_calls }) => {
             let sections = chain.sections();
@@ -104,6 +104,7 @@ fn parse_with(messages: Vec<Message>, options: &RepairOptions) -> Result<ChainAs
             return Ok(chain);
         }
     };
+    let options = &RepairOptions::new().open(open);
     let (plan, found) = walk(Chain::Messages(&messages), Rules { options, warnings: false });
     span.record("pairs", plan.units.iter().filter(|it| it.is_pair).count());
     span.record("calls", plan.calls.len());

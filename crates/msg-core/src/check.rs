@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use crate::{
     ArgumentsState, CallKind, Diagnostic, InputRules, Message, Part, Report, Role, ToolCall,
+    with_article,
 };
 
 impl Message {
@@ -72,7 +73,11 @@ impl Checker<'_> {
 
     fn check_part(&mut self, at: usize, part: &Part) {
         if !fits(part, &self.message.role) {
-            let text = format!("{} part in a {} message", part.kind(), self.message.role);
+            let text = format!(
+                "{} part in {} message",
+                part.kind(),
+                with_article(self.message.role.as_str())
+            );
             self.error(Some(at), "message::misplaced-part", text);
         }
         if let Part::ToolCall(call) = part {

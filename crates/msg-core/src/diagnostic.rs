@@ -204,6 +204,18 @@ impl Diagnostic {
     }
 }
 
+/// A role or a kind of part with its article, for the sentences of diagnostics.
+///
+/// ```
+/// use msg_core::with_article;
+///
+/// assert_eq!((with_article("image"), with_article("user")), ("an image".into(), "a user".into()));
+/// ```
+pub fn with_article(word: &str) -> String {
+    let article = if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+    format!("{article} {word}")
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}[{}]: {}", self.severity, self.code, self.message())

@@ -75,7 +75,7 @@ pub use check::check_all;
 pub use check_id::{IdError, MAX_ID_CHARS, check_id};
 pub use codes::{CODES, CodeInfo};
 pub use content::Content;
-pub use diagnostic::{Code, Diagnostic, Position, Severity};
+pub use diagnostic::{Code, Diagnostic, Position, Severity, with_article};
 pub use error::Error;
 pub use event::StreamEvent;
 pub use extra::{Extra, Origin};

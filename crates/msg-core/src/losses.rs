@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Diagnostic, Extra, Message, Origin, Part, Report};
+use crate::{Diagnostic, Extra, Message, Origin, Part, Report, with_article};
 
 /// A report with the message whose losses are named.
 pub(crate) struct Losses<'r> {
@@ -28,7 +28,7 @@ impl<'r> Losses<'r> {
 
     /// A part, or a part inside the content of a result, that has no place.
     pub(crate) fn part(&mut self, part: &Part, target: &str) {
-        let text = format!("{target} have no place for a {} part", part.kind());
+        let text = format!("{target} have no place for {} part", with_article(part.kind()));
         self.warn("convert::lost-part", text);
     }
 

@@ -52,14 +52,23 @@ fn take_section<C: Carrier>(rest: &mut IntoIter<C>) -> Section {
     while let Some(assistant) = next_if(rest, RolePart::Assistant) {
         let tools =
             rest.as_slice().iter().take_while(|it| role_of::<C>(it) == RolePart::Tool).count();
-        let tools = rest.by_ref().take(tools).map(C::into_message).collect();
-        body.push(BodyPair::new(assistant, tools));
+        body.push(BodyPair::new(assistant, take_exactly(tools, rest)));
     }
     if header.sizes.messages == 0 && body.is_empty() {
         // The walk leaves no such message; one message a section is what keeps this loop moving.
         header = Header::new(None, rest.next().map(C::into_message));
     }
     Section::new(header, body)
+}
+
+/// The next messages, in a list with room for no more of them: collecting makes room for four.
+pub(super) fn take_exactly<C: Carrier>(
+    n: usize,
+    rest: &mut impl Iterator<Item = C>,
+) -> Vec<Message> {
+    let mut messages = Vec::with_capacity(n);
+    messages.extend(rest.take(n).map(C::into_message));
+    messages
 }
 
 fn next_if<C: Carrier>(rest: &mut IntoIter<C>, role: RolePart) -> Option<Message> {

@@ -5,7 +5,10 @@ use std::vec::Drain;
 
 use msg_core::Message;
 
-use super::{BodyPair, Carrier, ChainAst, Header, Section, build::role_of};
+use super::{
+    BodyPair, Carrier, ChainAst, Header, Section,
+    build::{role_of, take_exactly},
+};
 use crate::walk::RolePart;
 
 /// A tree whose last section may still grow.
@@ -71,6 +74,5 @@ impl GrowingTree {
 fn pair<C: Carrier>(assistant: C, rest: &mut Drain<'_, C>) -> BodyPair {
     let is_tool = |it: &&C| role_of::<C>(it) == RolePart::Tool;
     let tools = rest.as_slice().iter().take_while(is_tool).count();
-    let tools = rest.take(tools).map(C::into_message).collect();
-    BodyPair::new(assistant.into_message(), tools)
+    BodyPair::new(assistant.into_message(), take_exactly(tools, rest))
 }

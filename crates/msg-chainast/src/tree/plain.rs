@@ -7,7 +7,7 @@ use std::vec::IntoIter;
 
 use msg_core::{Message, Part, ToolCall};
 
-use super::{BodyPair, ChainAst, Header, Section};
+use super::{BodyPair, ChainAst, Header, Section, build::take_exactly};
 use crate::{
     constants::SUMMARIZATION_TOOL_NAME,
     walk::{Reading, RolePart, SMALL_PAIR, read_role},
@@ -104,8 +104,7 @@ impl Rest {
         }
         self.n_calls += n_calls;
         let assistant = self.messages.next()?;
-        let tools = self.messages.by_ref().take(n_tools).collect();
-        Some(BodyPair::new(assistant, tools))
+        Some(BodyPair::new(assistant, take_exactly(n_tools, &mut self.messages)))
     }
 }
 

@@ -230,6 +230,11 @@ impl Walk<'_, '_> {
         if self.plan.units[unit as usize].n_calls as usize + made.len() < 2 {
             return;
         }
+        let mut stays =
+            self.plan.calls_of(unit).filter(|it| !self.plan.calls[*it as usize].removed);
+        if stays.next().is_some_and(|it| self.final_name(it) != SUMMARIZATION_TOOL_NAME) {
+            return;
+        }
         let mut calls = Vec::new();
         for call in self.plan.calls_of(unit) {
             let it = &self.plan.calls[call as usize];

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Code, Diagnostic, Part, Severity};
+use msg_core::{Code, Diagnostic, Part, Severity, with_article};
 
 use super::{chain::Chain, plan::NONE};
 
@@ -266,10 +266,4 @@ pub(crate) fn diagnostics(mut found: Vec<Found>, chain: Chain<'_>) -> Vec<Diagno
     // Stable, and linear on what the walk gives: a few sorted runs.
     found.sort_by_key(Found::key);
     found.iter().map(|it| it.diagnostic(chain)).collect()
-}
-
-/// A word of this crate's vocabulary with its article: `an image`, `a user`.
-fn with_article(word: &str) -> String {
-    let an = word.starts_with(['a', 'e', 'i', 'o']);
-    format!("{} {word}", if an { "an" } else { "a" })
 }

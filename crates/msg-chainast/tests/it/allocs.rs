@@ -1,0 +1,59 @@
+//! What parsing and repairing allocate: the lists of the tree, and for what is mended a few texts.
+
+use msg_chainast::{ChainAst, Message, Part, RepairOptions, SeededIds, ToolCall};
+
+/// Turns of a question, two calls with their results, and an answer.
+fn turns(n: usize) -> Vec<Message> {
+    let turn = |at: usize| {
+        let ids = [format!("call_{at}_a"), format!("call_{at}_b")];
+        let call = |id: &String| Part::ToolCall(ToolCall::new(id.as_str(), "read", "{}"));
+        let asking = Message::assistant("").with_part(call(&ids[0])).with_part(call(&ids[1]));
+        let [first, second] = ids.map(|it| Message::tool_result(it, "done"));
+        [Message::user("q"), asking, first, second, Message::assistant("so it is")]
+    };
+    (0..n).flat_map(turn).collect()
+}
+
+/// How often `f` allocates; freeing what it gives is not counted.
+fn count<T>(f: impl FnOnce() -> T) -> u64 {
+    let mut res = None;
+    let info = allocation_counter::measure(|| res = Some(f()));
+    drop(res);
+    info.count_total
+}
+
+fn repair(messages: Vec<Message>) -> (ChainAst, Vec<msg_core::Diagnostic>) {
+    ChainAst::repair(messages, &RepairOptions::new(), &mut SeededIds::new(1))
+}
+
+/// The list of sections, the pairs of each, and the tool messages of each pair that has some.
+fn lists(turns: u64) -> u64 {
+    1 + 2 * turns
+}
+
+#[test]
+fn a_valid_chain_costs_the_lists_of_its_tree() {
+    let chain = turns(1_000);
+    let parsed = chain.clone();
+    let parse = count(|| ChainAst::parse(parsed).unwrap());
+    assert_eq!(parse, lists(1_000));
+    let fixed = count(|| repair(Vec::new())) + 40; // lists of the walk, which double as they grow
+    let repaired = count(|| repair(chain));
+    assert!(repaired <= lists(1_000) + fixed, "{repaired}");
+}
+
+#[test]
+fn a_moved_result_costs_one_allocation_and_a_placeholder_four() {
+    let n_calls = 2_000;
+    let (mut late, results): (Vec<_>, Vec<_>) =
+        turns(1_000).into_iter().partition(|it| it.role != msg_core::Role::Tool);
+    let missing = late.clone();
+    late.extend(results);
+    let fixed = 100;
+    // The id in the report.
+    let late = count(|| repair(late));
+    assert!(late <= lists(1_000) + n_calls + fixed, "{late}");
+    // The same, and the part, the id and the name of the placeholder.
+    let missing = count(|| repair(missing));
+    assert!(missing <= lists(1_000) + 4 * n_calls + fixed, "{missing}");
+}
