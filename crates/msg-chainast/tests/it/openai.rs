@@ -15,8 +15,8 @@ pub(crate) fn text(json: &Value) -> String {
 
 fn message(json: &Value) -> Message {
     let role = Role::from(json["role"].as_str().unwrap());
-    if role == Role::Tool {
-        return tool(json);
+    if role.as_str().trim().eq_ignore_ascii_case("tool") {
+        return tool(role, json);
     }
     let mut out = Message::new(role);
     if let Some(it) = json["reasoning_content"].as_str().filter(|it| !it.is_empty()) {
@@ -31,10 +31,10 @@ fn message(json: &Value) -> Message {
     out
 }
 
-fn tool(json: &Value) -> Message {
+fn tool(role: Role, json: &Value) -> Message {
     let mut it = ToolResult::new(text(&json["tool_call_id"]), content(&json["content"]));
     it.name = json["name"].as_str().map(str::to_owned);
-    Message::new(Role::Tool).with_part(Part::ToolResult(it))
+    Message::new(role).with_part(Part::ToolResult(it))
 }
 
 fn content(json: &Value) -> Vec<Part> {

@@ -13,7 +13,7 @@ mod write;
 mod shape;
 pub(crate) mod signature;
 
-use msg_core::{Message, Report};
+use msg_core::{Message, Report, Role};
 use serde::{Serialize, Serializer, ser::Error as _};
 use serde_json::value::RawValue;
 
@@ -106,4 +106,18 @@ pub(crate) fn serialize_raw<S: Serializer>(
 ) -> Result<S::Ok, S::Error> {
     let text = String::from_utf8(json).map_err(S::Error::custom)?;
     RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
+}
+
+/// Whether a message of this role is read and written as one of a tool: a chain is mended by reading a role
+/// that only case or white space make another, and its `tool_call_id` must be there then (OA-1).
+fn is_tool(role: &Role) -> bool {
+    match role {
+        Role::Tool => true,
+        Role::Other(word) => spells_tool(word),
+        _ => false,
+    }
+}
+
+fn spells_tool(word: &str) -> bool {
+    word.trim().eq_ignore_ascii_case("tool")
 }

@@ -9,7 +9,11 @@ use msg_core::{
 
 use super::{Inner, Kept, OPENAI, call, content::Content, reasoning};
 use crate::{
-    chat::shape::{body, message, part},
+    chat::{
+        is_tool,
+        shape::{body, message, part},
+        spells_tool,
+    },
     wire::{Context, Fields, bit, mask, spelling, text_of},
 };
 
@@ -31,9 +35,9 @@ pub(super) fn read<'a>(
     Ok(match role_of(&role, cx) {
         Role::Other(word) if &*word == "function" => {
             draft.fields.vary(message::ROLE, message::ROLE_FUNCTION);
-            draft.into_tool(cx)
+            draft.into_tool(Role::Tool, cx)
         }
-        Role::Tool => draft.into_tool(cx),
+        role if is_tool(&role) => draft.into_tool(role, cx),
         role => draft.into_message(role, cx),
     })
 }
@@ -85,7 +89,8 @@ impl<'a> Draft<'a> {
 
     /// Whether calls are read: on every role but those of tools.
     fn may_call(&self) -> bool {
-        !matches!(self.role.as_deref(), Some("tool" | "function"))
+        let Some(role) = self.role.as_deref() else { return true };
+        role != "function" && !spells_tool(role)
     }
 
     fn into_message(mut self, role: Role, cx: &mut Context<'a, '_>) -> Message {
@@ -120,7 +125,8 @@ impl<'a> Draft<'a> {
         Message { role, parts, name, extra }
     }
 
-    fn into_tool(mut self, cx: &mut Context<'a, '_>) -> Message {
+    /// A message whose role is that of tools, or spells it otherwise.
+    fn into_tool(mut self, role: Role, cx: &mut Context<'a, '_>) -> Message {
         // Calls that were read before the role was known are members like any other here.
         let calls = self.fields.raw(message::CALLS);
         let mut result = ToolResult { name: self.name(cx), ..ToolResult::default() };
@@ -144,7 +150,7 @@ impl<'a> Draft<'a> {
             | mask(self.fields.raw(message::CONTENT).is_none(), message::CONTENT);
         result.content = parts.into();
         let extra = self.into_extra(canonical, cx);
-        Message { role: Role::Tool, parts: vec![Part::ToolResult(result)], name: None, extra }
+        Message { role, parts: vec![Part::ToolResult(result)], name: None, extra }
     }
 
     fn into_extra(mut self, canonical: u32, cx: &mut Context<'a, '_>) -> Extra {

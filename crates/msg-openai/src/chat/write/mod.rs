@@ -10,7 +10,7 @@ mod result;
 use msg_core::{Extra, Message, Origin, Part, Report, Role};
 
 use crate::{
-    EncodeOptions, Layout,
+    EncodeOptions, Layout, chat,
     wire::{Losses, Plan, Raw, object_members, section},
 };
 
@@ -46,7 +46,7 @@ impl<'a> Writer<'a> {
     /// the first, and what would become none is null.
     pub(crate) fn alone(&mut self, message: &Message, out: &mut Vec<u8>) {
         let results = message.tool_results().count();
-        let is_tool = message.role == Role::Tool;
+        let is_tool = message.role == Role::Tool || is_misspelt_tool(message);
         if results == usize::from(is_tool) {
             self.is_first = true;
             return self.one(message, out);
@@ -69,6 +69,7 @@ impl<'a> Writer<'a> {
     fn one(&mut self, message: &Message, out: &mut Vec<u8>) {
         match message.role {
             Role::Tool => self.tool_message(message, out),
+            _ if is_misspelt_tool(message) => self.tool_message(message, out),
             _ => self.speech(message, out),
         }
         self.losses.next_message();
@@ -103,4 +104,11 @@ impl<'a> Writer<'a> {
         });
         (raw.unwrap_or_default(), Plan::new(section(self.layout(extra), 1)))
     }
+}
+
+/// Whether this is what a tool message is read as whose role is spelled otherwise (OA-1).
+fn is_misspelt_tool(it: &Message) -> bool {
+    matches!(it.role, Role::Other(_))
+        && matches!(it.parts.as_slice(), [Part::ToolResult(_)])
+        && chat::is_tool(&it.role)
 }

@@ -14,6 +14,7 @@ use crate::{
 /// A message of which a tool message takes name, unknown members and layout.
 #[derive(Clone, Copy)]
 struct Envelope<'m> {
+    role: &'m str,
     name: Option<&'m str>,
     message: Option<&'m Message>,
 }
@@ -38,7 +39,7 @@ impl Writer<'_> {
         if name.is_some() && it.tool_results().all(|it| it.name.is_some()) {
             self.losses.member(None, "name");
         }
-        let mut envelope = Envelope { name, message: Some(it) };
+        let mut envelope = Envelope { role: it.role.as_str(), name, message: Some(it) };
         for (at, part) in it.parts.iter().enumerate() {
             match part {
                 Part::ToolResult(result) => {
@@ -53,9 +54,10 @@ impl Writer<'_> {
     /// The results of a message that is no tool message.
     pub(super) fn results(&mut self, it: &Message, out: &mut Vec<u8>) {
         self.split();
+        let envelope = Envelope { role: "tool", name: None, message: None };
         for (at, part) in it.parts.iter().enumerate() {
             if let Part::ToolResult(result) = part {
-                self.result(at, result, Envelope { name: None, message: None }, out);
+                self.result(at, result, envelope, out);
             }
         }
     }
@@ -88,7 +90,7 @@ impl Writer<'_> {
             );
         self.separate(out);
         let lost = message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-            message::ROLE => json::write_str(out, role(plan)),
+            message::ROLE => json::write_str(out, role(plan, envelope)),
             message::CALL_ID => spelling::write_id(out, &it.call_id, plan.variant(code)),
             message::NAME => json::write_str(out, name.unwrap_or_default()),
             _ => self.content(&contents, plan.variant(code), out),
@@ -117,6 +119,6 @@ fn wants(raw: &[Raw<'_>], plan: Plan<'_>, code: u8, is_empty: bool) -> bool {
     !is_empty || (plan.has(code, true) && raw.iter().all(|it| it.name != name))
 }
 
-fn role(plan: Plan<'_>) -> &'static str {
-    if plan.variant(message::ROLE) == message::ROLE_FUNCTION { "function" } else { "tool" }
+fn role<'m>(plan: Plan<'_>, envelope: Envelope<'m>) -> &'m str {
+    if plan.variant(message::ROLE) == message::ROLE_FUNCTION { "function" } else { envelope.role }
 }
