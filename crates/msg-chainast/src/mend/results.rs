@@ -29,7 +29,9 @@ impl Mender<'_> {
         let slot = &self.plan.slots[slot as usize];
         let (message, part, place) = (slot.message, slot.part, slot.place);
         let at = (message as usize, part as usize);
-        let into_shell = slot.natural && self.taken_apart.contains_key(&place);
+        // A result that took the place of another comes with its own message: name and extra members of
+        // that other one are not its.
+        let into_shell = slot.natural && message == place && self.taken_apart.contains_key(&place);
         if !into_shell && !self.taken_apart.contains_key(&message) {
             let mut item = self.take(message, RolePart::Tool);
             if let Some(Part::ToolResult(it)) = item.message.parts.first_mut() {

@@ -5,7 +5,7 @@ use msg_chainast::{
     SeededIds, ToolCall, check, sanitize_json_control_chars,
     testing::{self, ChainConfig, generate_chain, generate_complex_chain},
 };
-use msg_core::{Image, Origin, RawJson, Reasoning, Role};
+use msg_core::{Image, Origin, RawJson, Reasoning, Role, ToolResult};
 use serde_json::Value;
 
 use crate::{laws, openai};
@@ -228,4 +228,23 @@ fn a_cut_inside_a_turn_keeps_its_calls() {
     assert!(chain.check(&profile, &CheckOptions::new()).is_empty());
     assert_eq!(chain.cut_points(Some(&profile)).count(), 0);
     laws::cuts_are_legal(&messages, Some(&profile));
+}
+
+#[test]
+fn a_later_result_keeps_its_own_message() {
+    let call = |id: &str| Part::ToolCall(ToolCall::new(id, "f", "{}"));
+    let result = |id: &str, text: &str| Part::ToolResult(ToolResult::new(id, text));
+    let mut both = Message::new(Role::Tool);
+    both.parts = vec![result("a", "old"), result("b", "r")];
+    both.name = Some("n".to_owned());
+    let mut later = Message::tool_result("a", "new");
+    later.extra.insert(Origin::OpenAi, "id", RawJson::new("\"m\"").unwrap());
+    let calls = Message::assistant("").with_part(call("a")).with_part(call("b"));
+    let messages = vec![Message::user("q"), calls, both, later.clone()];
+    let (chain, edits) = ChainAst::repair(messages, &RepairOptions::new(), &mut SeededIds::new(1));
+    assert_eq!(edits.len(), 1);
+    let mut left = Message::new(Role::Tool).with_part(result("b", "r"));
+    left.name = Some("n".to_owned());
+    let tools = [&later, &left];
+    assert!(chain.messages().skip(2).eq(tools), "{:#?}", chain.into_messages());
 }
