@@ -12,15 +12,21 @@ use crate::{
 };
 
 impl Writer<'_> {
-    /// The message item that holds these content parts.
+    /// The message item that holds these parts; those that have no place are noted. Without any
+    /// that has one there is no item.
     pub(super) fn message_item(&mut self, it: &Message, range: Range<usize>, out: &mut Vec<u8>) {
-        let first = &it.parts[range.start];
+        let contents = || range.clone().map(|at| (at, &it.parts[at]));
+        for (at, part) in contents().filter(|it| !content::fits(it.1)) {
+            self.losses.part(at, part.kind());
+        }
+        let contents = || contents().filter(|it| content::fits(it.1));
+        let Some((at, first)) = contents().next() else { return };
         let plan = self.plan(first.extra(), 0);
-        let raw = self.item_members(range.start, first.extra());
+        let raw = self.item_members(at, first.extra());
         let want =
             mask(plan.has(item::TYPE, true), item::TYPE) | bit(item::ROLE) | bit(item::CONTENT);
         let is_string = plan.variant(item::CONTENT) == item::CONTENT_STRING
-            && range.len() == 1
+            && contents().nth(1).is_none()
             && self.is_plain(first);
         let is_assistant = it.role == Role::Assistant;
         self.separate(out);
@@ -28,12 +34,9 @@ impl Writer<'_> {
             item::TYPE => json::write_str(out, "message"),
             item::ROLE => json::write_str(out, it.role.as_str()),
             _ if is_string => json::write_str(out, first.as_text().unwrap_or_default()),
-            _ => {
-                let parts = range.clone().map(|at| (at, &it.parts[at]));
-                self.parts(parts, is_assistant, out);
-            }
+            _ => self.parts(contents(), is_assistant, out),
         });
-        self.losses.taken(Some(range.start), lost);
+        self.losses.taken(Some(at), lost);
     }
 
     pub(super) fn call(&mut self, at: usize, it: &ToolCall, out: &mut Vec<u8>) {

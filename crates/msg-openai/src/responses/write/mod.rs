@@ -56,8 +56,8 @@ impl Writer<'_> {
                     let text = "reasoning is left out as asked";
                     self.losses.warn("convert::lost-part", Some(at), text);
                 }
-                Part::Other(other) if is_item(other) => self.verbatim(at, other, out),
-                _ => self.losses.part(at, part.kind()),
+                Part::Other(other) => self.verbatim(at, other, out),
+                _ => {}
             }
             at = end.max(at + 1);
         }
@@ -75,12 +75,15 @@ impl Writer<'_> {
         }
     }
 
-    /// The end of the run of content parts that begins at `at` and makes one message item.
+    /// The end of the run of content parts that begins at `at` and makes one message item. Parts
+    /// without a place in it are part of the run, so that what stands around them stays one item.
     fn end_of_group(&self, it: &Message, at: usize) -> usize {
         let mut end = at;
-        while it.parts.get(end).is_some_and(|part| {
-            content::fits(part) && (end == at || !self.begins_item(part.extra()))
-        }) {
+        while it
+            .parts
+            .get(end)
+            .is_some_and(|part| is_content(part) && (end == at || !self.begins_item(part.extra())))
+        {
             end += 1;
         }
         end
@@ -174,6 +177,11 @@ impl Writer<'_> {
     }
 }
 
-fn is_item(it: &Other) -> bool {
-    it.format == RESPONSES && it.place == Some(Place::Item)
+/// Whether a part is no item of its own.
+fn is_content(it: &Part) -> bool {
+    match it {
+        Part::ToolCall(_) | Part::ToolResult(_) | Part::Reasoning(_) => false,
+        Part::Other(it) => it.format != RESPONSES || it.place != Some(Place::Item),
+        _ => true,
+    }
 }
