@@ -115,10 +115,12 @@ impl<'a> Draft<'a> {
         self.vary_content(contents, is_plain);
         let in_model = self.fields.in_model();
         let has_content = contents > 0 || (!speaks && self.fields.raw(message::CONTENT).is_none());
+        // Other roles have their refusals among the contents.
+        let refuses = mask(role == Role::Assistant, message::REFUSAL);
         let canonical = bit(message::ROLE)
             | mask(name.is_some(), message::NAME)
             | mask(has_content, message::CONTENT)
-            | in_model & (bit(message::REFUSAL) | bit(message::AUDIO) | bit(message::CALLS))
+            | in_model & (refuses | bit(message::AUDIO) | bit(message::CALLS))
             | mask(shows_reasoning, message::REASONING_CONTENT)
             | mask(signed, message::THINKING_BLOCKS);
         let extra = self.into_extra(canonical, cx);
