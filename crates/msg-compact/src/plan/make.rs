@@ -47,19 +47,40 @@ impl Maker<'_> {
     }
 
     fn into_plan(self) -> Plan {
-        let covers = self.edits.last().map_or(0, |it| it.end);
-        let before = self.inputs[..covers].iter().map(|it| fingerprint(it)).collect::<Vec<_>>();
-        let mut after = Vec::with_capacity(covers);
+        let edited = self.edits.last().map_or(0, |it| it.end);
+        let mut before = self.inputs[..edited].iter().map(|it| fingerprint(it)).collect::<Vec<_>>();
+        let mut after = Vec::with_capacity(edited);
         let mut at = 0;
         for edit in &self.edits {
             after.extend_from_slice(&before[at..edit.start]);
             after.extend(edit.insert.iter().map(fingerprint));
             at = edit.end;
         }
+        self.tell_apart(&mut before, &mut after);
         Plan {
             edits: self.edits,
             before: Fingerprints::new(before),
             after: Fingerprints::new(after),
+        }
+    }
+
+    /// Covers as many messages behind the last edit as it takes to tell the result from the input: where
+    /// one of several equal messages goes, the result begins as the input does, and would be edited again.
+    fn tell_apart(&self, before: &mut Vec<u64>, after: &mut Vec<u64>) {
+        let mut same = 0;
+        loop {
+            while same < before.len() && before.get(same) == after.get(same) {
+                same += 1;
+            }
+            let Some(next) = self.inputs.get(before.len()).filter(|_| {
+                // Equal so far, or the result has yet to show the message that would differ.
+                same == before.len() || same == after.len()
+            }) else {
+                return;
+            };
+            let next = fingerprint(next);
+            before.push(next);
+            after.push(next);
         }
     }
 }

@@ -152,6 +152,23 @@ fn a_plan_is_refused_by_another_history_and_cannot_undo_what_it_does_not_hold() 
 }
 
 #[test]
+fn a_plan_that_drops_one_of_equal_messages_is_applied_once() {
+    let mut messages = vec![Message::user("goal")];
+    messages.extend(vec![Message::assistant("the same again"); 6]);
+    let (ast, tally) = tree(&messages);
+    let (budget, pipeline) = (Budget::tokens(20), Preset::Window.pipeline());
+    let nobody = |_: &_| Err(SummaryError::new("a window asks nobody"));
+    let outcome =
+        compact_with(&ast, &tally, Some(&budget), &pipeline, &mut SeededIds::new(1), nobody);
+    let Outcome::Compacted(it) = outcome.unwrap() else { panic!("it fits when compacted") };
+    let plan = it.plan(&ast).unwrap();
+    let once = plan.apply(messages.clone()).unwrap();
+    assert!(once.len() < messages.len());
+    assert_eq!(plan.apply(once.clone()).unwrap(), once);
+    assert_eq!(plan.undo(once).unwrap(), messages);
+}
+
+#[test]
 fn records_name_what_each_stage_did() {
     let (ast, tally) = tree(&talk(3, 50));
     let info = RecordInfo { id: "r".into(), session_id: "s".into(), created_at: 7.0 };
