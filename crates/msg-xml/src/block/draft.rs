@@ -38,6 +38,10 @@ pub(crate) struct Draft {
     pub(crate) resend: bool,
     pub(crate) sent_any: bool,
     pub(crate) complete: bool,
+    /// XT-28: over the size on its own, and dropped; not complete either.
+    pub(crate) too_large: bool,
+    /// Its source, if that was copied before its block ended.
+    pub(crate) source: String,
 }
 
 impl Draft {
@@ -56,6 +60,8 @@ impl Draft {
             resend: false,
             sent_any: false,
             complete: true,
+            too_large: false,
+            source: String::new(),
         }
     }
 

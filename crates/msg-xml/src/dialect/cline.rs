@@ -60,6 +60,11 @@ pub(super) fn begin(
 }
 
 impl Cline {
+    /// The first byte that may still be needed.
+    pub(super) fn keep(&self, opts: &Options) -> usize {
+        if self.at - self.start > opts.limits.max_tool_bytes { self.at } else { self.start }
+    }
+
     pub(super) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Wait> {
         if !self.announced {
             cx.queue.name(self.first_call, &self.name);

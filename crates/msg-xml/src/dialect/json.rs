@@ -26,7 +26,7 @@ enum State {
 /// A block of JSON calls.
 #[derive(Debug)]
 pub(crate) struct JsonReader {
-    out: Gathered,
+    pub(super) out: Gathered,
     shapes: Arc<[TagShape]>,
     /// Several values may follow one another.
     list: bool,
@@ -94,8 +94,13 @@ impl JsonReader {
 
     pub(super) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Wait> {
         loop {
-            if let Some(done) = self.step(cx)? {
-                return Ok(done);
+            match self.step(cx) {
+                Ok(None) => {}
+                Ok(Some(done)) => return Ok(done),
+                Err(wait) => {
+                    self.out.settle(cx, self.cursor());
+                    return Err(wait);
+                }
             }
         }
     }
@@ -107,7 +112,7 @@ impl JsonReader {
                 if next.is_none() {
                     return Ok(Some(self.incomplete(cx, None)));
                 }
-                self.state = State::Value(Scanner::new(p, cx.opts.limits.json_depth()));
+                self.begin_value(cx, p);
                 Ok(None)
             }
             State::Value(scan) => match scan.feed(cx.w.from(scan.at)) {
@@ -138,6 +143,14 @@ impl JsonReader {
         }
     }
 
+    /// In a list each value is a call of its own.
+    fn begin_value(&mut self, cx: &Cx<'_, '_>, p: usize) {
+        if self.list {
+            self.out.call_start = p;
+        }
+        self.state = State::Value(Scanner::new(p, cx.opts.limits.json_depth()));
+    }
+
     fn refuse(&mut self, code: Code, at: usize) {
         self.out.reject.get_or_insert(code);
         self.state = State::Skip(at);
@@ -150,12 +163,15 @@ impl JsonReader {
         }
         self.at = to;
         self.state = State::Tail;
-        if to - self.out.start > cx.opts.limits.max_tool_bytes {
+        let start = if self.out.calls.is_empty() { self.out.start } else { from };
+        if self.out.over(cx.opts, to) {
+            let call = Draft::new(start);
+            self.out.announce(cx.queue, None);
+            self.out.push(call, cx.opts, to);
             return;
         }
         let value = json::build(cx.w.str(from, to));
         let value = if self.list && matches!(value, Json::Array(_)) { Json::Null } else { value };
-        let start = if self.out.calls.is_empty() { self.out.start } else { from };
         match read_calls(value, &NAMES, start, cx.opts.limits.json_depth()) {
             Err(code) => {
                 self.out.reject.get_or_insert(code);
@@ -174,6 +190,9 @@ impl JsonReader {
                     call.end = to;
                     self.out.announce(cx.queue, call.name.as_deref());
                     self.out.calls.push(call);
+                }
+                if self.list {
+                    self.out.call_start = to;
                 }
             }
         }
@@ -208,7 +227,7 @@ impl JsonReader {
             }
         }
         if self.list && next == Some(b'{') {
-            self.state = State::Value(Scanner::new(p, cx.opts.limits.json_depth()));
+            self.begin_value(cx, p);
             return Ok(None);
         }
         self.refuse(Code::InvalidJson, self.at);
@@ -216,19 +235,21 @@ impl JsonReader {
     }
 
     fn finish(&mut self, cx: &Cx<'_, '_>, end: usize) -> Done {
-        if let Some(last) = self.out.calls.last_mut() {
-            last.end = end;
+        self.out.extend_last(end);
+        if !self.list && end - self.out.start > cx.opts.limits.max_tool_bytes {
+            self.out.calls.iter_mut().for_each(|call| call.too_large = true);
         }
         self.out.done(cx, end)
     }
 
     fn incomplete(&mut self, cx: &mut Cx<'_, '_>, name: Option<String>) -> Done {
         let end = cx.w.end();
-        let mut call = Draft::new(self.out.start);
-        (call.end, call.complete) = (end, false);
+        let first = self.out.calls.is_empty();
+        let mut call = Draft::new(if first { self.out.start } else { self.out.call_start });
+        call.complete = false;
         self.out.announce(cx.queue, name.as_deref());
         call.name = name;
-        self.out.calls.push(call);
+        self.out.push(call, cx.opts, end);
         self.out.done(cx, end)
     }
 

@@ -246,12 +246,11 @@ impl Reader {
 
     /// The first byte that may still be needed.
     pub(crate) fn keep(&self, opts: &Options) -> usize {
-        let max = opts.limits.max_tool_bytes;
         match self {
             Reader::Native(block) => block.keep(opts),
-            Reader::Tags(reader) => keep_from(reader.start(), reader.cursor(), max),
-            Reader::Json(reader) => keep_from(reader.start(), reader.cursor(), max),
-            Reader::Cline(reader) => keep_from(reader.start, reader.at, max),
+            Reader::Tags(reader) => reader.out.keep(reader.cursor(), opts),
+            Reader::Json(reader) => reader.out.keep(reader.cursor(), opts),
+            Reader::Cline(reader) => reader.keep(opts),
         }
     }
 
@@ -289,10 +288,6 @@ impl Reader {
     }
 }
 
-fn keep_from(start: usize, at: usize, max: usize) -> usize {
-    if at - start > max { at } else { start }
-}
-
 /// Tries the dialects that are on at the `<` at `p`, in the order of XT-32.
 pub(crate) fn begin(
     w: &Win<'_>,
@@ -324,6 +319,10 @@ pub(crate) fn begin(
 #[derive(Debug)]
 struct Gathered {
     start: usize,
+    /// Where the call begins that is being read, for its size.
+    call_start: usize,
+    /// The calls that begin before have their source.
+    settled: usize,
     first_call: u32,
     format: Arc<str>,
     calls: Vec<Draft>,
@@ -336,6 +335,8 @@ impl Gathered {
     fn new(start: usize, first_call: u32, format: &str) -> Self {
         Gathered {
             start,
+            call_start: start,
+            settled: start,
             first_call,
             format: format.into(),
             calls: Vec::new(),
@@ -362,6 +363,47 @@ impl Gathered {
         self.notes.push(Note { code, start, end, call });
     }
 
+    /// XT-28: whether the call that is being read is too large once it goes up to `pos`.
+    fn over(&self, opts: &Options, pos: usize) -> bool {
+        pos - self.call_start > opts.limits.max_tool_bytes
+    }
+
+    /// The call that was being read ends at `end`.
+    fn push(&mut self, mut call: Draft, opts: &Options, end: usize) {
+        call.end = end;
+        call.too_large = self.over(opts, end);
+        call.complete &= !call.too_large;
+        self.calls.push(call);
+        self.call_start = end;
+    }
+
+    /// Moves the end of the last call over what closes the block.
+    fn extend_last(&mut self, end: usize) {
+        if let Some(last) = self.calls.last_mut().filter(|call| call.source.is_empty()) {
+            last.end = end;
+        }
+    }
+
+    /// Copies the sources of the calls before one that is too large to be kept.
+    fn settle(&mut self, cx: &Cx<'_, '_>, cursor: usize) {
+        if !self.over(cx.opts, cursor) || self.settled == self.call_start {
+            return;
+        }
+        for call in self.calls.iter_mut().filter(|call| call.start >= self.settled) {
+            cx.w.str(call.start, call.end).clone_into(&mut call.source);
+        }
+        self.settled = self.call_start;
+    }
+
+    /// The first byte that may still be needed, if reading stands at `cursor`.
+    fn keep(&self, cursor: usize, opts: &Options) -> usize {
+        if self.settled == self.call_start && self.over(opts, cursor) {
+            cursor
+        } else {
+            self.settled
+        }
+    }
+
     /// A report about the call before.
     fn note_last(&mut self, code: Code, start: usize, end: usize) {
         let call = self.calls.len().saturating_sub(1);
@@ -371,11 +413,16 @@ impl Gathered {
     fn done(&mut self, cx: &Cx<'_, '_>, end: usize) -> Done {
         let calls = std::mem::take(&mut self.calls);
         let mut notes = std::mem::take(&mut self.notes);
-        if let Some(last) = calls.len().checked_sub(1).filter(|&i| !calls[i].complete) {
+        if let Some(last) =
+            calls.len().checked_sub(1).filter(|&i| !calls[i].complete && !calls[i].too_large)
+        {
             notes.retain(|n| n.call != last);
             notes.push(Note { code: Code::TruncatedToolCall, start: self.start, end, call: last });
         }
-        let outcome = if end - self.start > cx.opts.limits.max_tool_bytes {
+        let large = calls.iter().filter(|call| call.too_large).count();
+        // What is too large was not stored: it cannot become text.
+        let lost = self.reject.is_some() && (large > 0 || self.over(cx.opts, end));
+        let outcome = if lost || large > 0 && large == calls.len() {
             Outcome::Dropped(Code::ToolTooLarge)
         } else {
             match self.reject {

@@ -149,7 +149,7 @@ impl TagReader {
     fn unbalanced(&mut self, cx: &Cx<'_, '_>, value: &mut Value, p: usize) -> Result<Ends, Wait> {
         let from = value.last_close.map_or(value.from, |(start, _)| start + 1);
         self.unclosed = Unclosed { from, to: p };
-        if !value.nests && p - self.out.start <= cx.opts.limits.max_tool_bytes {
+        if !value.nests && !self.out.over(cx.opts, p) {
             let seen = value.seen.clone();
             let closes = Closes::new(value.from, p, seen, |end| self.followed(cx.w, end))?;
             self.closes = closes;

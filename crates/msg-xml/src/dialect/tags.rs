@@ -162,8 +162,13 @@ impl TagReader {
             self.announce_glm(cx);
         }
         loop {
-            if let Some(done) = self.step(cx)? {
-                return Ok(done);
+            match self.step(cx) {
+                Ok(None) => {}
+                Ok(Some(done)) => return Ok(done),
+                Err(wait) => {
+                    self.out.settle(cx, self.cursor());
+                    return Err(wait);
+                }
             }
         }
     }
@@ -228,6 +233,7 @@ impl TagReader {
             self.cur = Draft::new(start);
         }
         self.stray = false;
+        self.out.call_start = start;
         self.cur.name = Some(opened.name.to_owned());
         let code = if opened.name.is_empty() {
             Some(Code::MissingToolName)
@@ -299,14 +305,14 @@ impl TagReader {
             Some(_) => return self.stray(cx, p),
         }
         if let Some(end) = close_any(&grammar.call, cx.w, p)? {
-            self.end_call(end);
+            self.end_call(cx, end);
             return Ok(None);
         }
         if close_any(&grammar.wrapper, cx.w, p)?.is_some()
             || open_any(&grammar.call, cx.w, p)?.is_some()
         {
             self.out.note(Code::MissingCloseTag, p, p);
-            self.end_call(p);
+            self.end_call(cx, p);
             return Ok(None);
         }
         if let Some(opened) = self.parameter(cx, p)? {
@@ -395,14 +401,13 @@ impl TagReader {
         Ok(None)
     }
 
-    fn end_call(&mut self, end: usize) {
+    fn end_call(&mut self, cx: &Cx<'_, '_>, end: usize) {
         if self.stray && !self.cur.has_params() {
             self.out.reject.get_or_insert(Code::InvalidToolBody);
         }
         let next = Draft::new(end);
-        let mut call = std::mem::replace(&mut self.cur, next);
-        call.end = end;
-        self.out.calls.push(call);
+        let call = std::mem::replace(&mut self.cur, next);
+        self.out.push(call, cx.opts, end);
         self.at = end;
         self.last_end = end;
         self.state = State::After;
@@ -439,9 +444,7 @@ impl TagReader {
     }
 
     fn finish(&mut self, cx: &Cx<'_, '_>, end: usize) -> Done {
-        if let Some(last) = self.out.calls.last_mut() {
-            last.end = end;
-        }
+        self.out.extend_last(end);
         self.out.done(cx, end)
     }
 
@@ -449,8 +452,8 @@ impl TagReader {
     pub(super) fn incomplete(&mut self, cx: &mut Cx<'_, '_>) -> Done {
         let end = cx.w.end();
         let mut call = std::mem::replace(&mut self.cur, Draft::new(end));
-        (call.end, call.complete) = (end, false);
-        self.out.calls.push(call);
+        call.complete = false;
+        self.out.push(call, cx.opts, end);
         self.out.done(cx, end)
     }
 

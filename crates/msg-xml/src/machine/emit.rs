@@ -63,6 +63,11 @@ impl Machine {
         let base = format.is_none();
         for (i, mut draft) in drafts.into_iter().enumerate() {
             let call = first + i as u32;
+            if draft.too_large {
+                self.queue.push(Ev::Void { call, code: Code::ToolTooLarge });
+                self.report(Code::ToolTooLarge, draft.start, draft.end);
+                continue;
+            }
             let mut value = draft.take_arguments();
             let streamed = value_leaves(
                 &value,
@@ -142,7 +147,9 @@ impl Machine {
             let (start, end) = (draft.start, draft.end);
             if let CallOutcome::Complete(mut call) = build(draft, &value, origin) {
                 // It may be announced when its bytes are gone.
-                call.source = w.str(start, end).to_owned();
+                if call.source.is_empty() {
+                    call.source = w.str(start, end).to_owned();
+                }
                 ready.push(Ready { call, leaves });
             }
         }
@@ -177,9 +184,9 @@ impl Machine {
     }
 }
 
-/// The call without its source, which is copied when its event is taken.
+/// The call; its source is copied when its event is taken, unless it had to be kept.
 fn build(draft: Draft, value: &Json, origin: Origin) -> CallOutcome {
-    let source = String::new();
+    let source = draft.source;
     let raws = draft
         .raws
         .iter()
