@@ -30,6 +30,8 @@ pub(crate) struct JsonReader {
     shapes: Arc<[TagShape]>,
     /// Several values may follow one another.
     list: bool,
+    /// The value is an array of calls.
+    array: bool,
     at: usize,
     state: State,
 }
@@ -74,6 +76,7 @@ fn begin(
         out: Gathered::new(p, first_call, name),
         shapes: shapes.into(),
         list,
+        array: false,
         at: open.end,
         state: State::Start,
     }))
@@ -171,7 +174,9 @@ impl JsonReader {
             return;
         }
         let value = json::build(cx.w.str(from, to));
-        let value = if self.list && matches!(value, Json::Array(_)) { Json::Null } else { value };
+        let array = matches!(value, Json::Array(_));
+        let value = if self.list && array { Json::Null } else { value };
+        self.array = array;
         match read_calls(value, &NAMES, start, cx.opts.limits.json_depth()) {
             Err(code) => {
                 self.out.reject.get_or_insert(code);
@@ -186,9 +191,14 @@ impl JsonReader {
                         call: base + call,
                     });
                 }
-                for mut call in read.calls {
-                    call.end = to;
-                    self.out.announce(cx.queue, call.name.as_deref());
+                let last = read.calls.len().saturating_sub(1);
+                for (i, mut call) in read.calls.into_iter().enumerate() {
+                    // The calls of an array share their source: it is that of the last.
+                    call.end = if i == last { to } else { start };
+                    // An array that is cut has one call without name.
+                    if !array {
+                        self.out.announce(cx.queue, call.name.as_deref());
+                    }
                     self.out.calls.push(call);
                 }
                 if self.list {
@@ -208,6 +218,12 @@ impl JsonReader {
         if cut {
             let end = cx.w.end();
             if cx.cut {
+                if self.array {
+                    self.out.calls.truncate(1);
+                    self.out.calls.iter_mut().for_each(|call| {
+                        (call.name, call.args) = (None, None);
+                    });
+                }
                 if let Some(last) = self.out.calls.last_mut() {
                     last.complete = false;
                 }
@@ -234,8 +250,14 @@ impl JsonReader {
         Ok(None)
     }
 
-    fn finish(&mut self, cx: &Cx<'_, '_>, end: usize) -> Done {
+    fn finish(&mut self, cx: &mut Cx<'_, '_>, end: usize) -> Done {
         self.out.extend_last(end);
+        if self.array {
+            for call in std::mem::take(&mut self.out.calls) {
+                self.out.announce(cx.queue, call.name.as_deref());
+                self.out.calls.push(call);
+            }
+        }
         if !self.list && end - self.out.start > cx.opts.limits.max_tool_bytes {
             self.out.calls.iter_mut().for_each(|call| call.too_large = true);
         }
