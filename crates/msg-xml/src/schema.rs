@@ -296,7 +296,7 @@ impl Coercer {
 
     fn value(&mut self, node: Node<'_>, value: &mut Json) {
         let types = node.types();
-        if types.none() || types.string && matches!(value, Json::String(_)) {
+        if types.none() || types.string && matches!(value, Json::String(_)) || fits(types, value) {
             return;
         }
         match value {
@@ -325,6 +325,7 @@ impl Coercer {
                 }
             }
             Json::Object(_) if types.object => self.object(node, value),
+            Json::Number(_) | Json::Bool(_) | Json::Null if types.array => self.wrap(node, value),
             _ if types.string => {}
             _ => self.mismatch(),
         }
@@ -340,17 +341,27 @@ impl Coercer {
     }
 }
 
+/// Whether a value that a dialect typed already is of a wanted type.
+fn fits(types: Types, value: &Json) -> bool {
+    match value {
+        Json::Number(n) => {
+            let whole = !n.contains(['.', 'e', 'E'])
+                && (n.parse::<i64>().is_ok() || n.parse::<u64>().is_ok());
+            let finite = n.parse::<f64>().is_ok_and(f64::is_finite);
+            types.integer && whole || types.number && finite
+        }
+        Json::Bool(_) => types.boolean,
+        Json::Null => types.null,
+        _ => false,
+    }
+}
+
 /// What a text is in one of the wanted types, tried in the order of XT-31.
 fn scalar(types: Types, text: &str) -> Option<Json> {
     let parsed =
         json::parse(text, MAX_DEPTH).filter(|(_, repaired)| !repaired).map(|(value, _)| value);
-    if let Some(Json::Number(n)) = &parsed {
-        let whole =
-            !n.contains(['.', 'e', 'E']) && (n.parse::<i64>().is_ok() || n.parse::<u64>().is_ok());
-        let finite = n.parse::<f64>().is_ok_and(f64::is_finite);
-        if types.integer && whole || types.number && finite {
-            return parsed;
-        }
+    if matches!(&parsed, Some(number @ Json::Number(_)) if fits(types, number)) {
+        return parsed;
     }
     if types.boolean && (text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false")) {
         return Some(Json::Bool(text.eq_ignore_ascii_case("true")));
