@@ -307,7 +307,8 @@ pub(crate) fn read_calls(
     Ok(out)
 }
 
-fn read_arguments(
+/// XT-27: what a JSON value is as the arguments of the call of that index.
+pub(crate) fn read_arguments(
     args: Option<Json>,
     depth: usize,
     call: usize,

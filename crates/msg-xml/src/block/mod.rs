@@ -13,7 +13,7 @@ mod text;
 mod top;
 
 pub(crate) use draft::{Arguments, Draft};
-pub(crate) use json_body::{partial_name, read_calls};
+pub(crate) use json_body::{partial_name, read_arguments, read_calls};
 
 use std::sync::Arc;
 

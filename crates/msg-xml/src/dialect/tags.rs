@@ -6,7 +6,7 @@ use super::Gathered;
 use super::closes::Closes;
 use super::grammar::{Grammar, Opened, close_any, open_any};
 use super::tag_value::{Unclosed, Value};
-use crate::block::{Arguments, Cx, Done, Draft};
+use crate::block::{Cx, Done, Draft, read_arguments};
 use crate::code::Code;
 use crate::json::{self, Json, Scan, Scanner};
 use crate::lex;
@@ -187,6 +187,11 @@ impl TagReader {
             State::Begun => self.begun(cx),
             State::Json(scan) => match scan.feed(cx.w.from(scan.at)) {
                 Scan::More if !cx.w.eof => Err(MORE),
+                // A quote that is never closed is text.
+                Scan::More if cx.w.at(scan.start) == Some(b'"') => {
+                    self.state = State::Call;
+                    Ok(None)
+                }
                 Scan::More => Ok(Some(self.incomplete(cx))),
                 Scan::Done(end) => {
                     self.state = State::JsonTail(scan.start, end, scan.repaired);
@@ -254,7 +259,7 @@ impl TagReader {
     fn begun(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
         let (q, next) = cx.w.after_blanks(self.at)?;
         self.state = match next {
-            Some(b'{' | b'[') => State::Json(Scanner::new(q, cx.opts.limits.json_depth())),
+            Some(b) if json::begins(b) => State::Json(Scanner::new(q, cx.opts.limits.json_depth())),
             _ => State::Call,
         };
         Ok(None)
@@ -278,18 +283,16 @@ impl TagReader {
         if !closed {
             return Ok(None);
         }
-        self.out.note(Code::JsonArguments, from, to);
         if repaired {
             self.out.note(Code::JsonRepaired, from, to);
         }
+        let mut notes = vec![(Code::JsonArguments, 0)];
+        let value = json::build(cx.w.str(from, to));
         self.cur.typed = true;
-        self.cur.args = Some(match json::build(cx.w.str(from, to)) {
-            Json::Object(members) => Arguments::Json(members),
-            other => {
-                self.out.note(Code::ArgumentsNotObject, from, to);
-                Arguments::Other(other)
-            }
-        });
+        self.cur.args =
+            Some(read_arguments(Some(value), cx.opts.limits.json_depth(), 0, &mut notes));
+        notes.dedup();
+        notes.into_iter().for_each(|(code, _)| self.out.note(code, from, to));
         self.at = q;
         Ok(None)
     }

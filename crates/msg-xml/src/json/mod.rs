@@ -120,6 +120,11 @@ impl Members {
     }
 }
 
+/// Whether a value can begin with this byte, Python's literals included.
+pub(crate) fn begins(b: u8) -> bool {
+    matches!(b, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n' | b'T' | b'F' | b'N')
+}
+
 impl Json {
     pub(crate) fn write(&self, out: &mut String) {
         match self {
