@@ -115,13 +115,11 @@ impl TagShape {
                 _ => Ok(None),
             },
             NameForm::Equals => {
-                if lex::need(w, at)? != Some(b'=') {
-                    return Ok(None);
-                }
-                let Some(gt) = tag_end(w, at)? else { return Ok(None) };
+                let (equals, Some(b'=')) = w.after_blanks(at)? else { return Ok(None) };
+                let Some(gt) = tag_end(w, equals)? else { return Ok(None) };
                 Ok(Some(Opened {
                     end: gt + 1,
-                    name: unquoted(lex::trim(w.str(at + 1, gt))),
+                    name: unquoted(lex::trim(w.str(equals + 1, gt))),
                     text: true,
                 }))
             }
