@@ -185,7 +185,12 @@ pub(crate) fn marker(w: &Win<'_>, pos: usize) -> Result<bool, Wait> {
 
 /// The quoted value of the first of `keys` among `attrs`; `None` if there is none.
 pub(crate) fn attribute<'a>(attrs: &'a str, keys: &[&str]) -> Option<&'a str> {
-    Attributes { attrs, at: 0 }.find_map(|a| a.value.filter(|_| a.quoted && is_word(a.key, keys)))
+    attributes(attrs, keys).next()
+}
+
+/// The quoted values of all of `keys` among `attrs`.
+pub(crate) fn attributes<'a>(attrs: &'a str, keys: &[&str]) -> impl Iterator<Item = &'a str> {
+    Attributes { attrs, at: 0 }.filter_map(|a| a.value.filter(|_| a.quoted && is_word(a.key, keys)))
 }
 
 /// The value of `key`, quoted or not.

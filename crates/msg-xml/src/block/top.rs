@@ -26,12 +26,14 @@ impl Block {
             value::decode(raw, &mut out);
             lex::trim(&out).to_owned()
         };
-        if let Some(server) = lex::attribute(attrs, &SERVER) {
-            self.cur.server = Some(text(server)).filter(|s| !s.is_empty());
-        }
-        if let Some(name) = lex::attribute(attrs, &NAME).map(text).filter(|n| !n.is_empty()) {
-            self.note(Code::ToolNameInAttribute, self.start, self.at);
-            self.set_name(name, self.start, queue);
+        lex::attributes(attrs, &SERVER).for_each(|server| self.join_server(text(server)));
+        for name in lex::attributes(attrs, &NAME).map(text).filter(|n| !n.is_empty()) {
+            if self.cur.name.is_none() {
+                self.note(Code::ToolNameInAttribute, self.start, self.at);
+            }
+            if self.cur.name.as_ref() != Some(&name) {
+                self.set_name(name, self.start, queue);
+            }
         }
     }
 
