@@ -323,12 +323,16 @@ impl TagReader {
             self.state = State::Value(value);
             return Ok(None);
         }
+        if self.at > p {
+            // A key without value has been taken.
+            return Ok(None);
+        }
         if let Some(end) = self.close_param(cx.w, p)? {
             self.out.note(Code::MismatchedCloseTag, p, end);
             self.at = end;
             return Ok(None);
         }
-        if self.cut(cx.w, p) {
+        if self.cut(cx.w, p) || self.cut_key(cx.w, p) {
             return Ok(Some(self.incomplete(cx)));
         }
         self.stray(cx, p)
@@ -378,8 +382,23 @@ impl TagReader {
         let shapes = grammar.parameter.iter().chain(&grammar.call).chain(&grammar.wrapper);
         let value = super::TagShape::bare("arg_value");
         shapes.chain(self.glm.then_some(&value)).any(|shape| shape.cut(w, p))
-            // A key whose value the end of input cut.
-            || self.glm && w.eof && w.str(p, w.end()).starts_with("<arg_key")
+    }
+
+    /// Whether the end of input cut a key at `p`, or what follows it.
+    fn cut_key(&self, w: &Win<'_>, p: usize) -> bool {
+        let parameter = &self.grammar.parameter;
+        let Ok(Some(opened)) = open_any(parameter, w, p) else { return false };
+        if !self.glm || !w.eof {
+            return false;
+        }
+        let Some(lt) = w.find(b'<', opened.end) else { return true };
+        match close_any(parameter, w, lt) {
+            Ok(Some(end)) => {
+                let q = w.skip_blanks(end);
+                q == w.end() || lex::cut_markup(w, q)
+            }
+            _ => lex::cut_markup(w, lt),
+        }
     }
 
     pub(super) fn add(&mut self, key: String, value: Json) {
@@ -387,10 +406,6 @@ impl TagReader {
     }
 
     fn stray(&mut self, cx: &mut Cx<'_, '_>, p: usize) -> Result<Option<Done>, Wait> {
-        if self.at > p {
-            // A key without value has been taken meanwhile.
-            return Ok(None);
-        }
         let end = match cx.w.find(b'<', p + 1) {
             Some(q) => q,
             None if cx.w.eof => cx.w.end(),
