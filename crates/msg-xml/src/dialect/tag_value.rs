@@ -118,9 +118,10 @@ impl TagReader {
         if let Some(opened) = open_any(&grammar.parameter, w, p)? {
             let dead = self.unclosed;
             if value.calls == 0 && dead.from <= value.from && p < dead.to {
+                let first = value.first_param.unwrap_or(p);
                 return Ok(Some(Ends {
-                    to: p,
-                    end: p,
+                    to: first,
+                    end: first,
                     report: Some(Code::MissingCloseTag),
                     trim: true,
                 }));
