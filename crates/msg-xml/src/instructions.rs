@@ -66,7 +66,7 @@ fn describe(tool: &ToolDefinition, out: &mut String) {
         out.push_str(server);
         out.push('\n');
     }
-    if let Some(text) = tool.description.as_deref().map(str::trim).filter(|t| !t.is_empty()) {
+    if let Some(text) = tool.description.as_deref().map(trim).filter(|t| !t.is_empty()) {
         out.push_str(text);
         out.push('\n');
     }
@@ -106,7 +106,8 @@ fn members(node: Node<'_>, level: usize, out: &mut String) {
         });
         if let Some(text) = text {
             out.push_str(": ");
-            out.push_str(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+            let words = text.split([' ', '\t', '\r', '\n']).filter(|word| !word.is_empty());
+            out.push_str(&words.collect::<Vec<_>>().join(" "));
         }
         out.push('\n');
         below(resolved, level + 1, out);

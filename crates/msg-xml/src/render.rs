@@ -79,6 +79,9 @@ pub fn render_with(call: &Call, style: &RenderStyle) -> Result<String, Error> {
         Json::Object(members)
             if members.iter().all(|(key, value)| plain_key(key) && plain_value(value)) =>
         {
+            if element_depth(&value) > limit {
+                return Err(Error::DepthLimit { max: limit });
+            }
             out.push_str("<server_name>");
             out.push_str(server);
             out.push_str("</server_name>\n<tool_name>");
@@ -130,6 +133,17 @@ fn depth(value: &Json) -> usize {
             1 + members.iter().map(|(_, v)| depth(v)).max().unwrap_or_default()
         }
         Json::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
+        _ => 0,
+    }
+}
+
+/// Levels of elements: a list is its items.
+fn element_depth(value: &Json) -> usize {
+    match value {
+        Json::Object(members) => {
+            1 + members.iter().map(|(_, v)| element_depth(v)).max().unwrap_or_default()
+        }
+        Json::Array(items) => items.iter().map(element_depth).max().unwrap_or_default(),
         _ => 0,
     }
 }

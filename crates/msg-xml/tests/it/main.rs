@@ -8,3 +8,4 @@ mod check;
 mod lag;
 mod laws;
 mod random;
+mod written;
