@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::block::{Cx, Done, Draft, Note, Outcome};
+use crate::block::{Cx, Done, Note, Outcome};
 use crate::code::Code;
 use crate::event::Queue;
 use crate::lex::{self, Tag};
@@ -103,46 +103,68 @@ impl Cline {
 
     /// Reads the content as that of `<arguments>`; `close` is the close tag, none at the end of input.
     fn read(&self, cx: &mut Cx<'_, '_>, close: Option<(usize, usize)>) -> Done {
-        let (to, end) = close.unwrap_or((cx.w.end(), cx.w.end()));
-        let done = |outcome, notes| Done {
+        let (to, mut end) = close.unwrap_or((cx.w.end(), cx.w.end()));
+        let done = |end, outcome, notes, begun, at_eof| Done {
             start: self.start,
             end,
             outcome,
             notes,
-            at_eof: false,
+            at_eof,
             format: Some(Arc::from("cline")),
-            begun: 1,
+            begun,
         };
-        let failed = |code| Note { code, start: self.start, end, call: 0 };
+        let whole = end;
+        let failed = |code| Note { code, start: self.start, end: whole, call: 0 };
         if end - self.start > cx.opts.limits.max_tool_bytes {
-            return done(Outcome::Dropped(Code::ToolTooLarge), vec![failed(Code::ToolTooLarge)]);
+            let outcome = Outcome::Dropped(Code::ToolTooLarge);
+            return done(end, outcome, vec![failed(Code::ToolTooLarge)], 1, false);
         }
         let head = format!("{}{}{}", HEAD.0, self.name, HEAD.1);
         let tail = if close.is_some() { TAIL } else { "" };
         let text = format!("{head}{}{tail}", cx.w.str(self.content, to));
+        let inner = self.native(cx, &text, close.is_none());
+        // A real opener or `</tool>` ended the block: what follows is read as what it is.
+        let early = close.is_some() && inner.end < head.len() + (to - self.content);
+        if early {
+            end = inner.end.saturating_sub(head.len()) + self.content;
+        }
         let place =
             |pos: usize| (pos.saturating_sub(head.len()) + self.content).clamp(self.start, end);
-        let inner = self.native(cx, &text, close.is_none());
+        let mut begun = 1;
         let mut notes: Vec<Note> = inner
             .notes
             .iter()
             .map(|n| Note { start: place(n.start), end: place(n.end), ..*n })
             .collect();
         let outcome = match inner.outcome {
-            Outcome::Calls(calls) => {
-                let mut call = calls.into_iter().next().unwrap_or_else(|| Draft::new(self.start));
-                (call.start, call.end) = (self.start, end);
-                call.raws = call
-                    .raws
-                    .into_iter()
-                    .map(|(key, from, to)| (key, place(from), place(to)))
-                    .collect();
+            Outcome::Calls(mut calls) => {
                 if close.is_none() {
-                    call.complete = false;
+                    calls.truncate(1);
+                    calls.iter_mut().for_each(|call| call.complete = false);
                     notes = vec![failed(Code::TruncatedToolCall)];
                 }
-                call.name = Some(self.name.clone());
-                Outcome::Calls(vec![call])
+                for call in &mut calls {
+                    (call.start, call.end) = (place(call.start), place(call.end));
+                    for (_, from, to) in &mut call.raws {
+                        (*from, *to) = (place(*from), place(*to));
+                    }
+                }
+                if let Some(first) = calls.first_mut() {
+                    first.start = self.start;
+                    first.name = Some(self.name.clone());
+                }
+                if let Some(last) = calls.last_mut() {
+                    last.end = end;
+                }
+                for call in calls.iter().skip(1) {
+                    let number = self.first_call + begun;
+                    cx.queue.begin(number);
+                    if let Some(name) = &call.name {
+                        cx.queue.name(number, name);
+                    }
+                    begun += 1;
+                }
+                Outcome::Calls(calls)
             }
             Outcome::Rejected(code) => {
                 notes = vec![failed(code)];
@@ -153,7 +175,8 @@ impl Cline {
                 Outcome::Dropped(code)
             }
         };
-        done(outcome, notes)
+        // The element was looked through beyond the end of its block (XT-29).
+        done(end, outcome, notes, begun, early)
     }
 
     fn native(&self, cx: &Cx<'_, '_>, text: &str, cut: bool) -> Done {
