@@ -206,15 +206,14 @@ impl Block {
         while self.elems.last().is_some_and(|e| !matches!(e.mode, Mode::Object(_))) {
             self.elems.pop();
         }
-        let over = self.over(cx, here);
+        let beyond = self.beyond_rereading(cx.opts, here);
         let call = self.call();
         let Some(elem) = self.elems.last_mut() else { return };
         if elem.sent {
             cx.queue.reset(call, &elem.path);
             elem.sent = false;
         }
-        // Beyond the size limit nothing is stored, so nothing can be read again.
-        let from = if over { here } else { elem.content };
+        let from = if beyond { here } else { elem.content };
         elem.mode = Mode::Text(Box::new(Text::new(from)));
         let notes = elem.notes;
         self.notes.truncate(notes);

@@ -198,9 +198,18 @@ impl Block {
         pos - self.start > cx.opts.limits.max_tool_bytes
     }
 
+    /// Whether `pos` is beyond what is kept to be read again: an object that turns out to be text, up to twice the size.
+    fn beyond_rereading(&self, opts: &Options, pos: usize) -> bool {
+        pos - self.start > opts.limits.max_tool_bytes.saturating_mul(2)
+    }
+
     /// The first byte that may still be needed.
     pub(crate) fn keep(&self, opts: &Options) -> usize {
-        if self.cursor() - self.start <= opts.limits.max_tool_bytes {
+        let cursor = self.cursor();
+        let object = self.elems.iter().any(|elem| matches!(elem.mode, element::Mode::Object(_)));
+        if cursor - self.start <= opts.limits.max_tool_bytes
+            || object && !self.beyond_rereading(opts, cursor)
+        {
             return self.start;
         }
         match self.state {
