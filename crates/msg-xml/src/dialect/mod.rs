@@ -321,8 +321,9 @@ struct Gathered {
     start: usize,
     /// Where the call begins that is being read, for its size.
     call_start: usize,
-    /// The calls that begin before have their source.
+    /// The calls that begin before have their source; so many are they.
     settled: usize,
+    settled_calls: usize,
     first_call: u32,
     format: Arc<str>,
     calls: Vec<Draft>,
@@ -337,6 +338,7 @@ impl Gathered {
             start,
             call_start: start,
             settled: start,
+            settled_calls: 0,
             first_call,
             format: format.into(),
             calls: Vec::new(),
@@ -389,10 +391,10 @@ impl Gathered {
         if !self.over(cx.opts, cursor) || self.settled == self.call_start {
             return;
         }
-        for call in self.calls.iter_mut().filter(|call| call.start >= self.settled) {
+        for call in &mut self.calls[self.settled_calls..] {
             cx.w.str(call.start, call.end).clone_into(&mut call.source);
         }
-        self.settled = self.call_start;
+        (self.settled, self.settled_calls) = (self.call_start, self.calls.len());
     }
 
     /// The first byte that may still be needed, if reading stands at `cursor`.
