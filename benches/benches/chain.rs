@@ -8,6 +8,7 @@ use msg_chainast::{
     BodyPair, ChainAst, CheckOptions, Message, Profile, RepairOptions, SeededIds, UserChange, check,
 };
 
+// Inputs are made one by one: a batch of large ones fills memory, and times the faults of its pages.
 const SIZES: &[usize] = &[1_000, 10_000, 100_000];
 
 /// Parse, flatten and size, as an agent does before each request. The tree is given back, so that freeing
@@ -31,13 +32,13 @@ fn parse(c: &mut Criterion) {
             let chain = shape_of(shape)(*n);
             group.throughput(Throughput::Elements(chain.len() as u64));
             group.bench_function(format!("{shape}/{n}"), |b| {
-                b.iter_batched(|| chain.clone(), through, BatchSize::LargeInput);
+                b.iter_batched(|| chain.clone(), through, BatchSize::PerIteration);
             });
         }
     }
     let wide = chains::wide(3_000);
     group.bench_function("wide/3000 calls", |b| {
-        b.iter_batched(|| wide.clone(), through, BatchSize::LargeInput);
+        b.iter_batched(|| wide.clone(), through, BatchSize::PerIteration);
     });
     group.finish();
     let chain = chains::mixed(10_000);
@@ -75,14 +76,14 @@ fn repair(c: &mut Criterion) {
         let chain = chains::mixed(*n);
         group.throughput(Throughput::Elements(chain.len() as u64));
         group.bench_function(format!("valid/{n}"), |b| {
-            b.iter_batched(|| chain.clone(), repaired, BatchSize::LargeInput);
+            b.iter_batched(|| chain.clone(), repaired, BatchSize::PerIteration);
         });
     }
     for shape in ["mixed", "missing", "late", "wide"] {
         let chain = shape_of(shape)(10_000);
         group.throughput(Throughput::Elements(chain.len() as u64));
         group.bench_function(format!("{shape}/10000"), |b| {
-            b.iter_batched(|| chain.clone(), repaired, BatchSize::LargeInput);
+            b.iter_batched(|| chain.clone(), repaired, BatchSize::PerIteration);
         });
         let n = chain.len();
         allocs::report(&format!("repair/{shape}/10000"), n, move || repaired(chain));
@@ -115,7 +116,7 @@ fn edits(c: &mut Criterion) {
     group.sample_size(10);
     for (what, pending) in [("in one pair", chains::pending(40_000)), ("in pairs", pairs(40_000))] {
         group.bench_function(format!("40000 results added {what}"), |b| {
-            b.iter_batched(|| pending_tree(&pending), add_results, BatchSize::LargeInput);
+            b.iter_batched(|| pending_tree(&pending), add_results, BatchSize::PerIteration);
         });
     }
     group.bench_function("100000 user messages appended", |b| {
@@ -139,7 +140,7 @@ fn edits(c: &mut Criterion) {
                 }
                 chain
             },
-            BatchSize::LargeInput,
+            BatchSize::PerIteration,
         );
     });
     group.finish();
