@@ -5,6 +5,7 @@ use msg_core::json::validate;
 use super::calls::Sink;
 use super::engine::Engine;
 use super::notes::Note;
+use super::sse::SseEvent;
 use super::wire::Raw;
 
 /// What kind of body it is, as far as it is known.
@@ -115,7 +116,10 @@ fn deliver_lines(text: &str, at: u64, engine: &mut Engine, sink: &mut Sink<'_>) 
         // A stream whose first event lacks its field name looks like a document.
         let content = content.strip_prefix("data:").map_or(content, str::trim_ascii);
         match content {
-            "[DONE]" => return,
+            "[DONE]" => {
+                let done = SseEvent { event: None, data: content.into() };
+                return engine.event(done, offset, sink);
+            }
             "" => {}
             content => engine.document(content, offset, sink),
         }
