@@ -114,10 +114,10 @@ impl<'a> Draft<'a> {
     /// The kind; none if the type is not one of ours.
     fn kind(&mut self) -> Option<CallKind> {
         let kind = match self.fields.raw(call::TYPE) {
-            None => CallKind::Unspecified,
+            None => self.kind_of_body(),
             Some("null") => {
                 self.fields.vary(call::TYPE, call::TYPE_NULL);
-                CallKind::Unspecified
+                self.kind_of_body()
             }
             Some(source) => match &*text_of(source)?.0 {
                 "function" => CallKind::Function,
@@ -127,6 +127,12 @@ impl<'a> Draft<'a> {
         };
         self.fields.set_raw(call::TYPE, None);
         Some(kind)
+    }
+
+    /// The kind of a call that does not say it: custom if that is all that it holds.
+    fn kind_of_body(&self) -> CallKind {
+        let is_function = !matches!(self.fields.raw(call::FUNCTION), None | Some("null"));
+        if self.custom.is_some() && !is_function { CallKind::Custom } else { CallKind::Unspecified }
     }
 
     fn id(&mut self, cx: &mut Context<'a, '_>) -> Option<String> {

@@ -44,18 +44,18 @@ impl Writer<'_> {
         let signature = self.extra_content(it);
         let skip: &[&str] = if signature.is_some() { &[name, "extra_content"] } else { &[name] };
         let raw = members_of(&it.extra, &OPENAI, skip);
+        // The `custom` of a source tells the kind without a type.
+        let is_untyped =
+            it.kind == CallKind::Unspecified || (is_custom && plan.has(call::CUSTOM, false));
         let has_body = !is_empty(it) || !inner_raw.is_empty();
         let want = mask(plan.has(call::ID, true) || !it.id.is_empty(), call::ID)
-            | mask(plan.has(call::TYPE, true) || it.kind != CallKind::Unspecified, call::TYPE)
+            | mask(plan.has(call::TYPE, true) || !is_untyped, call::TYPE)
             | mask(plan.has(body, true) || has_body, body)
             | mask(signature.is_some(), call::EXTRA_CONTENT);
         let mut inner_lost = 0;
         let lost = call::SHAPE.write(out, plan, want, &raw, |out, code| match code {
             call::ID => spelling::write_id(out, &it.id, plan.variant(call::ID)),
-            call::TYPE
-                if plan.variant(call::TYPE) == call::TYPE_NULL
-                    && it.kind == CallKind::Unspecified =>
-            {
+            call::TYPE if plan.variant(call::TYPE) == call::TYPE_NULL && is_untyped => {
                 out.extend_from_slice(b"null");
             }
             call::TYPE => json::write_str(out, if is_custom { "custom" } else { "function" }),
