@@ -288,7 +288,11 @@ impl Item {
         if let ItemKind::Pending = self.kind {
             self.kind = ItemKind::Message(Pieces::default());
         }
-        for (index, part) in item.get("content").into_iter().flat_map(Raw::elements).enumerate() {
+        let Some(content) = item.get("content") else { return };
+        if content.filled().is_some() {
+            return self.text(false, 0, Form::Whole, content, step);
+        }
+        for (index, part) in content.elements().enumerate() {
             self.part(index as u64, part, has_reasoning, step);
         }
     }
@@ -390,7 +394,9 @@ impl Item {
     /// The parts that the item is; its own members go to the first of them.
     pub(crate) fn into_parts(self, calls: &mut BySlot, parts: &mut Parts) {
         let from = parts.list.len();
-        if self.is_empty() {
+        // An item of reasoning is that even without a word: its id is what the API asks back.
+        let is_reasoning = matches!(self.kind, ItemKind::Reasoning { .. });
+        if self.is_empty() && (self.whole.is_empty() || !is_reasoning) {
             parts.list.extend(other(&self.whole, Place::Item));
             return;
         }
