@@ -15,7 +15,7 @@ use crate::{
 impl Writer<'_> {
     pub(super) fn reasoning(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
         let plan = self.plan(&it.extra, 0);
-        if it.encrypted.is_none() && plan.slots().is_none() && !self.has_id(it) {
+        if it.encrypted.is_none() && !self.is_accepted(it) {
             let text =
                 "the API refuses reasoning that has neither an item id nor encrypted content";
             return self.losses.warn("convert::lost-part", Some(at), text);
@@ -44,11 +44,14 @@ impl Writer<'_> {
         self.losses.taken(Some(at), lost);
     }
 
-    /// Whether the item has an id that goes out.
-    fn has_id(&self, it: &Reasoning) -> bool {
+    /// Whether the item goes out without encrypted content: for its id, or because it came with
+    /// neither.
+    fn is_accepted(&self, it: &Reasoning) -> bool {
         let members = it.extra.get(&RESPONSES, ITEM).and_then(object_members);
-        let has_id = members.is_some_and(|all| all.iter().any(|it| it.name == "id"));
-        has_id && self.options.item_ids == ItemIds::Keep
+        if members.is_some_and(|all| all.iter().any(|it| it.name == "id")) {
+            return self.options.item_ids == ItemIds::Keep;
+        }
+        self.plan(&it.extra, 0).slots().is_some()
     }
 
     fn summary(&self, it: &Reasoning, out: &mut Vec<u8>) {
