@@ -15,7 +15,7 @@ pub enum MessageForm {
     OpenAi,
     /// This workspace's own JSON.
     Native,
-    /// The turn that an application stores (OA-25); of the first choice only.
+    /// The turn that an application stores (OA-25).
     Turn,
 }
 
@@ -35,8 +35,7 @@ impl Assembled {
         let first = self.choices.first();
         out.extend_from_slice(b"{\"message\":");
         match first {
-            Some(_) if form == MessageForm::Turn => serialise(out, &self.to_turn()),
-            Some(choice) => choice.write_message(form, out),
+            Some(choice) => self.write_message(choice, form, out),
             None => out.extend_from_slice(b"null"),
         }
         self.write_tail(first, out);
@@ -46,7 +45,7 @@ impl Assembled {
                 out.extend_from_slice(b"{\"index\":");
                 write_u64(out, u64::from(choice.index));
                 member(out, "message");
-                choice.write_message(form, out);
+                self.write_message(choice, form, out);
                 member(out, "finish_reason");
                 text_or_null(out, choice.finish.as_ref().map(|it| it.as_str()));
                 out.push(b'}');
@@ -57,6 +56,14 @@ impl Assembled {
             list(out, events, |it, out| serialise(out, it));
         }
         out.push(b'}');
+    }
+
+    fn write_message(&self, choice: &AssembledChoice, form: MessageForm, out: &mut Vec<u8>) {
+        match form {
+            MessageForm::Native => native::write_message(&choice.message, out),
+            MessageForm::OpenAi => write_openai(&choice.message, out),
+            MessageForm::Turn => serialise(out, &self.turn_of(Some(choice))),
+        }
     }
 
     /// The members behind the message, up to the diagnostics.
@@ -87,15 +94,6 @@ impl Assembled {
                 .filter(|it| (it.severity == Severity::Error) == is_error)
                 .collect();
             list(out, &found, |it, out| serialise(out, it));
-        }
-    }
-}
-
-impl AssembledChoice {
-    fn write_message(&self, form: MessageForm, out: &mut Vec<u8>) {
-        match form {
-            MessageForm::Native => native::write_message(&self.message, out),
-            MessageForm::OpenAi | MessageForm::Turn => write_openai(&self.message, out),
         }
     }
 }

@@ -26,10 +26,15 @@ impl Assembled {
     /// ```
     #[must_use]
     pub fn to_turn(&self) -> Turn {
+        self.turn_of(self.choices.first())
+    }
+
+    /// The turn of this choice; one without parts if there is none.
+    pub(super) fn turn_of(&self, choice: Option<&AssembledChoice>) -> Turn {
         let id = self.id.clone().unwrap_or_default();
         let mut turn = Turn::new(id, TurnRole::Assistant);
         turn.timestamp = self.created.unwrap_or(0.0);
-        if let Some(choice) = self.choices.first() {
+        if let Some(choice) = choice {
             choice.fill(&mut turn);
         }
         if let Some(model) = &self.model {
@@ -39,7 +44,7 @@ impl Assembled {
             turn.metadata.insert("usage", usage);
         }
         turn.finished = self.state != StreamState::Open;
-        turn.finish_reason = self.turn_reason().to_owned();
+        turn.finish_reason = self.turn_reason(choice).to_owned();
         turn
     }
 
@@ -55,8 +60,8 @@ impl Assembled {
         turn
     }
 
-    fn turn_reason(&self) -> &str {
-        let reason = self.choices.first().and_then(|it| it.finish.as_ref());
+    fn turn_reason<'a>(&self, choice: Option<&'a AssembledChoice>) -> &'a str {
+        let reason = choice.and_then(|it| it.finish.as_ref());
         match (reason, self.state) {
             (Some(reason), _) => reason.as_str(),
             (None, StreamState::Open) => "",
