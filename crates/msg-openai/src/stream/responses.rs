@@ -297,7 +297,12 @@ impl ResponsesAssembler {
             self.item(index, item, true, sink);
         }
         let status = response.get("status").and_then(Raw::text);
-        let status = ended.or(status.as_deref()).unwrap_or_default();
+        // A response that says itself that it is not whole is not, whatever brought it.
+        let status = match (ended, status.as_deref()) {
+            (None | Some("completed"), Some(own @ ("incomplete" | "failed"))) => own,
+            (Some(ended), _) => ended,
+            (None, own) => own.unwrap_or_default(),
+        };
         let error = response.get("error").and_then(ProviderError::of_member);
         let outcome = match status {
             "completed" => Outcome { reason: None, raw: status.to_owned() },
