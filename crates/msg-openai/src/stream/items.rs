@@ -335,8 +335,12 @@ impl Item {
         let call = &mut calls.slots[slot];
         call.kind = kind.clone();
         call.done |= done;
-        if let Some(id) = item.get("call_id").and_then(Raw::id) {
-            call.id = id.into_owned();
+        if let Some(id) = item.get("call_id").and_then(Raw::id).filter(|it| **it != *call.id) {
+            if call.id.is_empty() {
+                call.id = id.into_owned();
+            } else {
+                step.note(Note::IdChanged, || "a call's id changed".into());
+            }
         }
         if let (true, Some(name)) = (call.name.is_empty(), item.get("name").and_then(Raw::text)) {
             call.name = name.into_owned();
