@@ -5,25 +5,28 @@ use msg_core::{IdSource, Part};
 
 use super::{Breach, Conform};
 use crate::{
-    ids::{FreshIds, ids_of, is_of_pattern},
+    ids::{FreshIds, KeptIds},
     profile::{IdScope, Profile},
 };
+
+/// What is said where the pattern was exhausted (CA-52).
+const NUMBERED: &str =
+    "given a fresh id, with a number appended because the id pattern gives no other";
 
 impl Conform<'_> {
     pub(super) fn call_ids(&mut self, ids: &mut dyn IdSource) {
         let chain_wide = self.profile.id_unique == IdScope::Chain;
         let messages = || self.items.iter().map(|it| &it.message);
-        let in_use: HashSet<String> = match self.profile.id_shape {
-            true => ids_of(messages()).map(str::to_owned).collect(),
-            false => HashSet::new(),
-        };
+        let pattern = &self.profile.id_pattern;
+        let kept = self.profile.id_shape.then(|| KeptIds::new(pattern, messages()));
         let mut wrong: Vec<(usize, usize, usize, bool)> = Vec::new();
         let mut seen: HashSet<&str> = HashSet::new();
         let mut index = 0;
         for (at, item) in self.items.iter().enumerate() {
             for (part, it) in item.message.parts.iter().enumerate() {
                 let Part::ToolCall(call) = it else { continue };
-                let accepted = accepts_id(self.profile, &call.id, &call.name, &in_use);
+                let of_shape = kept.as_ref().is_none_or(|it| it.stays(&call.id, &call.name, index));
+                let accepted = of_shape && accepts_text(self.profile, &call.id);
                 let reused = chain_wide && !seen.insert(&call.id);
                 if !accepted || reused {
                     wrong.push((at, part, index, accepted));
@@ -47,9 +50,9 @@ impl Conform<'_> {
             let Some(Part::ToolCall(call)) = self.items[*at].message.parts.get(*part) else {
                 continue;
             };
-            let id = fresh.next(&call.name, *index).id;
+            let it = fresh.next(&call.name, *index);
             // A pattern of a user's own may give what the same profile refuses; then nothing is gained.
-            new_ids.push(Some(id).filter(|it| accepts_fresh(profile, it, &call.name)));
+            new_ids.push(Some(it).filter(|it| accepts_text(profile, &it.id)));
         }
         let mut renamed: HashMap<usize, HashMap<String, String>> = HashMap::new();
         for ((at, part, _, reused), new) in wrong.into_iter().zip(new_ids) {
@@ -57,12 +60,17 @@ impl Conform<'_> {
                 continue;
             };
             let old = call.id.clone();
-            self.at_part(at, part, self.bad_id(&old, reused).mended_if(new.is_some()));
+            let mut breach = self.bad_id(&old, reused);
+            breach.fix = new.as_ref().map(|it| match it.exhausted {
+                false => "given a fresh id",
+                true => NUMBERED,
+            });
+            self.at_part(at, part, breach);
             if let (Some(new), Some(Part::ToolCall(call))) =
                 (new, self.items[at].message.parts.get_mut(part))
             {
-                call.id.clone_from(&new);
-                renamed.entry(at).or_default().insert(old, new);
+                call.id.clone_from(&new.id);
+                renamed.entry(at).or_default().insert(old, new.id);
             }
         }
         for (assistant, tools) in self.pairs() {
@@ -87,18 +95,6 @@ impl Conform<'_> {
         let severity = self.profile.id_severity;
         Breach { severity, ..Breach::error("profile::tool-call-id", sentence, fix) }
     }
-}
-
-fn accepts_id(profile: &Profile, id: &str, name: &str, in_use: &HashSet<String>) -> bool {
-    accepts_text(profile, id)
-        && (!profile.id_shape
-            || is_of_pattern(&profile.id_pattern, id, name, |it| in_use.contains(it)))
-}
-
-/// Whether an id that was drawn would be accepted; its number, if one was appended, counts as drawn.
-fn accepts_fresh(profile: &Profile, id: &str, name: &str) -> bool {
-    accepts_text(profile, id)
-        && (!profile.id_shape || is_of_pattern(&profile.id_pattern, id, name, |_| true))
 }
 
 fn accepts_text(profile: &Profile, id: &str) -> bool {

@@ -6,7 +6,7 @@ use msg_core::{IdSource, Message, Part};
 use super::IdPattern;
 
 /// How often an id is drawn before a number is appended to the last one.
-const DRAWS: u64 = 64;
+pub(super) const DRAWS: u64 = 64;
 
 /// Draws ids of one pattern that the chain does not use yet.
 pub(crate) struct FreshIds<'a> {

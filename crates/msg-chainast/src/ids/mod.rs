@@ -3,10 +3,11 @@
 //! No random number is drawn here that the caller's id source did not give.
 
 mod fresh;
+mod kept;
 mod normalize;
 mod pattern;
 
 pub(crate) use fresh::FreshIds;
+pub(crate) use kept::KeptIds;
 pub use normalize::{IdChange, IdMap};
-pub(crate) use normalize::{ids_of, is_of_pattern};
 pub use pattern::{IdPattern, PatternError};

@@ -2,9 +2,9 @@
 //! left alone.
 
 use hashbrown::{HashMap, HashSet};
-use msg_core::{IdSource, Message, Part, ToolResult};
+use msg_core::{IdSource, Part, ToolResult};
 
-use super::{FreshIds, IdPattern};
+use super::{FreshIds, IdPattern, KeptIds, fresh::FreshId};
 use crate::tree::{BodyPair, ChainAst, Links};
 
 /// Which id each call had and has now, in chain order.
@@ -29,6 +29,8 @@ pub struct IdChange {
     pub old: String,
     /// The id that it has now; the same if it was of the pattern.
     pub new: String,
+    /// Whether a number was appended to it because the pattern gave no unused one (CA-52).
+    pub numbered: bool,
 }
 
 impl IdMap {
@@ -90,7 +92,7 @@ impl ChainAst {
         pattern: &IdPattern,
         ids: &mut dyn IdSource,
     ) -> IdMap {
-        let used: HashSet<String> = ids_of(self.messages()).map(str::to_owned).collect();
+        let kept = KeptIds::new(pattern, self.messages());
         let mut fresh = FreshIds::new(pattern, ids, self.messages());
         let mut map = IdMap::default();
         let mut n_calls = 0;
@@ -98,7 +100,7 @@ impl ChainAst {
         for section in &mut self.sections {
             message += section.header.sizes.messages;
             for pair in &mut section.body {
-                let new = new_ids(pair, pattern, &used, &mut fresh, &mut n_calls);
+                let new = new_ids(pair, &kept, &mut fresh, &mut n_calls);
                 rename(pair, new, message, &mut map);
                 message += pair.sizes.messages;
             }
@@ -110,50 +112,20 @@ impl ChainAst {
     }
 }
 
-/// Whether an id may stay: it is of the pattern, or of it but for a number that was appended because the
-/// pattern gave no other (CA-52).
-pub(crate) fn is_of_pattern(
-    pattern: &IdPattern,
-    id: &str,
-    name: &str,
-    is_used: impl Fn(&str) -> bool,
-) -> bool {
-    if pattern.matches(id, name) {
-        return true;
-    }
-    let Some((base, number)) = id.rsplit_once('_') else { return false };
-    let counts = number.bytes().all(|it| it.is_ascii_digit())
-        && !number.starts_with('0')
-        && !matches!(number, "" | "1");
-    counts && pattern.matches(base, name) && is_used(base)
-}
-
-/// The ids of all calls and results.
-pub(crate) fn ids_of<'m>(
-    messages: impl IntoIterator<Item = &'m Message>,
-) -> impl Iterator<Item = &'m str> {
-    messages.into_iter().flat_map(|it| &it.parts).filter_map(|it| match it {
-        Part::ToolCall(it) => Some(it.id.as_str()),
-        Part::ToolResult(it) => Some(it.call_id.as_str()),
-        _ => None,
-    })
-}
-
 /// The ids that the calls of a pair get, in call order.
 fn new_ids(
     pair: &BodyPair,
-    pattern: &IdPattern,
-    used: &HashSet<String>,
+    kept: &KeptIds<'_>,
     fresh: &mut FreshIds<'_>,
     n_calls: &mut usize,
-) -> Vec<String> {
-    let mut kept = HashSet::new();
+) -> Vec<FreshId> {
+    let mut seen = HashSet::new();
     let mut ids = Vec::new();
     for call in pair.assistant.tool_calls() {
-        let stays = is_of_pattern(pattern, &call.id, &call.name, |it| used.contains(it));
-        ids.push(match stays && kept.insert(call.id.as_str()) {
-            true => call.id.clone(),
-            false => fresh.next(&call.name, *n_calls).id,
+        let stays = kept.stays(&call.id, &call.name, *n_calls);
+        ids.push(match stays && seen.insert(call.id.as_str()) {
+            true => FreshId { id: call.id.clone(), exhausted: false },
+            false => fresh.next(&call.name, *n_calls),
         });
         *n_calls += 1;
     }
@@ -169,22 +141,22 @@ fn links(pair: &BodyPair) -> Vec<((u32, u32), usize)> {
 }
 
 /// Gives the calls of a pair their new ids, and the results those of their calls.
-fn rename(pair: &mut BodyPair, new: Vec<String>, message: usize, map: &mut IdMap) {
+fn rename(pair: &mut BodyPair, new: Vec<FreshId>, message: usize, map: &mut IdMap) {
     for ((tool, part), call) in links(pair) {
         let part = &mut pair.tools[tool as usize].parts[part as usize];
         if let Part::ToolResult(it) = part
-            && it.call_id != new[call]
+            && it.call_id != new[call].id
         {
-            it.call_id.clone_from(&new[call]);
+            it.call_id.clone_from(&new[call].id);
         }
     }
     let mut new = new.into_iter();
     for (part, it) in pair.assistant.parts.iter_mut().enumerate() {
         if let Part::ToolCall(it) = it
-            && let Some(new) = new.next()
+            && let Some(FreshId { id: new, exhausted: numbered }) = new.next()
         {
             let old = std::mem::replace(&mut it.id, new.clone());
-            map.push(IdChange { message, part, old, new });
+            map.push(IdChange { message, part, old, new, numbered });
         }
     }
 }

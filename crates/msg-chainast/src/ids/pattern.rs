@@ -79,6 +79,19 @@ enum Set {
     HexUpper,
 }
 
+/// How many ids a pattern gives for one function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// Always the same.
+    One,
+    /// One for each number.
+    Counter,
+    /// So many at random.
+    Few(u64),
+    /// More than a chain has calls.
+    Endless,
+}
+
 impl IdPattern {
     /// The pattern's text, as it was parsed.
     pub fn as_str(&self) -> &str {
@@ -116,6 +129,28 @@ impl IdPattern {
             Piece::Literal(_) | Piece::Name => false,
         };
         self.pieces.iter().any(varies)
+    }
+
+    /// How many ids it gives for one function.
+    pub(super) fn room(&self) -> Room {
+        let counts = self.pieces.iter().any(|it| matches!(it, Piece::Counter));
+        let size = |it: &Piece| match it {
+            Piece::Random { len, set } => {
+                (0..*len).fold(1, |all: u64, _| all.saturating_mul(set.alphabet().len() as u64))
+            }
+            _ => 1,
+        };
+        match self.pieces.iter().map(size).fold(1, u64::saturating_mul) {
+            1 if counts => Room::Counter,
+            1 => Room::One,
+            all if !counts && all <= u64::from(u32::MAX) => Room::Few(all),
+            _ => Room::Endless,
+        }
+    }
+
+    /// What of a function's name tells its ids from those of others: nothing if the name is not in them.
+    pub(super) fn telling<'n>(&self, name: &'n str) -> &'n str {
+        if self.pieces.contains(&Piece::Name) { name_or_default(name) } else { "" }
     }
 
     /// With at most one counter, its length is what the fixed pieces leave.

@@ -248,3 +248,34 @@ fn a_later_result_keeps_its_own_message() {
     let tools = [&later, &left];
     assert!(chain.messages().skip(2).eq(tools), "{:#?}", chain.into_messages());
 }
+
+#[test]
+fn a_number_is_appended_and_said_where_a_pattern_is_exhausted() {
+    let call = |id: &str| Part::ToolCall(ToolCall::new(id, "f", "{}"));
+    let chain = |ids: [&str; 2]| {
+        let calls = Message::assistant("").with_part(call(ids[0])).with_part(call(ids[1]));
+        let results = ids.map(|it| Message::tool_result(it, "r"));
+        ChainAst::parse([Message::user("q"), calls].into_iter().chain(results).collect()).unwrap()
+    };
+    let normalized = |ids: [&str; 2], pattern: &str| {
+        let pattern = pattern.parse().unwrap();
+        let map = chain(ids).normalize_tool_call_ids(&pattern, &mut SeededIds::new(1));
+        map.iter().map(|it| (it.new.clone(), it.numbered)).collect::<Vec<_>>()
+    };
+    // Of a hundred ids one is in use, so nobody appended that number for want of another.
+    let two = normalized(["call_11", "call_11_2"], "call_{r:2:d}");
+    assert_eq!(two[0], ("call_11".to_owned(), false));
+    assert_eq!((two[1].0.len(), two[1].1), (7, false));
+    let fixed = [("lit".to_owned(), false), ("lit_2".to_owned(), true)];
+    assert_eq!(normalized(["a", "b"], "lit"), fixed);
+    assert!(normalized(["lit", "lit_2"], "lit").iter().all(|it| !it.1));
+
+    let mut profile = Profile::named("mistral").unwrap().clone();
+    profile.id_pattern = "lit".parse().unwrap();
+    (profile.id_min, profile.id_max) = (1, 5);
+    profile.id_class = "[a-z_0-9]".parse().unwrap();
+    let edits = chain(["a-", "b-"]).conform(&profile, &mut SeededIds::new(1));
+    let fixes: Vec<_> = edits.iter().map(|it| it.fix.as_deref().unwrap()).collect();
+    assert_eq!(fixes[0], "given a fresh id");
+    assert!(fixes[1].starts_with("given a fresh id, with a number appended"), "{fixes:?}");
+}
