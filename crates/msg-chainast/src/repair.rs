@@ -1,7 +1,7 @@
 //! Repair: a valid chain of any list of messages, and every edit that made it so (CA-24).
 
 use hashbrown::HashMap;
-use msg_core::{Diagnostic, IdSource, Message};
+use msg_core::{Diagnostic, IdSource, Message, SeededIds};
 
 use crate::{
     ChainAst,
@@ -73,15 +73,18 @@ pub(crate) fn mend_for(
     ids: &mut dyn IdSource,
     report: &mut Vec<Diagnostic>,
 ) -> Vec<Item> {
+    // Drawn before all others: the ids that a profile gives must not depend on how many a repair gave
+    // before, or a chain that grows would not keep those of its beginning (CA-52).
+    let mut ids_of_profile = SeededIds::new(ids.next_u64());
     let (mut items, mut replaced_ids) = (Vec::new(), HashMap::new());
     if plan.mends {
-        let mended = mend_items(messages, plan, options, &mut *ids);
+        let mended = mend_items(messages, plan, options, ids);
         mended.exhausted.iter().for_each(|place| tell_exhausted(report, *place));
         (items, replaced_ids) = (mended.made, mended.replaced_ids);
     } else {
         items.extend(messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)));
     }
-    let (items, refused) = conform(items, profile, ids, &replaced_ids);
+    let (items, refused) = conform(items, profile, &mut ids_of_profile, &replaced_ids);
     if !refused.is_empty() {
         report.extend(refused);
         report.sort_by_key(position);

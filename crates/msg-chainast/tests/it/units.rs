@@ -279,3 +279,23 @@ fn a_number_is_appended_and_said_where_a_pattern_is_exhausted() {
     assert_eq!(fixes[0], "given a fresh id");
     assert!(fixes[1].starts_with("given a fresh id, with a number appended"), "{fixes:?}");
 }
+
+#[test]
+fn a_growing_chain_keeps_the_ids_that_a_profile_gave() {
+    let call = |id: &str| Part::ToolCall(ToolCall::new(id, "f", "{}"));
+    let mut messages = vec![
+        Message::user("q"),
+        Message::assistant("").with_part(call("x 1")),
+        Message::tool_result("x 1", "r"),
+    ];
+    let options = RepairOptions::new().profile(Profile::named("anthropic").unwrap());
+    let first_id = |messages: &[Message]| {
+        let (chain, _) = ChainAst::repair(messages.to_vec(), &options, &mut SeededIds::new(1));
+        let first = chain.messages().nth(1).and_then(|it| it.tool_calls().next());
+        first.map(|it| it.id.clone())
+    };
+    let before = first_id(&messages);
+    messages.push(Message::assistant("").with_part(call("")));
+    messages.push(Message::tool_result("", "r"));
+    assert_eq!(first_id(&messages), before);
+}
