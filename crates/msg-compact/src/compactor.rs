@@ -136,6 +136,7 @@ impl<'a> Compactor<'a> {
             limits,
             goal: lists.sections.iter().find_map(|it| it.user).filter(|_| pins_first_user),
             rules: form_rules(pipeline),
+            signed_from: usize::MAX,
             on_failure: pipeline.on_failure,
             max_prompt: pipeline.max_prompt.unwrap_or(default_prompt),
             ids,
@@ -289,6 +290,7 @@ impl<'a> Compactor<'a> {
             total = self.bench.total()
         );
         self.bench.policy = policy.name();
+        self.bench.signed_from = self.bench.signed_turn();
         span.in_scope(|| policy.step(at, &mut self.bench))
     }
 
@@ -467,6 +469,7 @@ fn form_rules(pipeline: &Pipeline) -> FormRules {
             assistant_after_tool: false,
             require_reasoning: false,
             reasoning_fallback: String::new(),
+            require_signature: false,
             id_pattern: bench::default_pattern(),
         },
         Some(profile) => FormRules::of(profile),

@@ -79,7 +79,8 @@ impl Workbench<'_> {
             return false;
         }
         let followed = pairs.end < all.len() || all[pairs.clone()].iter().any(|it| it.pinned);
-        let shape = self.shape(who.form, who.prefix, replaced(), current, followed);
+        let mut shape = self.shape(who.form, who.prefix, replaced(), current, followed);
+        shape.signed |= shape.call && self.signed_from <= section;
         let cost: Cost = replaced().map(|it| it.cost).sum();
         let empty = self.summary_cost(&shape);
         let items = || replaced().flat_map(|it| &self.items[it.items()]);
@@ -195,9 +196,11 @@ impl Workbench<'_> {
 
     /// The shape of the summary of merged sections.
     pub(crate) fn merge_shape(&self, who: PairTarget<'_>, sections: Range<usize>) -> Shape {
-        let open = self.sections[sections].iter().filter(|it| !it.pinned);
+        let open = self.sections[sections.clone()].iter().filter(|it| !it.pinned);
         let pairs = open.flat_map(|it| self.pairs_of(it));
-        self.shape(who.form, who.prefix, pairs, false, false)
+        let mut shape = self.shape(who.form, who.prefix, pairs, false, false);
+        shape.signed |= shape.call && self.signed_from < sections.end;
+        shape
     }
 
     /// What a summary of this shape costs without a text.

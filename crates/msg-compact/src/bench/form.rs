@@ -28,6 +28,8 @@ pub(crate) struct FormRules {
     /// Messages with calls must carry reasoning.
     pub(crate) require_reasoning: bool,
     pub(crate) reasoning_fallback: String,
+    /// Calls of the current turn must bear a signature.
+    pub(crate) require_signature: bool,
     pub(crate) id_pattern: IdPattern,
 }
 
@@ -49,6 +51,7 @@ impl FormRules {
             assistant_after_tool: profile.after_tool == AfterTool::Assistant,
             require_reasoning: profile.reasoning_require == ReasoningRequired::Calls,
             reasoning_fallback: profile.reasoning_fallback.clone(),
+            require_signature: profile.reasoning_require == ReasoningRequired::CallSignature,
             id_pattern: id_pattern(profile),
         }
     }
@@ -101,6 +104,17 @@ impl Workbench<'_> {
         let signed = call && current && replaced.clone().any(|it| self.has_call_signature(it));
         let reasoning = if call { self.reasoning_for(replaced, current) } else { Vec::new() };
         Shape { call, signed, reasoning, prefix: prefix.into() }
+    }
+
+    /// The first section of the turn whose calls the profile wants signed: a user message without text,
+    /// such as an image alone, begins none (CA-58). Behind all sections where the profile wants none.
+    pub(crate) fn signed_turn(&self) -> usize {
+        if !self.rules.require_signature {
+            return usize::MAX;
+        }
+        let has_text = |it: &Part| matches!(it, Part::Text(it) if !it.text.is_empty());
+        let begins = |it: u32| self.message(self.item(it)).parts.iter().any(has_text);
+        self.sections.iter().rposition(|it| it.user.is_some_and(begins)).unwrap_or(0)
     }
 
     fn has_call_signature(&self, pair: &PairState) -> bool {

@@ -58,6 +58,8 @@ pub struct Workbench<'a> {
     /// The input's first user message, if it is pinned.
     pub(crate) goal: Option<u32>,
     pub(crate) rules: FormRules,
+    /// [`Workbench::signed_turn`] as it was when the step began.
+    pub(crate) signed_from: usize,
     pub(crate) on_failure: OnFailure,
     pub(crate) max_prompt: u64,
     pub(crate) ids: &'a mut (dyn IdSource + Send),

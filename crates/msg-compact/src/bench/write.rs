@@ -65,12 +65,12 @@ impl Workbench<'_> {
     }
 
     /// Takes reasoning and call signatures out of a pair's assistant message. Refused (false) in the
-    /// last section, where providers check signatures, for a locked pair, where that would not lower the
+    /// last section and the rest of the current turn, where providers check signatures, for a locked pair, where that would not lower the
     /// cost, and once the step has asked for a summary.
     pub fn drop_reasoning(&mut self, section: usize, pair: usize) -> bool {
         let Some(state) = self.pair(section, pair) else { return false };
         let old = *self.assistant(state);
-        let is_earlier = section + 1 < self.sections.len();
+        let is_earlier = section + 1 < self.sections.len() && section < self.signed_from;
         let is_free = is_earlier && !self.locked(section, pair) && self.asks.is_empty();
         let new = self.cost_without_reasoning(section, pair).filter(|_| is_free);
         let Some(cost) = new.filter(|it| self.unit.of(*it) < self.unit.of(old.cost)) else {

@@ -34,7 +34,7 @@ impl Policy for DropReasoning {
 
     fn step(&self, _at: u32, bench: &mut Workbench<'_>) -> Progress {
         let keep = usize::try_from(self.keep_turns.max(1)).unwrap_or(usize::MAX);
-        let old = bench.sections.len().saturating_sub(keep);
+        let old = bench.sections.len().saturating_sub(keep).min(bench.signed_from);
         let found: Vec<Found> = (0..old)
             .filter(|it| !bench.sections[*it].pinned)
             .flat_map(|section| (0..bench.pairs(section)).map(move |pair| (section, pair)))
