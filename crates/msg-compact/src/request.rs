@@ -1,7 +1,7 @@
 //! What a summariser is asked (CP-25): the messages, what they are about, how long the answer may
 //! be. It is plain data: who asks whom, and when, is the caller's.
 
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
 use msg_core::{Message, Part};
 
@@ -190,13 +190,24 @@ fn write_part(out: &mut String, part: &Part, cap: usize) {
     }
 }
 
-/// A suffix for element names that occurs in none of the texts.
+/// Digits that are looked at behind a hyphen: a text that is shorter than this number leaves a lower
+/// one free.
+const MAX_DIGITS: usize = 12;
+
+/// A hyphen with a number that occurs nowhere in the texts, however a tag around it may be written. One
+/// pass over them.
 fn unused_suffix(texts: &[&str]) -> String {
-    (0u64..)
-        .map(|it| if it == 0 { String::new() } else { format!("-{it}") })
-        .find(|suffix| {
-            let closing = ["instructions", "tasks", "messages"].map(|it| format!("{it}{suffix}>"));
-            !texts.iter().any(|text| closing.iter().any(|it| text.contains(it.as_str())))
-        })
-        .unwrap_or_default()
+    let mut used = BTreeSet::new();
+    for text in texts {
+        for (hyphen, _) in text.match_indices('-') {
+            let digits = text[hyphen + 1..].bytes().take_while(u8::is_ascii_digit);
+            let mut number = 0;
+            for digit in digits.take(MAX_DIGITS) {
+                number = number * 10 + u64::from(digit - b'0');
+                used.insert(number);
+            }
+        }
+    }
+    let unused = (1u64..).find(|it| !used.contains(it));
+    format!("-{}", unused.unwrap_or_default())
 }
