@@ -8,6 +8,7 @@ mod wrapper;
 
 use std::ops::Range;
 
+use msg_compact::Plan;
 use msg_core::{
     AgentForm, Diagnostic, Error, LowerOptions, Message, RawJson, Report, Turn, agent, lift, lower,
     native, plain, turns,
@@ -187,6 +188,26 @@ impl Document {
             Around::File(bytes) if edited => bytes.clear(),
             _ => {}
         }
+    }
+
+    /// Puts back what a plan made of the messages. Turns are edited as the plan says, so that all that
+    /// it does not name stays as it came (CP-63); where it cannot be said of turns, and without a
+    /// plan, they are made anew.
+    pub(crate) fn put_planned(&mut self, messages: Vec<Message>, plan: Option<&Plan>) {
+        if let Around::Turns { turns, .. } = &mut self.around {
+            let said = |it: &[Turn]| lower(it, &LowerOptions::strict()).messages;
+            if said(turns) == messages {
+                return self.put_messages(messages, false);
+            }
+            // Turns say less than messages, so that two ways of making them are compared.
+            let anew = said(&lift(messages.clone(), &mut Report::default()));
+            let planned = plan.and_then(|it| it.apply_turns(turns.clone(), None).ok());
+            if let Some(planned) = planned.filter(|it| said(it) == anew) {
+                *turns = planned;
+                return self.put_messages(messages, false);
+            }
+        }
+        self.put_messages(messages, true);
     }
 
     /// The document in its own format, with everything that stood around the messages.

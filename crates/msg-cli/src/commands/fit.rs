@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use msg_chainast::CheckOptions;
+use msg_compact::Plan;
 use msg_core::{Diagnostic, Message, Report};
 
 use self::args::FitArgs;
@@ -24,6 +25,7 @@ use super::Command;
 use crate::cli::Context;
 use crate::document::{Document, WriteOptions};
 use crate::exit::{Failure, Status};
+use crate::format::Format;
 use crate::input::{Input, InputArgs};
 use crate::jsonl::{self, Answer, LineArgs, to_json};
 use crate::output::{Output, OutputArgs};
@@ -110,8 +112,10 @@ impl Command for Args {
             });
         }
         let bytes = input.read_all()?;
-        let options = options::with_tools(&options, &bytes).into_owned();
+        let mut options = options::with_tools(&options, &bytes).into_owned();
         let document = Document::of(cx, bytes, &input.name, self.input.from)?;
+        // Turns are printed as the plan leaves them.
+        options.plan |= document.format() == Format::Turns && !self.json;
         self.single(cx, document, &options, &summarizer, &input, out)
     }
 }
@@ -129,9 +133,11 @@ impl Args {
         let refused = |it: Box<Diagnostic>| Failure::document(*it, &input.name, Vec::new());
         let messages = document.take_messages();
         if let Some((goal, path)) = self.goal() {
-            let plan = read_text(path)?;
+            let plan = run::read_plan(&read_text(path)?).map_err(refused)?;
             let messages = goal.reach(&plan, messages).map_err(refused)?;
-            out.write(&self.printed(document, messages, |it| answer::of_plan(goal.status(), it)))?;
+            let applied = Some(&plan).filter(|_| goal == Goal::Apply);
+            let json = |it: &[Message]| answer::of_plan(goal.status(), it);
+            out.write(&self.printed(document, messages, applied, json))?;
             return out.finish().map(|()| Status::Clean);
         }
         if self.dry_run {
@@ -154,7 +160,7 @@ impl Args {
             out.write(&text)?;
         } else if fitted.fits() || options.best_effort {
             let messages = std::mem::take(&mut fitted.messages);
-            out.write(&self.printed(document, messages, |_| Vec::new()))?;
+            out.write(&self.printed(document, messages, fitted.plan.as_ref(), |_| Vec::new()))?;
         }
         out.finish().map(|()| status)
     }
@@ -164,13 +170,14 @@ impl Args {
         &self,
         mut document: Document,
         messages: Vec<Message>,
+        plan: Option<&Plan>,
         json: impl FnOnce(&[Message]) -> Vec<u8>,
     ) -> Vec<u8> {
         let mut text = Vec::new();
         if self.json {
             text = json(&messages);
         } else {
-            document.put_messages(messages, true);
+            document.put_planned(messages, plan);
             document.write(&WriteOptions::default(), &mut text, &mut Report::default());
         }
         text.push(b'\n');
@@ -225,13 +232,13 @@ impl<'a> Line<'a> {
 
 fn answer_line(
     line: Line<'_>,
-    named: Option<crate::format::Format>,
+    named: Option<Format>,
     summarizer: &Summarizer<'_>,
 ) -> Result<Answer, Box<Diagnostic>> {
     let messages = Document::read(named, line.json)?.into_messages();
     let plans = [(Goal::Apply, &line.options.apply), (Goal::Undo, &line.options.undo)];
     if let Some((goal, plan)) = plans.into_iter().find_map(|(goal, it)| it.as_ref().map(|it| (goal, it))) {
-        let messages = goal.reach(plan.text(), messages)?;
+        let messages = goal.reach(&run::read_plan(plan.text())?, messages)?;
         return Ok(Answer::new(answer::of_plan(goal.status(), &messages), Status::Clean));
     }
     let fitted = run::fit(messages, &line.options, summarizer)?;

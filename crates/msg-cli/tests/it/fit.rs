@@ -145,6 +145,37 @@ fn a_plan_can_be_applied_to_a_grown_conversation_and_undone() {
     assert!(stderr(&other).contains("compact::plan-mismatch"), "{}", stderr(&other));
 }
 
+/// Turns of an application with members of its own.
+fn turns(n: usize) -> Value {
+    let turn = |number: usize| {
+        let role = if number % 2 == 0 { "user" } else { "assistant" };
+        let text = format!("part {number} {}", "word ".repeat(60));
+        let parts = json!([{"type": "text", "id": "text_1", "text": text}]);
+        json!({
+            "id": format!("own-{number}"), "role": role, "parts": parts,
+            "timestamp": 1000.5, "finished": true, "finish_reason": "", "reasoning_content": "",
+            "metadata": {"k": number}, "zz": number,
+        })
+    };
+    (0..n).map(turn).collect()
+}
+
+#[test]
+fn turns_that_no_edit_names_stay_as_they_came() {
+    let input = turns(12);
+    let text = serde_json::to_vec(&input).unwrap();
+    let fit = |budget: &str| -> Vec<Value> {
+        let output = msg(&["fit", "-", "--from", "turns", "--budget", budget], &text);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    assert_eq!(fit("100000"), *input.as_array().unwrap());
+    let shorter = fit("500");
+    assert_eq!(shorter[0], input[0]);
+    assert_eq!(shorter[1]["metadata"]["compaction"]["is_summary"], true);
+    assert_eq!(shorter[shorter.len() - 2..], input.as_array().unwrap()[10..]);
+}
+
 #[test]
 fn what_does_not_fit_prints_nothing_but_the_reason() {
     let output = msg(&["fit", "-", "--budget", "30"], &talk(6));

@@ -226,6 +226,12 @@ fn totals(messages: &[Message], counter: &dyn TokenCounter, tools: &[ToolSpec]) 
     }
 }
 
+/// A plan from its JSON.
+pub(crate) fn read_plan(json: &str) -> Result<Plan, Box<Diagnostic>> {
+    let mut json = serde_json::Deserializer::from_str(json);
+    Plan::deserialize(&mut json).map_err(|it| bad(format!("the plan is not understood: {it}")))
+}
+
 /// What `--apply` and `--undo` do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Goal {
@@ -245,11 +251,9 @@ impl Goal {
     /// Applies or undoes a plan.
     pub(crate) fn reach(
         self,
-        plan: &str,
+        plan: &Plan,
         messages: Vec<Message>,
     ) -> Result<Vec<Message>, Box<Diagnostic>> {
-        let mut json = serde_json::Deserializer::from_str(plan);
-        let plan = Plan::deserialize(&mut json).map_err(|it| bad(format!("the plan is not understood: {it}")))?;
         let done = match self {
             Goal::Apply => plan.apply(messages),
             Goal::Undo => plan.undo(messages),
