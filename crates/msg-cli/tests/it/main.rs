@@ -9,6 +9,7 @@
 mod across;
 mod chat;
 mod commands;
+mod compact;
 mod example;
 mod files;
 mod fit;
