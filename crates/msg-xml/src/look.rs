@@ -86,6 +86,7 @@ impl Next {
 struct MiscMemo {
     start: usize,
     at: usize,
+    doctypes: Vec<(usize, usize)>,
 }
 
 #[derive(Debug, Default)]
@@ -103,6 +104,7 @@ struct Run {
 pub(crate) struct Look {
     comment: Next,
     instruction: Next,
+    section: Next,
     misc: MiscMemo,
     doctypes: Doctype,
     opener: Option<(usize, Option<Opener>)>,
@@ -188,35 +190,38 @@ impl Look {
         Err(Wait::on(Wake::Either(b'>', b']')))
     }
 
-    /// Skips misc from `pos`; stops at anything else or at the end of input. `doctype` is told of each declaration.
-    pub(crate) fn misc(
-        &mut self,
-        w: &Win<'_>,
-        pos: usize,
-        mut doctype: impl FnMut(usize, usize),
-    ) -> Result<usize, Wait> {
-        // Declarations must be told again, so they are not skipped by the memo.
-        let mut p = if self.misc.start == pos && self.misc.at >= pos { self.misc.at } else { pos };
-        let mut memo = true;
-        self.misc.start = pos;
-        self.misc.at = p;
+    /// Skips misc from `pos`; stops at anything else or at the end of input.
+    pub(crate) fn misc(&mut self, w: &Win<'_>, pos: usize) -> Result<usize, Wait> {
+        if self.misc.start != pos || self.misc.at < pos {
+            (self.misc.start, self.misc.at) = (pos, pos);
+            self.misc.doctypes.clear();
+        }
         loop {
-            match self.misc_step(w, p) {
-                Ok(Misc::To(q)) => {
-                    p = q;
-                    if memo {
-                        self.misc.at = p;
-                    }
+            let p = self.misc.at;
+            match self.misc_step(w, p)? {
+                Misc::To(q) => self.misc.at = q,
+                Misc::Doctype(q) => {
+                    self.misc.doctypes.push((p, q));
+                    self.misc.at = q;
                 }
-                Ok(Misc::Doctype(q)) => {
-                    doctype(p, q);
-                    memo = false;
-                    p = q;
-                }
-                Ok(Misc::End) => return Ok(p),
-                Err(wait) => return Err(wait),
+                Misc::End => return Ok(p),
             }
         }
+    }
+
+    /// The declarations in the misc that was skipped last.
+    pub(crate) fn doctypes(&self) -> &[(usize, usize)] {
+        &self.misc.doctypes
+    }
+
+    /// The end of the comment that begins at `pos`; `None` if the input ends in it.
+    pub(crate) fn comment_end(&mut self, w: &Win<'_>, pos: usize) -> Result<Option<usize>, Wait> {
+        ended(w, self.comment.find(w, b"-->", pos + "<!--".len()))
+    }
+
+    /// The end of the section whose content begins at `from`, by its first terminator.
+    pub(crate) fn section_end(&mut self, w: &Win<'_>, from: usize) -> Result<Option<usize>, Wait> {
+        ended(w, self.section.find(w, b"]]>", from))
     }
 
     /// XT-9: whether a real opener stands at `pos` (a `<`).
@@ -243,7 +248,7 @@ impl Look {
         };
         let limit = open.end + MISC_MAX;
         let near = w.upto(limit + 1);
-        let p = match self.misc(&near, open.end, |_, _| {}) {
+        let p = match self.misc(&near, open.end) {
             Ok(p) if p <= limit => p,
             Ok(_) => return Ok(None),
             Err(_) if w.end() > limit => return Ok(None),
@@ -284,7 +289,7 @@ impl Look {
             return Ok(known);
         }
         let res = loop {
-            let p = self.misc(w, self.run.at, |_, _| {})?;
+            let p = self.misc(w, self.run.at)?;
             self.run.at = p;
             match lex::need(w, p)? {
                 None => break Strength::Strong,
@@ -307,6 +312,15 @@ impl Look {
         };
         self.run.result = Some(res);
         Ok(res)
+    }
+}
+
+/// One past a terminator of three bytes, which only a `>` can complete.
+fn ended(w: &Win<'_>, found: Option<usize>) -> Result<Option<usize>, Wait> {
+    match found {
+        Some(at) => Ok(Some(at + 3)),
+        None if w.eof => Ok(None),
+        None => Err(Wait::on(Wake::Byte(b'>'))),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::event::{ArgPath, PathItem};
 use crate::json::{Json, Members};
 use crate::lex::{self, OpenTag, PARAM, Tag};
 use crate::look::Parent;
-use crate::window::{Wait, Wake, Win};
+use crate::window::{Wait, Win};
 
 /// An open element.
 #[derive(Debug)]
@@ -141,7 +141,7 @@ impl Block {
             (Some(schema), Some(name)) => schema.wants_text(name, &elem.path),
             _ => false,
         };
-        let object = !verbatim && self.begins_object(cx, content)?;
+        let object = !verbatim && self.begins_object(cx)?;
         if object {
             if self.elems.len() >= cx.opts.limits.depth() {
                 self.too_deep(content);
@@ -155,9 +155,9 @@ impl Block {
         Ok(None)
     }
 
-    fn begins_object(&self, cx: &mut Cx<'_, '_>, content: usize) -> Result<bool, Wait> {
+    fn begins_object(&mut self, cx: &mut Cx<'_, '_>) -> Result<bool, Wait> {
         // Only blanks and comments may stand before the first child.
-        let Some(p) = blanks_and_comments(cx, content)? else { return Ok(false) };
+        let Some(p) = blanks_and_comments(cx, &mut self.at)? else { return Ok(false) };
         if cx.w.at(p) != Some(b'<') || cx.look.opener(cx.w, p)?.is_some() {
             return Ok(false);
         }
@@ -166,7 +166,7 @@ impl Block {
 
     fn object(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
         let Some(elem) = self.elems.last() else { return Ok(None) };
-        let next = match blanks_and_comments(cx, self.at)? {
+        let next = match blanks_and_comments(cx, &mut self.at)? {
             Some(p) if cx.w.at(p) == Some(b'<') => {
                 self.at = p;
                 if cx.look.opener(cx.w, p)?.is_some() {
@@ -259,18 +259,17 @@ impl Block {
     }
 }
 
-/// Skips blanks and comments; `None` at anything else that is misc, at the end of input too.
-fn blanks_and_comments(cx: &mut Cx<'_, '_>, pos: usize) -> Result<Option<usize>, Wait> {
-    let mut p = pos;
+/// Skips blanks and comments from `at`, which moves over each comment; `None` at anything else that is misc, at the
+/// end of input too.
+fn blanks_and_comments(cx: &mut Cx<'_, '_>, at: &mut usize) -> Result<Option<usize>, Wait> {
     loop {
-        let (q, next) = cx.w.after_blanks(p)?;
+        let (q, next) = cx.w.after_blanks(*at)?;
         if next != Some(b'<') || !cx.w.word(q, "<!--")? {
             return Ok(next.map(|_| q));
         }
-        match memchr::memmem::find(cx.w.from(q + 4), b"-->") {
-            Some(i) => p = q + 4 + i + 3,
-            None if cx.w.eof => return Ok(Some(q)),
-            None => return Err(Wait::on(Wake::Byte(b'>'))),
+        match cx.look.comment_end(cx.w, q)? {
+            Some(end) => *at = end,
+            None => return Ok(Some(q)),
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct JsonCalls {
 impl Block {
     /// What follows the opener: a JSON body, or elements.
     pub(super) fn body(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
-        let p = cx.look.misc(cx.w, self.at, |_, _| {})?;
+        let p = cx.look.misc(cx.w, self.at)?;
         let (start, fence) = match lex::need(cx.w, p)? {
             Some(b'{' | b'[') => (Some(p), false),
             Some(b'`') => (look::json_fence(cx.w, p)?, true),

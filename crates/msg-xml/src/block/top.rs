@@ -5,6 +5,7 @@ use crate::code::Code;
 use crate::event::Queue;
 use crate::json::Scanner;
 use crate::lex::{self, ARGS, NAME, OpenTag, SERVER, Tag};
+use crate::look::Look;
 use crate::value;
 use crate::window::{Wait, Wake, Win};
 
@@ -121,9 +122,8 @@ impl Block {
 
     /// Skips misc, reporting declarations.
     pub(super) fn misc(&mut self, cx: &mut Cx<'_, '_>) -> Result<usize, Wait> {
-        let mut dtds = Vec::new();
-        let p = cx.look.misc(cx.w, self.at, |from, to| dtds.push((from, to)))?;
-        for (from, to) in dtds {
+        let p = cx.look.misc(cx.w, self.at)?;
+        for &(from, to) in cx.look.doctypes() {
             self.note(Code::DtdIgnored, from, to);
         }
         self.at = p;
@@ -137,7 +137,7 @@ impl Block {
         let is_server = t.is("server_name")
             || t.is("server") && known(self.cur.server.is_some(), self.cur.args_closed);
         if is_name || is_server {
-            let Some(name) = read_name(cx.w, t)? else {
+            let Some(name) = read_name(cx.w, cx.look, t)? else {
                 return Ok(Some(self.end_of_input(cx, t.start)));
             };
             if t.is("name") || t.is("server") {
@@ -168,14 +168,12 @@ impl Block {
 
     /// CDATA where nothing should be, up to the first `]]>`.
     fn stray_cdata(&mut self, cx: &mut Cx<'_, '_>, p: usize) -> Result<Option<Done>, Wait> {
-        let from = p + lex::CDATA.len();
-        match memchr::memmem::find(cx.w.from(from), b"]]>") {
-            Some(i) => {
-                self.skip_stray(p, from + i + 3);
+        match cx.look.section_end(cx.w, p + lex::CDATA.len())? {
+            Some(end) => {
+                self.skip_stray(p, end);
                 Ok(None)
             }
-            None if cx.w.eof => Ok(Some(self.end_of_input(cx, p))),
-            None => Err(Wait::on(Wake::Byte(b'>'))),
+            None => Ok(Some(self.end_of_input(cx, p))),
         }
     }
 
@@ -229,7 +227,7 @@ impl Block {
 }
 
 /// XT-13: the content of a NAME or SERVER element; `None` if the input ends in it.
-fn read_name(w: &Win<'_>, t: &OpenTag<'_>) -> Result<Option<Name>, Wait> {
+fn read_name(w: &Win<'_>, look: &mut Look, t: &OpenTag<'_>) -> Result<Option<Name>, Wait> {
     if t.self_closing {
         return Ok(Some(Name { content: String::new(), end: t.end, report: None }));
     }
@@ -238,14 +236,9 @@ fn read_name(w: &Win<'_>, t: &OpenTag<'_>) -> Result<Option<Name>, Wait> {
     let mut text = t.end;
     if next == Some(b'<') && lex::marker(w, p)? {
         let from = p + lex::CDATA.len();
-        match memchr::memmem::find(w.from(from), b"]]>") {
-            Some(i) => {
-                content.push_str(w.str(from, from + i));
-                text = from + i + 3;
-            }
-            None if w.eof => return Ok(None),
-            None => return Err(Wait::on(Wake::Byte(b'>'))),
-        }
+        let Some(end) = look.section_end(w, from)? else { return Ok(None) };
+        content.push_str(w.str(from, end - "]]>".len()));
+        text = end;
     }
     let Some(lt) = w.find(b'<', text) else {
         return if w.eof { Ok(None) } else { Err(Wait::on(Wake::Byte(b'<'))) };

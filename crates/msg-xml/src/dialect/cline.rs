@@ -38,7 +38,7 @@ pub(super) fn begin(
     if t.prefixed || t.self_closing || !t.bare() || !opts.has_tool(t.name) {
         return Ok(None);
     }
-    let q = look.misc(w, t.end, |_, _| {})?;
+    let q = look.misc(w, t.end)?;
     let fits = match lex::need(w, q)? {
         None | Some(b'{') => true,
         Some(b'<') => match lex::tag(w, q)? {
@@ -73,13 +73,8 @@ impl Cline {
         while let Some(p) = cx.w.find(b'<', self.at) {
             self.at = p;
             if lex::marker(cx.w, p)? {
-                let Some(i) = memchr::memmem::find(cx.w.from(p), b"]]>") else {
-                    if cx.w.eof {
-                        break;
-                    }
-                    return Err(Wait::on(crate::window::Wake::Byte(b'>')));
-                };
-                self.at = p + i + 3;
+                let Some(end) = cx.look.section_end(cx.w, p + lex::CDATA.len())? else { break };
+                self.at = end;
                 continue;
             }
             match lex::tag(cx.w, p)? {
