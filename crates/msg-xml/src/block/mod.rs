@@ -7,6 +7,7 @@ mod cdata;
 mod draft;
 mod element;
 mod end;
+mod index;
 mod json_body;
 mod recover;
 mod text;
@@ -131,8 +132,8 @@ pub(crate) struct Block {
     at_eof: bool,
     rewinds: usize,
     is_json: bool,
-    /// Ends that were already found to have no close tag of a name (linear recovery).
-    recovery: recover::Index,
+    /// What stands before the stop that the last unclosed value ran into.
+    recovery: index::Index,
 }
 
 impl Block {
@@ -162,7 +163,7 @@ impl Block {
             at_eof: false,
             rewinds: 0,
             is_json: false,
-            recovery: recover::Index::default(),
+            recovery: index::Index::default(),
         };
         queue.begin(first_call);
         block.attributes(attrs, queue);

@@ -4,6 +4,7 @@
 use super::args::relative;
 use super::cdata::{Cdata, Ended, Holder};
 use super::element::{Elem, Mode};
+use super::index::Fate;
 use super::{Block, Cx, Done, State};
 use crate::code::Code;
 use crate::event::ArgPath;
@@ -217,9 +218,16 @@ impl Block {
             if let Some(stop) = self.bare_end.filter(|&b| p >= b) {
                 return Ok(Flowed::Stop(stop));
             }
-            if !strict && text.bal == 0 && self.recovery.skips(own, p) {
-                return Ok(Flowed::Stop(self.recovery.stop()));
+            if p < self.recovery.stop() && text.bal == 0 {
+                if strict && self.recovery.reaches_stop(p) && !self.recovery.closes(own, p) {
+                    return Ok(Flowed::NoFit);
+                }
+                if !strict && self.known(text, own, parent, p) {
+                    return Ok(self.look_up(text, own, p));
+                }
             }
+            #[cfg(test)]
+            super::index::tests::count();
             match lex::need(cx.w, p + 1)? {
                 Some(b'!') if lex::marker(cx.w, p)? => {
                     text.cdata = Some(Box::new(Cdata::new(p)));
@@ -255,6 +263,24 @@ impl Block {
             };
             if !matches!(flowed, Flowed::On) {
                 return Ok(flowed);
+            }
+        }
+    }
+
+    /// Whether the index of recovery covers the rest of a value that has come to `p`.
+    fn known(&self, text: &Text, own: &str, parent: &Parent, p: usize) -> bool {
+        text.own == 1 && own != "tool" && self.recovery.covers(p, parent)
+    }
+
+    fn look_up(&mut self, text: &mut Text, own: &str, p: usize) -> Flowed {
+        #[cfg(test)]
+        super::index::tests::count();
+        match self.recovery.fate(own, p) {
+            Fate::Closed(to, end) => Flowed::End(to, end),
+            Fate::Unclosed { structural, own } => {
+                text.last_structural = structural.or(text.last_structural);
+                text.last_own = own.or(text.last_own);
+                Flowed::Stop(self.recovery.stop())
             }
         }
     }

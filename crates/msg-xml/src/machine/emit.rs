@@ -60,6 +60,9 @@ impl Machine {
     fn finished(&mut self, done: Done, first: u32) {
         let Done { outcome, notes, format, .. } = done;
         let Outcome::Calls(drafts) = outcome else { return };
+        let mut notes = notes;
+        notes.sort_by_key(|note| note.call);
+        let mut notes = notes.into_iter().peekable();
         let base = format.is_none();
         for (i, mut draft) in drafts.into_iter().enumerate() {
             let call = first + i as u32;
@@ -83,7 +86,7 @@ impl Machine {
                     self.send_leaves(call, leaves);
                 }
             }
-            for note in notes.iter().filter(|n| n.call == i) {
+            while let Some(note) = notes.next_if(|note| note.call <= i) {
                 self.report(note.code, note.start, note.end);
             }
             for path in mismatches {
