@@ -45,6 +45,14 @@ impl<'r> Losses<'r> {
         }
     }
 
+    /// Members of the target's own format that have got the name of one that the model knows.
+    pub(crate) fn taken(&mut self, extra: &Extra, target: &Origin, known: &[&str]) {
+        for (name, _) in extra.iter(target).filter(|it| known.contains(&it.0)) {
+            let text = format!("unknown member `{name}` is left out: its name is taken");
+            self.push(Diagnostic::info("convert::lost-member".into(), text));
+        }
+    }
+
     /// A message of which nothing is left.
     pub(crate) fn message(&mut self, message: &Message) {
         self.part = None;

@@ -9,6 +9,9 @@ use crate::{
 
 use super::write::write_unknown;
 
+/// The members of a call that the model knows.
+pub(super) const MEMBERS: [&str; 3] = ["id", "name", "arguments"];
+
 /// Reads the object of a call. Arguments that are a string are that text, any other value is its
 /// compact source text (MS-13).
 pub(super) fn read(source: &mut Source<'_, '_>) -> Result<ToolCall, Error> {
@@ -47,7 +50,7 @@ pub(super) fn write(call: &ToolCall, out: &mut Vec<u8>) {
     write_str(out, &call.name);
     out.extend_from_slice(b",\"arguments\":");
     write_arguments(call.arguments.text(), out);
-    write_unknown(&call.extra, &["id", "name", "arguments"], out);
+    write_unknown(&call.extra, &MEMBERS, out);
     out.push(b'}');
 }
 

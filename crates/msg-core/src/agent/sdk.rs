@@ -18,6 +18,7 @@ pub(super) fn write_message(
 ) {
     let role = message_role(&message.role, losses);
     losses.extra(&message.extra, Some(&Origin::Agent));
+    losses.taken(&message.extra, &Origin::Agent, &["role", "content"]);
     if message.name.is_some() {
         losses.member("name", "messages of the SDK");
     }
@@ -65,6 +66,7 @@ fn write_calls(message: &Message, losses: &mut Losses<'_>, out: &mut Vec<u8>) {
         match part {
             Part::ToolCall(it) => {
                 call_losses(it, losses);
+                losses.taken(&it.extra, &Origin::Agent, &CALL);
                 separate(out, start);
                 write_call(it, out);
             }
@@ -73,6 +75,9 @@ fn write_calls(message: &Message, losses: &mut Losses<'_>, out: &mut Vec<u8>) {
     }
     out.extend_from_slice(b"]}}");
 }
+
+/// The members of a call that the model knows.
+const CALL: [&str; 3] = ["id", "name", "args"];
 
 fn write_call(it: &ToolCall, out: &mut Vec<u8>) {
     out.push(b'{');
@@ -85,7 +90,7 @@ fn write_call(it: &ToolCall, out: &mut Vec<u8>) {
     write_str(out, &it.name);
     out.extend_from_slice(b",\"args\":");
     call::write_arguments(it.arguments.text(), out);
-    write_unknown(&it.extra, &["id", "name", "args"], out);
+    write_unknown(&it.extra, &CALL, out);
     out.push(b'}');
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::MessageRole;
+use super::{MessageRole, call};
 use crate::{CallKind, Extra, Message, Origin, Part, Role, ToolCall, ToolResult, losses::Losses};
 
 /// One agent message that a message becomes.
@@ -27,6 +27,7 @@ pub(super) enum Body<'a> {
 pub(super) fn shapes<'a>(message: &'a Message, losses: &mut Losses<'_>) -> Vec<Shape<'a>> {
     let role = message_role(&message.role, losses);
     losses.extra(&message.extra, Some(&Origin::Agent));
+    losses.taken(&message.extra, &Origin::Agent, &["role", "content", "name"]);
     if role == MessageRole::Tool {
         return tool_shapes(message, losses);
     }
@@ -79,7 +80,13 @@ fn tool_shapes<'a>(message: &'a Message, losses: &mut Losses<'_>) -> Vec<Shape<'
         }
     }
     match res.first_mut() {
-        Some(first) => first.owner = Some(message),
+        Some(first) => {
+            first.owner = Some(message);
+            if first.tool_call_id.is_some() {
+                losses.at_part(None);
+                losses.taken(&message.extra, &Origin::Agent, &["tool_call_id"]);
+            }
+        }
         None => losses.message(message),
     }
     if res.len() > 1 {
@@ -115,6 +122,7 @@ fn result_body<'a>(result: &'a ToolResult, losses: &mut Losses<'_>) -> Body<'a> 
         return Body::MultiPart(parts.iter().collect());
     }
     losses.extra(&result.extra, Some(&Origin::Agent));
+    losses.taken(&result.extra, &Origin::Agent, &["content"]);
     Body::ToolResult(join(&texts, losses), Some(&result.extra))
 }
 
@@ -134,8 +142,14 @@ pub(super) fn join<'a>(texts: &[&'a str], losses: &mut Losses<'_>) -> Cow<'a, st
 fn part_losses(part: &Part, losses: &mut Losses<'_>) {
     match part {
         Part::Text(it) => losses.extra(&it.extra, None),
-        Part::ToolCall(it) => call_losses(it, losses),
-        _ if is_plain_image(part) => losses.extra(part.extra(), Some(&Origin::Agent)),
+        Part::ToolCall(it) => {
+            call_losses(it, losses);
+            losses.taken(&it.extra, &Origin::Agent, &call::MEMBERS);
+        }
+        _ if is_plain_image(part) => {
+            losses.extra(part.extra(), Some(&Origin::Agent));
+            losses.taken(part.extra(), &Origin::Agent, &["url", "detail"]);
+        }
         _ if is_json(part) => losses.extra(part.extra(), None),
         _ => {}
     }

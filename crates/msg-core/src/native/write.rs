@@ -170,14 +170,15 @@ fn write_kind(out: &mut Vec<u8>, kind: &CallKind) {
 }
 
 /// `extra` with the members of all other formats, then those that were unknown on this level. One
-/// that has got the name of a known member since then has lost its place.
+/// that has the name of a known member cannot stand there and stays in `extra`.
 fn write_extra(extra: &Extra, known: &[&str], out: &mut Vec<u8>) {
     if extra.is_empty() {
         return;
     }
+    let stays = |origin: &Origin, name| *origin != Origin::Native || known.contains(&name);
     let mut origins: Vec<&Origin> = Vec::new();
-    for (origin, ..) in extra.all() {
-        if *origin != Origin::Native && !origins.contains(&origin) {
+    for (origin, name, _) in extra.all() {
+        if stays(origin, name) && !origins.contains(&origin) {
             origins.push(origin);
         }
     }
@@ -185,7 +186,7 @@ fn write_extra(extra: &Extra, known: &[&str], out: &mut Vec<u8>) {
         out.extend_from_slice(if n == 0 { b",\"extra\":{" } else { b"," });
         write_member_name(out, origin.as_str());
         out.push(b'{');
-        for (n, (name, value)) in extra.iter(origin).enumerate() {
+        for (n, (name, value)) in extra.iter(origin).filter(|it| stays(origin, it.0)).enumerate() {
             if n > 0 {
                 out.push(b',');
             }

@@ -67,6 +67,7 @@ pub(super) fn shapes<'a>(message: &'a Message, at: usize, report: &mut Report) -
         losses.member("name", "plain messages");
     }
     losses.extra(&message.extra, Some(&Origin::Plain));
+    losses.taken(&message.extra, &Origin::Plain, &KNOWN);
     let is_crlf = Order::of(&message.extra, &Origin::Plain, N_KNOWN).is_flagged();
     let line_break = if is_crlf { "\r\n" } else { "\n" };
     let mut results = Vec::new();
@@ -100,8 +101,8 @@ pub(super) fn shapes<'a>(message: &'a Message, at: usize, report: &mut Report) -
     results
 }
 
-/// `role` and `content`.
-const N_KNOWN: u8 = 2;
+const KNOWN: [&str; 2] = ["role", "content"];
+const N_KNOWN: u8 = KNOWN.len() as u8;
 
 fn write_shape(shape: &Shape<'_>, out: &mut Vec<u8>) {
     let known = |number: u8, out: &mut Vec<u8>| {
@@ -121,7 +122,7 @@ fn write_shape(shape: &Shape<'_>, out: &mut Vec<u8>) {
         return;
     };
     let unknown: Vec<(&str, &RawJson)> =
-        owner.extra.iter(&Origin::Plain).filter(|it| !matches!(it.0, "role" | "content")).collect();
+        owner.extra.iter(&Origin::Plain).filter(|it| !KNOWN.contains(&it.0)).collect();
     let start = out.len();
     Order::of(&owner.extra, &Origin::Plain, N_KNOWN).walk(N_KNOWN, unknown.len(), |step| {
         if out.len() > start {
