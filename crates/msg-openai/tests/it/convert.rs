@@ -45,13 +45,17 @@ fn laws_hold_over_the_cases() {
     testkit::rows!("wire/convert.jsonl").check(|row| {
         let case: Case = serde_json::from_str(&row.text).unwrap();
         let bytes = case.input_text.as_bytes();
-        if case.from == "openai" {
-            chat_identity(bytes);
-            chat_canonical_fixpoint(bytes);
-            converted_in_silence_comes_back(bytes);
-        } else {
-            responses_identity(bytes);
-            responses_canonical_fixpoint(bytes);
+        match &*case.from {
+            "openai" => {
+                chat_identity(bytes);
+                chat_canonical_fixpoint(bytes);
+                converted_in_silence_comes_back(bytes);
+            }
+            "responses" => {
+                responses_identity(bytes);
+                responses_canonical_fixpoint(bytes);
+            }
+            _ => chat_identity(case.expected_text.as_deref().unwrap().as_bytes()),
         }
     });
 }
@@ -73,6 +77,10 @@ fn convert(case: &Case, report: &mut Report) -> Result<String, Error> {
         ("openai", "responses") => {
             let messages = chat::read(bytes, &ReadOptions::new(), report)?.into_messages();
             responses::write(&messages, &options, &mut out, report);
+        }
+        ("native", "openai") => {
+            let messages = msg_core::native::read(bytes).unwrap();
+            chat::write(&messages, &options, &mut out, report);
         }
         ("responses", "openai") => {
             let messages = responses::read(bytes, report)?.into_messages();

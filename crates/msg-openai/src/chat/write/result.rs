@@ -80,14 +80,14 @@ impl Writer<'_> {
         }
         raw.extend(members_of(&it.extra, &OPENAI, &[]));
         let contents = self.result_contents(at, it);
+        // Without a word, a result leaves the place to a content that is carried raw.
+        let is_empty = contents.parts.iter().all(|it| it.1.as_text() == Some(""))
+            && (contents.parts.is_empty() || raw.iter().any(|it| it.name == "content"));
         let name = it.name.as_deref().or(envelope.name).filter(|it| !it.is_empty());
         let want = bit(message::ROLE)
             | mask(wants(&raw, plan, message::CALL_ID, it.call_id.is_empty()), message::CALL_ID)
             | mask(name.is_some(), message::NAME)
-            | mask(
-                wants(&raw, plan, message::CONTENT, contents.parts.is_empty()),
-                message::CONTENT,
-            );
+            | mask(wants(&raw, plan, message::CONTENT, is_empty), message::CONTENT);
         self.separate(out);
         let lost = message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
             message::ROLE => json::write_str(out, role(plan, envelope)),
