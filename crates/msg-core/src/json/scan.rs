@@ -235,11 +235,23 @@ pub(crate) fn next_special(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// As [`next_special`], for a long way: memchr looks for the two characters, and the control
-/// characters are looked for in what it passed.
-pub(super) fn next_special_far(bytes: &[u8], at: usize) -> usize {
-    let Some(rest) = bytes.get(at..) else { return bytes.len() };
-    let end = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
-    at + first_control(&rest[..end]).unwrap_or(end)
+/// characters are looked for in what it passed. It goes by windows that double, so that it never
+/// looks much further than it gets: a text of many lines and no quote would cost its square.
+pub(super) fn next_special_far(bytes: &[u8], mut at: usize) -> usize {
+    let mut size = 128;
+    while at < bytes.len() {
+        let window = &bytes[at..bytes.len().min(at + size)];
+        let end = memchr::memchr2(b'"', b'\\', window).unwrap_or(window.len());
+        if let Some(control) = first_control(&window[..end]) {
+            return at + control;
+        }
+        at += end;
+        if end < window.len() {
+            return at;
+        }
+        size = (size * 2).min(1 << 16);
+    }
+    bytes.len()
 }
 
 fn first_control(bytes: &[u8]) -> Option<usize> {
