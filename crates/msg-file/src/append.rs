@@ -90,10 +90,15 @@ pub(crate) fn append_cells<T>(
             let written = verify(&bytes, tail.unwrap_or(0), start, from, tail_mode)?;
             book.learn(&written);
             tail = Some(from);
-            placed.push(Placed { id, span: Span::new(from, bytes.len()) });
+            placed.push(Placed { id, span: Span::new(start_of(&bytes, from), bytes.len()) });
         }
     }
     Ok((bytes, placed))
+}
+
+/// Where the line begins that begins at `from`, a byte order mark included.
+fn start_of(bytes: &[u8], from: usize) -> usize {
+    if bytes[..from] == *BOM { 0 } else { from }
 }
 
 /// Whether a document may be appended to (MF-36); new bytes if `force` had to change it for that.
@@ -104,7 +109,7 @@ pub(crate) fn writable(doc: &Document, force: bool) -> Result<Option<Vec<u8>>, E
             "the file is UTF-16; only UTF-8 is written",
         ));
     }
-    if !force && doc.frontmatter().and_then(|f| f.message_format).is_some_and(|n| n > 1) {
+    if !force && doc.is_newer() {
         return Err(Error::refused("msgfile::newer-format", "the file is of a newer format"));
     }
     if doc.mode() == Mode::MessageFile || doc.section().is_some() {
@@ -224,6 +229,49 @@ fn with_nonce(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::CellRef;
+
+    fn appended(old: &str, mode: Mode, cells: &[NewCell]) -> String {
+        let mut nonce = || Nonce::from_random(4);
+        let (bytes, _) = append_to(old.as_bytes(), mode, cells, &mut nonce, false).unwrap();
+        assert!(bytes.starts_with(old.as_bytes()));
+        String::from_utf8(bytes).unwrap()
+    }
+
+    /// Wherever a file ends, a cell can follow.
+    #[test]
+    fn a_structure_without_a_newline_is_ended() {
+        let hi = [NewCell::message("hi")];
+        let cell = "# %% [^1]\n\n[^1]: [markdown]\n\nhi\n";
+        for old in ["---\nx: 1\n---", "---\nx: 1\n...", "\u{feff}---\nx: 1\n---  "] {
+            assert_eq!(appended(old, Mode::MessageFile, &hi), format!("{old}\n\n{cell}"));
+        }
+        assert_eq!(appended("\u{feff}", Mode::MessageFile, &hi), format!("\u{feff}{cell}"));
+        let old = "---\nmessage_section: true\n---\n# Discussion";
+        assert_eq!(appended(old, Mode::Markdown, &hi), format!("{old}\n\n#{cell}"));
+    }
+
+    /// A CR before the CRLF that a line gets is text: a fence that it follows does not close.
+    #[test]
+    fn carriage_returns_in_fences_forge_nothing() {
+        let body = "```\r\n# %% q\r\n```\r\n";
+        let cells = [NewCell { exact: true, ..NewCell::message(body) }];
+        let text = appended("# %% a\r\n\r\nb\r\n", Mode::MessageFile, &cells);
+        let doc = Document::read(text.as_bytes(), Mode::MessageFile, &Limits::default()).unwrap();
+        assert_eq!((doc.cells().len(), &*doc.cells()[1].content()), (2, body));
+    }
+
+    /// The next n is above all that are there, also with repeated and late parents.
+    #[test]
+    fn numbers_below_repeated_parents() {
+        let cell = |id: &str, ty: &str| format!("# %% [^{id}]\n\n[^{id}]: [{ty}]\n\n");
+        let of = || NewCell { place: Place::Of(CellRef::from("1")), ..NewCell::output("sh", "x") };
+        for ids in [["1", "1.1", "1"], ["1.1", "1", "2"]] {
+            let ty = |id: &str| if id.contains('.') { "sh" } else { "code" };
+            let old: String = ids.iter().map(|it| cell(it, ty(it))).collect();
+            assert!(appended(&old, Mode::MessageFile, &[of()]).contains("[^1.2]: [sh]"), "{old}");
+        }
+    }
 
     #[test]
     fn joints() {

@@ -25,16 +25,11 @@ pub(crate) enum Class {
     Other,
 }
 
-#[derive(Debug, Clone)]
-struct Entry {
-    class: Class,
-    /// The largest n below it.
-    largest_n: u32,
-}
-
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Book {
-    ids: HashMap<Box<str>, Entry>,
+    ids: HashMap<Box<str>, Class>,
+    /// The largest n below an id, wherever the cell of that id stands.
+    largest_n: HashMap<Box<str>, u32>,
     /// The id of each cell, for `#n`.
     by_ordinal: Vec<Option<Box<str>>>,
     largest: u128,
@@ -79,12 +74,12 @@ impl Book {
             }
             if let Some((base, n)) =
                 id.rsplit_once('.').and_then(|(b, n)| Some((b, grammar::integer(n)?)))
-                && let Some(parent) = self.ids.get_mut(base)
             {
-                parent.largest_n = parent.largest_n.max(n);
+                let largest = self.largest_n.entry(base.into()).or_default();
+                *largest = n.max(*largest);
             }
             self.learn_call(cell, id, class);
-            self.ids.insert(id.clone(), Entry { class, largest_n: 0 });
+            self.ids.insert(id.clone(), class);
         }
         self.by_ordinal.push(id);
     }
@@ -127,7 +122,7 @@ impl Book {
         let id = cell.id().map(|i| i.into_owned()).unwrap_or_default();
         let parent = id
             .rsplit_once('.')
-            .and_then(|(base, n)| Some((self.ids.get(base)?.class, grammar::integer(n))));
+            .and_then(|(base, n)| Some((*self.ids.get(base)?, grammar::integer(n))));
         match (lower.as_str(), parent) {
             ("tool", Some((Class::Call, Some(_)))) => Class::Other,
             ("tool", Some((Class::Speaker | Class::Code, _))) => Class::Call,
@@ -217,7 +212,8 @@ impl Book {
             CellRef::Id(id) => id,
             CellRef::Ordinal(n) => self.by_ordinal.get(n.checked_sub(1)?)?.as_deref()?,
         };
-        let (id, entry) = self.ids.get_key_value(id)?;
-        Some((id, entry.class, entry.largest_n + 1))
+        let (id, class) = self.ids.get_key_value(id)?;
+        let largest = self.largest_n.get(id).copied().unwrap_or(0);
+        Some((id, *class, largest + 1))
     }
 }

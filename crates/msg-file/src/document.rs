@@ -177,6 +177,13 @@ impl Document {
         self.layout.frontmatter.as_ref()
     }
 
+    /// Whether the file says that it is of a format newer than this library's, so that nothing is
+    /// written to it without force (MF-4).
+    #[must_use]
+    pub fn is_newer(&self) -> bool {
+        self.frontmatter().and_then(|it| it.message_format).is_some_and(|it| it > 1)
+    }
+
     /// The section of an `.md` file that holds the record (MF-5).
     #[must_use]
     pub fn section(&self) -> Option<&Section> {

@@ -115,6 +115,9 @@ fn heading(cell: &Cell, source: &[u8]) -> Vec<u8> {
     let line = cell.head.line.of(source);
     let line = crate::line::chomp(line.strip_suffix(b"\n").unwrap_or(line));
     let mut out = Vec::with_capacity(line.len() + 8);
+    if line.starts_with(crate::line::BOM) {
+        out.extend_from_slice(crate::line::BOM);
+    }
     out.extend(std::iter::repeat_n(b'#', cell.head.level.into()));
     out.extend_from_slice(if cell.head.kind == grammar::Kind::Message { b" %%" } else { b" %%%" });
     let read = grammar::marker(line);
@@ -129,13 +132,12 @@ fn heading(cell: &Cell, source: &[u8]) -> Vec<u8> {
         out.extend_from_slice(id.of(source));
         out.push(b']');
     }
-    let bom = line.starts_with(crate::line::BOM);
     let again = grammar::marker(&out);
     let same = again.is_some_and(|m| {
         m.title.map_or(&b""[..], |s| s.of(&out)) == title
             && m.id.map(|s| s.of(&out)) == cell.id_span().map(|s| s.of(source))
     });
-    if bom || !same { line.to_vec() } else { out }
+    if !same { line.to_vec() } else { out }
 }
 
 /// The definition on one line, straight quotes, attributes in order.

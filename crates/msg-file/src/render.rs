@@ -225,14 +225,22 @@ fn escaped(body: &[u8], eol: &str, out: &mut Vec<u8>) {
         out.push(b'\n');
         return;
     }
-    let fences = if suspicious { closed_fences(body) } else { Vec::new() };
+    let mut plain = Vec::with_capacity(body.len() + 2);
     for line in lines(body, 0, body.len()) {
-        let text = &body[line.start..line.end];
-        if suspicious && needs_escape(body, line.start, line.next, chomp(text), &fences) {
+        plain.extend_from_slice(&body[line.start..line.end]);
+        plain.extend_from_slice(eol.as_bytes());
+    }
+    if !suspicious {
+        return out.append(&mut plain);
+    }
+    // Lines are judged as they will stand: a CR of the body before a CRLF is text there.
+    let fences = closed_fences(&plain);
+    for line in lines(&plain, 0, plain.len()) {
+        let text = chomp(&plain[line.start..line.end]);
+        if needs_escape(&plain, line.start, line.next, text, &fences) {
             out.push(b'\\');
         }
-        out.extend_from_slice(text);
-        out.extend_from_slice(eol.as_bytes());
+        out.extend_from_slice(&plain[line.start..line.next]);
     }
 }
 

@@ -155,7 +155,7 @@ fn executed(
         lang.filter(|l| crate::render::check_type(l).is_ok()).unwrap_or_else(|| "lang".to_owned());
     let (body, no_eol) = stream_lines(&result.streams)?;
     let mime = result.mime();
-    let alone = result.streams.is_empty();
+    let alone = body.is_empty();
     // The streams stand in the execution; data and other types beside them in a display below it.
     let displays = |cell: NewCell| {
         let first = result.cell(&lang, of.clone(), Some(PLAIN), None, &no_eol);

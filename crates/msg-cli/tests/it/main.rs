@@ -15,6 +15,7 @@ mod files;
 mod fit;
 mod fit_cases;
 mod lines;
+mod message_files;
 mod server;
 
 use std::process::Output;

@@ -7,6 +7,7 @@ use crate::document::{Document, Mode};
 use crate::error::Error;
 use crate::layout::{Layout, layout};
 use crate::limits::Limits;
+use crate::line::BOM;
 use std::sync::Arc;
 
 /// Offset of the last strong heading of a document.
@@ -27,14 +28,18 @@ pub(crate) fn verify(
         let source: Arc<[u8]> = bytes[tail..end].into();
         layout(&source, mode, &Limits::default(), &mut Findings::default())
     };
-    let old = read(joint);
+    // A last line without its end is read with the LF that ends it from now on.
+    let ended = bytes[..joint].ends_with(b"\n") || bytes.get(joint) != Some(&b'\n');
+    let old = read(if ended { joint } else { joint + 1 });
     let mut new = read(bytes.len());
     let last = new.cells.pop();
     let same = old.cells.len() == new.cells.len()
         && old.section == new.section
         && old.frontmatter == new.frontmatter
         && old.cells.iter().zip(&new.cells).all(|(a, b)| same_cell(a, b));
-    last.filter(|c| same && c.head.strong && c.span.start == from - tail).ok_or_else(|| {
+    // A byte order mark belongs to the line that it stands before.
+    let start = if bytes[tail..from] == *BOM { tail } else { from };
+    last.filter(|c| same && c.head.strong && c.span.start == start - tail).ok_or_else(|| {
         Error::refused(
             "msgfile::bad-cell",
             "the cell would not read back as it was meant, or change what stands above it",

@@ -7,7 +7,7 @@ use crate::document::Document;
 use crate::error::Error;
 use crate::kinds::{CellKind, Turn};
 use msg_core::{Message, Part, Reasoning, Role, ToolCall, ToolResult, native};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Stands for the result of a call that never got one (MF-30).
 const MISSING_RESULT: &str = "the call was not handled, please try again";
@@ -21,6 +21,7 @@ pub(crate) fn project(doc: &Document, options: &HistoryOptions) -> Result<Histor
         messages: Vec::new(),
         sources: Vec::new(),
         call_ids: HashMap::new(),
+        native_results: native_results(doc),
         open_from: 0,
         missing: Vec::new(),
     };
@@ -86,6 +87,8 @@ struct Projection<'a> {
     sources: Vec<Vec<usize>>,
     /// How often a call id was used.
     call_ids: HashMap<String, usize>,
+    /// The calls that cells with JSON messages answer.
+    native_results: HashSet<String>,
     /// Index of the message behind the last one that is no result.
     open_from: usize,
     /// Indices of results that stand for nothing.
@@ -189,7 +192,7 @@ impl<'a> Projection<'a> {
 
     fn turn(&mut self, cell: &'a Cell, turn: &Turn, waiting: &mut Option<&'a Cell>) {
         if let Some(message) = native(cell) {
-            return self.push(message, vec![cell.ordinal()]);
+            return self.native_turn(message, cell);
         }
         let calls = self.sent_calls(cell);
         let thought = turn.is_reasoning && cell.view() == View::Full;
@@ -216,6 +219,20 @@ impl<'a> Projection<'a> {
         self.with_calls(message, sources, &calls);
     }
 
+    /// A turn that is there as JSON: its calls are answered like those of cells, by native results
+    /// wherever they stand, and cells below it are calls of it too.
+    fn native_turn(&mut self, message: Message, cell: &'a Cell) {
+        let mut answers = Vec::new();
+        for call in message.tool_calls() {
+            self.call_ids.entry(call.id.clone()).or_insert(0);
+            if !self.native_results.contains(&call.id) {
+                answers.push(Answer::missing(call.id.clone(), answers.len()));
+            }
+        }
+        let calls = self.sent_calls(cell);
+        self.with_answers(message, vec![cell.ordinal()], &calls, answers);
+    }
+
     /// Whether the next cell is an answer of the same agent to which this thought belongs.
     fn next_takes_reasoning(&self, cell: &Cell, turn: &Turn) -> bool {
         let Some(next) = self.doc.cells().get(cell.ordinal()) else { return false };
@@ -228,10 +245,22 @@ impl<'a> Projection<'a> {
         self.with_calls(Message::new(Role::Assistant), Vec::new(), calls);
     }
 
-    /// A message with its calls, and the results directly behind it.
-    fn with_calls(&mut self, mut message: Message, mut sources: Vec<usize>, calls: &[&'a Cell]) {
-        let mut answers = Vec::with_capacity(calls.len());
+    fn with_calls(&mut self, message: Message, sources: Vec<usize>, calls: &[&'a Cell]) {
+        self.with_answers(message, sources, calls, Vec::new());
+    }
+
+    /// A message with its calls, and the results directly behind it; `answers` are those of calls
+    /// that it has already.
+    fn with_answers(
+        &mut self,
+        mut message: Message,
+        mut sources: Vec<usize>,
+        calls: &[&'a Cell],
+        mut answers: Vec<Answer>,
+    ) {
+        let before = answers.len();
         for (i, cell) in calls.iter().enumerate() {
+            let i = before + i;
             let id = self.call_id(cell);
             let (name, text) = arguments::of(cell);
             message.parts.push(Part::ToolCall(ToolCall::new(id.clone(), name, text)));
@@ -348,6 +377,13 @@ fn reasoning(cell: &Cell) -> Part {
     let mut it = Reasoning::new(cell.content().into_owned());
     it.signature = cell.attr("signature").filter(|s| !s.is_empty()).map(|s| s.into_owned());
     Part::Reasoning(it)
+}
+
+/// The ids of the calls that cells with JSON messages answer.
+fn native_results(doc: &Document) -> HashSet<String> {
+    let messages = doc.cells().iter().filter(|it| it.parent().is_none()).filter_map(native);
+    let ids = |it: Message| it.tool_results().map(|it| it.call_id.clone()).collect::<Vec<_>>();
+    messages.flat_map(ids).collect()
 }
 
 /// The message of a `format="native"` cell, if it is readable (MF-29).

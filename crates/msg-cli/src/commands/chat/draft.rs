@@ -3,7 +3,7 @@
 
 use msg_core::{Code, Diagnostic};
 use msg_file::{
-    CellKind, Document, Entry, HistoryOptions, Limits, NewCell, ToCells, append_entries,
+    CellKind, Document, Entry, HistoryOptions, Limits, NewCell, ToCells, View, append_entries,
 };
 
 use super::who::Who;
@@ -54,6 +54,7 @@ fn nobody() -> Box<Diagnostic> {
 /// Whether the last cell that a model would see is a question.
 pub(super) fn has_open_question(document: &Document) -> bool {
     let settings = |it: &&CellKind| matches!(it, CellKind::AgentDef(_) | CellKind::Directive(_));
-    let last = document.cells().iter().rev().map(|it| it.kind()).find(|it| !settings(it));
+    let seen = document.cells().iter().rev().filter(|it| it.view() != View::None);
+    let last = seen.map(|it| it.kind()).find(|it| !settings(it));
     last.is_some_and(|it| it.ask().is_some())
 }

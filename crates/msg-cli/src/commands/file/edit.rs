@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use msg_core::Diagnostic;
+use msg_core::{Code, Diagnostic};
 use msg_file::store::{self, Appender, Durability};
 use msg_file::{
     CellRef, Entry, NewCell, Place, ToCells, append_entries, run_cells, set_default_cell,
@@ -80,8 +80,19 @@ fn run_result(mut request: Request) -> Answered {
     append_all(&request, &entries)
 }
 
-fn set_default(request: Request) -> Answered {
+fn set_default(mut request: Request) -> Answered {
     let name = request.options.agent.clone().ok_or_else(|| bad_line("`options.agent` is missing"))?;
+    // A file that has to be switched on first knows its agents only then.
+    request.bytes = append_entries(
+        &request.bytes,
+        request.mode(),
+        &[],
+        &ToCells::default(),
+        &mut || Nonces::System.next(),
+        request.options.force,
+    )
+    .map_err(refused)?
+    .0;
     let cell = set_default_cell(&request.document()?, &name).map_err(refused)?;
     append_all(&request, &[Entry::Cell(cell)])
 }
@@ -96,6 +107,9 @@ pub(super) struct Fmt {
     /// Change nothing; exit status 1 if the file would change.
     #[arg(long, conflicts_with = "write")]
     check: bool,
+    /// Write to a newer format, and in place to a file with several names.
+    #[arg(long, requires = "write")]
+    force: bool,
 }
 
 impl Fmt {
@@ -120,7 +134,12 @@ impl Fmt {
             out.finish()?;
         } else if !same {
             let path = self.file.path()?;
-            let replaced = store::replace(path, doc.bytes(), &formatted.bytes, false);
+            if !self.force && doc.is_newer() {
+                let what = "the file is of a newer format (--force writes to it)";
+                let newer = Diagnostic::error(Code::new("msgfile::newer-format"), what);
+                return Err(failed_by(&newer, &request.name));
+            }
+            let replaced = store::replace(path, doc.bytes(), &formatted.bytes, self.force);
             replaced.map_err(|it| failed(it, &request.name))?;
         }
         Ok(Status::Clean)
@@ -201,7 +220,7 @@ pub(super) struct Append {
     file: FileArgs,
     #[command(flatten)]
     write: WriteArgs,
-    /// message or output [default: message; output with --of].
+    /// message or output [default: message; output with --of and for tool and summary].
     #[arg(long)]
     kind: Option<String>,
     /// The type: markdown, code, an agent's name, tool, a language.
@@ -266,7 +285,7 @@ impl Append {
             level: self.level,
             attrs: self.attrs.iter().map(attr).collect(),
             exact: self.exact,
-            ..NewCell::new(kind(self.kind.as_deref(), self.of.is_some())?)
+            ..NewCell::new(kind(self.kind.as_deref(), self.of.is_some(), self.ty.as_deref())?)
         })
     }
 

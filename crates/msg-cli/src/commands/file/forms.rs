@@ -1,12 +1,15 @@
 //! JSON forms of what is to be written: cells, messages (MF-52) and results (MF-56).
 
+use std::fmt;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use msg_core::{Code, Diagnostic, Report};
 use msg_file::{CellRef, Entry, Kind, NewCell, Place, RunResult};
 use msg_openai::{ReadOptions, chat};
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::request::bad_line;
 
@@ -32,7 +35,33 @@ struct CellForm {
 #[serde(untagged)]
 enum Attributes {
     List(Vec<(String, Option<String>)>),
-    Map(Map<String, Value>),
+    Map(InOrder),
+}
+
+/// The members of an object, in their order.
+#[derive(Debug)]
+struct InOrder(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for InOrder {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = InOrder;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<InOrder, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(InOrder(members))
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
 }
 
 /// Reads a cell, or a message in OpenAI form if it has a role.
@@ -41,9 +70,7 @@ pub(super) fn entry(json: &str) -> Result<Entry, Box<Diagnostic>> {
     if form.role.is_some() {
         return message(json);
     }
-    let ty = form.ty.as_deref().unwrap_or_default().to_ascii_lowercase();
-    let output = form.of.is_some() || matches!(ty.as_str(), "tool" | "summary");
-    let kind = kind(form.kind.as_deref(), output)?;
+    let kind = kind(form.kind.as_deref(), form.of.is_some(), form.ty.as_deref())?;
     let place = match (form.id, form.of) {
         (Some(id), _) => Place::Id(id),
         (None, Some(of)) => Place::Of(CellRef::from(of.as_str())),
@@ -59,7 +86,7 @@ pub(super) fn entry(json: &str) -> Result<Entry, Box<Diagnostic>> {
     let attrs = match form.attributes {
         None => Vec::new(),
         Some(Attributes::List(list)) => list,
-        Some(Attributes::Map(map)) => map.into_iter().map(|(key, it)| (key, text(it))).collect(),
+        Some(Attributes::Map(map)) => map.0.into_iter().map(|(key, it)| (key, text(it))).collect(),
     };
     Ok(Entry::Cell(NewCell {
         kind,
@@ -73,10 +100,15 @@ pub(super) fn entry(json: &str) -> Result<Entry, Box<Diagnostic>> {
     }))
 }
 
-/// `message` or `output`.
-pub(super) fn kind(name: Option<&str>, output: bool) -> Result<Kind, Box<Diagnostic>> {
+/// `message` or `output`; what is not said follows from where the cell hangs and what it is.
+pub(super) fn kind(
+    name: Option<&str>,
+    hangs: bool,
+    ty: Option<&str>,
+) -> Result<Kind, Box<Diagnostic>> {
+    let ty = ty.unwrap_or_default().to_ascii_lowercase();
     match name {
-        None if output => Ok(Kind::Output),
+        None if hangs || matches!(ty.as_str(), "tool" | "summary") => Ok(Kind::Output),
         None | Some("message") => Ok(Kind::Message),
         Some("output") => Ok(Kind::Output),
         Some(other) => {

@@ -1,0 +1,109 @@
+//! `msg file`: what its JSON lines and its flags decide before the library is asked.
+
+use std::fs;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Value, json};
+
+use super::{msg, stderr, stdout};
+
+/// The new document that a line gives, or the code of its error.
+fn line(command: &[&str], line: &Value) -> Result<String, String> {
+    let args = [&["file"], command, &["--json", "--jsonl"]].concat();
+    let output = msg(&args, line.to_string().as_bytes());
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    match answer["output_b64"].as_str() {
+        Some(text) => Ok(String::from_utf8(BASE64_STANDARD.decode(text).unwrap()).unwrap()),
+        None => Err(answer["error"]["code"].as_str().unwrap().to_owned()),
+    }
+}
+
+/// MF-34: attributes keep their order, also where they come as an object.
+#[test]
+fn attributes_keep_their_order() {
+    let request = r#"{"text":"","cells":[{"body":"x","attributes":{"z":"1","a":null,"m":2}}]}"#;
+    let output = msg(&["file", "append", "--json", "--jsonl"], request.as_bytes());
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = BASE64_STANDARD.decode(answer["output_b64"].as_str().unwrap()).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains(r#"[^1]: [markdown] z="1" a m="2""#), "{text}");
+}
+
+/// MF-52: a summary is an output, by flags as in JSON.
+#[test]
+fn flags_and_json_agree_on_the_kind() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.msg.md");
+    let name = path.to_str().unwrap();
+    let args = ["file", "append", name, "--type", "summary", "--attr", "covers=1", "--body", "S"];
+    let output = msg(&args, b"");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let cell = json!({"type": "summary", "attributes": [["covers", "1"]], "body": "S"});
+    let same = line(&["append"], &json!({"text": "", "cells": [cell]})).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), same);
+    assert!(same.starts_with("## %%% [^1]"), "{same}");
+}
+
+/// MF-55, MF-36: a file that is not switched on says so, and knows its agents once it is.
+#[test]
+fn a_default_is_set_in_a_file_that_is_switched_on() {
+    let document = |force: bool| {
+        let text = "---\nagents: [a]\n---\n# x\n";
+        json!({"text": text, "name": "x.md", "options": {"agent": "a", "force": force}})
+    };
+    assert_eq!(line(&["set", "default"], &document(false)), Err("msgfile::not-activated".into()));
+    let text = line(&["set", "default"], &document(true)).unwrap();
+    assert!(text.contains("message_section: Discussion\n---\n# x\n"), "{text}");
+    assert!(text.ends_with("[set] default=\"a\"\n"), "{text}");
+}
+
+/// MF-4: nothing is written to a newer format without force.
+#[test]
+fn a_newer_format_is_formatted_by_force_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.msg.md");
+    let name = path.to_str().unwrap();
+    let text = "---\nmessage_format: 2\n---\n\n# %%  a[^1]\n[^1]:[markdown]\nx\n";
+    fs::write(&path, text).unwrap();
+    let output = msg(&["file", "fmt", name, "--write"], b"");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("msgfile::newer-format"), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    let output = msg(&["file", "fmt", name, "--write", "--force"], b"");
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), ""));
+    assert!(fs::read_to_string(&path).unwrap().contains("# %% a[^1]\n\n[^1]: [markdown]\n\nx\n"));
+}
+
+/// MF-40: a heading behind a byte order mark becomes canonical like any other.
+#[test]
+fn a_byte_order_mark_does_not_keep_a_heading_from_its_form() {
+    let request = json!({"text": "\u{feff}##  %%  T[^1] ##\n[^1]:[md] k=v\nx"});
+    let text = line(&["fmt"], &request).unwrap();
+    assert_eq!(text, "\u{feff}## %% T[^1]\n\n[^1]: [md] k=\"v\"\n\nx\n");
+}
+
+/// MF-30: the calls of a turn that is there as JSON are calls like others.
+#[test]
+fn native_turns_take_part_in_the_pairing() {
+    let call = r#"{"role":"assistant","parts":[{"type":"tool_call","id":"c1","name":"f","arguments":"{}"}]}"#;
+    let text = format!(
+        "# %% [^1]\n\n[^1]: [markdown]\n\nx\n\n## %%% [^2]\n\n[^2]: [assistant] format=\"native\"\n\n```json\n{call}\n```\n\n\
+         ### %%% [^2.k]\n\n[^2.k]: [tool] name=\"g\"\n\n### %%% [^2.k.1]\n\n[^2.k.1]: [tool] status=\"success\"\n\nr\n\n\
+         # %% [^3]\n\n[^3]: [markdown]\n\ny\n\n### %%% [^3.k]\n\n[^3.k]: [tool] name=\"h\" call_id=\"c1\"\n"
+    );
+    let output = msg(
+        &["file", "history", "--json", "--jsonl"],
+        json!({"text": text}).to_string().as_bytes(),
+    );
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let messages = answer["messages"].as_array().unwrap();
+    let ids = |it: &Value| {
+        let calls = it["tool_calls"].as_array().into_iter().flatten();
+        calls.map(|it| it["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&messages[1]), ["c1", "2.k"], "{answer}");
+    let answered: Vec<_> = messages.iter().filter_map(|it| it["tool_call_id"].as_str()).collect();
+    assert_eq!(answered, ["2.k", "c1", "c1-2"], "{answer}");
+    assert_eq!(messages[3]["content"], "the call was not handled, please try again");
+}
