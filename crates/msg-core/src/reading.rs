@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::{
     Diagnostic, Error, Extra, Message, Origin, RawJson, Report, Role,
-    json::{JsonError, Kind, Reader, string_member},
+    json::{JsonError, JsonStr, Kind, Reader, string_member},
 };
 
 /// A reader with a place in the document and a report.
@@ -68,9 +68,19 @@ impl<'a, 'r> Source<'a, 'r> {
         self.reader.next_element().map_err(|it| self.fail(it))
     }
 
+    /// The name of the next member: half a surrogate pair is reported, as in a text.
     pub(crate) fn next_key(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
-        let key = self.reader.next_key().map_err(|it| self.fail(it))?;
+        let start = self.reader.offset();
+        let key = self.look_key()?;
+        if let Some(it) = &key {
+            self.note_surrogate(it.lone_surrogate, start);
+        }
         Ok(key.map(|it| it.text))
+    }
+
+    /// As [`Source::next_key`], of an object that is read again: nothing is reported.
+    pub(crate) fn look_key(&mut self) -> Result<Option<JsonStr<'a>>, Error> {
+        self.reader.next_key().map_err(|it| self.fail(it))
     }
 
     pub(crate) fn peek(&mut self) -> Result<Kind, Error> {
@@ -141,8 +151,8 @@ impl<'a, 'r> Source<'a, 'r> {
         self.reader = start.clone();
         let offset = self.begin_object().ok()?;
         let mut error = Some(offset);
-        while let Some(key) = self.next_key().ok()? {
-            if key == "role" {
+        while let Some(key) = self.look_key().ok()? {
+            if key.text == "role" {
                 let at = self.reader.next_offset();
                 error = (self.peek().ok()? != Kind::String).then_some(at);
             }
@@ -237,8 +247,10 @@ impl<'a, 'r> Source<'a, 'r> {
     /// The type, if it stands first, as in every document that this crate wrote.
     fn first_type(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
         self.begin_object()?;
-        match self.next_key()? {
-            Some(key) if key == "type" && self.peek()? == Kind::String => self.string().map(Some),
+        match self.look_key()? {
+            Some(key) if key.text == "type" && self.peek()? == Kind::String => {
+                self.string().map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -247,12 +259,13 @@ impl<'a, 'r> Source<'a, 'r> {
     fn last_type(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
         self.begin_object()?;
         let mut res = None;
-        while let Some(key) = self.next_key()? {
-            if key == "type" && self.peek()? == Kind::String {
+        while let Some(key) = self.look_key()? {
+            let is_type = key.text == "type";
+            if is_type && self.peek()? == Kind::String {
                 res = Some(self.string()?);
                 continue;
             }
-            if key == "type" {
+            if is_type {
                 res = None;
             }
             self.raw_text()?;

@@ -72,6 +72,12 @@ impl<'a, 'r> Context<'a, 'r> {
         self.find(Severity::Warning, "message::lone-surrogate", text);
     }
 
+    /// A name is text too, and two that differ in nothing else become one.
+    pub(crate) fn lone_surrogate_in_name(&mut self) {
+        let text = "half a surrogate pair in the name of a member was read as U+FFFD";
+        self.find(Severity::Warning, "message::lone-surrogate", text.to_owned());
+    }
+
     pub(crate) fn wrong_type(&mut self, member: &str) {
         let text = format!("member {member} has an unexpected type and is carried as it is");
         self.find(Severity::Warning, "message::wrong-type", text);

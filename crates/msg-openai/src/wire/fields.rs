@@ -37,6 +37,9 @@ impl<'a> Fields<'a> {
         while let Some(key) = reader.next_key()? {
             match self.shape.code(&key.text) {
                 0 => {
+                    if key.lone_surrogate {
+                        cx.lone_surrogate_in_name();
+                    }
                     let value = reader.raw()?;
                     self.unknown(cx, key.text, value);
                 }
