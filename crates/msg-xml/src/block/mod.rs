@@ -7,6 +7,7 @@ mod cdata;
 mod draft;
 mod element;
 mod end;
+mod flow;
 mod index;
 mod json_body;
 mod recover;
