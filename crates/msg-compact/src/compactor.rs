@@ -470,6 +470,8 @@ fn form_rules(pipeline: &Pipeline) -> FormRules {
             require_reasoning: false,
             reasoning_fallback: String::new(),
             require_signature: false,
+            rejects_empty_text: false,
+            blank: false,
             id_pattern: bench::default_pattern(),
         },
         Some(profile) => FormRules::of(profile),

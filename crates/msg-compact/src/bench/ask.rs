@@ -223,6 +223,7 @@ impl Workbench<'_> {
         for user in rest {
             message.parts.extend(self.message(self.item(user)).parts.iter().cloned());
         }
+        self.rules.drop_empty_texts(&mut message);
         let input = self.item(first).input;
         let item = self.made(message, input);
         Some(self.add_item(item))

@@ -1,7 +1,9 @@
 //! The forms of a summary (CP-24): a text, or a call with its result, and what a provider's profile
 //! makes of the choice.
 
-use msg_chainast::{AfterTool, BodyPairKind, IdPattern, Profile, ReasoningRequired, constants};
+use msg_chainast::{
+    AfterTool, BodyPairKind, EmptyText, IdPattern, Profile, ReasoningRequired, constants,
+};
 use msg_core::{CountingIds, Message, Part, Reasoning, Role, Severity, ToolCall, ToolResult};
 
 use super::{Change, PairState, Workbench};
@@ -30,6 +32,10 @@ pub(crate) struct FormRules {
     pub(crate) reasoning_fallback: String,
     /// Calls of the current turn must bear a signature.
     pub(crate) require_signature: bool,
+    /// A text without content is refused beside other content.
+    pub(crate) rejects_empty_text: bool,
+    /// White space is no content.
+    pub(crate) blank: bool,
     pub(crate) id_pattern: IdPattern,
 }
 
@@ -52,7 +58,22 @@ impl FormRules {
             require_reasoning: profile.reasoning_require == ReasoningRequired::Calls,
             reasoning_fallback: profile.reasoning_fallback.clone(),
             require_signature: profile.reasoning_require == ReasoningRequired::CallSignature,
+            rejects_empty_text: profile.empty_text == EmptyText::Reject,
+            blank: profile.blank,
             id_pattern: id_pattern(profile),
+        }
+    }
+
+    /// Takes the empty texts out of a message that got other content, where they are refused beside it
+    /// (CP-2). A message that says nothing stays.
+    pub(crate) fn drop_empty_texts(&self, message: &mut Message) {
+        let is_empty = |it: &Part| match it {
+            Part::Text(it) if self.blank => it.text.trim().is_empty(),
+            Part::Text(it) => it.text.is_empty(),
+            _ => false,
+        };
+        if self.rejects_empty_text && !message.parts.iter().all(is_empty) {
+            message.parts.retain(|it| !is_empty(it));
         }
     }
 }

@@ -85,6 +85,25 @@ fn outcomes_are_lawful() {
     over_bytes(1500, 260, |bytes| Setup::new(bytes).test(laws::outcome_is_lawful));
 }
 
+/// What broke a law once.
+const FOUND: &[&[u8]] = &[
+    // Merged users of which one says nothing, where empty texts are refused beside others.
+    b"\xff\x4d\x00\x00\x00\x23\xd9\x85\x00\x00\x00\x2b\x6e\x8c\x00\x00\x00\x00\
+      \x00\x00\x00\x00\x00\x00\x00\x00\x00\x8c\x8c\x2a\x8c\xb7\x8c\x8c\x8c\x8c\
+      \xfa\xfa\xfa\xfa\xfa\xfa\xfa\xfa\xfa\xfa\xfa\xfa\xfa\xfa\xfa\xfa\xfa\xfa\
+      \x2c\xfa\xf0\x36",
+];
+
+#[test]
+fn found_inputs_are_lawful() {
+    for bytes in FOUND {
+        let setup = Setup::new(bytes);
+        setup.test(laws::outcome_is_lawful);
+        setup.test(laws::is_idempotent);
+        setup.test(laws::order_of_answers_is_free);
+    }
+}
+
 #[test]
 fn policies_of_others_cannot_break_a_chain() {
     over_bytes(1500, 300, |bytes| {
