@@ -20,6 +20,7 @@ pub mod policy;
 mod bench;
 
 mod digest;
+mod prompt;
 mod request;
 
 pub mod count;

@@ -256,7 +256,7 @@ impl Workbench<'_> {
             return false;
         }
         let cost = self.unit.of(asked.replaced);
-        let request = SummaryRequest {
+        let mut request = SummaryRequest {
             id: self.next_id(),
             policy: who.policy,
             replaces: asked.replaces,
@@ -265,11 +265,18 @@ impl Workbench<'_> {
             replaced_bytes: asked.replaced.bytes,
             target: share(cost, 20).max(MIN_TARGET),
             max: cost - self.unit.of(asked.empty) - 1,
-            max_prompt: self.max_prompt,
+            prompt_room: usize::MAX,
         };
+        request.keep_within(self.max_prompt, |it| self.prompt_cost(it));
         let replaced = asked.replaced;
         self.asks.push(Ask { request, code: who.code, target, replaced, key, answer: None });
         true
+    }
+
+    /// What a request to a model costs, in the unit in use.
+    fn prompt_cost(&self, prompt: &[Message]) -> u64 {
+        let base = Cost { tokens: self.tally.counter().request(&[]), bytes: 0 };
+        self.unit.of(prompt.iter().map(|it| self.cost_of(it)).sum::<Cost>() + base)
     }
 }
 

@@ -3,10 +3,10 @@
 use msg_chainast::{ChainAst, SeededIds};
 use msg_compact::{
     AnswerError, Budget, Compactor, Edit, Error, FloorPart, OnFailure, Outcome, Pipeline,
-    PlanError, Preset, RecordInfo, Reserve, Step, SummaryError, Tally, compact_with, count,
+    PlanError, Preset, RecordInfo, Reserve, Step, SummaryError, Tally, Unit, compact_with, count,
     policy::{ClearToolUses, SummarizeSections},
 };
-use msg_core::{LowerOptions, Message, ToolPart, Turn, TurnPart, lower};
+use msg_core::{LowerOptions, Message, Part, ToolCall, ToolPart, Turn, TurnPart, lower};
 
 fn talk(turns: usize, words: usize) -> Vec<Message> {
     let mut messages = vec![Message::system("Be brief.")];
@@ -116,6 +116,46 @@ fn a_prompt_cannot_be_closed_by_its_content_and_keeps_its_limit() {
     assert_eq!(text.matches("</messages-2>").count(), 1, "{text}");
     assert!(text.ends_with("</messages-2>"));
     assert!(prompt.iter().all(|it| it.tool_calls().next().is_none()));
+}
+
+#[test]
+fn no_prompt_is_over_its_limit() {
+    let long = "read src/main.rs 4711 and 读取 it. ".repeat(30_000);
+    let mut messages = talk(2, 700);
+    messages.insert(
+        2,
+        Message::assistant("").with_part(Part::ToolCall(ToolCall::new("c", "read", "{}"))),
+    );
+    messages.insert(3, Message::tool_result("c", long.clone()));
+    let in_result = messages.clone();
+    messages[1] = Message::user(long.clone());
+    let in_user = messages.clone();
+    messages[2] = Message::assistant(long);
+    messages.remove(3);
+    for messages in [in_result, in_user, messages] {
+        for (limit, bytes) in
+            [(400, false), (1000, false), (100_000, false), (2000, true), (30_000, true)]
+        {
+            let (ast, tally) = tree(&messages);
+            let mut pipeline =
+                Pipeline::new().always(SummarizeSections::default()).max_prompt(limit);
+            if bytes {
+                pipeline = pipeline.unit(Unit::Bytes);
+            }
+            let mut ids = SeededIds::new(1);
+            let mut compactor = Compactor::plan(&ast, &tally, None, &pipeline, &mut ids).unwrap();
+            let Step::Summarize(requests) = compactor.next() else { panic!("it asks") };
+            for request in requests {
+                let prompt = request.prompt();
+                let tokens = 3 + prompt.iter().map(|it| tally.counter().message(it)).sum::<u64>();
+                let size = prompt.iter().map(|it| it.size() as u64).sum();
+                let cost = if bytes { size } else { tokens };
+                assert!(cost <= limit, "{cost} > {limit}");
+                // A result has no more than 8 KiB in any prompt.
+                assert!(cost * 2 > limit.min(3000), "{cost} of {limit}, shortened too much");
+            }
+        }
+    }
 }
 
 #[test]
