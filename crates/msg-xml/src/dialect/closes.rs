@@ -1,28 +1,48 @@
-//! The tags between a value of a tag dialect and the call's close tag that it ran into (XT-33). Values that begin
-//! in that stretch meet the same close tag: the index says where they end, so that k unclosed values cost one pass
-//! and not k. It covers stretches without calls only; it reads nothing itself.
+//! The tags between a value of a tag dialect and the call's close tag that it ran into (XT-33). Every value that begins
+//! in that stretch, in a nested call or not, ends in it too: the index says where, so that k unclosed values cost one
+//! pass and not k. It reads nothing itself.
 
-use crate::window::Wait;
-
-/// A parameter's open or close tag in a value.
+/// A tag in a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) at: usize,
     pub(super) end: usize,
-    pub(super) open: bool,
+    pub(super) kind: Kind,
 }
 
-/// Where values end between `from` and the call's close tag at `stop`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    OpenParam,
+    /// It may end a value, by what follows it.
+    CloseParam(bool),
+    OpenCall,
+    CloseCall,
+}
+
+/// Where values end between `from` and the last tag, which closes the call.
 #[derive(Debug, Default)]
 pub(super) struct Closes {
     from: usize,
-    pub(super) stop: usize,
     tags: Vec<Seen>,
-    /// For a value that begins before a tag, the close tag that ends it.
-    ends: Vec<Option<usize>>,
-    /// The first open tag that is not before a tag.
-    opens: Vec<Option<usize>>,
-    last_close: Option<usize>,
+    starts: Vec<Start>,
+    ends: Ends,
+}
+
+/// What a value meets that begins before a tag; all by the tags' numbers.
+#[derive(Clone, Copy, Debug, Default)]
+struct Start {
+    /// So many calls are open.
+    depth: usize,
+    /// The close tag of the call that it stands in.
+    stop: Option<usize>,
+    /// The close tag that takes the nesting of parameters below that before the tag, whatever follows it.
+    lower: Option<usize>,
+    /// The first open tag of a parameter.
+    open: Option<usize>,
+    /// The last close tag of a parameter before the tag.
+    closed: Option<usize>,
+    /// In `Ends`, the first close tag that may end it, at any depth.
+    end: Option<usize>,
 }
 
 /// What becomes of a value.
@@ -30,54 +50,121 @@ pub(super) struct Closes {
 pub(super) enum Fate {
     /// It ends at this close tag.
     Closed(usize, usize),
-    /// It meets the call's close tag: the first parameter in it, and the last close tag.
-    Unclosed(Option<usize>, Option<(usize, usize)>),
+    /// It meets the call's close tag: the first parameter in it, the last close tag, and where the call's stands.
+    Unclosed(Option<usize>, Option<(usize, usize)>, usize),
 }
 
 impl Closes {
-    /// `tags` are those between `from` and `stop`; `followed` tells of a close tag's end whether a value may end there.
-    pub(super) fn new(
-        from: usize,
-        stop: usize,
-        tags: Vec<Seen>,
-        mut followed: impl FnMut(usize) -> Result<bool, Wait>,
-    ) -> Result<Self, Wait> {
-        let n = tags.len();
-        // The close tag that takes the nesting below that before a tag, whatever follows it.
-        let mut lower: Vec<Option<usize>> = vec![None; n + 1];
-        let mut ends = vec![None; n + 1];
-        let mut opens = vec![None; n + 1];
-        for (i, tag) in tags.iter().enumerate().rev() {
-            if tag.open {
-                let own = lower[i + 1];
-                lower[i] = own.and_then(|j| lower[j + 1]);
-                ends[i] = own.and_then(|j| ends[j + 1]);
-                opens[i] = Some(i);
-            } else {
-                lower[i] = Some(i);
-                ends[i] = if followed(tag.end)? { Some(i) } else { ends[i + 1] };
-                opens[i] = opens[i + 1];
+    /// `tags` are those from `from` on, up to the close tag of the call that the value at `from` stands in.
+    pub(super) fn new(from: usize, tags: Vec<Seen>) -> Self {
+        let mut starts = vec![Start::default(); tags.len() + 1];
+        for (i, tag) in tags.iter().enumerate() {
+            let (before, after) = (starts[i], &mut starts[i + 1]);
+            (after.depth, after.closed) = (before.depth, before.closed);
+            match tag.kind {
+                Kind::OpenCall => after.depth += 1,
+                Kind::CloseCall => after.depth = before.depth.saturating_sub(1),
+                Kind::CloseParam(_) => after.closed = Some(i),
+                Kind::OpenParam => {}
             }
         }
-        let last_close = tags.iter().rposition(|tag| !tag.open);
-        Ok(Closes { from, stop, tags, ends, opens, last_close })
+        let mut ends = Ends::default();
+        for (i, tag) in tags.iter().enumerate().rev() {
+            let next = starts[i + 1];
+            let past = |tag: Option<usize>| tag.map(|j| starts[j + 1]);
+            let mut start = Start { depth: starts[i].depth, closed: starts[i].closed, ..next };
+            match tag.kind {
+                Kind::OpenParam => {
+                    let own = past(next.lower);
+                    start.lower = own.and_then(|it| it.lower);
+                    start.end = own.and_then(|it| it.end);
+                    start.open = Some(i);
+                }
+                Kind::CloseParam(ends_a_value) => {
+                    start.lower = Some(i);
+                    if ends_a_value {
+                        start.end = Some(ends.push(i, start.depth, next.end));
+                    }
+                }
+                Kind::OpenCall => start.stop = past(next.stop).and_then(|it| it.stop),
+                Kind::CloseCall => start.stop = Some(i),
+            }
+            starts[i] = start;
+        }
+        Closes { from, tags, starts, ends }
     }
 
     /// What becomes of a value that begins at `from`, if the index covers it.
     pub(super) fn fate(&self, from: usize) -> Option<Fate> {
         let i = self.tags.partition_point(|tag| tag.at < from);
         let inside_a_tag = i.checked_sub(1).is_some_and(|before| self.tags[before].end > from);
-        if from < self.from || from > self.stop || inside_a_tag || self.tags.is_empty() {
+        if from < self.from || inside_a_tag {
             return None;
         }
-        let tag = |i: usize| (self.tags[i].at, self.tags[i].end);
-        Some(match self.ends[i] {
-            Some(end) => Fate::Closed(tag(end).0, tag(end).1),
+        let start = self.starts.get(i)?;
+        let stop = start.stop?;
+        let place = |i: usize| (self.tags[i].at, self.tags[i].end);
+        let end = self.ends.first(start.end, start.depth).filter(|&end| end < stop);
+        Some(match end.map(place) {
+            Some((to, end)) => Fate::Closed(to, end),
             None => Fate::Unclosed(
-                self.opens[i].map(|i| self.tags[i].at),
-                self.last_close.filter(|&last| last >= i).map(tag),
+                start.open.filter(|&open| open < stop).map(|open| self.tags[open].at),
+                self.starts[stop].closed.filter(|&closed| closed >= i).map(place),
+                self.tags[stop].at,
             ),
         })
+    }
+}
+
+/// Close tags that may end values. Each knows the next one in fewer calls, and one further on, so that the first one
+/// at a value's depth is found in logarithmic time however the calls nest.
+#[derive(Debug, Default)]
+struct Ends(Vec<End>);
+
+#[derive(Clone, Copy, Debug)]
+struct End {
+    tag: usize,
+    depth: usize,
+    /// The next one of a lower depth.
+    up: Option<usize>,
+    /// One further up; itself if there is none.
+    jump: usize,
+    /// So many are above it.
+    height: usize,
+}
+
+impl Ends {
+    /// Adds the close tag before those from `next` on.
+    fn push(&mut self, tag: usize, depth: usize, next: Option<usize>) -> usize {
+        let up = depth.checked_sub(1).and_then(|lower| self.find(next, lower));
+        let own = self.0.len();
+        let (jump, height) = match up {
+            None => (own, 0),
+            Some(up) => (self.jump(up), self.0[up].height + 1),
+        };
+        self.0.push(End { tag, depth, up, jump, height });
+        own
+    }
+
+    /// Where one right below `up` jumps to: two jumps of the same length make one.
+    fn jump(&self, up: usize) -> usize {
+        let (first, second) = (self.0[up].jump, self.0[self.0[up].jump].jump);
+        let height = |i: usize| self.0[i].height;
+        if height(up) - height(first) == height(first) - height(second) { second } else { up }
+    }
+
+    /// The first tag from `from` on with at most so many calls open.
+    fn first(&self, from: Option<usize>, depth: usize) -> Option<usize> {
+        self.find(from, depth).map(|i| self.0[i].tag)
+    }
+
+    fn find(&self, from: Option<usize>, depth: usize) -> Option<usize> {
+        let mut at = from?;
+        while self.0[at].depth > depth {
+            let End { up, jump, .. } = self.0[at];
+            at = if self.0[jump].depth > depth && jump != at { jump } else { up? };
+        }
+        Some(at)
     }
 }
 
@@ -132,6 +219,27 @@ pub(super) mod tests {
             let (parsed, looked) = read(&call(&body));
             assert_eq!(parsed.calls().count(), 1);
             assert!(looked <= 4 * k + 4, "{looked} tags looked at for {k} values");
+        }
+    }
+
+    #[test]
+    fn values_with_calls_in_them_cost_one_pass() {
+        let open = r#"<parameter name="a">"#;
+        let nested = r#"<invoke name="z"></invoke>"#;
+        for k in [1, 10, 1000] {
+            let shapes = [
+                format!("{open}{nested}{open}v</parameter>").repeat(k),
+                format!("{open}<invoke name=\"z\">").repeat(k) + &"</invoke>".repeat(k),
+                open.repeat(k)
+                    + &"<invoke name=\"z\">".repeat(k)
+                    + &"</parameter>".repeat(k)
+                    + &"</parameter></invoke>".repeat(k),
+            ];
+            for (n, body) in shapes.iter().enumerate() {
+                let (parsed, looked) = read(&call(body));
+                assert!(parsed.calls().count() >= 1);
+                assert!(looked <= 8 * k + 8, "{looked} tags looked at for {k} of shape {n}");
+            }
         }
     }
 }

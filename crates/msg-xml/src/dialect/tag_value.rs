@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::closes::{Closes, Fate, Seen};
+use super::closes::{Closes, Fate, Kind, Seen};
 use super::grammar::{close_any, open_any};
 use super::tags::{State, TagReader};
 use crate::block::{Cx, Done};
@@ -22,10 +22,8 @@ pub(super) struct Value {
     pub(super) first_param: Option<usize>,
     pub(super) last_close: Option<(usize, usize)>,
     pub(super) text: bool,
-    /// The parameter tags in it.
+    /// The tags of parameters and calls in it.
     pub(super) seen: Vec<Seen>,
-    /// A call's open tag was in it.
-    pub(super) nests: bool,
 }
 
 impl Value {
@@ -40,16 +38,8 @@ impl Value {
             last_close: None,
             text,
             seen: Vec::new(),
-            nests: false,
         }
     }
-}
-
-/// The stretch before a call's close tag in which no parameter is closed: values in it end at once.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Unclosed {
-    pub(super) from: usize,
-    pub(super) to: usize,
 }
 
 impl TagReader {
@@ -62,9 +52,9 @@ impl TagReader {
         {
             let ends = match fate {
                 Fate::Closed(to, end) => Ends { to, end, report: None, trim: false },
-                Fate::Unclosed(first_param, last_close) => {
+                Fate::Unclosed(first_param, last_close, stop) => {
                     (value.first_param, value.last_close) = (first_param, last_close);
-                    unclosed(&value, self.closes.stop)
+                    unclosed(&value, stop)
                 }
             };
             self.end_value(cx, &value, ends);
@@ -105,57 +95,37 @@ impl TagReader {
         #[cfg(test)]
         super::closes::tests::count();
         let grammar = Arc::clone(&self.grammar);
+        let seen = |value: &mut Value, end, kind| {
+            value.seen.push(Seen { at: p, end, kind });
+            value.at = end;
+        };
         if let Some(end) = self.close_param(w, p)? {
-            if value.params == 0 && value.calls == 0 && self.followed(w, end)? {
+            let followed = self.followed(w, end)?;
+            if value.params == 0 && value.calls == 0 && followed {
                 return Ok(Some(Ends { to: p, end, report: None, trim: false }));
             }
             value.params = value.params.saturating_sub(1);
             value.last_close = Some((p, end));
-            value.seen.push(Seen { at: p, end, open: false });
-            value.at = end;
-            return Ok(None);
-        }
-        if let Some(opened) = open_any(&grammar.parameter, w, p)? {
-            let dead = self.unclosed;
-            if value.calls == 0 && dead.from <= value.from && p < dead.to {
-                let first = value.first_param.unwrap_or(p);
-                return Ok(Some(Ends {
-                    to: first,
-                    end: first,
-                    report: Some(Code::MissingCloseTag),
-                    trim: true,
-                }));
-            }
+            seen(value, end, Kind::CloseParam(followed));
+        } else if let Some(opened) = open_any(&grammar.parameter, w, p)? {
             value.params += 1;
             value.first_param.get_or_insert(p);
-            value.seen.push(Seen { at: p, end: opened.end, open: true });
-            value.at = opened.end;
+            seen(value, opened.end, Kind::OpenParam);
         } else if let Some(opened) = open_any(&grammar.call, w, p)? {
             value.calls += 1;
-            value.nests = true;
-            value.at = opened.end;
+            seen(value, opened.end, Kind::OpenCall);
         } else if let Some(end) = close_any(&grammar.call, w, p)? {
+            seen(value, end, Kind::CloseCall);
             if value.calls == 0 {
-                return self.unbalanced(cx, value, p).map(Some);
+                // What was seen is kept for the values that begin in this one.
+                self.closes = Closes::new(value.from, std::mem::take(&mut value.seen));
+                return Ok(Some(unclosed(value, p)));
             }
             value.calls -= 1;
-            value.at = end;
         } else {
             value.at = p + 1;
         }
         Ok(None)
-    }
-
-    /// The call's close tag comes before the value's: what was seen is kept for the values that begin in it.
-    fn unbalanced(&mut self, cx: &Cx<'_, '_>, value: &mut Value, p: usize) -> Result<Ends, Wait> {
-        let from = value.last_close.map_or(value.from, |(start, _)| start + 1);
-        self.unclosed = Unclosed { from, to: p };
-        if !value.nests && !self.out.over(cx.opts, p) {
-            let seen = value.seen.clone();
-            let closes = Closes::new(value.from, p, seen, |end| self.followed(cx.w, end))?;
-            self.closes = closes;
-        }
-        Ok(unclosed(value, p))
     }
 
     /// Whether blanks and a tag of the block, or the end of input, follow a parameter's close tag.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Gathered;
 use super::closes::Closes;
 use super::grammar::{Grammar, Opened, close_any, open_any};
-use super::tag_value::{Unclosed, Value};
+use super::tag_value::Value;
 use crate::block::{Cx, Done, Draft, read_arguments};
 use crate::code::Code;
 use crate::json::{self, Json, Scan, Scanner};
@@ -41,7 +41,6 @@ pub(crate) struct TagReader {
     pub(super) stray: bool,
     pub(super) announced: bool,
     pub(super) state: State,
-    pub(super) unclosed: Unclosed,
     pub(super) closes: Closes,
 }
 
@@ -138,7 +137,6 @@ impl TagReader {
             stray: false,
             announced: false,
             state: State::Wrapper,
-            unclosed: Unclosed::default(),
             closes: Closes::default(),
         }
     }
