@@ -62,6 +62,40 @@ impl ChainAst {
         span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
         (chain, report)
     }
+
+    /// As [`ChainAst::repair`], and the input message that each message of the chain came from, so that
+    /// what is found in the chain later can be said of the input. Users that were merged came from the
+    /// first of them, what was inserted from the message that made it necessary.
+    ///
+    /// ```
+    /// use msg_chainast::{ChainAst, Message, RepairOptions, SeededIds};
+    ///
+    /// let users = ["one", "two"].map(Message::user);
+    /// let messages = [users.as_slice(), &[Message::assistant("three")]].concat();
+    /// let mut ids = SeededIds::new(1);
+    /// let (chain, _, origins) =
+    ///     ChainAst::repair_with_origins(messages, &RepairOptions::new(), &mut ids);
+    /// assert_eq!(chain.messages().len(), 2);
+    /// assert_eq!(origins, [0, 2]);
+    /// ```
+    pub fn repair_with_origins(
+        messages: Vec<Message>,
+        options: &RepairOptions,
+        ids: &mut dyn IdSource,
+    ) -> (Self, Vec<Diagnostic>, Vec<usize>) {
+        let (plan, found) = walk(Chain::Messages(&messages), Rules { options, warnings: true });
+        let mut report = diagnostics(found, Chain::Messages(&messages));
+        let items = match options.given_profile() {
+            Some(profile) => mend_for(messages, plan, options, profile, ids, &mut report),
+            None => {
+                let mended = mend_items(messages, plan, options, ids);
+                mended.exhausted.iter().for_each(|place| tell_exhausted(&mut report, *place));
+                mended.made
+            }
+        };
+        let origins = items.iter().map(|it| it.origin.message).collect();
+        (ChainAst::build(items), report, origins)
+    }
 }
 
 /// Mends the messages as planned, and for a profile; adds what that reports.

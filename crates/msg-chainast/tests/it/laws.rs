@@ -58,6 +58,11 @@ pub(crate) fn repair_is_valid(
         }
         Ok(parsed) => assert_eq!(chain, parsed, "a tree otherwise than that of its messages"),
     }
+    let (traced, found, origins) =
+        ChainAst::repair_with_origins(messages.to_vec(), options, &mut ids());
+    assert_eq!((&traced, &found), (&chain, &edits), "a repair that is traced is another");
+    assert_eq!(origins.len(), mended.len());
+    assert!(origins.iter().all(|it| *it < messages.len()), "from nowhere: {origins:?}");
     let left = check(&mended, profile, &CheckOptions::new().open(open));
     assert!(left.iter().all(|it| it.fix.is_none()), "left unmended: {left:?}\n{mended:#?}");
     let (again, edits) = ChainAst::repair(mended.clone(), options, &mut ids());

@@ -70,6 +70,20 @@ impl Edit {
         self.message as usize
     }
 
+    /// The edit as it is said of another list of messages: `origins` tells which of those each message
+    /// of the input came from, as where the input is a mended chain
+    /// ([`ChainAst::repair_with_origins`](msg_chainast::ChainAst::repair_with_origins)).
+    #[must_use]
+    pub fn at_origins(mut self, origins: &[usize]) -> Self {
+        let of =
+            |at: u32| origins.get(at as usize).map_or(at, |it| u32::try_from(*it).unwrap_or(at));
+        self.message = of(self.message);
+        if let EditKind::Dropped { runs, .. } = &mut self.kind {
+            runs.iter_mut().for_each(|it| *it = of(it.start)..of(it.end - 1) + 1);
+        }
+        self
+    }
+
     /// Its code, one of [`CODES`](crate::CODES).
     pub fn code(&self) -> &'static str {
         match self.kind {

@@ -23,6 +23,8 @@ pub(crate) struct Fitted {
     pub(crate) plan: Option<Plan>,
     /// What was mended first.
     pub(crate) mended: Vec<Diagnostic>,
+    /// Which message of the input each that was compacted came from, if the input was mended.
+    origins: Option<Vec<usize>>,
     /// What the input cost, if it was mended.
     input: Option<Totals>,
     pub(crate) unit: Unit,
@@ -68,15 +70,23 @@ impl Fitted {
     pub(crate) fn edits(&self, best_effort: bool) -> Vec<Diagnostic> {
         let mut edits = self.mended.clone();
         match &self.outcome {
-            Outcome::NotNeeded(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
-            Outcome::Compacted(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
+            Outcome::NotNeeded(it) => edits.extend(it.edits.iter().map(|it| self.said(it))),
+            Outcome::Compacted(it) => edits.extend(it.edits.iter().map(|it| self.said(it))),
             Outcome::CannotFit(it) => {
                 let tried = it.edits.iter().filter(|_| best_effort);
-                edits.extend(tried.map(Edit::diagnostic));
+                edits.extend(tried.map(|it| self.said(it)));
                 edits.push(it.diagnostic(self.unit));
             }
         }
         edits
+    }
+
+    /// An edit, at the message of the input.
+    fn said(&self, edit: &Edit) -> Diagnostic {
+        match &self.origins {
+            Some(origins) => edit.clone().at_origins(origins).diagnostic(),
+            None => edit.diagnostic(),
+        }
     }
 }
 
@@ -136,7 +146,7 @@ fn run(
     }
     let mut ids = SeededIds::new(SEED);
     let original = options.repair.then(|| messages.clone());
-    let (ast, mended) = tree(messages, options, &mut ids)?;
+    let Tree { ast, mended, origins } = tree(messages, options, &mut ids)?;
     let tools = options.tools();
     let sent: Vec<Message> = match options.usage {
         Some(usage) => ast.messages().take(usage.messages).cloned().collect(),
@@ -156,6 +166,7 @@ fn run(
         plan: None,
         outcome,
         mended,
+        origins,
         input,
         unit,
         limit: budget.as_ref().and_then(|it| it.usable().ok()),
@@ -192,22 +203,31 @@ fn difference(a: &[Message], b: &[Message]) -> Option<usize> {
     (same < a.len() || same < b.len()).then_some(same)
 }
 
+/// A chain, and what was mended to have one.
+struct Tree {
+    ast: ChainAst,
+    mended: Vec<Diagnostic>,
+    /// Of each message, if they were mended.
+    origins: Option<Vec<usize>>,
+}
+
 fn tree(
     messages: Vec<Message>,
     options: &FitOptions,
     ids: &mut SeededIds,
-) -> Result<(ChainAst, Vec<Diagnostic>), Box<Diagnostic>> {
+) -> Result<Tree, Box<Diagnostic>> {
     if options.repair {
         let mut repair = RepairOptions::default().open(options.open);
         if let Some(profile) = options.profile()? {
             repair = repair.profile(profile);
         }
-        let (ast, found) = ChainAst::repair(messages, &repair, ids);
-        return Ok((ast, found.into_iter().filter(|it| it.fix.is_some()).collect()));
+        let (ast, found, origins) = ChainAst::repair_with_origins(messages, &repair, ids);
+        let mended = found.into_iter().filter(|it| it.fix.is_some()).collect();
+        return Ok(Tree { ast, mended, origins: Some(origins) });
     }
     let parsed = if options.open { ChainAst::parse_open(messages) } else { ChainAst::parse(messages) };
     match parsed {
-        Ok(ast) => Ok((ast, Vec::new())),
+        Ok(ast) => Ok(Tree { ast, mended: Vec::new(), origins: None }),
         Err(error) => {
             let mut first = error.diagnostics().iter().find(|it| it.is_error()).cloned();
             let mut found = first.take().unwrap_or_else(|| *bad(error.to_string()));
