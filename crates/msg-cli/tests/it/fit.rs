@@ -148,7 +148,7 @@ fn a_plan_can_be_applied_to_a_grown_conversation_and_undone() {
 /// Turns of an application with members of its own.
 fn turns(n: usize) -> Value {
     let turn = |number: usize| {
-        let role = if number % 2 == 0 { "user" } else { "assistant" };
+        let role = if number.is_multiple_of(2) { "user" } else { "assistant" };
         let text = format!("part {number} {}", "word ".repeat(60));
         let parts = json!([{"type": "text", "id": "text_1", "text": text}]);
         json!({
