@@ -2,6 +2,7 @@
 //! Every question remembers how far it has read, so that a retry with more bytes goes on from there and a
 //! run of close tags is read once, not once a tag.
 
+use crate::dialect::Known;
 use crate::lex::{self, ARGS, NAME, OpenTag, Tag};
 use crate::window::{MORE, Wait, Wake, Win, is_blank};
 
@@ -109,6 +110,8 @@ pub(crate) struct Look {
     doctypes: Doctype,
     opener: Option<(usize, Option<Opener>)>,
     run: Run,
+    /// Where values of dialects end.
+    pub(crate) values: Known,
 }
 
 #[derive(Debug, Default)]

@@ -1,6 +1,10 @@
 //! The tags between a value of a tag dialect and the call's close tag that it ran into (XT-33). Every value that begins
 //! in that stretch, in a nested call or not, ends in it too: the index says where, so that k unclosed values cost one
-//! pass and not k. It reads nothing itself.
+//! pass and not k, in one block or in many. It reads nothing itself.
+
+use std::sync::Arc;
+
+use super::grammar::Grammar;
 
 /// A tag in a value.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +21,22 @@ pub(super) enum Kind {
     CloseParam(bool),
     OpenCall,
     CloseCall,
+}
+
+/// The latest index of each dialect.
+#[derive(Debug, Default)]
+pub(crate) struct Known(Vec<(Arc<Grammar>, Closes)>);
+
+impl Known {
+    /// What becomes of a value of this dialect that begins at `from`, if that is known.
+    pub(super) fn fate(&self, grammar: &Arc<Grammar>, from: usize) -> Option<Fate> {
+        self.0.iter().find(|(of, _)| Arc::ptr_eq(of, grammar))?.1.fate(from)
+    }
+
+    pub(super) fn keep(&mut self, grammar: &Arc<Grammar>, closes: Closes) {
+        self.0.retain(|(of, _)| !Arc::ptr_eq(of, grammar));
+        self.0.push((Arc::clone(grammar), closes));
+    }
 }
 
 /// Where values end between `from` and the last tag, which closes the call.
@@ -240,6 +260,17 @@ pub(super) mod tests {
                 assert!(parsed.calls().count() >= 1);
                 assert!(looked <= 8 * k + 8, "{looked} tags looked at for {k} of shape {n}");
             }
+        }
+    }
+
+    #[test]
+    fn values_of_many_blocks_cost_one_pass() {
+        for k in [1, 10, 1000] {
+            let unit = r#"<invoke name="f"><parameter name="a">"#.to_owned()
+                + r#"<invoke name="z"><parameter name="b">v</parameter></invoke> x"#;
+            let (parsed, looked) = read(&(unit.repeat(k) + &"</invoke>".repeat(k)));
+            assert_eq!(parsed.calls().count(), k);
+            assert!(looked <= 8 * k + 8, "{looked} tags looked at for {k} blocks");
         }
     }
 }

@@ -21,6 +21,7 @@ use crate::look::Look;
 use crate::options::Options;
 use crate::window::{Wait, Win};
 use cline::Cline;
+pub(crate) use closes::Known;
 pub use grammar::{Grammar, NameForm, TagShape};
 use json::JsonReader;
 use tags::TagReader;

@@ -48,7 +48,7 @@ impl TagReader {
         let state = std::mem::replace(&mut self.state, State::Call);
         let State::Value(mut value) = state else { return Ok(None) };
         if value.at == value.from
-            && let Some(fate) = self.closes.fate(value.from)
+            && let Some(fate) = cx.look.values.fate(&self.grammar, value.from)
         {
             let ends = match fate {
                 Fate::Closed(to, end) => Ends { to, end, report: None, trim: false },
@@ -118,7 +118,8 @@ impl TagReader {
             seen(value, end, Kind::CloseCall);
             if value.calls == 0 {
                 // What was seen is kept for the values that begin in this one.
-                self.closes = Closes::new(value.from, std::mem::take(&mut value.seen));
+                let closes = Closes::new(value.from, std::mem::take(&mut value.seen));
+                cx.look.values.keep(&grammar, closes);
                 return Ok(Some(unclosed(value, p)));
             }
             value.calls -= 1;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::Gathered;
-use super::closes::Closes;
 use super::grammar::{Grammar, Opened, close_any, open_any};
 use super::tag_value::Value;
 use crate::block::{Cx, Done, Draft, read_arguments};
@@ -41,7 +40,6 @@ pub(crate) struct TagReader {
     pub(super) stray: bool,
     pub(super) announced: bool,
     pub(super) state: State,
-    pub(super) closes: Closes,
 }
 
 /// XT-33: a wrapper or a call at `p`.
@@ -137,7 +135,6 @@ impl TagReader {
             stray: false,
             announced: false,
             state: State::Wrapper,
-            closes: Closes::default(),
         }
     }
 
