@@ -50,6 +50,9 @@ fn parse(c: &mut Criterion) {
 
 /// What a tree takes beside the list that it was made of, and what lookups by id add to it.
 fn memory(_: &mut Criterion) {
+    if !allocs::ENABLED {
+        return;
+    }
     for shape in ["mixed", "chat", "agent", "wide"] {
         let chain = shape_of(shape)(10_000);
         let (n, calls) = (chain.len() as f64, chain.iter().flat_map(Message::tool_calls).count());

@@ -1,4 +1,4 @@
-//! Counts what a piece of code allocates on its thread.
+//! Counts what a piece of code allocates on its thread, with the feature `allocs`.
 
 use std::fmt;
 
@@ -15,12 +15,11 @@ pub struct Allocs {
     pub grown: i64,
 }
 
+/// Whether allocations are counted in this build (feature `allocs`); else all counts are 0.
+pub const ENABLED: bool = cfg!(feature = "allocs");
+
 /// Runs `f` and counts its allocations, those of other threads excepted.
-///
-/// ```
-/// let (text, allocs) = benches::allocs::count(|| "x".repeat(100));
-/// assert_eq!((text.len(), allocs.count, allocs.bytes), (100, 1, 100));
-/// ```
+#[cfg(feature = "allocs")]
 pub fn count<R>(f: impl FnOnce() -> R) -> (R, Allocs) {
     let mut res = None;
     let info = allocation_counter::measure(|| res = Some(f()));
@@ -34,10 +33,19 @@ pub fn count<R>(f: impl FnOnce() -> R) -> (R, Allocs) {
     (res, res_allocs)
 }
 
+/// Runs `f`; nothing is counted in this build.
+#[cfg(not(feature = "allocs"))]
+pub fn count<R>(f: impl FnOnce() -> R) -> (R, Allocs) {
+    (f(), Allocs { count: 0, bytes: 0, peak: 0, grown: 0 })
+}
+
 /// Prints one line about `f` beside criterion's output, per `n` items of what `f` works on.
 pub fn report<R>(what: &str, n: usize, f: impl FnOnce() -> R) -> Allocs {
     let (res, allocs) = count(f);
     drop(res);
+    if !ENABLED {
+        return allocs;
+    }
     println!("{what}: {allocs}, {:.2} allocations an item", allocs.count as f64 / n.max(1) as f64);
     allocs
 }
