@@ -3,8 +3,11 @@
 
 use msg_core::{Message, Part, Role, ToolCall};
 
+/// Makes a chain of about so many messages.
+pub type Shape = fn(usize) -> Vec<Message>;
+
 /// A shape of chain, by name.
-pub const SHAPES: &[(&str, fn(usize) -> Vec<Message>)] = &[
+pub const SHAPES: &[(&str, Shape)] = &[
     ("mixed", mixed),
     ("chat", chat),
     ("agent", agent),

@@ -60,7 +60,7 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
     ("all results dropped", |c, _| c.retain(|it| !is_tool(it))),
     ("call message dropped", |c, d| drop_one(c, d, has_calls)),
     ("one call of a message dropped", |c, d| {
-        with_call_part(c, d, |parts, at| drop(parts.remove(at)))
+        with_call_part(c, d, |parts, at| drop(parts.remove(at)));
     }),
     ("user message dropped", |c, d| drop_one(c, d, is_user)),
     ("all user messages dropped", |c, _| c.retain(|it| !is_user(it))),
@@ -122,7 +122,7 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
     ("ids with other characters", |c, _| all_ids(c, |it| it.replace('_', ".") + ":0")),
     ("ids too long", |c, _| all_ids(c, |it| it.to_owned() + &"x".repeat(60))),
     ("orphan result", |c, d| {
-        insert_at(c, d, |_| true, Message::tool_result("lost", "lost content"))
+        insert_at(c, d, |_| true, Message::tool_result("lost", "lost content"));
     }),
     ("call without a name", |c, d| with_call(c, d, |it| it.name.clear())),
     ("call without a name, result named", |c, d| {
@@ -130,7 +130,7 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
         c.iter_mut().flat_map(|it| &mut it.parts).for_each(name_result);
     }),
     ("tool name with other characters", |c, d| {
-        with_call(c, d, |it| it.name = "files.read!".into())
+        with_call(c, d, |it| it.name = "files.read!".into());
     }),
     ("call without a kind", |c, d| with_call(c, d, |it| it.kind = CallKind::Unspecified)),
     ("arguments cut off", |c, d| with_call(c, d, |it| it.arguments = "{\"path\": \"sr".into())),
@@ -141,7 +141,7 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
     ("arguments no object", |c, d| with_call(c, d, |it| it.arguments = "[1]".into())),
     ("user message without text", |c, d| with(c, d, is_user, |it| it.parts.clear())),
     ("answer of white space", |c, d| {
-        with(c, d, is_assistant, |it| it.parts[0] = Part::text(" \n"))
+        with(c, d, is_assistant, |it| it.parts[0] = Part::text(" \n"));
     }),
     ("results in one tool message", merge_tools),
     ("result in a user message", |c, d| with(c, d, is_tool, |it| it.role = Role::User)),
@@ -155,7 +155,7 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
         with(c, d, has_calls, |it| {
             let summary = ToolCall::new("summary", "execute_task_and_return_summary", "{}");
             it.parts.insert(0, Part::ToolCall(summary));
-        })
+        });
     }),
     ("parallel calls in messages of their own", calls_apart),
     ("two neighbours swapped", |c, d| {
