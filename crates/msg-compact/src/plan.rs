@@ -4,6 +4,7 @@
 
 mod fingerprint;
 mod make;
+mod stored;
 mod turns;
 
 use msg_core::Message;
@@ -18,7 +19,7 @@ pub(crate) use make::plan_of;
 ///
 /// The serde form is stable and holds what was removed, unless [`Plan::without_removed`] dropped it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "stored::StoredPlan")]
 pub struct Plan {
     /// In the order of the history, none touching another.
     edits: Vec<PlanEdit>,
@@ -29,8 +30,8 @@ pub struct Plan {
 }
 
 /// One replacement of neighbouring messages.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "stored::Stored")]
 struct PlanEdit {
     /// Index of the first message that is replaced.
     start: usize,
@@ -39,7 +40,6 @@ struct PlanEdit {
     /// What takes their place.
     insert: Vec<Message>,
     /// What was there; absent when it was dropped from the plan.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     removed: Option<Vec<Message>>,
 }
 

@@ -191,6 +191,11 @@ impl Extra {
         (of == origin).then_some(layout)
     }
 
+    /// The layout that is there, and the format that left it.
+    pub(crate) fn any_layout(&self) -> Option<(&Origin, &[u8])> {
+        self.0.as_ref()?.layout.as_ref().map(|(origin, layout)| (origin, &**layout))
+    }
+
     /// Leaves a layout for the writer of the same format; one of another format is replaced.
     pub fn set_layout(&mut self, origin: Origin, layout: impl Into<Box<[u8]>>) {
         self.0.get_or_insert_default().layout = Some((origin, layout.into()));

@@ -1,7 +1,7 @@
 //! The layout that a reader leaves for the writer of the same form: the order of members, and one
 //! flag (MS-6). Canonical documents leave none.
 //!
-//! The bytes are private to a form and are never stored: a later version may change them.
+//! The bytes are private to a form; when their meaning changes, the version of [`crate::Layouts`] does.
 
 use crate::{Extra, Origin};
 

@@ -62,6 +62,7 @@ pub mod turns {
 }
 
 mod layout;
+mod layouts;
 mod losses;
 mod raw_serde;
 mod reading;
@@ -82,6 +83,7 @@ pub use extra::{Extra, Origin};
 pub use finish::FinishReason;
 pub use ids::{CountingIds, IdSource, SeededIds};
 pub use input::{DEFAULT_MAX_CHARS, InputError, InputRules, validate_message};
+pub use layouts::Layouts;
 pub use lower::{
     ArgumentSpelling, EmptyOutput, FailedTools, InvalidArguments, LowerCache, LowerOptions,
     Lowered, Profile, ReasoningPolicy, SystemRole, lower,

@@ -145,6 +145,36 @@ fn a_plan_can_be_applied_to_a_grown_conversation_and_undone() {
     assert!(stderr(&other).contains("compact::plan-mismatch"), "{}", stderr(&other));
 }
 
+/// What a reader keeps beside the messages (MS-6): the order of members, members without information,
+/// contents as lists, extra members.
+const AS_IT_CAME: &str = concat!(
+    r#"[{"content":[{"text":"Look it up.","type":"text"}],"role":"user","x":1},"#,
+    r#"{"content":null,"tool_calls":[{"function":{"arguments":"{}","name":"look"},"type":"function","#,
+    r#""id":"c"}],"role":"assistant"},{"tool_call_id":"c","role":"tool","content":[{"text":"found","#,
+    r#""type":"text"}]},{"role":"assistant","refusal":null,"content":"Here it is."},"#,
+    r#"{"role":"user","content":"Thanks."},{"content":"Glad to help.","role":"assistant"}]"#,
+);
+
+#[test]
+fn a_stored_plan_gives_the_same_text_when_it_is_applied_and_back_when_it_is_undone() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.json");
+    let plan = plan.to_str().unwrap();
+    // One leaves messages out, the other changes one.
+    let window: &[&str] =
+        &["--unit", "bytes", "--budget", "40", "--preset", "window", "--pin", "tool:no"];
+    let clear = r#"[{"policy":"clear-tool-uses","keep":0,"placeholder":"-"}]"#;
+    for options in [window, &["--unit", "bytes", "--policies", clear]] {
+        let args = [&["fit", "-q", "-", "--plan", plan], options].concat();
+        let shorter = msg(&args, AS_IT_CAME.as_bytes());
+        assert!(shorter.stdout.len() < AS_IT_CAME.len(), "{}", stderr(&shorter));
+        let applied = msg(&["fit", "-", "--apply", plan], AS_IT_CAME.as_bytes());
+        assert_eq!(stdout(&applied), stdout(&shorter));
+        let undone = msg(&["fit", "-", "--undo", plan], &shorter.stdout);
+        assert_eq!(stdout(&undone).trim_end(), AS_IT_CAME);
+    }
+}
+
 /// Turns of an application with members of its own.
 fn turns(n: usize) -> Value {
     let turn = |number: usize| {

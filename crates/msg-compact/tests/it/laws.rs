@@ -8,7 +8,7 @@ use msg_compact::{
     Budget, CODES, Compaction, Compactor, Edit, Outcome, Pin, Pipeline, Plan, Step, SummaryError,
     SummaryRequest, Tally, TokenCounter, Totals, Unit, compact_with,
 };
-use msg_core::{Message, Part, Role};
+use msg_core::{Layouts, Message, Part, Role};
 
 /// How a chain is compacted.
 #[derive(Clone, Copy)]
@@ -209,6 +209,8 @@ fn plan_is_lawful(plan: &Plan, input: &[Message], output: &[Message]) {
     let json = serde_json::to_string(plan).expect("a plan is JSON");
     let read: Plan = serde_json::from_str(&json).expect("what was written reads");
     assert_eq!(read, *plan);
+    let undone = read.undo(output.to_vec()).expect("what was stored can be undone");
+    assert_eq!(Layouts::of(&undone), Layouts::of(input), "it goes out otherwise than it came in");
     let thin = read.without_removed();
     assert_eq!(thin.apply(input.to_vec()).expect("it applies"), output);
 }
