@@ -1,9 +1,11 @@
-//! `fit` and `stats` over case files: an input and options a line, and what comes of it.
+//! `fit` and `stats` over the case files of `test_data/compact`: an input and options a line, and what
+//! comes of it.
 //!
-//! Ids of summaries are free, so they are named by their place; of `edits` the codes count, and of totals
-//! and records the members that a case names.
+//! Ids of summaries are free, so they are named by their place; of totals and records the members count
+//! that a case names. Of `edits` the `compact::` codes count, in any order; where a case names them as
+//! `[code, message]`, all codes with their places, in order.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{msg, stderr};
 
@@ -20,6 +22,11 @@ const SUMMARY_TOOL: &str = "execute_task_and_return_summary";
 #[test]
 fn fit_answers_as_the_cases_say() {
     run("fit", include_str!("../../test_data/compact/fit.jsonl"));
+}
+
+#[test]
+fn fit_names_places_as_the_cases_say() {
+    run("fit", include_str!("../../test_data/compact/fit_places.jsonl"));
 }
 
 #[test]
@@ -59,6 +66,7 @@ fn comparable(case: &Case, member: &str, expected: &Value, found: &Value) -> (Va
             let expected = if expected == "same" { &case.input["messages"] } else { expected };
             (normal(expected), normal(found))
         }
+        "edits" if expected[0].is_array() => (expected.clone(), places(found)),
         "edits" => (sorted(expected.clone()), sorted(codes(found))),
         "before" | "after" | "cannot_fit" => (expected.clone(), only(expected, found)),
         "records" => {
@@ -79,6 +87,15 @@ fn only(members: &Value, value: &Value) -> Value {
 fn codes(edits: &Value) -> Value {
     let codes = edits.as_array().into_iter().flatten().map(|it| it["code"].clone());
     codes.filter(|it| it.as_str().is_some_and(|it| it.starts_with("compact::"))).collect()
+}
+
+fn places(edits: &Value) -> Value {
+    edits
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|it| json!([it["code"], it["at"]["message"]]))
+        .collect()
 }
 
 fn sorted(mut list: Value) -> Value {

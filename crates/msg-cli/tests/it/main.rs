@@ -1,7 +1,7 @@
 //! The tests of the program: each runs the built `msg` the way a shell does.
 //!
 //! What a command prints is data, in `test_data/commands` (see `commands`) and, of compaction, in
-//! `test_data/fit.jsonl` (see `fit_cases`); files, pipes and long runs are functions here; `across`
+//! `test_data/compact` (see `compact`); files, pipes and long runs are functions here; `across`
 //! holds laws between the crates, for whatever conversation is given.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
@@ -13,7 +13,6 @@ mod compact;
 mod example;
 mod files;
 mod fit;
-mod fit_cases;
 mod lines;
 mod message_files;
 mod server;
