@@ -46,7 +46,7 @@ const DEFAULT_MAX_PROMPT: u64 = 100_000;
 ///     match compactor.next() {
 ///         Step::Summarize(requests) => {
 ///             for request in requests {
-///                 // Ask a model with `request.prompt()`, here or on another thread.
+///                 // Ask a model with `request.prompt()?`, here or on another thread.
 ///                 compactor.answer(request.id(), Ok("They talked.".into()))?;
 ///             }
 ///         }

@@ -57,6 +57,22 @@ impl SummaryError {
     }
 }
 
+/// Why a request has no prompt (CP-25).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the shortest prompt costs {needed}, the limit of a prompt is {limit}")]
+pub struct PromptTooLong {
+    /// What the shortest prompt costs, in the budget's unit.
+    pub needed: u64,
+    /// What a prompt may cost.
+    pub limit: u64,
+}
+
+impl From<PromptTooLong> for SummaryError {
+    fn from(refused: PromptTooLong) -> Self {
+        SummaryError::new(refused.to_string())
+    }
+}
+
 /// Why an answer was not taken (CP-20).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerError {

@@ -37,7 +37,7 @@ pub use codes::CODES;
 pub use compactor::{Compactor, Refused, Step, compact_with};
 pub use count::{ErrorBar, TokenCounter};
 pub use digest::digest;
-pub use error::{AnswerError, Error, PlanError, SummaryError};
+pub use error::{AnswerError, Error, PlanError, PromptTooLong, SummaryError};
 pub use outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Totals, Unchanged};
 pub use pipeline::{OnFailure, Pin, Pipeline, When};
 pub use plan::Plan;

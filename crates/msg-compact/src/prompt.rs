@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use msg_core::Message;
 
 use crate::{
+    error::PromptTooLong,
     request::{SummaryRequest, source_text, write_part},
     text::{MIN_CAP, truncate_output},
 };
@@ -30,8 +31,19 @@ impl SummaryRequest {
     /// The parts stand in elements whose names carry a suffix that occurs nowhere in the texts, so
     /// that no content can close them. Results over 8 KiB are shown by their head and tail. Where the
     /// two messages would cost more than the pipeline's `max_prompt`, results are shorter, then the
-    /// messages as a whole, then the tasks. What is fixed in a prompt, some 250 tokens, stays.
-    pub fn prompt(&self) -> Vec<Message> {
+    /// messages as a whole, then the tasks.
+    ///
+    /// # Errors
+    /// The limit is too small even for what is fixed in a prompt, some 250 tokens, and 64 bytes of each
+    /// of the two texts. The request can still be answered without a model, or with this error.
+    pub fn prompt(&self) -> Result<Vec<Message>, PromptTooLong> {
+        match self.prompt_too_long {
+            Some(refused) => Err(refused),
+            None => Ok(self.prompt_in_room()),
+        }
+    }
+
+    fn prompt_in_room(&self) -> Vec<Message> {
         let (context, messages) = self.texts();
         let suffix = unused_suffix(&[&context, &messages]);
         vec![
@@ -42,7 +54,7 @@ impl SummaryRequest {
 
     /// Leaves the texts of the prompt so much room that it costs at most `limit`. `count` tells what the
     /// two messages cost; where it is clear without counting that they are within the limit, it is not
-    /// asked.
+    /// asked. Where no room is small enough, the prompt is refused.
     pub(crate) fn keep_within(&mut self, limit: u64, count: impl Fn(&[Message]) -> u64) {
         let frame =
             [Message::system(self.instructions("-1")), Message::user(elements("-1", "", ""))];
@@ -52,10 +64,14 @@ impl SummaryRequest {
             return;
         }
         let fixed = count(&frame);
-        for _ in 0..MAX_TRIES {
-            let prompt = self.prompt();
+        for tries_left in (0..=MAX_TRIES).rev() {
+            let prompt = self.prompt_in_room();
             let cost = count(&prompt);
             if cost <= limit {
+                return;
+            }
+            if self.prompt_room <= MIN_ROOM {
+                self.prompt_too_long = Some(PromptTooLong { needed: cost, limit });
                 return;
             }
             let size: usize = prompt.iter().map(Message::size).sum();
@@ -63,12 +79,9 @@ impl SummaryRequest {
             // As much shorter as it costs too much, and a little more: texts are not equally dense.
             let (wanted, had) = (limit.saturating_sub(fixed), cost.saturating_sub(fixed).max(1));
             let room = u128::from(length) * u128::from(wanted) * 15 / (u128::from(had) * 16);
-            self.prompt_room = usize::try_from(room).unwrap_or(usize::MAX).min(self.prompt_room);
-            if self.prompt_room <= MIN_ROOM {
-                break;
-            }
+            let room = if tries_left > 1 { usize::try_from(room).unwrap_or(usize::MAX) } else { 0 };
+            self.prompt_room = room.clamp(MIN_ROOM, self.prompt_room);
         }
-        self.prompt_room = MIN_ROOM;
     }
 
     /// More bytes than the texts of the prompt have.

@@ -6,7 +6,10 @@ use std::ops::Range;
 
 use msg_core::{Message, Part};
 
-use crate::text::{fnv1a, truncate_output};
+use crate::{
+    error::PromptTooLong,
+    text::{fnv1a, truncate_output},
+};
 
 /// The number of a request within its compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -32,6 +35,8 @@ pub struct SummaryRequest {
     pub(crate) max: u64,
     /// Bytes that the texts of its prompt may have (CP-25).
     pub(crate) prompt_room: usize,
+    /// Why there is no prompt.
+    pub(crate) prompt_too_long: Option<PromptTooLong>,
 }
 
 impl SummaryRequest {

@@ -247,14 +247,17 @@ fn answer_line(
 
 /// A request as people and programs can read it.
 fn request_line(request: &msg_compact::SummaryRequest) -> Vec<u8> {
-    let prompt: Vec<String> = request.prompt().iter().map(|it| it.text().into_owned()).collect();
-    let mut line = to_json(&serde_json::json!({
+    let mut line = serde_json::json!({
         "policy": request.policy(),
         "replaces": {"start": request.replaces().start, "end": request.replaces().end},
         "target": request.target(),
         "max": request.max(),
-        "prompt": prompt,
-    }));
+    });
+    match request.prompt() {
+        Ok(prompt) => line["prompt"] = prompt.iter().map(|it| it.text()).collect(),
+        Err(refused) => line["error"] = refused.to_string().into(),
+    }
+    let mut line = to_json(&line);
     line.push(b'\n');
     line
 }

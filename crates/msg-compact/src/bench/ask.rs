@@ -266,6 +266,7 @@ impl Workbench<'_> {
             target: share(cost, 20).max(MIN_TARGET),
             max: cost - self.unit.of(asked.empty) - 1,
             prompt_room: usize::MAX,
+            prompt_too_long: None,
         };
         request.keep_within(self.max_prompt, |it| self.prompt_cost(it));
         let replaced = asked.replaced;

@@ -110,7 +110,7 @@ fn a_prompt_cannot_be_closed_by_its_content_and_keeps_its_limit() {
     let mut ids = SeededIds::new(1);
     let mut compactor = Compactor::plan(&ast, &tally, None, &pipeline, &mut ids).unwrap();
     let Step::Summarize(requests) = compactor.next() else { panic!("it asks") };
-    let prompt = requests[0].prompt();
+    let prompt = requests[0].prompt().unwrap();
     assert_eq!(prompt.len(), 2);
     let text = prompt[1].text().into_owned();
     assert_eq!(text.matches("</messages-2>").count(), 1, "{text}");
@@ -133,8 +133,9 @@ fn no_prompt_is_over_its_limit() {
     messages[2] = Message::assistant(long);
     messages.remove(3);
     for messages in [in_result, in_user, messages] {
+        let limits = [5, 100, 250, 300, 350, 400, 1000, 100_000].map(|it| (it, false));
         for (limit, bytes) in
-            [(400, false), (1000, false), (100_000, false), (2000, true), (30_000, true)]
+            limits.into_iter().chain([(9, true), (900, true), (2000, true), (30_000, true)])
         {
             let (ast, tally) = tree(&messages);
             let mut pipeline =
@@ -146,7 +147,15 @@ fn no_prompt_is_over_its_limit() {
             let mut compactor = Compactor::plan(&ast, &tally, None, &pipeline, &mut ids).unwrap();
             let Step::Summarize(requests) = compactor.next() else { panic!("it asks") };
             for request in requests {
-                let prompt = request.prompt();
+                let prompt = match request.prompt() {
+                    Ok(prompt) => prompt,
+                    Err(refused) => {
+                        // What is fixed, and 64 bytes of each of the two texts.
+                        assert!(refused.limit == limit && refused.needed > limit, "{refused}");
+                        assert!(limit < if bytes { 1500 } else { 400 }, "{refused}");
+                        continue;
+                    }
+                };
                 let tokens = 3 + prompt.iter().map(|it| tally.counter().message(it)).sum::<u64>();
                 let size = prompt.iter().map(|it| it.size() as u64).sum();
                 let cost = if bytes { size } else { tokens };
@@ -167,7 +176,7 @@ fn a_tag_with_a_blank_closes_no_element_of_a_prompt() {
     let mut ids = SeededIds::new(1);
     let mut compactor = Compactor::plan(&ast, &tally, None, &pipeline, &mut ids).unwrap();
     let Step::Summarize(requests) = compactor.next() else { panic!("it asks") };
-    let text = requests[0].prompt()[1].text().into_owned();
+    let text = requests[0].prompt().unwrap()[1].text().into_owned();
     assert!(text.ends_with("</messages-1>"), "{text}");
     assert_eq!(text.matches("-1").count(), 6);
 }

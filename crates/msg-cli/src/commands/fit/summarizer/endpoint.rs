@@ -57,7 +57,7 @@ impl Endpoint {
 
     fn ask(&self, request: &SummaryRequest) -> Result<String, SummaryError> {
         let mut body = Vec::new();
-        let prompt = ChatRequest::new(&self.model, request.prompt());
+        let prompt = ChatRequest::new(&self.model, request.prompt()?);
         prompt.write(&mut body, &mut Report::default());
         let mut reply = self.endpoint.post(&body).map_err(SummaryError::new)?;
         let body = reply.body_mut().with_config().limit(MAX_REPLY).read_to_vec();
