@@ -63,6 +63,7 @@ pub use profile::{
     FieldError, IdScope, LastMessage, MessageNames, Profile, ReasoningKept, ReasoningRequired,
     ResultNames, SystemPlace, UserMessage,
 };
+pub use repair::MessageOrigin;
 pub use tree::{
     BodyPair, BodyPairKind, CallRef, ChainAst, Header, Messages, PairError, Section, ToolCallsInfo,
     TreeView,

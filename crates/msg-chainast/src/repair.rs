@@ -6,11 +6,20 @@ use msg_core::{Diagnostic, IdSource, Message, SeededIds};
 use crate::{
     ChainAst,
     conform::{conform, position},
-    mend::{Item, mend, mend_items},
+    mend::{Item, Origin, mend, mend_items},
     options::RepairOptions,
     profile::Profile,
     walk::{Chain, Plan, Rules, diagnostics, walk},
 };
+
+/// Where a message of a repaired chain came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MessageOrigin {
+    /// Index of the input message; for an inserted one, of the message that made it necessary.
+    pub message: usize,
+    /// Whether the repair inserted it, so that it is no message of the input.
+    pub inserted: bool,
+}
 
 impl ChainAst {
     /// A valid chain of any list of messages (CA-24). It never fails, and mends again nothing that it
@@ -65,7 +74,7 @@ impl ChainAst {
 
     /// As [`ChainAst::repair`], and the input message that each message of the chain came from, so that
     /// what is found in the chain later can be said of the input. Users that were merged came from the
-    /// first of them, what was inserted from the message that made it necessary.
+    /// first of them, what was inserted is said to be so.
     ///
     /// ```
     /// use msg_chainast::{ChainAst, Message, RepairOptions, SeededIds};
@@ -76,13 +85,14 @@ impl ChainAst {
     /// let (chain, _, origins) =
     ///     ChainAst::repair_with_origins(messages, &RepairOptions::new(), &mut ids);
     /// assert_eq!(chain.messages().len(), 2);
-    /// assert_eq!(origins, [0, 2]);
+    /// assert_eq!(origins.iter().map(|it| it.message).collect::<Vec<_>>(), [0, 2]);
+    /// assert!(origins.iter().all(|it| !it.inserted));
     /// ```
     pub fn repair_with_origins(
         messages: Vec<Message>,
         options: &RepairOptions,
         ids: &mut dyn IdSource,
-    ) -> (Self, Vec<Diagnostic>, Vec<usize>) {
+    ) -> (Self, Vec<Diagnostic>, Vec<MessageOrigin>) {
         let (plan, found) = walk(Chain::Messages(&messages), Rules { options, warnings: true });
         let mut report = diagnostics(found, Chain::Messages(&messages));
         let items = match options.given_profile() {
@@ -93,7 +103,11 @@ impl ChainAst {
                 mended.made
             }
         };
-        let origins = items.iter().map(|it| it.origin.message).collect();
+        let origin = |it: &Item| {
+            let Origin { message, inserted, .. } = it.origin;
+            MessageOrigin { message, inserted }
+        };
+        let origins = items.iter().map(origin).collect();
         (ChainAst::build(items), report, origins)
     }
 }

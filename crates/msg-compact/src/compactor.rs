@@ -1,7 +1,7 @@
 //! The state machine (CP-20): runs the stages, hands out what has to be summarised, takes the
 //! answers in any order, and says in the end what came of it. It does no I/O and waits for nobody.
 
-use msg_chainast::ChainAst;
+use msg_chainast::{ChainAst, MessageOrigin};
 use msg_core::{Diagnostic, IdSource};
 
 use crate::{
@@ -157,6 +157,7 @@ impl<'a> Compactor<'a> {
             accepted: 0,
             n_changes: 0,
             policy: "",
+            origins: None,
         };
         let caps = budget
             .and_then(caps_stage)
@@ -186,6 +187,14 @@ impl<'a> Compactor<'a> {
         self
     }
 
+    /// The tree is a repaired one ([`ChainAst::repair_with_origins`]): edits, records and requests name
+    /// messages of the list that it came from. A record names none that the repair inserted.
+    #[must_use]
+    pub fn repaired(mut self, origins: &'a [MessageOrigin]) -> Self {
+        self.bench.origins = Some(origins);
+        self
+    }
+
     /// The requests that were refused so far, those of [`Compactor::skip`] included.
     pub fn refused(&self) -> Vec<Refused> {
         self.bench.refused.iter().map(|it| Refused(*it)).collect()
@@ -196,7 +205,7 @@ impl<'a> Compactor<'a> {
     #[expect(clippy::should_implement_trait, reason = "it never ends, so it is no iterator")]
     pub fn next(&mut self) -> Step {
         loop {
-            let open: Vec<SummaryRequest> = self.open().cloned().collect();
+            let open: Vec<SummaryRequest> = self.open().map(|it| self.told(it)).collect();
             if !open.is_empty() {
                 return Step::Summarize(open);
             }
@@ -233,6 +242,17 @@ impl<'a> Compactor<'a> {
 
     fn open(&self) -> impl Iterator<Item = &SummaryRequest> {
         self.bench.asks.iter().filter(|it| it.answer.is_none()).map(|it| &it.request)
+    }
+
+    /// A request as it is handed out: what it replaces are messages of the input.
+    fn told(&self, request: &SummaryRequest) -> SummaryRequest {
+        let mut told = request.clone();
+        let replaced = self.bench.origins.and_then(|it| it.get(request.replaces.clone()));
+        if let Some(replaced) = replaced {
+            let messages = || replaced.iter().map(|it| it.message);
+            told.replaces = messages().min().unwrap_or(0)..messages().max().map_or(0, |it| it + 1);
+        }
+        told
     }
 
     fn n_stages(&self) -> usize {
@@ -399,6 +419,9 @@ impl<'a> Compactor<'a> {
     /// made.
     fn edits(&self) -> Vec<Edit> {
         let mut edits = self.bench.edits.clone();
+        if let Some(origins) = self.bench.origins {
+            edits = edits.into_iter().map(|it| it.at_origins(origins)).collect();
+        }
         edits.sort_by_key(Edit::message);
         edits
     }

@@ -82,9 +82,9 @@ impl Before {
         number: usize,
     ) -> CompactionRecord {
         let left = present(bench);
-        let id = |it: &u32| message_id(bench.inputs[*it as usize], *it);
+        let id = |it: u32| message_id(bench, it);
         let (kept, gone): (Vec<_>, Vec<_>) =
-            self.present.iter().partition(|it| left.binary_search(it).is_ok());
+            self.present.iter().copied().partition(|it| left.binary_search(it).is_ok());
         let summary = newest_summary(bench, &self);
         let unit = match bench.unit {
             Unit::Tokens => "tokens",
@@ -99,8 +99,8 @@ impl Before {
             result_token_count: bench.total(),
             original_message_count: self.messages,
             result_message_count: bench.items().count(),
-            compacted_message_ids: gone.into_iter().map(id).collect(),
-            preserved_message_ids: kept.into_iter().map(id).collect(),
+            compacted_message_ids: gone.into_iter().filter_map(id).collect(),
+            preserved_message_ids: kept.into_iter().filter_map(id).collect(),
             summary_message_id: summary.as_ref().map(|it| it.0.clone()).unwrap_or_default(),
             summary_text: summary.map(|it| it.1).unwrap_or_else(|| self.reduction(bench)),
             config_snapshot: config,
@@ -158,8 +158,14 @@ fn newest_summary(bench: &Workbench<'_>, before: &Before) -> Option<(String, Str
     found
 }
 
-/// A message's own id, else `m` and its index.
-pub(crate) fn message_id(message: &Message, index: u32) -> String {
+/// A message's own id, else `m` and its index in the input; none for one that a repair inserted.
+fn message_id(bench: &Workbench<'_>, index: u32) -> Option<String> {
+    let message: &Message = bench.inputs[index as usize];
     let own = message.extra.get(&Origin::OpenAi, "id").and_then(|it| it.parse::<String>().ok());
-    own.unwrap_or_else(|| format!("m{index}"))
+    let index = match bench.origins.and_then(|it| it.get(index as usize)) {
+        Some(origin) if origin.inserted => return None,
+        Some(origin) => origin.message,
+        None => index as usize,
+    };
+    Some(own.unwrap_or_else(|| format!("m{index}")))
 }

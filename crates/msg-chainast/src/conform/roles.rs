@@ -54,7 +54,8 @@ impl Conform<'_> {
     pub(super) fn insert_first_user(&mut self) {
         let begin = self.after_system();
         let at = self.items.get(begin).map_or(0, |it| it.origin.message);
-        self.items.insert(begin, Item::whole(Message::user(FIRST_USER_CONTENT), at));
+        let first = Item::whole(Message::user(FIRST_USER_CONTENT), at);
+        self.items.insert(begin, first.inserted());
     }
 
     fn after_system(&self) -> usize {
@@ -103,7 +104,8 @@ impl Conform<'_> {
                 );
                 let at = item.origin.message;
                 self.report.push(breach.diagnostic().at_message(at));
-                bridged.push(Item::whole(Message::assistant(BRIDGE_CONTENT), at));
+                let bridge = Item::whole(Message::assistant(BRIDGE_CONTENT), at);
+                bridged.push(bridge.inserted());
             }
             after_tool = item.message.role == Role::Tool;
             bridged.push(item);

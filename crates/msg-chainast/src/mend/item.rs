@@ -16,6 +16,7 @@ pub(crate) struct Item {
 pub(crate) struct Origin {
     /// The input message; for an inserted one, the message that made it necessary.
     pub(crate) message: usize,
+    pub(crate) inserted: bool,
     parts: Places,
 }
 
@@ -33,20 +34,27 @@ enum Places {
 }
 
 impl Item {
-    /// A message of the input, as it came, or one that was inserted for a message of the input.
+    /// A message of the input, as it came.
     pub(crate) fn whole(message: Message, at: usize) -> Self {
-        Item { message, origin: Origin { message: at, parts: Places::Own } }
+        Item { message, origin: Origin { message: at, inserted: false, parts: Places::Own } }
+    }
+
+    /// The same message as one that was inserted, for a message of the input.
+    pub(crate) fn inserted(mut self) -> Self {
+        self.origin.inserted = true;
+        self
     }
 
     /// As [`Item::whole`], for a message whose parts nobody will ask about.
     pub(crate) fn untold(message: Message, at: usize) -> Self {
-        Item { message, origin: Origin { message: at, parts: Places::Untold } }
+        Item { message, origin: Origin { message: at, inserted: false, parts: Places::Untold } }
     }
 
     /// A new message with one part that came from somewhere.
     pub(crate) fn of_part(mut message: Message, part: Part, place: (usize, usize)) -> Self {
         message.parts = vec![part];
-        Item { message, origin: Origin { message: place.0, parts: Places::One(place) } }
+        let parts = Places::One(place);
+        Item { message, origin: Origin { message: place.0, inserted: false, parts } }
     }
 
     /// Where a part came from.

@@ -11,7 +11,7 @@ mod results;
 use hashbrown::HashMap;
 use msg_core::{IdSource, Message, Part, Role, ToolResult};
 
-pub(crate) use item::Item;
+pub(crate) use item::{Item, Origin};
 use pair::Written;
 
 use crate::{
@@ -118,7 +118,7 @@ impl<'a> Mender<'a> {
             let at = self.plan.units.first().map_or(0, |it| it.message as usize);
             let text = self.options.first_user_text();
             let first = self.item(Message::user(text), at);
-            self.items.push(first);
+            self.items.push(first.inserted());
         }
         let (mut merges, mut own, mut made) = (0, 0, 0);
         self.own_pairs(0, &mut own);
@@ -192,7 +192,7 @@ impl<'a> Mender<'a> {
         item
     }
 
-    /// A message that came from this one of the input, or was inserted for it.
+    /// A message that came from this one of the input.
     fn item(&self, message: Message, at: usize) -> Item {
         match self.tree {
             None => Item::whole(message, at),

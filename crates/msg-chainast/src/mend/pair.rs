@@ -48,7 +48,7 @@ impl Mender<'_> {
         let call = self.call_for(slot);
         let id = call.id.clone();
         let message = Message::new(Role::Assistant);
-        self.items.push(Item::of_part(message, Part::ToolCall(call), place));
+        self.items.push(Item::of_part(message, Part::ToolCall(call), place).inserted());
         self.plan.slots[slot as usize].natural = false;
         self.result(slot, &id);
     }
@@ -122,7 +122,7 @@ impl Mender<'_> {
         let mut result = ToolResult::new(call.id.as_str(), self.options.placeholder_content());
         result.name = Some(call.name.clone());
         let message = Message::new(Role::Tool);
-        self.items.push(Item::of_part(message, Part::ToolResult(result), place));
+        self.items.push(Item::of_part(message, Part::ToolResult(result), place).inserted());
     }
 
     /// Takes removed calls, and results that were moved, out of the assistant message.

@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use msg_chainast::{
-    ChainAst, CheckOptions, IdPattern, Message, Part, Profile, RepairOptions, SeededIds, check,
+    ChainAst, CheckOptions, IdPattern, Message, MessageOrigin, Part, Profile, RepairOptions,
+    SeededIds, check,
 };
 use msg_core::{Diagnostic, Role};
 
@@ -62,7 +63,11 @@ pub(crate) fn repair_is_valid(
         ChainAst::repair_with_origins(messages.to_vec(), options, &mut ids());
     assert_eq!((&traced, &found), (&chain, &edits), "a repair that is traced is another");
     assert_eq!(origins.len(), mended.len());
-    assert!(origins.iter().all(|it| *it < messages.len()), "from nowhere: {origins:?}");
+    assert!(origins.iter().all(|it| it.message < messages.len()), "from nowhere: {origins:?}");
+    if edits.iter().all(|it| it.fix.is_none()) {
+        let own = |(at, it): (usize, &MessageOrigin)| it.message == at && !it.inserted;
+        assert!(origins.iter().enumerate().all(own), "from elsewhere: {origins:?}");
+    }
     let left = check(&mended, profile, &CheckOptions::new().open(open));
     assert!(left.iter().all(|it| it.fix.is_none()), "left unmended: {left:?}\n{mended:#?}");
     let (again, edits) = ChainAst::repair(mended.clone(), options, &mut ids());

@@ -175,6 +175,23 @@ fn a_stored_plan_gives_the_same_text_when_it_is_applied_and_back_when_it_is_undo
     }
 }
 
+#[test]
+fn a_plan_of_a_mended_conversation_is_one_of_the_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.json");
+    let plan = plan.to_str().unwrap();
+    let mut messages: Vec<Value> = serde_json::from_slice(&talk(6)).unwrap();
+    messages.insert(3, json!({"role": "tool", "tool_call_id": "zz", "content": "nobody asked"}));
+    messages.insert(6, json!({"role": "user", "content": "twice"}));
+    let input = serde_json::to_vec(&messages).unwrap();
+    let shorter = msg(&["fit", "-", "--repair", "--budget", "400", "--plan", plan], &input);
+    assert_eq!(shorter.status.code(), Some(0), "{}", stderr(&shorter));
+    let applied = msg(&["fit", "-", "--apply", plan], &input);
+    assert_eq!(stdout(&applied), stdout(&shorter), "{}", stderr(&applied));
+    let undone = msg(&["fit", "-", "--undo", plan], &shorter.stdout);
+    assert_eq!(serde_json::from_slice::<Vec<Value>>(&undone.stdout).unwrap(), messages);
+}
+
 /// Turns of an application with members of its own.
 fn turns(n: usize) -> Value {
     let turn = |number: usize| {

@@ -22,7 +22,7 @@ use std::{
     collections::{BTreeSet, HashSet},
 };
 
-use msg_chainast::BodyPairKind;
+use msg_chainast::{BodyPairKind, MessageOrigin};
 use msg_core::{IdSource, Message};
 
 pub use ask::Merge;
@@ -88,6 +88,8 @@ pub struct Workbench<'a> {
     pub(crate) n_changes: usize,
     /// The policy whose step it is.
     pub(crate) policy: &'static str,
+    /// Where the messages of a repaired chain came from.
+    pub(crate) origins: Option<&'a [MessageOrigin]>,
 }
 
 /// The numbers of a budget, in its unit.

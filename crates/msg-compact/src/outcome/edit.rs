@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, fmt, ops::Range, sync::Arc};
 
+use msg_chainast::MessageOrigin;
 use msg_core::{Code, Diagnostic};
 
 use crate::codes;
@@ -70,13 +71,12 @@ impl Edit {
         self.message as usize
     }
 
-    /// The edit as it is said of another list of messages: `origins` tells which of those each message
-    /// of the input came from, as where the input is a mended chain
-    /// ([`ChainAst::repair_with_origins`](msg_chainast::ChainAst::repair_with_origins)).
-    #[must_use]
-    pub fn at_origins(mut self, origins: &[usize]) -> Self {
-        let of =
-            |at: u32| origins.get(at as usize).map_or(at, |it| u32::try_from(*it).unwrap_or(at));
+    /// The edit as it is said of the list that a repaired chain came from.
+    pub(crate) fn at_origins(mut self, origins: &[MessageOrigin]) -> Self {
+        let of = |at: u32| {
+            let origin = origins.get(at as usize).map(|it| it.message);
+            origin.and_then(|it| u32::try_from(it).ok()).unwrap_or(at)
+        };
         self.message = of(self.message);
         if let EditKind::Dropped { runs, .. } = &mut self.kind {
             runs.iter_mut().for_each(|it| *it = of(it.start)..of(it.end - 1) + 1);

@@ -1,5 +1,7 @@
 //! From the places of a compaction to a plan: the runs in which output and input differ.
 
+use std::collections::HashMap;
+
 use msg_core::Message;
 
 use super::{Fingerprints, Plan, PlanEdit, fingerprint};
@@ -23,6 +25,52 @@ pub(crate) fn plan_of(inputs: &[&Message], places: &[Place], changes: &[Change])
     }
     maker.close(inputs.len());
     maker.into_plan()
+}
+
+impl Plan {
+    /// The plan that turns one history into another, whoever made it. Messages of the one that the other
+    /// has too, in order, stay; all else is replaced. O(bytes of both).
+    ///
+    /// ```
+    /// use msg_compact::Plan;
+    /// use msg_core::Message;
+    ///
+    /// let history = ["a", "b", "c"].map(Message::user).to_vec();
+    /// let edited = ["a", "B", "c"].map(Message::user).to_vec();
+    /// let plan = Plan::between(&history, &edited);
+    /// assert_eq!(plan.apply(history.clone())?, edited);
+    /// assert_eq!(plan.undo(edited)?, history);
+    /// # Ok::<(), msg_compact::PlanError>(())
+    /// ```
+    pub fn between(before: &[Message], after: &[Message]) -> Plan {
+        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (at, message) in before.iter().enumerate().rev() {
+            places.entry(fingerprint(message)).or_default().push(at);
+        }
+        let inputs: Vec<&Message> = before.iter().collect();
+        let mut maker = Maker { inputs: &inputs, edits: Vec::new(), next: 0, insert: Vec::new() };
+        for message in after {
+            let same = places.get_mut(&fingerprint(message));
+            match same.and_then(|it| first_from(it, maker.next)) {
+                Some(at) if before[at] == *message => {
+                    maker.close(at);
+                    maker.next = at + 1;
+                }
+                _ => maker.insert.push(message.clone()),
+            }
+        }
+        maker.close(before.len());
+        maker.into_plan()
+    }
+}
+
+/// The first of these places, which stand in falling order, that is not before `next`; forgets those that
+/// are.
+fn first_from(places: &mut Vec<usize>, next: usize) -> Option<usize> {
+    while places.last().is_some_and(|it| *it < next) {
+        places.pop();
+    }
+    places.last().copied()
 }
 
 struct Maker<'i> {

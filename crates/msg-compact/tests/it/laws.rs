@@ -211,6 +211,9 @@ fn plan_is_lawful(plan: &Plan, input: &[Message], output: &[Message]) {
     assert_eq!(read, *plan);
     let undone = read.undo(output.to_vec()).expect("what was stored can be undone");
     assert_eq!(Layouts::of(&undone), Layouts::of(input), "it goes out otherwise than it came in");
+    let found = Plan::between(input, output);
+    assert_eq!(found.apply(input.to_vec()).expect("it was made for these"), output);
+    assert_eq!(found.undo(output.to_vec()).expect("what was applied can be undone"), input);
     let thin = read.without_removed();
     assert_eq!(thin.apply(input.to_vec()).expect("it applies"), output);
 }

@@ -1,6 +1,6 @@
 //! One compaction from messages to messages.
 
-use msg_chainast::{ChainAst, RepairOptions};
+use msg_chainast::{ChainAst, MessageOrigin, RepairOptions};
 use msg_compact::count::ToolSpec;
 use msg_compact::{
     Compaction, Compactor, Edit, Outcome, Plan, Step, SummaryRequest, Tally, TokenCounter, Totals, Unit,
@@ -23,8 +23,6 @@ pub(crate) struct Fitted {
     pub(crate) plan: Option<Plan>,
     /// What was mended first.
     pub(crate) mended: Vec<Diagnostic>,
-    /// Which message of the input each that was compacted came from, if the input was mended.
-    origins: Option<Vec<usize>>,
     /// What the input cost, if it was mended.
     input: Option<Totals>,
     pub(crate) unit: Unit,
@@ -70,23 +68,15 @@ impl Fitted {
     pub(crate) fn edits(&self, best_effort: bool) -> Vec<Diagnostic> {
         let mut edits = self.mended.clone();
         match &self.outcome {
-            Outcome::NotNeeded(it) => edits.extend(it.edits.iter().map(|it| self.said(it))),
-            Outcome::Compacted(it) => edits.extend(it.edits.iter().map(|it| self.said(it))),
+            Outcome::NotNeeded(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
+            Outcome::Compacted(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
             Outcome::CannotFit(it) => {
                 let tried = it.edits.iter().filter(|_| best_effort);
-                edits.extend(tried.map(|it| self.said(it)));
+                edits.extend(tried.map(Edit::diagnostic));
                 edits.push(it.diagnostic(self.unit));
             }
         }
         edits
-    }
-
-    /// An edit, at the message of the input.
-    fn said(&self, edit: &Edit) -> Diagnostic {
-        match &self.origins {
-            Some(origins) => edit.clone().at_origins(origins).diagnostic(),
-            None => edit.diagnostic(),
-        }
     }
 }
 
@@ -159,14 +149,17 @@ fn run(
     let unit = options.unit()?;
     let outcome = {
         let compactor = Compactor::plan(&ast, &tally, budget.as_ref(), &pipeline, &mut ids);
-        drive(&mut compactor.map_err(|it| bad(it.to_string()))?)
+        let mut compactor = compactor.map_err(|it| bad(it.to_string()))?;
+        if let Some(origins) = &origins {
+            compactor = compactor.repaired(origins);
+        }
+        drive(&mut compactor)
     };
     let mut fitted = Fitted {
         messages: Vec::new(),
         plan: None,
         outcome,
         mended,
-        origins,
         input,
         unit,
         limit: budget.as_ref().and_then(|it| it.usable().ok()),
@@ -177,21 +170,25 @@ fn run(
 }
 
 impl Fitted {
-    /// Makes the history, and the plan if one is wanted.
+    /// Makes the history, and the plan if one is wanted: of the input, repair included.
     fn finish(&mut self, ast: ChainAst, options: &FitOptions, original: Option<&[Message]>) {
         const SAME: &str = "because the tree is the one that was compacted";
-        let plan = self.compaction().filter(|_| options.plan);
-        self.plan = plan.map(|it| it.plan(&ast).expect(SAME));
         let counts = self.fits() || options.best_effort;
         let compaction = self.compaction().filter(|_| counts);
         let cut_from = compaction.map(|it| it.first_changed);
+        let plan = compaction.filter(|_| options.plan && original.is_none());
+        let plan = plan.map(|it| it.plan(&ast).expect(SAME));
         let messages = match compaction {
             Some(it) => it.apply(ast).expect(SAME),
             None => ast.into_messages(),
         };
-        self.first_changed = match original {
-            Some(original) => difference(original, &messages),
-            None => cut_from,
+        (self.first_changed, self.plan) = match original {
+            None => (cut_from, plan),
+            Some(original) => {
+                let changed = difference(original, &messages);
+                let plan = changed.filter(|_| options.plan && counts);
+                (changed, plan.map(|_| Plan::between(original, &messages)))
+            }
         };
         self.messages = messages;
     }
@@ -208,7 +205,7 @@ struct Tree {
     ast: ChainAst,
     mended: Vec<Diagnostic>,
     /// Of each message, if they were mended.
-    origins: Option<Vec<usize>>,
+    origins: Option<Vec<MessageOrigin>>,
 }
 
 fn tree(
