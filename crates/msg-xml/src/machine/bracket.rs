@@ -88,6 +88,14 @@ impl Bracket {
             }
         }
     }
+
+    /// Whether more input could still have made this a thought.
+    fn undecided(&self, w: &Win<'_>) -> bool {
+        let rest = w.str(self.at.min(w.end()), w.end()).trim_matches([' ', '\t']);
+        rest.is_empty()
+            || self.close.is_none() && rest == "\\"
+            || self.close.is_some() && rest.starts_with('<') && !rest.contains('>')
+    }
 }
 
 impl Machine {
@@ -95,6 +103,7 @@ impl Machine {
         let Mode::Bracket(bracket) = &mut self.mode else { return Ok(()) };
         let start = bracket.start;
         let close = bracket.run(w, &mut self.look)?;
+        self.thought_open = close.is_none() && self.cut && bracket.undecided(w);
         self.mode = Mode::Text;
         let Some(close) = close.filter(|&close| is_thought(w.str(start + 1, close))) else {
             return Ok(());

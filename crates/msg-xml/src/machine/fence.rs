@@ -40,6 +40,8 @@ pub(super) struct Fence {
     calls: Vec<Ready>,
     notes: Vec<Ev>,
     hold: bool,
+    /// The message was cut where its reading as calls was undecided: all that follows may be quoted (law 4).
+    undecided: bool,
     /// Its text and its blocks are read side by side.
     text_turn: Turn,
     block_turn: Turn,
@@ -47,7 +49,6 @@ pub(super) struct Fence {
 
 impl Fence {
     pub(super) fn new(start: usize, ch: u8, n: usize, body: usize, opts: &Options) -> Self {
-        let never = opts.fenced_tools == Fenced::Never;
         Fence {
             start,
             ch,
@@ -56,10 +57,11 @@ impl Fence {
             judged: false,
             close: None,
             flow: body,
-            reading: if never { Reading::Text } else { Reading::Seek(body) },
+            reading: Reading::Seek(body),
             calls: Vec::new(),
             notes: Vec::new(),
             hold: opts.fenced_tools == Fenced::Always,
+            undecided: false,
             text_turn: Turn::default(),
             block_turn: Turn::default(),
         }
@@ -151,7 +153,7 @@ impl Machine {
             Ok(None) => {
                 closing?;
                 let Mode::Fence(fence) = &self.mode else { return Ok(()) };
-                let end = fence.close.unwrap_or(w.end());
+                let end = fence.close.filter(|_| !fence.undecided).unwrap_or(w.end());
                 self.text_upto(w, end);
                 self.leave_fence(end);
             }
@@ -217,7 +219,8 @@ impl Machine {
                     match reader {
                         Some(reader) => self.set_reading(Reading::Block(Box::new(reader))),
                         None => {
-                            self.spoiled();
+                            let undecided = self.cut && w.eof && may_go_on(w, p);
+                            self.spoiled(undecided);
                             return Ok(None);
                         }
                     }
@@ -249,7 +252,7 @@ impl Machine {
         let whole =
             matches!(&done.outcome, Outcome::Calls(calls) if calls.iter().all(|c| c.complete));
         if !whole {
-            self.spoiled();
+            self.spoiled(self.cut && w.eof && end == w.end());
             return true;
         }
         let (ready, notes) = self.ready(w, done, true, false);
@@ -262,9 +265,10 @@ impl Machine {
     }
 
     /// The fence was read as calls and is none (XT-29 counts it).
-    fn spoiled(&mut self) {
+    fn spoiled(&mut self, undecided: bool) {
         let Mode::Fence(fence) = &mut self.mode else { return };
         fence.reading = Reading::Text;
+        fence.undecided = undecided;
         let start = fence.start;
         if self.retried() {
             self.give_up(start);
@@ -276,17 +280,27 @@ impl Machine {
         let calls = std::mem::take(&mut fence.calls);
         let mut notes = std::mem::take(&mut fence.notes);
         notes.push(Ev::Report { code: Code::ToolCallInCodeFence, from, to, detail: None });
-        if self.opts.fenced_tools == Fenced::Always {
-            self.text_upto(w, from);
-            self.emit_ready(calls);
-            self.queue.events.extend(notes);
-            self.sent = to;
-        } else {
-            self.text_upto(w, to);
-            if !self.call_outside {
+        match self.opts.fenced_tools {
+            Fenced::Always => {
+                self.text_upto(w, from);
+                self.emit_ready(calls);
+                self.queue.events.extend(notes);
+                self.sent = to;
+                self.tool_seen = false;
+            }
+            Fenced::Fallback if !self.call_outside => {
+                self.text_upto(w, to);
                 self.candidates.push(Candidate { from, to, calls, notes });
             }
+            // Its calls are text, but a fence in one of them did not end it.
+            Fenced::Fallback | Fenced::Never => self.text_upto(w, to),
         }
         self.leave_fence(to);
     }
+}
+
+/// Whether what the end of input cut at `p` could have become a closing line or another block.
+fn may_go_on(w: &Win<'_>, p: usize) -> bool {
+    let rest = w.str(p, w.end()).trim_start_matches([' ', '\t', '>']);
+    rest.trim_matches(['`', '~']).is_empty() || rest.starts_with('<') && !rest.contains('>')
 }

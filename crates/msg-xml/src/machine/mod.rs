@@ -83,6 +83,8 @@ pub(crate) struct Machine {
     watch: bool,
     watch_slash: bool,
     foreign_noted: bool,
+    /// The message was cut in what may be a thought: no dialect's call in it is run (law 4).
+    thought_open: bool,
     call_outside: bool,
     candidates: Vec<Candidate>,
     retries: usize,
@@ -116,6 +118,7 @@ impl Machine {
             watch: false,
             watch_slash: false,
             foreign_noted: false,
+            thought_open: false,
             call_outside: false,
             candidates: Vec::new(),
             retries: 0,

@@ -140,6 +140,7 @@ impl Machine {
             self.text_upto(w, p);
         }
         if known != Known::Close
+            && !self.thought_open
             && let Some(reader) =
                 dialect::begin(w, p, &mut self.look, &self.opts, self.calls, &mut self.queue)?
         {
