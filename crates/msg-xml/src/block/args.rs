@@ -17,6 +17,8 @@ pub(super) struct Args {
     params: Members,
     text: Option<usize>,
     sections: Vec<Section>,
+    /// What was mended in the sections, which counts only if they are the value.
+    mended: Vec<(Code, usize, usize)>,
     cdata: Option<Box<Cdata>>,
     looked_for_json: bool,
 }
@@ -59,6 +61,7 @@ impl Block {
             params: Members::default(),
             text: None,
             sections: Vec::new(),
+            mended: Vec::new(),
             cdata: None,
             looked_for_json: false,
         });
@@ -147,13 +150,11 @@ impl Block {
             }
             Ok(None) => Ok(Some(self.end_of_input(cx, cx.w.end()))),
             Ok(Some(end)) => {
-                args.sections.push(end.section);
-                self.at = end.section.end;
+                let section = end.section;
+                args.sections.push(section);
+                args.mended.extend(end.codes().map(|code| (code, section.start, section.end)));
+                self.at = section.end;
                 self.cdata_ended(&end);
-                let start = end.section.start;
-                for code in end.codes() {
-                    self.note(code, start, end.section.end);
-                }
                 Ok(None)
             }
         }
@@ -180,6 +181,9 @@ impl Block {
         self.cur.resend = true;
         if self.over(cx, to) {
             return Arguments::Other(Json::Null);
+        }
+        for &(code, from, to) in &args.mended {
+            self.note(code, from, to);
         }
         let text = cx.w.str(args.content, to);
         let sections: Vec<Section> =

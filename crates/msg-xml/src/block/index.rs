@@ -27,7 +27,7 @@ struct Seen {
 #[derive(Debug, Default)]
 pub(super) struct Index {
     stop: usize,
-    /// From here on there is no section.
+    /// From here on there is no section and no other stop.
     plain_from: usize,
     parent: Option<Parent>,
     tags: Vec<Seen>,
@@ -101,6 +101,10 @@ impl Index {
                 Tag::Close(c) => {
                     at = c.end;
                     let counts = tail(cx.w, c.name, c.end)?.is_none();
+                    if !counts && open_calls == 0 {
+                        // A stop of its own for what begins before it: the first value, a `tool`, took a call's end.
+                        index.plain_from = index.plain_from.max(c.end);
+                    }
                     if c.is_tool() && open_calls > 0 {
                         open_calls -= 1;
                         index.balance.push((c.end, open_calls));
@@ -125,8 +129,8 @@ impl Index {
                     } else if t.named_param() {
                         index.named_params.push(p);
                     }
+                    opened.insert(name.clone(), p + 1);
                     if !t.self_closing {
-                        opened.insert(name.clone(), p + 1);
                         let seen = Seen {
                             at: p,
                             end: t.end,

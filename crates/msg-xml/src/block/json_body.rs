@@ -5,7 +5,7 @@ use crate::code::Code;
 use crate::json::{self, Json, Members, Scan, Scanner};
 use crate::lex::{self, ARGS, SERVER, Tag};
 use crate::look;
-use crate::window::{MORE, Wait};
+use crate::window::{MORE, Wait, Win, is_blank};
 
 /// The members that may have the name; the first is the expected one.
 const NAMES: [&str; 3] = ["tool_name", "name", "tool"];
@@ -93,7 +93,7 @@ impl Block {
             Why::Body { .. } => {
                 let State::Json(scan, _) = &self.state else { return None };
                 let text = cx.w.str(scan.start, cx.w.end());
-                let known = partial_name(text, &NAMES).filter(|n| lex::valid_tool_name(n));
+                let known = partial_name(text, &NAMES);
                 if let Some(name) = known.filter(|name| self.cur.name.as_ref() != Some(name)) {
                     self.set_name(name, self.start, cx.queue);
                 }
@@ -117,7 +117,7 @@ impl Block {
         }
         let eof = next.is_none()
             || fence && cx.w.cut_word(p, "```") && cx.w.eof
-            || next == Some(b'<') && lex::cut_markup(cx.w, p);
+            || next == Some(b'<') && (cut_tag(cx.w, p, "</tool") || cut_tag(cx.w, p, "<tool"));
         if !eof {
             if next == Some(b'<') {
                 if let Tag::Close(c) = lex::tag(cx.w, p)?
@@ -223,7 +223,7 @@ impl Block {
             None => true,
             Some(b'<') => {
                 matches!(lex::tag(cx.w, p)?, Tag::Close(c) if c.is_tool())
-                    || lex::cut_markup(cx.w, p)
+                    || cut_tag(cx.w, p, "</tool")
             }
             Some(_) => false,
         };
@@ -245,6 +245,14 @@ impl Block {
         self.state = State::Top;
         Ok(None)
     }
+}
+
+/// Whether the end of input cut this tag: `</tool` or `<tool`.
+fn cut_tag(w: &Win<'_>, p: usize, tag: &str) -> bool {
+    let n = (w.end() - p).min(tag.len());
+    lex::cut_markup(w, p)
+        && w.from(p)[..n].eq_ignore_ascii_case(&tag.as_bytes()[..n])
+        && w.at(p + tag.len()).is_none_or(is_blank)
 }
 
 /// Gives the first call of a body the name from the opener's attributes, if it has arguments and no name.
@@ -279,6 +287,9 @@ pub(crate) fn read_calls(
         let mut draft = Draft::new(start);
         draft.typed = true;
         draft.args_closed = true;
+        if several(&members, names) || several(&members, &SERVER) {
+            return Err(Code::DuplicateToolName);
+        }
         let found = names.iter().enumerate().find_map(|(n, key)| members.word(key).map(|v| (n, v)));
         match found {
             None | Some((_, Json::Null)) => return Err(Code::MissingToolName),
@@ -300,24 +311,52 @@ pub(crate) fn read_calls(
         if let Some(Json::String(server)) = SERVER.iter().find_map(|key| members.word(key)) {
             draft.server = Some(lex::trim(server).to_owned()).filter(|s| !s.is_empty());
         }
-        let args = ARGS.iter().find_map(|key| members.word(key)).cloned();
-        draft.args = Some(read_arguments(args, depth, i, &mut out.notes));
+        for args in arguments_members(&members) {
+            if draft.args.is_some() {
+                out.notes.push((Code::DuplicateArguments, i));
+            }
+            draft.add_args(read_arguments(args.clone(), depth, i, &mut out.notes));
+        }
+        draft.args.get_or_insert_with(|| Arguments::Json(Members::default()));
         out.calls.push(draft);
     }
     Ok(out)
 }
 
+/// XT-15: whether members of several of these words have different names.
+fn several(members: &Members, words: &[&str]) -> bool {
+    let mut found = words.iter().filter_map(|word| match members.word(word) {
+        Some(Json::String(text)) => Some(lex::trim(text)).filter(|name| !name.is_empty()),
+        _ => None,
+    });
+    let first = found.next();
+    found.any(|name| Some(name) != first)
+}
+
+/// The ARGS members in order; of a repeated one the last counts.
+fn arguments_members(members: &Members) -> Vec<&Json> {
+    let mut last = [None; ARGS.len()];
+    for (at, (key, value)) in members.iter().enumerate() {
+        if let Some(n) = ARGS.iter().position(|word| word.eq_ignore_ascii_case(key)) {
+            last[n] = Some((at, value));
+        }
+    }
+    let mut found: Vec<_> = last.into_iter().flatten().collect();
+    found.sort_unstable_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, value)| value).collect()
+}
+
 /// XT-27: what a JSON value is as the arguments of the call of that index.
 pub(crate) fn read_arguments(
-    args: Option<Json>,
+    args: Json,
     depth: usize,
     call: usize,
     notes: &mut Vec<(Code, usize)>,
 ) -> Arguments {
     match args {
-        None | Some(Json::Null) => Arguments::Json(Members::default()),
-        Some(Json::Object(members)) => Arguments::Json(members),
-        Some(Json::String(text)) => match json::parse(&text, depth) {
+        Json::Null => Arguments::Json(Members::default()),
+        Json::Object(members) => Arguments::Json(members),
+        Json::String(text) => match json::parse(&text, depth) {
             Some((Json::Object(members), repaired)) => {
                 notes.push((Code::JsonArguments, call));
                 if repaired {
@@ -330,14 +369,14 @@ pub(crate) fn read_arguments(
                 Arguments::Other(Json::String(text))
             }
         },
-        Some(other) => {
+        other => {
             notes.push((Code::ArgumentsNotObject, call));
             Arguments::Other(other)
         }
     }
 }
 
-/// The name in an object that is not whole, if its member is.
+/// The name in an object that is not whole, if its member is and the name is valid.
 pub(crate) fn partial_name(text: &str, names: &[&str]) -> Option<String> {
     let mut rest = text.strip_prefix('{')?;
     let mut found: Vec<(usize, String)> = Vec::new();
@@ -358,5 +397,6 @@ pub(crate) fn partial_name(text: &str, names: &[&str]) -> Option<String> {
         rest = &value[end..];
     }
     // Of a repeated member the last counts.
-    found.into_iter().rev().min_by_key(|(n, _)| *n).map(|(_, name)| name)
+    let (_, name) = found.into_iter().rev().min_by_key(|(n, _)| *n)?;
+    Some(lex::trim(&name).to_owned()).filter(|name| lex::valid_tool_name(name))
 }

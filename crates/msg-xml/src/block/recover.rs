@@ -138,7 +138,9 @@ fn unfinished(w: &Win<'_>, raw: &str, from: usize) -> usize {
     let named = ["&amp;", "&lt;", "&gt;", "&quot;", "&apos;"]
         .iter()
         .any(|e| e.len() > tail.len() && e.starts_with(tail));
-    let digits = tail.strip_prefix("&#").map(|d| d.strip_prefix('x').unwrap_or(d));
-    let numeric = digits.is_some_and(|d| d.len() <= 10 && d.bytes().all(|b| b.is_ascii_hexdigit()));
+    let numeric = tail.strip_prefix("&#").is_some_and(|digits| match digits.strip_prefix('x') {
+        Some(hex) => hex.len() <= 10 && hex.bytes().all(|b| b.is_ascii_hexdigit()),
+        None => digits.len() <= 10 && digits.bytes().all(|b| b.is_ascii_digit()),
+    });
     if named || numeric { i } else { raw.len() }
 }

@@ -7,7 +7,6 @@ use super::{Gathered, TagShape};
 use crate::block::{Cx, Done, Draft, partial_name, read_calls};
 use crate::code::Code;
 use crate::json::{self, Json, Scan, Scanner};
-use crate::lex;
 use crate::window::{MORE, Wait, Win};
 
 /// The members that may have the name; the first is the expected one.
@@ -122,7 +121,7 @@ impl JsonReader {
                 Scan::More if !cx.w.eof => Err(MORE),
                 Scan::More => {
                     let name = partial_name(cx.w.str(scan.start, cx.w.end()), &NAMES);
-                    Ok(Some(self.incomplete(cx, name.filter(|n| lex::valid_tool_name(n)))))
+                    Ok(Some(self.incomplete(cx, name)))
                 }
                 Scan::Done(end) => {
                     let (from, repaired) = (scan.start, scan.repaired);
@@ -211,10 +210,7 @@ impl JsonReader {
     /// What follows a value.
     fn tail(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
         let (p, next) = cx.w.after_blanks(self.at)?;
-        let cut = next.is_none()
-            || next == Some(b'<')
-                && cx.w.str(p, cx.w.end()).starts_with("</")
-                && self.shapes.iter().any(|s| s.cut(cx.w, p));
+        let cut = next.is_none() || next == Some(b'<') && self.cut(cx.w, p);
         if cut {
             let end = cx.w.end();
             if cx.cut {
@@ -248,6 +244,12 @@ impl JsonReader {
         }
         self.refuse(Code::InvalidJson, self.at);
         Ok(None)
+    }
+
+    /// Whether the end of input cut what may follow a value: the close tag or, but in a list, the next opener.
+    fn cut(&self, w: &Win<'_>, p: usize) -> bool {
+        let opener = !matches!(w.at(p + 1), None | Some(b'/'));
+        (!opener || !self.list) && self.shapes.iter().any(|shape| shape.cut(w, p))
     }
 
     fn finish(&mut self, cx: &mut Cx<'_, '_>, end: usize) -> Done {

@@ -284,8 +284,7 @@ impl TagReader {
         let mut notes = vec![(Code::JsonArguments, 0)];
         let value = json::build(cx.w.str(from, to));
         self.cur.typed = true;
-        self.cur.args =
-            Some(read_arguments(Some(value), cx.opts.limits.json_depth(), 0, &mut notes));
+        self.cur.args = Some(read_arguments(value, cx.opts.limits.json_depth(), 0, &mut notes));
         notes.dedup();
         notes.into_iter().for_each(|(code, _)| self.out.note(code, from, to));
         self.at = q;
