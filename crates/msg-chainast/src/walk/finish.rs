@@ -123,7 +123,7 @@ impl Walk<'_, '_> {
 
     /// A chain that began with a pair gets a user message before it.
     fn judge_first(&mut self) {
-        let own_first = self.plan.own_pairs.first().is_some_and(|it| it.0 == 0);
+        let own_first = self.plan.begins_with_own_pair();
         if self.first_unled && !own_first {
             let message = self.plan.units[0].message;
             self.find(message, NONE, What::FirstAssistant { dropped: false });

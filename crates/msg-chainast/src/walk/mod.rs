@@ -35,11 +35,24 @@ pub(crate) struct Rules<'a> {
     pub(crate) warnings: bool,
 }
 
-/// Walks over a list of messages. One pass over the messages and one over the pairs.
+/// Walks over a list of messages. One pass over the messages and one over the pairs; two where an assistant
+/// message was spared for a stray result before it that turned out to answer a later call.
 pub(crate) fn walk(chain: Chain<'_>, rules: Rules<'_>) -> (Plan, Vec<Found>) {
+    let walk = walk_over(chain, rules, true);
+    let spared = walk.spared_first;
+    let (plan, found) = walk.finish();
+    if spared && !plan.begins_with_own_pair() {
+        return walk_over(chain, rules, false).finish();
+    }
+    (plan, found)
+}
+
+fn walk_over<'m, 'r>(chain: Chain<'m>, rules: Rules<'r>, strays_stay: bool) -> Walk<'m, 'r> {
     let mut walk = Walk {
         chain,
         rules,
+        strays_stay,
+        spared_first: false,
         plan: Plan::default(),
         found: Vec::new(),
         index: Index::default(),
@@ -54,12 +67,17 @@ pub(crate) fn walk(chain: Chain<'_>, rules: Rules<'_>) -> (Plan, Vec<Found>) {
     for at in 0..chain.len() as u32 {
         walk.message(at, chain.message(at));
     }
-    walk.finish()
+    walk
 }
 
 struct Walk<'m, 'r> {
     chain: Chain<'m>,
     rules: Rules<'r>,
+    /// Whether a stray result at the start is taken for one that will be kept in a pair of its own, so that
+    /// the assistant message behind it is not the first.
+    strays_stay: bool,
+    /// Whether an assistant message was not dropped for that reason.
+    spared_first: bool,
     plan: Plan,
     found: Vec<Found>,
     index: Index<'m>,
@@ -162,11 +180,12 @@ impl<'m> Walk<'m, '_> {
 
     fn assistant(&mut self, at: u32, message: &'m Message) {
         let options = self.rules.options;
-        // A stray result that may yet be kept in a pair of its own would come before this message.
-        let kept_before = self.floating && options.keeps_orphans();
-        if !self.begun() && options.drops_first() && !kept_before {
-            self.find(at, NONE, What::FirstAssistant { dropped: true });
-            return;
+        if !self.begun() && options.drops_first() {
+            if !(self.strays_stay && self.floating && options.keeps_orphans()) {
+                self.find(at, NONE, What::FirstAssistant { dropped: true });
+                return;
+            }
+            self.spared_first = true;
         }
         let results = message.parts.iter().filter(|it| it.as_tool_result().is_some()).count();
         if results == 0 || results < message.parts.len() {

@@ -107,6 +107,11 @@ impl Plan {
         self.units[self.calls[call as usize].unit as usize].message
     }
 
+    /// Whether a stray result is kept in a pair of its own before all units.
+    pub(crate) fn begins_with_own_pair(&self) -> bool {
+        self.own_pairs.first().is_some_and(|it| it.0 == 0)
+    }
+
     /// Puts a slot at the end of a pair's list.
     pub(crate) fn append_slot(&mut self, unit: u32, slot: u32) {
         self.slots[slot as usize].unit = unit;
