@@ -10,7 +10,12 @@ mod laws;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut choices = hostile::Choices::new(bytes);
-    let (options, profile, open) = choices.options();
+    let (mut options, mut profile, open) = choices.options();
+    let own = choices.own_profile();
+    if profile.is_some() && choices.below(2) == 1 {
+        options = options.profile(&own);
+        profile = Some(&own);
+    }
     let messages =
         if choices.below(3) == 0 { choices.nearly_valid(40) } else { choices.chain(40) };
     laws::parse_is_check(&messages);

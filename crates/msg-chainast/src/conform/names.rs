@@ -55,10 +55,11 @@ impl Conform<'_> {
         if accepts_name(self.profile, &old) {
             return;
         }
-        if !follows && self.lets_results_go() {
+        let renames = renames.get_or_insert_with(|| self.renames());
+        if !follows && !renames.results_hold {
             return self.at_part(item, part, bad_name(&old));
         }
-        let new = renames.get_or_insert_with(|| self.renames()).of(self.profile, &old);
+        let new = renames.of(self.profile, &old);
         if !follows {
             self.at_part(item, part, bad_name(&old).mended_if(new.is_some()));
         }
@@ -69,28 +70,31 @@ impl Conform<'_> {
         }
     }
 
-    /// Whether the names of results hold none back from calls: the next step replaces them all, and a clash
-    /// that no number mends would be one no more when the chain is judged again.
+    /// Whether the names of results hold none back from calls, as they must not where one of all bad names
+    /// finds no new one because of them: the next step replaces the names of results, so that the clash
+    /// would be one no more when the chain is judged again.
     fn lets_results_go(&self) -> bool {
-        self.profile.result_name == ResultNames::Call
-            && !self.profile.name_class.accepts("_0123456789")
+        if self.profile.result_name == ResultNames::Any {
+            return false;
+        }
+        let mut renames = self.renames_beside(true);
+        let parts = self.items.iter().flat_map(|it| &it.message.parts);
+        let mut bad = parts.filter_map(tool_name).filter(|it| !accepts_name(self.profile, it));
+        bad.any(|it| renames.of(self.profile, it).is_none())
     }
 
-    /// The names in use that stay as they are.
     fn renames(&self) -> Renames {
+        self.renames_beside(!self.lets_results_go())
+    }
+
+    /// New names beside those in use that stay as they are; of results where they hold theirs.
+    fn renames_beside(&self, results_hold: bool) -> Renames {
         let mut used = HashSet::from([SUMMARIZATION_TOOL_NAME.to_owned()]);
-        let of_results = !self.lets_results_go();
-        for part in self.items.iter().flat_map(|it| &it.message.parts) {
-            let name = match part {
-                Part::ToolCall(it) => Some(&it.name),
-                Part::ToolResult(it) if of_results => it.name.as_ref(),
-                _ => None,
-            };
-            if let Some(name) = name.filter(|it| accepts_name(self.profile, it)) {
-                used.insert(name.clone());
-            }
-        }
-        Renames { used, new: HashMap::new(), numbers: HashMap::new() }
+        let parts = self.items.iter().flat_map(|it| &it.message.parts);
+        let holders = parts.filter(|it| results_hold || it.as_tool_call().is_some());
+        let names = holders.filter_map(tool_name).filter(|it| accepts_name(self.profile, it));
+        used.extend(names.map(str::to_owned));
+        Renames { used, results_hold, new: HashMap::new(), numbers: HashMap::new() }
     }
 
     pub(super) fn result_names(&mut self) {
@@ -151,6 +155,8 @@ impl Conform<'_> {
 /// New names of tools: the same for the same old one, and none that is in use.
 struct Renames {
     used: HashSet<String>,
+    /// Whether those of results are among them.
+    results_hold: bool,
     new: HashMap<String, Option<String>>,
     /// The number that was last appended to a name.
     numbers: HashMap<String, usize>,
@@ -189,6 +195,15 @@ impl Renames {
         }
         self.used.insert(name.clone());
         Some(name)
+    }
+}
+
+/// The name of a tool that a call or a result bears.
+fn tool_name(part: &Part) -> Option<&str> {
+    match part {
+        Part::ToolCall(it) => Some(&it.name),
+        Part::ToolResult(it) => it.name.as_deref().filter(|it| !it.is_empty()),
+        _ => None,
     }
 }
 

@@ -3,8 +3,9 @@
 //! Ids, names and texts come from small pools, so that they clash; every role may hold every part.
 
 use msg_chainast::{
-    BadArguments, ChainAst, First, Message, Orphans, Part, Profile, RepairOptions, ToolCall,
-    UnknownRole,
+    AfterTool, BadArguments, CallSignatures, ChainAst, EmptyText, First, Message, Orphans, Part,
+    Profile, ReasoningKept, ReasoningRequired, RepairOptions, ResultNames, ToolCall, UnknownRole,
+    UserMessage,
     constants::{FALLBACK_RESPONSE_CONTENT, SUMMARIZATION_TOOL_NAME},
 };
 use msg_core::{CallKind, Content, Image, Reasoning, Role, ToolResult};
@@ -228,6 +229,43 @@ impl<'b> Choices<'b> {
             options = options.id_pattern(pattern.parse().unwrap());
         }
         (options, given, open)
+    }
+
+    /// A profile that somebody may have written: a built-in one with other rules for names, contents and
+    /// reasoning.
+    pub(crate) fn own_profile(&mut self) -> Profile {
+        let profiles = Profile::all();
+        let mut it = profiles[self.below(profiles.len())].clone();
+        let classes = ["[a-zA-Z0-9_-]", "[a-z]", "[a-z_]", "[fg]", "[a-z0-9]", "any"];
+        it.name_class = self.of(&classes).parse().unwrap();
+        it.name_first = self.of(&["any", "any", "[a-z]", "[a-z_]"]).parse().unwrap();
+        it.name_max = [64, 1, 2, 3, 4, 0][self.below(6)];
+        it.result_name = [ResultNames::Call, ResultNames::Any][self.below(2)];
+        it.user = [UserMessage::Any, UserMessage::Some, UserMessage::First][self.below(3)];
+        it.alternate = self.one_in(2);
+        it.after_tool = [AfterTool::Any, AfterTool::Assistant][self.below(2)];
+        let roles = [Role::System, Role::User, Role::Assistant];
+        it.empty = roles.into_iter().filter(|_| self.one_in(2)).collect();
+        it.blank = self.one_in(2);
+        it.empty_text = [EmptyText::Accept, EmptyText::Reject][self.below(2)];
+        it.max_calls = self.below(4);
+        // What is required is accepted.
+        let reasoning = [
+            (ReasoningKept::None, ReasoningRequired::None),
+            (ReasoningKept::CallTurns, ReasoningRequired::None),
+            (ReasoningKept::CallTurns, ReasoningRequired::Calls),
+            (ReasoningKept::All, ReasoningRequired::Calls),
+            (ReasoningKept::All, ReasoningRequired::CallSignature),
+            (ReasoningKept::All, ReasoningRequired::None),
+        ];
+        (it.reasoning_keep, it.reasoning_require) = reasoning[self.below(6)];
+        let required = it.reasoning_require;
+        it.reasoning_signed = self.one_in(2) && required != ReasoningRequired::Calls;
+        let keeps_signatures = self.one_in(2) || required == ReasoningRequired::CallSignature;
+        it.call_signature =
+            if keeps_signatures { CallSignatures::Keep } else { CallSignatures::Drop };
+        it.reasoning_fallback = self.of(&[" ", "fb"]).to_owned();
+        it
     }
 
     /// An edit of a tree.

@@ -81,6 +81,17 @@ fn every_profile_is_kept() {
 }
 
 #[test]
+fn profiles_of_users_are_kept() {
+    over_bytes(3000, 160, |bytes| {
+        let (head, tail) = bytes.split_at(bytes.len().min(24));
+        let profile = Choices::new(head).own_profile();
+        let options = RepairOptions::new().profile(&profile);
+        laws::repair_is_valid(&chain(tail), &options, Some(&profile), false);
+        laws::reports_agree(&chain(tail), Some(&profile));
+    });
+}
+
+#[test]
 fn edits_keep_sizes_and_lookups() {
     over_bytes(800, 260, |bytes| {
         let (tail, head) = bytes.split_at(bytes.len().min(180));
