@@ -10,9 +10,14 @@ pub(crate) const NAME: [&str; 2] = ["tool_name", "name"];
 pub(crate) const SERVER: [&str; 2] = ["server_name", "server"];
 pub(crate) const CDATA: &str = "<![CDATA[";
 
+/// Whether two names are the same, case aside; most are written as the format has them.
+pub(crate) fn same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && (a == b || a.eq_ignore_ascii_case(b))
+}
+
 /// Whether `name` is one of `words`, case aside.
 pub(crate) fn is_word(name: &str, words: &[&str]) -> bool {
-    words.iter().any(|w| w.eq_ignore_ascii_case(name))
+    words.iter().any(|w| same(w, name))
 }
 
 /// Any envelope word.
@@ -58,7 +63,7 @@ impl<'a> OpenTag<'a> {
     }
 
     pub(crate) fn is(&self, word: &str) -> bool {
-        self.name.eq_ignore_ascii_case(word)
+        same(self.name, word)
     }
 
     /// `<tool …>`, without prefix.
@@ -74,7 +79,7 @@ impl<'a> OpenTag<'a> {
 
 impl CloseTag<'_> {
     pub(crate) fn is(&self, word: &str) -> bool {
-        self.name.eq_ignore_ascii_case(word)
+        same(self.name, word)
     }
 
     /// `</tool>`, without prefix.
@@ -85,6 +90,27 @@ impl CloseTag<'_> {
 
 /// End of the name at the start of `s`, in bytes; 0 if none begins here.
 pub(crate) fn name_len(s: &str) -> usize {
+    let bytes = s.as_bytes();
+    let len = bytes.iter().position(|&b| !IN_NAME[usize::from(b)]).unwrap_or(bytes.len());
+    match (bytes.first(), bytes.get(len)) {
+        (_, Some(0x80..)) => unicode_name_len(s),
+        (Some(b'A'..=b'Z' | b'a'..=b'z' | b'_'), _) => len,
+        _ => 0,
+    }
+}
+
+/// The ASCII characters of names.
+static IN_NAME: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut b = 0_u8;
+    while b < 0x80 {
+        table[b as usize] = b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-');
+        b += 1;
+    }
+    table
+};
+
+fn unicode_name_len(s: &str) -> usize {
     let mut len = 0;
     for (i, c) in s.char_indices() {
         let fits = if i == 0 {

@@ -4,7 +4,7 @@
 
 use crate::dialect::Known;
 use crate::lex::{self, ARGS, NAME, OpenTag, Tag};
-use crate::window::{MORE, Wait, Wake, Win, is_blank};
+use crate::window::{MORE, Wait, Wake, Win, is_blank, is_name_byte};
 
 /// Longest `<tool …>` that counts.
 pub(crate) const OPENER_MAX: usize = 512;
@@ -199,6 +199,10 @@ impl Look {
             (self.misc.start, self.misc.at) = (pos, pos);
             self.misc.doctypes.clear();
         }
+        if let Some(p) = w.blank_misc(self.misc.at) {
+            self.misc.at = p;
+            return Ok(p);
+        }
         loop {
             let p = self.misc.at;
             match self.misc_step(w, p)? {
@@ -234,7 +238,10 @@ impl Look {
         {
             return Ok(known);
         }
-        if !w.word(pos, "<tool")? && !w.cut_word(pos, "<tool") {
+        if !matches!(w.at(pos + 1), Some(b't' | b'T') | None)
+            || !w.word(pos, "<tool")? && !w.cut_word(pos, "<tool")
+            || w.at(pos + "<tool".len()).is_some_and(is_name_byte)
+        {
             return Ok(None);
         }
         let res = self.opener_at(w, pos)?;

@@ -66,8 +66,12 @@ impl Words {
 
     /// Whether a word begins with `text`, and whether one is `text`, case aside.
     fn find(&self, close: bool, text: &str) -> (bool, bool) {
+        let first = text.as_bytes().first().map(u8::to_ascii_lowercase);
         let same = |word: &str, n: usize| {
-            word.as_bytes().get(..n).is_some_and(|w| w.eq_ignore_ascii_case(text.as_bytes()))
+            // Most words differ in their first letter.
+            first.is_none_or(|b| {
+                word.as_bytes().first().is_some_and(|w| w.to_ascii_lowercase() == b)
+            }) && word.as_bytes().get(..n).is_some_and(|w| w.eq_ignore_ascii_case(text.as_bytes()))
         };
         let check = |(prefix, whole): (bool, bool), word: &str| {
             let fits = same(word, text.len());
