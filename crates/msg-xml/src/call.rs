@@ -1,5 +1,6 @@
 //! Calls that may be run and calls that may not, as two types. What to do with them is the caller's.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,6 +19,17 @@ pub struct Origin {
     pub recovered: bool,
 }
 
+/// The name of a server; that of most calls is no text of its own.
+pub(crate) type Server = Cow<'static, str>;
+
+/// The server of calls that name none.
+pub(crate) const LOCAL: Server = Cow::Borrowed("local");
+
+/// The server of this name.
+pub(crate) fn server(name: &str) -> Server {
+    if name == LOCAL { LOCAL } else { Cow::Owned(name.to_owned()) }
+}
+
 /// A complete call: what an executor takes. Equality is that of server, tool and arguments.
 ///
 /// ```
@@ -26,10 +38,10 @@ pub struct Origin {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Call {
-    pub(crate) server: String,
+    pub(crate) server: Server,
     pub(crate) tool: String,
     pub(crate) arguments: Arguments,
-    pub(crate) raws: Vec<(String, Range<usize>)>,
+    pub(crate) raws: Vec<(Arc<str>, Range<usize>)>,
     pub(crate) source: String,
     pub(crate) origin: Origin,
     /// In the input.
@@ -50,7 +62,7 @@ impl Call {
     /// A call of a local tool.
     pub fn new(tool: impl Into<String>, arguments: impl Into<Arguments>) -> Self {
         Call {
-            server: "local".to_owned(),
+            server: LOCAL,
             tool: tool.into(),
             arguments: arguments.into(),
             raws: Vec::new(),
@@ -64,7 +76,7 @@ impl Call {
     /// The same call, of another server.
     #[must_use]
     pub fn with_server(mut self, server: impl Into<String>) -> Self {
-        self.server = server.into();
+        self.server = Cow::Owned(server.into());
         self
     }
 
@@ -85,7 +97,7 @@ impl Call {
 
     /// The inner source of a parameter as it was written, of the first of that name.
     pub fn raw_str(&self, parameter: &str) -> Option<&str> {
-        let (_, range) = self.raws.iter().find(|(key, _)| key == parameter)?;
+        let (_, range) = self.raws.iter().find(|(key, _)| **key == *parameter)?;
         self.source.get(range.clone())
     }
 
@@ -108,10 +120,10 @@ impl Call {
 /// A call that the end of the message cut off. It cannot be turned into a [`Call`].
 #[derive(Clone, Debug)]
 pub struct PartialCall {
-    pub(crate) server: String,
+    pub(crate) server: Server,
     pub(crate) tool: Option<String>,
     pub(crate) arguments: Arguments,
-    pub(crate) raws: Vec<(String, Range<usize>)>,
+    pub(crate) raws: Vec<(Arc<str>, Range<usize>)>,
     pub(crate) source: String,
     pub(crate) origin: Origin,
     /// In the input.
@@ -144,7 +156,7 @@ impl PartialCall {
 
     /// What there is of a parameter's inner source.
     pub fn raw_str(&self, parameter: &str) -> Option<&str> {
-        let (_, range) = self.raws.iter().find(|(key, _)| key == parameter)?;
+        let (_, range) = self.raws.iter().find(|(key, _)| **key == *parameter)?;
         self.source.get(range.clone())
     }
 

@@ -65,6 +65,7 @@ enum PieceOf<'a> {
 #[derive(Debug)]
 pub(crate) struct Rest<'a> {
     pub(crate) events: std::slice::IterMut<'a, Ev>,
+    pub(crate) texts: &'a str,
     pub(crate) text: &'a str,
     pub(crate) base: usize,
     pub(crate) shifts: &'a Shifts,
@@ -156,11 +157,13 @@ impl<'a> Rest<'a> {
                 style,
             },
             Ev::Begin { call } => Event::ToolBegin { call },
-            Ev::Name { call, name } => Event::ToolName { call, name },
+            Ev::Name { call, text } => Event::ToolName { call, name: self.texts[text].to_owned() },
             Ev::Arg { call, path, from, to } => {
                 Event::Arg { call, path, text: self.str(from, to).into() }
             }
-            Ev::ArgText { call, path, text } => Event::Arg { call, path, text: text.into() },
+            Ev::ArgText { call, path, text } => {
+                Event::Arg { call, path, text: self.texts[text].into() }
+            }
             Ev::Reset { call, path } => Event::ArgReset { call, path },
             Ev::End { call, mut outcome } => {
                 let (source, span) = match &mut *outcome {

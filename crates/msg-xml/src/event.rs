@@ -11,6 +11,7 @@ use msg_core::{Diagnostic, IdSource, StreamEvent};
 use crate::call::{Call, PartialCall};
 use crate::code::Code;
 use crate::parsed::ThinkingStyle;
+use crate::paths::Paths;
 
 /// One step of a key path into arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,6 +45,14 @@ impl ArgPath {
     /// Whether this path is `prefix` or lies below it.
     pub fn starts_with(&self, prefix: &ArgPath) -> bool {
         self.items().starts_with(prefix.items())
+    }
+
+    /// The key of the parameter that it leads into.
+    pub(crate) fn parameter(&self) -> Option<&Arc<str>> {
+        match self.items().first() {
+            Some(PathItem::Key(key)) => Some(key),
+            _ => None,
+        }
     }
 
     /// The path of the `nth` value (from 0) of `key` below this one.
@@ -197,15 +206,15 @@ impl<'a> Event<'a> {
     }
 }
 
-/// An event in the queue: places instead of text.
+/// An event in the queue: places instead of text, in the input or in the queue's own texts.
 #[derive(Debug)]
 pub(crate) enum Ev {
     Text { from: usize, to: usize },
     Thinking { from: usize, to: usize, style: ThinkingStyle },
     Begin { call: u32 },
-    Name { call: u32, name: String },
+    Name { call: u32, text: Range<usize> },
     Arg { call: u32, path: ArgPath, from: usize, to: usize },
-    ArgText { call: u32, path: ArgPath, text: String },
+    ArgText { call: u32, path: ArgPath, text: Range<usize> },
     Reset { call: u32, path: ArgPath },
     End { call: u32, outcome: Box<Outcome> },
     Void { call: u32, code: Code },
@@ -217,10 +226,29 @@ pub(crate) enum Ev {
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     pub(crate) events: Vec<Ev>,
+    /// What events say that does not stand in the input like this.
+    pub(crate) texts: String,
     muted: bool,
+    pub(crate) paths: Paths,
 }
 
+/// The most room for texts that stays when they are gone.
+const TEXTS_KEPT: usize = 64 << 10;
+
 impl Queue {
+    /// Forgets the events of the last chunk.
+    pub(crate) fn clear(&mut self) {
+        self.events.clear();
+        self.texts.clear();
+        self.texts.shrink_to(TEXTS_KEPT);
+    }
+
+    fn text(&mut self, text: &str) -> Range<usize> {
+        let from = self.texts.len();
+        self.texts.push_str(text);
+        from..self.texts.len()
+    }
+
     pub(crate) fn on(&self) -> bool {
         !self.muted
     }
@@ -241,16 +269,22 @@ impl Queue {
 
     pub(crate) fn name(&mut self, call: u32, name: &str) {
         if !self.muted {
-            self.events.push(Ev::Name { call, name: name.to_owned() });
+            let text = self.text(name);
+            self.events.push(Ev::Name { call, text });
         }
     }
 
     pub(crate) fn arg(&mut self, call: u32, path: &ArgPath, from: usize, to: usize) {
-        self.push(Ev::Arg { call, path: path.clone(), from, to });
+        if !self.muted {
+            self.events.push(Ev::Arg { call, path: path.clone(), from, to });
+        }
     }
 
-    pub(crate) fn arg_text(&mut self, call: u32, path: &ArgPath, text: String) {
-        self.push(Ev::ArgText { call, path: path.clone(), text });
+    pub(crate) fn arg_text(&mut self, call: u32, path: &ArgPath, text: &str) {
+        if !self.muted {
+            let text = self.text(text);
+            self.events.push(Ev::ArgText { call, path: path.clone(), text });
+        }
     }
 
     pub(crate) fn reset(&mut self, call: u32, path: &ArgPath) {

@@ -30,6 +30,7 @@ mod look;
 mod machine;
 mod options;
 mod parsed;
+mod paths;
 mod render;
 mod result;
 mod schema;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use msg_core::FinishReason;
 
 use crate::drain::{Drain, Rest, Shifts};
+use crate::event::Queue;
 use crate::lane::{Chunk, Kind, Lane};
 use crate::machine::Machine;
 use crate::options::Options;
@@ -164,7 +165,7 @@ impl StreamParser {
 
     /// The long way: the machine looks at the bytes.
     fn read<'a>(&'a mut self, bytes: &'a [u8]) -> Drain<'a> {
-        self.machine.queue.events.clear();
+        self.machine.queue.clear();
         if self.finished || bytes.is_empty() {
             return Drain::none();
         }
@@ -200,8 +201,9 @@ impl StreamParser {
         self.carry.push_str(&text[keep - w.base..]);
         self.base = keep;
         self.lane = self.machine.lane(w.end());
-        let events = self.machine.queue.events.iter_mut();
-        Drain::queued(Rest { events, text, base: w.base, shifts: &self.shifts })
+        let Queue { events, texts, .. } = &mut self.machine.queue;
+        let events = events.iter_mut();
+        Drain::queued(Rest { events, texts, text, base: w.base, shifts: &self.shifts })
     }
 
     /// Tells the machine how far things went without it.
@@ -212,7 +214,7 @@ impl StreamParser {
 
     /// Ends the message. `reason` says whether it was cut; without one it counts as whole.
     pub fn finish(&mut self, reason: Option<FinishReason>) -> Drain<'_> {
-        self.machine.queue.events.clear();
+        self.machine.queue.clear();
         if !self.finished {
             self.finished = true;
             self.leave_lane();
@@ -226,8 +228,9 @@ impl StreamParser {
     }
 
     fn drain(&mut self) -> Drain<'_> {
-        let events = self.machine.queue.events.iter_mut();
-        Drain::queued(Rest { events, text: &self.carry, base: self.base, shifts: &self.shifts })
+        let Queue { events, texts, .. } = &mut self.machine.queue;
+        let (events, text) = (events.iter_mut(), &*self.carry);
+        Drain::queued(Rest { events, texts, text, base: self.base, shifts: &self.shifts })
     }
 
     /// Drops what the machine needs no longer.

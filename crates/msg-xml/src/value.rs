@@ -1,6 +1,9 @@
 //! The value of a text: CDATA sections, the block rule and entities (XT-25, XT-26).
 //! Where a text ends is decided elsewhere.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use crate::lex::{self, trim};
 use crate::window::is_blank;
 
@@ -35,6 +38,8 @@ impl Notes {
     }
 }
 
+/// How the placeholder of a section begins.
+const PLACEHOLDER: &str = "CDATA-START[";
 /// A CDATA marker of which the bracket was escaped.
 const ESCAPED_CDATA: &str = "&lt;![CDATA[";
 
@@ -73,10 +78,19 @@ pub(crate) fn value(text: &str, sections: &[Section]) -> (String, Notes) {
     (out, notes)
 }
 
+/// The part of a text that is its value by XT-25 and XT-26, if it needs no decoding.
+pub(crate) fn as_it_stands(text: &str) -> Option<Range<usize>> {
+    if memchr::memchr(b'&', text.as_bytes()).is_some() || trim(text).starts_with(PLACEHOLDER) {
+        return None;
+    }
+    let from = block_lead(text);
+    Some(from..from + block_rule(text).len())
+}
+
 fn plain(text: &str) -> (String, Notes) {
     let trimmed = trim(text);
     if let Some(inner) =
-        trimmed.strip_prefix("CDATA-START[").and_then(|t| t.strip_suffix("]CDATA-END"))
+        trimmed.strip_prefix(PLACEHOLDER).and_then(|t| t.strip_suffix("]CDATA-END"))
     {
         return (inner.to_owned(), Notes::default());
     }
@@ -117,6 +131,16 @@ pub(crate) fn block_rule(text: &str) -> &str {
         .or_else(|| end.strip_suffix('\n'))
         .or_else(|| end.strip_suffix('\r'))
         .unwrap_or(text)
+}
+
+/// XT-26: `text` with its entities decoded once.
+pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'&', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    decode(text, &mut out);
+    Cow::Owned(out)
 }
 
 /// XT-26: appends `text` with its entities decoded once, unless there is markup in it.

@@ -24,8 +24,8 @@ pub(super) struct Args {
 }
 
 impl Args {
-    pub(super) fn count(&self, key: &str) -> usize {
-        self.params.count(key)
+    pub(super) fn params(&self) -> &Members {
+        &self.params
     }
 
     pub(super) fn add(&mut self, key: String, value: Json) {

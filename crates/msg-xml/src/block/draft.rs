@@ -1,7 +1,9 @@
 //! A call while it is read: what is known of it, and how its arguments come together (XT-15).
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
+use crate::call::Server;
 use crate::json::{Json, Members};
 
 /// Arguments as they were written.
@@ -12,7 +14,7 @@ pub(crate) enum Arguments {
     /// A JSON object: a list is a value.
     Json(Members),
     /// Several of these.
-    Merged(Merged),
+    Merged(Box<Merged>),
     /// Anything else: a text, or a JSON value that is no object.
     Other(Json),
 }
@@ -24,13 +26,13 @@ pub(crate) struct Draft {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) name: Option<String>,
-    pub(crate) server: Option<String>,
+    pub(crate) server: Option<Server>,
     pub(crate) args: Option<Arguments>,
     pub(crate) args_closed: bool,
     /// Parameters without wrapper.
     pub(crate) loose: Members,
     /// Raw inner source by parameter.
-    pub(crate) raws: Vec<(String, usize, usize)>,
+    pub(crate) raws: Vec<(Arc<str>, usize, usize)>,
     pub(crate) stray_after_name: bool,
     /// Arguments came as JSON: they have their types already (XT-31).
     pub(crate) typed: bool,
@@ -78,8 +80,8 @@ impl Draft {
         self.resend = true;
         self.args = Some(match (first.merged(), more.merged()) {
             (Err(first), _) => Arguments::Other(first),
-            (Ok(first), Err(_)) => Arguments::Merged(first),
-            (Ok(first), Ok(more)) => Arguments::Merged(first.and(more)),
+            (Ok(first), Err(_)) => Arguments::Merged(Box::new(first)),
+            (Ok(first), Ok(more)) => Arguments::Merged(Box::new(first.and(more))),
         });
     }
 
@@ -116,7 +118,7 @@ impl Arguments {
                 Ok(Merged { members, repeated })
             }
             Arguments::Json(members) => Ok(Merged { members, repeated: HashSet::new() }),
-            Arguments::Merged(merged) => Ok(merged),
+            Arguments::Merged(merged) => Ok(*merged),
             Arguments::Other(value) => Err(value),
         }
     }

@@ -1,6 +1,10 @@
 //! Parameters and what is nested in them (XT-19, XT-20): an element is first tried as an object; if its
 //! content is not exactly that, it is read again as text, at most once a level.
 
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::args::Args;
 use super::text::Text;
 use super::{Block, Cx, Done, State};
 use crate::code::Code;
@@ -64,19 +68,25 @@ impl Block {
         } else {
             None
         };
-        let key = named.filter(|n| !n.is_empty()).unwrap_or(t.name).to_owned();
-        let count =
-            self.args.as_ref().map_or_else(|| self.cur.loose.count(&key), |a| a.count(&key));
+        let key = named.filter(|n| !n.is_empty()).unwrap_or(t.name);
+        let params = self.args.as_ref().map_or(&self.cur.loose, Args::params);
+        let path = cx.queue.paths.child(&ArgPath::root(), key, params.count(key));
         if self.args.is_none() && self.cur.args.is_some()
             || self.args.is_some() && !self.cur.loose.is_empty()
         {
             self.cur.resend = true;
         }
-        let path = ArgPath::root().child(&key, count);
+        let parent = self.param_parent();
+        if let Some(leaf) = self.leaf(cx, t, &parent) {
+            let (value, sent) = self.leaf_value(cx, &path, t.end, &leaf);
+            self.add_param(key.to_owned(), &path, value, t.end..leaf.to, leaf.end);
+            self.cur.sent_any |= sent;
+            return Ok(None);
+        }
         let elem = Elem {
-            key,
+            key: key.to_owned(),
             own: t.name.to_ascii_lowercase(),
-            parent: self.param_parent(),
+            parent,
             content: t.end,
             path,
             mode: Mode::Decide,
@@ -96,12 +106,20 @@ impl Block {
         let Some(Elem { mode: Mode::Object(members), path, own, .. }) = self.elems.last() else {
             return Ok(None);
         };
+        let parent = Parent::Name(own.clone());
+        let path = cx.queue.paths.child(path, t.name, members.count(t.name));
+        if let Some(leaf) = self.leaf(cx, t, &parent) {
+            let (value, sent) = self.leaf_value(cx, &path, t.end, &leaf);
+            self.add_member(t.name.to_owned(), value, sent);
+            self.at = leaf.end;
+            return Ok(None);
+        }
         let elem = Elem {
             key: t.name.to_owned(),
             own: t.name.to_ascii_lowercase(),
-            parent: Parent::Name(own.clone()),
+            parent,
             content: t.end,
-            path: path.child(t.name, members.count(t.name)),
+            path,
             mode: Mode::Decide,
             notes: self.notes.len(),
             sent: false,
@@ -231,25 +249,47 @@ impl Block {
         let _ = cx;
         let Some(elem) = self.elems.pop() else { return Ok(None) };
         self.at = end;
-        if let Some(Elem { mode: Mode::Object(members), sent, .. }) = self.elems.last_mut() {
-            *sent |= elem.sent;
-            members.add(elem.key, value);
-            return Ok(None);
+        if self.elems.is_empty() {
+            self.cur.sent_any |= elem.sent;
+            self.add_param(elem.key, &elem.path, value, elem.content.min(to)..to, end);
+        } else {
+            self.add_member(elem.key, value, elem.sent);
         }
-        self.cur.sent_any |= elem.sent;
-        self.cur.raws.push((elem.key.clone(), elem.content.min(to), to));
+        Ok(None)
+    }
+
+    /// A parameter whose content is `source` and which ends at `end`.
+    fn add_param(
+        &mut self,
+        key: String,
+        path: &ArgPath,
+        value: Json,
+        source: Range<usize>,
+        end: usize,
+    ) {
+        self.at = end;
+        if let Some(name) = path.parameter() {
+            self.cur.raws.push((Arc::clone(name), source.start, source.end));
+        }
         match self.args.as_mut() {
             Some(args) => {
-                args.add(elem.key, value);
+                args.add(key, value);
                 self.state = State::Args;
             }
             None => {
-                self.cur.loose.add(elem.key, value);
+                self.cur.loose.add(key, value);
                 self.last_end = end;
                 self.state = State::Top;
             }
         }
-        Ok(None)
+    }
+
+    /// A member of the object that is open.
+    fn add_member(&mut self, key: String, value: Json, was_sent: bool) {
+        if let Some(Elem { mode: Mode::Object(members), sent, .. }) = self.elems.last_mut() {
+            *sent |= was_sent;
+            members.add(key, value);
+        }
     }
 
     /// XT-28: nested deeper than is allowed.

@@ -191,13 +191,13 @@ pub(super) fn send_rest(
     match rest {
         Some("") => !flow.sent.0.is_empty(),
         Some(rest) => {
-            cx.queue.arg_text(call, path, rest.to_owned());
+            cx.queue.arg_text(call, path, rest);
             true
         }
         None => {
             cx.queue.reset(call, path);
             if !value.is_empty() {
-                cx.queue.arg_text(call, path, value.to_owned());
+                cx.queue.arg_text(call, path, value);
             }
             true
         }

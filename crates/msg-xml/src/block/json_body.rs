@@ -1,6 +1,7 @@
 //! The JSON body (XT-27), JSON beside the name (XT-12), and what a JSON value means as a call.
 
 use super::{Arguments, Block, Cx, Done, Draft, State, Why};
+use crate::call::{self, Server};
 use crate::code::Code;
 use crate::json::{self, Json, Members, Scan, Scanner};
 use crate::lex::{self, ARGS, SERVER, Tag};
@@ -95,7 +96,7 @@ impl Block {
                 let text = cx.w.str(scan.start, cx.w.end());
                 let known = partial_name(text, &NAMES);
                 if let Some(name) = known.filter(|name| self.cur.name.as_ref() != Some(name)) {
-                    self.set_name(name, self.start, cx.queue);
+                    self.set_name(&name, self.start, cx.queue);
                 }
             }
         }
@@ -202,9 +203,11 @@ impl Block {
     fn join_attributes(
         &mut self,
         call: &mut Draft,
-        (name, server): (Option<String>, Option<String>),
+        (name, server): (Option<String>, Option<Server>),
     ) {
-        let differ = |a: &Option<String>, b: &Option<String>| a.is_some() && b.is_some() && a != b;
+        fn differ<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
+            a.is_some() && b.is_some() && a != b
+        }
         if differ(&call.name, &name) || differ(&call.server, &server) {
             self.refuse(Code::DuplicateToolName);
         }
@@ -309,7 +312,7 @@ pub(crate) fn read_calls(
             Some(_) => return Err(Code::InvalidToolName),
         }
         if let Some(Json::String(server)) = SERVER.iter().find_map(|key| members.word(key)) {
-            draft.server = Some(lex::trim(server).to_owned()).filter(|s| !s.is_empty());
+            draft.server = Some(call::server(lex::trim(server))).filter(|s| !s.is_empty());
         }
         for args in arguments_members(&members) {
             if draft.args.is_some() {

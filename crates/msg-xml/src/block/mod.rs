@@ -10,6 +10,7 @@ mod end;
 mod flow;
 mod index;
 mod json_body;
+mod leaf;
 mod recover;
 mod text;
 mod top;
@@ -19,6 +20,7 @@ pub(crate) use json_body::{partial_name, read_arguments, read_calls};
 
 use std::sync::Arc;
 
+use crate::call::Server;
 use crate::code::Code;
 use crate::event::Queue;
 use crate::json::Scanner;
@@ -126,7 +128,7 @@ pub(crate) struct Block {
     notes: Vec<Note>,
     reject: Option<Code>,
     stray_noted: bool,
-    pending_server: Option<(String, usize)>,
+    pending_server: Option<(Server, usize)>,
     /// End of the last element, where a block without close tag ends.
     last_end: usize,
     bare_end: Option<usize>,

@@ -1,6 +1,9 @@
 //! The level of `<tool>` itself: names, servers, arguments, parameters without wrapper (XT-12 to XT-15).
 
+use std::borrow::Cow;
+
 use super::{Block, Cx, Done, Draft, State, Why};
+use crate::call::{self, Server};
 use crate::code::Code;
 use crate::event::Queue;
 use crate::json::Scanner;
@@ -13,8 +16,9 @@ use crate::window::{Wait, Wake, Win};
 const TEXT_MAX: usize = 256;
 
 /// A name element that has been read.
-struct Name {
-    content: String,
+struct Name<'a> {
+    /// With the blanks around it.
+    content: Cow<'a, str>,
     end: usize,
     report: Option<Code>,
 }
@@ -22,39 +26,40 @@ struct Name {
 impl Block {
     /// XT-13: names that the opener's attributes give.
     pub(super) fn attributes(&mut self, attrs: &str, queue: &mut Queue) {
-        let text = |raw: &str| {
-            let mut out = String::new();
-            value::decode(raw, &mut out);
-            lex::trim(&out).to_owned()
-        };
-        lex::attributes(attrs, &SERVER).for_each(|server| self.join_server(text(server)));
-        for name in lex::attributes(attrs, &NAME).map(text).filter(|n| !n.is_empty()) {
+        for server in lex::attributes(attrs, &SERVER).map(value::decoded) {
+            self.join_server(call::server(lex::trim(&server)));
+        }
+        for name in lex::attributes(attrs, &NAME).map(value::decoded) {
+            let name = lex::trim(&name);
+            if name.is_empty() {
+                continue;
+            }
             if self.cur.name.is_none() {
                 self.note(Code::ToolNameInAttribute, self.start, self.at);
             }
-            if self.cur.name.as_ref() != Some(&name) {
+            if self.cur.name.as_deref() != Some(name) {
                 self.set_name(name, self.start, queue);
             }
         }
     }
 
-    pub(super) fn set_name(&mut self, name: String, at: usize, queue: &mut Queue) {
+    pub(super) fn set_name(&mut self, name: &str, at: usize, queue: &mut Queue) {
         if name.is_empty() {
             return;
         }
-        if !lex::valid_tool_name(&name) {
+        if !lex::valid_tool_name(name) {
             self.refuse(Code::InvalidToolName);
         }
         if self.cur.name.is_some() && self.cur.has_params() {
             self.note(Code::MissingToolBoundary, at, at);
             self.next_call(at);
             queue.begin(self.call());
-        } else if self.cur.name.as_ref().is_some_and(|known| *known != name) {
+        } else if self.cur.name.as_ref().is_some_and(|known| known != name) {
             self.refuse(Code::DuplicateToolName);
             return;
         }
-        queue.name(self.call(), &name);
-        self.cur.name = Some(name);
+        queue.name(self.call(), name);
+        self.cur.name = Some(name.to_owned());
     }
 
     /// The call is over, another begins in the same block.
@@ -67,7 +72,7 @@ impl Block {
         self.cur.server = server.map(|(name, _)| name).filter(|name| !name.is_empty());
     }
 
-    fn set_server(&mut self, server: String, at: usize) {
+    fn set_server(&mut self, server: Server, at: usize) {
         if !(self.cur.name.is_some() && self.cur.args_closed) {
             return self.join_server(server);
         }
@@ -80,7 +85,7 @@ impl Block {
     }
 
     /// A server for the current call.
-    pub(super) fn join_server(&mut self, server: String) {
+    pub(super) fn join_server(&mut self, server: Server) {
         if server.is_empty() {
             return;
         }
@@ -149,9 +154,9 @@ impl Block {
             self.at = name.end;
             self.last_end = name.end;
             if is_name {
-                self.set_name(name.content, t.start, cx.queue);
+                self.set_name(lex::trim(&name.content), t.start, cx.queue);
             } else {
-                self.set_server(name.content, t.start);
+                self.set_server(call::server(lex::trim(&name.content)), t.start);
             }
             return Ok(None);
         }
@@ -227,17 +232,17 @@ impl Block {
 }
 
 /// XT-13: the content of a NAME or SERVER element; `None` if the input ends in it.
-fn read_name(w: &Win<'_>, look: &mut Look, t: &OpenTag<'_>) -> Result<Option<Name>, Wait> {
+fn read_name<'a>(w: &Win<'a>, look: &mut Look, t: &OpenTag<'_>) -> Result<Option<Name<'a>>, Wait> {
     if t.self_closing {
-        return Ok(Some(Name { content: String::new(), end: t.end, report: None }));
+        return Ok(Some(Name { content: "".into(), end: t.end, report: None }));
     }
     let (p, next) = w.after_blanks(t.end)?;
-    let mut content = String::new();
+    let mut section = "";
     let mut text = t.end;
     if next == Some(b'<') && lex::marker(w, p)? {
         let from = p + lex::CDATA.len();
         let Some(end) = look.section_end(w, from)? else { return Ok(None) };
-        content.push_str(w.str(from, end - "]]>".len()));
+        section = w.str(from, end - "]]>".len());
         text = end;
     }
     let Some(lt) = w.find(b'<', text) else {
@@ -249,6 +254,7 @@ fn read_name(w: &Win<'_>, look: &mut Look, t: &OpenTag<'_>) -> Result<Option<Nam
         Tag::Cut => return Ok(None),
         Tag::Open(_) | Tag::None => (lt, Some(Code::MissingCloseTag)),
     };
-    value::decode(w.str(text, lt), &mut content);
-    Ok(Some(Name { content: lex::trim(&content).to_owned(), end, report }))
+    let text = value::decoded(w.str(text, lt));
+    let content = if section.is_empty() { text } else { Cow::Owned(format!("{section}{text}")) };
+    Ok(Some(Name { content, end, report }))
 }

@@ -170,7 +170,7 @@ impl TagReader {
                 Json::String(text.to_owned())
             }
         };
-        self.cur.raws.push((value.key.clone(), value.from, to));
+        self.cur.raws.push((value.key.as_str().into(), value.from, to));
         self.add(value.key.clone(), item);
     }
 

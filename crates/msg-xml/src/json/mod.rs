@@ -25,9 +25,13 @@ pub(crate) enum Json {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Members {
     list: Vec<(String, Json)>,
-    /// Built once there are many.
-    index: HashMap<String, usize>,
+    /// Built once there are many; most objects are small, and so is this.
+    index: Option<Box<Index>>,
 }
+
+/// Where members stand, by name.
+#[derive(Clone, Debug, Default)]
+struct Index(HashMap<String, usize>);
 
 impl PartialEq for Members {
     fn eq(&self, other: &Self) -> bool {
@@ -58,7 +62,7 @@ impl Members {
         if self.list.len() < INDEX_FROM {
             return self.list.iter().position(|(k, _)| k == key);
         }
-        self.index.get(key).copied()
+        self.index.as_ref()?.0.get(key).copied()
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&Json> {
@@ -76,11 +80,12 @@ impl Members {
     }
 
     fn push(&mut self, key: String, value: Json) {
-        if self.list.len() + 1 == INDEX_FROM {
-            self.index = self.list.iter().enumerate().map(|(i, (k, _))| (k.clone(), i)).collect();
-        }
         if self.list.len() + 1 >= INDEX_FROM {
-            self.index.insert(key.clone(), self.list.len());
+            let index = self.index.get_or_insert_with(|| {
+                let known = self.list.iter().enumerate();
+                Box::new(Index(known.map(|(i, (key, _))| (key.clone(), i)).collect()))
+            });
+            index.0.insert(key.clone(), self.list.len());
         }
         self.list.push((key, value));
     }
@@ -157,17 +162,35 @@ impl Json {
         }
     }
 
+    /// How long its text is, about.
+    fn room(&self) -> usize {
+        match self {
+            Json::Null | Json::Bool(_) => 5,
+            Json::Number(n) => n.len(),
+            Json::String(s) => string_room(s),
+            Json::Array(items) => 2 + items.iter().map(|item| item.room() + 1).sum::<usize>(),
+            Json::Object(members) => {
+                let member = |(key, value): &(String, Json)| string_room(key) + value.room() + 2;
+                2 + members.iter().map(member).sum::<usize>()
+            }
+        }
+    }
+
     pub(crate) fn text(&self) -> String {
-        let mut out = String::new();
+        let mut out = String::with_capacity(self.room());
         self.write(&mut out);
         out
     }
 }
 
+/// Room for a literal with some escapes, so that a long text is not moved for its last line.
+fn string_room(s: &str) -> usize {
+    s.len() + s.len() / 16 + 2
+}
+
 /// A JSON string literal, non-ASCII characters as they are.
 pub(crate) fn write_string(s: &str, out: &mut String) {
-    // Room for some escapes, so that a long text is not moved for its last line.
-    out.reserve(s.len() + s.len() / 16 + 2);
+    out.reserve(string_room(s));
     out.push('"');
     let mut rest = s;
     loop {

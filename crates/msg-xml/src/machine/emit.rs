@@ -2,7 +2,7 @@
 
 use super::{Machine, Mode, Ready};
 use crate::block::{Done, Draft, Note, Outcome};
-use crate::call::{Call, Origin, PartialCall, arguments_of};
+use crate::call::{Call, LOCAL, Origin, PartialCall, arguments_of};
 use crate::code::Code;
 use crate::event::{ArgPath, Ev, Outcome as CallOutcome};
 use crate::json::Json;
@@ -115,7 +115,7 @@ impl Machine {
     fn send_leaves(&mut self, call: u32, leaves: Vec<(ArgPath, String)>) {
         for (path, text) in leaves {
             if !text.is_empty() {
-                self.queue.arg_text(call, &path, text);
+                self.queue.arg_text(call, &path, &text);
             }
         }
     }
@@ -192,10 +192,10 @@ fn build(draft: Draft, value: &Json, origin: Origin) -> CallOutcome {
     let source = draft.source;
     let raws = draft
         .raws
-        .iter()
-        .map(|(key, from, to)| (key.clone(), from - draft.start..to - draft.start))
+        .into_iter()
+        .map(|(key, from, to)| (key, from - draft.start..to - draft.start))
         .collect();
-    let server = draft.server.unwrap_or_else(|| "local".to_owned());
+    let server = draft.server.unwrap_or(LOCAL);
     let arguments = arguments_of(value);
     // Positions of the machine; the stream turns them into positions of the input.
     let span = draft.start as u64..draft.end as u64;

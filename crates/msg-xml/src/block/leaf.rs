@@ -1,0 +1,116 @@
+//! The usual element: `<key>text</key>` or `<key><![CDATA[…]]></key>` that is wholly there and whose end nothing puts
+//! in doubt. It is read in one look and never becomes an open element. What it gives is what `text` and `cdata` would
+//! give; whatever may be anything else is left to them.
+
+use super::{Block, Cx};
+use crate::event::ArgPath;
+use crate::json::Json;
+use crate::lex::{self, OpenTag, Tag};
+use crate::look::Parent;
+use crate::value;
+use crate::window::Win;
+
+/// An element with text only.
+pub(super) struct Leaf {
+    /// Where its content ends, which is where its close tag begins.
+    pub(super) to: usize,
+    pub(super) end: usize,
+    /// The content of its one section; there are only blanks around it.
+    section: Option<(usize, usize)>,
+}
+
+impl Block {
+    /// The element of this open tag, if it is such a one.
+    pub(super) fn leaf(
+        &self,
+        cx: &mut Cx<'_, '_>,
+        t: &OpenTag<'_>,
+        parent: &Parent,
+    ) -> Option<Leaf> {
+        // A word of the envelope may end more than its element, and what recovery found out comes first.
+        let plain = !t.self_closing && !t.is("tool") && !Parent::Args.closed_by(t.name);
+        if !plain || self.bare_end.is_some() || t.start < self.recovery.stop() {
+            return None;
+        }
+        let mut to = cx.w.find(b'<', t.end)?;
+        let mut section = None;
+        if cx.w.at(to + 1) == Some(b'!') {
+            let (from, end) = plain_section(cx, t.end, to)?;
+            section = Some((from, end));
+            to = cx.w.skip_blanks(end + "]]>".len());
+        }
+        let end = own_close(cx.w, to, t.name)?;
+        (ends_element(cx.w, end, parent) && !self.over(cx, end)).then_some(Leaf {
+            to,
+            end,
+            section,
+        })
+    }
+
+    /// The value of a leaf whose content begins at `from`, sent; whether there was anything to send.
+    pub(super) fn leaf_value(
+        &mut self,
+        cx: &mut Cx<'_, '_>,
+        path: &ArgPath,
+        from: usize,
+        leaf: &Leaf,
+    ) -> (Json, bool) {
+        let call = self.call();
+        let content = cx.w.str(from, leaf.to);
+        let place = match leaf.section {
+            Some(section) => Some(section),
+            None => value::as_it_stands(content).map(|it| (from + it.start, from + it.end)),
+        };
+        let (value, on) = match place {
+            Some((from, to)) => {
+                let sent = cx.queue.on() && from < to;
+                if sent {
+                    cx.queue.arg(call, path, from, to);
+                }
+                (cx.w.str(from, to).to_owned(), sent)
+            }
+            None => {
+                let (value, notes) = value::value(content, &[]);
+                let sent = cx.queue.on() && !value.is_empty();
+                if sent {
+                    cx.queue.arg_text(call, path, &value);
+                }
+                self.value_notes(notes, from, leaf.to);
+                (value, sent)
+            }
+        };
+        (Json::String(value), on)
+    }
+}
+
+/// The content of the section at `marker`, if it is all of the content that begins at `from`, blanks aside, and nothing
+/// in it could be a section again.
+fn plain_section(cx: &mut Cx<'_, '_>, from: usize, marker: usize) -> Option<(usize, usize)> {
+    if !lex::all_blank(cx.w.str(from, marker)) || !lex::marker(cx.w, marker).ok()? {
+        return None;
+    }
+    let from = marker + lex::CDATA.len();
+    let to = cx.look.section_end(cx.w, from).ok()?? - "]]>".len();
+    let content = cx.w.str(from, to).as_bytes();
+    let nested = memchr::memchr_iter(b'<', content).any(|i| content.get(i + 1) == Some(&b'!'));
+    (!nested).then_some((from, to))
+}
+
+/// One past the close tag at `pos`, if it is written exactly like the open tag.
+fn own_close(w: &Win<'_>, pos: usize, name: &str) -> Option<usize> {
+    let rest = w.from(pos).strip_prefix(b"</")?.strip_prefix(name.as_bytes())?;
+    (rest.first() == Some(&b'>')).then_some(pos + "</>".len() + name.len())
+}
+
+/// XT-22 without what needs a closer look: blanks, then a bare open tag or the close tag of the parent or the call.
+fn ends_element(w: &Win<'_>, pos: usize, parent: &Parent) -> bool {
+    let p = w.skip_blanks(pos);
+    if w.at(p) != Some(b'<') {
+        return false;
+    }
+    match lex::tag(w, p) {
+        Ok(Tag::Close(c)) => c.is_tool() || parent.closed_by(c.name),
+        Ok(Tag::Open(t)) => t.bare(),
+        _ => false,
+    }
+}
