@@ -13,7 +13,7 @@ use msg_core::{Diagnostic, Severity};
 use unicode_width::UnicodeWidthStr;
 
 pub(crate) use self::quote::Quotes;
-use self::quote::{Excerpt, Quote};
+use self::quote::{Excerpt, Places, Quote};
 use self::style::Palette;
 use crate::exit::Failure;
 
@@ -52,7 +52,8 @@ pub(crate) fn diagnostics(list: &[Diagnostic], name: &str, quotes: &Quotes, colo
 
 /// Diagnostics about the text `bytes` of the document `name`, each with the line that it is about.
 pub(crate) fn in_source(list: &[Diagnostic], name: &str, bytes: &[u8], color: bool) -> String {
-    list.iter().map(|it| about_source(it, name, bytes, color) + "\n").collect()
+    let mut places = Places::new(bytes);
+    list.iter().map(|it| about_place(it, name, &mut places, color) + "\n").collect()
 }
 
 /// `3 errors, 1 warning`, or nothing where the list is empty.
@@ -84,7 +85,11 @@ pub(crate) fn safe(text: &str) -> String {
 }
 
 fn about_source(it: &Diagnostic, name: &str, bytes: &[u8], color: bool) -> String {
-    let Some(excerpt) = Excerpt::at(bytes, &it.at) else {
+    about_place(it, name, &mut Places::new(bytes), color)
+}
+
+fn about_place(it: &Diagnostic, name: &str, places: &mut Places<'_>, color: bool) -> String {
+    let Some(excerpt) = Excerpt::next(places, &it.at) else {
         return diagnostics(std::slice::from_ref(it), name, &Quotes::default(), color);
     };
     let mut res = String::new();

@@ -1,6 +1,8 @@
 //! The codes of everything that reading reports, each with what a model should write instead (section 11).
 //! Positions and sentences about one place are the diagnostic's, not the code's.
 
+use crate::codes::CODES;
+
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident $name:literal $kebab:literal $severity:ident $hint:literal;)*) => {
         /// What was found. `as_str` is the name in `msg tools`, `kebab` the one in diagnostics.
@@ -28,6 +30,12 @@ macro_rules! codes {
             /// ```
             pub fn kebab(self) -> &'static str {
                 match self { $(Code::$variant => $kebab,)* }
+            }
+
+            /// What was found, in a few words: the message of a diagnostic, lower case, no full stop.
+            pub fn summary(self) -> &'static str {
+                // Both lists have the order of the documentation; a test holds them to it.
+                CODES[self as usize].summary
             }
 
             /// One sentence for the model: what to write instead.
@@ -120,4 +128,17 @@ codes! {
     UnknownParameter "unknown_parameter" "xml::unknown-parameter" warning "Use only the parameters that the tool's definition lists, by their exact names.";
     /// A value that was announced as JSON.
     ValueNotJson "value_not_json" "xml::value-not-json" warning "Write valid JSON, or leave out string=\"false\".";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CODES, Code};
+
+    #[test]
+    fn codes_and_their_summaries_have_one_order() {
+        assert_eq!(Code::ALL.len(), CODES.len());
+        for (code, info) in Code::ALL.iter().zip(CODES) {
+            assert_eq!(code.kebab(), info.code);
+        }
+    }
 }

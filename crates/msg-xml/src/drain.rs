@@ -194,11 +194,10 @@ impl<'a> Rest<'a> {
 /// A code as a diagnostic about a place.
 pub(crate) fn diagnostic(code: Code, span: Range<usize>, detail: Option<&str>) -> Diagnostic {
     let severity = if code.is_error() { Severity::Error } else { Severity::Warning };
-    let mut message = code.as_str().replace('_', " ");
-    if let Some(detail) = detail.filter(|d| !d.is_empty()) {
-        message.push_str(": ");
-        message.push_str(detail);
-    }
+    let message: Cow<'static, str> = match detail.filter(|d| !d.is_empty()) {
+        Some(detail) => format!("{}: {detail}", code.as_str().replace('_', " ")).into(),
+        None => code.summary().into(),
+    };
     Diagnostic::new(severity, msg_core::Code::new(code.kebab()), message)
         .at_span(span)
         .with_fix(code.hint())

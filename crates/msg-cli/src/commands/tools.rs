@@ -5,6 +5,7 @@
 
 mod answer;
 mod options;
+mod outline;
 
 use std::path::PathBuf;
 
@@ -18,7 +19,7 @@ use crate::exit::{Failure, Status};
 use crate::input::{Input, MAX_DOCUMENT};
 use crate::jsonl::{self, LineArgs};
 use crate::output::OutputArgs;
-use crate::render::{self, Quotes};
+use crate::render;
 
 /// Read model text: thinking, text and tool calls
 ///
@@ -71,26 +72,19 @@ impl Args {
         members: Vec<Diagnostic>,
         mut out: crate::output::Output,
     ) -> Result<Status, Failure> {
-        let mut text = if self.json { jsonl::to_json(&res.form) } else { answer::for_people(&res.parsed).into_bytes() };
-        text.push(b'\n');
-        out.write(&text)?;
+        if self.json {
+            out.write(&jsonl::to_json(&res.form))?;
+            out.write(b"\n")?;
+        } else {
+            out.write(outline::segments(&res.parsed).as_bytes())?;
+        }
         out.finish()?;
         let mut list = res.parsed.diagnostics;
         list.extend(members);
         if !self.json && !cx.quiet && !list.is_empty() {
             list.sort_by_key(|it| it.at.start);
-            let list: Vec<Diagnostic> = list.into_iter().map(|it| with_line(it, bytes)).collect();
-            cx.note(&render::diagnostics(&list, name, &Quotes::default(), cx.color_err));
+            cx.note(&render::in_source(&list, name, bytes, cx.color_err));
         }
         Ok(res.status)
     }
-}
-
-/// The line and column of a byte offset.
-fn with_line(it: Diagnostic, bytes: &[u8]) -> Diagnostic {
-    let Some(start) = it.at.start else { return it };
-    let before = &bytes[..start.min(bytes.len())];
-    let line = memchr::memchr_iter(b'\n', before).count() + 1;
-    let column = String::from_utf8_lossy(&before[memchr::memrchr(b'\n', before).map_or(0, |i| i + 1)..]).chars().count() + 1;
-    it.at_line(line, column)
 }

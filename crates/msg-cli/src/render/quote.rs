@@ -129,26 +129,66 @@ pub(crate) struct Excerpt {
 impl Excerpt {
     /// The place of `at` in `bytes`, if it has one there.
     pub(crate) fn at(bytes: &[u8], at: &Position) -> Option<Self> {
+        Excerpt::next(&mut Places::new(bytes), at)
+    }
+
+    /// The same for one of many places in order.
+    pub(crate) fn next(places: &mut Places<'_>, at: &Position) -> Option<Self> {
+        let bytes = places.bytes;
         let offset = offset(bytes, at)?;
-        let before = &bytes[..offset];
-        let line_start = memchr::memrchr(b'\n', before).map_or(0, |it| it + 1);
+        places.go(offset);
         let line_end =
             memchr::memchr(b'\n', &bytes[offset..]).map_or(bytes.len(), |it| offset + it);
-        let near_start = line_start.max(offset.saturating_sub(AROUND));
+        let near_start = places.line_start.max(offset.saturating_sub(AROUND));
         let near_end = line_end.min(offset + AROUND);
         let before_place = lossy(bytes, near_start..offset);
         let place = lossy(bytes, offset..near_end);
-        let mark = if near_start > line_start { "…" } else { "" };
+        let mark = if near_start > places.line_start { "…" } else { "" };
         let more = if near_end < line_end { "…" } else { "" };
         let start = mark.len() + before_place.len();
         let width = place.chars().next().map_or(0, char::len_utf8);
         let text = format!("{mark}{before_place}{place}{more}");
         Some(Excerpt {
-            line: memchr::memchr_iter(b'\n', before).count() + 1,
-            column: String::from_utf8_lossy(&before[line_start..]).chars().count() + 1,
+            line: places.line,
+            column: places.column,
             quote: Quote { text, marked: start..start + width },
         })
     }
+}
+
+/// Line and column of places in a text. What lies between ascending places is looked at once.
+#[derive(Debug)]
+pub(crate) struct Places<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: usize,
+    line_start: usize,
+    column: usize,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Places { bytes, at: 0, line: 1, line_start: 0, column: 1 }
+    }
+
+    fn go(&mut self, offset: usize) {
+        if offset < self.at {
+            *self = Places::new(self.bytes);
+        }
+        let passed = &self.bytes[self.at..offset];
+        if let Some(last) = memchr::memrchr(b'\n', passed) {
+            self.line += memchr::memchr_iter(b'\n', passed).count();
+            (self.line_start, self.column) = (self.at + last + 1, 1);
+        }
+        let of_line = &self.bytes[self.line_start.max(self.at)..offset];
+        self.column += of_line.iter().filter(|it| !is_inside(**it)).count();
+        self.at = offset;
+    }
+}
+
+/// Whether a byte continues a character.
+fn is_inside(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
 }
 
 /// The byte that is meant: by offset, or by line and column (in bytes, as JSON readers count).
@@ -166,7 +206,7 @@ fn offset(bytes: &[u8], at: &Position) -> Option<usize> {
 
 /// The text of a range whose ends may fall into a character.
 fn lossy(bytes: &[u8], range: Range<usize>) -> String {
-    let is_inside = |at: usize| bytes.get(at).is_some_and(|it| it & 0xC0 == 0x80);
+    let is_inside = |at: usize| bytes.get(at).is_some_and(|it| is_inside(*it));
     let start = (range.start..range.end).find(|it| !is_inside(*it)).unwrap_or(range.start);
     let end = (start..=range.end).rev().find(|it| !is_inside(*it)).unwrap_or(range.end);
     String::from_utf8_lossy(&bytes[start..end]).into_owned()

@@ -1,7 +1,6 @@
-//! What `msg tools` answers: the JSON forms, and the text for people.
+//! What `msg tools` answers in JSON. The text for people is `outline`'s.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 use std::sync::Arc;
 
 use base64::Engine;
@@ -283,32 +282,4 @@ fn note(events: &mut Option<Vec<EventForm>>, at: u64, event: &Event<'_>) {
         Event::Reclaim(range) => EventForm { event: "reclaim", start: Some(range.start), end: Some(range.end), ..base },
         _ => return,
     });
-}
-
-/// The segments as a person reads them.
-pub(crate) fn for_people(parsed: &Parsed) -> String {
-    let mut out = String::new();
-    for segment in &parsed.segments {
-        let (title, body) = match &segment.kind {
-            SegmentKind::Text(text) => ("text".to_owned(), text.clone()),
-            SegmentKind::Thinking { text, .. } => ("thinking".to_owned(), text.clone()),
-            SegmentKind::Call(call) => {
-                let mut title = format!("call {}", call.tool_name());
-                if call.server_name() != "local" {
-                    let _ = write!(title, " at {}", call.server_name());
-                }
-                (title, call.arguments().text().to_owned())
-            }
-            SegmentKind::Partial(call) => {
-                (format!("incomplete call {}", call.tool_name().unwrap_or("without a name")), call.arguments().text().to_owned())
-            }
-        };
-        let _ = write!(out, "{title}, bytes {} to {}\n{}\n", segment.span.start, segment.span.end, indent(&body));
-    }
-    out.pop();
-    out
-}
-
-fn indent(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}\n")).collect()
 }

@@ -82,7 +82,8 @@ impl ReadArgs {
 
     fn dialects(&self) -> Result<Dialects, Failure> {
         let usage = |error: msg_xml::Error| Failure::Usage(error.to_string());
-        let mut dialects = Dialects::by_names(self.dialects.iter().map(|name| name.trim())).map_err(usage)?;
+        let names = self.dialects.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+        let mut dialects = Dialects::by_names(names).map_err(usage)?;
         for path in &self.dialect_file {
             let text = read_text(path)?;
             dialects.add_toml(&text).map_err(usage)?;
@@ -102,10 +103,13 @@ fn parse_file<T: serde::de::DeserializeOwned>(path: &Path, expected: &str) -> Re
 
 /// Names, or a file of definitions.
 fn load_tools(value: &str) -> Result<ToolSet, Failure> {
-    if !Path::new(value).is_file() {
+    let path = Path::new(value);
+    // No tool is called so: a file that is not there must not count as a name.
+    let is_meant = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
+    if !is_meant && !path.is_file() {
         return Ok(value.split(',').map(str::trim).filter(|name| !name.is_empty()).collect());
     }
-    let tools: Tools = parse_file(Path::new(value), "list of tool names or definitions")?;
+    let tools: Tools = parse_file(path, "list of tool names or definitions")?;
     Ok(tools.names())
 }
 
