@@ -2,8 +2,9 @@
 //! Every question remembers how far it has read, so that a retry with more bytes goes on from there and a
 //! run of close tags is read once, not once a tag.
 
+use crate::block::Index;
 use crate::dialect::Known;
-use crate::lex::{self, ARGS, NAME, OpenTag, Tag};
+use crate::lex::{self, ARGS, CloseTag, NAME, OpenTag, Tag};
 use crate::window::{MORE, Wait, Wake, Win, is_blank, is_name_byte};
 
 /// Longest `<tool …>` that counts.
@@ -44,6 +45,14 @@ pub(crate) enum Strength {
     No,
     Weak,
     Strong,
+}
+
+/// What follows a close tag.
+pub(crate) enum After<'a> {
+    /// No close tag: its strength.
+    Known(Strength),
+    /// A close tag, whose strength depends on names, and where it stands.
+    Close(CloseTag<'a>, usize),
 }
 
 /// A real `<tool>`.
@@ -112,6 +121,10 @@ pub(crate) struct Look {
     run: Run,
     /// Where values of dialects end.
     pub(crate) values: Known,
+    /// Where values of native blocks end that stand where others were read in vain.
+    pub(crate) index: Index,
+    /// How far parts of objects were read that turned out to be none.
+    pub(crate) read_in_vain: usize,
 }
 
 #[derive(Debug, Default)]
@@ -299,29 +312,39 @@ impl Look {
             return Ok(known);
         }
         let res = loop {
-            let p = self.misc(w, self.run.at)?;
-            self.run.at = p;
-            match lex::need(w, p)? {
-                None => break Strength::Strong,
-                Some(b'<') => {}
-                Some(_) => break Strength::No,
-            }
-            match lex::tag(w, p)? {
-                Tag::Close(c) if c.is_tool() || parent.closed_by(c.name) => break Strength::Strong,
-                Tag::Close(c) if c.is(own) => {
+            match self.after_close(w, self.run.at)? {
+                After::Known(strength) => break strength,
+                After::Close(c, _) if c.is_tool() || parent.closed_by(c.name) => {
+                    break Strength::Strong;
+                }
+                After::Close(c, _) if c.is(own) => {
                     self.run.at = c.end;
                     self.run.starts.push(c.end);
                 }
-                Tag::Close(_) | Tag::None => break Strength::No,
-                Tag::Open(t) if t.bare() || t.named_param() => break Strength::Weak,
-                Tag::Open(_) if self.opener(w, p)?.is_some() => break Strength::Weak,
-                Tag::Open(_) => break Strength::No,
-                Tag::Cut if w.end() - p <= CUT_TAG_MAX => break Strength::Weak,
-                Tag::Cut => break Strength::No,
+                After::Close(..) => break Strength::No,
             }
         };
         self.run.result = Some(res);
         Ok(res)
+    }
+
+    /// What follows a close tag that ends at `pos`, after misc.
+    pub(crate) fn after_close<'w>(&mut self, w: &Win<'w>, pos: usize) -> Result<After<'w>, Wait> {
+        let p = self.misc(w, pos)?;
+        match lex::need(w, p)? {
+            None => return Ok(After::Known(Strength::Strong)),
+            Some(b'<') => {}
+            Some(_) => return Ok(After::Known(Strength::No)),
+        }
+        Ok(After::Known(match lex::tag(w, p)? {
+            Tag::Close(c) => return Ok(After::Close(c, p)),
+            Tag::None => Strength::No,
+            Tag::Open(t) if t.bare() || t.named_param() => Strength::Weak,
+            Tag::Open(_) if self.opener(w, p)?.is_some() => Strength::Weak,
+            Tag::Open(_) => Strength::No,
+            Tag::Cut if w.end() - p <= CUT_TAG_MAX => Strength::Weak,
+            Tag::Cut => Strength::No,
+        }))
     }
 }
 

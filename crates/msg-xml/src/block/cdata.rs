@@ -237,6 +237,41 @@ impl Cdata {
     }
 }
 
+/// The section at `start` of a value whose close tag follows none of its terminators: only markers count. It is cut at
+/// `limit`; `closed` takes the names of the close tags that follow terminators in it.
+pub(super) fn plain(
+    cx: &mut Cx<'_, '_>,
+    start: usize,
+    limit: usize,
+    mut closed: impl FnMut(&str),
+) -> Result<Section, Wait> {
+    let mut section = Cdata::new(start);
+    while let Some(i) = memchr::memchr2(b'<', b']', cx.w.from(section.at)) {
+        let p = section.at + i;
+        section.at = p;
+        if p >= limit {
+            break;
+        }
+        if cx.w.at(p) == Some(b'<') {
+            section.markup(cx, p)?;
+        } else if !cx.w.from(p).starts_with(b"]]>") {
+            section.at = p + 1;
+        } else if section.nest == 1 {
+            return Ok(section.end(p, p + 3).section);
+        } else {
+            section.nest -= 1;
+            section.at = p + 3;
+            let (q, next) = cx.w.after_blanks(p + 3)?;
+            if next == Some(b'<')
+                && let Tag::Close(c) = lex::tag(cx.w, q)?
+            {
+                closed(c.name);
+            }
+        }
+    }
+    Ok(section.end(limit, limit).section)
+}
+
 /// The strength of an own close tag after blanks at `pos`; `No` if none stands there.
 fn own_close(cx: &mut Cx<'_, '_>, holder: Holder<'_>, pos: usize) -> Result<Strength, Wait> {
     let (q, next) = cx.w.after_blanks(pos)?;
@@ -252,7 +287,7 @@ fn own_close(cx: &mut Cx<'_, '_>, holder: Holder<'_>, pos: usize) -> Result<Stre
 }
 
 /// Whether `]]>` and blanks stand before `p`, not before `from`.
-fn after_terminator(w: &Win<'_>, p: usize, from: usize) -> bool {
+pub(super) fn after_terminator(w: &Win<'_>, p: usize, from: usize) -> bool {
     let before = w.str(from, p).trim_end_matches(|c: char| c.is_ascii() && is_blank(c as u8));
     before.ends_with("]]>")
 }

@@ -50,6 +50,10 @@ impl Block {
         }
         self.cur.end = end;
         self.cur.complete = whole;
+        if self.bare_end.is_some() {
+            // What stops at the bare end of this block need not in another.
+            cx.look.index = super::Index::default();
+        }
         let last = self.done.len();
         let cur = std::mem::replace(&mut self.cur, super::Draft::new(end));
         let mut calls = std::mem::take(&mut self.done);

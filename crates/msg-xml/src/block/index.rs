@@ -1,206 +1,205 @@
-//! What stands between a value that ran into a stop and that stop: the values that begin there run into the same one,
-//! so that k unclosed values cost one pass over the block and not k (XT-21 to XT-23). Holds no text and decides
-//! nothing about values with CDATA sections: how those end depends on the value.
+//! What stands in a stretch of the text that a value was read through in vain: between its beginning and the stop that
+//! it ran into, or up to where its element turned out to be no object. Whatever begins in that stretch meets the same
+//! tags, so that k unclosed values cost one pass and not k, in one block or in many (XT-20 to XT-23). It is for values
+//! whose CDATA sections end at their terminators; others, and what lies behind, have to be read.
 
-use std::collections::{BTreeSet, HashMap};
+mod pass;
 
-use super::Cx;
-use super::text::tail;
-use crate::lex::{self, Tag};
-use crate::look::{Parent, Strength};
-use crate::value::Section;
-use crate::window::Wait;
+use std::collections::{HashMap, HashSet};
 
-/// A tag before the stop.
-#[derive(Debug)]
-struct Seen {
-    at: usize,
-    end: usize,
-    open: bool,
-    /// A close tag that is structural (XT-22).
-    structural: bool,
-    /// It opens or closes values of its name; the close tag of a sample call's arguments does not.
-    counts: bool,
+use super::cdata;
+use super::closers::Closers;
+use crate::lex::{self, ARGS, Tag};
+use crate::look::Parent;
+use crate::value::{self, Section};
+use crate::window::Win;
+
+/// A name in lower case, by number.
+type Name = usize;
+
+/// A close tag that is structural for every parent (XT-22), or for one that this name closes.
+type Class = Option<Name>;
+
+/// What stands at the end of the stretch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Edge {
+    /// A tail: the stop of what begins there outside sample calls.
+    Tail,
+    /// The bare end of the block: the stop of all that begins there.
+    BareEnd,
+    /// The end of input.
+    Input,
+    /// Nothing is known of what follows.
+    #[default]
+    Open,
 }
 
-/// The tags before a stop.
+/// A stretch of text.
 #[derive(Debug, Default)]
-pub(super) struct Index {
-    stop: usize,
-    /// From here on there is no section and no other stop.
-    plain_from: usize,
-    parent: Option<Parent>,
-    tags: Vec<Seen>,
-    /// From each place on, so many sample calls are open.
-    balance: Vec<(usize, usize)>,
-    names: HashMap<String, Vec<usize>>,
-    last_close: HashMap<String, usize>,
-    nesting: HashMap<String, Nesting>,
+pub(crate) struct Index {
+    from: usize,
+    to: usize,
+    edge: Edge,
+    /// All tags.
+    tags: Vec<(usize, usize)>,
+    sections: Vec<Section>,
+    /// Names whose values may end the sections elsewhere.
+    special: HashSet<Name>,
+    /// Behind the last section, names of that kind have been looked for up to here, or for good.
+    behind: Option<usize>,
+    names: HashMap<String, Name>,
+    /// By name: all close tags, and those that count for its values.
+    closes: HashMap<Name, Vec<usize>>,
+    own: HashMap<Name, Vec<(usize, usize)>>,
     named_params: Vec<usize>,
-    unopened: Unopened,
+    /// Structural close tags by the open tag that they match.
+    ends: HashMap<(Name, Class), Closers>,
+    /// The same by the last open tag of their name (XT-23, rule 4).
+    unopened: HashMap<Class, Closers>,
+    /// Sample calls as most values count them, and as values that are named `tool` do.
+    calls: [Calls; 2],
 }
 
-/// What becomes of a value that begins before the stop.
+/// Tags by the sample calls in which they stand.
+#[derive(Debug, Default)]
+struct Calls {
+    stops: Closers,
+    /// What begins from here on stands outside of them at the end of the stretch.
+    outside: usize,
+    /// Structural close tags.
+    closes: HashMap<(Name, Class), Closers>,
+}
+
+/// What becomes of a value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It ends at this close tag.
     Closed(usize, usize),
     /// It runs into the stop: its last structural close tag and its last one.
-    Unclosed { structural: Option<(usize, usize)>, own: Option<(usize, usize)> },
+    Stopped { stop: usize, structural: Option<(usize, usize)>, own: Option<(usize, usize)> },
+    /// As part of an object it is none.
+    NoFit,
 }
 
-/// Where values of one name end.
-#[derive(Debug)]
-struct Nesting {
-    /// Numbers of the tags of this name that count.
-    tags: Vec<usize>,
-    /// For a value that begins before a tag, the close tag that ends it.
-    ends: Vec<Option<usize>>,
-    last_structural: Option<usize>,
-    last_close: Option<usize>,
-}
-
-/// Structural close tags by the last open tag of their name before them (XT-23, rule 4).
-#[derive(Debug, Default)]
-struct Unopened {
-    /// One past that open tag's place, 0 for none, and the close tag; ascending.
-    by_open: Vec<(usize, usize, usize)>,
-    taken: usize,
-    upto: usize,
-    /// Those that no value from `upto` on opens.
-    ready: BTreeSet<(usize, usize)>,
+/// An element whose value is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) own: &'a str,
+    pub(super) parent: &'a Parent,
+    /// The outermost parameter, if the value is part of an object.
+    pub(super) outer: Option<(&'a str, &'a Parent)>,
 }
 
 impl Index {
-    /// Reads what stands from `from`, where no sample call is open, up to `stop`.
-    pub(super) fn build(
-        cx: &mut Cx<'_, '_>,
-        from: usize,
-        stop: usize,
-        sections: &[Section],
-        parent: &Parent,
-    ) -> Result<Self, Wait> {
-        let mut index = Index {
-            stop,
-            plain_from: sections.last().map_or(from, |s| s.end),
-            parent: Some(parent.clone()),
-            ..Index::default()
-        };
-        let mut opened: HashMap<String, usize> = HashMap::new();
-        let mut open_calls = 0;
-        let mut sections = sections.iter().peekable();
-        let mut at = from;
-        while let Some(p) = cx.w.find(b'<', at).filter(|&p| p < stop) {
-            while sections.next_if(|s| s.end <= p).is_some() {}
-            if let Some(section) = sections.peek().filter(|s| s.start <= p) {
-                at = section.end;
-                continue;
+    /// One past its last byte.
+    pub(super) fn to(&self) -> usize {
+        self.to
+    }
+
+    /// Whether all that stands between `from` and `to` lies in it.
+    pub(super) fn spans(&self, from: usize, to: usize) -> bool {
+        self.from <= from && from < self.to && to <= self.to
+    }
+
+    /// Whether it knows what a value of this name meets that begins at `from`, or has come there with nothing open.
+    pub(super) fn covers(&mut self, w: &Win<'_>, own: &str, from: usize) -> bool {
+        if from < self.from || from >= self.to || inside(&self.tags, from) {
+            return false;
+        }
+        let Some(last) = self.sections.last().filter(|s| s.end > from) else { return true };
+        // A section that the stretch cuts has no terminator.
+        let (last_end, cut) = (last.end, last.to == last.end);
+        value::section_at(&self.sections, from).is_none_or(|s| s.start == from)
+            && !cut
+            && self.has_looked_behind(w, last_end)
+            && self.names.get(own).is_none_or(|name| !self.special.contains(name))
+    }
+
+    /// Looks on for close tags behind terminators, which decide where the last section ends, up to the next marker.
+    fn has_looked_behind(&mut self, w: &Win<'_>, last_end: usize) -> bool {
+        let Some(mut at) = self.behind else { return true };
+        loop {
+            let Some(p) = w.find(b'<', at) else {
+                self.behind = (!w.eof).then_some(w.end());
+                return w.eof;
+            };
+            self.behind = Some(p);
+            match (lex::marker(w, p), lex::tag(w, p)) {
+                (Ok(true), _) => {
+                    self.behind = None;
+                    return true;
+                }
+                (Ok(false), Ok(Tag::Close(c))) if cdata::after_terminator(w, p, last_end) => {
+                    let name = self.name(c.name);
+                    self.special.insert(name);
+                }
+                (Ok(false), Ok(_)) => {}
+                (Err(_), _) | (_, Err(_)) => return false,
             }
             at = p + 1;
-            match lex::tag(cx.w, p)? {
-                Tag::Close(c) => {
-                    at = c.end;
-                    let counts = tail(cx.w, c.name, c.end)?.is_none();
-                    if !counts && open_calls == 0 {
-                        // A stop of its own for what begins before it: the first value, a `tool`, took a call's end.
-                        index.plain_from = index.plain_from.max(c.end);
-                    }
-                    if c.is_tool() && open_calls > 0 {
-                        open_calls -= 1;
-                        index.balance.push((c.end, open_calls));
-                    }
-                    let name = c.name.to_ascii_lowercase();
-                    let structural =
-                        cx.look.structural(cx.w, c.end, &name, parent)? != Strength::No;
-                    if structural && c.end <= stop {
-                        let opener = opened.get(&name).copied().unwrap_or_default();
-                        index.unopened.by_open.push((opener, p, c.end));
-                    }
-                    index.last_close.insert(name.clone(), p);
-                    index.see(name, Seen { at: p, end: c.end, open: false, structural, counts });
-                }
-                Tag::Open(t) => {
-                    at = t.end;
-                    let name = t.name.to_ascii_lowercase();
-                    let call = t.is_tool() && cx.look.opener(cx.w, p)?.is_some();
-                    if call {
-                        open_calls += 1;
-                        index.balance.push((t.end, open_calls));
-                    } else if t.named_param() {
-                        index.named_params.push(p);
-                    }
-                    opened.insert(name.clone(), p + 1);
-                    if !t.self_closing {
-                        let seen = Seen {
-                            at: p,
-                            end: t.end,
-                            open: true,
-                            structural: false,
-                            counts: !call,
-                        };
-                        index.see(name, seen);
-                    }
-                }
-                Tag::None if lex::marker(cx.w, p)? => index.plain_from = index.plain_from.max(at),
-                Tag::None | Tag::Cut => {}
+        }
+    }
+
+    /// What becomes of a value that begins at `from`, which the index covers.
+    pub(super) fn fate(&self, asked: Asked<'_>, from: usize) -> Option<Fate> {
+        let Asked { own, parent, outer } = asked;
+        let calls = &self.calls[usize::from(own == "tool")];
+        let edge = match self.edge {
+            Edge::Tail | Edge::BareEnd if calls.outside > from => Edge::Open,
+            edge => edge,
+        };
+        let at_edge = matches!(edge, Edge::Tail | Edge::BareEnd).then_some(self.to);
+        let stop = calls.stops.first(from).map(|(at, _)| at).or(at_edge);
+        let name = self.names.get(own).copied();
+        let first = |among: &HashMap<(Name, Class), Closers>, name, parent| {
+            self.classes(parent).filter_map(|c| among.get(&(name, c))?.first(from)).min()
+        };
+        let end = name.and_then(|name| first(&self.ends, name, parent));
+        let barrier = outer
+            .filter(|(outer, _)| *outer != own)
+            .and_then(|(name, parent)| first(&calls.closes, *self.names.get(name)?, parent));
+        let bound = stop.into_iter().chain(barrier.map(|(at, _)| at)).min();
+        match (end, bound) {
+            (Some((at, end)), bound) if bound.is_none_or(|b| at < b) => Some(Fate::Closed(at, end)),
+            (_, None) if edge == Edge::Open || outer.is_none() => None,
+            _ if outer.is_some() => Some(Fate::NoFit),
+            _ => {
+                let stop = stop?;
+                let last = |class| self.ends.get(&(name?, class))?.last(from, stop);
+                let structural = self.classes(parent).filter_map(last).max();
+                let own = name.and_then(|name| before(self.own.get(&name)?, from, stop));
+                Some(Fate::Stopped { stop, structural, own })
             }
         }
-        index.unopened.by_open.sort_unstable();
-        Ok(index)
     }
 
-    fn see(&mut self, name: String, seen: Seen) {
-        self.names.entry(name).or_default().push(self.tags.len());
-        self.tags.push(seen);
-    }
-
-    pub(super) fn stop(&self) -> usize {
-        self.stop
-    }
-
-    /// Whether a value that begins at `from`, or has come there with nothing open in it, runs into the stop if
-    /// nothing ends it.
-    pub(super) fn covers(&self, from: usize, parent: &Parent) -> bool {
-        self.parent.as_ref() == Some(parent) && self.reaches_stop(from)
-    }
-
-    /// The same for a value of any parent that nothing ends.
-    pub(super) fn reaches_stop(&self, from: usize) -> bool {
-        self.plain_from <= from
-            && from < self.stop
-            && self.open_calls(from) == 0
-            && !self.inside_a_tag(from)
-    }
-
-    fn open_calls(&self, pos: usize) -> usize {
-        let n = self.balance.partition_point(|&(from, _)| from <= pos);
-        n.checked_sub(1).map_or(0, |i| self.balance[i].1)
-    }
-
-    fn inside_a_tag(&self, pos: usize) -> bool {
-        let n = self.tags.partition_point(|tag| tag.at < pos);
-        n.checked_sub(1).is_some_and(|i| self.tags[i].end > pos)
-    }
-
-    /// What becomes of a value of this name that has come to `from`, which the index covers.
-    pub(super) fn fate(&mut self, own: &str, from: usize) -> Fate {
-        let unclosed = Fate::Unclosed { structural: None, own: None };
-        let Some(all) = self.names.get(own) else { return unclosed };
-        if !self.nesting.contains_key(own) {
-            let nesting = Nesting::new(all, &self.tags);
-            self.nesting.insert(own.to_owned(), nesting);
-        }
-        let Some(nesting) = self.nesting.get(own) else { return unclosed };
-        let i = nesting.tags.partition_point(|&n| self.tags[n].at < from);
-        if let Some(end) = nesting.ends[i] {
-            return Fate::Closed(self.tags[end].at, self.tags[end].end);
-        }
-        let behind = |last: Option<usize>| {
-            last.map(|n| &self.tags[n]).filter(|tag| tag.at >= from).map(|tag| (tag.at, tag.end))
+    /// The classes of tags that are structural for this parent.
+    fn classes<'a>(&'a self, parent: &'a Parent) -> impl Iterator<Item = Class> + use<'a> {
+        let (words, name): (&[&str], &str) = match parent {
+            Parent::Args => (&ARGS, ""),
+            Parent::Tool => (&[], "tool"),
+            Parent::Name(name) => (&[], name),
         };
-        Fate::Unclosed {
-            structural: behind(nesting.last_structural),
-            own: behind(nesting.last_close),
+        let known = words.iter().copied().chain([name]).filter_map(|word| self.names.get(word));
+        known.map(|name| Some(*name)).chain([None])
+    }
+
+    /// The sections in a range.
+    pub(super) fn sections(&self, from: usize, to: usize) -> &[Section] {
+        let at = |pos| self.sections.partition_point(|s| s.end <= pos);
+        let (first, last) = (at(from), at(to));
+        self.sections.get(first..last).unwrap_or_default()
+    }
+
+    /// The first `<` outside sections from `from` on.
+    pub(super) fn first_lt(&self, w: &Win<'_>, from: usize, stop: usize) -> Option<usize> {
+        let mut at = from;
+        loop {
+            let p = w.find(b'<', at).filter(|&p| p < stop)?;
+            match value::section_at(&self.sections, p) {
+                Some(s) => at = s.end,
+                None => return Some(p),
+            }
         }
     }
 
@@ -209,48 +208,39 @@ impl Index {
         self.named_params.get(self.named_params.partition_point(|&p| p < from)).copied()
     }
 
-    /// Whether a close tag of this name comes from `from` on.
-    pub(super) fn closes(&self, name: &str, from: usize) -> bool {
-        self.last_close.get(name).is_some_and(|&last| last >= from)
+    /// Whether a close tag of this name stands in a range.
+    pub(super) fn closes(&self, name: &str, from: usize, to: usize) -> bool {
+        let closes = self.names.get(&name.to_ascii_lowercase()).and_then(|n| self.closes.get(n));
+        closes.is_some_and(|it| it.get(it.partition_point(|&p| p < from)).is_some_and(|&p| p < to))
     }
 
-    /// The first structural close tag from `from` on whose name nothing from there on opens before it.
-    pub(super) fn unopened(&mut self, from: usize) -> Option<(usize, usize)> {
-        let it = &mut self.unopened;
-        if from < it.upto {
-            (it.taken, it.ready) = (0, BTreeSet::new());
-        }
-        it.upto = from;
-        while let Some(&(_, at, end)) = it.by_open.get(it.taken).filter(|t| t.0 <= from) {
-            it.ready.insert((at, end));
-            it.taken += 1;
-        }
-        it.ready.range((from, 0)..).next().copied()
+    /// The first structural close tag in a range whose name nothing there opens before it.
+    pub(super) fn unopened(
+        &self,
+        parent: &Parent,
+        from: usize,
+        to: usize,
+    ) -> Option<(usize, usize)> {
+        let first = |class| self.unopened.get(&class)?.first(from);
+        self.classes(parent).filter_map(first).min().filter(|&(_, end)| end <= to)
+    }
+
+    fn name(&mut self, name: &str) -> Name {
+        let new = self.names.len();
+        *self.names.entry(name.to_ascii_lowercase()).or_insert(new)
     }
 }
 
-impl Nesting {
-    fn new(all: &[usize], seen: &[Seen]) -> Self {
-        let tags: Vec<usize> = all.iter().copied().filter(|&n| seen[n].counts).collect();
-        // The close tag that takes the nesting below that before a tag, whatever follows it.
-        let mut lower: Vec<Option<usize>> = vec![None; tags.len() + 1];
-        let mut ends: Vec<Option<usize>> = vec![None; tags.len() + 1];
-        for (i, &n) in tags.iter().enumerate().rev() {
-            if seen[n].open {
-                let own = lower[i + 1];
-                lower[i] = own.and_then(|j| lower[j + 1]);
-                ends[i] = own.and_then(|j| ends[j + 1]);
-            } else {
-                lower[i] = Some(i);
-                ends[i] = if seen[n].structural { Some(n) } else { ends[i + 1] };
-            }
-        }
-        let last = |fits: fn(&Seen) -> bool| {
-            tags.iter().copied().rfind(|&n| !seen[n].open && fits(&seen[n]))
-        };
-        let (last_structural, last_close) = (last(|tag| tag.structural), last(|_| true));
-        Nesting { tags, ends, last_structural, last_close }
-    }
+/// Whether `pos` lies in one of these ranges, behind its first byte.
+fn inside(ranges: &[(usize, usize)], pos: usize) -> bool {
+    let n = ranges.partition_point(|&(at, _)| at < pos);
+    n.checked_sub(1).is_some_and(|i| ranges[i].1 > pos)
+}
+
+/// The last of these, which ascend, in a range.
+fn before(tags: &[(usize, usize)], from: usize, to: usize) -> Option<(usize, usize)> {
+    let n = tags.partition_point(|&(at, _)| at < to);
+    n.checked_sub(1).map(|i| tags[i]).filter(|&(at, _)| at >= from)
 }
 
 #[cfg(test)]
@@ -263,20 +253,23 @@ pub(super) mod tests {
         static LOOKED: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// A `<` in a text was looked at.
+    /// A `<` was looked at.
     pub(in crate::block) fn count() {
         LOOKED.with(|n| n.set(n.get() + 1));
     }
 
-    fn looked(unit: &str, tail: &str, k: usize) -> usize {
-        let text = format!(
-            "<tool><tool_name>t</tool_name><arguments>{}{tail}</arguments></tool>",
-            unit.repeat(k)
-        );
+    fn looked(text: &str) -> usize {
         LOOKED.with(|n| n.set(0));
-        let parsed = parse(text.as_bytes(), None, &Options::default());
-        assert_eq!(parsed.calls().count(), 1, "{unit:?}");
+        parse(text.as_bytes(), None, &Options::default());
         LOOKED.with(Cell::get)
+    }
+
+    const HEAD: &str = "<tool><tool_name>t</tool_name><arguments>";
+    const TAIL: &str = "</arguments></tool>";
+
+    fn check(make: impl Fn(usize) -> String) {
+        let (few, many) = (looked(&make(20)), looked(&make(200)));
+        assert!(many <= 11 * few + 50, "{:?}: {few} and {many}", make(1));
     }
 
     #[test]
@@ -291,10 +284,45 @@ pub(super) mod tests {
             "<p name=\"k\">1</q>".to_owned(),
             "<param name=\"k\">1".to_owned(),
             "<a><b>1".to_owned(),
+            // Values named like the block, which count its close tags as their own.
+            "<tool> 1<b>".to_owned(),
+            "</b><tool> 1".to_owned(),
+            "<a><tool> 1</tool>x".to_owned(),
         ];
         for unit in &units {
-            let (few, many) = (looked(unit, "", 20), looked(unit, "", 200));
-            assert!(many <= 11 * few + 50, "{unit:?}: {few} and {many}");
+            check(|k| format!("{HEAD}{}{TAIL}", unit.repeat(k)));
+            // In a row with a section behind all of them.
+            check(|k| format!("{HEAD}{}<z>.<![CDATA[]]>{TAIL}", unit.repeat(k)));
         }
+    }
+
+    #[test]
+    fn values_with_sections_are_read_once() {
+        for unit in ["<a>x<![CDATA[y]]>", "<a><![CDATA[y]]>x<b>", "<a><![CDATA[<![CDATA[y]]>]]>"] {
+            check(|k| format!("{HEAD}{}{TAIL}", unit.repeat(k)));
+        }
+        check(|k| {
+            let values: String = (0..k).map(|n| format!("<a{n}>x<![CDATA[y]]>")).collect();
+            format!("{HEAD}{values}{TAIL}")
+        });
+    }
+
+    #[test]
+    fn parts_of_objects_are_read_once() {
+        for unit in ["<a><b>1</b>x", "<a><b>1</b><c>2</c>x", "<a><b><tool>{}</a>"] {
+            check(|k| format!("{HEAD}{}{TAIL}", unit.repeat(k)));
+            check(|k| format!("{HEAD}{}", unit.repeat(k)));
+        }
+        check(|k| {
+            let values: String = (0..k).map(|n| format!("<a{n}><b>1</b>x")).collect();
+            format!("{HEAD}{values}</b>{TAIL}")
+        });
+    }
+
+    #[test]
+    fn values_of_many_blocks_are_read_once() {
+        let unit = format!("{HEAD}<a>1<b>2</b>");
+        check(|k| unit.repeat(k) + &TAIL.repeat(k));
+        check(|k| unit.repeat(k) + &"</tool>".repeat(k) + TAIL);
     }
 }

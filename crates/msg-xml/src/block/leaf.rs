@@ -27,9 +27,9 @@ impl Block {
         t: &OpenTag<'_>,
         parent: &Parent,
     ) -> Option<Leaf> {
-        // A word of the envelope may end more than its element, and what recovery found out comes first.
+        // A word of the envelope may end more than its element.
         let plain = !t.self_closing && !t.is("tool") && !Parent::Args.closed_by(t.name);
-        if !plain || self.bare_end.is_some() || t.start < self.recovery.stop() {
+        if !plain || self.bare_end.is_some() {
             return None;
         }
         let mut to = cx.w.find(b'<', t.end)?;

@@ -4,6 +4,7 @@
 
 mod args;
 mod cdata;
+mod closers;
 mod draft;
 mod element;
 mod end;
@@ -16,6 +17,7 @@ mod text;
 mod top;
 
 pub(crate) use draft::{Arguments, Draft};
+pub(crate) use index::Index;
 pub(crate) use json_body::{partial_name, read_arguments, read_calls};
 
 use std::sync::Arc;
@@ -135,8 +137,6 @@ pub(crate) struct Block {
     at_eof: bool,
     rewinds: usize,
     is_json: bool,
-    /// What stands before the stop that the last unclosed value ran into.
-    recovery: index::Index,
 }
 
 impl Block {
@@ -166,7 +166,6 @@ impl Block {
             at_eof: false,
             rewinds: 0,
             is_json: false,
-            recovery: index::Index::default(),
         };
         queue.begin(first_call);
         block.attributes(attrs, queue);

@@ -2,12 +2,13 @@
 //! the index that the values before the same tail share.
 
 use super::element::{Elem, Mode};
-use super::index::Index;
+use super::index::{Edge, Index};
 use super::text::Text;
 use super::{Block, Cx, Done};
 use crate::code::Code;
 use crate::json::Json;
 use crate::lex::{self, PARAM, Tag};
+use crate::look::Parent;
 use crate::value::{self, Section};
 use crate::window::{Wait, Win, is_blank};
 
@@ -51,36 +52,38 @@ impl Block {
         self.finish_text(cx, to, mended.end)
     }
 
+    /// What the stop of a value of this block is.
+    pub(super) fn edge(&self) -> Edge {
+        if self.bare_end.is_some() { Edge::BareEnd } else { Edge::Tail }
+    }
+
     fn mend(&mut self, cx: &mut Cx<'_, '_>, stop: usize) -> Result<Mended, Wait> {
-        let Some(Elem { own, parent, mode: Mode::Text(text), .. }) = self.elems.last() else {
+        let large = stop - self.start > cx.opts.limits.max_tool_bytes;
+        let (bare_end, edge) = (self.bare_end, self.edge());
+        let Some(Elem { own, parent, mode: Mode::Text(text), .. }) = self.elems.last_mut() else {
             return Ok(Mended::before(stop));
         };
-        let from = text.from;
-        if stop - self.start > cx.opts.limits.max_tool_bytes {
+        if large {
             return Ok(Mended::before(stop));
         }
-        if self.recovery.stop() != stop || !self.recovery.covers(from, parent) {
-            self.recovery = Index::build(cx, from, stop, &text.sections, parent)?;
-        }
-        if lex::is_word(own, &PARAM) {
-            let named = text.named_param.or_else(|| self.recovery.named_param(from));
-            if let Some(p) = named.filter(|&p| p < stop) {
-                return Ok(Mended::before(p));
-            }
-        }
-        if let Some(tag) = text.last_structural.or(text.last_own) {
-            return Ok(Mended::at(tag));
-        }
-        if let Some(p) = first_lt(cx.w, text, stop)
-            && cx.look.opener(cx.w, p)?.is_none()
-            && let Tag::Open(t) = lex::tag(cx.w, p)?
-            && (t.bare() || t.named_param())
-            && self.recovery.closes(&t.name.to_ascii_lowercase(), t.end)
+        let from = text.from;
+        if !cx.look.index.spans(from, stop)
+            || bare_end.is_some_and(|stop| cx.look.index.to() != stop)
         {
-            return Ok(Mended::before(p));
+            cx.look.index = Index::build(cx, from, (stop, edge), None)?;
         }
-        let unopened = self.recovery.unopened(from);
-        Ok(unopened.map_or(Mended::before(stop), Mended::at))
+        let mut index = std::mem::take(&mut cx.look.index);
+        let mended = if index.covers(cx.w, own, from) {
+            mend_by(cx, &index, (own, parent), text, stop)
+        } else {
+            Index::build(cx, from, (stop, edge), Some(&text.sections))
+                .and_then(|index| mend_by(cx, &index, (own, parent), text, stop))
+        };
+        if let (Ok(mended), Some(at)) = (&mended, text.looked_up) {
+            text.sections.extend(index.sections(at, mended.to));
+        }
+        cx.look.index = index;
+        mended
     }
 
     /// The message ends in a value: what is there, without an unfinished tag, entity or terminator (XT-16).
@@ -114,16 +117,33 @@ impl Block {
     }
 }
 
-/// The first `<` of a text outside its sections, before the stop.
-fn first_lt(w: &Win<'_>, text: &Text, stop: usize) -> Option<usize> {
-    let mut at = text.from;
-    loop {
-        let p = w.find(b'<', at).filter(|&p| p < stop)?;
-        match value::section_at(&text.sections, p) {
-            Some(s) => at = s.end,
-            None => return Some(p),
+/// XT-23, by what stands before the stop.
+fn mend_by(
+    cx: &mut Cx<'_, '_>,
+    index: &Index,
+    (own, parent): (&str, &Parent),
+    text: &Text,
+    stop: usize,
+) -> Result<Mended, Wait> {
+    let from = text.from;
+    if lex::is_word(own, &PARAM) {
+        let named = text.named_param.or_else(|| index.named_param(from));
+        if let Some(p) = named.filter(|&p| p < stop) {
+            return Ok(Mended::before(p));
         }
     }
+    if let Some(tag) = text.last_structural.or(text.last_own) {
+        return Ok(Mended::at(tag));
+    }
+    if let Some(p) = index.first_lt(cx.w, from, stop)
+        && cx.look.opener(cx.w, p)?.is_none()
+        && let Tag::Open(t) = lex::tag(cx.w, p)?
+        && (t.bare() || t.named_param())
+        && index.closes(t.name, t.end, stop)
+    {
+        return Ok(Mended::before(p));
+    }
+    Ok(index.unopened(parent, from, stop).map_or(Mended::before(stop), Mended::at))
 }
 
 /// Length of a text without an unfinished tag or entity at its end.

@@ -5,7 +5,7 @@ use super::args::relative;
 use super::cdata::{Cdata, Ended, Holder};
 use super::element::{Elem, Mode};
 use super::flow::{Flow, send_rest};
-use super::index::Fate;
+use super::index::{Asked, Edge, Fate, Index};
 use super::{Block, Cx, Done};
 use crate::code::Code;
 use crate::json::Json;
@@ -28,6 +28,8 @@ pub(super) struct Text {
     bare_end: Option<BareEnd>,
     pub(super) named_param: Option<usize>,
     pub(super) sections: Vec<Section>,
+    /// From here on the index has its sections.
+    pub(super) looked_up: Option<usize>,
     /// Reports of sections, by the section's start.
     pub(super) reports: Vec<(usize, usize, Code)>,
     pub(super) cdata: Option<Box<Cdata>>,
@@ -56,6 +58,7 @@ impl Text {
             bare_end: None,
             named_param: None,
             sections: Vec::new(),
+            looked_up: None,
             reports: Vec::new(),
             cdata: None,
             cdata_turn: Turn::default(),
@@ -73,8 +76,10 @@ enum Flowed {
     On,
     /// The value ends: content up to, source up to.
     End(usize, usize),
-    /// The tail, or the bare end, of the block.
+    /// The tail, or the bare end, of the block; `usize::MAX` is the end of input.
     Stop(usize),
+    /// The outermost parameter ends in a part of it: one past that close tag.
+    Barrier(usize),
     NoFit,
 }
 
@@ -90,16 +95,31 @@ impl Block {
         match res? {
             Flowed::On => Ok(None),
             Flowed::End(to, end) => self.finish_text(cx, to, end),
-            Flowed::Stop(_) if strict => {
-                self.reject_text(cx);
-                Ok(None)
-            }
-            Flowed::Stop(stop) => self.recover(cx, stop),
             Flowed::NoFit => {
                 self.reject_text(cx);
                 Ok(None)
             }
+            Flowed::Barrier(end) => self.in_vain(cx, end, Edge::Open),
+            Flowed::Stop(usize::MAX) if strict => self.in_vain(cx, cx.w.end(), Edge::Input),
+            Flowed::Stop(stop) if strict => self.in_vain(cx, stop, self.edge()),
+            Flowed::Stop(stop) => self.recover(cx, stop),
         }
+    }
+
+    /// A strict value was read up to `to` to no end. What is read so a second time is indexed.
+    fn in_vain(
+        &mut self,
+        cx: &mut Cx<'_, '_>,
+        to: usize,
+        edge: Edge,
+    ) -> Result<Option<Done>, Wait> {
+        let from = self.elems.last().map_or(to, |elem| elem.content);
+        if from < cx.look.read_in_vain && from >= cx.w.base && !cx.look.index.spans(from, to) {
+            cx.look.index = Index::build(cx, from, (to, edge), None)?;
+        }
+        cx.look.read_in_vain = to.max(cx.look.read_in_vain);
+        self.reject_text(cx);
+        Ok(None)
     }
 
     /// A strict value that does not fit: the object around it is none.
@@ -134,13 +154,11 @@ impl Block {
             if let Some(stop) = self.bare_end.filter(|&b| p >= b) {
                 return Ok(Flowed::Stop(stop));
             }
-            if p < self.recovery.stop() && text.bal == 0 {
-                if strict && self.recovery.reaches_stop(p) && !self.recovery.closes(own, p) {
-                    return Ok(Flowed::NoFit);
-                }
-                if !strict && self.known(text, own, parent, p) {
-                    return Ok(self.look_up(text, own, p));
-                }
+            if text.own == 1
+                && text.bal == 0
+                && let Some(flowed) = self.look_up(cx, text, own, parent, p)
+            {
+                return Ok(flowed);
             }
             #[cfg(test)]
             super::index::tests::count();
@@ -183,22 +201,39 @@ impl Block {
         }
     }
 
-    /// Whether the index of recovery covers the rest of a value that has come to `p`.
-    fn known(&self, text: &Text, own: &str, parent: &Parent, p: usize) -> bool {
-        text.own == 1 && own != "tool" && self.recovery.covers(p, parent)
-    }
-
-    fn look_up(&mut self, text: &mut Text, own: &str, p: usize) -> Flowed {
+    /// What the index says of a value that has come to `p` with nothing open in it.
+    fn look_up(
+        &self,
+        cx: &mut Cx<'_, '_>,
+        text: &mut Text,
+        own: &str,
+        parent: &Parent,
+        p: usize,
+    ) -> Option<Flowed> {
+        let outer = self.elems.first().map(|elem| (elem.own.as_str(), &elem.parent));
+        let index = &mut cx.look.index;
+        let stale = self.bare_end.is_some_and(|stop| index.to() != stop);
+        if p >= index.to() || stale || !index.covers(cx.w, own, p) {
+            return None;
+        }
         #[cfg(test)]
         super::index::tests::count();
-        match self.recovery.fate(own, p) {
-            Fate::Closed(to, end) => Flowed::End(to, end),
-            Fate::Unclosed { structural, own } => {
+        Some(match index.fate(Asked { own, parent, outer }, p)? {
+            Fate::Closed(to, end) => {
+                text.sections.extend(index.sections(p, to));
+                Flowed::End(to, end)
+            }
+            Fate::Stopped { stop, structural, own } => {
+                match index.spans(text.from, stop) {
+                    true => text.looked_up = Some(p),
+                    false => text.sections.extend(index.sections(p, stop)),
+                }
                 text.last_structural = structural.or(text.last_structural);
                 text.last_own = own.or(text.last_own);
-                Flowed::Stop(self.recovery.stop())
+                Flowed::Stop(stop)
             }
-        }
+            Fate::NoFit => Flowed::NoFit,
+        })
     }
 
     #[expect(
@@ -245,7 +280,7 @@ impl Block {
             && name.eq_ignore_ascii_case(&outer.own)
         {
             if cx.look.structural(cx.w, end, &outer.own, &outer.parent)? != Strength::No {
-                return Ok(Flowed::NoFit);
+                return Ok(Flowed::Barrier(end));
             }
         } else if is_tool {
             if text.bal > 0 {
@@ -265,7 +300,7 @@ impl Block {
     /// The end of input in a text.
     fn text_at_end(&mut self, cx: &mut Cx<'_, '_>, text: &mut Text, strict: bool) -> Flowed {
         if strict {
-            return Flowed::NoFit;
+            return Flowed::Stop(usize::MAX);
         }
         if let (Some(bare), false) = (text.bare_end, cx.cut) {
             (text.last_structural, text.last_own) = (bare.last_structural, bare.last_own);

@@ -215,10 +215,6 @@ impl<'de> Deserialize<'de> for Dialects {
 
 /// Whatever reads a block; boxed where it is kept.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "it is boxed as a whole, and the largest is the usual one"
-)]
 pub(crate) enum Reader {
     Native(Block),
     Tags(TagReader),
