@@ -83,6 +83,18 @@ impl ChainArgs {
         Ok(Some(found.clone()))
     }
 
+    /// The command that mends what is found by these.
+    pub(crate) fn repair_command(&self) -> String {
+        let mut command = "msg repair".to_owned();
+        if let Some(path) = &self.profile_file {
+            command.push_str(&format!(" --profile-file {}", path.display()));
+        }
+        if let Some(name) = &self.profile {
+            command.push_str(&format!(" --profile {name}"));
+        }
+        command
+    }
+
     /// What `check` looks at.
     pub(crate) fn check_options(&self) -> CheckOptions {
         CheckOptions::new().open(self.open)
@@ -130,8 +142,13 @@ impl RepairArgs {
 
 /// The failure for a profile that does not exist; says which do.
 pub(crate) fn unknown_profile(name: &str) -> Failure {
+    Failure::Usage(no_profile(name))
+}
+
+/// The sentence of that.
+pub(crate) fn no_profile(name: &str) -> String {
     let known: Vec<_> = Profile::all().iter().map(|it| it.name.as_str()).collect();
-    Failure::Usage(format!("no profile is called {name}; there are {}", known.join(", ")))
+    format!("no profile is called {name:?}, expected {}", known.join(", "))
 }
 
 /// The id source of one document (CA-91).

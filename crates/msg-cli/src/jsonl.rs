@@ -22,6 +22,7 @@ use crate::exit::{Failure, Status};
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::render::plural;
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct LineArgs {
@@ -196,7 +197,8 @@ fn print(
 
 fn summary(name: &str, tally: Tally) -> String {
     let Tally { lines, problems, failed } = tally;
-    format!("{name}: {lines} lines, {problems} with errors, {failed} could not be read")
+    let lines = plural(lines, "line");
+    format!("{name}: {lines}, {problems} with errors, {failed} could not be read")
 }
 
 /// The answers to a block.

@@ -25,10 +25,13 @@ mod output;
 mod progress;
 mod render;
 
+use std::error::Error;
+use std::num::{IntErrorKind, ParseIntError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::{ContextKind, ErrorKind};
 
 use crate::cli::{Cli, Context};
 use crate::exit::{Failure, Status};
@@ -55,8 +58,26 @@ fn main() -> ExitCode {
 /// Help and version are what was asked for; everything else is a usage error. Neither minds that
 /// nobody reads it.
 fn explain(usage: &clap::Error) -> ExitCode {
-    let _ = usage.print();
+    let _ = match no_number(usage) {
+        Some(plain) => plain.print(),
+        None => usage.print(),
+    };
     if usage.use_stderr() { Status::Failed.into() } else { Status::Clean.into() }
+}
+
+/// The same error in words for people, if an argument is no number where one is expected.
+fn no_number(usage: &clap::Error) -> Option<clap::Error> {
+    let number = usage.source()?.downcast_ref::<ParseIntError>()?;
+    let expected = match number.kind() {
+        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "the number is too large",
+        IntErrorKind::Zero => "expected a number above 0",
+        _ => "expected a whole number",
+    };
+    let (value, argument) =
+        (usage.get(ContextKind::InvalidValue)?, usage.get(ContextKind::InvalidArg)?);
+    let text = format!("invalid value '{value}' for '{argument}': {expected}");
+    let help = "For more information, try '--help'.";
+    Some(clap::Error::raw(ErrorKind::ValueValidation, format!("{text}\n\n{help}\n")))
 }
 
 fn apologise(info: &std::panic::PanicHookInfo<'_>) {

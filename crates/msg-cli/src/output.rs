@@ -140,7 +140,17 @@ fn atomic(path: PathBuf, existing: Option<fs::Permissions>) -> io::Result<Target
         // What any program would create; the process's mask still applies.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let temporary = builder.tempfile_in(folder(&path))?;
+    let folder = folder(&path);
+    let temporary = builder.tempfile_in(folder).map_err(|it| match it.kind() {
+        // What the system says names a temporary file that nobody asked for.
+        io::ErrorKind::NotFound => {
+            io::Error::new(it.kind(), format!("there is no folder {}", folder.display()))
+        }
+        io::ErrorKind::PermissionDenied => {
+            io::Error::new(it.kind(), format!("no file may be made in {}", folder.display()))
+        }
+        _ => it,
+    })?;
     if let Some(permissions) = existing {
         temporary.as_file().set_permissions(permissions)?;
     }

@@ -68,7 +68,8 @@ pub(crate) fn count(list: &[Diagnostic]) -> String {
 }
 
 /// `1 message`, `2 messages`.
-pub(crate) fn plural(n: usize, word: &str) -> String {
+pub(crate) fn plural(n: impl TryInto<u64>, word: &str) -> String {
+    let n = n.try_into().unwrap_or(u64::MAX);
     if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
 

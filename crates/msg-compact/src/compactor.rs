@@ -440,7 +440,7 @@ impl CannotFit {
             other => format!(
                 "the history cannot have less than {floor} {unit}, {usable} are allowed; the largest \
                  part of that is {}",
-                other.as_str()
+                other.in_words()
             ),
         };
         Diagnostic::error(codes::of("compact::cannot-fit"), message)

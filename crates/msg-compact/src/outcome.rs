@@ -149,6 +149,18 @@ pub enum FloorPart {
 }
 
 impl FloorPart {
+    /// The part in a sentence.
+    pub(crate) fn in_words(self) -> &'static str {
+        match self {
+            FloorPart::Tools => "the tool definitions",
+            FloorPart::System => "the system message",
+            FloorPart::LastUser => "the last user message",
+            FloorPart::LastPair => "the last answer with its results",
+            FloorPart::Pinned => "what is pinned",
+            FloorPart::Policies => "what the policies leave",
+        }
+    }
+
     /// The word: `tools`, `system`, `last-user`, `last-pair`, `pinned`, `policies`.
     pub fn as_str(self) -> &'static str {
         match self {

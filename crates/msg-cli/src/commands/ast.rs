@@ -101,6 +101,11 @@ impl Command for Args {
         let grown = rules.grow(messages);
         if !cx.quiet {
             cx.note(&render::diagnostics(&grown.found, &input.name, &quotes, cx.color_err));
+            if grown.chain.is_err() {
+                let found = render::count(&grown.found);
+                let help = "help: --repair mends the chain first, --open allows unanswered calls at the end";
+                cx.note(&format!("{}: no tree, {found}\n{help}\n", input.name));
+            }
         }
         if let Ok(chain) = &grown.chain {
             out.write(tree::draw(chain, &input.name).as_bytes())?;

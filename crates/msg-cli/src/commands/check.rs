@@ -53,6 +53,8 @@ struct Rules {
     profile: Option<Profile>,
     options: CheckOptions,
     messages: Option<InputRules>,
+    /// The command that mends what is found.
+    repair: String,
 }
 
 impl Command for Args {
@@ -60,6 +62,7 @@ impl Command for Args {
         let rules = Rules {
             profile: self.chain.profile()?,
             options: self.chain.check_options(),
+            repair: self.chain.repair_command(),
             messages: self.messages.then(|| match self.max_chars {
                 Some(max_chars) => InputRules { max_chars },
                 None => InputRules::unlimited(),
@@ -125,7 +128,7 @@ impl Rules {
         let help = if self.open_would_do(messages, found) {
             "help: only calls at the end are unanswered; --open allows them\n".to_owned()
         } else if fixable > 0 {
-            format!("help: `msg repair` mends {fixable} of {}\n", found.len())
+            format!("help: `{}` mends {fixable} of {}\n", self.repair, found.len())
         } else {
             String::new()
         };

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use msg_chainast::CheckOptions;
-use msg_compact::Plan;
+use msg_compact::{Plan, Totals};
 use msg_core::{Diagnostic, Message, Report};
 
 use self::args::FitArgs;
@@ -29,7 +29,7 @@ use crate::format::Format;
 use crate::input::{Input, InputArgs};
 use crate::jsonl::{self, Answer, LineArgs, to_json};
 use crate::output::{Output, OutputArgs};
-use crate::render::{self, Quotes};
+use crate::render::{self, Quotes, plural};
 
 /// Compact a conversation until it fits a budget; print it, report what was cut.
 ///
@@ -130,10 +130,11 @@ impl Args {
         input: &Input,
         mut out: Output,
     ) -> Result<Status, Failure> {
-        let refused = |it: Box<Diagnostic>| Failure::document(*it, &input.name, Vec::new());
+        let refused = |it: Box<Diagnostic>| options::failure(*it, &input.name);
         let messages = document.take_messages();
         if let Some((goal, path)) = self.goal() {
-            let plan = run::read_plan(&read_text(path)?).map_err(refused)?;
+            let no_plan = |it: Box<Diagnostic>| Failure::Usage(format!("{}: {}", path.display(), it.message()));
+            let plan = run::read_plan(&read_text(path)?).map_err(no_plan)?;
             let messages = goal.reach(&plan, messages).map_err(refused)?;
             let applied = Some(&plan).filter(|_| goal == Goal::Apply);
             let json = |it: &[Message]| answer::of_plan(goal.status(), it);
@@ -149,9 +150,13 @@ impl Args {
         let mut fitted = run::fit(messages, options, summarizer).map_err(refused)?;
         self.side_files(&fitted, options, input)?;
         let status = Status::of(fitted.fits());
-        if !self.json && !cx.quiet {
-            let edits = fitted.edits(options.best_effort);
+        if !self.json {
+            let mut edits = fitted.edits(options.best_effort);
+            // What went wrong is said in any case.
+            edits.retain(|it| !cx.quiet || it.is_error() && it.fix.is_none());
             cx.note(&render::diagnostics(&edits, &input.name, &quotes, cx.color_err));
+        }
+        if !self.json && !cx.quiet {
             cx.note(&summary_line(&fitted, options));
         }
         if self.json {
@@ -266,9 +271,15 @@ fn request_line(request: &msg_compact::SummaryRequest) -> Vec<u8> {
 fn summary_line(fitted: &Fitted, options: &FitOptions) -> String {
     let (before, after) = fitted.totals(options.best_effort);
     let limit = fitted.limit.map(|it| format!(" (limit {it} {})", fitted.unit.as_str())).unwrap_or_default();
-    let count = |it: msg_compact::Totals| format!("{} messages, {} tokens, {} bytes", it.messages, it.tokens, it.bytes);
+    let count = |it: Totals| {
+        let Totals { messages, bytes, tokens } = it;
+        format!("{}, {}, {}", plural(messages, "message"), plural(tokens, "token"), plural(bytes, "byte"))
+    };
     let verdict = if fitted.fits() { "fits" } else { "does not fit" };
-    format!("{verdict}{limit}: {} -> {}\n", count(before), count(after))
+    match fitted.first_changed {
+        Some(_) => format!("{verdict}{limit}: {} -> {}\n", count(before), count(after)),
+        None => format!("{verdict}{limit}, nothing was changed: {}\n", count(after)),
+    }
 }
 
 fn read_text(path: &Path) -> Result<String, Failure> {

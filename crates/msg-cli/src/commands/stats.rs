@@ -8,6 +8,7 @@ mod gather;
 mod svg;
 mod table;
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use msg_core::Diagnostic;
@@ -15,19 +16,22 @@ use msg_core::Diagnostic;
 use self::gather::Stats;
 use super::Command;
 use super::fit::args::CountArgs;
-use super::fit::options::{self, FitOptions};
+use super::fit::options;
 use crate::cli::Context;
 use crate::document::Document;
 use crate::exit::{Failure, Status};
 use crate::input::InputArgs;
 use crate::jsonl::{self, Answer, LineArgs, to_json};
-use crate::output::{Output, OutputArgs};
+use crate::output::{self, Output, OutputArgs};
 
 /// Count messages, bytes and tokens by role, section and tool; show the largest parts and the growth.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
+    /// A limit in tokens, drawn as a line over the growth.
+    #[arg(long, value_name = "N")]
+    budget: Option<NonZeroU64>,
     #[command(flatten)]
     count: CountArgs,
     /// How many of the largest parts to list.
@@ -63,22 +67,23 @@ impl Command for Args {
         let bytes = input.read_all()?;
         let options = options::with_tools(&options, &bytes).into_owned();
         let messages = Document::of(cx, bytes, &input.name, self.input.from)?.into_messages();
-        let refused = |it: Box<Diagnostic>| Failure::document(*it, &input.name, Vec::new());
+        let refused = |it: Box<Diagnostic>| options::failure(*it, &input.name);
         let stats = Stats::gather(messages, &options).map_err(refused)?;
+        let budget = self.budget.map(NonZeroU64::get);
         if let Some(path) = &self.svg {
             let mut file = Output::file(path, &input)?;
-            file.write(svg::draw(&stats, options.budget).as_bytes())?;
+            file.write(svg::draw(&stats, budget).as_bytes())?;
             file.finish()?;
         }
-        let mut text = if self.json { to_json(&stats) } else { for_people(&stats, &options).into_bytes() };
-        text.push(b'\n');
+        let mut text = if self.json { to_json(&stats) } else { for_people(&stats, budget).into_bytes() };
+        output::end_line(&mut text);
         out.write(&text)?;
         out.finish().map(|()| Status::Clean)
     }
 }
 
-fn for_people(stats: &Stats, options: &FitOptions) -> String {
+fn for_people(stats: &Stats, budget: Option<u64>) -> String {
     let table = table::draw(stats);
-    let chart = chart::draw(&stats.growth, options.budget);
+    let chart = chart::draw(&stats.growth, budget);
     format!("{table}\n{chart}")
 }

@@ -11,6 +11,7 @@ use crate::document::Document;
 use crate::exit::{Failure, Status};
 use crate::input::InputArgs;
 use crate::output::OutputArgs;
+use crate::render;
 
 /// Write a conversation as a self-contained HTML page.
 ///
@@ -36,6 +37,8 @@ impl Command for Args {
         let found = msg_chainast::check(&messages, profile.as_ref(), &options);
         out.write(page::page(&input.name, &messages, &found).as_bytes())?;
         out.finish()?;
-        Ok(Status::of(!found.iter().any(Diagnostic::is_error)))
+        let status = Status::of(!found.iter().any(Diagnostic::is_error));
+        cx.summary(|| format!("{}: {}, shown in the page", input.name, render::count(&found)), status);
+        Ok(status)
     }
 }

@@ -27,6 +27,7 @@ fn msg(args: &[&str], stdin: &[u8]) -> Output {
         .unwrap()
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
+        .env_remove("COLUMNS")
         .args(args)
         .write_stdin(stdin)
         .output()

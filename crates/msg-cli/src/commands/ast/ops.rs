@@ -56,7 +56,10 @@ struct Ops {
 
 /// Reads the `ops` of a document.
 pub(super) fn read(json: &[u8]) -> Result<Vec<Op>, Box<Diagnostic>> {
-    let ops = serde_json::from_slice::<Ops>(json).map(|it| it.ops);
+    let ops = match json.trim_ascii_start().first() {
+        Some(b'{') => serde_json::from_slice::<Ops>(json).map(|it| it.ops),
+        _ => Err(serde::de::Error::custom("expected an object with messages and ops")),
+    };
     ops.map_err(|error| {
         let text = format!("not a document with ops: {error}");
         let code = Code::new("cli::bad-ops");

@@ -5,16 +5,13 @@ use std::path::{Path, PathBuf};
 use msg_core::RawJson;
 use serde_json::{Map, Value};
 
-use super::options::{FitOptions, OneOrMany, Usage};
+use super::options::{self, FitOptions, OneOrMany, Usage};
 use crate::exit::Failure;
 use crate::input::Input;
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct CountArgs {
-    /// The limit, in tokens unless --unit says otherwise.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) budget: Option<i64>,
-    /// How tokens are counted: script, o200k, cl100k, forge, wolo.
+    /// How tokens are counted: script (the default, an estimate), o200k, cl100k, forge, wolo.
     #[arg(long, value_name = "NAME")]
     counter: Option<String>,
     /// Count the tool definitions in FILE (a JSON list) instead of those of the request body.
@@ -27,9 +24,12 @@ pub(crate) struct CountArgs {
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct FitArgs {
+    /// The limit, in tokens unless --unit says otherwise.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    budget: Option<i64>,
     #[command(flatten)]
     count: CountArgs,
-    /// What the limit counts: tokens or bytes.
+    /// What the limit counts: tokens (the default) or bytes.
     #[arg(long, value_name = "UNIT")]
     unit: Option<String>,
     /// What to keep free of the limit, as a number or a percentage.
@@ -41,7 +41,7 @@ pub(crate) struct FitArgs {
     /// Compact down to this percentage of what is usable.
     #[arg(long, value_name = "P")]
     target: Option<u64>,
-    /// What to do, in which order: balanced, pentagi, wolo, forge, window.
+    /// What to do, in which order: balanced (the default), pentagi, wolo, forge, window.
     #[arg(long, value_name = "NAME", conflicts_with = "policies")]
     preset: Option<String>,
     /// An option of the preset; repeatable.
@@ -65,7 +65,7 @@ pub(crate) struct FitArgs {
     /// Accept unanswered calls at the end.
     #[arg(long)]
     open: bool,
-    /// When a summary fails: keep what it was to replace, or put a digest there.
+    /// When a summary fails: keep what it was to replace, or put a digest there [default: the preset's].
     #[arg(long, value_name = "keep|digest")]
     on_failure: Option<String>,
     /// Print what was reached even if it does not fit.
@@ -80,7 +80,6 @@ impl CountArgs {
     /// What they say, as options.
     pub(crate) fn options(&self) -> Result<FitOptions, Failure> {
         Ok(FitOptions {
-            budget: self.budget,
             counter: self.counter.clone(),
             tools: self.tools.as_deref().map(read_tools).transpose()?,
             usage: self.usage.as_deref().map(read_usage).transpose()?,
@@ -96,6 +95,7 @@ impl FitArgs {
             serde_json::from_str(it).map_err(|it| Failure::Usage(format!("--policies is no JSON list: {it}")))
         });
         Ok(FitOptions {
+            budget: self.budget,
             unit: self.unit.clone(),
             reserve: self.reserve.clone().map(Value::String),
             trigger: self.trigger,
@@ -133,7 +133,7 @@ fn scalar(text: &str) -> Value {
 }
 
 fn number(option: &str, text: &str) -> Result<u64, Failure> {
-    text.parse().map_err(|_| Failure::Usage(format!("found {option} …={text}, expected a number of bytes")))
+    text.parse().map_err(|_| Failure::Usage(format!("found {option} NAME={text}, expected a number of bytes")))
 }
 
 fn read_usage(text: &str) -> Result<Usage, Failure> {
@@ -145,7 +145,10 @@ fn read_usage(text: &str) -> Result<Usage, Failure> {
 
 fn read_tools(path: &Path) -> Result<Vec<RawJson>, Failure> {
     let bytes = Input::open(Some(path))?.read_all()?;
-    serde_json::from_slice(&bytes).map_err(|it| {
-        Failure::Usage(format!("{} is no JSON list of tool definitions: {it}", path.display()))
-    })
+    let none = |it: String| Failure::Usage(format!("{} is no JSON list of tool definitions: {it}", path.display()));
+    let tools: Vec<RawJson> = serde_json::from_slice(&bytes).map_err(|it| none(it.to_string()))?;
+    match options::no_tool(&tools) {
+        Some(number) => Err(none(format!("the value at {number} has neither a name nor a type"))),
+        None => Ok(tools),
+    }
 }

@@ -12,6 +12,9 @@ use msg_core::{Code, Diagnostic, Message, RawJson};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::chain_args;
+use crate::exit::Failure;
+
 /// What is asked of a compaction.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -170,8 +173,7 @@ impl FitOptions {
     /// The provider's profile, if one is named.
     pub(crate) fn profile(&self) -> Result<Option<&'static Profile>, Box<Diagnostic>> {
         let Some(name) = &self.profile else { return Ok(None) };
-        let unknown = || bad(format!("no profile is called {name:?} (msg profiles lists them)"));
-        Profile::named(name).map(Some).ok_or_else(unknown)
+        Profile::named(name).map(Some).ok_or_else(|| bad(chain_args::no_profile(name)))
     }
 
     /// The tool definitions that every request offers.
@@ -230,6 +232,12 @@ fn tools_of(json: &[u8]) -> Option<Vec<RawJson>> {
     serde_json::from_slice::<Body>(json).ok()?.tools
 }
 
+/// The first of some values that is no tool definition, neither a function nor a tool of a provider's own.
+pub(crate) fn no_tool(tools: &[RawJson]) -> Option<usize> {
+    let is_typed = |it: &RawJson| it.parse::<Map<String, Value>>().is_ok_and(|it| it.contains_key("type"));
+    tools.iter().position(|it| tool_spec(it).is_none() && !is_typed(it))
+}
+
 /// A tool definition: `{"type":"function","function":{…}}`, or the function alone.
 fn tool_spec(raw: &RawJson) -> Option<ToolSpec> {
     #[derive(Deserialize)]
@@ -254,6 +262,14 @@ fn tool_spec(raw: &RawJson) -> Option<ToolSpec> {
     let parameters = function.parameters.and_then(|it| RawJson::new(it.to_string()).ok());
     let description = function.description.unwrap_or_default();
     Some(ToolSpec { name: function.name, description, parameters })
+}
+
+/// What was refused, as the failure of the run: of the arguments, or of the document `input`.
+pub(crate) fn failure(refused: Diagnostic, input: &str) -> Failure {
+    match refused.code.as_str() {
+        "cli::bad-option" => Failure::Usage(refused.message().into_owned()),
+        _ => Failure::document(refused, input, Vec::new()),
+    }
 }
 
 pub(crate) fn bad(text: String) -> Box<Diagnostic> {

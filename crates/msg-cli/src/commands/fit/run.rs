@@ -1,6 +1,6 @@
 //! One compaction from messages to messages.
 
-use msg_chainast::{ChainAst, MessageOrigin, RepairOptions};
+use msg_chainast::{ChainAst, MessageOrigin, ParseError, RepairOptions};
 use msg_compact::count::ToolSpec;
 use msg_compact::{
     Compaction, Compactor, Edit, Outcome, Plan, Step, SummaryRequest, Tally, TokenCounter, Totals, Unit,
@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::options::{FitOptions, bad};
 use super::summarizer::{Summarizer, Test};
+use crate::render::plural;
 
 /// The source of ids: constant, so that the same input gives the same output (CA-91).
 const SEED: u64 = 0x6d73_6720_6669_7400;
@@ -225,13 +226,24 @@ fn tree(
     let parsed = if options.open { ChainAst::parse_open(messages) } else { ChainAst::parse(messages) };
     match parsed {
         Ok(ast) => Ok(Tree { ast, mended: Vec::new(), origins: None }),
-        Err(error) => {
-            let mut first = error.diagnostics().iter().find(|it| it.is_error()).cloned();
-            let mut found = first.take().unwrap_or_else(|| *bad(error.to_string()));
-            found.set_message(format!("{error}; --repair mends the chain first"));
-            Err(Box::new(found))
-        }
+        Err(error) => Err(refusal(error, options.open)),
     }
+}
+
+/// The first error of a chain that is none, how many more there are, and what would help.
+fn refusal(error: ParseError, open: bool) -> Box<Diagnostic> {
+    let errors = error.diagnostics().iter().filter(|it| it.is_error());
+    let more = errors.clone().count().saturating_sub(1);
+    let Some(mut first) = errors.into_iter().next().cloned() else { return bad(error.to_string()) };
+    if more > 0 {
+        first.set_message(format!("{}, and {}", first.message(), plural(more, "more error")));
+    }
+    let only_open = !open && ChainAst::parse_open(error.into_messages()).is_ok();
+    Box::new(first.with_fix(if only_open {
+        "--open leaves calls at the end without results, --repair answers them"
+    } else {
+        "--repair mends the chain first; `msg check` lists what is wrong with it"
+    }))
 }
 
 fn totals(messages: &[Message], counter: &dyn TokenCounter, tools: &[ToolSpec]) -> Totals {
@@ -245,6 +257,9 @@ fn totals(messages: &[Message], counter: &dyn TokenCounter, tools: &[ToolSpec]) 
 
 /// A plan from its JSON.
 pub(crate) fn read_plan(json: &str) -> Result<Plan, Box<Diagnostic>> {
+    if !json.trim_start().starts_with('{') {
+        return Err(bad("the plan is not understood: expected an object".to_owned()));
+    }
     let mut json = serde_json::Deserializer::from_str(json);
     Plan::deserialize(&mut json).map_err(|it| bad(format!("the plan is not understood: {it}")))
 }

@@ -4,21 +4,22 @@
 const ROWS: u64 = 8;
 /// Columns at most, labels included.
 const MAX_COLUMNS: usize = 100;
-/// Columns of the labels.
-const LABEL: usize = 11;
+/// Columns of a label at least.
+const LABEL: usize = 9;
 
 /// An eighth of a block a step.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Draws the totals after each message.
-pub(super) fn draw(growth: &[u64], budget: Option<i64>) -> String {
+pub(super) fn draw(growth: &[u64], budget: Option<u64>) -> String {
     if growth.is_empty() {
         return String::new();
     }
-    let budget = budget.and_then(|it| u64::try_from(it).ok()).filter(|it| *it > 0);
     let most = growth.iter().copied().max().unwrap_or(1).max(budget.unwrap_or(0)).max(1);
-    let columns = columns(growth, width() - LABEL);
-    let budget_row = budget.map(|it| (it * ROWS).div_ceil(most).clamp(1, ROWS));
+    let label_width = most.to_string().len().max(LABEL);
+    let columns = columns(growth, width().saturating_sub(label_width + 2));
+    let row_of = |it: u64| (u128::from(it) * u128::from(ROWS)).div_ceil(u128::from(most)) as u64;
+    let budget_row = budget.map(|it| row_of(it).clamp(1, ROWS));
     let mut text = String::from("tokens over the messages\n");
     for row in (1..=ROWS).rev() {
         let label = match row {
@@ -28,13 +29,14 @@ pub(super) fn draw(growth: &[u64], budget: Option<i64>) -> String {
         };
         let is_budget = budget_row == Some(row);
         let mark = if is_budget { '┤' } else { '│' };
-        text.push_str(&format!("{label:>9} {mark}"));
+        text.push_str(&format!("{label:>label_width$} {mark}"));
         for total in &columns {
             text.push(cell(*total, row, most, is_budget));
         }
         if is_budget {
             text.push_str(" budget");
         }
+        text.truncate(text.trim_end().len());
         text.push('\n');
     }
     text
@@ -60,7 +62,7 @@ fn columns(growth: &[u64], width: usize) -> Vec<u64> {
 #[expect(clippy::disallowed_methods, reason = "the width of a terminal is told by its environment")]
 fn width() -> usize {
     let told = std::env::var("COLUMNS").ok().and_then(|it| it.parse::<usize>().ok());
-    told.unwrap_or(80).clamp(LABEL + 10, MAX_COLUMNS)
+    told.unwrap_or(80).clamp(LABEL + 12, MAX_COLUMNS)
 }
 
 #[cfg(test)]

@@ -59,6 +59,9 @@ pub(crate) struct PartTotals {
     pub(crate) tool: Option<String>,
     pub(crate) bytes: u64,
     pub(crate) tokens: u64,
+    /// Who said it; for the table.
+    #[serde(skip)]
+    pub(crate) role: String,
     #[serde(skip)]
     part: usize,
 }
@@ -191,7 +194,8 @@ impl<'a> Gatherer<'a> {
                 Part::Reasoning(_) => part.reasoning_size() as u64,
                 _ => part.size() as u64,
             };
-            self.parts.push(PartTotals { message: number, kind, tool, bytes, tokens, part: place });
+            let role = message.role.to_string();
+            self.parts.push(PartTotals { message: number, kind, tool, bytes, tokens, role, part: place });
         }
     }
 
@@ -206,7 +210,8 @@ impl<'a> Gatherer<'a> {
         }
         let bytes = message.size() as u64;
         let tool = Some(tool.unwrap_or_default());
-        self.parts.push(PartTotals { message: number, kind: "tool-result", tool, bytes, tokens, part: 0 });
+        let (kind, role) = ("tool-result", message.role.to_string());
+        self.parts.push(PartTotals { message: number, kind, tool, bytes, tokens, role, part: 0 });
     }
 
     /// Counts a result to its tool: its call's, without a call its own.

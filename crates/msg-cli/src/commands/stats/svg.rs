@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::gather::Stats;
+use crate::render::plural;
 
 const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 320.0;
@@ -12,8 +13,7 @@ const TOP: f64 = 30.0;
 const RIGHT: f64 = 20.0;
 
 /// The picture: the total after each message as an area, the budget as a dashed line.
-pub(super) fn draw(stats: &Stats, budget: Option<i64>) -> String {
-    let budget = budget.and_then(|it| u64::try_from(it).ok()).filter(|it| *it > 0);
+pub(super) fn draw(stats: &Stats, budget: Option<u64>) -> String {
     let most = stats.growth.iter().copied().max().unwrap_or(1).max(budget.unwrap_or(0)).max(1);
     let y = |tokens: u64| TOP + (HEIGHT - TOP - BOTTOM) * (1.0 - tokens as f64 / most as f64);
     let step = (WIDTH - LEFT - RIGHT) / stats.growth.len().max(1) as f64;
@@ -37,14 +37,14 @@ pub(super) fn draw(stats: &Stats, budget: Option<i64>) -> String {
          <line class=\"axis\" x1=\"{LEFT}\" y1=\"{TOP}\" x2=\"{LEFT}\" y2=\"{floor}\"/>\n\
          <text x=\"{}\" y=\"{}\" text-anchor=\"end\">{most}</text>\n\
          <text x=\"{}\" y=\"{floor}\" text-anchor=\"end\">0</text>\n\
-         <text x=\"{LEFT}\" y=\"{}\">{} messages, {} tokens ({})</text>\n",
+         <text x=\"{LEFT}\" y=\"{}\">{}, {} ({})</text>\n",
         WIDTH - RIGHT,
         LEFT - 8.0,
         TOP + 10.0,
         LEFT - 8.0,
         HEIGHT - 14.0,
-        stats.messages,
-        stats.tokens,
+        plural(stats.messages, "message"),
+        plural(stats.tokens, "token"),
         stats.counter,
     );
     if let Some(budget) = budget {

@@ -1,53 +1,91 @@
 //! The numbers as a table for people.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
-use super::gather::Stats;
+use unicode_width::UnicodeWidthStr;
+
+use super::gather::{PartTotals, Stats};
+use crate::render::{plural, safe};
 
 /// The table: totals, roles, sections, tools, largest parts.
 pub(super) fn draw(stats: &Stats) -> String {
-    let mut text = String::new();
-    let mut line = |it: String| writeln!(text, "{}", it.trim_end()).expect("because a String takes all");
-    line(format!(
-        "{} messages, {} bytes, {} tokens ({}, {} of them besides the messages)",
-        stats.messages, stats.bytes, stats.tokens, stats.counter, stats.base
-    ));
-    line(String::new());
-    line(row("role", ["messages", "bytes", "tokens"]));
-    for (role, it) in &stats.roles {
-        line(row(role, [&it.messages.to_string(), &it.bytes.to_string(), &it.tokens.to_string()]));
-    }
-    match &stats.sections {
-        None => line("\nno sections: the messages are no valid chain (msg check says why)".to_owned()),
-        Some(sections) => {
-            line(String::new());
-            line(row("section", ["pairs", "bytes", "tokens"]));
-            for (number, it) in sections.iter().enumerate() {
-                let numbers = [it.pairs.to_string(), it.bytes.to_string(), it.tokens.to_string()];
-                line(row(&number.to_string(), numbers.each_ref().map(String::as_str)));
-            }
+    let mut text = format!(
+        "{}, {}, {} ({}, {} of them besides the messages)\n",
+        plural(stats.messages, "message"),
+        plural(stats.bytes, "byte"),
+        plural(stats.tokens, "token"),
+        stats.counter,
+        stats.base
+    );
+    for block in blocks(stats) {
+        text.push('\n');
+        let names = block.iter().map(|it| it.name.width());
+        let width = names.max().unwrap_or(0).max(LEAST_NAME);
+        for Row { name, numbers: [a, b, c] } in block {
+            let gap = " ".repeat(width - name.width());
+            writeln!(text, "{name}{gap} {a:>10} {b:>12} {c:>10}")
+                .expect("because a String takes all");
         }
     }
-    if !stats.tools.is_empty() {
-        line(String::new());
-        line(row("tool", ["calls", "bytes", "tokens"]));
-        for it in &stats.tools {
-            let numbers = [it.calls.to_string(), it.bytes.to_string(), it.tokens.to_string()];
-            line(row(&it.name, numbers.each_ref().map(String::as_str)));
-        }
-    }
-    line(String::new());
-    line(row("largest parts", ["message", "bytes", "tokens"]));
-    for it in &stats.largest {
-        let tool = it.tool.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
-        let numbers = [it.message.to_string(), it.bytes.to_string(), it.tokens.to_string()];
-        line(row(&format!("{}{tool}", it.kind), numbers.each_ref().map(String::as_str)));
+    if stats.sections.is_none() {
+        text.push_str("\nno sections: the messages are no valid chain (msg check says why)\n");
     }
     text
 }
 
-fn row(name: &str, numbers: [&str; 3]) -> String {
-    let name: String = name.chars().take(32).collect();
-    let [a, b, c] = numbers;
-    format!("{name:<32} {a:>10} {b:>12} {c:>10}")
+/// Columns of the names where all of them are short.
+const LEAST_NAME: usize = 32;
+/// Characters of a name at most.
+const MOST_NAME: usize = 48;
+
+/// A name, which may come from the conversation, and three numbers or their headings.
+struct Row {
+    name: String,
+    numbers: [String; 3],
+}
+
+impl Row {
+    fn new(name: &str, numbers: [&dyn Display; 3]) -> Self {
+        let name = msg_core::truncate(&safe(name), MOST_NAME).into_owned();
+        Row { name, numbers: numbers.map(ToString::to_string) }
+    }
+}
+
+/// What stands between blank lines; each begins with its headings.
+fn blocks(stats: &Stats) -> Vec<Vec<Row>> {
+    let mut roles = vec![Row::new("role", [&"messages", &"bytes", &"tokens"])];
+    roles.extend(
+        stats.roles.iter().map(|(role, it)| Row::new(role, [&it.messages, &it.bytes, &it.tokens])),
+    );
+    let mut blocks = vec![roles];
+    if let Some(sections) = &stats.sections {
+        let mut rows = vec![Row::new("section", [&"pairs", &"bytes", &"tokens"])];
+        let row = |(number, it): (usize, &super::gather::SectionTotals)| {
+            Row::new(&number.to_string(), [&it.pairs, &it.bytes, &it.tokens])
+        };
+        rows.extend(sections.iter().enumerate().map(row));
+        blocks.push(rows);
+    }
+    if !stats.tools.is_empty() {
+        let mut rows = vec![Row::new("tool", [&"calls", &"bytes", &"tokens"])];
+        rows.extend(stats.tools.iter().map(|it| {
+            let name = if it.name.is_empty() { "(without a name)" } else { &it.name };
+            Row::new(name, [&it.calls, &it.bytes, &it.tokens])
+        }));
+        blocks.push(rows);
+    }
+    let mut rows = vec![Row::new("largest parts", [&"message", &"bytes", &"tokens"])];
+    let row = |it: &PartTotals| Row::new(&title(it), [&it.message, &it.bytes, &it.tokens]);
+    rows.extend(stats.largest.iter().map(row));
+    blocks.push(rows);
+    blocks
+}
+
+/// What a part is: of a tool, or else of a role.
+fn title(it: &PartTotals) -> String {
+    match it.tool.as_deref() {
+        None => format!("{} of {}", it.kind, it.role),
+        Some("") => it.kind.to_owned(),
+        Some(tool) => format!("{} {tool}", it.kind),
+    }
 }
