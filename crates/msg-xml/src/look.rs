@@ -119,6 +119,8 @@ pub(crate) struct Look {
     doctypes: Doctype,
     opener: Option<(usize, Option<Opener>)>,
     run: Run,
+    /// The name that is looked at before a block begins, and how far it goes at least.
+    pub(crate) name: (usize, usize),
     /// Where values of dialects end.
     pub(crate) values: Known,
     /// Where values of native blocks end that stand where others were read in vain.

@@ -304,7 +304,9 @@ pub(crate) fn begin(
                 Some(reader) => Some(Reader::Json(reader)),
                 None => tags::begin(w, p, grammar, first_call)?.map(Reader::Tags),
             },
-            Dialect::Glm(grammar) => tags::begin_glm(w, p, grammar, first_call)?.map(Reader::Tags),
+            Dialect::Glm(grammar) => {
+                tags::begin_glm(w, p, look, grammar, first_call)?.map(Reader::Tags)
+            }
             Dialect::Hermes => json::begin_hermes(w, p, first_call)?.map(Reader::Json),
             Dialect::Cline => cline::begin(w, p, look, opts, first_call)?.map(Reader::Cline),
         };

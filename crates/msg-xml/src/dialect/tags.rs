@@ -9,6 +9,7 @@ use crate::block::{Cx, Done, Draft, read_arguments};
 use crate::code::Code;
 use crate::json::{self, Json, Scan, Scanner};
 use crate::lex;
+use crate::look::Look;
 use crate::window::{MORE, Wait, Wake, Win};
 
 #[derive(Debug)]
@@ -73,6 +74,7 @@ pub(super) fn begin(
 pub(super) fn begin_glm(
     w: &Win<'_>,
     p: usize,
+    look: &mut Look,
     grammar: &Arc<Grammar>,
     first_call: u32,
 ) -> Result<Option<TagReader>, Wait> {
@@ -83,11 +85,11 @@ pub(super) fn begin_glm(
         (reader.glm, reader.state) = (true, State::Call);
         return Ok(Some(reader));
     }
-    let rest = w.str(q, w.end());
-    let name =
-        rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':' | '/')));
-    let Some(n) = name else {
+    let seen = if look.name.0 == q { look.name.1 } else { q };
+    let stop = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':' | '/'));
+    let Some(n) = w.str(seen, w.end()).find(stop).map(|n| seen - q + n) else {
         if !w.eof {
+            look.name = (q, w.end());
             return Err(MORE);
         }
         let mut reader = TagReader::new(p, w.end(), grammar, false, first_call);
@@ -112,7 +114,7 @@ pub(super) fn begin_glm(
     }
     let mut reader = TagReader::new(p, q + n, grammar, false, first_call);
     (reader.glm, reader.state) = (true, State::Call);
-    reader.cur.name = Some(rest[..n].to_owned());
+    reader.cur.name = Some(w.str(q, q + n).to_owned());
     Ok(Some(reader))
 }
 

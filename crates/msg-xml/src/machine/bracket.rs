@@ -7,7 +7,7 @@ use crate::lex::trim;
 use crate::look::Look;
 use crate::options::Thinking;
 use crate::parsed::ThinkingStyle;
-use crate::window::{MORE, Wait, Win};
+use crate::window::{MORE, Wait, Wake, Win};
 
 /// Longest candidate.
 const BRACKET_MAX: usize = 16384;
@@ -37,7 +37,7 @@ impl Bracket {
         }
         loop {
             if let Some(close) = self.close {
-                return Ok(followed_well(w, look, close + 1)?.then_some(close));
+                return Ok(self.followed_well(w, look)?.then_some(close));
             }
             if self.at - self.start >= BRACKET_MAX {
                 return Ok(None);
@@ -50,7 +50,7 @@ impl Bracket {
                 continue;
             }
             if self.line {
-                if line_ends_it(w, self.at)? {
+                if line_ends_it(w, self.at, self.start + BRACKET_MAX)? {
                     return Ok(None);
                 }
                 self.line = false;
@@ -86,6 +86,17 @@ impl Bracket {
                 b'<' if look.opener(w, self.at)?.is_some() => return Ok(None),
                 _ => self.at += 1,
             }
+        }
+    }
+
+    /// Only spaces and tabs up to the line break, the end of input or a real opener.
+    fn followed_well(&mut self, w: &Win<'_>, look: &mut Look) -> Result<bool, Wait> {
+        self.at = skip_spaces(w, self.at);
+        match w.at(self.at) {
+            None if !w.eof => Err(Wait::on(Wake::NotIn(b" \t"))),
+            None | Some(b'\r' | b'\n') => Ok(true),
+            Some(b'<') => Ok(look.opener(w, self.at)?.is_some()),
+            Some(_) => Ok(false),
         }
     }
 
@@ -126,32 +137,22 @@ impl Machine {
     }
 }
 
-/// A blank line, or a line that begins with `[`.
-fn line_ends_it(w: &Win<'_>, pos: usize) -> Result<bool, Wait> {
-    let mut p = pos;
-    while let Some(b' ' | b'\t') = w.at(p) {
-        p += 1;
-    }
+/// A blank line, a line that begins with `[`, or no more than blanks up to `limit`.
+fn line_ends_it(w: &Win<'_>, pos: usize, limit: usize) -> Result<bool, Wait> {
+    let p = skip_spaces(w, pos);
     match w.at(p) {
-        None if !w.eof => Err(MORE),
+        _ if p >= limit => Ok(true),
+        None if !w.eof => Err(Wait::on(Wake::NotIn(b" \t")).by(limit)),
         None | Some(b'\r' | b'\n') => Ok(true),
         Some(b'[') => Ok(p - pos <= 3 && w.str(pos, p).bytes().all(|b| b == b' ')),
         Some(_) => Ok(false),
     }
 }
 
-/// Only spaces and tabs up to the line break, the end of input or a real opener.
-fn followed_well(w: &Win<'_>, look: &mut Look, pos: usize) -> Result<bool, Wait> {
-    let mut p = pos;
-    while let Some(b' ' | b'\t') = w.at(p) {
-        p += 1;
-    }
-    match w.at(p) {
-        None if !w.eof => Err(MORE),
-        None | Some(b'\r' | b'\n') => Ok(true),
-        Some(b'<') => Ok(look.opener(w, p)?.is_some()),
-        Some(_) => Ok(false),
-    }
+/// Skips spaces and tabs.
+fn skip_spaces(w: &Win<'_>, pos: usize) -> usize {
+    let rest = w.from(pos);
+    pos + rest.iter().position(|b| !matches!(b, b' ' | b'\t')).unwrap_or(rest.len())
 }
 
 /// Whether the content of brackets reads like a thought (XT-8).
