@@ -37,6 +37,16 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
+    /// TOML that describes no dialect.
+    #[error("no dialect at line {line}, column {column}: {reason}")]
+    InvalidGrammar {
+        /// The line, from 1.
+        line: usize,
+        /// The column in characters, from 1.
+        column: usize,
+        /// What is wrong.
+        reason: String,
+    },
 }
 
 impl Error {
@@ -47,7 +57,7 @@ impl Error {
             Error::InvalidServerName { .. } => "invalid_server_name",
             Error::DepthLimit { .. } => "depth_limit",
             Error::InvalidThinking => "invalid_thinking",
-            Error::InvalidDialect { .. } => "invalid_dialect",
+            Error::InvalidDialect { .. } | Error::InvalidGrammar { .. } => "invalid_dialect",
         }
     }
 }

@@ -193,6 +193,7 @@ impl TagShape {
             && self.tag.as_bytes()[0].is_ascii_alphabetic()
             && self.optional_prefix.as_deref().is_none_or(word)
             && self.bars.as_deref().is_none_or(word)
+            && !matches!(&self.name, NameForm::Attribute(name) if !word(name))
     }
 }
 
@@ -316,7 +317,7 @@ impl Grammar {
             || self.wrapper.iter().chain(&self.call).chain(&self.parameter).chain(&self.json_list);
         if !shapes().all(TagShape::valid) {
             return bad(
-                "a tag, prefix or word between bars is not of ASCII letters, digits, '_', '.', '-' and ':'",
+                "a tag, attribute, prefix or word between bars is not of ASCII letters, digits, '_', '.', '-' and ':'",
             );
         }
         if self.call.iter().chain(&self.parameter).any(|shape| shape.name == NameForm::None) {

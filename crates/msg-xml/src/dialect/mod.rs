@@ -119,11 +119,7 @@ impl Dialects {
     /// ```
     #[cfg(feature = "toml")]
     pub fn add_toml(&mut self, text: &str) -> Result<(), Error> {
-        let bad = |error: toml::de::Error| Error::InvalidDialect {
-            name: "TOML".to_owned(),
-            reason: error.message().to_owned(),
-        };
-        self.add(toml::from_str(text).map_err(bad)?)
+        self.add(toml::from_str(text).map_err(|error| invalid_grammar(text, &error))?)
     }
 
     /// The names of those that are on, in the order in which they are tried.
@@ -146,6 +142,18 @@ impl Dialects {
 
     pub(crate) fn cline(&self) -> bool {
         self.list.contains(&Dialect::Cline)
+    }
+}
+
+#[cfg(feature = "toml")]
+fn invalid_grammar(text: &str, error: &toml::de::Error) -> Error {
+    let at = error.span().map_or(0, |span| span.start.min(text.len()));
+    let before = text.get(..at).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+    Error::InvalidGrammar {
+        line: before.matches('\n').count() + 1,
+        column: before[line_start..].chars().count() + 1,
+        reason: error.message().to_owned(),
     }
 }
 

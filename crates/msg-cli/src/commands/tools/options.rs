@@ -86,7 +86,8 @@ impl ReadArgs {
         let mut dialects = Dialects::by_names(names).map_err(usage)?;
         for path in &self.dialect_file {
             let text = read_text(path)?;
-            dialects.add_toml(&text).map_err(usage)?;
+            let bad = |error: msg_xml::Error| Failure::Usage(format!("{}: {error}", path.display()));
+            dialects.add_toml(&text).map_err(bad)?;
         }
         Ok(dialects)
     }
