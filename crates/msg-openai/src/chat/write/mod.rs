@@ -10,7 +10,7 @@ mod result;
 use msg_core::{Extra, Message, Origin, Part, Report, Role};
 
 use crate::{
-    EncodeOptions, Layout, chat,
+    EncodeOptions, chat,
     wire::{Losses, Plan, Raw, object_members, section},
 };
 
@@ -83,10 +83,7 @@ impl<'a> Writer<'a> {
 
     /// The layout that the reader left, if it shall be kept.
     fn layout<'b>(&self, extra: &'b Extra) -> Option<&'b [u8]> {
-        match self.options.layout {
-            Layout::Keep => extra.layout(&OPENAI),
-            Layout::Canonical => None,
-        }
+        self.options.kept_layout(extra, &OPENAI)
     }
 
     fn plan<'b>(&self, extra: &'b Extra) -> Plan<'b> {

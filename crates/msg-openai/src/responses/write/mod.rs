@@ -9,7 +9,7 @@ use msg_core::{Extra, Message, Other, Part, Place, Report, json};
 
 use super::shape::{ITEM, RESPONSES};
 use crate::{
-    EncodeOptions, ItemIds, Layout, ReasoningPolicy,
+    EncodeOptions, ItemIds, ReasoningPolicy,
     wire::{Losses, Plan, Raw, members_of, object_members, section},
 };
 
@@ -164,10 +164,7 @@ impl Writer<'_> {
 
     /// The layout that the reader left, if it shall be kept.
     fn layout<'b>(&self, extra: &'b Extra) -> Option<&'b [u8]> {
-        match self.options.layout {
-            Layout::Keep => extra.layout(&RESPONSES),
-            Layout::Canonical => None,
-        }
+        self.options.kept_layout(extra, &RESPONSES)
     }
 
     /// The plan of a section: 0 for the item that a part begins, 1 for the part, 2 for the object
