@@ -7,7 +7,7 @@ use std::ops::Range;
 use msg_core::{Diagnostic, Severity};
 
 use crate::code::Code;
-use crate::event::{ArgPath, Ev, Event, Outcome};
+use crate::event::{ArgPath, Ev, Event, Outcome, Queue};
 use crate::parsed::ThinkingStyle;
 use crate::window::Win;
 
@@ -40,62 +40,59 @@ impl Shifts {
 /// The events of one `feed` or `finish`. What is not taken is lost.
 #[derive(Debug)]
 pub struct Drain<'a> {
-    /// Plain data, so that the one piece of a common chunk needs no code to drop it.
-    piece: Option<Piece<'a>>,
-    /// What the machine has queued; none if it was not woken.
-    rest: Option<Rest<'a>>,
-}
-
-/// A piece that goes out without the machine.
-#[derive(Clone, Copy, Debug)]
-struct Piece<'a> {
+    /// The short way: all of `text` is one piece.
+    whole: Option<Whole<'a>>,
+    /// What the machine has queued.
+    events: std::slice::IterMut<'a, Ev>,
+    /// Text of them that is not in the input.
+    texts: &'a str,
+    /// What places refer to: this text, which begins at `base`.
     text: &'a str,
-    of: PieceOf<'a>,
+    base: usize,
+    shifts: &'a Shifts,
 }
 
+/// What a text is that goes out without the machine: plain data, so that the common chunk needs no code to drop it.
 #[derive(Clone, Copy, Debug)]
-enum PieceOf<'a> {
-    /// From this position of the input on.
-    Text(u64),
-    Thinking(u64),
+pub(crate) enum Whole<'a> {
+    Text,
+    Thinking,
+    /// Of the value of this call and path.
     Arg(u32, &'a ArgPath),
 }
 
-/// Queued events and what their places refer to.
-#[derive(Debug)]
-pub(crate) struct Rest<'a> {
-    pub(crate) events: std::slice::IterMut<'a, Ev>,
-    pub(crate) texts: &'a str,
-    pub(crate) text: &'a str,
-    pub(crate) base: usize,
-    pub(crate) shifts: &'a Shifts,
-}
-
 impl<'a> Drain<'a> {
+    /// All of `text` as one event; none if there is no text.
     #[inline]
-    pub(crate) fn none() -> Self {
-        Drain { piece: None, rest: None }
+    pub(crate) fn whole(whole: Whole<'a>, text: &'a str, base: usize, shifts: &'a Shifts) -> Self {
+        let whole = (!text.is_empty()).then_some(whole);
+        Drain { whole, events: Default::default(), texts: "", text, base, shifts }
+    }
+
+    /// What has been queued about `text`.
+    #[inline]
+    pub(crate) fn queued(
+        queue: &'a mut Queue,
+        text: &'a str,
+        base: usize,
+        shifts: &'a Shifts,
+    ) -> Self {
+        let Queue { events, texts, .. } = queue;
+        Drain { whole: None, events: events.iter_mut(), texts, text, base, shifts }
     }
 
     #[inline]
-    pub(crate) fn text(from: u64, text: &'a str) -> Self {
-        Drain { piece: Some(Piece { text, of: PieceOf::Text(from) }), rest: None }
-    }
-
-    #[inline]
-    pub(crate) fn thinking(from: u64, text: &'a str) -> Self {
-        Drain { piece: Some(Piece { text, of: PieceOf::Thinking(from) }), rest: None }
-    }
-
-    /// A piece of a value, which may be empty: then there is no event.
-    #[inline]
-    pub(crate) fn arg(call: u32, path: &'a ArgPath, text: &'a str) -> Self {
-        let piece = Piece { text, of: PieceOf::Arg(call, path) };
-        Drain { piece: (!text.is_empty()).then_some(piece), rest: None }
-    }
-
-    pub(crate) fn queued(rest: Rest<'a>) -> Self {
-        Drain { piece: None, rest: Some(rest) }
+    fn whole_event(&self, whole: Whole<'a>) -> Event<'a> {
+        let text = Cow::Borrowed(self.text);
+        let span = || {
+            let from = self.shifts.raw(self.base);
+            from..from + self.text.len() as u64
+        };
+        match whole {
+            Whole::Text => Event::Text { text, span: span() },
+            Whole::Thinking => Event::Thinking { text, span: span(), style: ThinkingStyle::Tag },
+            Whole::Arg(call, path) => Event::Arg { call, path: path.clone(), text },
+        }
     }
 }
 
@@ -104,89 +101,57 @@ impl<'a> Iterator for Drain<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Event<'a>> {
-        match self.rest.take() {
-            None => self.piece.take().map(Piece::event),
-            // By value, so that the piece of the other case can stay in registers.
-            Some(mut rest) => {
-                let event = rest.next();
-                self.rest = Some(rest);
-                event
-            }
+        match self.whole.take() {
+            Some(whole) => Some(self.whole_event(whole)),
+            // By value: a drain whose address nobody takes can stay in registers.
+            None => Some(event(self.events.next()?, self.texts, self.text, self.base, self.shifts)),
         }
     }
 }
 
-impl<'a> Piece<'a> {
-    #[inline]
-    fn event(self) -> Event<'a> {
-        let text = Cow::Borrowed(self.text);
-        let span = |from: u64| from..from + self.text.len() as u64;
-        match self.of {
-            PieceOf::Text(from) => Event::Text { text, span: span(from) },
-            PieceOf::Thinking(from) => {
-                Event::Thinking { text, span: span(from), style: ThinkingStyle::Tag }
-            }
-            PieceOf::Arg(call, path) => Event::Arg { call, path: path.clone(), text },
+/// The event that `ev` stands for, which refers to `texts`, and to `text`, which begins at `base`.
+#[inline(never)]
+fn event<'a>(
+    ev: &mut Ev,
+    texts: &'a str,
+    text: &'a str,
+    base: usize,
+    shifts: &Shifts,
+) -> Event<'a> {
+    let str = |from, to| Win { text, base, eof: false }.str(from, to);
+    let places = |from, to| shifts.raw(from)..shifts.raw(to);
+    // What is left behind is cleared with the next chunk.
+    match std::mem::replace(ev, Ev::Begin { call: 0 }) {
+        Ev::Text { from, to } => Event::Text { text: str(from, to).into(), span: places(from, to) },
+        Ev::Thinking { from, to, style } => {
+            Event::Thinking { text: str(from, to).into(), span: places(from, to), style }
         }
-    }
-}
-
-impl<'a> Rest<'a> {
-    fn next(&mut self) -> Option<Event<'a>> {
-        // What is left behind is cleared with the next chunk.
-        let ev = std::mem::replace(self.events.next()?, Ev::Begin { call: 0 });
-        Some(self.event(ev))
-    }
-
-    fn str(&self, from: usize, to: usize) -> &'a str {
-        Win { text: self.text, base: self.base, eof: false }.str(from, to)
-    }
-
-    fn span(&self, from: usize, to: usize) -> Range<u64> {
-        self.shifts.raw(from)..self.shifts.raw(to)
-    }
-
-    fn event(&self, ev: Ev) -> Event<'a> {
-        match ev {
-            Ev::Text { from, to } => {
-                Event::Text { text: self.str(from, to).into(), span: self.span(from, to) }
+        Ev::Begin { call } => Event::ToolBegin { call },
+        Ev::Name { call, text } => Event::ToolName { call, name: texts[text].to_owned() },
+        Ev::Arg { call, path, from, to } => Event::Arg { call, path, text: str(from, to).into() },
+        Ev::ArgText { call, path, text } => Event::Arg { call, path, text: texts[text].into() },
+        Ev::Reset { call, path } => Event::ArgReset { call, path },
+        Ev::End { call, mut outcome } => {
+            let (source, span) = match &mut *outcome {
+                Outcome::Complete(call) => (&mut call.source, &mut call.span),
+                Outcome::Partial(call) => (&mut call.source, &mut call.span),
+            };
+            let (from, to) = (span.start as usize, span.end as usize);
+            if source.is_empty() {
+                str(from, to).clone_into(source);
             }
-            Ev::Thinking { from, to, style } => Event::Thinking {
-                text: self.str(from, to).into(),
-                span: self.span(from, to),
-                style,
-            },
-            Ev::Begin { call } => Event::ToolBegin { call },
-            Ev::Name { call, text } => Event::ToolName { call, name: self.texts[text].to_owned() },
-            Ev::Arg { call, path, from, to } => {
-                Event::Arg { call, path, text: self.str(from, to).into() }
-            }
-            Ev::ArgText { call, path, text } => {
-                Event::Arg { call, path, text: self.texts[text].into() }
-            }
-            Ev::Reset { call, path } => Event::ArgReset { call, path },
-            Ev::End { call, mut outcome } => {
-                let (source, span) = match &mut *outcome {
-                    Outcome::Complete(call) => (&mut call.source, &mut call.span),
-                    Outcome::Partial(call) => (&mut call.source, &mut call.span),
-                };
-                let (from, to) = (span.start as usize, span.end as usize);
-                if source.is_empty() {
-                    self.str(from, to).clone_into(source);
-                }
-                *span = self.span(from, to);
-                Event::ToolEnd { call, outcome }
-            }
-            Ev::Void { call, code } => Event::ToolVoid { call, code },
-            Ev::Reclaim { from, to } => Event::Reclaim(self.span(from, to)),
-            Ev::Report { code, from, to, detail } => {
-                let span = self.span(from, to);
-                Event::Diagnostic(Box::new(diagnostic(
-                    code,
-                    span.start as usize..span.end as usize,
-                    detail.as_deref(),
-                )))
-            }
+            *span = places(from, to);
+            Event::ToolEnd { call, outcome }
+        }
+        Ev::Void { call, code } => Event::ToolVoid { call, code },
+        Ev::Reclaim { from, to } => Event::Reclaim(places(from, to)),
+        Ev::Report { code, from, to, detail } => {
+            let span = places(from, to);
+            Event::Diagnostic(Box::new(diagnostic(
+                code,
+                span.start as usize..span.end as usize,
+                detail.as_deref(),
+            )))
         }
     }
 }

@@ -2,24 +2,28 @@
 //! of it: a lane says which bytes would matter there, and a chunk without them goes out without waking the machine,
 //! which is told afterwards how far things went. Nothing is decided here: whatever is in doubt is the machine's.
 
+mod glance;
+
 use crate::event::ArgPath;
-use crate::swar;
 use crate::window::is_blank;
+use glance::Stops;
 
 /// What the next bytes most likely continue.
 #[derive(Debug)]
 pub(crate) struct Lane {
     pub(crate) kind: Kind,
-    /// Bytes that matter there, as words of eight of the same.
-    stops: [u64; 4],
-    /// Bytes beyond this position are the machine's.
-    until: usize,
+    /// Nothing is open: what goes on here need not be kept.
+    is_text: bool,
+    /// Bytes that matter there.
+    stops: Stops,
     /// A line begins: the next byte may matter whatever it is.
     pub(crate) line_start: bool,
-    /// A value: its call, its place in the arguments, and up to where it has been sent.
+    /// What is kept: up to where it has been sent, and the position beyond which bytes are the machine's.
+    pub(crate) sent: usize,
+    until: usize,
+    /// A value: its call and its place in the arguments.
     pub(crate) call: u32,
     pub(crate) path: ArgPath,
-    pub(crate) sent: usize,
 }
 
 /// What a lane stands for; all of it has been sent, blanks at the end of a plain value aside.
@@ -40,13 +44,8 @@ pub(crate) enum Kind {
     Plain,
 }
 
-/// What is known of bytes that only continue what the lane stands for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Onward {
-    ascii: bool,
-    /// A line begins after them.
-    pub(crate) line_start: bool,
-}
+/// What matters in text even in lines that begin plainly.
+static MARKS: Stops = Stops::new(*b"<`<`");
 
 /// Chunks beyond this length are the machine's if they have line breaks: it finds them faster.
 const LINES_MAX: usize = 64;
@@ -55,26 +54,32 @@ impl Lane {
     pub(crate) fn new(kind: Kind) -> Self {
         let stops = match kind {
             Kind::Closed => [0; 4],
-            Kind::Text => [b'<', b'`', b'\n', b'\r'],
-            Kind::Quote | Kind::Fence(_) => [b'\n', b'\r', b'\n', b'\r'],
-            Kind::Thought => [b'<', b'`', b'<', b'`'],
-            Kind::Cdata => [b'<', b']', b'<', b']'],
-            Kind::Plain => [b'<', b'&', b'<', b'&'],
+            Kind::Text => *b"<`\n\r",
+            Kind::Quote | Kind::Fence(_) => *b"\n\r\n\r",
+            Kind::Thought => *b"<`<`",
+            Kind::Cdata => *b"<]<]",
+            Kind::Plain => *b"<&<&",
         };
         Lane {
             kind,
-            stops: stops.map(swar::splat),
-            until: if kind == Kind::Closed { 0 } else { usize::MAX },
+            is_text: matches!(kind, Kind::Text | Kind::Quote | Kind::Fence(_)),
+            stops: Stops::new(stops),
             line_start: false,
+            sent: 0,
+            until: 0,
             call: 0,
             path: ArgPath::root(),
-            sent: 0,
         }
     }
 
-    /// A lane at the beginning of a line.
-    pub(crate) fn at_line(kind: Kind, line_start: bool) -> Self {
+    /// Text at the beginning of a line, or within.
+    pub(crate) fn text(kind: Kind, line_start: bool) -> Self {
         Lane { line_start, ..Lane::new(kind) }
+    }
+
+    /// A thought that has been sent up to `sent`.
+    pub(crate) fn thought(sent: usize) -> Self {
+        Lane { sent, until: usize::MAX, ..Lane::new(Kind::Thought) }
     }
 
     /// A value, of which at most what comes before `until` can be stored (XT-28).
@@ -82,46 +87,71 @@ impl Lane {
         Lane { until, call, path, sent, ..Lane::new(kind) }
     }
 
-    /// Whether `bytes`, which begin at `pos`, only go on with what the lane stands for.
+    /// If `bytes` only go on with text: whether a line begins after them.
     #[inline]
-    pub(crate) fn goes_on(&self, bytes: &[u8], pos: usize) -> Option<Onward> {
-        if pos + bytes.len() > self.until {
-            return None;
+    pub(crate) fn text_goes_on(&self, bytes: &[u8]) -> Option<bool> {
+        match self.is_text {
+            true if self.stops.hit(bytes) | self.line_start => self.lines_go_on(bytes),
+            true => Some(false),
+            false => None,
         }
-        let seen = look(bytes, &self.stops);
-        let line_start = (seen.hit() || self.line_start) && self.lines_go_on(bytes)?;
-        Some(Onward { ascii: seen.ascii(), line_start })
     }
 
-    /// The same for bytes with line breaks or at the beginning of a line: whether a line begins after them.
+    /// Whether `bytes`, which end at `end`, only go on with what has to be kept.
+    pub(crate) fn value_goes_on(&self, bytes: &[u8], end: usize) -> bool {
+        end <= self.until && !self.is_text && !self.stops.hit(bytes)
+    }
+
+    /// The same for bytes with stops or at the beginning of a line.
     fn lines_go_on(&self, bytes: &[u8]) -> Option<bool> {
         match self.kind {
-            _ if bytes.len() > LINES_MAX => None,
-            Kind::Text if look(bytes, &[b'<', b'`', b'<', b'`'].map(swar::splat)).hit() => None,
+            _ if bytes.is_empty() || bytes.len() > LINES_MAX => None,
+            Kind::Text if MARKS.hit(bytes) => None,
             Kind::Text => lines(bytes, self.line_start, begins_plainly),
             Kind::Fence(run) => lines(bytes, self.line_start, |line| goes_on_in_fence(line, run)),
             _ => None,
         }
     }
 
-    /// How far a plain value can go out once `text`, which ends at `end`, has come.
-    #[inline]
-    pub(crate) fn plain_sent(&self, text: &[u8], end: usize) -> usize {
-        match text.iter().rposition(|&b| !is_blank(b)) {
-            Some(i) => end - text.len() + i + 1,
+    /// How far a plain value can go out once `bytes`, which end at `end`, have come.
+    pub(crate) fn plain_to(&self, bytes: &[u8], end: usize) -> usize {
+        match bytes.iter().rposition(|&b| !is_blank(b)) {
+            Some(i) => end - bytes.len() + i + 1,
             None => self.sent,
         }
     }
 }
 
-/// If all lines that begin in `bytes` are plain: whether one begins after them.
+/// If all lines that begin in `bytes` are plain: whether one begins after them. A line that begins with a letter is.
 fn lines(bytes: &[u8], line_start: bool, plain: impl Fn(&[u8]) -> bool) -> Option<bool> {
-    if line_start && !plain(bytes) {
-        return None;
+    let before = if line_start { b'\n' } else { 0 };
+    if begin_with_letters(before, bytes) {
+        return Some(bytes.last().is_some_and(|&b| ends_line(b)));
     }
-    let breaks = [b'\n', b'\r'];
-    let passes = |i: usize| bytes.get(i + 1..).is_none_or(|line| line.is_empty() || plain(line));
-    swar::all_at(bytes, breaks, passes).then(|| bytes.last().is_some_and(|b| breaks.contains(b)))
+    let mut rest = bytes;
+    let mut begins = line_start;
+    while !rest.is_empty() {
+        if begins && !plain(rest) {
+            return None;
+        }
+        let line_break = memchr::memchr2(b'\n', b'\r', rest);
+        begins = line_break.is_some();
+        rest = line_break.map_or(&[], |i| &rest[i + 1..]);
+    }
+    Some(begins)
+}
+
+/// Whether all lines that begin in `bytes`, which follow `before`, begin with a letter; an empty one does not. Without
+/// a branch, for it is asked about a few bytes at a time.
+fn begin_with_letters(before: u8, bytes: &[u8]) -> bool {
+    let fits = |before: u8, b: u8| !ends_line(before) | b.is_ascii_alphabetic();
+    let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
+    let first = bytes.first().is_none_or(|&b| fits(before, b));
+    pairs.fold(first, |all, (&before, &b)| all & fits(before, b))
+}
+
+fn ends_line(b: u8) -> bool {
+    (b == b'\n') | (b == b'\r')
 }
 
 /// The text of a fence goes on if no line begins with what may close it; blanks alone leave that open.
@@ -131,7 +161,12 @@ fn goes_on_in_fence(line: &[u8], run: u8) -> bool {
 
 /// Whether what is there of a line shows that it begins with nothing of note: no fence, quote or bracket. A list
 /// marker may stand before a fence, so it is looked behind.
+#[inline]
 pub(crate) fn begins_plainly(line: &[u8]) -> bool {
+    line.first().is_some_and(u8::is_ascii_alphabetic) || begins_plainly_within(line)
+}
+
+fn begins_plainly_within(line: &[u8]) -> bool {
     let blank = |b: &u8| matches!(b, b' ' | b'\t');
     let rest = &line[count(line, blank)..];
     let marker = match rest.first() {
@@ -148,116 +183,4 @@ pub(crate) fn begins_plainly(line: &[u8]) -> bool {
 
 fn count(bytes: &[u8], fits: impl Fn(&u8) -> bool) -> usize {
     bytes.iter().position(|b| !fits(b)).unwrap_or(bytes.len())
-}
-
-/// A chunk that is UTF-8.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Chunk<'b> {
-    /// ASCII, and so short that pushing its bytes one by one costs less than checking and copying it.
-    Short(&'b [u8]),
-    Text(&'b str),
-}
-
-/// Longest chunk that is pushed byte by byte.
-const SHORT: usize = 4;
-
-impl Onward {
-    /// The bytes that it is about; `None` if they are not UTF-8, or none.
-    #[inline]
-    pub(crate) fn chunk(self, bytes: &[u8]) -> Option<Chunk<'_>> {
-        match bytes.len() {
-            0 => None,
-            1..=SHORT if self.ascii => Some(Chunk::Short(bytes)),
-            _ => std::str::from_utf8(bytes).ok().map(Chunk::Text),
-        }
-    }
-}
-
-impl<'b> Chunk<'b> {
-    /// Appends it to `carry`; the result is what has been appended.
-    #[inline]
-    pub(crate) fn keep(self, carry: &mut String) -> &str {
-        let old = carry.len();
-        match self {
-            Chunk::Short(bytes) => bytes.iter().for_each(|b| carry.push(char::from(b & 0x7F))),
-            Chunk::Text(text) => carry.push_str(text),
-        }
-        &carry[old..]
-    }
-
-    /// Its text, for which `carry`, which is empty and begins at `base`, may serve as store.
-    #[inline]
-    pub(crate) fn pass<'a>(self, carry: &'a mut String, base: &mut usize) -> &'a str
-    where
-        'b: 'a,
-    {
-        match self {
-            Chunk::Short(_) => self.keep(carry),
-            Chunk::Text(text) => {
-                *base += text.len();
-                text
-            }
-        }
-    }
-}
-
-/// What one look at a chunk has shown: a bit for each stop and each byte that is not ASCII.
-#[derive(Clone, Copy, Debug)]
-struct Seen {
-    stops: u64,
-    high: u64,
-}
-
-impl Seen {
-    #[inline]
-    fn hit(self) -> bool {
-        self.stops != 0
-    }
-
-    #[inline]
-    fn ascii(self) -> bool {
-        self.high == 0
-    }
-
-    #[inline]
-    fn and(self, other: Self) -> Self {
-        Seen { stops: self.stops | other.stops, high: self.high | other.high }
-    }
-}
-
-/// Looks for stops and for bytes that are not ASCII. Short chunks are looked at as one or two words whose halves may
-/// overlap, so that no byte is looked at alone.
-#[inline]
-fn look(bytes: &[u8], stops: &[u64; 4]) -> Seen {
-    let long = |first: &[u8; 8], last: &[u8; 8]| {
-        word(u64::from_le_bytes(*first), stops).and(word(u64::from_le_bytes(*last), stops))
-    };
-    match (bytes.len(), bytes.first_chunk(), bytes.last_chunk()) {
-        (4..=8, ..) => {
-            let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else {
-                return Seen { stops: 1, high: 1 };
-            };
-            let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
-            word(u64::from(first) << 32 | u64::from(last), stops)
-        }
-        (9..=16, Some(first), Some(last)) => long(first, last),
-        _ => look_at_any(bytes, stops),
-    }
-}
-
-/// The same for very short and for longer chunks.
-fn look_at_any(bytes: &[u8], stops: &[u64; 4]) -> Seen {
-    let (words, rest) = bytes.as_chunks();
-    let seen = words.iter().fold(Seen { stops: 0, high: 0 }, |seen, it| {
-        seen.and(word(u64::from_le_bytes(*it), stops))
-    });
-    // The rest of the last word is a letter.
-    let fill = |all: u64, &b: &u8| all << 8 | u64::from(b);
-    seen.and(word(rest.iter().fold(u64::from_le_bytes([b'x'; 8]), fill), stops))
-}
-
-#[inline]
-fn word(word: u64, stops: &[u64; 4]) -> Seen {
-    let found = stops.iter().fold(0, |found, &stop| found | swar::equal(word, stop));
-    Seen { stops: found, high: swar::high(word) }
 }

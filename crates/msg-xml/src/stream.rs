@@ -1,15 +1,15 @@
 //! The push parser: bytes in, events out (section 7). It owns the bytes that the machine still needs, makes
 //! them valid UTF-8 (XT-1), and turns the machine's positions into positions of the input.
 
+mod chunk;
 mod utf8;
 
 use std::sync::Arc;
 
 use msg_core::FinishReason;
 
-use crate::drain::{Drain, Rest, Shifts};
-use crate::event::Queue;
-use crate::lane::{Chunk, Kind, Lane};
+use crate::drain::{Drain, Shifts, Whole};
+use crate::lane::{Kind, Lane};
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::parsed::{Collector, Parsed};
@@ -123,51 +123,66 @@ impl StreamParser {
     /// at it and no allocation.
     #[inline]
     pub fn feed<'a>(&'a mut self, bytes: &'a [u8]) -> Drain<'a> {
-        let end = self.base + self.carry.len();
-        match self.lane.goes_on(bytes, end).and_then(|it| Some((it.line_start, it.chunk(bytes)?))) {
-            Some((line_start, chunk)) => {
-                self.fed += bytes.len() as u64;
-                self.lane.line_start = line_start;
-                self.went_on(chunk, end)
-            }
-            None => self.read(bytes),
+        match self.lane.text_goes_on(bytes) {
+            Some(line_start) => match std::str::from_utf8(bytes) {
+                Ok(text) => self.pass(text, line_start),
+                Err(_) => self.read(bytes),
+            },
+            None => self.keep_or_read(bytes),
         }
     }
 
-    /// The short way: `chunk`, which begins at `end`, goes out as it is.
+    /// The same for text, which needs no look at whether it is UTF-8.
+    ///
+    /// ```
+    /// use msg_xml::{Event, Options, StreamParser};
+    /// let mut parser = StreamParser::new(Options::default());
+    /// let event = parser.feed_str("Hello").next();
+    /// assert_eq!(event, Some(Event::Text { text: "Hello".into(), span: 0..5 }));
+    /// ```
     #[inline]
-    fn went_on<'a>(&'a mut self, chunk: Chunk<'a>, end: usize) -> Drain<'a> {
-        let lane = &mut self.lane;
-        match lane.kind {
-            Kind::Cdata => {
-                let text = chunk.keep(&mut self.carry);
-                lane.sent = end + text.len();
-                Drain::arg(lane.call, &lane.path, text)
-            }
-            Kind::Plain => {
-                let text = chunk.keep(&mut self.carry);
-                let to = lane.plain_sent(text.as_bytes(), end + text.len());
-                let from = std::mem::replace(&mut lane.sent, to);
-                let text = &self.carry[from - self.base..to - self.base];
-                Drain::arg(lane.call, &lane.path, text)
-            }
-            // Kept: if it is never closed, calls may be found in it (XT-7).
-            Kind::Thought => Drain::thinking(self.shifts.raw(end), chunk.keep(&mut self.carry)),
-            _ => {
-                // Nothing before is needed any more.
-                self.carry.clear();
-                self.base = end;
-                let text = chunk.pass(&mut self.carry, &mut self.base);
-                Drain::text(self.shifts.raw(end), text)
-            }
+    pub fn feed_str<'a>(&'a mut self, text: &'a str) -> Drain<'a> {
+        match self.lane.text_goes_on(text.as_bytes()) {
+            Some(line_start) => self.pass(text, line_start),
+            None => self.keep_or_read(text.as_bytes()),
         }
+    }
+
+    /// The shortest way: nothing is open, so `text` goes out as it is and nothing before it is needed any more.
+    #[inline]
+    fn pass<'a>(&'a mut self, text: &'a str, line_start: bool) -> Drain<'a> {
+        let from = self.base + self.carry.len();
+        self.carry.clear();
+        self.base = from + text.len();
+        self.fed += text.len() as u64;
+        self.lane.line_start = line_start;
+        Drain::whole(Whole::Text, text, from, &self.shifts)
+    }
+
+    /// The short way for what has to be kept, or else the long way.
+    fn keep_or_read<'a>(&'a mut self, bytes: &'a [u8]) -> Drain<'a> {
+        let end = self.base + self.carry.len() + bytes.len();
+        if !self.lane.value_goes_on(bytes, end) || !chunk::keep(bytes, &mut self.carry) {
+            return self.read(bytes);
+        }
+        self.fed += bytes.len() as u64;
+        let lane = &mut self.lane;
+        let (whole, to) = match lane.kind {
+            // If it is never closed, calls may be found in it (XT-7).
+            Kind::Thought => (Whole::Thinking, end),
+            Kind::Plain => (Whole::Arg(lane.call, &lane.path), lane.plain_to(bytes, end)),
+            _ => (Whole::Arg(lane.call, &lane.path), end),
+        };
+        let from = std::mem::replace(&mut lane.sent, to);
+        let text = &self.carry[from - self.base..to - self.base];
+        Drain::whole(whole, text, from, &self.shifts)
     }
 
     /// The long way: the machine looks at the bytes.
     fn read<'a>(&'a mut self, bytes: &'a [u8]) -> Drain<'a> {
         self.machine.queue.clear();
         if self.finished || bytes.is_empty() {
-            return Drain::none();
+            return self.drain();
         }
         self.fed += bytes.len() as u64;
         self.leave_lane();
@@ -201,9 +216,7 @@ impl StreamParser {
         self.carry.push_str(&text[keep - w.base..]);
         self.base = keep;
         self.lane = self.machine.lane(w.end());
-        let Queue { events, texts, .. } = &mut self.machine.queue;
-        let events = events.iter_mut();
-        Drain::queued(Rest { events, texts, text, base: w.base, shifts: &self.shifts })
+        Drain::queued(&mut self.machine.queue, text, w.base, &self.shifts)
     }
 
     /// Tells the machine how far things went without it.
@@ -228,9 +241,7 @@ impl StreamParser {
     }
 
     fn drain(&mut self) -> Drain<'_> {
-        let Queue { events, texts, .. } = &mut self.machine.queue;
-        let (events, text) = (events.iter_mut(), &*self.carry);
-        Drain::queued(Rest { events, texts, text, base: self.base, shifts: &self.shifts })
+        Drain::queued(&mut self.machine.queue, &self.carry, self.base, &self.shifts)
     }
 
     /// Drops what the machine needs no longer.

@@ -1,4 +1,4 @@
-//! Eight bytes at once in a plain integer: which of them equal a byte, are below one, are not ASCII. The result of
+//! Eight bytes at once in a plain integer: which of them equal a byte or are below one. The result of
 //! each question has the highest bit of a byte set that fits; of several the lowest is exact, those above it may
 //! be carried into.
 
@@ -25,52 +25,15 @@ pub(crate) const fn below(word: u64, limit: u8) -> u64 {
     word.wrapping_sub(splat(limit)) & !word & HIGH
 }
 
-/// The bytes of `word` that are not ASCII.
-#[inline]
-pub(crate) const fn high(word: u64) -> u64 {
-    word & HIGH
-}
-
 /// Where the first byte stands that a question has found.
 #[inline]
 pub(crate) const fn first(found: u64) -> usize {
     (found.trailing_zeros() / 8) as usize
 }
 
-/// Whether `fits` holds for each place of `bytes` where one of two bytes stands. For a few bytes: it is not worth its
-/// setup to search them.
-pub(crate) fn all_at(bytes: &[u8], two: [u8; 2], fits: impl Fn(usize) -> bool) -> bool {
-    let (words, rest) = bytes.as_chunks();
-    let [a, b] = two.map(splat);
-    let in_word = |(n, it): (usize, &[u8; 8])| {
-        let word = u64::from_le_bytes(*it);
-        let mut found = equal(word, a) | equal(word, b);
-        while found != 0 {
-            let i = n * 8 + first(found);
-            // Those after the first may be carried into.
-            if two.contains(&bytes[i]) && !fits(i) {
-                return false;
-            }
-            found &= found - 1;
-        }
-        true
-    };
-    let from = bytes.len() - rest.len();
-    words.iter().enumerate().all(in_word)
-        && rest.iter().enumerate().all(|(i, b)| !two.contains(b) || fits(from + i))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{all_at, below, equal, first, high, splat};
-
-    #[test]
-    fn every_place_is_asked_for() {
-        let bytes = b"a\n\x0b\r\n\x0c\n\n bc\n d\re";
-        let places = [1, 3, 4, 6, 7, 11, 14];
-        assert!(all_at(bytes, *b"\n\r", |i| places.contains(&i)));
-        assert!(places.iter().all(|&place| !all_at(bytes, *b"\n\r", |i| i != place)));
-    }
+    use super::{below, equal, first, splat};
 
     #[test]
     fn the_first_is_exact_for_every_byte() {
@@ -82,7 +45,6 @@ mod tests {
                 let at = |fits: bool| if fits { place } else { 8 };
                 assert_eq!(first(equal(word, splat(b'"'))), at(b == b'"'), "{b} at {place}");
                 assert_eq!(first(below(word, 0x20)), at(b < 0x20), "{b} at {place}");
-                assert_eq!(first(high(word)), at(b >= 0x80), "{b} at {place}");
             }
         }
     }

@@ -43,7 +43,7 @@ pub fn in_three(bytes: &[u8]) -> impl Iterator<Item = [&[u8]; 3]> {
 /// let pieces: Vec<_> = testkit::split::every(b"abcde", 2).collect();
 /// assert_eq!(pieces, [&b"ab"[..], b"cd", b"e"]);
 /// ```
-pub fn every(bytes: &[u8], n: usize) -> impl Iterator<Item = &[u8]> {
+pub fn every(bytes: &[u8], n: usize) -> impl Iterator<Item = &[u8]> + Clone {
     bytes.chunks(n)
 }
 

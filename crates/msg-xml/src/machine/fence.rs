@@ -80,7 +80,7 @@ impl Fence {
         let line_start = !self.judged && self.line == end;
         if matches!(self.reading, Reading::Text) && self.flow == end && (self.judged || line_start)
         {
-            Lane::at_line(Kind::Fence(self.ch), line_start)
+            Lane::text(Kind::Fence(self.ch), line_start)
         } else {
             Lane::new(Kind::Closed)
         }

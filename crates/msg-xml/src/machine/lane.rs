@@ -9,12 +9,12 @@ impl Machine {
     pub(crate) fn lane(&self, end: usize) -> Lane {
         match &self.mode {
             Mode::Text if self.plain_at(end) && self.quote => Lane::new(Kind::Quote),
-            Mode::Text if self.plain_at(end) => Lane::at_line(Kind::Text, self.line_start),
+            Mode::Text if self.plain_at(end) => Lane::text(Kind::Text, self.line_start),
             Mode::Block(reader) => reader.lane(end, &self.opts),
             Mode::Thinking(thought)
                 if thought.plain_at(end) && self.opts.thinking == Thinking::Extract =>
             {
-                Lane::new(Kind::Thought)
+                Lane::thought(end)
             }
             Mode::Fence(fence) if self.sent == end => fence.lane(end),
             _ => Lane::new(Kind::Closed),

@@ -90,15 +90,38 @@ fn assert_removed_are_tags(text: &str, source: &str) {
     assert!(text.chars().all(|c| rest.any(|s| s == c)), "{text:?} is not in {source:?}");
 }
 
-/// Law 2: these pieces give what the whole gives.
+/// The same, with nothing after each piece, and with every other one as text if it is.
+fn streamed_as_text<'a>(
+    pieces: impl Iterator<Item = &'a [u8]>,
+    finish: Option<FinishReason>,
+    opts: &Options,
+) -> Parsed {
+    let mut parser = StreamParser::new(opts.clone());
+    let mut all = Collector::default();
+    for (i, piece) in pieces.enumerate() {
+        match std::str::from_utf8(piece) {
+            Ok(text) if i % 2 == 0 => parser.feed_str(text).for_each(|event| all.push(event)),
+            _ => parser.feed(piece).for_each(|event| all.push(event)),
+        }
+        assert_eq!(parser.feed_str("").next(), None);
+        assert_eq!(parser.feed(b"").next(), None);
+    }
+    parser.finish(finish).for_each(|event| all.push(event));
+    all.finish()
+}
+
+/// Law 2: these pieces give what the whole gives, as bytes and as text.
 pub(crate) fn chunks_do_not_matter<'a>(
     input: &[u8],
-    pieces: impl Iterator<Item = &'a [u8]>,
+    pieces: impl Iterator<Item = &'a [u8]> + Clone,
     finish: Option<FinishReason>,
     opts: &Options,
 ) {
     let whole = parse(input, finish.clone(), opts);
-    assert_eq!(streamed(pieces, finish, opts), whole, "{:?}", String::from_utf8_lossy(input));
+    let bytes = streamed(pieces.clone(), finish.clone(), opts);
+    assert_eq!(bytes, whole, "{:?}", String::from_utf8_lossy(input));
+    let text = streamed_as_text(pieces, finish, opts);
+    assert_eq!(text, whole, "as text: {:?}", String::from_utf8_lossy(input));
 }
 
 /// Law of XT-41: the pieces of a value, since its last reset, are the value.
