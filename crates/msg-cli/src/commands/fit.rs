@@ -143,6 +143,9 @@ impl Args {
         }
         if self.dry_run {
             let requests = run::first_requests(messages, options).map_err(refused)?;
+            if requests.is_empty() && !cx.quiet {
+                cx.note("no summary would be asked for\n");
+            }
             requests.iter().try_for_each(|it| out.write(&request_line(it)))?;
             return out.finish().map(|()| Status::Clean);
         }

@@ -58,11 +58,12 @@ fn columns(growth: &[u64], width: usize) -> Vec<u64> {
     (1..=n).map(|it| growth[it * growth.len() / n - 1]).collect()
 }
 
-/// The width of the terminal as it says itself, at most 100 columns.
-#[expect(clippy::disallowed_methods, reason = "the width of a terminal is told by its environment")]
+/// The width of the terminal, or what the environment says instead, at most 100 columns.
+#[expect(clippy::disallowed_methods, reason = "the environment may tell another width")]
 fn width() -> usize {
     let told = std::env::var("COLUMNS").ok().and_then(|it| it.parse::<usize>().ok());
-    told.unwrap_or(80).clamp(LABEL + 12, MAX_COLUMNS)
+    let seen = || terminal_size::terminal_size_of(std::io::stdout()).map(|it| usize::from(it.0.0));
+    told.or_else(seen).unwrap_or(80).clamp(LABEL + 12, MAX_COLUMNS)
 }
 
 #[cfg(test)]
