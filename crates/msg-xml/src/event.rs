@@ -232,6 +232,13 @@ pub(crate) struct Queue {
     pub(crate) paths: Paths,
 }
 
+/// A place in the queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    events: usize,
+    texts: usize,
+}
+
 /// The most room for texts that stays when they are gone.
 const TEXTS_KEPT: usize = 64 << 10;
 
@@ -241,6 +248,17 @@ impl Queue {
         self.events.clear();
         self.texts.clear();
         self.texts.shrink_to(TEXTS_KEPT);
+    }
+
+    /// Where the queue stands.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { events: self.events.len(), texts: self.texts.len() }
+    }
+
+    /// Forgets what has been pushed since.
+    pub(crate) fn back_to(&mut self, mark: Mark) {
+        self.events.truncate(mark.events);
+        self.texts.truncate(mark.texts);
     }
 
     fn text(&mut self, text: &str) -> Range<usize> {

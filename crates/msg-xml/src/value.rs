@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::code::Code;
 use crate::lex::{self, trim};
 use crate::window::is_blank;
 
@@ -31,6 +32,14 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
+    /// The reports that it comes to.
+    pub(crate) fn codes(self) -> impl Iterator<Item = Code> {
+        let escaped = self.escaped_cdata.then_some(Code::EscapedCdata);
+        let ambiguous = self.ambiguous.then_some(Code::AmbiguousEntities);
+        let bad_refs = std::iter::repeat_n(Code::InvalidCharRef, self.bad_refs);
+        escaped.into_iter().chain(ambiguous).chain(bad_refs)
+    }
+
     fn add(&mut self, other: Notes) {
         self.escaped_cdata |= other.escaped_cdata;
         self.ambiguous |= other.ambiguous;

@@ -240,15 +240,7 @@ impl Block {
 
     /// The reports of XT-25 and XT-26 for a text.
     pub(super) fn value_notes(&mut self, notes: value::Notes, from: usize, to: usize) {
-        if notes.escaped_cdata {
-            self.note(Code::EscapedCdata, from, to);
-        }
-        if notes.ambiguous {
-            self.note(Code::AmbiguousEntities, from, to);
-        }
-        for _ in 0..notes.bad_refs {
-            self.note(Code::InvalidCharRef, from, to);
-        }
+        notes.codes().for_each(|code| self.note(code, from, to));
     }
 }
 

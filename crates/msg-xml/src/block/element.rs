@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::args::Args;
+use super::leaf::Leaf;
 use super::text::Text;
 use super::{Block, Cx, Done, State};
 use crate::code::Code;
@@ -78,9 +79,9 @@ impl Block {
         }
         let parent = self.param_parent();
         if let Some(leaf) = self.leaf(cx, t, &parent) {
-            let (value, sent) = self.leaf_value(cx, &path, t.end, &leaf);
-            self.add_param(key.to_owned(), &path, value, t.end..leaf.to, leaf.end);
-            self.cur.sent_any |= sent;
+            let value = self.leaf_value(cx, &path, t.end, &leaf);
+            self.cur.sent_any |= cx.queue.on() && !value.is_empty();
+            self.add_param(key.to_owned(), &path, Json::String(value), t.end..leaf.to, leaf.end);
             return Ok(None);
         }
         let elem = Elem {
@@ -102,6 +103,18 @@ impl Block {
         Ok(None)
     }
 
+    fn leaf_value(
+        &mut self,
+        cx: &mut Cx<'_, '_>,
+        path: &ArgPath,
+        from: usize,
+        leaf: &Leaf,
+    ) -> String {
+        let (value, notes) = leaf.value(cx, self.call(), path, from);
+        self.value_notes(notes, from, leaf.to);
+        value
+    }
+
     fn open_child(&mut self, cx: &mut Cx<'_, '_>, t: &OpenTag<'_>) -> Result<Option<Done>, Wait> {
         let Some(Elem { mode: Mode::Object(members), path, own, .. }) = self.elems.last() else {
             return Ok(None);
@@ -109,8 +122,9 @@ impl Block {
         let parent = Parent::Name(own.clone());
         let path = cx.queue.paths.child(path, t.name, members.count(t.name));
         if let Some(leaf) = self.leaf(cx, t, &parent) {
-            let (value, sent) = self.leaf_value(cx, &path, t.end, &leaf);
-            self.add_member(t.name.to_owned(), value, sent);
+            let value = self.leaf_value(cx, &path, t.end, &leaf);
+            let sent = cx.queue.on() && !value.is_empty();
+            self.add_member(t.name.to_owned(), Json::String(value), sent);
             self.at = leaf.end;
             return Ok(None);
         }

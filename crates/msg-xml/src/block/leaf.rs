@@ -4,7 +4,6 @@
 
 use super::{Block, Cx};
 use crate::event::ArgPath;
-use crate::json::Json;
 use crate::lex::{self, OpenTag, Tag};
 use crate::look::Parent;
 use crate::value;
@@ -16,7 +15,7 @@ pub(super) struct Leaf {
     pub(super) to: usize,
     pub(super) end: usize,
     /// The content of its one section; there are only blanks around it.
-    section: Option<(usize, usize)>,
+    pub(super) section: Option<(usize, usize)>,
 }
 
 impl Block {
@@ -46,46 +45,42 @@ impl Block {
             section,
         })
     }
+}
 
-    /// The value of a leaf whose content begins at `from`, sent; whether there was anything to send.
-    pub(super) fn leaf_value(
-        &mut self,
+impl Leaf {
+    /// Its value, if its content begins at `from`; sent, if there is anything to send.
+    pub(super) fn value(
+        &self,
         cx: &mut Cx<'_, '_>,
+        call: u32,
         path: &ArgPath,
         from: usize,
-        leaf: &Leaf,
-    ) -> (Json, bool) {
-        let call = self.call();
-        let content = cx.w.str(from, leaf.to);
-        let place = match leaf.section {
-            Some(section) => Some(section),
-            None => value::as_it_stands(content).map(|it| (from + it.start, from + it.end)),
-        };
-        let (value, on) = match place {
-            Some((from, to)) => {
-                let sent = cx.queue.on() && from < to;
-                if sent {
-                    cx.queue.arg(call, path, from, to);
-                }
-                (cx.w.str(from, to).to_owned(), sent)
+    ) -> (String, value::Notes) {
+        let content = cx.w.str(from, self.to);
+        let place = self
+            .section
+            .or_else(|| value::as_it_stands(content).map(|it| (from + it.start, from + it.end)));
+        if let Some((from, to)) = place {
+            if from < to {
+                cx.queue.arg(call, path, from, to);
             }
-            None => {
-                let (value, notes) = value::value(content, &[]);
-                let sent = cx.queue.on() && !value.is_empty();
-                if sent {
-                    cx.queue.arg_text(call, path, &value);
-                }
-                self.value_notes(notes, from, leaf.to);
-                (value, sent)
-            }
-        };
-        (Json::String(value), on)
+            return (cx.w.str(from, to).to_owned(), value::Notes::default());
+        }
+        let (value, notes) = value::value(content, &[]);
+        if !value.is_empty() {
+            cx.queue.arg_text(call, path, &value);
+        }
+        (value, notes)
     }
 }
 
 /// The content of the section at `marker`, if it is all of the content that begins at `from`, blanks aside, and nothing
 /// in it could be a section again.
-fn plain_section(cx: &mut Cx<'_, '_>, from: usize, marker: usize) -> Option<(usize, usize)> {
+pub(super) fn plain_section(
+    cx: &mut Cx<'_, '_>,
+    from: usize,
+    marker: usize,
+) -> Option<(usize, usize)> {
     if !lex::all_blank(cx.w.str(from, marker)) || !lex::marker(cx.w, marker).ok()? {
         return None;
     }
@@ -97,7 +92,7 @@ fn plain_section(cx: &mut Cx<'_, '_>, from: usize, marker: usize) -> Option<(usi
 }
 
 /// One past the close tag at `pos`, if it is written exactly like the open tag.
-fn own_close(w: &Win<'_>, pos: usize, name: &str) -> Option<usize> {
+pub(super) fn own_close(w: &Win<'_>, pos: usize, name: &str) -> Option<usize> {
     let rest = w.from(pos).strip_prefix(b"</")?.strip_prefix(name.as_bytes())?;
     (rest.first() == Some(&b'>')).then_some(pos + "</>".len() + name.len())
 }

@@ -15,10 +15,12 @@ mod leaf;
 mod recover;
 mod text;
 mod top;
+mod whole;
 
 pub(crate) use draft::{Arguments, Draft};
 pub(crate) use index::Index;
 pub(crate) use json_body::{partial_name, read_arguments, read_calls};
+pub(crate) use whole::whole;
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! From blocks to events: what a block that has been read means for the message.
 
 use super::{Machine, Mode, Ready};
-use crate::block::{Done, Draft, Note, Outcome};
+use crate::block::{self, Cx, Done, Draft, Note, Outcome};
 use crate::call::{Call, LOCAL, Origin, PartialCall, arguments_of};
 use crate::code::Code;
 use crate::event::{ArgPath, Ev, Outcome as CallOutcome};
@@ -13,14 +13,26 @@ impl Machine {
     pub(super) fn block(&mut self, w: &Win<'_>) -> Result<(), Wait> {
         let Mode::Block(reader) = &mut self.mode else { return Ok(()) };
         let done = reader.run_with(w, &mut self.look, &mut self.queue, &self.opts, self.cut)?;
+        self.block_done(w, done);
+        Ok(())
+    }
+
+    /// Tries to read the block at `start` in one pass; whether it could be.
+    pub(super) fn whole_block(&mut self, w: &Win<'_>, start: usize) -> bool {
+        let Machine { look, queue, opts, cut, .. } = self;
+        let mut cx = Cx { w, look, queue, opts, cut: *cut };
+        let done = block::whole(&mut cx, start, self.calls);
+        done.map(|done| self.block_done(w, done)).is_some()
+    }
+
+    fn block_done(&mut self, w: &Win<'_>, done: Done) {
         self.mode = Mode::Text;
         self.tool_seen = false;
         let first = self.calls;
         self.calls += done.begun;
         if done.at_eof && self.retried() {
             self.void(first, done.begun, Code::RecoveryLimit);
-            self.give_up(done.start);
-            return Ok(());
+            return self.give_up(done.start);
         }
         self.pos = done.end;
         match done.outcome {
@@ -41,7 +53,6 @@ impl Machine {
                 self.sent = self.pos;
             }
         }
-        Ok(())
     }
 
     fn void(&mut self, first: u32, n: u32, code: Code) {

@@ -133,6 +133,9 @@ impl Machine {
         if let Some(open) = self.look.opener(w, p)? {
             // What stands before is sent first: the reader announces its call.
             self.text_upto(w, p);
+            if self.whole_block(w, p) {
+                return Ok(());
+            }
             let reader = Reader::native(w, p, open.end, self.calls, &mut self.queue);
             return self.begin(w, reader);
         }

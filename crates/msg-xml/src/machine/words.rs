@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::lex::THINK;
+use crate::lex::{self, THINK};
 use crate::options::{Options, Thinking};
 use crate::window::{MORE, Wait, Wake, Win, is_name_byte};
 
@@ -104,8 +104,12 @@ impl Words {
         if word.is_empty() && n > 0 {
             return Ok(Known::Nothing);
         }
+        let cut = n == bytes.len() && !w.eof;
+        if !cut && lex::same(word, "tool") {
+            return Ok(if close { Known::Close } else { Known::Open });
+        }
         let (prefix, whole) = self.find(close, word);
-        if n == bytes.len() && !w.eof {
+        if cut {
             // A word that the window cuts waits while it may become one of ours.
             return if prefix { Err(MORE) } else { Ok(Known::Nothing) };
         }

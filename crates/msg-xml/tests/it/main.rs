@@ -7,5 +7,6 @@ mod cases;
 mod check;
 mod lag;
 mod laws;
+mod plain_blocks;
 mod random;
 mod written;
