@@ -38,6 +38,7 @@ impl Machine {
             b'<' => {
                 if self.watch {
                     self.text_upto(w, p);
+                    self.watch = false;
                 }
                 self.angle(w, p)
             }
@@ -182,14 +183,12 @@ impl Machine {
         let tag = match lex::tag(w, p) {
             Ok(tag) => tag,
             Err(_) if w.end() - p >= OPENER_MAX && w.at(p + 1) != Some(b'/') => {
-                let name = p + "<tool".len();
-                self.text_upto(w, name);
-                (self.watch, self.watch_slash) = (true, false);
-                return Ok(Some(name));
+                return Ok(Some(self.long_tool_tag(w, p)));
             }
             Err(wait) => return Err(wait.by(p + OPENER_MAX)),
         };
         Ok(match tag {
+            Tag::Open(t) if t.is_tool() && t.end - p > OPENER_MAX => Some(self.long_tool_tag(w, p)),
             Tag::Open(t) if t.is_tool() => {
                 self.tool_seen |= !t.self_closing;
                 Some(t.end)
@@ -203,6 +202,14 @@ impl Machine {
             }
             _ => None,
         })
+    }
+
+    /// A `<tool …` that is too long to be waited for: what stands in it is read as text, until its `>` comes.
+    fn long_tool_tag(&mut self, w: &Win<'_>, p: usize) -> usize {
+        let name = p + "<tool".len();
+        self.text_upto(w, name);
+        (self.watch, self.watch_slash) = (true, false);
+        name
     }
 
     /// XT-6: a thinking tag at `p`; whether there was one.
