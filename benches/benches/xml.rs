@@ -216,12 +216,52 @@ const HOSTILE: &[(&str, &str, &str, &str)] = &[
     ("JSON strings", "", "<tool>{\"tool_name\":\"a\",\"x\":\"", ""),
     ("angles", "", "<", ""),
     ("ampersands", "<tool><tool_name>t</tool_name><arguments><a>", "&", "</a></arguments></tool>"),
+    ("closing brackets", "<tool><tool_name>t</tool_name><arguments><a><![CDATA[", "]", ""),
+    ("backtick runs", "", "` a `` b ``` c ```` d\n", ""),
+    (
+        "nested in one name",
+        "<tool><tool_name>t</tool_name><arguments>",
+        "<a>x<a>",
+        "</arguments></tool>",
+    ),
+    (
+        "unclosed values with sections",
+        "<tool><tool_name>t</tool_name><arguments>",
+        "<a>x<![CDATA[y]]>",
+        "</arguments></tool>",
+    ),
+    (
+        "unclosed values before a section",
+        "<tool><tool_name>t</tool_name><arguments>",
+        "<a>1<b>2</b>",
+        "<z>.<![CDATA[]]></arguments></tool>",
+    ),
+    (
+        "values named like the block",
+        "<tool><tool_name>t</tool_name><arguments>",
+        "</b><tool> 1",
+        "</arguments></tool>",
+    ),
+    (
+        "parts of objects",
+        "<tool><tool_name>t</tool_name><arguments>",
+        "<a><b>1</b><c>2</c>x",
+        "</arguments></tool>",
+    ),
+    (
+        "parts of objects with calls",
+        "<tool><tool_name>t</tool_name><arguments>",
+        "<a><b><tool>{}</a>",
+        "",
+    ),
+    ("blanks in brackets", "[I go on\n", " ", ""),
 ];
 
 fn hostile(_: &mut Criterion) {
     for (name, head, unit, tail) in HOSTILE {
         let make = |n: usize| format!("{head}{}{tail}", unit.repeat(n));
         growth::check(name, 20_000, make, |text| feed(text, text.len()));
+        growth::check(&format!("{name} in pieces"), 20_000, make, |text| feed(text, 64));
     }
 }
 
