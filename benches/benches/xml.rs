@@ -34,6 +34,25 @@ fn qwen(size: usize) -> String {
     )
 }
 
+/// Calls of one kind with a line of prose between them.
+fn calls(tool: &str, arguments: &str, times: usize) -> String {
+    let block = format!(
+        "<tool>\n<server_name>local</server_name>\n<tool_name>{tool}</tool_name>\n<arguments>\n{arguments}</arguments>\n</tool>\n"
+    );
+    [block.as_str()].repeat(times).join("Then I go on with the next file.\n")
+}
+
+/// Small arguments, nested ones with entities, and a section of 2 KiB.
+fn many_calls() -> [(&'static str, String); 3] {
+    let edit = "  <edits>\n    <search>a &lt; b &amp;&amp; c</search>\n    <replace>a &gt;= b</replace>\n  </edits>\n";
+    let content = format!("  <path>a</path>\n  <content><![CDATA[{}]]></content>\n", code(2 << 10));
+    [
+        ("small", calls("read_file", "  <path>src/a.rs</path>\n  <line>12</line>\n", 400)),
+        ("nested", calls("edit", &format!("  <path>src/a.rs</path>\n{edit}{edit}"), 200)),
+        ("section", calls("write_file", &content, 100)),
+    ]
+}
+
 fn prose(size: usize) -> String {
     "The quick brown fox jumps over the lazy dog, and then it rests; nothing more was said of it.\n"
         .repeat(size / 93)
@@ -153,6 +172,23 @@ fn long_argument(c: &mut Criterion) {
     allocs::report("stream_xml/64K in 4-byte chunks", chunks, || feed(&text, 4));
 }
 
+fn small_calls(c: &mut Criterion) {
+    let mut group = c.benchmark_group("small_calls");
+    group.sample_size(10);
+    for (name, text) in many_calls() {
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        for (how, chunk) in [("whole", text.len()), ("64", 64), ("1", 1)] {
+            group.bench_function(BenchmarkId::new(format!("msg-xml/{name}"), how), |b| {
+                b.iter(|| feed(black_box(&text), chunk))
+            });
+        }
+        group.bench_function(BenchmarkId::new("quick-xml/pull", name), |b| {
+            b.iter(|| quick_xml_pull(black_box(&text)))
+        });
+    }
+    group.finish();
+}
+
 fn plain_text(c: &mut Criterion) {
     let text = prose(1 << 20);
     let mut group = c.benchmark_group("plain_text");
@@ -265,5 +301,5 @@ fn hostile(_: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, long_argument, plain_text, hostile);
+criterion_group!(benches, long_argument, small_calls, plain_text, hostile);
 criterion_main!(benches);
