@@ -95,6 +95,15 @@ pub enum Outcome {
     Partial(PartialCall),
 }
 
+impl Outcome {
+    pub(crate) fn source_mut(&mut self) -> &mut String {
+        match self {
+            Outcome::Complete(call) => &mut call.source,
+            Outcome::Partial(call) => &mut call.source,
+        }
+    }
+}
+
 /// One event of a stream (XT-41). Spans are byte offsets into the whole input.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -2,6 +2,7 @@
 //! them valid UTF-8 (XT-1), and turns the machine's positions into positions of the input.
 
 mod chunk;
+mod source;
 mod utf8;
 
 use std::sync::Arc;
@@ -200,6 +201,7 @@ impl StreamParser {
         if self.wait.wake.hit(fresh) || self.base + self.carry.len() >= self.wait.by {
             let w = Win { text: &self.carry, base: self.base, eof: false };
             self.wait = self.machine.run(&w);
+            self.give_source();
         }
         if self.partial_len == 0 {
             self.lane = self.machine.lane(self.base + self.carry.len());
@@ -236,6 +238,7 @@ impl StreamParser {
             self.machine.set_cut(reason.as_ref().is_some_and(is_cut));
             let w = Win { text: &self.carry, base: self.base, eof: true };
             self.machine.run(&w);
+            self.give_source();
         }
         self.drain()
     }

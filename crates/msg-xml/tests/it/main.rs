@@ -7,6 +7,7 @@ mod cases;
 mod check;
 mod lag;
 mod laws;
+mod long;
 mod plain_blocks;
 mod random;
 mod written;
