@@ -290,6 +290,13 @@ const HOSTILE: &[(&str, &str, &str, &str)] = &[
         "<a><b><tool>{}</a>",
         "",
     ),
+    ("declarations around close tags", "<tool><tool_name>t<a>", "<!DOCTYPE</arg_key>", "</tool>"),
+    (
+        "close tags in comments between close tags",
+        "<tool><tool_name>t</tool_name><arguments><a>",
+        "</a><!-- </a> x -->",
+        " y</arguments></tool>",
+    ),
     ("blanks in brackets", "[I go on\n", " ", ""),
 ];
 

@@ -1,11 +1,18 @@
 //! Lookahead of unbounded length: misc, real openers (XT-9) and structural close tags (XT-22).
 //! Every question remembers how far it has read, so that a retry with more bytes goes on from there and a
-//! run of close tags is read once, not once a tag.
+//! row of close tags is read once, not once a tag.
+
+mod memo;
+mod misc;
+
+use std::collections::HashMap;
 
 use crate::block::Index;
 use crate::dialect::Known;
 use crate::lex::{self, ARGS, CloseTag, NAME, OpenTag, Tag};
 use crate::window::{MORE, Wait, Wake, Win, is_blank, is_name_byte};
+use memo::{Places, Steps};
+use misc::{Misc, closed};
 
 /// Longest `<tool …>` that counts.
 pub(crate) const OPENER_MAX: usize = 512;
@@ -17,6 +24,8 @@ const PROSE_MAX: usize = 256;
 const PROSE_ELEMENT_MAX: usize = 512;
 /// Longest tag that the end of input may cut and that still counts.
 const CUT_TAG_MAX: usize = 80;
+/// A tag that is longer is not read for each close tag before it.
+const LONG_TAG: usize = 256;
 
 /// What closes the element around the one that is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,11 +57,12 @@ pub(crate) enum Strength {
 }
 
 /// What follows a close tag.
+#[derive(Debug)]
 pub(crate) enum After<'a> {
     /// No close tag: its strength.
     Known(Strength),
-    /// A close tag, whose strength depends on names, and where it stands.
-    Close(CloseTag<'a>, usize),
+    /// A close tag, whose strength depends on names.
+    Close(CloseTag<'a>),
 }
 
 /// A real `<tool>`.
@@ -62,63 +72,16 @@ pub(crate) struct Opener {
     pub(crate) end: usize,
 }
 
-/// The next place of a fixed text, for positions that only grow.
-#[derive(Debug, Default)]
-struct Next {
-    from: usize,
-    scanned: usize,
-    found: Option<usize>,
-}
-
-impl Next {
-    fn find(&mut self, w: &Win<'_>, needle: &[u8], pos: usize) -> Option<usize> {
-        let known =
-            self.from <= pos && (pos <= self.scanned || self.found.is_some_and(|f| pos <= f));
-        if !known {
-            *self = Next { from: pos, scanned: pos, found: None };
-        }
-        if let Some(f) = self.found {
-            if pos <= f {
-                return Some(f);
-            }
-            *self = Next { from: pos, scanned: pos, found: None };
-        }
-        let start = self.scanned.max(pos);
-        match memchr::memmem::find(w.from(start), needle) {
-            Some(i) => self.found = Some(start + i),
-            None => self.scanned = w.end().saturating_sub(needle.len() - 1).max(start),
-        }
-        self.found
-    }
-}
-
-#[derive(Debug, Default)]
-struct MiscMemo {
-    start: usize,
-    at: usize,
-    doctypes: Vec<(usize, usize)>,
-}
-
-#[derive(Debug, Default)]
-struct Run {
-    own: String,
-    parent: Option<Parent>,
-    /// Where a question about this run may begin: after each of its close tags.
-    starts: Vec<usize>,
-    at: usize,
-    result: Option<Strength>,
-}
-
 /// The memory of all lookahead over one text.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
-    comment: Next,
-    instruction: Next,
-    section: Next,
-    misc: MiscMemo,
-    doctypes: Doctype,
+    misc: Misc,
+    terminators: Places,
     opener: Option<(usize, Option<Opener>)>,
-    run: Run,
+    /// From the end of a close tag to that of the next one of its name.
+    rows: Steps,
+    /// The long tags that follow close tags, by where they begin.
+    long_tags: HashMap<usize, LongTag>,
     /// The name that is looked at before a block begins, and how far it goes at least.
     pub(crate) name: (usize, usize),
     /// Where values of dialects end.
@@ -129,121 +92,30 @@ pub(crate) struct Look {
     pub(crate) read_in_vain: usize,
 }
 
-#[derive(Debug, Default)]
-struct Doctype {
-    start: usize,
-    at: usize,
-    depth: usize,
-    /// Bytes of declarations that the end of input left open; a hostile text of openings costs no more than a few passes.
-    wasted: usize,
-}
-
-/// One step of misc.
-enum Misc {
-    To(usize),
-    Doctype(usize),
-    End,
-}
-
 impl Look {
-    fn misc_step(&mut self, w: &Win<'_>, p: usize) -> Result<Misc, Wait> {
-        match w.at(p) {
-            None if w.eof => return Ok(Misc::End),
-            None => return Err(Wait::on(Wake::NonBlank)),
-            Some(b) if is_blank(b) => return Ok(Misc::To(w.skip_blanks(p))),
-            Some(b'<') => {}
-            Some(_) => return Ok(Misc::End),
-        }
-        match lex::need(w, p + 1)? {
-            Some(b'!') => {}
-            Some(b'?') => {
-                return match self.instruction.find(w, b"?>", p + 2) {
-                    Some(e) => Ok(Misc::To(e + 2)),
-                    None if w.eof => Ok(Misc::End),
-                    None => Err(Wait::on(Wake::Byte(b'>'))),
-                };
-            }
-            _ => return Ok(Misc::End),
-        }
-        if w.word(p, "<!--")? {
-            return match self.comment.find(w, b"-->", p + 4) {
-                Some(e) => Ok(Misc::To(e + 3)),
-                None if w.eof => Ok(Misc::End),
-                None => Err(Wait::on(Wake::Byte(b'>'))),
-            };
-        }
-        if w.word(p, "<!DOCTYPE")? {
-            return self.doctype(w, p);
-        }
-        Ok(Misc::End)
-    }
-
-    fn doctype(&mut self, w: &Win<'_>, p: usize) -> Result<Misc, Wait> {
-        let d = &mut self.doctypes;
-        if d.start != p || d.at == 0 {
-            (d.start, d.at, d.depth) = (p, p + 9, 0);
-        }
-        if w.eof && d.wasted > 8 * (w.text.len() + 4096) {
-            return Ok(Misc::End);
-        }
-        while let Some(i) = memchr::memchr3(b'[', b']', b'>', w.from(d.at)) {
-            let at = d.at + i;
-            d.at = at + 1;
-            match w.at(at) {
-                Some(b'[') => d.depth += 1,
-                Some(b']') => d.depth = d.depth.saturating_sub(1),
-                _ if d.depth == 0 => {
-                    (d.start, d.at) = (0, 0);
-                    return Ok(Misc::Doctype(at + 1));
-                }
-                _ => {}
-            }
-        }
-        d.at = w.end();
-        if w.eof {
-            d.wasted += w.end() - p;
-            (d.start, d.at) = (0, 0);
-            return Ok(Misc::End);
-        }
-        Err(Wait::on(Wake::Either(b'>', b']')))
-    }
-
     /// Skips misc from `pos`; stops at anything else or at the end of input.
     pub(crate) fn misc(&mut self, w: &Win<'_>, pos: usize) -> Result<usize, Wait> {
-        if self.misc.start != pos || self.misc.at < pos {
-            (self.misc.start, self.misc.at) = (pos, pos);
-            self.misc.doctypes.clear();
-        }
-        if let Some(p) = w.blank_misc(self.misc.at) {
-            self.misc.at = p;
-            return Ok(p);
-        }
-        loop {
-            let p = self.misc.at;
-            match self.misc_step(w, p)? {
-                Misc::To(q) => self.misc.at = q,
-                Misc::Doctype(q) => {
-                    self.misc.doctypes.push((p, q));
-                    self.misc.at = q;
-                }
-                Misc::End => return Ok(p),
-            }
-        }
+        self.misc.end(w, pos)
     }
 
-    /// The declarations in the misc that was skipped last.
-    pub(crate) fn doctypes(&self) -> &[(usize, usize)] {
-        &self.misc.doctypes
+    /// The declarations in misc that ends at `end`.
+    pub(crate) fn declarations(
+        &mut self,
+        w: &Win<'_>,
+        pos: usize,
+        end: usize,
+    ) -> Vec<(usize, usize)> {
+        self.misc.declarations(w, pos, end)
     }
 
     /// The end of the comment that begins at `pos`; `None` if the input ends in it.
     pub(crate) fn comment_end(&mut self, w: &Win<'_>, pos: usize) -> Result<Option<usize>, Wait> {
-        ended(w, self.comment.find(w, b"-->", pos + "<!--".len()))
+        closed(w, &mut self.misc.comments, b"-->", pos + "<!--".len())
     }
 
     /// The end of the section whose content begins at `from`, by its first terminator.
     pub(crate) fn section_end(&mut self, w: &Win<'_>, from: usize) -> Result<Option<usize>, Wait> {
-        ended(w, self.section.find(w, b"]]>", from))
+        closed(w, &mut self.terminators, b"]]>", from)
     }
 
     /// XT-9: whether a real opener stands at `pos` (a `<`).
@@ -297,65 +169,98 @@ impl Look {
         own: &str,
         parent: &Parent,
     ) -> Result<Strength, Wait> {
-        let run = &mut self.run;
-        let same = run.own == own
-            && run.parent.as_ref() == Some(parent)
-            && run.starts.binary_search(&pos).is_ok();
-        if !same {
-            run.own.clear();
-            run.own.push_str(own);
-            run.parent = Some(parent.clone());
-            run.starts.clear();
-            run.starts.push(pos);
-            run.at = pos;
-            run.result = None;
-        }
-        if let Some(known) = self.run.result {
-            return Ok(known);
-        }
-        let res = loop {
-            match self.after_close(w, self.run.at)? {
-                After::Known(strength) => break strength,
-                After::Close(c, _) if c.is_tool() || parent.closed_by(c.name) => {
-                    break Strength::Strong;
-                }
-                After::Close(c, _) if c.is(own) => {
-                    self.run.at = c.end;
-                    self.run.starts.push(c.end);
-                }
-                After::Close(..) => break Strength::No,
-            }
+        let after = match parent.closed_by(own) {
+            true => self.after_close(w, pos)?,
+            false => self.after_row(w, pos, own)?.1,
         };
-        self.run.result = Some(res);
-        Ok(res)
+        Ok(match after {
+            After::Known(strength) => strength,
+            After::Close(c) if c.is_tool() || parent.closed_by(c.name) => Strength::Strong,
+            After::Close(_) => Strength::No,
+        })
+    }
+
+    /// Where the row of close tags of `own` ends of which one ends at `pos`, and what follows it.
+    pub(crate) fn after_row<'w>(
+        &mut self,
+        w: &Win<'w>,
+        pos: usize,
+        own: &str,
+    ) -> Result<(usize, After<'w>), Wait> {
+        let mut end = self.rows.last(pos);
+        loop {
+            match self.after_close(w, end)? {
+                After::Close(c) if c.is(own) && !c.is_tool() => {
+                    self.rows.add(w, end, c.end);
+                    end = self.rows.last(c.end);
+                }
+                after => return Ok((end, after)),
+            }
+        }
     }
 
     /// What follows a close tag that ends at `pos`, after misc.
     pub(crate) fn after_close<'w>(&mut self, w: &Win<'w>, pos: usize) -> Result<After<'w>, Wait> {
+        #[cfg(test)]
+        tests::count();
         let p = self.misc(w, pos)?;
         match lex::need(w, p)? {
             None => return Ok(After::Known(Strength::Strong)),
             Some(b'<') => {}
             Some(_) => return Ok(After::Known(Strength::No)),
         }
-        Ok(After::Known(match lex::tag(w, p)? {
-            Tag::Close(c) => return Ok(After::Close(c, p)),
+        if let Some(known) = self.long_tags.get(&p) {
+            return Ok(known.after(w));
+        }
+        let after = After::Known(match lex::tag(w, p)? {
+            Tag::Close(c) => return Ok(self.keep(w, p, After::Close(c))),
             Tag::None => Strength::No,
             Tag::Open(t) if t.bare() || t.named_param() => Strength::Weak,
             Tag::Open(_) if self.opener(w, p)?.is_some() => Strength::Weak,
             Tag::Open(_) => Strength::No,
             Tag::Cut if w.end() - p <= CUT_TAG_MAX => Strength::Weak,
             Tag::Cut => Strength::No,
-        }))
+        });
+        Ok(self.keep(w, p, after))
+    }
+
+    /// Remembers what the tag at `p` is, if it is long.
+    fn keep<'w>(&mut self, w: &Win<'w>, p: usize, after: After<'w>) -> After<'w> {
+        let head = w.from(p + 1);
+        if head.len() > LONG_TAG && memchr::memchr2(b'<', b'>', &head[..LONG_TAG]).is_none() {
+            self.long_tags.insert(p, LongTag::new(w, p, &after));
+        }
+        after
     }
 }
 
-/// One past a terminator of three bytes, which only a `>` can complete.
-fn ended(w: &Win<'_>, found: Option<usize>) -> Result<Option<usize>, Wait> {
-    match found {
-        Some(at) => Ok(Some(at + 3)),
-        None if w.eof => Ok(None),
-        None => Err(Wait::on(Wake::Byte(b'>'))),
+/// What a long tag is for the close tags before it.
+#[derive(Clone, Copy, Debug)]
+enum LongTag {
+    Known(Strength),
+    /// Where its name stands, its end, and whether it has a prefix.
+    Close((usize, usize), usize, bool),
+}
+
+impl LongTag {
+    fn new(w: &Win<'_>, p: usize, after: &After<'_>) -> Self {
+        match after {
+            After::Known(strength) => LongTag::Known(*strength),
+            After::Close(c) => {
+                let colon = if c.prefixed { w.find(b':', p) } else { None };
+                let name = colon.unwrap_or(p + 1) + 1;
+                LongTag::Close((name, name + c.name.len()), c.end, c.prefixed)
+            }
+        }
+    }
+
+    fn after<'w>(self, w: &Win<'w>) -> After<'w> {
+        match self {
+            LongTag::Known(strength) => After::Known(strength),
+            LongTag::Close((from, to), end, prefixed) => {
+                After::Close(CloseTag { end, name: w.str(from, to), prefixed })
+            }
+        }
     }
 }
 
@@ -461,7 +366,67 @@ fn tag_name<'a>(tag: &Tag<'a>) -> Option<(&'a str, bool)> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::{Look, MISC_MAX, Win};
+    use crate::{Options, parse};
+
+    thread_local! {
+        static LOOKED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// A part of misc, a bracket in it or a tag behind it was looked at.
+    pub(super) fn count() {
+        LOOKED.with(|n| n.set(n.get() + 1));
+    }
+
+    fn looked(text: &str) -> usize {
+        LOOKED.with(|n| n.set(0));
+        parse(text.as_bytes(), None, &Options::default());
+        LOOKED.with(Cell::get)
+    }
+
+    const HEAD: &str = "<tool><tool_name>t</tool_name><arguments><a>";
+    const TAIL: &str = "</arguments></tool>";
+
+    fn check(make: impl Fn(usize) -> String) {
+        let (few, many) = (looked(&make(20)), looked(&make(200)));
+        assert!(few > 20, "{:?}: {few}", make(1));
+        assert!(many <= 11 * few + 50, "{:?}: {few} and {many}", make(1));
+    }
+
+    #[test]
+    fn declarations_are_read_once() {
+        check(|k| format!("<tool><tool_name>t<a>{}</tool>", "<!DOCTYPE</b>".repeat(k)));
+        check(|k| format!("{HEAD}{}{}{TAIL}", "</b><!DOCTYPE [".repeat(k), "]>".repeat(k)));
+        check(|k| format!("{HEAD}{}{TAIL}", "</b><!DOCTYPE [".repeat(k)));
+    }
+
+    #[test]
+    fn rows_of_close_tags_with_others_in_comments_are_read_once() {
+        for unit in ["</a><!-- </a> x -->", "</a><!-- </b> x -->"] {
+            check(|k| format!("{HEAD}{} y</a>{TAIL}", unit.repeat(k)));
+            check(|k| format!("{HEAD}<b>{} y</a>{TAIL}", unit.repeat(k)));
+        }
+    }
+
+    #[test]
+    fn misc_that_is_cut_in_two_ways_is_read_once_in_each() {
+        check(|k| format!("{HEAD}<b>{}y{TAIL}", "<!--]</b><!DOCTYPE[</a-->".repeat(k)));
+    }
+
+    #[test]
+    fn a_long_tag_after_close_tags_is_read_once() {
+        let long = " ".repeat(1000);
+        for tag in [format!("<x y{long}>"), format!("</x{long}>"), format!("<x y{long}<")] {
+            let text = format!("</a><!-- {tag}");
+            let w = Win { text: &text, base: 0, eof: true };
+            let mut look = Look::default();
+            let first = look.after_close(&w, 9).map(|after| format!("{after:?}"));
+            assert_eq!(look.long_tags.len(), 1);
+            assert_eq!(look.after_close(&w, 9).map(|after| format!("{after:?}")), first);
+        }
+    }
 
     #[test]
     fn an_opener_looks_no_further_than_its_misc_may_reach() {
@@ -469,6 +434,10 @@ mod tests {
         let mut look = Look::default();
         let w = Win { text: &text, base: 0, eof: false };
         assert_eq!(look.opener(&w, 0), Ok(None));
-        assert!(look.doctypes.at <= MISC_MAX + 16, "looked as far as {}", look.doctypes.at);
+        assert!(
+            look.misc.doctypes.at <= MISC_MAX + 16,
+            "looked as far as {}",
+            look.misc.doctypes.at
+        );
     }
 }

@@ -127,8 +127,12 @@ impl Block {
 
     /// Skips misc, reporting declarations.
     pub(super) fn misc(&mut self, cx: &mut Cx<'_, '_>) -> Result<usize, Wait> {
+        if let Some(p) = cx.w.blank_misc(self.at) {
+            self.at = p;
+            return Ok(p);
+        }
         let p = cx.look.misc(cx.w, self.at)?;
-        for &(from, to) in cx.look.doctypes() {
+        for (from, to) in cx.look.declarations(cx.w, self.at, p) {
             self.note(Code::DtdIgnored, from, to);
         }
         self.at = p;

@@ -24,7 +24,7 @@ impl Index {
             None => index.behind = Some(to),
         }
         let mut pass =
-            Pass { index: &mut index, open: Open::default(), seen: Vec::new(), run: None };
+            Pass { index: &mut index, open: Open::default(), seen: Vec::new(), closer: None };
         pass.read(cx, sections.is_none())?;
         let (seen, calls) = (pass.seen, pass.open.calls);
         for (all, open) in index.calls.iter_mut().zip(calls) {
@@ -90,20 +90,13 @@ struct Open {
     tail: usize,
 }
 
-/// Close tags of one name in a row, and what follows them.
-#[derive(Debug)]
-struct Run {
-    name: Name,
-    at: Vec<usize>,
-    class: Option<Class>,
-}
-
 /// The pass over the stretch.
 struct Pass<'i> {
     index: &'i mut Index,
     open: Open,
     seen: Vec<Seen>,
-    run: Option<Run>,
+    /// The end and the name of the close tag that followed another one last: names may be long.
+    closer: Option<(usize, Name)>,
 }
 
 impl Pass<'_> {
@@ -146,7 +139,7 @@ impl Pass<'_> {
     fn close(&mut self, cx: &mut Cx<'_, '_>, p: usize, c: &CloseTag<'_>) -> Result<usize, Wait> {
         let name = self.index.name(c.name);
         let tail = tail(cx.w, c.name, c.end)?;
-        let classes = self.classes(cx, p, c, name)?;
+        let classes = self.classes(cx, c, name)?;
         if cdata::after_terminator(cx.w, p, self.index.sections.last().map_or(p, |s| s.end)) {
             self.index.special.insert(name);
         }
@@ -175,55 +168,28 @@ impl Pass<'_> {
         Ok(c.end)
     }
 
-    /// For which parents the close tag at `p` is structural.
+    /// For which parents a close tag is structural.
     fn classes(
         &mut self,
         cx: &mut Cx<'_, '_>,
-        p: usize,
         c: &CloseTag<'_>,
         name: Name,
     ) -> Result<[Option<Class>; 2], Wait> {
-        let known = self.run.as_ref().filter(|run| run.name == name);
-        let known = known.and_then(|run| Some((run, run.at.binary_search(&p).ok()?)));
-        let (class, more) = match known {
-            Some((run, i)) => (run.class, i + 1 < run.at.len()),
-            None => {
-                let run = self.run_of(cx, p, c, name)?;
-                let found = (run.class, run.at.len() > 1);
-                if self.run.as_ref().is_none_or(|old| old.at.last() < run.at.last()) {
-                    self.run = Some(run);
+        let (end, after) = cx.look.after_row(cx.w, c.end, c.name)?;
+        let class = match after {
+            After::Known(Strength::No) => None,
+            After::Known(_) => Some(None),
+            After::Close(next) if next.is_tool() => Some(None),
+            After::Close(next) => match self.closer {
+                Some((at, name)) if at == next.end => Some(Some(name)),
+                _ => {
+                    let name = self.index.name(next.name);
+                    self.closer = Some((next.end, name));
+                    Some(Some(name))
                 }
-                found
-            }
+            },
         };
-        Ok([class, more.then_some(Some(name))])
-    }
-
-    fn run_of(
-        &mut self,
-        cx: &mut Cx<'_, '_>,
-        p: usize,
-        c: &CloseTag<'_>,
-        name: Name,
-    ) -> Result<Run, Wait> {
-        let mut run = Run { name, at: vec![p], class: None };
-        let mut at = c.end;
-        loop {
-            let (next, start) = match cx.look.after_close(cx.w, at)? {
-                After::Known(Strength::No) => return Ok(run),
-                After::Known(_) => break run.class = Some(None),
-                After::Close(next, start) => (next, start),
-            };
-            if next.is_tool() {
-                break run.class = Some(None);
-            }
-            if !next.is(c.name) {
-                break run.class = Some(Some(self.index.name(next.name)));
-            }
-            run.at.push(start);
-            at = next.end;
-        }
-        Ok(run)
+        Ok([class, (end > c.end).then_some(Some(name))])
     }
 
     /// The section at `p`, for values whose close tags do not end it.
