@@ -11,8 +11,8 @@ impl Stops {
     }
 
     /// Whether one of them is in `bytes`. What does not fill a piece is looked at together with bytes before it once
-    /// more, so that few are looked at alone.
-    #[inline]
+    /// more, so that few are looked at alone. Inlined in any case: for a chunk of a token a call would cost as much again.
+    #[inline(always)]
     pub(super) fn hit(&self, bytes: &[u8]) -> bool {
         match (bytes.try_into(), bytes.try_into()) {
             (Ok(all), _) => self.piece::<16>(all),
