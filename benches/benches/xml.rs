@@ -306,6 +306,12 @@ fn hostile(_: &mut Criterion) {
         growth::check(name, 20_000, make, |text| feed(text, text.len()));
         growth::check(&format!("{name} in pieces"), 20_000, make, |text| feed(text, 64));
     }
+    // What ends a value waits for the end of an instruction, while its stop comes again and again.
+    let waiting = |n: usize| {
+        let (values, stops) = ("gt;</a>".repeat(n), "<?</arguments></tool>".repeat(n));
+        format!("<tool><tool_name>t</tool_name><arguments><think>{values}{stops}")
+    };
+    growth::check("open instructions in pieces", 20_000, waiting, |text| feed(text, 7));
 }
 
 criterion_group!(benches, long_argument, small_calls, plain_text, hostile);

@@ -7,7 +7,7 @@ mod misc;
 
 use std::collections::HashMap;
 
-use crate::block::Index;
+use crate::block::{Index, Pass};
 use crate::dialect::Known;
 use crate::lex::{self, ARGS, CloseTag, NAME, OpenTag, Tag};
 use crate::window::{MORE, Wait, Wake, Win, is_blank, is_name_byte};
@@ -88,6 +88,8 @@ pub(crate) struct Look {
     pub(crate) values: Known,
     /// Where values of native blocks end that stand where others were read in vain.
     pub(crate) index: Index,
+    /// One that is read while it waits for bytes.
+    pub(crate) pass: Option<Box<Pass>>,
     /// How far parts of objects were read that turned out to be none.
     pub(crate) read_in_vain: usize,
 }

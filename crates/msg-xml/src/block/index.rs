@@ -5,6 +5,8 @@
 
 mod pass;
 
+pub(crate) use pass::Pass;
+
 use std::collections::{HashMap, HashSet};
 
 use super::cdata;
@@ -247,7 +249,7 @@ fn before(tags: &[(usize, usize)], from: usize, to: usize) -> Option<(usize, usi
 pub(super) mod tests {
     use std::cell::Cell;
 
-    use crate::{Options, parse};
+    use crate::{Options, StreamParser, parse};
 
     thread_local! {
         static LOOKED: Cell<usize> = const { Cell::new(0) };
@@ -261,6 +263,16 @@ pub(super) mod tests {
     fn looked(text: &str) -> usize {
         LOOKED.with(|n| n.set(0));
         parse(text.as_bytes(), None, &Options::default());
+        LOOKED.with(Cell::get)
+    }
+
+    fn looked_in_pieces(text: &str) -> usize {
+        LOOKED.with(|n| n.set(0));
+        let mut parser = StreamParser::new(Options::default());
+        for piece in text.as_bytes().chunks(7) {
+            parser.feed(piece).for_each(drop);
+        }
+        parser.finish(None).for_each(drop);
         LOOKED.with(Cell::get)
     }
 
@@ -324,5 +336,14 @@ pub(super) mod tests {
         let unit = format!("{HEAD}<a>1<b>2</b>");
         check(|k| unit.repeat(k) + &TAIL.repeat(k));
         check(|k| unit.repeat(k) + &"</tool>".repeat(k) + TAIL);
+    }
+
+    #[test]
+    fn a_pass_that_waits_goes_on_where_it_stands() {
+        for unit in ["gt;</a>", "</a>", "<b></a>"] {
+            let make = |k| format!("{HEAD}<z>{}{}", unit.repeat(k), format!("<?{TAIL}").repeat(k));
+            let (few, many) = (looked_in_pieces(&make(20)), looked_in_pieces(&make(200)));
+            assert!(many <= 11 * few + 50, "{unit:?}: {few} and {many}");
+        }
     }
 }

@@ -18,7 +18,7 @@ mod top;
 mod whole;
 
 pub(crate) use draft::{Arguments, Draft};
-pub(crate) use index::Index;
+pub(crate) use index::{Index, Pass};
 pub(crate) use json_body::{partial_name, read_arguments, read_calls};
 pub(crate) use whole::whole;
 

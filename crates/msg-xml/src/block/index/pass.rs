@@ -11,27 +11,21 @@ use crate::window::Wait;
 
 impl Index {
     /// Reads what stands between `from`, where no sample call is open, and `to`; without `sections`, those of values
-    /// that end them at their terminators are taken.
+    /// that end them at their terminators are taken. A pass that had to wait goes on where it stands.
     pub(in crate::block) fn build(
         cx: &mut Cx<'_, '_>,
         from: usize,
         (to, edge): (usize, Edge),
         sections: Option<&[Section]>,
     ) -> Result<Self, Wait> {
-        let mut index = Index { from, to, edge, ..Index::default() };
-        match sections {
-            Some(sections) => index.sections = sections.to_vec(),
-            None => index.behind = Some(to),
+        let plain = sections.is_none();
+        let known = cx.look.pass.take().filter(|pass| pass.reads(from, (to, edge), plain));
+        let mut pass = known.unwrap_or_else(|| Box::new(Pass::new(from, (to, edge), sections)));
+        if let Err(wait) = pass.read(cx) {
+            cx.look.pass = Some(pass);
+            return Err(wait);
         }
-        let mut pass =
-            Pass { index: &mut index, open: Open::default(), seen: Vec::new(), closer: None };
-        pass.read(cx, sections.is_none())?;
-        let (seen, calls) = (pass.seen, pass.open.calls);
-        for (all, open) in index.calls.iter_mut().zip(calls) {
-            all.outside = if edge == Edge::Tail { last(&open) } else { 0 };
-        }
-        index.order(seen);
-        Ok(index)
+        Ok(pass.finish())
     }
 
     /// Sorts the close tags by what they end.
@@ -91,40 +85,70 @@ struct Open {
 }
 
 /// The pass over the stretch.
-struct Pass<'i> {
-    index: &'i mut Index,
+#[derive(Debug)]
+pub(crate) struct Pass {
+    index: Index,
+    at: usize,
+    /// It finds the sections too.
+    plain: bool,
     open: Open,
     seen: Vec<Seen>,
     /// The end and the name of the close tag that followed another one last: names may be long.
     closer: Option<(usize, Name)>,
 }
 
-impl Pass<'_> {
-    /// Reads all of it; `plain` says to find the sections too.
-    fn read(&mut self, cx: &mut Cx<'_, '_>, plain: bool) -> Result<(), Wait> {
-        let to = self.index.to;
-        let mut at = self.index.from;
-        while let Some(p) = cx.w.find(b'<', at).filter(|&p| p < to) {
+impl Pass {
+    fn new(from: usize, (to, edge): (usize, Edge), sections: Option<&[Section]>) -> Self {
+        let mut index = Index { from, to, edge, ..Index::default() };
+        match sections {
+            Some(sections) => index.sections = sections.to_vec(),
+            None => index.behind = Some(to),
+        }
+        let (plain, open) = (sections.is_none(), Open::default());
+        Pass { index, at: from, plain, open, seen: Vec::new(), closer: None }
+    }
+
+    /// Whether it is the one that reads this.
+    fn reads(&self, from: usize, (to, edge): (usize, Edge), plain: bool) -> bool {
+        let Index { from: own, to: end, edge: known, .. } = self.index;
+        (own, end, known, self.plain) == (from, to, edge, plain)
+    }
+
+    /// Reads all of it.
+    fn read(&mut self, cx: &mut Cx<'_, '_>) -> Result<(), Wait> {
+        while let Some(p) = cx.w.find(b'<', self.at).filter(|&p| p < self.index.to) {
             #[cfg(test)]
             super::tests::count();
-            if !plain && let Some(section) = value::section_at(&self.index.sections, p) {
-                at = section.end;
+            if !self.plain
+                && let Some(section) = value::section_at(&self.index.sections, p)
+            {
+                self.at = section.end;
                 continue;
             }
-            at = match lex::tag(cx.w, p)? {
+            self.at = match lex::tag(cx.w, p)? {
                 Tag::Close(c) => self.close(cx, p, &c)?,
                 Tag::Open(t) => self.open(cx, &t)?,
-                Tag::None if plain && lex::marker(cx.w, p)? => self.section(cx, p)?,
+                Tag::None if self.plain && lex::marker(cx.w, p)? => self.section(cx, p)?,
                 Tag::None | Tag::Cut => p + 1,
             };
         }
         Ok(())
     }
 
+    fn finish(self) -> Index {
+        let Pass { mut index, open, seen, .. } = self;
+        for (all, open) in index.calls.iter_mut().zip(open.calls) {
+            all.outside = if index.edge == Edge::Tail { last(&open) } else { 0 };
+        }
+        index.order(seen);
+        index
+    }
+
     fn open(&mut self, cx: &mut Cx<'_, '_>, t: &OpenTag<'_>) -> Result<usize, Wait> {
+        let is_call = t.is_tool() && cx.look.opener(cx.w, t.start)?.is_some();
         self.index.tags.push((t.start, t.end));
         let name = self.index.name(t.name);
-        if t.is_tool() && cx.look.opener(cx.w, t.start)?.is_some() {
+        if is_call {
             self.open.calls.iter_mut().for_each(|calls| calls.push(t.start + 1));
         } else if !t.self_closing {
             self.open.own.entry(name).or_default().push(t.start + 1);
