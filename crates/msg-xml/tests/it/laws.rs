@@ -36,11 +36,38 @@ pub(crate) fn streamed<'a>(
     finish: Option<FinishReason>,
     opts: &Options,
 ) -> Parsed {
+    collected(pieces, finish, opts, |parser, piece, all| {
+        parser.feed(piece).for_each(|event| all.push(event));
+    })
+}
+
+/// The same, with nothing after each piece, and with every other one as text if it is.
+fn streamed_as_text<'a>(
+    pieces: impl Iterator<Item = &'a [u8]>,
+    finish: Option<FinishReason>,
+    opts: &Options,
+) -> Parsed {
+    let mut as_text = false;
+    collected(pieces, finish, opts, |parser, piece, all| {
+        as_text = !as_text;
+        match std::str::from_utf8(piece) {
+            Ok(text) if as_text => parser.feed_str(text).for_each(|event| all.push(event)),
+            _ => parser.feed(piece).for_each(|event| all.push(event)),
+        }
+        assert_eq!(parser.feed_str("").next(), None);
+        assert_eq!(parser.feed(b"").next(), None);
+    })
+}
+
+fn collected<'a>(
+    pieces: impl Iterator<Item = &'a [u8]>,
+    finish: Option<FinishReason>,
+    opts: &Options,
+    mut feed: impl FnMut(&mut StreamParser, &'a [u8], &mut Collector),
+) -> Parsed {
     let mut parser = StreamParser::new(opts.clone());
     let mut all = Collector::default();
-    for piece in pieces {
-        parser.feed(piece).for_each(|event| all.push(event));
-    }
+    pieces.for_each(|piece| feed(&mut parser, piece, &mut all));
     parser.finish(finish).for_each(|event| all.push(event));
     all.finish()
 }
@@ -88,26 +115,6 @@ pub(crate) fn spans_account_for_the_input(
 fn assert_removed_are_tags(text: &str, source: &str) {
     let mut rest = source.chars();
     assert!(text.chars().all(|c| rest.any(|s| s == c)), "{text:?} is not in {source:?}");
-}
-
-/// The same, with nothing after each piece, and with every other one as text if it is.
-fn streamed_as_text<'a>(
-    pieces: impl Iterator<Item = &'a [u8]>,
-    finish: Option<FinishReason>,
-    opts: &Options,
-) -> Parsed {
-    let mut parser = StreamParser::new(opts.clone());
-    let mut all = Collector::default();
-    for (i, piece) in pieces.enumerate() {
-        match std::str::from_utf8(piece) {
-            Ok(text) if i % 2 == 0 => parser.feed_str(text).for_each(|event| all.push(event)),
-            _ => parser.feed(piece).for_each(|event| all.push(event)),
-        }
-        assert_eq!(parser.feed_str("").next(), None);
-        assert_eq!(parser.feed(b"").next(), None);
-    }
-    parser.finish(finish).for_each(|event| all.push(event));
-    all.finish()
 }
 
 /// Law 2: these pieces give what the whole gives, as bytes and as text.
