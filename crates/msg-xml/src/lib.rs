@@ -24,6 +24,7 @@ mod error;
 mod event;
 mod instructions;
 mod json;
+mod ladder;
 mod lane;
 mod lex;
 mod look;
@@ -34,6 +35,8 @@ mod paths;
 mod render;
 mod result;
 mod schema;
+#[cfg(test)]
+mod steps;
 mod stream;
 mod swar;
 mod value;

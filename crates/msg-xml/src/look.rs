@@ -204,7 +204,7 @@ impl Look {
     /// What follows a close tag that ends at `pos`, after misc.
     pub(crate) fn after_close<'w>(&mut self, w: &Win<'w>, pos: usize) -> Result<After<'w>, Wait> {
         #[cfg(test)]
-        tests::count();
+        crate::steps::count();
         let p = self.misc(w, pos)?;
         match lex::need(w, p)? {
             None => return Ok(After::Known(Strength::Strong)),
@@ -368,33 +368,15 @@ fn tag_name<'a>(tag: &Tag<'a>) -> Option<(&'a str, bool)> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-
     use super::{Look, MISC_MAX, Win};
+    use crate::steps::grow_with_input;
     use crate::{Options, parse};
-
-    thread_local! {
-        static LOOKED: Cell<usize> = const { Cell::new(0) };
-    }
-
-    /// A part of misc, a bracket in it or a tag behind it was looked at.
-    pub(super) fn count() {
-        LOOKED.with(|n| n.set(n.get() + 1));
-    }
-
-    fn looked(text: &str) -> usize {
-        LOOKED.with(|n| n.set(0));
-        parse(text.as_bytes(), None, &Options::default());
-        LOOKED.with(Cell::get)
-    }
 
     const HEAD: &str = "<tool><tool_name>t</tool_name><arguments><a>";
     const TAIL: &str = "</arguments></tool>";
 
     fn check(make: impl Fn(usize) -> String) {
-        let (few, many) = (looked(&make(20)), looked(&make(200)));
-        assert!(few > 20, "{:?}: {few}", make(1));
-        assert!(many <= 11 * few + 50, "{:?}: {few} and {many}", make(1));
+        grow_with_input(make, |text| drop(parse(text.as_bytes(), None, &Options::default())));
     }
 
     #[test]

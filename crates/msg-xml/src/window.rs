@@ -63,6 +63,15 @@ impl Wake {
     }
 }
 
+/// Takes steps until one gives a result.
+pub(crate) fn until_done<T>(mut step: impl FnMut() -> Result<Option<T>, Wait>) -> Result<T, Wait> {
+    loop {
+        if let Some(done) = step()? {
+            return Ok(done);
+        }
+    }
+}
+
 /// Wait for any byte.
 pub(crate) const MORE: Wait = Wait::on(Wake::Any);
 

@@ -246,42 +246,27 @@ fn before(tags: &[(usize, usize)], from: usize, to: usize) -> Option<(usize, usi
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use std::cell::Cell;
-
+mod tests {
+    use crate::steps::grow_with_input;
     use crate::{Options, StreamParser, parse};
 
-    thread_local! {
-        static LOOKED: Cell<usize> = const { Cell::new(0) };
-    }
-
-    /// A `<` was looked at.
-    pub(in crate::block) fn count() {
-        LOOKED.with(|n| n.set(n.get() + 1));
-    }
-
-    fn looked(text: &str) -> usize {
-        LOOKED.with(|n| n.set(0));
+    fn read(text: &str) {
         parse(text.as_bytes(), None, &Options::default());
-        LOOKED.with(Cell::get)
     }
 
-    fn looked_in_pieces(text: &str) -> usize {
-        LOOKED.with(|n| n.set(0));
+    fn read_in_pieces(text: &str) {
         let mut parser = StreamParser::new(Options::default());
         for piece in text.as_bytes().chunks(7) {
             parser.feed(piece).for_each(drop);
         }
         parser.finish(None).for_each(drop);
-        LOOKED.with(Cell::get)
     }
 
     const HEAD: &str = "<tool><tool_name>t</tool_name><arguments>";
     const TAIL: &str = "</arguments></tool>";
 
     fn check(make: impl Fn(usize) -> String) {
-        let (few, many) = (looked(&make(20)), looked(&make(200)));
-        assert!(many <= 11 * few + 50, "{:?}: {few} and {many}", make(1));
+        grow_with_input(make, read);
     }
 
     #[test]
@@ -342,8 +327,7 @@ pub(super) mod tests {
     fn a_pass_that_waits_goes_on_where_it_stands() {
         for unit in ["gt;</a>", "</a>", "<b></a>"] {
             let make = |k| format!("{HEAD}<z>{}{}", unit.repeat(k), format!("<?{TAIL}").repeat(k));
-            let (few, many) = (looked_in_pieces(&make(20)), looked_in_pieces(&make(200)));
-            assert!(many <= 11 * few + 50, "{unit:?}: {few} and {many}");
+            grow_with_input(make, read_in_pieces);
         }
     }
 }

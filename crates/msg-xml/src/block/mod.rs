@@ -30,7 +30,7 @@ use crate::event::Queue;
 use crate::json::Scanner;
 use crate::look::{Look, Parent};
 use crate::options::Options;
-use crate::window::{Wait, Win};
+use crate::window::{Wait, Win, until_done};
 use args::Args;
 use element::Elem;
 
@@ -176,11 +176,7 @@ impl Block {
 
     /// Reads on until the block ends or more bytes are needed.
     pub(crate) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Wait> {
-        loop {
-            if let Some(done) = self.step(cx)? {
-                return Ok(done);
-            }
-        }
+        until_done(|| self.step(cx))
     }
 
     fn step(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {

@@ -161,7 +161,7 @@ impl Block {
                 return Ok(flowed);
             }
             #[cfg(test)]
-            super::index::tests::count();
+            crate::steps::count();
             match lex::need(cx.w, p + 1)? {
                 Some(b'!') if lex::marker(cx.w, p)? => {
                     text.cdata = Some(Box::new(Cdata::new(p)));
@@ -217,7 +217,7 @@ impl Block {
             return None;
         }
         #[cfg(test)]
-        super::index::tests::count();
+        crate::steps::count();
         Some(match index.fate(Asked { own, parent, outer }, p)? {
             Fate::Closed(to, end) => {
                 text.sections.extend(index.sections(p, to));

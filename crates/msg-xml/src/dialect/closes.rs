@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use super::grammar::Grammar;
+use crate::ladder::Ladder;
 
 /// A tag in a value.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +46,8 @@ pub(super) struct Closes {
     from: usize,
     tags: Vec<Seen>,
     starts: Vec<Start>,
-    ends: Ends,
+    /// Close tags that may end values, by their numbers; their rank is how many calls are open there.
+    ends: Ladder<usize>,
 }
 
 /// What a value meets that begins before a tag; all by the tags' numbers.
@@ -61,7 +63,7 @@ struct Start {
     open: Option<usize>,
     /// The last close tag of a parameter before the tag.
     closed: Option<usize>,
-    /// In `Ends`, the first close tag that may end it, at any depth.
+    /// In `ends`, the first close tag that may end it, at any depth.
     end: Option<usize>,
 }
 
@@ -88,7 +90,7 @@ impl Closes {
                 Kind::OpenParam => {}
             }
         }
-        let mut ends = Ends::default();
+        let mut ends = Ladder::default();
         for (i, tag) in tags.iter().enumerate().rev() {
             let next = starts[i + 1];
             let past = |tag: Option<usize>| tag.map(|j| starts[j + 1]);
@@ -136,78 +138,14 @@ impl Closes {
     }
 }
 
-/// Close tags that may end values. Each knows the next one in fewer calls, and one further on, so that the first one
-/// at a value's depth is found in logarithmic time however the calls nest.
-#[derive(Debug, Default)]
-struct Ends(Vec<End>);
-
-#[derive(Clone, Copy, Debug)]
-struct End {
-    tag: usize,
-    depth: usize,
-    /// The next one of a lower depth.
-    up: Option<usize>,
-    /// One further up; itself if there is none.
-    jump: usize,
-    /// So many are above it.
-    height: usize,
-}
-
-impl Ends {
-    /// Adds the close tag before those from `next` on.
-    fn push(&mut self, tag: usize, depth: usize, next: Option<usize>) -> usize {
-        let up = depth.checked_sub(1).and_then(|lower| self.find(next, lower));
-        let own = self.0.len();
-        let (jump, height) = match up {
-            None => (own, 0),
-            Some(up) => (self.jump(up), self.0[up].height + 1),
-        };
-        self.0.push(End { tag, depth, up, jump, height });
-        own
-    }
-
-    /// Where one right below `up` jumps to: two jumps of the same length make one.
-    fn jump(&self, up: usize) -> usize {
-        let (first, second) = (self.0[up].jump, self.0[self.0[up].jump].jump);
-        let height = |i: usize| self.0[i].height;
-        if height(up) - height(first) == height(first) - height(second) { second } else { up }
-    }
-
-    /// The first tag from `from` on with at most so many calls open.
-    fn first(&self, from: Option<usize>, depth: usize) -> Option<usize> {
-        self.find(from, depth).map(|i| self.0[i].tag)
-    }
-
-    fn find(&self, from: Option<usize>, depth: usize) -> Option<usize> {
-        let mut at = from?;
-        while self.0[at].depth > depth {
-            let End { up, jump, .. } = self.0[at];
-            at = if self.0[jump].depth > depth && jump != at { jump } else { up? };
-        }
-        Some(at)
-    }
-}
-
 #[cfg(test)]
-pub(super) mod tests {
-    use std::cell::Cell;
-
-    use crate::{Dialects, Options, Parsed, parse};
-
-    thread_local! {
-        static LOOKED: Cell<usize> = const { Cell::new(0) };
-    }
-
-    /// A `<` in a value was looked at.
-    pub(in crate::dialect) fn count() {
-        LOOKED.with(|n| n.set(n.get() + 1));
-    }
+mod tests {
+    use crate::{Dialects, Options, Parsed, parse, steps};
 
     fn read(text: &str) -> (Parsed, usize) {
         let dialects = Dialects::by_names(["invoke"]).expect("because it is built in");
-        LOOKED.with(|n| n.set(0));
-        let parsed = parse(text.as_bytes(), None, &Options::new().with_dialects(dialects));
-        (parsed, LOOKED.with(Cell::get))
+        let opts = Options::new().with_dialects(dialects);
+        steps::during(|| parse(text.as_bytes(), None, &opts))
     }
 
     fn call(body: &str) -> String {

@@ -7,7 +7,7 @@ use super::{Gathered, TagShape};
 use crate::block::{Cx, Done, Draft, partial_name, read_calls};
 use crate::code::Code;
 use crate::json::{self, Json, Scan, Scanner};
-use crate::window::{MORE, Wait, Win};
+use crate::window::{MORE, Wait, Win, until_done};
 
 /// The members that may have the name; the first is the expected one.
 const NAMES: [&str; 3] = ["name", "tool_name", "tool"];
@@ -95,16 +95,7 @@ impl JsonReader {
     }
 
     pub(super) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Wait> {
-        loop {
-            match self.step(cx) {
-                Ok(None) => {}
-                Ok(Some(done)) => return Ok(done),
-                Err(wait) => {
-                    self.out.settle(cx, self.cursor());
-                    return Err(wait);
-                }
-            }
-        }
+        until_done(|| self.step(cx)).inspect_err(|_| self.out.settle(cx, self.cursor()))
     }
 
     fn step(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {

@@ -93,7 +93,7 @@ impl TagReader {
     ) -> Result<Option<Ends>, Wait> {
         let w = cx.w;
         #[cfg(test)]
-        super::closes::tests::count();
+        crate::steps::count();
         let grammar = Arc::clone(&self.grammar);
         let seen = |value: &mut Value, end, kind| {
             value.seen.push(Seen { at: p, end, kind });

@@ -10,7 +10,7 @@ use crate::code::Code;
 use crate::json::{self, Json, Scan, Scanner};
 use crate::lex;
 use crate::look::Look;
-use crate::window::{MORE, Wait, Wake, Win};
+use crate::window::{MORE, Wait, Wake, Win, until_done};
 
 #[derive(Debug)]
 pub(super) enum State {
@@ -158,16 +158,7 @@ impl TagReader {
             // The name came with the opener.
             self.announce_glm(cx);
         }
-        loop {
-            match self.step(cx) {
-                Ok(None) => {}
-                Ok(Some(done)) => return Ok(done),
-                Err(wait) => {
-                    self.out.settle(cx, self.cursor());
-                    return Err(wait);
-                }
-            }
-        }
+        until_done(|| self.step(cx)).inspect_err(|_| self.out.settle(cx, self.cursor()))
     }
 
     fn announce_glm(&mut self, cx: &mut Cx<'_, '_>) {

@@ -51,7 +51,7 @@ impl Misc {
     /// The end of the part of misc at `p`, if there is one, and whether it is a declaration.
     fn part(&mut self, w: &Win<'_>, p: usize) -> Result<Option<(usize, bool)>, Wait> {
         #[cfg(test)]
-        super::tests::count();
+        crate::steps::count();
         match w.at(p) {
             None if w.eof => return Ok(None),
             None => return Err(Wait::on(Wake::NonBlank)),
@@ -115,7 +115,7 @@ impl Doctypes {
             };
             self.at += i;
             #[cfg(test)]
-            super::tests::count();
+            crate::steps::count();
             match rest[i] {
                 b'<' if w.word(self.at, DOCTYPE)? => self.open.push(self.at),
                 b'[' => self.brackets.push(self.open.len()),

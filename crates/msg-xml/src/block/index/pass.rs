@@ -118,7 +118,7 @@ impl Pass {
     fn read(&mut self, cx: &mut Cx<'_, '_>) -> Result<(), Wait> {
         while let Some(p) = cx.w.find(b'<', self.at).filter(|&p| p < self.index.to) {
             #[cfg(test)]
-            super::tests::count();
+            crate::steps::count();
             if !self.plain
                 && let Some(section) = value::section_at(&self.index.sections, p)
             {
