@@ -54,6 +54,10 @@ impl Command for Args {
         if self.lines.jsonl {
             return jsonl::run(cx, &self.lines, input, out, None, |line| answer::line(line, &base));
         }
+        if base.events && !self.json {
+            let text = "--events adds to the JSON form: give --json or --jsonl with it";
+            return Err(Failure::Usage(text.to_owned()));
+        }
         let bytes = input.read_all()?;
         let res = answer::read(&bytes, &base, &[]);
         let members = base.options.schema.as_ref().map_or_else(Vec::new, |schema| res.parsed.check(schema));
