@@ -13,6 +13,7 @@ use crate::limits::Limits;
 use crate::line::BOM;
 use crate::nonce::Nonce;
 use crate::render::{NewCell, Place, render};
+use crate::scan::is_utf16;
 use crate::span::Span;
 pub(crate) use activate::activated;
 pub(crate) use verify::{last_strong, verify};
@@ -103,7 +104,7 @@ fn start_of(bytes: &[u8], from: usize) -> usize {
 
 /// Whether a document may be appended to (MF-36); new bytes if `force` had to change it for that.
 pub(crate) fn writable(doc: &Document, force: bool) -> Result<Option<Vec<u8>>, Error> {
-    if doc.bytes().starts_with(b"\xFF\xFE") || doc.bytes().starts_with(b"\xFE\xFF") {
+    if is_utf16(doc.bytes()) {
         return Err(Error::refused(
             "msgfile::utf16-unsupported",
             "the file is UTF-16; only UTF-8 is written",

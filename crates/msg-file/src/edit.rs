@@ -1,15 +1,27 @@
 //! Edits as splices: bytes outside the edited cell stay, for attributes even those around the value (MF-39).
 //!
-//! Results are new bytes; the store writes them (MF-46).
+//! ```text
+//! # %% [^1]                                  # %% [^1]
+//!                set_history(1, Exclude)
+//! [^1]: [md] a=1    ───────────────▶         [^1]: [md] a=1 history="exclude"
+//!
+//! hi                                         hi
+//! ```
+//!
+//! Every edit is read back before it counts: the cell says what was asked for, and every other cell
+//! says what it said before. Results are new bytes; the store writes them (MF-46).
+
+mod attributes;
+mod read_back;
 
 use crate::append::activated;
-use crate::cell::{Cell, HistoryMode, PartKind};
+use crate::cell::{Cell, PartKind};
 use crate::document::{Document, Eol};
 use crate::error::Error;
-use crate::grammar::RawValue;
 use crate::limits::Limits;
 use crate::render::{self, NewCell, Place};
 use crate::span::Span;
+use read_back::Edited;
 
 /// Edits of a document, made one after another; see [`Document::edit`].
 #[derive(Debug)]
@@ -48,99 +60,24 @@ impl Edit<'_> {
         })
     }
 
-    /// Replaces `span` and checks that as many cells are there as before, plus `more`.
-    fn splice(&mut self, span: Span, text: &[u8], more: isize) -> Result<&mut Self, Error> {
+    /// The document with `span` replaced. Refused if that changes what another cell than `edited` says,
+    /// or their number.
+    fn spliced(
+        &self,
+        span: Span,
+        text: &[u8],
+        edited: read_back::Edited,
+    ) -> Result<Document, Error> {
         let doc = self.doc();
         let mut bytes = Vec::with_capacity(doc.bytes().len() + text.len());
         bytes.extend_from_slice(&doc.bytes()[..span.start]);
         bytes.extend_from_slice(text);
         bytes.extend_from_slice(&doc.bytes()[span.end..]);
         let new = Document::read(bytes, doc.mode(), &Limits::default())?;
-        if new.cells().len() as isize != doc.cells().len() as isize + more {
-            return Err(Error::refused(
-                "msgfile::bad-cell",
-                "the edit would make or swallow other cells",
-            ));
+        if read_back::others_stay(doc, &new, edited) {
+            return Ok(new);
         }
-        self.now = Some(new);
-        Ok(self)
-    }
-
-    /// Sets an attribute, or makes it a flag with `None`. All bytes but the value stay; a new one goes to the end.
-    ///
-    /// # Errors
-    /// `no-such-cell`; `bad-attribute` if key or value could not be read back or the cell has no definition.
-    pub fn set_attr(
-        &mut self,
-        cell: usize,
-        key: &str,
-        value: Option<&str>,
-    ) -> Result<&mut Self, Error> {
-        let mut text = Vec::new();
-        render::attribute(key, value, &mut text)?;
-        let it = self.cell(cell)?;
-        let (span, text) = match it.raw_attr(key) {
-            Some(attr) if attr.value != RawValue::Flag && value.is_some() => {
-                // The key and its equals sign stay as they are.
-                let whole = attr.whole.of(self.doc().bytes());
-                let equals = memchr::memchr(b'=', whole).map_or(whole.len(), |n| n + 1);
-                let from = attr.whole.start + equals;
-                (Span::new(from, attr.whole.end), text[key.len() + 2..].to_vec())
-            }
-            Some(attr) => (attr.whole, text[1..].to_vec()),
-            None => {
-                let at = self.attributes_end(it)?;
-                (Span::new(at, at), text)
-            }
-        };
-        self.splice(span, &text, 0)
-    }
-
-    /// Where a further attribute goes: the end of the definition without its line end.
-    fn attributes_end(&self, cell: &Cell) -> Result<usize, Error> {
-        let none = || {
-            Error::refused(
-                "msgfile::bad-attribute",
-                "the cell has no definition of its own to put an attribute in",
-            )
-        };
-        let span = cell.definition.ok_or_else(none)?;
-        let text = span.of(self.doc().bytes());
-        let end = text
-            .iter()
-            .rposition(|b| !matches!(b, b'\n' | b'\r' | b' ' | b'\t'))
-            .map_or(0, |n| n + 1);
-        Ok(span.start + end)
-    }
-
-    /// Removes every attribute of that key, with the white space before it.
-    ///
-    /// # Errors
-    /// `no-such-cell`.
-    pub fn remove_attr(&mut self, cell: usize, key: &str) -> Result<&mut Self, Error> {
-        while let Some(attr) = self.cell(cell)?.raw_attr(key) {
-            let bytes = self.doc().bytes();
-            let blanks = bytes[..attr.whole.start]
-                .iter()
-                .rev()
-                .take_while(|b| matches!(b, b' ' | b'\t'))
-                .count();
-            let at_line = bytes[..attr.whole.start - blanks].ends_with(b"\n");
-            let start = if at_line { attr.whole.start } else { attr.whole.start - blanks };
-            self.splice(Span::new(start, attr.whole.end), b"", 0)?;
-        }
-        Ok(self)
-    }
-
-    /// Sets what `history` says; `include` removes the attribute.
-    ///
-    /// # Errors
-    /// As [`Self::set_attr`].
-    pub fn set_history(&mut self, cell: usize, mode: HistoryMode) -> Result<&mut Self, Error> {
-        match mode {
-            HistoryMode::Include => self.remove_attr(cell, "history"),
-            _ => self.set_attr(cell, "history", Some(mode.as_str())),
-        }
+        Err(Error::refused("msgfile::bad-cell", "the edit would change what other cells say"))
     }
 
     /// Sets or, with an empty text, removes the title.
@@ -168,8 +105,8 @@ impl Edit<'_> {
         }
         let span = Span::new(it.head.line.start, it.head.line.start + text.len());
         let kept = it.type_name().map(|t| t.into_owned());
-        self.splice(span, &new, 0)?;
-        let it = self.cell(cell)?;
+        let new = self.spliced(span, &new, Edited::Changed(cell))?;
+        let it = &new.cells()[cell - 1];
         if it.heading().title.unwrap_or_default() != title
             || it.type_name().as_deref() != kept.as_deref()
         {
@@ -178,6 +115,7 @@ impl Edit<'_> {
                 "the title would not read back as it was meant",
             ));
         }
+        self.now = Some(new);
         Ok(self)
     }
 
@@ -214,15 +152,16 @@ impl Edit<'_> {
                 "the definition stands inside the body; format the file first",
             ));
         }
-        let (text, crlf) = (text.to_vec(), it.crlf);
-        self.splice(Span::new(from, end), &new, 0)?;
-        let want: Vec<u8> = text;
-        if *self.cell(cell)?.body() != *want && !crlf {
+        let new = self.spliced(Span::new(from, end), &new, Edited::Changed(cell))?;
+        let read = &new.cells()[cell - 1];
+        // A CR of the body before the CRLF that ends its line is content only where lines end in LF.
+        if (*read.body() != *text && !it.crlf) || !read_back::same_definition(it, read) {
             return Err(Error::refused(
                 "msgfile::bad-cell",
                 "the body would not read back as it was meant",
             ));
         }
+        self.now = Some(new);
         Ok(self)
     }
 
@@ -232,7 +171,8 @@ impl Edit<'_> {
     /// `no-such-cell`.
     pub fn delete(&mut self, cell: usize) -> Result<&mut Self, Error> {
         let span = self.cell(cell)?.span();
-        self.splice(span, b"", -1)
+        self.now = Some(self.spliced(span, b"", Edited::Deleted(cell))?);
+        Ok(self)
     }
 
     /// Inserts a cell behind another one; `0` puts it before the first. Its place must be an id.
@@ -255,7 +195,8 @@ impl Edit<'_> {
         if at < doc.bytes().len() {
             text.extend_from_slice(eol.as_str().as_bytes());
         }
-        self.splice(Span::new(at, at), &text, 1)
+        self.now = Some(self.spliced(Span::new(at, at), &text, Edited::Inserted(cell + 1))?);
+        Ok(self)
     }
 
     /// Switches a Markdown file on, in the section of that name (MF-36).

@@ -7,6 +7,7 @@ use crate::document::{Document, Eol};
 use crate::grammar;
 use crate::limits::Limits;
 use crate::render::quote;
+use std::collections::HashSet;
 
 /// A document in canonical form, and what had to change for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,16 +73,13 @@ fn format_cells(doc: &Document, touch: fn(&Cell) -> bool) -> Formatted {
 /// Whether every definition of every footnote block was given to a cell, so that the blocks can go.
 fn footnotes_all_bound(doc: &Document) -> bool {
     let source = doc.bytes();
+    let bound: HashSet<usize> =
+        doc.cells().iter().filter_map(|c| Some(c.defined_id?.start)).collect();
     let blocks = doc.cells().iter().flat_map(|c| c.parts()).filter(|p| p.0 == PartKind::Footnotes);
-    blocks.flat_map(|(_, span)| crate::line::lines(source, span.start, span.end).skip(1)).all(
-        |line| {
-            let text = line.text(source);
-            grammar::definition(text).is_none_or(|def| {
-                let start = line.start + def.id.start;
-                doc.cells().iter().any(|c| c.defined_id.is_some_and(|d| d.start == start))
-            })
-        },
-    )
+    blocks.flat_map(|(_, span)| crate::line::lines(source, span.start, span.end)).all(|line| {
+        let def = grammar::definition(line.text(source));
+        def.is_none_or(|def| bound.contains(&(line.start + def.id.start)))
+    })
 }
 
 /// One cell in canonical form.
@@ -115,7 +113,8 @@ fn heading(cell: &Cell, source: &[u8]) -> Vec<u8> {
     let line = cell.head.line.of(source);
     let line = crate::line::chomp(line.strip_suffix(b"\n").unwrap_or(line));
     let mut out = Vec::with_capacity(line.len() + 8);
-    if line.starts_with(crate::line::BOM) {
+    // The mark of the file stays, one before another heading goes.
+    if cell.head.line.start == 0 && line.starts_with(crate::line::BOM) {
         out.extend_from_slice(crate::line::BOM);
     }
     out.extend(std::iter::repeat_n(b'#', cell.head.level.into()));

@@ -36,7 +36,7 @@ pub(crate) fn layout(
     found: &mut Findings,
 ) -> Layout {
     let end = source.len();
-    if source.starts_with(b"\xFF\xFE") || source.starts_with(b"\xFE\xFF") {
+    if scan::is_utf16(source) {
         found.error(0, "msgfile::utf16-unsupported", "the file is UTF-16; only UTF-8 is read");
         return Layout { preamble: Span::new(0, end), ..empty(mode == Mode::MessageFile) };
     }

@@ -62,6 +62,7 @@ pub fn run_cells(doc: &Document, of: &CellRef, result: &RunResult) -> Result<Vec
 }
 
 const PLAIN: &str = "text/plain";
+const BYTES: &str = "application/octet-stream";
 
 impl RunResult {
     fn status(&self) -> String {
@@ -73,8 +74,10 @@ impl RunResult {
         }
     }
 
+    /// The media type; of bytes that nobody named one for, that of any bytes.
     fn mime(&self) -> &str {
-        self.mime_type.as_deref().filter(|m| !m.trim().is_empty()).unwrap_or(PLAIN)
+        let absent = if self.data.is_some() { BYTES } else { PLAIN };
+        self.mime_type.as_deref().filter(|m| !m.trim().is_empty()).unwrap_or(absent)
     }
 
     /// A cell with the attributes in their order; `mime` and `encoding` where they are to be said.

@@ -33,6 +33,16 @@ pub struct Head {
 /// ```
 #[must_use]
 pub fn scan(bytes: &[u8]) -> Vec<Head> {
+    if is_utf16(bytes) { Vec::new() } else { headings(bytes) }
+}
+
+/// Whether a file begins like UTF-16: it has no cells then, whatever its bytes look like (MF-2).
+pub(crate) fn is_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF")
+}
+
+/// The same of a piece of a file that has been found to be no UTF-16.
+pub(crate) fn headings(bytes: &[u8]) -> Vec<Head> {
     let mut heads = Vec::new();
     LinesWith::new(b"%%").up_to(bytes, bytes.len(), |line| heads.extend(head(bytes, line)));
     heads

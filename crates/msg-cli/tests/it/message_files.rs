@@ -83,6 +83,27 @@ fn a_byte_order_mark_does_not_keep_a_heading_from_its_form() {
     assert_eq!(text, "\u{feff}## %% T[^1]\n\n[^1]: [md] k=\"v\"\n\nx\n");
 }
 
+/// MF-40: the mark of the file stays, one before another heading goes.
+#[test]
+fn a_byte_order_mark_before_another_heading_goes() {
+    let request = json!({"text": "\u{feff}\u{feff}# %% a\n\nx\n\n\u{feff}# %% b\n"});
+    assert_eq!(line(&["fmt"], &request).unwrap(), "\u{feff}# %% a\n\nx\n\n# %% b\n");
+}
+
+/// MF-56: nobody said that these bytes are text.
+#[test]
+fn bytes_without_a_type_are_any_bytes() {
+    let code = "# %% [^1]\n\n[^1]: [code]\n\nx\n";
+    let call = "## %%% [^1]\n\n[^1]: [bot]\n\n### %%% [^1.k]\n\n[^1.k]: [tool] name=\"f\"\n";
+    for (text, of, ty) in [(code, "1", "lang"), (call, "1.k", "tool")] {
+        let new =
+            line(&["run-result"], &json!({"text": text, "result": {"of": of, "data_b64": "AAE="}}));
+        let want =
+            format!("[{ty}] status=\"success\" mime_type=\"application/octet-stream\"\n\nAAE=\n");
+        assert!(new.clone().unwrap().ends_with(&want), "{new:?}");
+    }
+}
+
 /// MF-30: the calls of a turn that is there as JSON are calls like others.
 #[test]
 fn native_turns_take_part_in_the_pairing() {

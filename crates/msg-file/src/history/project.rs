@@ -381,7 +381,9 @@ fn reasoning(cell: &Cell) -> Part {
 
 /// The ids of the calls that cells with JSON messages answer.
 fn native_results(doc: &Document) -> HashSet<String> {
-    let messages = doc.cells().iter().filter(|it| it.parent().is_none()).filter_map(native);
+    let says =
+        |it: &&Cell| matches!(it.kind(), CellKind::User(_) | CellKind::Raw(_) | CellKind::Agent(_));
+    let messages = doc.cells().iter().filter(says).filter_map(native);
     let ids = |it: Message| it.tool_results().map(|it| it.call_id.clone()).collect::<Vec<_>>();
     messages.flat_map(ids).collect()
 }

@@ -52,6 +52,9 @@ pub(super) fn cells(
     out
 }
 
+/// What older writers put before definitions at the end of a cell (MF-10).
+const FOOTNOTES: &[u8] = b"<!-- Footnotes -->";
+
 struct Draft<'a> {
     source: &'a [u8],
     closed: &'a [Span],
@@ -93,32 +96,33 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// `<!-- Footnotes -->` and then only definitions, to the end of the cell (MF-10).
+    /// `<!-- Footnotes -->` and then only definitions, to the end of the cell (MF-10). Of several blocks
+    /// in a row the first begins it.
     fn footnotes(&mut self) {
         let text = &self.source[self.head.line.end..self.end];
-        let Some(hit) = memmem::rfind(text, b"<!-- Footnotes -->") else { return };
-        let start = self.head.line.end + hit;
-        let line = Line::at(self.source, start, self.end);
-        let own_line =
-            self.source[start - 1] == b'\n' && is_empty_line(&line.text(self.source)[18..]);
-        if !own_line || within(self.closed, start) {
-            return;
-        }
-        let mut some = false;
-        for line in lines(self.source, line.next, self.end) {
-            let text = line.text(self.source);
-            if is_empty_line(text) {
-                continue;
-            }
-            if grammar::definition(text).is_none() {
-                return;
-            }
-            some = true;
+        let (mut begin, mut some) = (self.end, false);
+        for hit in memmem::rfind_iter(text, FOOTNOTES) {
+            let start = self.head.line.end + hit;
+            let line = Line::at(self.source, start, self.end);
+            let own_line = self.source[start - 1] == b'\n'
+                && is_empty_line(&line.text(self.source)[FOOTNOTES.len()..]);
+            let block = own_line.then(|| self.only_definitions(line.next, begin)).flatten();
+            let Some(any) = block.filter(|_| !within(self.closed, start)) else { break };
+            (begin, some) = (start, some || any);
         }
         if some {
-            self.footnote_block = Some(Span::new(start, self.end));
-            self.end = start;
+            self.footnote_block = Some(Span::new(begin, self.end));
+            self.end = begin;
         }
+    }
+
+    /// Whether there are definitions and, beside empty lines, nothing else; none if there is something.
+    fn only_definitions(&self, from: usize, to: usize) -> Option<bool> {
+        let mut texts = lines(self.source, from, to).map(|it| it.text(self.source));
+        texts.try_fold(false, |some, text| {
+            let is_one = grammar::definition(text).is_some();
+            (is_one || is_empty_line(text)).then_some(some || is_one)
+        })
     }
 
     /// Finds the definition: the first line that is not empty, or a later one of the same id.

@@ -35,17 +35,14 @@ pub(super) fn find(
     let mut section: Option<(usize, Section)> = None;
     let mut repeated = false;
     let mut next_marker = markers.iter().copied().peekable();
+    let mut before = Vec::new();
     let first_line = 1 + memchr::memchr_iter(b'\n', &source[..from]).count();
     for (line, number) in lines(source, from, source.len()).zip(first_line..) {
         if next_marker.next_if_eq(&line.start).is_some() {
             if section.is_some() {
                 break;
             }
-            found.warning(
-                line.start,
-                "msgfile::marker-before-section",
-                "a marker before the section is text",
-            );
+            before.push(line.start);
             continue;
         }
         let text = line.text(source);
@@ -61,21 +58,21 @@ pub(super) fn find(
         repeated = section.is_some();
         section = Some((line.start, Section { title, level, line: number, end: line.next }));
     }
-    if section.is_none() {
-        found.error(
-            0,
-            "msgfile::section-not-found",
-            "the section that the frontmatter names is not in the file",
+    let Some((at, section)) = section else {
+        // It says all: where nothing is the section, no marker stands before it.
+        let what = "the section that the frontmatter names is not in the file";
+        found.error(0, "msgfile::section-not-found", what);
+        return None;
+    };
+    for at in before {
+        found.warning(at, "msgfile::marker-before-section", "a marker before the section is text");
+    }
+    if repeated {
+        found.warning(
+            at,
+            "msgfile::section-title-repeated",
+            "several headings have the name of the section; this one counts",
         );
     }
-    section.map(|(at, section)| {
-        if repeated {
-            found.warning(
-                at,
-                "msgfile::section-title-repeated",
-                "several headings have the name of the section; this one counts",
-            );
-        }
-        section
-    })
+    Some(section)
 }

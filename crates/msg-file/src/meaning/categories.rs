@@ -243,6 +243,8 @@ impl Pass<'_> {
         let is_reasoning = cell
             .raw_attr("reasoning")
             .is_some_and(|a| cell.value(a).is_none_or(|v| boolean(&v) == Some(true)));
+        // An answer with a dotted id belongs to the cell that the id names (MF-15).
+        cell.parent = self.parent_of(cell).map(|(p, _)| p);
         let reply_to = match cell.attr("reply_to") {
             Some(text) => {
                 let to = self.refer(text.trim(), cell.ordinal);
@@ -251,7 +253,7 @@ impl Pass<'_> {
                 }
                 to
             }
-            None => self.parent_of(cell).map(|(p, _)| p).or(self.last_message).or_else(|| {
+            None => cell.parent.or(self.last_message).or_else(|| {
                 found.warning(
                     at,
                     "msgfile::output-before-message",

@@ -73,7 +73,11 @@ pub(super) fn sync_folder(path: &Path) {
 }
 
 /// The bytes from `start` to `end`.
-pub(super) fn read_range(file: &mut File, start: u64, end: u64) -> io::Result<Vec<u8>> {
+pub(super) fn read_range(
+    file: &mut (impl Read + Seek),
+    start: u64,
+    end: u64,
+) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity((end - start) as usize);
     file.seek(SeekFrom::Start(start))?;
     file.take(end - start).read_to_end(&mut bytes)?;

@@ -1,6 +1,7 @@
 //! The end of a file, from its last strong heading on: all that an append has to know (MF-47).
 
-use crate::scan::scan;
+use super::disk::read_range;
+use crate::scan::{headings, is_utf16};
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// The end of a file.
@@ -14,7 +15,7 @@ pub struct Tail {
     pub bytes: Vec<u8>,
 }
 
-/// Reads the tail of a file, `window` bytes at first and fourfold more until a strong heading is there.
+/// Reads the tail of a file (of UTF-16, which has no cells, all of it), `window` bytes at first and fourfold more until a strong heading is there.
 ///
 /// # Errors
 /// What reading gives.
@@ -29,15 +30,16 @@ pub struct Tail {
 pub fn tail(file: &mut (impl Read + Seek), window: usize) -> io::Result<Tail> {
     let len = file.seek(SeekFrom::End(0))?;
     let mut window = window.max(1) as u64;
+    if is_utf16(&read_range(file, 0, len.min(2))?) {
+        return Ok(Tail { start: 0, strong: false, bytes: read_range(file, 0, len)? });
+    }
     loop {
         let start = len.saturating_sub(window);
-        file.seek(SeekFrom::Start(start))?;
-        let mut bytes = Vec::with_capacity((len - start) as usize);
-        file.take(len - start).read_to_end(&mut bytes)?;
+        let mut bytes = read_range(file, start, len)?;
         // The first line of a window is a piece of one unless the file begins there.
         let whole = if start == 0 { Some(0) } else { memchr::memchr(b'\n', &bytes).map(|n| n + 1) };
         let strong = whole.and_then(|from| {
-            let heads = scan(&bytes[from..]);
+            let heads = headings(&bytes[from..]);
             heads.iter().rev().find(|h| h.strong).map(|h| h.start + from)
         });
         if let Some(at) = strong {

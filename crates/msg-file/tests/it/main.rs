@@ -3,7 +3,9 @@
 
 mod cases;
 mod crash;
+mod edits;
 mod laws;
+mod mutated;
 mod random;
 mod rendered;
 mod scale;

@@ -4,7 +4,7 @@ use crate::laws;
 use msg_file::{Kind, Mode, NewCell};
 use proptest::prelude::*;
 
-const PIECES: &[&str] = &[
+pub(crate) const PIECES: &[&str] = &[
     "# %%",
     "## %%%",
     "# %% [^1]",

@@ -1,0 +1,57 @@
+//! Edits of definitions that somebody left unfinished: what is written reads back, or nothing is (MF-39).
+
+use crate::laws::read;
+use msg_file::{HistoryMode, Mode};
+
+/// The file with cell 1 made private; the code of the refusal where that cannot be.
+fn excluded(text: &str) -> Result<String, String> {
+    let doc = read(text.as_bytes(), Mode::MessageFile);
+    let mut edit = doc.edit();
+    edit.set_history(1, HistoryMode::Exclude).map_err(|it| it.code().as_str().to_owned())?;
+    let new = edit.finish();
+    assert_eq!(read(&new, Mode::MessageFile).cells()[0].history(), HistoryMode::Exclude);
+    Ok(String::from_utf8(new).unwrap())
+}
+
+#[test]
+fn an_unclosed_quote_does_not_swallow_what_is_set() {
+    for (definition, want) in [
+        ("[md] a=1", r#"[md] a=1 history="exclude""#),
+        (r#"[md] title="x"#, r#"[md] history="exclude" title="x"#),
+        ("[md] key=", r#"[md] history="exclude" key="#),
+        ("[code]key=", r#"[code] history="exclude" key="#),
+        ("[md] 'x", r#"[md] 'x history="exclude""#),
+        ("[md] k='x", r#"[md] k='x history="exclude""#),
+        ("key=", r#" history="exclude" key="#),
+        (r#"[md] history="perhaps"#, r#"[md] history="exclude""#),
+        ("[md] history", r#"[md] history="exclude""#),
+    ] {
+        let file =
+            |definition: &str| format!("# %% [^1]\n\n[^1]: {definition}\n\nhi\n\n# %%\n\nx\n");
+        let want = file(want).replace("]:  ", "]: ");
+        assert_eq!(excluded(&file(definition)), Ok(want), "{definition}");
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_refused() {
+    assert_eq!(excluded("# %%\n\nhi\n"), Err("msgfile::bad-attribute".to_owned()));
+}
+
+#[test]
+fn every_attribute_of_a_key_goes_at_once() {
+    let definition = |attrs: &str| format!("# %% [^1]\n\n[^1]: [md]{attrs}\n\nhi\n");
+    let text = definition(&format!(" a=1{} b=2", " history=0".repeat(2_000)));
+    let doc = read(text.as_bytes(), Mode::MessageFile);
+    let mut edit = doc.edit();
+    edit.set_history(1, HistoryMode::Include).unwrap();
+    assert_eq!(String::from_utf8(edit.finish()).unwrap(), definition(" a=1 b=2"));
+}
+
+#[test]
+fn an_edit_that_would_change_another_cell_is_refused() {
+    let doc = read(b"# %% [^1]\n\n[^1]: [md]\n\na\n\n# %%\n\n```\nx\n```\n", Mode::MessageFile);
+    let mut edit = doc.edit();
+    assert!(edit.set_body(1, b"```\nopen").is_err());
+    assert_eq!(edit.finish(), doc.bytes());
+}
