@@ -326,7 +326,6 @@ impl Coercer {
             }
             Json::Object(_) if types.object => self.object(node, value),
             Json::Number(_) | Json::Bool(_) | Json::Null if types.array => self.wrap(node, value),
-            _ if types.string => {}
             _ => self.mismatch(),
         }
     }

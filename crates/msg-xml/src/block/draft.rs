@@ -26,6 +26,8 @@ pub(crate) struct Draft {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) name: Option<String>,
+    /// It began with a blank name (XT-15).
+    pub(crate) unnamed: bool,
     pub(crate) server: Option<Server>,
     pub(crate) args: Option<Arguments>,
     pub(crate) args_closed: bool,
@@ -52,6 +54,7 @@ impl Draft {
             start,
             end: start,
             name: None,
+            unnamed: false,
             server: None,
             args: None,
             args_closed: false,

@@ -44,19 +44,21 @@ impl Block {
     }
 
     pub(super) fn set_name(&mut self, name: &str, at: usize, queue: &mut Queue) {
+        if (self.cur.name.is_some() || self.cur.unnamed) && self.cur.has_params() {
+            self.note(Code::MissingToolBoundary, at, at);
+            self.next_call(at);
+            queue.begin(self.call());
+            // A blank name begins a call too: what follows was not meant for the call before.
+            self.cur.unnamed = name.is_empty();
+        } else if self.cur.name.as_ref().is_some_and(|known| !name.is_empty() && known != name) {
+            self.refuse(Code::DuplicateToolName);
+            return;
+        }
         if name.is_empty() {
             return;
         }
         if !lex::valid_tool_name(name) {
             self.refuse(Code::InvalidToolName);
-        }
-        if self.cur.name.is_some() && self.cur.has_params() {
-            self.note(Code::MissingToolBoundary, at, at);
-            self.next_call(at);
-            queue.begin(self.call());
-        } else if self.cur.name.as_ref().is_some_and(|known| known != name) {
-            self.refuse(Code::DuplicateToolName);
-            return;
         }
         queue.name(self.call(), name);
         self.cur.name = Some(name.to_owned());

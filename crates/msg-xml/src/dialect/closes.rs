@@ -1,6 +1,7 @@
-//! The tags between a value of a tag dialect and the call's close tag that it ran into (XT-33). Every value that begins
-//! in that stretch, in a nested call or not, ends in it too: the index says where, so that k unclosed values cost one
-//! pass and not k, in one block or in many. It reads nothing itself.
+//! The tags between a value of a tag dialect and what showed that it has no close tag of its own (XT-33): the close tag
+//! of its call, the next block behind a wrapper's close tag, or the end of input. The index says where the values end
+//! that begin in that stretch, in a nested call or not, so that k unclosed values cost one pass and not k, in one block
+//! or in many. It reads nothing itself.
 
 use std::sync::Arc;
 
@@ -22,6 +23,9 @@ pub(super) enum Kind {
     CloseParam(bool),
     OpenCall,
     CloseCall,
+    /// A block begins with it, by what follows it.
+    OpenWrapper(bool),
+    CloseWrapper,
 }
 
 /// The latest index of each dialect.
@@ -40,10 +44,12 @@ impl Known {
     }
 }
 
-/// Where values end between `from` and the last tag, which closes the call.
+/// Where values end between `from` and the last tag.
 #[derive(Debug, Default)]
 pub(super) struct Closes {
     from: usize,
+    /// The input ends behind the last tag.
+    eof: bool,
     tags: Vec<Seen>,
     starts: Vec<Start>,
     /// Close tags that may end values, by their numbers; their rank is how many calls are open there.
@@ -57,6 +63,10 @@ struct Start {
     depth: usize,
     /// The close tag of the call that it stands in.
     stop: Option<usize>,
+    /// The close tag of a wrapper that none opens from here on.
+    bare: Option<usize>,
+    /// The first wrapper with which a block begins.
+    block: Option<usize>,
     /// The close tag that takes the nesting of parameters below that before the tag, whatever follows it.
     lower: Option<usize>,
     /// The first open tag of a parameter.
@@ -77,8 +87,8 @@ pub(super) enum Fate {
 }
 
 impl Closes {
-    /// `tags` are those from `from` on, up to the close tag of the call that the value at `from` stands in.
-    pub(super) fn new(from: usize, tags: Vec<Seen>) -> Self {
+    /// `tags` are those from `from` on; behind the last one the input ends if `eof`.
+    pub(super) fn new(from: usize, tags: Vec<Seen>, eof: bool) -> Self {
         let mut starts = vec![Start::default(); tags.len() + 1];
         for (i, tag) in tags.iter().enumerate() {
             let (before, after) = (starts[i], &mut starts[i + 1]);
@@ -87,7 +97,7 @@ impl Closes {
                 Kind::OpenCall => after.depth += 1,
                 Kind::CloseCall => after.depth = before.depth.saturating_sub(1),
                 Kind::CloseParam(_) => after.closed = Some(i),
-                Kind::OpenParam => {}
+                Kind::OpenParam | Kind::OpenWrapper(_) | Kind::CloseWrapper => {}
             }
         }
         let mut ends = Ladder::default();
@@ -110,10 +120,15 @@ impl Closes {
                 }
                 Kind::OpenCall => start.stop = past(next.stop).and_then(|it| it.stop),
                 Kind::CloseCall => start.stop = Some(i),
+                Kind::OpenWrapper(block) => {
+                    start.bare = past(next.bare).and_then(|it| it.bare);
+                    start.block = if block { Some(i) } else { next.block };
+                }
+                Kind::CloseWrapper => start.bare = Some(i),
             }
             starts[i] = start;
         }
-        Closes { from, tags, starts, ends }
+        Closes { from, eof, tags, starts, ends }
     }
 
     /// What becomes of a value that begins at `from`, if the index covers it.
@@ -124,9 +139,9 @@ impl Closes {
             return None;
         }
         let start = self.starts.get(i)?;
-        let stop = start.stop?;
+        let (stop, until) = self.stop(start)?;
         let place = |i: usize| (self.tags[i].at, self.tags[i].end);
-        let end = self.ends.first(start.end, start.depth).filter(|&end| end < stop);
+        let end = self.ends.first(start.end, start.depth).filter(|&end| end < until);
         Some(match end.map(place) {
             Some((to, end)) => Fate::Closed(to, end),
             None => Fate::Unclosed(
@@ -135,6 +150,20 @@ impl Closes {
                 self.tags[stop].at,
             ),
         })
+    }
+}
+
+impl Closes {
+    /// The tag before which a value ends that has no end of its own, and the one before which that would have to come.
+    fn stop(&self, start: &Start) -> Option<(usize, usize)> {
+        let call = start.stop.unwrap_or(usize::MAX);
+        match start.bare.filter(|&bare| bare < call) {
+            Some(bare) => {
+                let until = self.starts[bare + 1].block.unwrap_or(usize::MAX).min(call);
+                (until != usize::MAX || self.eof).then_some((bare, until))
+            }
+            None => start.stop.map(|stop| (stop, stop)),
+        }
     }
 }
 
@@ -197,6 +226,30 @@ mod tests {
                 let (parsed, looked) = read(&call(body));
                 assert!(parsed.calls().count() >= 1);
                 assert!(looked <= 8 * k + 8, "{looked} tags looked at for {k} of shape {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn values_before_a_wrappers_close_tag_cost_one_pass() {
+        let unclosed = r#"<invoke name="f"><parameter name="a">1<parameter name="b">2"#;
+        for k in [1, 10, 1000] {
+            let ends = [
+                "</function_calls> t",
+                "</function_calls> <function_calls><invoke name=\"g\"></invoke></function_calls>",
+                "</function_calls></invoke>",
+            ];
+            for end in ends {
+                let text = format!(
+                    "<function_calls>{unclosed}{}{end}",
+                    r#"<parameter name="c">3"#.repeat(k)
+                );
+                let (parsed, looked) = read(&text);
+                assert!(parsed.calls().count() >= 1, "{end}");
+                assert!(
+                    looked <= 4 * k + 16,
+                    "{looked} tags looked at for {k} values before {end}"
+                );
             }
         }
     }

@@ -25,8 +25,6 @@ pub struct Grammar {
     pub wrapper: Vec<TagShape>,
     /// Calls are read inside a wrapper only.
     pub wrapper_required: bool,
-    /// The wrapper's close tag is taken also without its open tag.
-    pub loose_wrapper_close: bool,
     /// Tags that open a call.
     pub call: Vec<TagShape>,
     /// Tags that open a parameter.
@@ -267,7 +265,7 @@ impl Grammar {
 
     /// XT-37.
     pub(super) fn qwen() -> Self {
-        Grammar { loose_wrapper_close: true, ..Self::new("qwen") }
+        Self::new("qwen")
             .with_wrapper(TagShape::bare("tool_call"))
             .with_call(TagShape::equals("function"))
             .with_call(TagShape::attribute("function", "name"))

@@ -341,6 +341,8 @@ struct Gathered {
     notes: Vec<Note>,
     reject: Option<Code>,
     begun: u32,
+    /// Only the end of input decided where something ends (XT-29).
+    at_eof: bool,
 }
 
 impl Gathered {
@@ -356,6 +358,7 @@ impl Gathered {
             notes: Vec::new(),
             reject: None,
             begun: 1,
+            at_eof: false,
         }
     }
 
@@ -452,7 +455,7 @@ impl Gathered {
             end,
             outcome,
             notes,
-            at_eof: false,
+            at_eof: self.at_eof,
             format: Some(Arc::clone(&self.format)),
             begun: self.begun,
         }

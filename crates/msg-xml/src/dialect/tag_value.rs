@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::closes::{Closes, Fate, Kind, Seen};
 use super::grammar::{close_any, open_any};
-use super::tags::{State, TagReader};
+use super::tags::{State, TagReader, open_block};
 use crate::block::{Cx, Done};
 use crate::code::Code;
 use crate::json::{self, Json};
@@ -17,13 +17,25 @@ pub(super) struct Value {
     pub(super) key: String,
     pub(super) from: usize,
     pub(super) at: usize,
-    pub(super) params: usize,
-    pub(super) calls: usize,
-    pub(super) first_param: Option<usize>,
-    pub(super) last_close: Option<(usize, usize)>,
     pub(super) text: bool,
-    /// The tags of parameters and calls in it.
-    pub(super) seen: Vec<Seen>,
+    /// How many parameters, calls and wrappers are open in it.
+    params: usize,
+    calls: usize,
+    wraps: usize,
+    inside: Inside,
+    /// The first close tag of a wrapper that none in the value opens, and what came before it.
+    bare: Option<(usize, Inside)>,
+    /// Where a block begins in it.
+    block: Option<usize>,
+    /// The tags of parameters, calls and wrappers in it.
+    seen: Vec<Seen>,
+}
+
+/// Tags of parameters in a value that has no end of its own.
+#[derive(Clone, Copy, Debug, Default)]
+struct Inside {
+    first_param: Option<usize>,
+    last_close: Option<(usize, usize)>,
 }
 
 impl Value {
@@ -32,13 +44,21 @@ impl Value {
             key,
             from,
             at: from,
+            text,
             params: 0,
             calls: 0,
-            first_param: None,
-            last_close: None,
-            text,
+            wraps: 0,
+            inside: Inside::default(),
+            bare: None,
+            block: None,
             seen: Vec::new(),
         }
+    }
+
+    /// Goes on behind a tag.
+    fn pass(&mut self, end: usize, kind: Kind) {
+        self.seen.push(Seen { at: self.at, end, kind });
+        self.at = end;
     }
 }
 
@@ -53,8 +73,7 @@ impl TagReader {
             let ends = match fate {
                 Fate::Closed(to, end) => Ends { to, end, report: None, trim: false },
                 Fate::Unclosed(first_param, last_close, stop) => {
-                    (value.first_param, value.last_close) = (first_param, last_close);
-                    unclosed(&value, stop)
+                    unclosed(Inside { first_param, last_close }, stop)
                 }
             };
             self.end_value(cx, &value, ends);
@@ -67,12 +86,15 @@ impl TagReader {
                     self.state = State::Value(value);
                     return Err(MORE);
                 }
-                return Ok(Some(self.open_value(cx, value)));
+                return Ok(self.end_of_input(cx, value));
             };
             value.at = p;
-            match self.value_tag(cx, &mut value, p) {
+            match self.value_tag(cx.w, &mut value, p) {
                 Ok(None) => {}
                 Ok(Some(ends)) => {
+                    if ends.report.is_some() {
+                        self.keep_index(cx, &mut value, false);
+                    }
                     self.end_value(cx, &value, ends);
                     return Ok(None);
                 }
@@ -84,49 +106,100 @@ impl TagReader {
         }
     }
 
+    /// What was seen is kept for the values that begin in this one.
+    fn keep_index(&self, cx: &mut Cx<'_, '_>, value: &mut Value, eof: bool) {
+        let closes = Closes::new(value.from, std::mem::take(&mut value.seen), eof);
+        cx.look.values.keep(&self.grammar, closes);
+    }
+
     /// A `<` in a value: whether it ends there.
     fn value_tag(
         &mut self,
-        cx: &mut Cx<'_, '_>,
+        w: &Win<'_>,
         value: &mut Value,
         p: usize,
     ) -> Result<Option<Ends>, Wait> {
-        let w = cx.w;
         #[cfg(test)]
         crate::steps::count();
         let grammar = Arc::clone(&self.grammar);
-        let seen = |value: &mut Value, end, kind| {
-            value.seen.push(Seen { at: p, end, kind });
-            value.at = end;
-        };
         if let Some(end) = self.close_param(w, p)? {
-            let followed = self.followed(w, end)?;
-            if value.params == 0 && value.calls == 0 && followed {
-                return Ok(Some(Ends { to: p, end, report: None, trim: false }));
-            }
-            value.params = value.params.saturating_sub(1);
-            value.last_close = Some((p, end));
-            seen(value, end, Kind::CloseParam(followed));
-        } else if let Some(opened) = open_any(&grammar.parameter, w, p)? {
+            return Ok(self.closed_param(value, p, end, self.followed(w, end)?));
+        }
+        if let Some(opened) = open_any(&grammar.parameter, w, p)? {
             value.params += 1;
-            value.first_param.get_or_insert(p);
-            seen(value, opened.end, Kind::OpenParam);
+            value.inside.first_param.get_or_insert(p);
+            value.pass(opened.end, Kind::OpenParam);
         } else if let Some(opened) = open_any(&grammar.call, w, p)? {
             value.calls += 1;
-            seen(value, opened.end, Kind::OpenCall);
+            value.pass(opened.end, Kind::OpenCall);
         } else if let Some(end) = close_any(&grammar.call, w, p)? {
-            seen(value, end, Kind::CloseCall);
-            if value.calls == 0 {
-                // What was seen is kept for the values that begin in this one.
-                let closes = Closes::new(value.from, std::mem::take(&mut value.seen));
-                cx.look.values.keep(&grammar, closes);
-                return Ok(Some(unclosed(value, p)));
+            value.pass(end, Kind::CloseCall);
+            let Some(calls) = value.calls.checked_sub(1) else {
+                let (stop, inside) = value.bare.unwrap_or((p, value.inside));
+                return Ok(Some(unclosed(inside, stop)));
+            };
+            value.calls = calls;
+        } else {
+            return self.wrapper_tag(w, value, p);
+        }
+        Ok(None)
+    }
+
+    fn closed_param(
+        &self,
+        value: &mut Value,
+        p: usize,
+        end: usize,
+        followed: bool,
+    ) -> Option<Ends> {
+        if value.params == 0 && value.calls == 0 && followed {
+            return Some(Ends { to: p, end, report: None, trim: false });
+        }
+        value.params = value.params.saturating_sub(1);
+        value.inside.last_close = Some((p, end));
+        value.pass(end, Kind::CloseParam(followed));
+        None
+    }
+
+    /// A wrapper's tag in a value, or no tag of the dialect: the next block shows that what seemed to close this one did.
+    fn wrapper_tag(&self, w: &Win<'_>, value: &mut Value, p: usize) -> Result<Option<Ends>, Wait> {
+        let grammar = &self.grammar;
+        if let Some(end) = close_any(&grammar.wrapper, w, p)? {
+            match value.wraps.checked_sub(1) {
+                Some(wraps) => value.wraps = wraps,
+                None => _ = value.bare.get_or_insert((p, value.inside)),
             }
-            value.calls -= 1;
+            value.pass(end, Kind::CloseWrapper);
+        } else if let Some(opened) = open_any(&grammar.wrapper, w, p)? {
+            let block = open_block(grammar, w, p)?.is_some();
+            value.wraps += 1;
+            value.pass(opened.end, Kind::OpenWrapper(block));
+            if block {
+                value.block.get_or_insert(p);
+                return Ok(value.bare.map(|(stop, inside)| unclosed(inside, stop)));
+            }
         } else {
             value.at = p + 1;
         }
         Ok(None)
+    }
+
+    /// The input ends in a value: before the wrapper's close tag that came, else with what is there, up to the next block.
+    fn end_of_input(&mut self, cx: &mut Cx<'_, '_>, mut value: Value) -> Option<Done> {
+        match (value.bare, value.block) {
+            (Some((stop, inside)), _) if !cx.cut => {
+                self.out.at_eof = true;
+                self.keep_index(cx, &mut value, true);
+                self.end_value(cx, &value, unclosed(inside, stop));
+                None
+            }
+            (None, Some(block)) if !cx.cut => {
+                self.out.at_eof = true;
+                self.store(cx, &value, block);
+                Some(self.incomplete(cx, block))
+            }
+            _ => Some(self.open_value(cx, value)),
+        }
     }
 
     /// Whether blanks and a tag of the block, or the end of input, follow a parameter's close tag.
@@ -140,6 +213,7 @@ impl TagReader {
                     || close_any(&grammar.call, w, q)?.is_some()
                     || open_any(&grammar.call, w, q)?.is_some()
                     || close_any(&grammar.wrapper, w, q)?.is_some()
+                    || open_block(grammar, w, q)?.is_some()
                     || self.cut(w, q)
             }
             Some(_) => false,
@@ -174,20 +248,21 @@ impl TagReader {
         self.add(value.key.clone(), item);
     }
 
-    /// The input ends in a value: what is there, without an unfinished tag.
+    /// The input ends in a value: what is there, without an unfinished tag and what seems to close the block.
     fn open_value(&mut self, cx: &mut Cx<'_, '_>, value: Value) -> Done {
         let end = cx.w.end();
         let raw = cx.w.str(value.from, end);
         let cut = raw.rfind('<').map(|i| value.from + i).filter(|&p| self.cut(cx.w, p));
-        self.store(cx, &value, cut.unwrap_or(end));
-        self.incomplete(cx)
+        let bare = value.bare.map(|(stop, _)| stop);
+        self.store(cx, &value, bare.or(cut).unwrap_or(end));
+        self.incomplete(cx, end)
     }
 }
 
-/// Where a value ends that the call's close tag at `p` cuts off.
-fn unclosed(value: &Value, p: usize) -> Ends {
+/// Where a value ends that the close tag of its call or block at `p` cuts off.
+fn unclosed(inside: Inside, p: usize) -> Ends {
     let before = |pos| Ends { to: pos, end: pos, report: Some(Code::MissingCloseTag), trim: true };
-    match (value.first_param, value.last_close) {
+    match (inside.first_param, inside.last_close) {
         (Some(first), _) => before(first),
         (None, Some((to, end))) => {
             Ends { to, end, report: Some(Code::MismatchedCloseTag), trim: false }

@@ -12,6 +12,9 @@ use crate::lex;
 use crate::look::Look;
 use crate::window::{MORE, Wait, Wake, Win, until_done};
 
+/// How far text after a name is followed (XT-36).
+const GLM_TEXT_MAX: usize = 256;
+
 #[derive(Debug)]
 pub(super) enum State {
     /// After the wrapper: the first call.
@@ -50,24 +53,28 @@ pub(super) fn begin(
     grammar: &Arc<Grammar>,
     first_call: u32,
 ) -> Result<Option<TagReader>, Wait> {
-    if let Some(wrapper) = open_any(&grammar.wrapper, w, p)? {
-        let (q, next) = w.after_blanks(wrapper.end)?;
-        let call = match next {
-            None => true,
-            Some(b'<') => {
-                open_any(&grammar.call, w, q)?.is_some()
-                    || grammar.call.iter().any(|shape| shape.cut(w, q))
-            }
-            Some(_) => false,
-        };
-        if call {
-            return Ok(Some(TagReader::new(p, wrapper.end, grammar, true, first_call)));
-        }
+    if let Some(end) = open_block(grammar, w, p)? {
+        return Ok(Some(TagReader::new(p, end, grammar, true, first_call)));
     }
     if grammar.wrapper_required || open_any(&grammar.call, w, p)?.is_none() {
         return Ok(None);
     }
     Ok(Some(TagReader::new(p, p, grammar, false, first_call)))
+}
+
+/// One past a wrapper at `p` that a call, or the end of input, follows: a block begins there wherever it stands.
+pub(super) fn open_block(grammar: &Grammar, w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+    let Some(wrapper) = open_any(&grammar.wrapper, w, p)? else { return Ok(None) };
+    let (q, next) = w.after_blanks(wrapper.end)?;
+    let call = match next {
+        None => true,
+        Some(b'<') => {
+            open_any(&grammar.call, w, q)?.is_some()
+                || grammar.call.iter().any(|shape| shape.cut(w, q))
+        }
+        Some(_) => false,
+    };
+    Ok(call.then_some(wrapper.end))
 }
 
 /// XT-36: `<tool_call>`, a name, and a key or the close tag.
@@ -99,23 +106,39 @@ pub(super) fn begin_glm(
     if n == 0 {
         return Ok(None);
     }
-    let (r, next) = w.after_blanks(q + n)?;
-    let goes_on = match next {
-        None => true,
-        Some(b'<') => {
-            close_any(&grammar.call, w, r)?.is_some()
-                || open_any(&grammar.parameter, w, r)?.is_some()
-                || lex::cut_markup(w, r)
-        }
-        Some(_) => false,
-    };
-    if !goes_on {
+    if !glm_goes_on(w, q + n, grammar)? {
         return Ok(None);
     }
     let mut reader = TagReader::new(p, q + n, grammar, false, first_call);
     (reader.glm, reader.state) = (true, State::Call);
     reader.cur.name = Some(w.str(q, q + n).to_owned());
     Ok(Some(reader))
+}
+
+/// Whether a key, the close tag or the end of input follows the name that ends at `from`; text before them is the
+/// call's (XT-33), so that a name in prose begins nothing.
+fn glm_goes_on(w: &Win<'_>, from: usize, grammar: &Grammar) -> Result<bool, Wait> {
+    let (r, next) = w.after_blanks(from)?;
+    if next.is_none() {
+        return Ok(true);
+    }
+    let mut at = r;
+    while let Some(p) = w.find(b'<', at).filter(|p| p - r <= GLM_TEXT_MAX) {
+        if close_any(&grammar.call, w, p)?.is_some()
+            || open_any(&grammar.parameter, w, p)?.is_some()
+            || lex::cut_markup(w, p)
+        {
+            return Ok(true);
+        }
+        if open_any(&grammar.call, w, p)?.is_some() {
+            return Ok(false);
+        }
+        at = p + 1;
+    }
+    match w.eof || w.end() > r + GLM_TEXT_MAX {
+        true => Ok(false),
+        false => Err(Wait::on(Wake::Byte(b'<')).by(r + GLM_TEXT_MAX + 1)),
+    }
 }
 
 impl TagReader {
@@ -180,7 +203,7 @@ impl TagReader {
                     self.state = State::Call;
                     Ok(None)
                 }
-                Scan::More => Ok(Some(self.incomplete(cx))),
+                Scan::More => Ok(Some(self.incomplete(cx, cx.w.end()))),
                 Scan::Done(end) => {
                     self.state = State::JsonTail(scan.start, end, scan.repaired);
                     Ok(None)
@@ -212,11 +235,11 @@ impl TagReader {
     fn first_call(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
         let (q, next) = cx.w.after_blanks(self.at)?;
         if next != Some(b'<') {
-            return Ok(Some(self.incomplete(cx)));
+            return Ok(Some(self.incomplete(cx, cx.w.end())));
         }
         match open_any(&self.grammar.call, cx.w, q)? {
             Some(opened) => self.open_call(cx, q, &opened),
-            None => return Ok(Some(self.incomplete(cx))),
+            None => return Ok(Some(self.incomplete(cx, cx.w.end()))),
         }
         Ok(None)
     }
@@ -264,7 +287,7 @@ impl TagReader {
         let cut = next.is_none()
             || self.grammar.call.iter().any(|shape| next == Some(b'<') && shape.cut(cx.w, q));
         if cut {
-            return Ok(Some(self.incomplete(cx)));
+            return Ok(Some(self.incomplete(cx, cx.w.end())));
         }
         let closed = next == Some(b'<') && close_any(&self.grammar.call, cx.w, q)?.is_some();
         self.state = State::Call;
@@ -290,7 +313,7 @@ impl TagReader {
         self.at = p;
         let grammar = Arc::clone(&self.grammar);
         match next {
-            None => return Ok(Some(self.incomplete(cx))),
+            None => return Ok(Some(self.incomplete(cx, cx.w.end()))),
             Some(b'<') => {}
             Some(_) => return self.stray(cx, p),
         }
@@ -300,6 +323,7 @@ impl TagReader {
         }
         if close_any(&grammar.wrapper, cx.w, p)?.is_some()
             || open_any(&grammar.call, cx.w, p)?.is_some()
+            || open_block(&grammar, cx.w, p)?.is_some()
         {
             self.out.note(Code::MissingCloseTag, p, p);
             self.end_call(cx, p);
@@ -320,7 +344,7 @@ impl TagReader {
             return Ok(None);
         }
         if self.cut(cx.w, p) || self.cut_key(cx.w, p) {
-            return Ok(Some(self.incomplete(cx)));
+            return Ok(Some(self.incomplete(cx, cx.w.end())));
         }
         self.stray(cx, p)
     }
@@ -429,9 +453,7 @@ impl TagReader {
                 self.open_call(cx, p, &opened);
                 return Ok(None);
             }
-            if (self.wrapped || grammar.loose_wrapper_close)
-                && let Some(end) = close_any(&grammar.wrapper, cx.w, p)?
-            {
+            if let Some(end) = close_any(&grammar.wrapper, cx.w, p)? {
                 return Ok(Some(self.finish(cx, end)));
             }
         }
@@ -453,9 +475,8 @@ impl TagReader {
         self.out.done(cx, end)
     }
 
-    /// The input ends inside the block.
-    pub(super) fn incomplete(&mut self, cx: &mut Cx<'_, '_>) -> Done {
-        let end = cx.w.end();
+    /// The block breaks off at `end`: the input ends there, or the next block begins.
+    pub(super) fn incomplete(&mut self, cx: &mut Cx<'_, '_>, end: usize) -> Done {
         let mut call = std::mem::replace(&mut self.cur, Draft::new(end));
         call.complete = false;
         self.out.push(call, cx.opts, end);

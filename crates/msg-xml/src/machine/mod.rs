@@ -4,6 +4,7 @@
 mod bracket;
 mod emit;
 mod fence;
+mod foreign;
 mod lane;
 mod line;
 mod span;

@@ -5,7 +5,7 @@ use super::fence::Fence;
 use super::line::{self, Line};
 use super::span::{Span, SpanEnd};
 use super::thinking::Thought;
-use super::words::{FOREIGN, Known, bare_end};
+use super::words::{Known, bare_end};
 use super::{Machine, Mode};
 use crate::code::Code;
 use crate::dialect::{self, Reader};
@@ -88,11 +88,15 @@ impl Machine {
             return Ok(());
         }
         let kind = line::line(w, self.pos)?;
+        let foreign = match kind {
+            Line::Bracket(p) => self.foreign_list(w, p)?,
+            _ => false,
+        };
         self.line_start = false;
         match kind {
             Line::Plain => {}
             Line::Quote => self.quote = true,
-            Line::Bracket(_) if self.opts.thinking == Thinking::Off => {}
+            Line::Bracket(_) if foreign || self.opts.thinking == Thinking::Off => {}
             Line::Bracket(p) => self.mode = Mode::Bracket(Bracket::new(p)),
             Line::Fence { run, ch, n, body } => {
                 self.text_upto(w, run);
@@ -157,12 +161,8 @@ impl Machine {
         if self.opts.thinking != Thinking::Off && self.thinking_tag(w, p)? {
             return Ok(());
         }
-        if known != Known::Close
-            && !self.foreign_noted
-            && let Some(end) = foreign(w, p)?
-        {
-            self.foreign_noted = true;
-            self.report(Code::ForeignToolSyntax, p, end);
+        if known != Known::Close {
+            self.foreign_at(w, p)?;
         }
         self.pos = p + 1;
         Ok(())
@@ -248,40 +248,6 @@ pub(super) fn think_word(w: &Win<'_>, p: usize) -> Result<Option<(&'static str, 
         }
     }
     waiting.map_or(Ok(None), Err)
-}
-
-/// XT-11: an opener of a foreign syntax at `p`; one past what shows it.
-fn foreign(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
-    if let Some(end) = dialect::bars(w, p + 1, "DSML")? {
-        return Ok(Some(end));
-    }
-    if w.word(p, "<function=")? {
-        return Ok(Some(p + "<function=".len()));
-    }
-    if w.word(p, "<minimax:tool_call>")? {
-        return Ok(Some(p + "<minimax:tool_call>".len()));
-    }
-    let from = p + 1 + if w.word(p + 1, "antml:")? { "antml:".len() } else { 0 };
-    for word in FOREIGN {
-        if !w.word(from, word)? {
-            continue;
-        }
-        let after = from + word.len();
-        match lex::need(w, after)? {
-            Some(b'>') => return Ok(Some(after + 1)),
-            Some(b) if b == b'/' || crate::window::is_blank(b) => {
-                let rest = w.from(after);
-                return match memchr::memchr2(b'<', b'>', rest) {
-                    Some(i) if rest[i] == b'>' && (b != b'/' || i == 1) => Ok(Some(after + i + 1)),
-                    Some(_) => Ok(None),
-                    None if w.eof || rest.len() > OPENER_MAX => Ok(None),
-                    None => Err(MORE.by(after + OPENER_MAX + 1)),
-                };
-            }
-            _ => {}
-        }
-    }
-    Ok(None)
 }
 
 fn special(b: u8) -> u8 {

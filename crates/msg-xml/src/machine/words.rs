@@ -2,22 +2,12 @@
 
 use std::borrow::Cow;
 
+use super::foreign;
 use crate::lex::{self, THINK};
 use crate::options::{Options, Thinking};
 use crate::window::{MORE, Wait, Wake, Win, is_name_byte};
 
-/// The foreign openers of XT-11 that are plain words.
-pub(super) const FOREIGN: [&str; 7] = [
-    "function_calls",
-    "function_call",
-    "invoke",
-    "tool_call",
-    "tool_calls",
-    "tool_use",
-    "function",
-];
-
-/// The same with the prefix that they may have.
+/// The foreign words with the prefix that they may have.
 const FOREIGN_PREFIXED: [&str; 7] = [
     "antml:function_calls",
     "antml:function_call",
@@ -49,7 +39,7 @@ impl Words {
     pub(super) fn new(opts: &Options) -> Self {
         let mut open: Vec<Cow<'static, str>> = vec!["tool".into(), "minimax:tool_call".into()];
         let mut close = vec!["tool"];
-        for (word, prefixed) in FOREIGN.iter().zip(FOREIGN_PREFIXED) {
+        for (word, prefixed) in foreign::WORDS.iter().zip(FOREIGN_PREFIXED) {
             open.extend([Cow::Borrowed(*word), Cow::Borrowed(prefixed)]);
         }
         if opts.thinking != Thinking::Off {

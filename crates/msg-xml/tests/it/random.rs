@@ -101,6 +101,14 @@ const TOKENS: &[&str] = &[
     "a line\nand another\n",
     "    indented\n",
     "「還有」",
+    "<｜DSML｜function_calls>",
+    "</｜DSML｜function_calls>",
+    "<｜DSML｜parameter name=\"k\">",
+    "</｜DSML｜parameter>",
+    "<|python_tag|>",
+    "<|channel|>",
+    " to=",
+    "\n[TOOL_CALLS]",
 ];
 
 fn text() -> impl Strategy<Value = Vec<u8>> {
