@@ -6,6 +6,8 @@ use std::borrow::Borrow;
 
 use msg_core::{Message, Part, Role};
 
+use crate::conform::remove_twins;
+
 /// Whether some tool call bears a signature (CA-57). Reasoning parts do not count: this is what Gemini
 /// checks, and what decides whether a summary of these messages needs a fake signature.
 ///
@@ -39,6 +41,38 @@ pub fn extract_reasoning_message<M: Borrow<Message>>(messages: &[M]) -> Option<M
     let reasoning = first.parts.iter().filter(|it| it.as_reasoning().is_some());
     message.parts.extend(reasoning.cloned());
     Some(message)
+}
+
+/// Takes the reasoning out of a message: reasoning parts, also those in results, signatures of calls, and
+/// the members that repeat its text and would be read as reasoning where no part is left. Whether there
+/// was any. O(parts).
+///
+/// ```
+/// use msg_chainast::{Message, Part, reasoning::remove_reasoning};
+/// use msg_core::Reasoning;
+///
+/// let mut message = Message::assistant("Yes.").with_part(Part::Reasoning(Reasoning::new("Hm.")));
+/// assert!(remove_reasoning(&mut message));
+/// assert_eq!(message, Message::assistant("Yes."));
+/// ```
+pub fn remove_reasoning(message: &mut Message) -> bool {
+    let n_parts = message.parts.len();
+    message.parts.retain(|it| it.as_reasoning().is_none());
+    let mut removed = message.parts.len() < n_parts;
+    removed |= remove_twins(message);
+    for part in &mut message.parts {
+        match part {
+            Part::ToolCall(it) => removed |= it.signature.take().is_some(),
+            Part::ToolResult(it) => {
+                let parts = it.content.parts_mut();
+                let n_parts = parts.len();
+                parts.retain(|it| it.as_reasoning().is_none());
+                removed |= parts.len() < n_parts;
+            }
+            _ => {}
+        }
+    }
+    removed
 }
 
 /// Whether a message calls a tool (CA-58).

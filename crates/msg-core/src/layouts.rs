@@ -2,13 +2,15 @@
 //! has none, and wants them to go out later as they came in. What a layout says is the business of the
 //! form that left it.
 
+use std::{iter::Peekable, slice};
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Extra, Message, Origin, Part};
 
 /// What the bytes of layouts mean, raised whenever a form changes that: layouts of another version are
 /// not understood.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The layouts of some messages and their parts.
 ///
@@ -39,31 +41,30 @@ pub struct Layouts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Layout(usize, String, String);
 
+/// What stands in the place of a form where a result has no content at all. Native JSON writes an empty
+/// text there, which some forms write otherwise than nothing.
+const NO_CONTENT: &str = "";
+
 impl Layouts {
     /// The layouts that readers left on these messages. Linear in the parts.
     pub fn of<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Self {
-        let mut layouts = Vec::new();
-        let mut number = 0;
-        let mut note = |extra: &Extra| {
-            if let Some((origin, bytes)) = extra.any_layout() {
-                layouts.push(Layout(number, origin.as_str().to_owned(), to_hex(bytes)));
-            }
-            number += 1;
-        };
+        let mut taken = Taken::default();
         for message in messages {
-            note(&message.extra);
+            taken.note(&message.extra);
             let mut open = vec![message.parts.iter()];
             while let Some(parts) = open.last_mut() {
-                match parts.next() {
-                    Some(part) => {
-                        note(part.extra());
-                        open.extend(part.as_tool_result().map(|it| it.content.parts().iter()));
-                    }
-                    None => drop(open.pop()),
+                let Some(part) = parts.next() else {
+                    open.pop();
+                    continue;
+                };
+                taken.note(part.extra());
+                if let Part::ToolResult(it) = part {
+                    taken.note_content(it.content.parts());
+                    open.push(it.content.parts().iter());
                 }
             }
         }
-        Layouts { version: VERSION, layouts }
+        Layouts { version: VERSION, layouts: taken.layouts }
     }
 
     /// Whether there is none.
@@ -77,28 +78,69 @@ impl Layouts {
         if self.version != VERSION {
             return;
         }
-        let mut layouts = self.layouts.iter().peekable();
-        let mut number = 0;
-        let mut put = |extra: &mut Extra| {
-            let layout = layouts.next_if(|it| it.0 == number);
-            if let Some((origin, bytes)) = layout.and_then(|it| Some((&*it.1, from_hex(&it.2)?))) {
-                extra.set_layout(Origin::from(origin), bytes);
-            }
-            number += 1;
-        };
+        let mut given = Given { number: 0, layouts: self.layouts.iter().peekable() };
         for message in messages {
-            put(&mut message.extra);
+            given.put(&mut message.extra);
             let mut open = vec![message.parts.iter_mut()];
             while let Some(parts) = open.last_mut() {
                 let Some(part) = parts.next() else {
                     open.pop();
                     continue;
                 };
-                put(part.extra_mut());
+                given.put(part.extra_mut());
                 if let Part::ToolResult(it) = part {
+                    given.put_content(it.content.parts_mut());
                     open.push(it.content.parts_mut().iter_mut());
                 }
             }
+        }
+    }
+}
+
+/// Layouts while they are taken.
+#[derive(Default)]
+struct Taken {
+    number: usize,
+    layouts: Vec<Layout>,
+}
+
+impl Taken {
+    fn note(&mut self, extra: &Extra) {
+        if let Some((origin, bytes)) = extra.any_layout() {
+            self.layouts.push(Layout(self.number, origin.as_str().to_owned(), to_hex(bytes)));
+        }
+        self.number += 1;
+    }
+
+    /// Notes where a result has no content; it counts as one part, as it will when it is read again.
+    fn note_content(&mut self, parts: &[Part]) {
+        if parts.is_empty() {
+            self.layouts.push(Layout(self.number, NO_CONTENT.to_owned(), String::new()));
+            self.number += 1;
+        }
+    }
+}
+
+/// Layouts while they are given back.
+struct Given<'l> {
+    number: usize,
+    layouts: Peekable<slice::Iter<'l, Layout>>,
+}
+
+impl Given<'_> {
+    fn put(&mut self, extra: &mut Extra) {
+        let layout = self.layouts.next_if(|it| it.0 == self.number);
+        if let Some((origin, bytes)) = layout.and_then(|it| Some((&*it.1, from_hex(&it.2)?))) {
+            extra.set_layout(Origin::from(origin), bytes);
+        }
+        self.number += 1;
+    }
+
+    fn put_content(&mut self, parts: &mut Vec<Part>) {
+        let number = self.number;
+        if self.layouts.next_if(|it| it.0 == number && it.1 == NO_CONTENT).is_some() {
+            parts.clear();
+            self.number += 1;
         }
     }
 }

@@ -4,7 +4,7 @@ use msg_core::{CallKind, Code, Diagnostic, Message, Part};
 
 use crate::{
     arguments::sanitized,
-    conform::remove_twins,
+    reasoning::remove_reasoning,
     tree::{BodyPair, ChainAst},
 };
 
@@ -14,7 +14,7 @@ impl ChainAst {
     pub fn clear_reasoning(&mut self) -> Vec<Diagnostic> {
         let mut changes = Vec::new();
         for (at, message) in self.messages_mut().enumerate() {
-            if clear(message) {
+            if remove_reasoning(message) {
                 let it = Diagnostic::info(
                     Code::new("chain::cleared-reasoning"),
                     "reasoning that was to be cleared",
@@ -77,25 +77,4 @@ impl ChainAst {
 
 fn pair_messages_mut(pair: &mut BodyPair) -> impl Iterator<Item = &mut Message> {
     std::iter::once(&mut pair.assistant).chain(&mut pair.tools)
-}
-
-/// Clears one message; says whether there was anything to clear.
-fn clear(message: &mut Message) -> bool {
-    let n_parts = message.parts.len();
-    message.parts.retain(|it| it.as_reasoning().is_none());
-    let mut cleared = message.parts.len() < n_parts;
-    cleared |= remove_twins(message);
-    for part in &mut message.parts {
-        match part {
-            Part::ToolCall(it) => cleared |= it.signature.take().is_some(),
-            Part::ToolResult(it) => {
-                let parts = it.content.parts_mut();
-                let n_parts = parts.len();
-                parts.retain(|it| it.as_reasoning().is_none());
-                cleared |= parts.len() < n_parts;
-            }
-            _ => {}
-        }
-    }
-    cleared
 }
