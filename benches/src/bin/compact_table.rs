@@ -28,6 +28,8 @@ struct Row {
     outputs: usize,
     kept: usize,
     changed: f64,
+    /// Shares of the budget that were used by those that fit.
+    used: f64,
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,17 +37,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sessions = sessions(Path::new(&folder))?;
     println!("{} sessions of {LONG} and more messages\n", sessions.len());
     println!(
-        "| preset | budget | fit | tokens before | tokens after | tool outputs kept | first change at |"
+        "| preset | budget | fit | used | tokens before | tokens after | outputs kept | first change at |"
     );
-    println!("|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|");
     for name in ["balanced", "pentagi", "wolo", "forge", "window"] {
-        for percent in [50, 25, 10] {
+        for percent in [90, 50, 25, 10] {
             let preset = Preset::named(name, &serde_json::Map::new())?;
             let row = row(&sessions, &preset, percent)?;
             let n = sessions.len();
             println!(
-                "| `{name}` | {percent} % | {}/{n} | {} | {} | {:.0} % | {:.0} % of the history |",
+                "| `{name}` | {percent} % | {}/{n} | {:.0} % | {} | {} | {:.0} % | {:.0} % of the history |",
                 row.fitted,
+                100.0 * row.used / row.fitted.max(1) as f64,
                 row.before,
                 row.after,
                 100.0 * row.kept as f64 / row.outputs.max(1) as f64,
@@ -92,7 +95,7 @@ fn row(
         let mut ids = SeededIds::new(1);
         let ask = |it: &_| Ok(digest(it));
         let outcome = compact_with(&ast, &tally, Some(&budget), &pipeline, &mut ids, ask)?;
-        row.add(ast, total, outcome)?;
+        row.add(ast, (total, budget.usable()?), outcome)?;
     }
     Ok(row)
 }
@@ -101,7 +104,7 @@ impl Row {
     fn add(
         &mut self,
         ast: ChainAst,
-        total: u64,
+        (total, usable): (u64, u64),
         outcome: Outcome,
     ) -> Result<(), Box<dyn std::error::Error>> {
         let (fits, compaction) = match outcome {
@@ -109,7 +112,9 @@ impl Row {
             Outcome::Compacted(it) => (true, Some(it)),
             Outcome::CannotFit(it) => (false, it.best.map(|it| *it)),
         };
+        let after = compaction.as_ref().map_or(total, |it| it.after.tokens);
         self.fitted += usize::from(fits);
+        self.used += if fits { after as f64 / usable as f64 } else { 0.0 };
         self.before += total;
         let outputs = |it: &mut dyn Iterator<Item = &Message>| -> Vec<String> {
             let results = it.flat_map(Message::tool_results);
@@ -118,12 +123,12 @@ impl Row {
         let before = outputs(&mut ast.messages());
         self.outputs += before.len();
         let Some(it) = compaction else {
-            self.after += total;
+            self.after += after;
             self.kept += before.len();
             self.changed += 1.0;
             return Ok(());
         };
-        self.after += it.after.tokens;
+        self.after += after;
         self.changed += it.first_changed as f64 / ast.messages().len() as f64;
         let mut after = outputs(&mut it.apply(ast)?.iter());
         for output in before {

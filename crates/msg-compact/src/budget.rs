@@ -139,7 +139,7 @@ impl Budget {
     /// The budget makes no sense: limit or usable part 0, a reserve of 100 % or more, or not
     /// 1 ≤ target ≤ trigger ≤ 100.
     pub fn usable(&self) -> Result<u64, Error> {
-        let bad = |reason| Err(Error::BadBudget { reason });
+        let bad = |reason: &'static str| Err(Error::BadBudget { reason: reason.into() });
         if self.limit == 0 {
             return bad("the limit must be above 0");
         }
@@ -151,9 +151,11 @@ impl Budget {
         if usable == 0 {
             return bad("nothing is left besides the reserve");
         }
-        let target = self.target.unwrap_or(self.trigger);
-        if !(1..=100).contains(&self.trigger) || !(1..=self.trigger).contains(&target) {
-            return bad("expected 1 ≤ target ≤ trigger ≤ 100");
+        let (trigger, target) = (self.trigger, self.target.unwrap_or(self.trigger));
+        if !(1..=100).contains(&trigger) || !(1..=trigger).contains(&target) {
+            let found = format!("found target {target} and trigger {trigger}");
+            let reason = format!("{found}, expected 1 ≤ target ≤ trigger ≤ 100").into();
+            return Err(Error::BadBudget { reason });
         }
         Ok(usable)
     }

@@ -1,5 +1,7 @@
 //! Why nothing was planned, answered or applied.
 
+use std::borrow::Cow;
+
 use msg_core::Diagnostic;
 
 use crate::codes;
@@ -12,7 +14,7 @@ pub enum Error {
     #[error("invalid budget: {reason}")]
     BadBudget {
         /// What is wrong with it.
-        reason: &'static str,
+        reason: Cow<'static, str>,
     },
     /// A policy, preset, option or counter that does not exist.
     #[error("unknown {kind} {name:?}{}", expected.as_ref().map(|it| format!(", expected {it}")).unwrap_or_default())]

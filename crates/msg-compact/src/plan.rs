@@ -17,8 +17,9 @@ pub(crate) use make::plan_of;
 
 /// Edits on the first messages of a history.
 ///
-/// The serde form is stable and holds what was removed, unless [`Plan::without_removed`] dropped it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The serde form is stable and holds what was removed, unless [`Plan::without_removed`] dropped it. The
+/// default is the plan that changes nothing, and that every history is fit for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "stored::StoredPlan")]
 pub struct Plan {
     /// In the order of the history, none touching another.

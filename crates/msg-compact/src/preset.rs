@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::{
     Budget, Error, OnFailure, Pipeline, Reserve,
     policy::{
-        Amount, ClearToolUses, DropReasoning, GoalBatch, HistoryForm, PREFIX_CONTENT,
+        Amount, ClearToolUses, DropReasoning, GoalBatch, HistoryForm, HistoryKeep, PREFIX_CONTENT,
         PruneToolOutputs, RotateLastSection, SlidingWindow, SummarizeHistory, SummarizeQaPairs,
         SummarizeSections, SummarizeThreshold, SummarizeToolCalls,
     },
@@ -220,17 +220,19 @@ fn balanced() -> Pipeline {
     let prune = PruneToolOutputs {
         protect: Amount::ShareOfTarget { percent: 20 },
         minimum: Amount::ShareOfTarget { percent: 5 },
+        stop_at_target: true,
         ..PruneToolOutputs::default()
     };
     let history = SummarizeHistory {
         keep_turns: 2,
         prefix: PREFIX_CONTENT.to_owned(),
         form: HistoryForm::Auto,
+        keep: HistoryKeep::Most,
     };
     Pipeline::new()
         .over(DropReasoning::default())
         .over(prune)
-        .over(ClearToolUses::default())
+        .over(ClearToolUses { stop_at_target: true, ..ClearToolUses::default() })
         .over(history)
         .over(SlidingWindow::default())
         .on_failure(OnFailure::Digest)
@@ -268,6 +270,7 @@ fn wolo(config: &WoloConfig) -> Pipeline {
         minimum: Amount::Fixed(config.minimum_prune_tokens),
         protected_tools: config.protected_tools.clone(),
         placeholder: config.replacement_text.clone(),
+        stop_at_target: false,
     };
     let history = SummarizeHistory {
         keep_turns: config.recent_exchanges_to_keep,

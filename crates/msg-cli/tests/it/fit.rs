@@ -192,6 +192,41 @@ fn a_plan_of_a_mended_conversation_is_one_of_the_input() {
     assert_eq!(serde_json::from_slice::<Vec<Value>>(&undone.stdout).unwrap(), messages);
 }
 
+/// A conversation that is mended in several ways: what a repair takes from a message beside its value, such as
+/// a content that was absent, comes back too.
+const MENDED: &str = concat!(
+    r#"[{"role":"user","kind":"x"},{"n":1,"role":"tool","tool_calls":[]},{"role":"assistant","n":2},"#,
+    r#"{"content":null,"tool_calls":[{"id":"c","name":"look","arguments":{"a":1}}],"role":"assistant"},"#,
+    r#"{"n":3,"role":"tool"},{"role":"user","content":"Thanks."},{"content":"So.","role":"assistant"}]"#,
+);
+
+#[test]
+fn undoing_a_plan_of_a_mended_conversation_gives_the_text_that_came_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.json");
+    let plan = plan.to_str().unwrap();
+    for budget in ["10000", "14"] {
+        let args =
+            ["fit", "-q", "-", "--repair", "--best-effort", "--budget", budget, "--plan", plan];
+        let shorter = msg(&args, MENDED.as_bytes());
+        let undone = msg(&["fit", "-", "--undo", plan], &shorter.stdout);
+        assert_eq!(stdout(&undone).trim_end(), MENDED, "{}", stderr(&undone));
+    }
+}
+
+#[test]
+fn a_plan_is_written_where_nothing_was_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.json");
+    let plan = plan.to_str().unwrap();
+    let output = msg(&["fit", "-", "--budget", "100000", "--plan", plan], AS_IT_CAME.as_bytes());
+    assert_eq!(stdout(&output).trim_end(), AS_IT_CAME);
+    for goal in ["--apply", "--undo"] {
+        let output = msg(&["fit", "-", goal, plan], AS_IT_CAME.as_bytes());
+        assert_eq!(stdout(&output).trim_end(), AS_IT_CAME, "{}", stderr(&output));
+    }
+}
+
 /// Turns of an application with members of its own.
 fn turns(n: usize) -> Value {
     let turn = |number: usize| {

@@ -2,6 +2,7 @@
 
 use std::{num::NonZeroU32, ops::Range, sync::Arc};
 
+use msg_chainast::reasoning::remove_reasoning;
 use msg_core::{Content, Message, Part};
 
 use crate::tally::Cost;
@@ -56,7 +57,9 @@ impl Change {
     pub(crate) fn carry_out(&self, mut input: Message) -> Message {
         match self {
             Change::New(message) => return Message::clone(message),
-            Change::NoReasoning => drop_reasoning(&mut input),
+            Change::NoReasoning => {
+                remove_reasoning(&mut input);
+            }
             Change::Output(text) => {
                 if let Some(Part::ToolResult(result)) = input.parts.first_mut() {
                     result.content = Content::from(text.to_string());
@@ -64,16 +67,6 @@ impl Change {
             }
         }
         input
-    }
-}
-
-/// Takes reasoning parts and call signatures out of a message.
-pub(super) fn drop_reasoning(message: &mut Message) {
-    message.parts.retain(|it| !matches!(it, Part::Reasoning(_)));
-    for part in &mut message.parts {
-        if let Part::ToolCall(it) = part {
-            it.signature = None;
-        }
     }
 }
 

@@ -118,6 +118,11 @@ impl<'a> Workbench<'a> {
         self.limits.is_some_and(|it| it.triggered && self.total() > it.target)
     }
 
+    /// Whether there is a target and the total is not above it.
+    pub(crate) fn is_at_target(&self) -> bool {
+        self.limits.is_some_and(|it| self.total() <= it.target)
+    }
+
     /// The total to come down to; none without a budget.
     pub fn target(&self) -> Option<u64> {
         self.limits.map(|it| it.target)

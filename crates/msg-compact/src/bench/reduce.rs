@@ -1,8 +1,9 @@
 //! Reasoning and call inputs taken out of assistant messages.
 
+use msg_chainast::reasoning::remove_reasoning;
 use msg_core::{Message, Part};
 
-use super::{Change, Workbench, item::drop_reasoning};
+use super::{Change, Workbench};
 use crate::tally::Cost;
 
 impl Workbench<'_> {
@@ -34,7 +35,7 @@ impl Workbench<'_> {
             None => {
                 let mut new = with_parts(rest);
                 new.name.clone_from(&old.name);
-                drop_reasoning(&mut new);
+                remove_reasoning(&mut new);
                 Some(self.cost_of(&new))
             }
         }
@@ -47,7 +48,7 @@ impl Workbench<'_> {
             None | Some(Change::NoReasoning) => Change::NoReasoning,
             Some(_) => {
                 let mut message = self.message(assistant).into_owned();
-                drop_reasoning(&mut message);
+                remove_reasoning(&mut message);
                 Change::New(message.into())
             }
         };

@@ -5,7 +5,7 @@ use msg_core::{Content, Extra, Message, Part, json};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 /// Fingerprints of a run of messages; written as one text of 16 hexadecimal digits each.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Fingerprints(Vec<u64>);
 
 impl Fingerprints {

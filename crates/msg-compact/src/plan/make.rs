@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use msg_core::Message;
+use msg_core::{Layouts, Message};
 
 use super::{Fingerprints, Plan, PlanEdit, fingerprint};
 use crate::{bench::Change, outcome::Place};
@@ -33,7 +33,7 @@ impl Plan {
     ///
     /// ```
     /// use msg_compact::Plan;
-    /// use msg_core::Message;
+    /// use msg_core::{Layouts, Message};
     ///
     /// let history = ["a", "b", "c"].map(Message::user).to_vec();
     /// let edited = ["a", "B", "c"].map(Message::user).to_vec();
@@ -52,7 +52,7 @@ impl Plan {
         for message in after {
             let same = places.get_mut(&fingerprint(message));
             match same.and_then(|it| first_from(it, maker.next)) {
-                Some(at) if before[at] == *message => {
+                Some(at) if is_same(&before[at], message) => {
                     maker.close(at);
                     maker.next = at + 1;
                 }
@@ -62,6 +62,12 @@ impl Plan {
         maker.close(before.len());
         maker.into_plan()
     }
+}
+
+/// Whether two messages are equal and go out alike: layouts take no part in equality (MS-6), but an edit
+/// may have taken one that undoing has to give back.
+fn is_same(a: &Message, b: &Message) -> bool {
+    a == b && Layouts::of([a]) == Layouts::of([b])
 }
 
 /// The first of these places, which stand in falling order, that is not before `next`; forgets those that

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Policy, Progress,
-    placeholder::{CLEARED, Placeholder},
+    placeholder::{CLEARED, Enough, Placeholder},
 };
 use crate::{
     bench::{Change, ToolOutput, Workbench},
@@ -25,6 +25,8 @@ pub struct ClearToolUses {
     pub clear_inputs: bool,
     /// What takes the place of an output.
     pub placeholder: String,
+    /// Whether clearing ends, oldest output first, as soon as the chain is at its target.
+    pub stop_at_target: bool,
 }
 
 impl Default for ClearToolUses {
@@ -35,6 +37,7 @@ impl Default for ClearToolUses {
             clear_at_least: 0,
             clear_inputs: false,
             placeholder: CLEARED.to_owned(),
+            stop_at_target: false,
         }
     }
 }
@@ -58,8 +61,10 @@ impl Policy for ClearToolUses {
         if outputs.is_empty() || saved < self.clear_at_least {
             return Progress::Done;
         }
-        let inputs = if self.clear_inputs { calls_of(bench, &outputs) } else { Vec::new() };
-        placeholder.replace(bench, &outputs, "compact::tool-use-cleared");
+        let enough = Enough::of(self.stop_at_target);
+        let cleared = placeholder.replace(bench, &outputs, "compact::tool-use-cleared", enough);
+        let cleared = &outputs[..cleared];
+        let inputs = if self.clear_inputs { calls_of(bench, cleared) } else { Vec::new() };
         inputs.into_iter().for_each(|it| clear_inputs(bench, &it));
         Progress::Done
     }

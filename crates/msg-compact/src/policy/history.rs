@@ -22,6 +22,19 @@ pub struct SummarizeHistory {
     pub prefix: String,
     /// The form of the summary of whole sections.
     pub form: HistoryForm,
+    /// Which of the cuts that reach the target is taken.
+    pub keep: HistoryKeep,
+}
+
+/// Which cut [`SummarizeHistory`] takes where several reach the target (CP-39).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HistoryKeep {
+    /// The one that keeps `keep_turns` turns, then those that keep fewer.
+    #[default]
+    Turns,
+    /// The one that keeps most: the cuts are tried from the oldest turn on.
+    Most,
 }
 
 /// The form of a history's summary.
@@ -39,7 +52,12 @@ pub enum HistoryForm {
 
 impl Default for SummarizeHistory {
     fn default() -> Self {
-        Self { keep_turns: 6, prefix: PREFIX_HISTORY.to_owned(), form: HistoryForm::Text }
+        Self {
+            keep_turns: 6,
+            prefix: PREFIX_HISTORY.to_owned(),
+            form: HistoryForm::Text,
+            keep: HistoryKeep::Turns,
+        }
     }
 }
 
@@ -80,8 +98,8 @@ impl SummarizeHistory {
     }
 
     /// The first split that is predicted to reach the target, else the last. Where the chain is not
-    /// over its target, the one before the last `keep_turns` turns or none, so that a second run finds
-    /// nothing to do.
+    /// over its target, the one before the last `keep_turns` turns or none, whatever `keep` says, so
+    /// that a second run finds nothing to do (CP-15).
     fn best_split(&self, bench: &Workbench<'_>) -> Option<Split> {
         let Some(target) = bench.target().filter(|_| bench.over()) else {
             let section = self.first_section(bench);
@@ -97,6 +115,14 @@ impl SummarizeHistory {
         found.or(splits.last()).map(|it| it.0)
     }
 
+    /// The first section that a cut may stand before while the chain is over its target.
+    fn first_cut(&self, bench: &Workbench<'_>) -> usize {
+        match self.keep {
+            HistoryKeep::Turns => self.first_section(bench),
+            HistoryKeep::Most => 1,
+        }
+    }
+
     /// The section that the last `keep_turns` turns begin with; never the first of all.
     fn first_section(&self, bench: &Workbench<'_>) -> usize {
         let keep = usize::try_from(self.keep_turns.max(1)).unwrap_or(usize::MAX);
@@ -106,7 +132,7 @@ impl SummarizeHistory {
     /// The splits that have a request, in the order of CP-39, with what each is predicted to save. One
     /// pass over the chain.
     fn splits(&self, bench: &Workbench<'_>) -> Vec<(Split, u64)> {
-        let first = self.first_section(bench);
+        let first = self.first_cut(bench);
         let mut splits = Vec::new();
         let mut before = MergeSum::default();
         let mut empty = EmptyCost::default();

@@ -19,7 +19,7 @@ mod window;
 
 pub use clear::ClearToolUses;
 pub use goal::GoalBatch;
-pub use history::{HistoryForm, SummarizeHistory};
+pub use history::{HistoryForm, HistoryKeep, SummarizeHistory};
 pub use names::from_json;
 pub use prune::{Amount, PruneToolOutputs};
 pub use qa::SummarizeQaPairs;

@@ -46,14 +46,21 @@ impl Placeholder {
             && bench.output_text(output).is_some_and(|it| it == PRUNED || it == CLEARED)
     }
 
-    /// Puts the placeholder in the place of outputs; one edit a message.
+    /// Puts the placeholder in the place of outputs; one edit a message. How many gave way before
+    /// `enough` was true; the others stay.
     pub(super) fn replace(
         &self,
         bench: &mut Workbench<'_>,
         outputs: &[ToolOutput],
         code: &'static str,
-    ) {
+        enough: Enough,
+    ) -> usize {
+        let mut done = 0;
         for group in outputs.chunk_by(ToolOutput::same_message) {
+            if enough == Enough::AtTarget && bench.is_at_target() {
+                break;
+            }
+            done += group.len();
             let first = &group[0];
             let is_set = match group {
                 [one] => bench.set_outputs(first, &[(one.part, &self.text)], false),
@@ -67,5 +74,21 @@ impl Placeholder {
                 bench.note(bench.input_of(first), EditKind::Replaced { code, placeholder });
             }
         }
+        done
+    }
+}
+
+/// When a policy has put enough outputs away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Enough {
+    /// When all are away that its options name.
+    WhenAllAreAway,
+    /// As soon as the chain is at its target.
+    AtTarget,
+}
+
+impl Enough {
+    pub(super) fn of(stop_at_target: bool) -> Self {
+        if stop_at_target { Enough::AtTarget } else { Enough::WhenAllAreAway }
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Policy, Progress,
-    placeholder::{PRUNED, Placeholder},
+    placeholder::{Enough, PRUNED, Placeholder},
 };
 use crate::{
     bench::{ToolOutput, Workbench},
@@ -25,6 +25,8 @@ pub struct PruneToolOutputs {
     pub protected_tools: Vec<String>,
     /// What takes the place of an output.
     pub placeholder: String,
+    /// Whether pruning ends, oldest output first, as soon as the chain is at its target.
+    pub stop_at_target: bool,
 }
 
 /// An amount in the budget's unit, or a share of the budget's target.
@@ -57,6 +59,7 @@ impl Default for PruneToolOutputs {
             minimum: Amount::Fixed(20_000),
             protected_tools: Vec::new(),
             placeholder: PRUNED.to_owned(),
+            stop_at_target: false,
         }
     }
 }
@@ -75,7 +78,8 @@ impl Policy for PruneToolOutputs {
         let prunable = self.prunable(bench, &placeholder);
         let cost: u64 = prunable.iter().map(|it| it.cost).sum();
         if cost >= self.minimum.of(bench) {
-            placeholder.replace(bench, &prunable, "compact::tool-output-pruned");
+            let enough = Enough::of(self.stop_at_target);
+            placeholder.replace(bench, &prunable, "compact::tool-output-pruned", enough);
         }
         Progress::Done
     }

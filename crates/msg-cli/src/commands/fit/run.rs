@@ -20,7 +20,7 @@ pub(crate) struct Fitted {
     /// The history as it is now; the input's (after repair) where it cannot fit.
     pub(crate) messages: Vec<Message>,
     pub(crate) outcome: Outcome,
-    /// What was done, if that was asked for and something was.
+    /// What was done, if that was asked for; it changes nothing where nothing was done.
     pub(crate) plan: Option<Plan>,
     /// What was mended first.
     pub(crate) mended: Vec<Diagnostic>,
@@ -177,8 +177,10 @@ impl Fitted {
         let counts = self.fits() || options.best_effort;
         let compaction = self.compaction().filter(|_| counts);
         let cut_from = compaction.map(|it| it.first_changed);
-        let plan = compaction.filter(|_| options.plan && original.is_none());
-        let plan = plan.map(|it| it.plan(&ast).expect(SAME));
+        // Where nothing was done the plan is the one that changes nothing, so that whoever asked has one.
+        let planned = |it: &Compaction| it.plan(&ast).expect(SAME);
+        let wants_own = options.plan && original.is_none();
+        let plan = wants_own.then(|| compaction.map_or_else(Plan::default, planned));
         let messages = match compaction {
             Some(it) => it.apply(ast).expect(SAME),
             None => ast.into_messages(),
@@ -187,8 +189,8 @@ impl Fitted {
             None => (cut_from, plan),
             Some(original) => {
                 let changed = difference(original, &messages);
-                let plan = changed.filter(|_| options.plan && counts);
-                (changed, plan.map(|_| Plan::between(original, &messages)))
+                let made = changed.filter(|_| counts).map(|_| Plan::between(original, &messages));
+                (changed, options.plan.then(|| made.unwrap_or_default()))
             }
         };
         self.messages = messages;
