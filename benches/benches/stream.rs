@@ -11,7 +11,7 @@ use std::hint::black_box;
 use benches::{allocs, growth};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use msg_openai::{StreamOptions, StreamReader};
+use msg_openai::{CHAT, RESPONSES, StreamOptions, StreamReader};
 use serde_json::Value;
 
 const DELTAS: usize = 10_000;
@@ -64,7 +64,7 @@ fn stream(kind: Kind, deltas: usize) -> String {
 
 /// Bytes of text and arguments.
 fn ours(bytes: &[u8], chunk: usize) -> usize {
-    let mut reader = StreamReader::new(StreamOptions::default());
+    let mut reader = StreamReader::new(&[RESPONSES, CHAT], StreamOptions::default());
     for chunk in bytes.chunks(chunk) {
         reader.feed(chunk, &mut |event| {
             black_box(&event);

@@ -21,20 +21,39 @@ pub(crate) struct Room {
 pub(crate) const OUTSIDE: u8 = u8::MAX;
 
 const TESTKIT: &[&str] = &["testkit"];
-const LIBRARIES: &[&str] =
-    &["msg-chainast", "msg-compact", "msg-core", "msg-file", "msg-openai", "msg-xml"];
+const LIBRARIES: &[&str] = &[
+    "msg-anthropic",
+    "msg-chainast",
+    "msg-compact",
+    "msg-core",
+    "msg-file",
+    "msg-openai",
+    "msg-wire",
+    "msg-xml",
+];
 
 pub(crate) const LAYERS: &[Room] = &[
     room("msg-core", 0, &[], TESTKIT, 9),
     room("msg-xml", 1, &["msg-core"], TESTKIT, 14),
     room("msg-chainast", 1, &["msg-core"], TESTKIT, 15),
-    room("msg-openai", 1, &["msg-core"], TESTKIT, 13),
+    room("msg-wire", 1, &["msg-core"], &[], 14),
+    room("msg-anthropic", 2, &["msg-core", "msg-wire"], &["msg-openai", "testkit"], 15),
+    room("msg-openai", 2, &["msg-core", "msg-wire"], TESTKIT, 15),
     room("msg-file", 2, &["msg-core", "msg-xml"], TESTKIT, 0),
     room("msg-compact", 2, &["msg-chainast", "msg-core"], TESTKIT, 0),
     room(
         "msg-cli",
         3,
-        &["msg-chainast", "msg-compact", "msg-core", "msg-file", "msg-openai", "msg-xml"],
+        &[
+            "msg-anthropic",
+            "msg-chainast",
+            "msg-compact",
+            "msg-core",
+            "msg-file",
+            "msg-openai",
+            "msg-wire",
+            "msg-xml",
+        ],
         TESTKIT,
         0,
     ),
@@ -52,11 +71,13 @@ pub(crate) const LAYERS: &[Room] = &[
         "msg-fuzz",
         OUTSIDE,
         &[
+            "msg-anthropic",
             "msg-chainast",
             "msg-compact",
             "msg-core",
             "msg-file",
             "msg-openai",
+            "msg-wire",
             "msg-xml",
             "testkit",
         ],

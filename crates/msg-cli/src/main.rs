@@ -17,6 +17,7 @@ mod commands;
 mod document;
 mod endpoint;
 mod exit;
+mod families;
 mod format;
 mod input;
 mod jsonl;

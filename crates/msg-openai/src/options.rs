@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use msg_core::{Extra, Origin, ReasoningPolicy};
 
-use crate::Error;
+use msg_wire::{Error, Layout};
 
 /// How chat messages and Responses items are written (OA-2).
 ///
@@ -47,16 +47,6 @@ macro_rules! choice {
             }
         }
     };
-}
-
-choice! {
-    /// Whether the shape that a source had comes back (OA-4).
-    Layout {
-        /// What was not edited goes out as it came in.
-        #[default] Keep = "keep",
-        /// One form for all, the one of OA-2.
-        Canonical = "canonical",
-    }
 }
 
 choice! {
@@ -238,38 +228,4 @@ const IDS: Choice = ("item_ids", "keep or drop");
 
 fn wrong((name, expected): &Choice) -> Error {
     Error::Option { name, expected }
-}
-
-/// How large a document a reader takes.
-///
-/// ```
-/// use msg_core::Report;
-/// use msg_openai::{Error, ReadOptions, chat};
-///
-/// let options = ReadOptions::new().max_bytes(4);
-/// let read = chat::read(br#"[{"role":"user"}]"#, &options, &mut Report::default());
-/// assert!(matches!(read, Err(Error::TooLarge { limit: 4 })));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadOptions {
-    pub(crate) max_bytes: usize,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self { max_bytes: 256 << 20 }
-    }
-}
-
-impl ReadOptions {
-    /// The defaults: documents of at most 256 MiB.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The most bytes that a document may have.
-    #[must_use]
-    pub fn max_bytes(self, max_bytes: usize) -> Self {
-        Self { max_bytes }
-    }
 }

@@ -1,23 +1,32 @@
 //! Fuzzes the laws of streams: bytes of any kind, for every provider, cut and stopped anywhere.
 #![no_main]
 
-#[path = "../../../crates/msg-openai/tests/it/laws/stream.rs"]
+#[path = "../../../crates/msg-wire/tests/it/laws.rs"]
 mod laws;
+#[path = "../../../crates/msg-openai/tests/it/laws/again.rs"]
+mod again;
 
+use msg_anthropic::ANTHROPIC;
 use msg_core::TurnBuilder;
+use msg_openai::{CHAT, RESPONSES};
+use msg_wire::Family;
+
+const FAMILIES: [&[&dyn Family]; 4] =
+    [&[RESPONSES, ANTHROPIC, CHAT], &[CHAT], &[RESPONSES], &[ANTHROPIC]];
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let [how, at, bytes @ ..] = input else { return };
-    let mut options = laws::options(laws::PROVIDERS[usize::from(how % 4)]);
-    options.split_concatenated = how & 4 != 0;
+    let flags = *how;
+    let mut how = laws::How::new(FAMILIES[usize::from(flags % 4)]);
+    how.options.split_concatenated = flags & 4 != 0;
     let at = usize::from(*at) * bytes.len() / 255;
-    laws::chunks_change_nothing(bytes, options, at);
-    laws::short_cuts_change_nothing(bytes, options);
-    laws::may_stop_anywhere(bytes, options, at);
+    laws::chunks_change_nothing(bytes, &how, at);
+    laws::short_cuts_change_nothing(bytes, &how);
+    laws::may_stop_anywhere(bytes, &how, at);
     laws::every_byte_is_accounted_for(bytes, at % 9);
-    laws::faults_are_named(bytes);
-    let outcome = laws::read(options, [bytes]);
+    laws::faults_are_named(bytes, &laws::How::new(&[CHAT]));
+    let outcome = laws::read(&how, [bytes]);
     laws::events_say_what_the_result_says(&outcome);
     laws::events_build_the_turn(&outcome, TurnBuilder::finish);
-    laws::assembling_again_changes_nothing(&outcome.0);
+    again::assembling_again_changes_nothing(&outcome.0);
 });

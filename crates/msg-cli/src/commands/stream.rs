@@ -7,11 +7,13 @@ use std::io::Read;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use msg_core::{Code, Diagnostic, StreamEvent};
-use msg_openai::{Assembled, MessageForm, Provider, StreamOptions, StreamReader};
+use msg_openai::{MessageForm, write_result};
+use msg_wire::{Assembled, Family, StreamOptions, StreamReader};
 use serde::Deserialize;
 
 use super::Command;
 use crate::cli::Context;
+use crate::families;
 use crate::exit::{Failure, Status};
 use crate::input::{Input, MAX_DOCUMENT};
 use crate::jsonl::{self, Answer, LineArgs};
@@ -62,6 +64,17 @@ enum Whose {
     Responses,
     /// Anthropic Messages.
     Anthropic,
+}
+
+impl Whose {
+    fn families(self) -> &'static [&'static dyn Family] {
+        match self {
+            Self::Auto => &families::ALL,
+            Self::OpenAi => &families::CHAT,
+            Self::Responses => &families::RESPONSES,
+            Self::Anthropic => &families::ANTHROPIC,
+        }
+    }
 }
 
 /// The form of the message in the result.
@@ -195,18 +208,12 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(job: &'a Job) -> Self {
         let mut options = StreamOptions::default();
-        options.provider = match job.whose {
-            Whose::Auto => Provider::Auto,
-            Whose::OpenAi => Provider::OpenAi,
-            Whose::Responses => Provider::Responses,
-            Whose::Anthropic => Provider::Anthropic,
-        };
         options.split_concatenated = job.options.split_concatenated;
         if let Some(limit) = job.options.max_event_bytes {
             options.limits.max_event_bytes = limit;
         }
         let left = job.options.interrupt_after.unwrap_or(usize::MAX);
-        Self { job, reader: StreamReader::new(options), events: Vec::new(), left }
+        Self { job, reader: StreamReader::new(job.whose.families(), options), events: Vec::new(), left }
     }
 
     /// Takes the next bytes; false if no more are wanted.
@@ -251,7 +258,7 @@ impl Job {
             To::Native => MessageForm::Native,
             To::Turns => MessageForm::Turn,
         };
-        res.write(form, self.options.events.then_some(events), out);
+        write_result(res, form, self.options.events.then_some(events), out);
     }
 }
 

@@ -28,6 +28,7 @@ mod reader;
 mod scan;
 mod string;
 mod write;
+mod writer;
 
 pub use compact::{compact_len, tokens, write_compact, write_spaced};
 pub use error::{JsonError, Problem};
@@ -36,3 +37,4 @@ pub use reader::{Kind, Reader};
 pub use scan::{TextState, classify, skip_value, validate};
 pub use string::{JsonStr, unescape, unescape_into};
 pub use write::{write_member_name, write_str, write_u64};
+pub use writer::{Writer, to_text};

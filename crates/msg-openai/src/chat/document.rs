@@ -6,10 +6,8 @@ use msg_core::{
 };
 
 use super::{ChatRequest, ChatResponse, read_messages};
-use crate::{
-    EncodeOptions, ReadOptions,
-    wire::{Context, DocumentShape, Family, read_document},
-};
+use crate::{EncodeOptions, ReadOptions};
+use msg_wire::codec::{Context, DocumentForm, DocumentShape, read_document};
 
 /// A document that holds chat messages.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +49,7 @@ pub fn read(
     read_document(json, options, report, &FAMILY, build)
 }
 
-const FAMILY: Family = Family {
+const FAMILY: DocumentForm = DocumentForm {
     request: ("messages", &[Kind::Array]),
     response: "choices",
     expected: "a list of messages, an object with messages, or one with choices",

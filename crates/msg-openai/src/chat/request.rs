@@ -6,7 +6,8 @@ use msg_core::{Code, Diagnostic, Error, Message, RawJson, Report, json::Reader};
 use serde::{Serialize, Serializer, de::DeserializeOwned};
 
 use super::{Tool, ToolChoice, read_messages};
-use crate::{EncodeOptions, ReadOptions, body::Body, wire::Context};
+use crate::{EncodeOptions, ReadOptions};
+use msg_wire::codec::{Body, Context};
 
 /// The members that the builder sets, in the order in which it writes them.
 const ORDER: [&str; 14] = [

@@ -8,7 +8,8 @@ use msg_core::{
 use serde::{Serialize, Serializer};
 
 use super::{Writer, read_message};
-use crate::{EncodeOptions, Provider, StreamOptions, StreamReader, body::Body, wire::Context};
+use crate::{CHAT, EncodeOptions, StreamOptions, StreamReader};
+use msg_wire::codec::{Body, Context};
 
 /// A chat completion: choices with a message each, and what stands around them.
 ///
@@ -160,8 +161,7 @@ impl ChatResponse {
     pub fn into_turn(self, ids: &mut dyn IdSource, now: f64) -> Turn {
         let mut body = Vec::new();
         self.write(&EncodeOptions::new(), &mut body, &mut Report::with_cap(0));
-        let options = StreamOptions { provider: Provider::OpenAi, ..StreamOptions::default() };
-        let mut reader = StreamReader::new(options);
+        let mut reader = StreamReader::new(&[CHAT], StreamOptions::default());
         reader.feed(&body, &mut |_| {});
         reader.into_turn(ids, now)
     }

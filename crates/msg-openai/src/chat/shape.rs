@@ -1,7 +1,7 @@
 //! The objects of chat messages: their known members in canonical order (OA-2), and the variants in
 //! which real sources have them.
 
-use crate::wire::Shape;
+use msg_wire::codec::Shape;
 
 /// A message of any role.
 pub(super) mod message {
@@ -19,7 +19,7 @@ pub(super) mod message {
     pub(crate) const THINKING_BLOCKS: u8 = 10;
     pub(crate) const FUNCTION_CALL: u8 = 11;
 
-    pub(crate) const SHAPE: Shape = Shape(&[
+    pub(crate) const SHAPE: Shape = Shape::new(&[
         "role",
         "tool_call_id",
         "name",
@@ -53,7 +53,8 @@ pub(super) mod call {
     pub(crate) const CUSTOM: u8 = 4;
     pub(crate) const EXTRA_CONTENT: u8 = 5;
 
-    pub(crate) const SHAPE: Shape = Shape(&["id", "type", "function", "custom", "extra_content"]);
+    pub(crate) const SHAPE: Shape =
+        Shape::new(&["id", "type", "function", "custom", "extra_content"]);
 
     /// `type` was null.
     pub(crate) const TYPE_NULL: u8 = 1;
@@ -70,9 +71,9 @@ pub(super) mod function {
     pub(crate) const NAME: u8 = 1;
     pub(crate) const ARGUMENTS: u8 = 2;
 
-    pub(crate) const SHAPE: Shape = Shape(&["name", "arguments"]);
+    pub(crate) const SHAPE: Shape = Shape::new(&["name", "arguments"]);
     /// The `custom` of a call.
-    pub(crate) const CUSTOM: Shape = Shape(&["name", "input"]);
+    pub(crate) const CUSTOM: Shape = Shape::new(&["name", "input"]);
 }
 
 /// A content part: `type`, and the member that the type names.
@@ -82,12 +83,12 @@ pub(super) mod part {
     pub(crate) const TYPE: u8 = 1;
     pub(crate) const BODY: u8 = 2;
 
-    pub(crate) const TEXT: Shape = Shape(&["type", "text"]);
-    pub(crate) const REFUSAL: Shape = Shape(&["type", "refusal"]);
-    pub(crate) const IMAGE: Shape = Shape(&["type", "image_url"]);
-    pub(crate) const AUDIO: Shape = Shape(&["type", "input_audio"]);
-    pub(crate) const FILE: Shape = Shape(&["type", "file"]);
-    pub(crate) const THINKING: Shape = Shape(&["type", "thinking"]);
+    pub(crate) const TEXT: Shape = Shape::new(&["type", "text"]);
+    pub(crate) const REFUSAL: Shape = Shape::new(&["type", "refusal"]);
+    pub(crate) const IMAGE: Shape = Shape::new(&["type", "image_url"]);
+    pub(crate) const AUDIO: Shape = Shape::new(&["type", "input_audio"]);
+    pub(crate) const FILE: Shape = Shape::new(&["type", "file"]);
+    pub(crate) const THINKING: Shape = Shape::new(&["type", "thinking"]);
 
     /// The part was a bare string (`type`), or stood among the contents though its kind has a
     /// member of its own.
@@ -103,10 +104,10 @@ pub(super) mod part {
 pub(super) mod body {
     use super::Shape;
 
-    pub(crate) const IMAGE: Shape = Shape(&["url", "detail"]);
-    pub(crate) const INPUT_AUDIO: Shape = Shape(&["data", "format"]);
-    pub(crate) const FILE: Shape = Shape(&["file_id", "file_data", "filename"]);
-    pub(crate) const AUDIO: Shape = Shape(&["id", "data", "transcript"]);
+    pub(crate) const IMAGE: Shape = Shape::new(&["url", "detail"]);
+    pub(crate) const INPUT_AUDIO: Shape = Shape::new(&["data", "format"]);
+    pub(crate) const FILE: Shape = Shape::new(&["file_id", "file_data", "filename"]);
+    pub(crate) const AUDIO: Shape = Shape::new(&["id", "data", "transcript"]);
 }
 
 /// One of the `thinking_blocks`.
@@ -117,8 +118,8 @@ pub(super) mod block {
     pub(crate) const TEXT: u8 = 2;
     pub(crate) const SIGNATURE: u8 = 3;
 
-    pub(crate) const THINKING: Shape = Shape(&["type", "thinking", "signature"]);
-    pub(crate) const REDACTED: Shape = Shape(&["type", "data"]);
+    pub(crate) const THINKING: Shape = Shape::new(&["type", "thinking", "signature"]);
+    pub(crate) const REDACTED: Shape = Shape::new(&["type", "data"]);
 
     /// The block had no signature, which the canonical writer gives no block.
     pub(crate) const TYPE_UNSIGNED: u8 = 1;

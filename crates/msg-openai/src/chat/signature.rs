@@ -3,7 +3,7 @@
 
 use msg_core::{RawJson, json};
 
-use crate::wire::{Raw, object_members, object_of, text_of};
+use msg_wire::codec::{RawMember, object_members, object_of, text_of};
 
 /// An `extra_content` taken apart.
 pub(crate) struct Split<'a> {
@@ -67,7 +67,7 @@ pub(super) fn join(signature: &str, rest: Option<&RawJson>) -> String {
     String::from_utf8(out).expect("names and values are UTF-8")
 }
 
-fn google(out: &mut Vec<u8>, rest: Option<&Raw<'_>>, signature: &str) {
+fn google(out: &mut Vec<u8>, rest: Option<&RawMember<'_>>, signature: &str) {
     out.push(b'{');
     let rest = rest.and_then(|it| RawJson::new(it.value).ok());
     for it in rest.as_ref().and_then(object_members).unwrap_or_default() {

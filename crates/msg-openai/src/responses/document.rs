@@ -6,10 +6,8 @@ use msg_core::{
 };
 
 use super::{ResponsesRequest, ResponsesResponse, read::items};
-use crate::{
-    EncodeOptions, ReadOptions,
-    wire::{Context, DocumentShape, Family, read_document},
-};
+use crate::{EncodeOptions, ReadOptions};
+use msg_wire::codec::{Context, DocumentForm, DocumentShape, read_document};
 
 /// A document that holds Responses items.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +57,7 @@ pub fn read_with(
     read_document(json, options, report, &FAMILY, build)
 }
 
-const FAMILY: Family = Family {
+const FAMILY: DocumentForm = DocumentForm {
     request: ("input", &[Kind::Array, Kind::String]),
     response: "output",
     expected: "a list of items, an object with input, or one with output",

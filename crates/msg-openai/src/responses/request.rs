@@ -7,7 +7,8 @@ use msg_core::{
 use serde::{Serialize, Serializer, de::DeserializeOwned};
 
 use super::read::items;
-use crate::{EncodeOptions, body::Body, chat::serialize_raw, wire::Context};
+use crate::{EncodeOptions, chat::serialize_raw};
+use msg_wire::codec::{Body, Context};
 
 /// A request to the Responses API.
 ///

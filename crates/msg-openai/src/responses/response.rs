@@ -4,7 +4,8 @@ use msg_core::{Error, Message, RawJson, Report, Usage, json::Reader};
 use serde::{Serialize, Serializer};
 
 use super::read::items;
-use crate::{EncodeOptions, body::Body, chat::serialize_raw, wire::Context};
+use crate::{EncodeOptions, chat::serialize_raw};
+use msg_wire::codec::{Body, Context};
 
 /// A response of the Responses API.
 ///

@@ -3,7 +3,7 @@
 
 use msg_core::Origin;
 
-use crate::wire::Shape;
+use msg_wire::codec::Shape;
 
 pub(super) const RESPONSES: Origin = Origin::Responses;
 
@@ -25,7 +25,7 @@ pub(super) mod item {
     pub(crate) const INPUT: u8 = 9;
     pub(crate) const OUTPUT: u8 = 10;
 
-    pub(crate) const SHAPE: Shape = Shape(&[
+    pub(crate) const SHAPE: Shape = Shape::new(&[
         "type",
         "role",
         "call_id",
@@ -51,12 +51,13 @@ pub(super) mod part {
     pub(crate) const TYPE: u8 = 1;
     pub(crate) const BODY: u8 = 2;
 
-    pub(crate) const TEXT: Shape = Shape(&["type", "text"]);
-    pub(crate) const REFUSAL: Shape = Shape(&["type", "refusal"]);
-    pub(crate) const IMAGE: Shape = Shape(&["type", "image_url", "file_id", "detail"]);
-    pub(crate) const FILE: Shape = Shape(&["type", "file_id", "file_url", "file_data", "filename"]);
-    pub(crate) const AUDIO: Shape = Shape(&["type", "input_audio"]);
-    pub(crate) const AUDIO_BODY: Shape = Shape(&["data", "format"]);
+    pub(crate) const TEXT: Shape = Shape::new(&["type", "text"]);
+    pub(crate) const REFUSAL: Shape = Shape::new(&["type", "refusal"]);
+    pub(crate) const IMAGE: Shape = Shape::new(&["type", "image_url", "file_id", "detail"]);
+    pub(crate) const FILE: Shape =
+        Shape::new(&["type", "file_id", "file_url", "file_data", "filename"]);
+    pub(crate) const AUDIO: Shape = Shape::new(&["type", "input_audio"]);
+    pub(crate) const AUDIO_BODY: Shape = Shape::new(&["data", "format"]);
 
     /// The words for the type of a text; the variant is the place in here from 1.
     pub(crate) const TEXT_TYPES: [&str; 3] = ["input_text", "output_text", "text"];

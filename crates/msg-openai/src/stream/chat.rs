@@ -2,21 +2,13 @@
 //! compatible servers really send, says so where that is not what the format has, and never
 //! completes a call that may have been cut off.
 
-use msg_core::StreamEvent;
+use msg_wire::stream::{
+    Assembled, Assembler, Data, Effects, Head, Note, ProviderError, Sink, SseEvent, StreamOptions,
+    StreamState, Template,
+};
+use msg_wire::{Json, Members};
 
-use super::Assembler;
-use super::assembled::Assembled;
-use super::calls::Sink;
 use super::choice::{Choice, Target};
-use super::engine::Headed;
-use super::error::ProviderError;
-use super::finish::StreamState;
-use super::head::{Data, Head};
-use super::notes::Note;
-use super::reader::StreamOptions;
-use super::sse::SseEvent;
-use super::template::{Effects, Template};
-use super::wire::{Members, Raw};
 
 /// Assembles the chunks of a Chat Completions stream.
 ///
@@ -48,15 +40,15 @@ pub struct ChatAssembler {
 /// The members of a chunk that count.
 #[derive(Default)]
 struct Chunk<'a> {
-    id: Option<Raw<'a>>,
-    model: Option<Raw<'a>>,
-    created: Option<Raw<'a>>,
-    object: Option<Raw<'a>>,
-    usage: Option<Raw<'a>>,
-    error: Option<Raw<'a>>,
-    choices: Option<Raw<'a>>,
+    id: Option<Json<'a>>,
+    model: Option<Json<'a>>,
+    created: Option<Json<'a>>,
+    object: Option<Json<'a>>,
+    usage: Option<Json<'a>>,
+    error: Option<Json<'a>>,
+    choices: Option<Json<'a>>,
     /// OpenAI hides the length of the text behind it; it means nothing.
-    padding: Option<Raw<'a>>,
+    padding: Option<Json<'a>>,
 }
 
 impl ChatAssembler {
@@ -69,31 +61,6 @@ impl ChatAssembler {
             recent: 0,
             done: false,
             template: Template::default(),
-        }
-    }
-
-    /// What was assembled so far, as [`StreamState::Open`]. Copies the texts: O(size).
-    #[must_use]
-    pub fn snapshot(&self) -> Assembled {
-        self.clone().close(StreamState::Open, &mut |_| {})
-    }
-
-    /// Takes a body that is one document (OA-17): a completion, or else an error.
-    pub(crate) fn document(&mut self, text: &str, sink: &mut Sink<'_>) {
-        let mut is_completion = false;
-        let is_object = self.head.object(text, |key, value| match key {
-            "choices" => is_completion = true,
-            "object" => {
-                is_completion |= value.text().is_some_and(|it| it.starts_with("chat.completion"));
-            }
-            _ => {}
-        });
-        if is_completion {
-            self.chunk(text, false, sink);
-        } else if is_object {
-            let whole = Raw(text.trim_ascii());
-            let member = whole.get("error").and_then(ProviderError::of_member);
-            self.head.fail(member.unwrap_or_else(|| ProviderError::of_object(whole)), sink);
         }
     }
 
@@ -121,10 +88,10 @@ impl ChatAssembler {
         if self.head.set_usage(chunk.usage) {
             effects.other();
         }
-        if self.error(&chunk, Raw(data.trim_ascii()), named_error, sink) {
+        if self.error(&chunk, Json::from_valid(data.trim_ascii()), named_error, sink) {
             effects.other();
         }
-        if let Some(padding) = chunk.padding.and_then(Raw::string) {
+        if let Some(padding) = chunk.padding.and_then(Json::string) {
             effects.pad(padding);
         }
         if let Some(choices) = chunk.choices {
@@ -152,14 +119,14 @@ impl ChatAssembler {
     fn error(
         &mut self,
         chunk: &Chunk<'_>,
-        whole: Raw<'_>,
+        whole: Json<'_>,
         named: bool,
         sink: &mut Sink<'_>,
     ) -> bool {
-        let is_error = chunk.object.and_then(Raw::text).is_some_and(|it| it == "error");
+        let is_error = chunk.object.and_then(Json::text).is_some_and(|it| it == "error");
         let error = match chunk.error.and_then(ProviderError::of_member) {
             Some(error) => error,
-            None if is_error || (named && !chunk.choices.is_some_and(Raw::is_array)) => {
+            None if is_error || (named && !chunk.choices.is_some_and(Json::is_array)) => {
                 ProviderError::of_object(whole)
             }
             None => return false,
@@ -216,7 +183,7 @@ impl ChatAssembler {
                 self.choices.len() - 1
             }
             None => {
-                self.head.note(Note::Limit, || "the stream has more choices than allowed".into());
+                self.head.note(Note::LIMIT, || "the stream has more choices than allowed".into());
                 return None;
             }
         };
@@ -225,33 +192,12 @@ impl ChatAssembler {
     }
 }
 
-impl Headed for ChatAssembler {
-    fn head_mut(&mut self) -> &mut Head {
+impl Assembler for ChatAssembler {
+    fn head(&mut self) -> &mut Head {
         &mut self.head
     }
 
-    fn close(mut self, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
-        let all_finished =
-            !self.choices.is_empty() && self.choices.iter().all(|it| it.finish.is_known());
-        let ended = state == StreamState::Ended && (self.done || all_finished);
-        let failed = self.head.error.is_some();
-        if state == StreamState::Ended && !ended && !failed {
-            self.head.note(Note::Truncated, || {
-                "the stream stopped without a finish reason or [DONE]".into()
-            });
-        }
-        let whole = ended && !failed;
-        let mut choices = std::mem::take(&mut self.choices);
-        choices.sort_by_key(|it| it.index);
-        let head = &mut self.head;
-        let choices: Vec<_> =
-            choices.into_iter().map(|it| it.close(state, whole, head, sink)).collect();
-        self.head.assemble(choices, whole, state, sink)
-    }
-}
-
-impl Assembler for ChatAssembler {
-    fn event(&mut self, event: SseEvent<'_>, sink: &mut dyn FnMut(StreamEvent<'_>)) {
+    fn event(&mut self, event: SseEvent<'_>, sink: &mut Sink<'_>) {
         if self.done {
             return;
         }
@@ -266,19 +212,49 @@ impl Assembler for ChatAssembler {
         }
     }
 
-    fn locate(&mut self, offset: u64) {
-        self.head.at = offset;
+    /// Takes a body that is one document (OA-17): a completion, or else an error.
+    fn document(&mut self, text: &str, sink: &mut Sink<'_>) {
+        let mut is_completion = false;
+        let is_object = self.head.object(text, |key, value| match key {
+            "choices" => is_completion = true,
+            "object" => {
+                is_completion |= value.text().is_some_and(|it| it.starts_with("chat.completion"));
+            }
+            _ => {}
+        });
+        if is_completion {
+            self.chunk(text, false, sink);
+        } else if is_object {
+            let whole = Json::from_valid(text.trim_ascii());
+            let member = whole.get("error").and_then(ProviderError::of_member);
+            self.head.fail(member.unwrap_or_else(|| ProviderError::of_object(whole)), sink);
+        }
     }
 
     fn is_finished(&self) -> bool {
         self.done
     }
 
-    fn finish(self, sink: &mut dyn FnMut(StreamEvent<'_>)) -> Assembled {
-        self.close(StreamState::Ended, sink)
+    fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
+        let all_finished =
+            !self.choices.is_empty() && self.choices.iter().all(|it| it.finish.is_known());
+        let ended = state == StreamState::Ended && (self.done || all_finished);
+        let failed = self.head.error.is_some();
+        if state == StreamState::Ended && !ended && !failed {
+            self.head.note(Note::TRUNCATED, || {
+                "the stream stopped without a finish reason or [DONE]".into()
+            });
+        }
+        let whole = ended && !failed;
+        let mut choices = std::mem::take(&mut self.choices);
+        choices.sort_by_key(|it| it.index);
+        let head = &mut self.head;
+        let choices: Vec<_> =
+            choices.into_iter().map(|it| it.close(state, whole, head, sink)).collect();
+        self.head.assemble(choices, whole, state, sink)
     }
 
-    fn interrupt_with(self, sink: &mut dyn FnMut(StreamEvent<'_>)) -> Assembled {
-        self.close(StreamState::Interrupted, sink)
+    fn boxed_clone(&self) -> Box<dyn Assembler> {
+        Box::new(self.clone())
     }
 }

@@ -3,19 +3,13 @@
 use std::borrow::Cow;
 
 use msg_core::{Audio, CallKind, FinishReason, Origin, Part, Reasoning};
+use msg_wire::stream::{
+    AssembledChoice, Calls, Channel, Closing, Effects, Entry, Finish, Head, Note, Parts, Sink,
+    Step, StreamState, TextKind, UnknownMembers,
+};
+use msg_wire::{Json, Members, Str};
 
-use super::assembled::AssembledChoice;
-use super::calls::{Calls, Entry, Sink, Step};
-use super::channel::Channel;
-use super::close::{Closing, Parts};
 use super::details::Details;
-use super::finish::{Finish, StreamState};
-use super::head::Head;
-use super::loose::Loose;
-use super::notes::Note;
-use super::output::{self, Kind};
-use super::template::Effects;
-use super::wire::{Members, Raw, Str};
 use crate::chat::signature;
 
 /// What the one string of a chunk was appended to, in the choice of this index.
@@ -38,7 +32,7 @@ pub(crate) struct Choice {
     audio: Option<AudioSoFar>,
     calls: Calls,
     details: Details,
-    loose: Loose,
+    unknown: UnknownMembers,
     pub(crate) finish: Finish,
 }
 
@@ -47,7 +41,7 @@ struct AudioSoFar {
     id: Option<String>,
     data: Channel,
     transcript: Channel,
-    loose: Loose,
+    unknown: UnknownMembers,
 }
 
 impl Choice {
@@ -59,7 +53,7 @@ impl Choice {
     pub(crate) fn append(&mut self, target: Target, text: Str<'_>, step: &mut Step<'_, '_>) {
         match target {
             Target::Text(_) => self.push_text(text, step),
-            Target::Reasoning(_) => output::push(Kind::Reasoning, &mut self.reasoning, text, step),
+            Target::Reasoning(_) => TextKind::Reasoning.push(&mut self.reasoning, text, step),
             Target::Refusal(_) => self.push_refusal(text, step),
             Target::Arguments(_, index) => {
                 self.note_late(step);
@@ -72,7 +66,7 @@ impl Choice {
     /// OA-18
     pub(crate) fn delta<'a>(
         &mut self,
-        delta: Raw<'a>,
+        delta: Json<'a>,
         effects: &mut Effects<'a, Target>,
         step: &mut Step<'_, '_>,
     ) {
@@ -104,16 +98,16 @@ impl Choice {
                 _ if value.is_null() => {}
                 _ => {
                     effects.other();
-                    self.loose.add(&key, value, &mut step.text_gauge());
+                    self.unknown.add(&key, value, &mut step.text_gauge());
                 }
             }
         }
         if let Some(text) = reasoning[0].or(reasoning[1]) {
             effects.append(Target::Reasoning(self.index), text);
-            output::push(Kind::Reasoning, &mut self.reasoning, text, step);
+            TextKind::Reasoning.push(&mut self.reasoning, text, step);
         } else {
             for text in details.into_iter().flat_map(Details::texts) {
-                output::push(Kind::Reasoning, &mut self.reasoning, text, step);
+                TextKind::Reasoning.push(&mut self.reasoning, text, step);
             }
         }
         if let Some(details) = details {
@@ -127,7 +121,7 @@ impl Choice {
 
     fn content<'a>(
         &mut self,
-        content: Raw<'a>,
+        content: Json<'a>,
         effects: &mut Effects<'a, Target>,
         step: &mut Step<'_, '_>,
     ) {
@@ -140,16 +134,16 @@ impl Choice {
             if let Some(text) = item.filled() {
                 self.push_text(text, step);
             }
-            match item.get("type").and_then(Raw::text).as_deref() {
+            match item.get("type").and_then(Json::text).as_deref() {
                 Some("text") => {
-                    if let Some(text) = item.get("text").and_then(Raw::filled) {
+                    if let Some(text) = item.get("text").and_then(Json::filled) {
                         self.push_text(text, step);
                     }
                 }
                 Some("thinking") => {
                     let Some(thinking) = item.get("thinking") else { continue };
                     for text in thinking.filled().into_iter().chain(Details::texts(thinking)) {
-                        output::push(Kind::Reasoning, &mut self.reasoning, text, step);
+                        TextKind::Reasoning.push(&mut self.reasoning, text, step);
                     }
                 }
                 _ => {}
@@ -159,22 +153,22 @@ impl Choice {
 
     fn push_text(&mut self, text: Str<'_>, step: &mut Step<'_, '_>) {
         self.note_late(step);
-        output::push(Kind::Text, &mut self.text, text, step);
+        TextKind::Text.push(&mut self.text, text, step);
     }
 
     fn push_refusal(&mut self, text: Str<'_>, step: &mut Step<'_, '_>) {
         self.note_late(step);
-        output::push(Kind::Refusal, &mut self.refusal, text, step);
+        TextKind::Refusal.push(&mut self.refusal, text, step);
     }
 
     /// OA-20: what comes behind the finish reason is taken, and noted.
     fn note_late(&self, step: &mut Step<'_, '_>) {
         if self.finish.is_known() {
-            step.note(Note::DataAfterFinish, || "output came after the finish reason".into());
+            step.note(Note::DATA_AFTER_FINISH, || "output came after the finish reason".into());
         }
     }
 
-    fn audio(&mut self, audio: Raw<'_>, step: &mut Step<'_, '_>) {
+    fn audio(&mut self, audio: Json<'_>, step: &mut Step<'_, '_>) {
         if !audio.is_object() {
             return;
         }
@@ -188,14 +182,14 @@ impl Choice {
                 ("id", _) => {}
                 ("data", Some(text)) => drop(so_far.data.push(text, gauge)),
                 ("transcript", Some(text)) => drop(so_far.transcript.push(text, gauge)),
-                _ => so_far.loose.add(&key, value, gauge),
+                _ => so_far.unknown.add(&key, value, gauge),
             }
         }
     }
 
     fn tool_calls<'a>(
         &mut self,
-        calls: Raw<'a>,
+        calls: Json<'a>,
         effects: &mut Effects<'a, Target>,
         step: &mut Step<'_, '_>,
     ) {
@@ -245,7 +239,7 @@ impl Choice {
         }
     }
 
-    fn function_call(&mut self, call: Raw<'_>, step: &mut Step<'_, '_>) {
+    fn function_call(&mut self, call: Json<'_>, step: &mut Step<'_, '_>) {
         if call.is_object() {
             self.note_late(step);
             self.entry(Entry { index: Some(0), ..Entry::default() }, Some(call), step);
@@ -257,21 +251,21 @@ impl Choice {
     fn entry<'a>(
         &mut self,
         mut entry: Entry<'a>,
-        body: Option<Raw<'a>>,
+        body: Option<Json<'a>>,
         step: &mut Step<'_, '_>,
     ) -> Option<(usize, Option<Str<'a>>)> {
         let mut object = String::new();
         let mut arguments = None;
-        for (key, value) in body.into_iter().flat_map(Raw::members) {
+        for (key, value) in body.into_iter().flat_map(Json::members) {
             match &*key {
                 "name" => entry.name = value.text(),
                 "arguments" | "input" => arguments = Some(value),
                 _ => {}
             }
         }
-        entry.arguments = arguments.and_then(Raw::filled);
+        entry.arguments = arguments.and_then(Json::filled);
         if let Some(value) = arguments.filter(|it| it.is_object() || it.is_array()) {
-            step.note(Note::ArgumentsObject, || "arguments came as JSON instead of text".into());
+            step.note(Note::ARGUMENTS_OBJECT, || "arguments came as JSON instead of text".into());
             object = value.compact();
         }
         if object.is_empty() {
@@ -287,7 +281,7 @@ impl Choice {
     fn unknown_members(
         &mut self,
         place: usize,
-        members: Vec<(Cow<'_, str>, Raw<'_>)>,
+        members: Vec<(Cow<'_, str>, Json<'_>)>,
         step: &mut Step<'_, '_>,
     ) {
         let slot = &mut self.calls.slots[place];
@@ -318,9 +312,9 @@ impl Choice {
         sink: &mut Sink<'_>,
     ) -> AssembledChoice {
         let mut step = head.step(self.index, sink);
-        output::end(Kind::Reasoning, &mut self.reasoning, &mut step);
-        output::end(Kind::Text, &mut self.text, &mut step);
-        output::end(Kind::Refusal, &mut self.refusal, &mut step);
+        TextKind::Reasoning.end(&mut self.reasoning, &mut step);
+        TextKind::Text.end(&mut self.text, &mut step);
+        TextKind::Refusal.end(&mut self.refusal, &mut step);
         let has_calls = !self.calls.is_empty();
         let reason = self.finish.reason();
         let cut = !whole || reason.as_ref().is_some_and(FinishReason::is_cut);
@@ -348,7 +342,7 @@ impl Choice {
         if let Some(details) = self.details.into_json() {
             extra.insert(Origin::OpenAi, "reasoning_details", details);
         }
-        self.loose.into_extra(&Origin::OpenAi, extra);
+        self.unknown.into_extra(&Origin::OpenAi, extra);
         choice
     }
 }
@@ -365,7 +359,7 @@ impl AudioSoFar {
             transcript: text(self.transcript),
             ..Audio::default()
         };
-        self.loose.into_extra(&Origin::OpenAi, &mut audio.extra);
+        self.unknown.into_extra(&Origin::OpenAi, &mut audio.extra);
         audio
     }
 }

@@ -3,9 +3,8 @@
 
 use msg_core::RawJson;
 use msg_core::json::{write_member_name, write_str};
-
-use super::channel::{Channel, Gauge};
-use super::wire::{Raw, Str};
+use msg_wire::stream::{Channel, Gauge};
+use msg_wire::{Json, Str};
 
 /// The list so far.
 #[derive(Debug, Clone, Default)]
@@ -29,10 +28,10 @@ enum Value {
 
 impl Details {
     /// Takes the details of one delta.
-    pub(crate) fn add(&mut self, details: Raw<'_>, gauge: &mut Gauge<'_>) {
+    pub(crate) fn add(&mut self, details: Json<'_>, gauge: &mut Gauge<'_>) {
         for detail in details.elements().filter(|it| it.is_object()) {
-            let kind = detail.get("type").map_or("", Raw::source);
-            let index = detail.get("index").map_or("", Raw::source);
+            let kind = detail.get("type").map_or("", Json::source);
+            let index = detail.get("index").map_or("", Json::source);
             if !self.elements.last().is_some_and(|it| it.kind == kind && it.index == index) {
                 if !gauge.take(kind.len() + index.len() + size_of::<Element>()) {
                     return;
@@ -47,9 +46,9 @@ impl Details {
     }
 
     /// The readable text of the details of one delta.
-    pub(crate) fn texts(details: Raw<'_>) -> impl Iterator<Item = Str<'_>> {
+    pub(crate) fn texts(details: Json<'_>) -> impl Iterator<Item = Str<'_>> {
         details.elements().filter_map(|detail| {
-            detail.get("text").and_then(Raw::filled).or_else(|| detail.get("summary")?.filled())
+            detail.get("text").and_then(Json::filled).or_else(|| detail.get("summary")?.filled())
         })
     }
 
@@ -79,7 +78,7 @@ impl Details {
 }
 
 impl Element {
-    fn add(&mut self, detail: Raw<'_>, gauge: &mut Gauge<'_>) {
+    fn add(&mut self, detail: Json<'_>, gauge: &mut Gauge<'_>) {
         for (name, value) in detail.members() {
             let grows = matches!(&*name, "text" | "summary" | "data");
             let known = self.members.iter().position(|(it, _)| *it == name);

@@ -4,14 +4,8 @@ use std::borrow::Cow;
 
 use msg_core::json::write_member_name;
 use msg_core::{CallKind, Extra, Origin, Other, Part, Place, RawJson, Reasoning, Text};
-
-use super::calls::{Calls, Step};
-use super::channel::Channel;
-use super::close::{BySlot, Parts};
-use super::loose::Loose;
-use super::notes::Note;
-use super::output::{self, Kind};
-use super::wire::{Raw, Str};
+use msg_wire::stream::{BySlot, Calls, Channel, Note, Parts, Step, TextKind, UnknownMembers};
+use msg_wire::{Json, Str};
 
 const ORIGIN: Origin = Origin::Responses;
 
@@ -53,7 +47,7 @@ pub(crate) struct Content {
     text: Channel,
     is_refusal: bool,
     /// Members that the model does not know.
-    loose: Loose,
+    unknown: UnknownMembers,
     /// A part of an unknown type: JSON.
     other: String,
 }
@@ -106,7 +100,7 @@ impl Item {
         refusal: bool,
         index: u64,
         form: Form,
-        text: Raw<'_>,
+        text: Json<'_>,
         step: &mut Step<'_, '_>,
     ) {
         if let ItemKind::Pending = self.kind {
@@ -130,7 +124,7 @@ impl Item {
         of_summary: bool,
         index: u64,
         form: Form,
-        text: Raw<'_>,
+        text: Json<'_>,
         has_reasoning: &mut bool,
         step: &mut Step<'_, '_>,
     ) {
@@ -149,10 +143,10 @@ impl Item {
             return;
         };
         if *has_reasoning && channel.is_empty() {
-            output::announce(Kind::Reasoning, "\n\n", step);
+            TextKind::Reasoning.announce("\n\n", step);
         }
         *has_reasoning = true;
-        take(Kind::Reasoning, channel, form, text, step);
+        take(TextKind::Reasoning, channel, form, text, step);
     }
 
     /// Arguments of a call, or the input of a custom one.
@@ -160,7 +154,7 @@ impl Item {
         &mut self,
         kind: CallKind,
         form: Form,
-        value: Raw<'_>,
+        value: Json<'_>,
         calls: &mut Calls,
         step: &mut Step<'_, '_>,
     ) {
@@ -169,7 +163,7 @@ impl Item {
         };
         let call = &mut calls.slots[slot];
         if value.is_object() || value.is_array() {
-            step.note(Note::ArgumentsObject, || "arguments came as JSON instead of text".into());
+            step.note(Note::ARGUMENTS_OBJECT, || "arguments came as JSON instead of text".into());
             return call.settle_text(slot as u32, &value.compact(), step);
         }
         let Some(text) = value.filled() else {
@@ -182,11 +176,11 @@ impl Item {
     }
 
     /// A citation or the like of a text.
-    pub(crate) fn annotation(&mut self, index: u64, annotation: Raw<'_>, step: &mut Step<'_, '_>) {
+    pub(crate) fn annotation(&mut self, index: u64, annotation: Json<'_>, step: &mut Step<'_, '_>) {
         if let ItemKind::Message(contents) = &mut self.kind
             && let Some(content) = contents.at(index, step)
         {
-            content.loose.append("annotations", annotation, &mut step.text_gauge());
+            content.unknown.append("annotations", annotation, &mut step.text_gauge());
         }
     }
 
@@ -194,12 +188,12 @@ impl Item {
     pub(crate) fn part(
         &mut self,
         index: u64,
-        part: Raw<'_>,
+        part: Json<'_>,
         has_reasoning: &mut bool,
         step: &mut Step<'_, '_>,
     ) {
-        let kind = part.get("type").and_then(Raw::text);
-        let null = Raw("null");
+        let kind = part.get("type").and_then(Json::text);
+        let null = Json::from_valid("null");
         match kind.as_deref().unwrap_or_default() {
             "output_text" | "text" => {
                 self.text(false, index, Form::Whole, part.get("text").unwrap_or(null), step);
@@ -232,10 +226,10 @@ impl Item {
         let Some(content) = contents.at(index, step) else {
             return;
         };
-        content.loose = Loose::default();
+        content.unknown = UnknownMembers::default();
         for (key, value) in part.members() {
             if !matches!(&*key, "type" | "text" | "refusal") {
-                content.loose.add(&key, value, &mut step.text_gauge());
+                content.unknown.add(&key, value, &mut step.text_gauge());
             }
         }
     }
@@ -243,13 +237,13 @@ impl Item {
     /// An event that carries the item; `done` if it is the item at its end.
     pub(crate) fn whole(
         &mut self,
-        item: Raw<'_>,
+        item: Json<'_>,
         done: bool,
         calls: &mut Calls,
         has_reasoning: &mut bool,
         step: &mut Step<'_, '_>,
     ) {
-        let kind = item.get("type").and_then(Raw::text);
+        let kind = item.get("type").and_then(Json::text);
         let kind =
             kind.as_deref().unwrap_or(if item.get("role").is_some() { "message" } else { "" });
         let known: &[&str] = match kind {
@@ -284,7 +278,7 @@ impl Item {
         }
     }
 
-    fn message(&mut self, item: Raw<'_>, has_reasoning: &mut bool, step: &mut Step<'_, '_>) {
+    fn message(&mut self, item: Json<'_>, has_reasoning: &mut bool, step: &mut Step<'_, '_>) {
         if let ItemKind::Pending = self.kind {
             self.kind = ItemKind::Message(Pieces::default());
         }
@@ -299,7 +293,7 @@ impl Item {
 
     fn whole_reasoning(
         &mut self,
-        item: Raw<'_>,
+        item: Json<'_>,
         has_reasoning: &mut bool,
         step: &mut Step<'_, '_>,
     ) {
@@ -308,14 +302,14 @@ impl Item {
             self.kind = ItemKind::Reasoning { summary, text, encrypted: None };
         }
         for (of_summary, member) in [(true, "summary"), (false, "content")] {
-            let parts = item.get(member).into_iter().flat_map(Raw::elements);
+            let parts = item.get(member).into_iter().flat_map(Json::elements);
             for (index, part) in parts.enumerate() {
-                let text = part.get("text").unwrap_or(Raw("null"));
+                let text = part.get("text").unwrap_or(Json::from_valid("null"));
                 self.reasoning(of_summary, index as u64, Form::Whole, text, has_reasoning, step);
             }
         }
         if let ItemKind::Reasoning { encrypted, .. } = &mut self.kind {
-            let sealed = item.get("encrypted_content").and_then(Raw::text);
+            let sealed = item.get("encrypted_content").and_then(Json::text);
             *encrypted = sealed.filter(|it| step.text_gauge().take(it.len())).map(Cow::into_owned);
         }
     }
@@ -324,7 +318,7 @@ impl Item {
         &mut self,
         kind: CallKind,
         member: &str,
-        item: Raw<'_>,
+        item: Json<'_>,
         done: bool,
         calls: &mut Calls,
         step: &mut Step<'_, '_>,
@@ -335,14 +329,14 @@ impl Item {
         let call = &mut calls.slots[slot];
         call.kind = kind.clone();
         call.done |= done;
-        if let Some(id) = item.get("call_id").and_then(Raw::id).filter(|it| **it != *call.id) {
+        if let Some(id) = item.get("call_id").and_then(Json::id).filter(|it| **it != *call.id) {
             if call.id.is_empty() {
                 call.id = id.into_owned();
             } else {
-                step.note(Note::IdChanged, || "a call's id changed".into());
+                step.note(Note::ID_CHANGED, || "a call's id changed".into());
             }
         }
-        if let (true, Some(name)) = (call.name.is_empty(), item.get("name").and_then(Raw::text)) {
+        if let (true, Some(name)) = (call.name.is_empty(), item.get("name").and_then(Json::text)) {
             call.name = name.into_owned();
         }
         if let Some(value) = item.get(member) {
@@ -383,12 +377,12 @@ impl Item {
         match &mut self.kind {
             ItemKind::Message(contents) => {
                 for (_, it) in &mut contents.0 {
-                    output::end(it.kind(), &mut it.text, step);
+                    it.kind().end(&mut it.text, step);
                 }
             }
             ItemKind::Reasoning { summary, text, .. } => {
                 for (_, it) in summary.0.iter_mut().chain(&mut text.0) {
-                    output::end(Kind::Reasoning, it, step);
+                    TextKind::Reasoning.end(it, step);
                 }
             }
             ItemKind::Pending | ItemKind::Call(_) | ItemKind::Other => {}
@@ -437,8 +431,8 @@ impl Item {
 }
 
 impl Content {
-    fn kind(&self) -> Kind {
-        if self.is_refusal { Kind::Refusal } else { Kind::Text }
+    fn kind(&self) -> TextKind {
+        if self.is_refusal { TextKind::Refusal } else { TextKind::Text }
     }
 
     fn is_empty(&self) -> bool {
@@ -453,19 +447,19 @@ impl Content {
             return other(&self.other, Place::Content);
         }
         let mut extra = Extra::default();
-        self.loose.into_extra(&ORIGIN, &mut extra);
+        self.unknown.into_extra(&ORIGIN, &mut extra);
         let text = Text { text: self.text.into_text(), extra };
         Some(if self.is_refusal { Part::Refusal(text) } else { Part::Text(text) })
     }
 }
 
 /// Appends a delta, or settles the text with the whole of it.
-fn take(kind: Kind, channel: &mut Channel, form: Form, text: Str<'_>, step: &mut Step<'_, '_>) {
+fn take(kind: TextKind, channel: &mut Channel, form: Form, text: Str<'_>, step: &mut Step<'_, '_>) {
     match form {
-        Form::Delta => output::push(kind, channel, text, step),
+        Form::Delta => kind.push(channel, text, step),
         Form::Whole => match channel.settle(&text.text(), &mut step.text_gauge()) {
-            Some(added) => output::announce(kind, added, step),
-            None => step.note(Note::DoneDiffers, || "a final text differs from its deltas".into()),
+            Some(added) => kind.announce(added, step),
+            None => step.note(Note::DONE_DIFFERS, || "a final text differs from its deltas".into()),
         },
     }
 }
@@ -477,7 +471,7 @@ fn other(json: &str, place: Place) -> Option<Part> {
 }
 
 /// The members of an item that are not among the known ones, as an object; empty if there is none.
-fn rest_of(item: Raw<'_>, known: &[&str], step: &mut Step<'_, '_>) -> String {
+fn rest_of(item: Json<'_>, known: &[&str], step: &mut Step<'_, '_>) -> String {
     let mut out = Vec::new();
     for (key, value) in item.members().filter(|(key, _)| !known.contains(&&**key)) {
         if step.text_gauge().take(key.len() + value.source().len()) {

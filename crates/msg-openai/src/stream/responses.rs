@@ -4,21 +4,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use msg_core::{CallKind, FinishReason, StreamEvent};
+use msg_core::{CallKind, FinishReason};
+use msg_wire::Json;
+use msg_wire::stream::{
+    Assembled, AssembledChoice, Assembler, BySlot, Calls, Closing, Data, Head, Note, Parts,
+    ProviderError, Sink, SseEvent, StreamOptions, StreamState,
+};
 
-use super::Assembler;
-use super::assembled::{Assembled, AssembledChoice};
-use super::calls::{Calls, Sink};
-use super::close::{BySlot, Closing, Parts};
-use super::engine::Headed;
-use super::error::ProviderError;
-use super::finish::StreamState;
-use super::head::{Data, Head};
 use super::items::{Form, Item};
-use super::notes::Note;
-use super::reader::StreamOptions;
-use super::sse::SseEvent;
-use super::wire::Raw;
 
 /// Assembles the events of a Responses stream.
 ///
@@ -53,6 +46,9 @@ pub struct ResponsesAssembler {
     has_reasoning: bool,
 }
 
+/// The id of an output item changed.
+const ITEM_ID_CHANGED: Note = Note::warning("stream::item-id-changed");
+
 /// How a response ended.
 #[derive(Debug, Clone)]
 struct Outcome {
@@ -64,22 +60,22 @@ struct Outcome {
 /// The members of an event that count.
 #[derive(Default)]
 struct Event<'a> {
-    kind: Option<Raw<'a>>,
-    object: Option<Raw<'a>>,
+    kind: Option<Json<'a>>,
+    object: Option<Json<'a>>,
     output_index: Option<u64>,
-    item_id: Option<Raw<'a>>,
+    item_id: Option<Json<'a>>,
     part_index: u64,
-    item: Option<Raw<'a>>,
-    part: Option<Raw<'a>>,
-    response: Option<Raw<'a>>,
-    error: Option<Raw<'a>>,
-    annotation: Option<Raw<'a>>,
+    item: Option<Json<'a>>,
+    part: Option<Json<'a>>,
+    response: Option<Json<'a>>,
+    error: Option<Json<'a>>,
+    annotation: Option<Json<'a>>,
     /// `delta`, or the whole text of a `done` event.
-    text: Option<Raw<'a>>,
+    text: Option<Json<'a>>,
 }
 
 impl<'a> Event<'a> {
-    fn member(&mut self, key: &str, value: Raw<'a>) {
+    fn member(&mut self, key: &str, value: Json<'a>) {
         let place = match key {
             "output_index" => return self.output_index = value.whole_number(),
             "content_index" | "summary_index" => {
@@ -99,8 +95,8 @@ impl<'a> Event<'a> {
         *place = Some(value);
     }
 
-    fn text(&self) -> Raw<'a> {
-        self.text.unwrap_or(Raw("null"))
+    fn text(&self) -> Json<'a> {
+        self.text.unwrap_or(Json::from_valid("null"))
     }
 }
 
@@ -121,21 +117,15 @@ impl ResponsesAssembler {
         }
     }
 
-    /// What was assembled so far, as [`StreamState::Open`]. Copies the texts: O(size).
-    #[must_use]
-    pub fn snapshot(&self) -> Assembled {
-        self.clone().close(StreamState::Open, &mut |_| {})
-    }
-
     fn take(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
         let mut event = Event::default();
         if !self.head.object(data, |key, value| event.member(key, value)) {
             return;
         }
-        let whole = Raw(data.trim_ascii());
-        let kind = event.kind.and_then(Raw::text).or(name.map(Cow::Borrowed)).unwrap_or_default();
+        let whole = Json::from_valid(data.trim_ascii());
+        let kind = event.kind.and_then(Json::text).or(name.map(Cow::Borrowed)).unwrap_or_default();
         if event.kind.is_none()
-            && event.object.and_then(Raw::text).is_some_and(|it| it == "response")
+            && event.object.and_then(Json::text).is_some_and(|it| it == "response")
         {
             self.started = true;
             return self.response(whole, None, sink);
@@ -151,18 +141,18 @@ impl ResponsesAssembler {
                 }
             }
             "completed" | "incomplete" | "failed" => {
-                self.response(event.response.unwrap_or(Raw("{}")), Some(step), sink);
+                self.response(event.response.unwrap_or(Json::from_valid("{}")), Some(step), sink);
             }
             _ => self.item_event(step, &event, sink),
         }
     }
 
     /// An event that is none of the API's own.
-    fn foreign(&mut self, kind: &str, event: &Event<'_>, whole: Raw<'_>, sink: &mut Sink<'_>) {
+    fn foreign(&mut self, kind: &str, event: &Event<'_>, whole: Json<'_>, sink: &mut Sink<'_>) {
         match event.error.and_then(ProviderError::of_member) {
             Some(error) => self.head.fail(error, sink),
             None if kind == "error" => self.head.fail(ProviderError::of_object(whole), sink),
-            None => self.head.note(Note::UnknownEvent, || format!("unknown event {kind:?}")),
+            None => self.head.note(Note::UNKNOWN_EVENT, || format!("unknown event {kind:?}")),
         }
     }
 
@@ -231,8 +221,8 @@ impl ResponsesAssembler {
 
     /// Where the item is: by its output index, else by its id, else the last one. A new one is made
     /// where there is none, up to the limit.
-    fn place_of(&mut self, output_index: Option<u64>, id: Option<Raw<'_>>) -> Option<usize> {
-        let id = id.filter(|it| it.filled().is_some()).map_or("", Raw::source);
+    fn place_of(&mut self, output_index: Option<u64>, id: Option<Json<'_>>) -> Option<usize> {
+        let id = id.filter(|it| it.filled().is_some()).map_or("", Json::source);
         let last = self.items.len().checked_sub(1);
         let found = match output_index {
             Some(index) => last
@@ -249,7 +239,7 @@ impl ResponsesAssembler {
             if item.id.is_empty() {
                 self.by_id.insert(id.to_owned(), place);
             } else {
-                self.head.note(Note::ItemIdChanged, || "an item's id changed".into());
+                self.head.note(ITEM_ID_CHANGED, || "an item's id changed".into());
             }
             id.clone_into(&mut item.id);
         }
@@ -258,7 +248,7 @@ impl ResponsesAssembler {
 
     fn open(&mut self, output_index: Option<u64>) -> Option<usize> {
         if self.items.len() >= self.head.limits.max_calls {
-            self.head.note(Note::Limit, || "the response has more items than allowed".into());
+            self.head.note(Note::LIMIT, || "the response has more items than allowed".into());
             return None;
         }
         let place = self.items.len();
@@ -269,7 +259,7 @@ impl ResponsesAssembler {
         Some(place)
     }
 
-    fn item(&mut self, output_index: Option<u64>, item: Raw<'_>, done: bool, sink: &mut Sink<'_>) {
+    fn item(&mut self, output_index: Option<u64>, item: Json<'_>, done: bool, sink: &mut Sink<'_>) {
         let id = item.get("id");
         if let (true, Some(place)) = (item.is_object(), self.place_of(output_index, id)) {
             if let Some(id) = id.filter(|it| it.filled().is_some()) {
@@ -280,23 +270,23 @@ impl ResponsesAssembler {
         }
     }
 
-    fn identify(&mut self, response: Raw<'_>) {
+    fn identify(&mut self, response: Json<'_>) {
         let created = response.get("created_at").or_else(|| response.get("created"));
         self.head.identify(response.get("id"), response.get("model"), created);
         self.head.set_usage(response.get("usage"));
     }
 
     /// A response as a whole; `ended` is the event that brought it.
-    fn response(&mut self, response: Raw<'_>, ended: Option<&str>, sink: &mut Sink<'_>) {
+    fn response(&mut self, response: Json<'_>, ended: Option<&str>, sink: &mut Sink<'_>) {
         self.identify(response);
-        for (place, item) in response.get("output").into_iter().flat_map(Raw::elements).enumerate()
+        for (place, item) in response.get("output").into_iter().flat_map(Json::elements).enumerate()
         {
             // Places in this list are output indices only where no item was left out of it.
             let known = item.get("id").and_then(|it| self.by_id.get(it.source()));
             let index = known.map_or(Some(place as u64), |&at| self.items[at].output_index);
             self.item(index, item, true, sink);
         }
-        let status = response.get("status").and_then(Raw::text);
+        let status = response.get("status").and_then(Json::text);
         // A response that says itself that it is not whole is not, whatever brought it.
         let status = match (ended, status.as_deref()) {
             (None | Some("completed"), Some(own @ ("incomplete" | "failed"))) => own,
@@ -333,17 +323,32 @@ impl ResponsesAssembler {
     }
 }
 
-impl Headed for ResponsesAssembler {
-    fn head_mut(&mut self) -> &mut Head {
+impl Assembler for ResponsesAssembler {
+    fn head(&mut self) -> &mut Head {
         &mut self.head
     }
 
-    fn close(mut self, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
+    fn event(&mut self, event: SseEvent<'_>, sink: &mut Sink<'_>) {
+        if self.stopped {
+            return;
+        }
+        match Data::of(&event.data, self.head.at, &mut self.head.notes) {
+            Data::Noise => {}
+            Data::Done => self.stopped = true,
+            Data::Json => self.take(&event.data, event.event, sink),
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.stopped
+    }
+
+    fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
         let head = &mut self.head;
         let failed = head.error.is_some();
         let ended = state == StreamState::Ended && self.outcome.is_some();
         if state == StreamState::Ended && !ended && !failed {
-            head.note(Note::Truncated, || "the stream stopped before the response was over".into());
+            head.note(Note::TRUNCATED, || "the stream stopped before the response was over".into());
         }
         for item in &mut self.items {
             item.flush(&mut head.step(0, sink));
@@ -371,33 +376,8 @@ impl Headed for ResponsesAssembler {
         let choices = if self.started { vec![choice] } else { Vec::new() };
         self.head.assemble(choices, whole, state, sink)
     }
-}
 
-impl Assembler for ResponsesAssembler {
-    fn event(&mut self, event: SseEvent<'_>, sink: &mut dyn FnMut(StreamEvent<'_>)) {
-        if self.stopped {
-            return;
-        }
-        match Data::of(&event.data, self.head.at, &mut self.head.notes) {
-            Data::Noise => {}
-            Data::Done => self.stopped = true,
-            Data::Json => self.take(&event.data, event.event, sink),
-        }
-    }
-
-    fn locate(&mut self, offset: u64) {
-        self.head.at = offset;
-    }
-
-    fn is_finished(&self) -> bool {
-        self.stopped
-    }
-
-    fn finish(self, sink: &mut dyn FnMut(StreamEvent<'_>)) -> Assembled {
-        self.close(StreamState::Ended, sink)
-    }
-
-    fn interrupt_with(self, sink: &mut dyn FnMut(StreamEvent<'_>)) -> Assembled {
-        self.close(StreamState::Interrupted, sink)
+    fn boxed_clone(&self) -> Box<dyn Assembler> {
+        Box::new(self.clone())
     }
 }

@@ -6,4 +6,5 @@ mod hostile;
 mod laws;
 mod random;
 mod stream;
+mod stream_cases;
 mod unit;

@@ -2,69 +2,22 @@
 //! and over random streams.
 
 use msg_core::{Diagnostic, StreamEvent, TurnBuilder};
-use msg_openai::{Assembled, MessageForm, Provider, StreamLimits, StreamOptions, StreamReader};
+use msg_openai::{
+    Assembled, CHAT, Family, MessageForm, RESPONSES, StreamLimits, StreamOptions, StreamReader,
+};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use serde::Deserialize;
-use serde_json::Value;
 
+use crate::laws::again::assembling_again_changes_nothing;
 use crate::laws::stream as laws;
+use crate::laws::stream::How;
+use crate::stream_cases::{Case, agrees, json};
 
-#[derive(Deserialize)]
-struct Case {
-    provider: String,
-    sse: Option<String>,
-    bytes: Option<Vec<u8>>,
-    #[serde(default)]
-    options: Options,
-    expected: Value,
-}
+const FAMILIES: [&dyn Family; 2] = [RESPONSES, CHAT];
 
-#[derive(Deserialize, Default)]
-struct Options {
-    to: Option<String>,
-    #[serde(default)]
-    split_concatenated: bool,
-    max_event_bytes: Option<usize>,
-    interrupt_after: Option<usize>,
-}
-
-impl Case {
-    fn read(row: &testkit::Row) -> Self {
-        serde_json::from_str(&row.text).unwrap()
-    }
-
-    fn bytes(&self) -> &[u8] {
-        self.bytes.as_deref().or(self.sse.as_ref().map(String::as_bytes)).unwrap()
-    }
-
-    fn options(&self) -> StreamOptions {
-        let mut options = laws::options(match &*self.provider {
-            "openai" => Provider::OpenAi,
-            "responses" => Provider::Responses,
-            "anthropic" => Provider::Anthropic,
-            other => panic!("{other}"),
-        });
-        options.split_concatenated = self.options.split_concatenated;
-        if let Some(limit) = self.options.max_event_bytes {
-            options.limits.max_event_bytes = limit;
-        }
-        options
-    }
-
-    fn assemble(&self) -> Assembled {
-        let mut reader = StreamReader::new(self.options());
-        match self.options.interrupt_after {
-            Some(at) => {
-                reader.feed(&self.bytes()[..at], &mut |_| {});
-                reader.interrupt(&mut |_| {})
-            }
-            None => {
-                reader.feed(self.bytes(), &mut |_| {});
-                reader.finish(&mut |_| {})
-            }
-        }
-    }
+/// All families together, and each alone.
+fn hows() -> [How; 3] {
+    [How::new(&FAMILIES), How::new(&[CHAT]), How::new(&[RESPONSES])]
 }
 
 fn cases() -> testkit::Rows {
@@ -73,85 +26,47 @@ fn cases() -> testkit::Rows {
 
 #[test]
 fn cases_agree() {
-    cases().check(|row| {
-        let case = Case::read(row);
-        let res = case.assemble();
-        let form = match case.options.to.as_deref() {
-            Some("native") => MessageForm::Native,
-            Some("turns") => MessageForm::Turn,
-            _ => MessageForm::OpenAi,
-        };
-        let mut found = json(&res, form);
-        for list in ["errors", "warnings"] {
-            let codes: std::collections::BTreeSet<_> =
-                found[list].as_array().unwrap().iter().map(|it| it["code"].to_string()).collect();
-            found[list] = codes.into_iter().map(|it| Value::from(it.trim_matches('"'))).collect();
-        }
-        let mut expected = case.expected;
-        for side in [&mut found, &mut expected] {
-            without_nulls(side);
-        }
-        assert_eq!(found, expected);
-    });
-}
-
-/// Null and absent members of a message are the same to the cases.
-fn without_nulls(result: &mut Value) {
-    let messages = result.get_mut("choices").and_then(Value::as_array_mut).into_iter().flatten();
-    for message in messages.filter_map(|it| it.get_mut("message")) {
-        if let Value::Object(members) = message {
-            members.retain(|_, it| !it.is_null());
-        }
-    }
-    if let Some(Value::Object(members)) = result.get_mut("message") {
-        members.retain(|_, it| !it.is_null());
-    }
-}
-
-fn json(res: &Assembled, form: MessageForm) -> Value {
-    let mut out = Vec::new();
-    res.write(form, None, &mut out);
-    serde_json::from_slice(&out).unwrap()
+    cases().check(|row| agrees(row, &FAMILIES));
 }
 
 #[test]
 fn recorded_streams_assemble() {
     testkit::cases!("stream/captures").check(|case| {
-        let (res, _) = laws::read(StreamOptions::default(), [&*case.bytes]);
+        let (res, _) = laws::read(&hows()[0], [&*case.bytes]);
         format!("{:#}", json(&res, MessageForm::Native))
     });
 }
 
 #[test]
 fn laws_hold_for_cases_and_recordings() {
-    let all_laws = |bytes: &[u8], options: StreamOptions| {
-        laws::chunks_change_nothing(bytes, options, bytes.len() / 2);
-        if options.limits == StreamLimits::default() {
-            laws::short_cuts_change_nothing(bytes, options);
+    let all_laws = |bytes: &[u8], how: &How| {
+        laws::chunks_change_nothing(bytes, how, bytes.len() / 2);
+        if how.options.limits == StreamLimits::default() {
+            laws::short_cuts_change_nothing(bytes, how);
         }
-        let outcome = laws::read(options, [bytes]);
+        let outcome = laws::read(how, [bytes]);
         laws::events_say_what_the_result_says(&outcome);
-        laws::assembling_again_changes_nothing(&outcome.0);
+        assembling_again_changes_nothing(&outcome.0);
         laws::events_build_the_turn(&outcome, TurnBuilder::finish);
-        laws::faults_are_named(bytes);
+        laws::faults_are_named(bytes, &hows()[1]);
         laws::every_byte_is_accounted_for(bytes, 5);
     };
     cases().check(|row| {
         let case = Case::read(row);
-        all_laws(case.bytes(), case.options());
+        all_laws(case.bytes(), &case.how(&FAMILIES));
         for at in (0..case.bytes().len()).step_by(7) {
-            laws::may_stop_anywhere(case.bytes(), case.options(), at);
+            laws::may_stop_anywhere(case.bytes(), &case.how(&FAMILIES), at);
         }
     });
     for case in testkit::cases!("stream/regressions").cases() {
-        for provider in laws::PROVIDERS {
-            all_laws(&case.bytes, laws::options(provider));
+        for how in hows() {
+            all_laws(&case.bytes, &how);
         }
     }
     for case in testkit::cases!("stream/captures").cases() {
-        all_laws(&case.bytes, StreamOptions::default());
+        all_laws(&case.bytes, &hows()[0]);
         for at in (0..case.bytes.len()).step_by(13) {
-            laws::may_stop_anywhere(&case.bytes, StreamOptions::default(), at);
+            laws::may_stop_anywhere(&case.bytes, &hows()[0], at);
         }
     }
 }
@@ -207,14 +122,11 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
             r#"data: {{"choices":[{{"index":{index},"delta":{delta},"finish_reason":{finish}}}]{padding}}}"#
         )
     });
-    let responses = (text.clone(), 0..3u8, prop::sample::select(RESPONSES.to_vec()))
-        .prop_map(|(text, index, it)| fill(it, &text, index));
-    let anthropic = (text, 0..3u8, prop::sample::select(ANTHROPIC.to_vec()))
+    let responses = (text, 0..3u8, prop::sample::select(RESPONSE_EVENTS.to_vec()))
         .prop_map(|(text, index, it)| fill(it, &text, index));
     prop_oneof![
         6 => chat.prop_map(String::into_bytes),
         4 => responses.prop_map(String::into_bytes),
-        4 => anthropic.prop_map(String::into_bytes),
         1 => prop::sample::select(NOISE.to_vec()).prop_map(<[u8]>::to_vec),
         1 => prop::collection::vec(any::<u8>(), 0..12),
     ]
@@ -224,7 +136,7 @@ fn fill(template: &str, text: &str, index: u8) -> String {
     format!("data: {}", template.replace("TEXT", text).replace("INDEX", &index.to_string()))
 }
 
-const RESPONSES: [&str; 10] = [
+const RESPONSE_EVENTS: [&str; 10] = [
     r#"{"type":"response.created","response":{"id":"r","model":"m"}}"#,
     r#"{"type":"response.output_item.added","output_index":INDEX,"item":{"type":"message","id":"i","content":[]}}"#,
     r#"{"type":"response.output_item.done","output_index":INDEX,"item":{"type":"function_call","call_id":"c","name":"f","arguments":TEXT}}"#,
@@ -235,18 +147,6 @@ const RESPONSES: [&str; 10] = [
     r#"{"type":"response.function_call_arguments.delta","output_index":INDEX,"delta":TEXT}"#,
     r#"{"type":"response.reasoning_text.delta","output_index":INDEX,"delta":TEXT}"#,
     r#"{"type":"response.completed","response":{"output":[{"type":"message","content":[{"type":"output_text","text":TEXT}]}]}}"#,
-];
-
-const ANTHROPIC: [&str; 9] = [
-    r#"{"type":"message_start","message":{"id":"m","model":"c","content":[],"usage":{"input_tokens":1}}}"#,
-    r#"{"type":"content_block_start","index":INDEX,"content_block":{"type":"text","text":TEXT}}"#,
-    r#"{"type":"content_block_start","index":INDEX,"content_block":{"type":"tool_use","id":"t","name":"f","input":{}}}"#,
-    r#"{"type":"content_block_start","index":INDEX,"content_block":{"type":"thinking","thinking":TEXT}}"#,
-    r#"{"type":"content_block_start","index":INDEX,"content_block":{"type":"new","input":{},"x":TEXT}}"#,
-    r#"{"type":"content_block_delta","index":INDEX,"delta":{"type":"text_delta","text":TEXT}}"#,
-    r#"{"type":"content_block_delta","index":INDEX,"delta":{"type":"input_json_delta","partial_json":TEXT}}"#,
-    r#"{"type":"content_block_stop","index":INDEX}"#,
-    r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":2}}"#,
 ];
 
 const NOISE: [&[u8]; 11] = [
@@ -276,36 +176,37 @@ proptest! {
     #[test]
     fn laws_hold_for_random_streams(
         bytes in stream(),
-        provider in prop::sample::select(laws::PROVIDERS.to_vec()),
+        how in prop::sample::select(hows().to_vec()),
         at in 0..2000usize,
         split: bool,
     ) {
-        let mut options = laws::options(provider);
-        options.split_concatenated = split;
-        laws::chunks_change_nothing(&bytes, options, at);
-        laws::short_cuts_change_nothing(&bytes, options);
-        let outcome = laws::read(options, [&*bytes]);
+        let mut how = how;
+        how.options.split_concatenated = split;
+        laws::chunks_change_nothing(&bytes, &how, at);
+        laws::short_cuts_change_nothing(&bytes, &how);
+        let outcome = laws::read(&how, [&*bytes]);
         laws::events_say_what_the_result_says(&outcome);
-        laws::assembling_again_changes_nothing(&outcome.0);
+        assembling_again_changes_nothing(&outcome.0);
         laws::events_build_the_turn(&outcome, TurnBuilder::finish);
-        laws::may_stop_anywhere(&bytes, options, at);
+        laws::may_stop_anywhere(&bytes, &how, at);
         laws::every_byte_is_accounted_for(&bytes, at % 7);
-        laws::faults_are_named(&bytes);
+        laws::faults_are_named(&bytes, &hows()[1]);
     }
 
     #[test]
     fn limits_hold_for_random_streams(bytes in stream(), at in 0..60usize) {
-        let mut options = laws::options(Provider::Auto);
+        let [mut how, ..] = hows();
+        let options = &mut how.options;
         options.limits.max_event_bytes = 2 * at;
         options.limits.max_body_bytes = 10 * at;
         options.limits.max_text_bytes = at;
         options.limits.max_argument_bytes = at / 8;
         options.limits.max_calls = at % 3;
         options.limits.max_choices = at % 2;
-        laws::chunks_change_nothing(&bytes, options, at);
-        let outcome = laws::read(options, [&*bytes]);
+        laws::chunks_change_nothing(&bytes, &how, at);
+        let outcome = laws::read(&how, [&*bytes]);
         laws::events_say_what_the_result_says(&outcome);
-        laws::may_stop_anywhere(&bytes, options, at);
+        laws::may_stop_anywhere(&bytes, &how, at);
     }
 }
 
@@ -317,7 +218,7 @@ const HELLO: &[u8] = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hello\"}}]}
 
 /// Feeds a part again and again; gives the result and the most bytes of text that were seen.
 fn feed(options: StreamOptions, parts: &[(&[u8], usize)]) -> Assembled {
-    let mut reader = StreamReader::new(options);
+    let mut reader = StreamReader::new(&FAMILIES, options);
     for (part, times) in parts {
         for _ in 0..*times {
             reader.feed(part, &mut |_: StreamEvent<'_>| {});

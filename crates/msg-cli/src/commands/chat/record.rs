@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use msg_core::{Diagnostic, FinishReason};
 use msg_file::store::Appended;
-use msg_openai::{Assembled, AssembledChoice, MessageForm};
+use msg_openai::{Assembled, AssembledChoice, MessageForm, write_result};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -62,7 +62,7 @@ fn cell(it: &Appended) -> Cell<'_> {
 /// The reply, in the form of `msg stream --json`.
 pub(super) fn as_json(reply: &Assembled) -> String {
     let mut json = Vec::new();
-    reply.write(MessageForm::OpenAi, None, &mut json);
+    write_result(reply, MessageForm::OpenAi, None, &mut json);
     String::from_utf8(json).expect("because JSON is written as UTF-8")
 }
 

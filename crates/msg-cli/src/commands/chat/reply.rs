@@ -7,11 +7,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use msg_openai::{Assembled, StreamOptions, StreamReader};
+use msg_wire::{Assembled, StreamOptions, StreamReader};
 use signal_hook::consts::SIGINT;
 
 use super::show::Show;
 use crate::endpoint::Endpoint;
+use crate::families;
 
 /// How often Ctrl-C is looked for while nothing comes.
 const TICK: Duration = Duration::from_millis(100);
@@ -34,7 +35,7 @@ pub(super) fn receive(
     show: &mut Show,
 ) -> Result<Assembled, String> {
     let stop = stop_on_ctrl_c().map_err(|it| format!("Ctrl-C cannot be caught: {it}"))?;
-    let mut reader = StreamReader::new(StreamOptions::default());
+    let mut reader = StreamReader::new(&families::ALL, StreamOptions::default());
     let (sender, pieces) = sync_channel(16);
     // The thread outlives an interruption, blocked in a read: nobody waits for it.
     thread::spawn(move || read(&endpoint, &body, &sender));

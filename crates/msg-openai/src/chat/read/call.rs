@@ -6,13 +6,11 @@ use msg_core::{
 };
 
 use super::{Inner, Kept, OPENAI, other, sections};
-use crate::{
-    chat::{
-        shape::{call, function},
-        signature,
-    },
-    wire::{Context, Fields, Shape, bit, mask, spelling, text_of},
+use crate::chat::{
+    shape::{call, function},
+    signature,
 };
+use msg_wire::codec::{Context, Fields, Shape, bit, mask, spelling, text_of};
 
 /// Reads the array of calls.
 pub(super) fn calls<'a>(

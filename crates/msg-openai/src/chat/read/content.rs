@@ -6,10 +6,8 @@ use msg_core::{
 };
 
 use super::{Inner, Kept, OPENAI, other, reasoning};
-use crate::{
-    chat::shape::{body, part},
-    wire::{Context, Fields, Shape, bit, mask, text_of},
-};
+use crate::chat::shape::{body, part};
+use msg_wire::codec::{Context, Fields, Shape, bit, mask, text_of};
 
 /// What a `content` member held.
 #[derive(Default)]

@@ -8,14 +8,12 @@ use msg_core::{
 };
 
 use super::{Inner, Kept, OPENAI, call, content::Content, reasoning};
-use crate::{
-    chat::{
-        is_tool,
-        shape::{body, message, part},
-        spells_tool,
-    },
-    wire::{Context, Fields, bit, mask, spelling, text_of},
+use crate::chat::{
+    is_tool,
+    shape::{body, message, part},
+    spells_tool,
 };
+use msg_wire::codec::{Context, Fields, bit, mask, spelling, text_of};
 
 /// Reads the message before which the reader stands.
 pub(super) fn read<'a>(

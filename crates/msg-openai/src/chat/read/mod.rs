@@ -10,7 +10,7 @@ use msg_core::{Extra, Message, Origin, Part, Place, RawJson, json::Reader};
 
 pub(super) use reasoning::text_blocks;
 
-use crate::wire::{Context, EMPTY, Fields, SECTION};
+use msg_wire::codec::{Context, EMPTY, Fields, SECTION};
 
 pub(super) const OPENAI: Origin = Origin::OpenAi;
 

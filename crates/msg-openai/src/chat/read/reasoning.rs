@@ -7,10 +7,8 @@ use msg_core::{
 };
 
 use super::{Inner, Kept};
-use crate::{
-    chat::shape::block,
-    wire::{Context, Fields, bit, mask, text_of},
-};
+use crate::chat::shape::block;
+use msg_wire::codec::{Context, Fields, bit, mask, text_of};
 
 /// The text blocks of a `thinking` part.
 pub(in crate::chat) struct TextBlocks {

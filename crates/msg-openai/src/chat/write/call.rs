@@ -3,13 +3,11 @@
 use msg_core::{CallKind, ToolCall, json};
 
 use super::{OPENAI, Writer};
-use crate::{
-    chat::{
-        shape::{call, function},
-        signature,
-    },
-    wire::{Plan, Raw, Shape, mask, members_of, section, spelling},
+use crate::chat::{
+    shape::{call, function},
+    signature,
 };
+use msg_wire::codec::{Plan, RawMember, Shape, mask, members_of, section, spelling};
 
 impl Writer<'_> {
     /// Whether a call came as the `function_call` of its message and still fits there.
@@ -98,7 +96,7 @@ fn function(
     it: &ToolCall,
     shape: &Shape,
     plan: Plan<'_>,
-    raw: &[Raw<'_>],
+    raw: &[RawMember<'_>],
     out: &mut Vec<u8>,
 ) -> usize {
     let text = it.arguments.text();

@@ -6,8 +6,8 @@ use super::{OPENAI, Writer};
 use crate::{
     TextParts,
     chat::shape::{body, message, part},
-    wire::{Plan, Raw, Shape, bit, mask, members_of},
 };
+use msg_wire::codec::{Plan, RawMember, Shape, bit, mask, members_of};
 
 /// The parts that go into a `content`, with their places in the message or result.
 pub(super) struct Contents<'m> {
@@ -217,7 +217,7 @@ fn texts(
     out: &mut Vec<u8>,
     shape: &Shape,
     plan: Plan<'_>,
-    raw: &[Raw<'_>],
+    raw: &[RawMember<'_>],
     values: &[Option<&str>],
 ) -> usize {
     let there = values.iter().zip(1..).map(|(it, code)| mask(it.is_some(), code));

@@ -10,8 +10,8 @@ use super::{
 use crate::{
     EmptyContent,
     chat::shape::{message, part},
-    wire::{Plan, bit, mask, members_of},
 };
+use msg_wire::codec::{Plan, bit, mask, members_of};
 
 /// Where the parts of a message go, the reasoning aside.
 #[derive(Default)]

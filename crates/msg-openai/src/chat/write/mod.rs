@@ -9,10 +9,8 @@ mod result;
 
 use msg_core::{Extra, Message, Origin, Part, Report, Role};
 
-use crate::{
-    EncodeOptions, chat,
-    wire::{Losses, Plan, Raw, object_members, section},
-};
+use crate::{EncodeOptions, chat};
+use msg_wire::codec::{Losses, Plan, RawMember, object_members, section};
 
 const OPENAI: Origin = Origin::OpenAi;
 
@@ -91,7 +89,12 @@ impl<'a> Writer<'a> {
     }
 
     /// The unknown members of the object inside a part, and the plan for it.
-    fn inner<'b>(&mut self, extra: &'b Extra, name: &str, part: usize) -> (Vec<Raw<'b>>, Plan<'b>) {
+    fn inner<'b>(
+        &mut self,
+        extra: &'b Extra,
+        name: &str,
+        part: usize,
+    ) -> (Vec<RawMember<'b>>, Plan<'b>) {
         let raw = extra.get(&OPENAI, name).and_then(|it| {
             let members = object_members(it);
             if members.is_none() {

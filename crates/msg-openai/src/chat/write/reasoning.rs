@@ -11,8 +11,8 @@ use crate::{
         read::text_blocks,
         shape::{block, message, part},
     },
-    wire::{Plan, Raw, bit, mask, members_of, section},
 };
+use msg_wire::codec::{Plan, RawMember, bit, mask, members_of, section};
 
 /// The members of a message that hold reasoning, whatever their shape.
 pub(super) const MEMBERS: [&str; 4] =
@@ -55,7 +55,7 @@ impl Writer<'_> {
         &mut self,
         message: &'m Message,
         plan: Plan<'_>,
-        raw: &[Raw<'_>],
+        raw: &[RawMember<'_>],
     ) -> Thoughts<'m> {
         let parts = message.parts.iter().enumerate();
         let reasoning = parts.filter_map(|(at, it)| Some((at, it.as_reasoning()?)));
@@ -83,7 +83,7 @@ impl Writer<'_> {
     }
 
     /// The member for the texts: where the source had them, which may be in the blocks alone.
-    fn reasoning_field(&self, plan: Plan<'_>, raw: &[Raw<'_>], covered: bool) -> Option<u8> {
+    fn reasoning_field(&self, plan: Plan<'_>, raw: &[RawMember<'_>], covered: bool) -> Option<u8> {
         let chosen = match self.options.reasoning_field {
             ReasoningField::ReasoningContent => message::REASONING_CONTENT,
             ReasoningField::Reasoning => return Some(message::REASONING),

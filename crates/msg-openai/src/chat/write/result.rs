@@ -6,10 +6,8 @@ use super::{
     OPENAI, Writer,
     content::{Contents, fits},
 };
-use crate::{
-    chat::shape::message,
-    wire::{Plan, Raw, bit, mask, members_of, spelling},
-};
+use crate::chat::shape::message;
+use msg_wire::codec::{Plan, RawMember, bit, mask, members_of, spelling};
 
 /// A message of which a tool message takes name, unknown members and layout.
 #[derive(Clone, Copy)]
@@ -114,7 +112,7 @@ impl Writer<'_> {
 
 /// Whether a member goes out though the model has nothing for it: unless the source had none, or
 /// had one that is carried raw.
-fn wants(raw: &[Raw<'_>], plan: Plan<'_>, code: u8, is_empty: bool) -> bool {
+fn wants(raw: &[RawMember<'_>], plan: Plan<'_>, code: u8, is_empty: bool) -> bool {
     let name = message::SHAPE.name(code);
     !is_empty || (plan.has(code, true) && raw.iter().all(|it| it.name != name))
 }

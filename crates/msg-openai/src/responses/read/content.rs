@@ -6,10 +6,8 @@ use msg_core::{
 };
 
 use super::{filled, other};
-use crate::{
-    responses::shape::{RESPONSES, part, text_type},
-    wire::{Context, Fields, SECTION, bit, mask, text_of},
-};
+use crate::responses::shape::{RESPONSES, part, text_type};
+use msg_wire::codec::{Context, Fields, SECTION, bit, mask, text_of};
 
 /// Reads an array of parts.
 pub(super) fn parts<'a>(

@@ -6,10 +6,8 @@ use msg_core::{
 };
 
 use super::{ItemKept, content, other, reasoning};
-use crate::{
-    responses::shape::item,
-    wire::{Context, Fields, bit, spelling, text_of},
-};
+use crate::responses::shape::item;
+use msg_wire::codec::{Context, Fields, bit, spelling, text_of};
 
 /// What an item becomes: parts of a message of this role.
 pub(super) struct Item {

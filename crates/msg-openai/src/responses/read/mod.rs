@@ -11,8 +11,8 @@ use msg_core::{
 };
 
 use super::shape::{ITEM, RESPONSES};
-use crate::wire::{Context, EMPTY, Fields, SECTION};
 use item::Item;
+use msg_wire::codec::{Context, EMPTY, Fields, SECTION};
 
 pub(super) use reasoning::joined_texts;
 

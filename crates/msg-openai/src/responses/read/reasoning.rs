@@ -3,10 +3,8 @@
 use msg_core::{Part, Reasoning, json::Reader};
 
 use super::{ItemKept, item::Item};
-use crate::{
-    responses::shape::item,
-    wire::{Context, Fields, bit, mask, text_of},
-};
+use crate::responses::shape::item;
+use msg_wire::codec::{Context, Fields, bit, mask, text_of};
 
 /// The texts of a list of blocks.
 pub(in crate::responses) struct Texts {

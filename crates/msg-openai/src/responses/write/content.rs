@@ -3,10 +3,8 @@
 use msg_core::{Audio, Extra, File, Image, Origin, Part, Place, Text, json};
 
 use super::Writer;
-use crate::{
-    responses::shape::{ITEM, RESPONSES, part, text_type},
-    wire::{Shape, bit, mask, members_of, object_members},
-};
+use crate::responses::shape::{ITEM, RESPONSES, part, text_type};
+use msg_wire::codec::{Shape, bit, mask, members_of, object_members};
 
 /// Whether the format has a place for this part among the contents.
 pub(super) fn fits(it: &Part) -> bool {

@@ -8,8 +8,8 @@ use super::{Writer, content};
 use crate::{
     TextParts,
     responses::shape::{RESPONSES, item},
-    wire::{bit, mask, spelling},
 };
+use msg_wire::codec::{bit, mask, spelling};
 
 impl Writer<'_> {
     /// The message item that holds these parts; those that have no place are noted. Without any

@@ -8,10 +8,8 @@ mod reasoning;
 use msg_core::{Extra, Message, Other, Part, Place, Report, json};
 
 use super::shape::{ITEM, RESPONSES};
-use crate::{
-    EncodeOptions, ItemIds, ReasoningPolicy,
-    wire::{Losses, Plan, Raw, members_of, object_members, section},
-};
+use crate::{EncodeOptions, ItemIds, ReasoningPolicy};
+use msg_wire::codec::{Losses, Plan, RawMember, members_of, object_members, section};
 
 /// Writes an array of items.
 pub(crate) fn items(
@@ -124,7 +122,7 @@ impl Writer<'_> {
     }
 
     /// The other members of the item that a part begins.
-    fn item_members<'b>(&mut self, at: usize, extra: &'b Extra) -> Vec<Raw<'b>> {
+    fn item_members<'b>(&mut self, at: usize, extra: &'b Extra) -> Vec<RawMember<'b>> {
         let Some(raw) = extra.get(&RESPONSES, ITEM) else { return Vec::new() };
         match object_members(raw) {
             Some(members) if self.options.item_ids == ItemIds::Drop => {
@@ -139,13 +137,17 @@ impl Writer<'_> {
     }
 
     /// As [`Writer::item_members`], with the members of the part itself, which is the item.
-    fn all_members<'b>(&mut self, at: usize, extra: &'b Extra) -> Vec<Raw<'b>> {
+    fn all_members<'b>(&mut self, at: usize, extra: &'b Extra) -> Vec<RawMember<'b>> {
         let mut res = self.item_members(at, extra);
         res.extend(members_of(extra, &RESPONSES, &[ITEM]));
         res
     }
 
-    fn without_ids<'b>(&mut self, at: usize, mut members: Vec<Raw<'b>>) -> Vec<Raw<'b>> {
+    fn without_ids<'b>(
+        &mut self,
+        at: usize,
+        mut members: Vec<RawMember<'b>>,
+    ) -> Vec<RawMember<'b>> {
         members.retain(|it| {
             let goes = matches!(&*it.name, "id" | "status");
             if goes {

@@ -9,8 +9,8 @@ use crate::{
         read::joined_texts,
         shape::{ITEM, RESPONSES, item},
     },
-    wire::{bit, mask, object_members, section},
 };
+use msg_wire::codec::{bit, mask, object_members, section};
 
 impl Writer<'_> {
     pub(super) fn reasoning(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {

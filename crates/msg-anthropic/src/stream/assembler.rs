@@ -1,0 +1,321 @@
+//! Anthropic Messages streams (OA-23): blocks in, one assistant message out. A block of a kind that
+//! the model does not know is carried whole.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use msg_core::{FinishReason, StreamEvent};
+use msg_wire::Json;
+use msg_wire::stream::{
+    Assembled, AssembledChoice, Assembler, BySlot, Calls, Closing, Data, Effects, Finish, Head,
+    Merged, Note, Parts, ProviderError, Sink, SseEvent, StreamOptions, StreamState, Template,
+};
+
+use super::blocks::{Block, BlockKind, Growing};
+use super::notes::UNKNOWN_DELTA;
+
+/// Assembles the events of an Anthropic Messages stream.
+///
+/// ```
+/// use msg_anthropic::AnthropicAssembler;
+/// use msg_wire::{Assembler, SseEvent, StreamOptions};
+///
+/// let mut assembler = AnthropicAssembler::new(&StreamOptions::default());
+/// for data in [
+///     r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+///     r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}"#,
+///     r#"{"type":"content_block_stop","index":0}"#,
+///     r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}"#,
+///     r#"{"type":"message_stop"}"#,
+/// ] {
+///     assembler.event(SseEvent { event: None, data: data.into() }, &mut |_| {});
+/// }
+/// let res = assembler.finish(&mut |_| {});
+/// assert!(res.complete);
+/// assert_eq!(res.choices[0].message.text(), "Hi");
+/// ```
+#[derive(Debug, Clone)]
+pub struct AnthropicAssembler {
+    head: Head,
+    blocks: Vec<Block>,
+    /// The last block of each index.
+    by_index: BTreeMap<u64, usize>,
+    calls: Calls,
+    usage: Merged,
+    finish: Finish,
+    /// Something of a message was seen.
+    started: bool,
+    /// `message_stop`, or `[DONE]`.
+    stopped: bool,
+    message_stop: bool,
+    /// Some reasoning was announced, so that the next block's is set apart.
+    has_reasoning: bool,
+    template: Template<Target>,
+}
+
+/// What the one string of a delta was appended to: the block's index, and which of its texts.
+type Target = (Option<u64>, Growing);
+
+/// The members of an event that count.
+#[derive(Default)]
+struct Event<'a> {
+    kind: Option<Json<'a>>,
+    index: Option<Json<'a>>,
+    message: Option<Json<'a>>,
+    block: Option<Json<'a>>,
+    delta: Option<Json<'a>>,
+    usage: Option<Json<'a>>,
+    error: Option<Json<'a>>,
+}
+
+impl AnthropicAssembler {
+    /// An assembler at the start of a stream.
+    #[must_use]
+    pub fn new(options: &StreamOptions) -> Self {
+        Self {
+            head: Head::new(options),
+            blocks: Vec::new(),
+            by_index: BTreeMap::new(),
+            calls: Calls::default(),
+            usage: Merged::default(),
+            finish: Finish::default(),
+            started: false,
+            stopped: false,
+            message_stop: false,
+            has_reasoning: false,
+            template: Template::default(),
+        }
+    }
+
+    fn take(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
+        let mut event = Event::default();
+        let is_object = self.head.object(data, |key, value| {
+            let place = match key {
+                "type" => &mut event.kind,
+                "index" => &mut event.index,
+                "message" => &mut event.message,
+                "content_block" => &mut event.block,
+                "delta" => &mut event.delta,
+                "usage" => &mut event.usage,
+                "error" => &mut event.error,
+                _ => return,
+            };
+            *place = Some(value);
+        });
+        if !is_object {
+            return;
+        }
+        let whole = Json::from_valid(data.trim_ascii());
+        let kind = event.kind.and_then(Json::text).or(name.map(Cow::Borrowed));
+        let index = event.index.and_then(Json::whole_number);
+        self.started |= !matches!(kind.as_deref(), None | Some("ping" | "error"));
+        match kind.as_deref().unwrap_or_default() {
+            "message_start" => {
+                if let Some(message) = event.message {
+                    self.message(message, sink);
+                }
+            }
+            "message" => self.message(whole, sink),
+            "content_block_start" => {
+                if let Some(block) = event.block {
+                    self.start(index, block, sink);
+                }
+            }
+            "content_block_delta" => {
+                if let Some(delta) = event.delta {
+                    let mut effects = Effects::default();
+                    if event.kind.is_none() {
+                        // It is the event's name that says what this is, and names may change.
+                        effects.other();
+                    }
+                    self.delta(index, delta, &mut effects, sink);
+                    self.template.learn(data, effects);
+                }
+            }
+            "content_block_stop" => self.stop(index, sink),
+            "message_delta" => self.message_delta(&event),
+            "message_stop" => {
+                self.message_stop = true;
+                self.stopped = true;
+            }
+            "ping" => {}
+            "error" => {
+                let error = event.error.and_then(ProviderError::of_member);
+                self.head.fail(error.unwrap_or_else(|| ProviderError::of_object(whole)), sink);
+            }
+            kind => match event.error.and_then(ProviderError::of_member) {
+                Some(error) => self.head.fail(error, sink),
+                None => self.head.note(Note::UNKNOWN_EVENT, || format!("unknown event {kind:?}")),
+            },
+        }
+    }
+
+    /// The message of `message_start`, or a whole one.
+    fn message(&mut self, message: Json<'_>, sink: &mut Sink<'_>) {
+        self.head.identify(message.get("id"), message.get("model"), None);
+        for block in message.get("content").into_iter().flat_map(Json::elements) {
+            self.start(None, block, sink);
+            self.stop(None, sink);
+        }
+        self.usage.merge(message.get("usage"), &mut self.head.step(0, sink).text_gauge());
+        self.stop_reason(message.get("stop_reason"));
+    }
+
+    fn message_delta(&mut self, event: &Event<'_>) {
+        let mut ignore = |_: StreamEvent<'_>| {};
+        self.usage.merge(event.usage, &mut self.head.step(0, &mut ignore).text_gauge());
+        self.stop_reason(event.delta.and_then(|it| it.get("stop_reason")));
+    }
+
+    fn stop_reason(&mut self, reason: Option<Json<'_>>) {
+        if let Some(reason) = reason.and_then(Json::text) {
+            self.finish.set(reason, self.head.at, &mut self.head.notes);
+        }
+    }
+
+    fn start(&mut self, index: Option<u64>, raw: Json<'_>, sink: &mut Sink<'_>) {
+        let mut step = self.head.step(0, sink);
+        if self.blocks.len() >= step.limits.max_calls {
+            return step.text_gauge().limit();
+        }
+        // A call that ended without arguments was waiting for this.
+        if let Some(Block { kind: BlockKind::Call { slot, .. }, ended: true, .. }) =
+            self.blocks.last()
+        {
+            self.calls.slots[*slot].settled = true;
+        }
+        let index = index.unwrap_or(self.blocks.len() as u64);
+        let Some(block) =
+            Block::start(index, raw, &mut self.calls, &mut self.has_reasoning, &mut step)
+        else {
+            return;
+        };
+        self.by_index.insert(index, self.blocks.len());
+        self.blocks.push(block);
+    }
+
+    fn delta<'a>(
+        &mut self,
+        index: Option<u64>,
+        delta: Json<'a>,
+        effects: &mut Effects<'a, Target>,
+        sink: &mut Sink<'_>,
+    ) {
+        let place = self.place_of(index).or_else(|| {
+            let block = Block::implied_by(delta)?;
+            self.start(index, block, sink);
+            self.place_of(index)
+        });
+        let Some(place) = place else {
+            return self.head.note(UNKNOWN_DELTA, || "a delta of a block that never began".into());
+        };
+        let block = &mut self.blocks[place];
+        let kind = delta.get("type").and_then(Json::text);
+        let growing = kind.as_deref().and_then(Growing::of_delta);
+        let string = growing.map(|(to, member)| (to, delta.get(member).and_then(Json::filled)));
+        let step = &mut self.head.step(0, sink);
+        let known = match string {
+            Some((to, Some(text))) => {
+                let taken = block.append(to, text, &mut self.calls, &mut self.has_reasoning, step);
+                if taken {
+                    effects.append((index, to), text);
+                }
+                taken || block.delta(delta, step)
+            }
+            // An empty delta of a type that the block has says nothing.
+            Some((to, None)) => block.has(to) || block.delta(delta, step),
+            None => block.delta(delta, step),
+        };
+        if !known {
+            self.head.note(UNKNOWN_DELTA, || "a delta of an unknown kind".into());
+        }
+    }
+
+    /// Takes an event that is the one before with another string; false if it is not.
+    fn short_cut(&mut self, data: &str, sink: &mut Sink<'_>) -> bool {
+        let Some(((index, to), text)) = self.template.fit(data) else {
+            return false;
+        };
+        let Some(place) = self.place_of(index) else {
+            return false;
+        };
+        let step = &mut self.head.step(0, sink);
+        self.blocks[place].append(to, text, &mut self.calls, &mut self.has_reasoning, step)
+    }
+
+    fn stop(&mut self, index: Option<u64>, sink: &mut Sink<'_>) {
+        if let Some(place) = self.place_of(index) {
+            self.blocks[place].end(&mut self.calls, &mut self.head.step(0, sink));
+        }
+    }
+
+    fn place_of(&self, index: Option<u64>) -> Option<usize> {
+        let last = self.blocks.len().checked_sub(1);
+        let Some(index) = index else {
+            return last;
+        };
+        last.filter(|&last| self.blocks[last].index == index)
+            .or_else(|| self.by_index.get(&index).copied())
+    }
+}
+
+impl Assembler for AnthropicAssembler {
+    fn head(&mut self) -> &mut Head {
+        &mut self.head
+    }
+
+    fn event(&mut self, event: SseEvent<'_>, sink: &mut Sink<'_>) {
+        if self.stopped {
+            return;
+        }
+        match Data::of(&event.data, self.head.at, &mut self.head.notes) {
+            Data::Noise => {}
+            Data::Done => self.stopped = true,
+            Data::Json => {
+                if !self.short_cut(&event.data, sink) {
+                    self.take(&event.data, event.event, sink);
+                }
+            }
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.stopped
+    }
+
+    fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
+        let head = &mut self.head;
+        let ended = state == StreamState::Ended && (self.message_stop || self.finish.is_known());
+        let failed = head.error.is_some();
+        if state == StreamState::Ended && !ended && !failed {
+            head.note(Note::TRUNCATED, || "the stream stopped without a stop reason".into());
+        }
+        let whole = ended && !failed;
+        for block in &mut self.blocks {
+            block.flush(&mut self.calls, &mut self.has_reasoning, &mut head.step(0, sink));
+        }
+        let cut = !whole || self.finish.reason().as_ref().is_some_and(FinishReason::is_cut);
+        let has_calls = !self.calls.is_empty();
+        let closing = Closing { cut, split: head.split };
+        let closed = self.calls.close(closing, &mut head.step(0, sink));
+        let mut finish = self.finish.settle(has_calls, whole, head.at, &mut head.notes);
+        if state == StreamState::Interrupted && finish.is_none() && self.started {
+            finish = Some(FinishReason::Interrupted);
+        }
+        let mut calls = BySlot::new(closed);
+        let mut parts = Parts::default();
+        self.blocks.sort_by_key(|it| it.index);
+        for block in self.blocks {
+            block.into_parts(&mut calls, &mut head.notes, head.at, &mut parts);
+        }
+        head.usage = self.usage.into_json();
+        let raw_finish = self.finish.raw().map(str::to_owned);
+        let choice = AssembledChoice::new(0, parts, finish, raw_finish);
+        let choices = if self.started { vec![choice] } else { Vec::new() };
+        self.head.assemble(choices, whole, state, sink)
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Assembler> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,7 @@
+//! The tests of the crate: case files, laws over them, and laws over random input.
+#![allow(clippy::unwrap_used)]
+
+mod laws;
+mod stream;
+#[path = "../../../msg-openai/tests/it/stream_cases.rs"]
+mod stream_cases;

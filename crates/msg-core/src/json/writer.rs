@@ -1,0 +1,130 @@
+//! Appends whole JSON values to a buffer: commas, colons, brackets and escapes are its business, so
+//! that no caller writes one by hand. It checks nothing: a key outside an object is the caller's bug.
+
+use super::write::{write_str, write_u64};
+
+/// JSON under construction, appended to a buffer of the caller's.
+///
+/// Cost: what is written; nothing is allocated beside the buffer.
+///
+/// ```
+/// use msg_core::json::Writer;
+///
+/// let mut out = Vec::new();
+/// Writer::new(&mut out).object(|it| {
+///     it.key("role").str("user");
+///     it.key("tokens").array([1, 2], |it, n| it.u64(n));
+///     it.key("extra").raw(r#"{"a": 1.0}"#);
+///     it.key("name").opt_str(None);
+/// });
+/// assert_eq!(out, br#"{"role":"user","tokens":[1,2],"extra":{"a": 1.0},"name":null}"#);
+/// ```
+#[derive(Debug)]
+pub struct Writer<'o> {
+    out: &'o mut Vec<u8>,
+    /// A value stands before at this level, so that the next needs a comma.
+    comma: bool,
+}
+
+impl<'o> Writer<'o> {
+    /// A writer of one value behind what the buffer holds.
+    pub fn new(out: &'o mut Vec<u8>) -> Self {
+        Self { out, comma: false }
+    }
+
+    /// Writes an object; `fill` writes its members.
+    pub fn object(&mut self, fill: impl FnOnce(&mut Writer<'_>)) {
+        self.nest(b'{', b'}', fill);
+    }
+
+    /// Writes an array; `each` writes the value of an item.
+    pub fn array<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut each: impl FnMut(&mut Writer<'_>, T),
+    ) {
+        self.nest(b'[', b']', |it| items.into_iter().for_each(|item| each(it, item)));
+    }
+
+    /// Writes the name of a member, whose value must follow.
+    #[inline]
+    pub fn key(&mut self, name: &str) -> &mut Self {
+        self.separate();
+        write_str(self.out, name);
+        self.out.push(b':');
+        self.comma = false;
+        self
+    }
+
+    /// Writes a string.
+    #[inline]
+    pub fn str(&mut self, text: &str) {
+        self.separate();
+        write_str(self.out, text);
+    }
+
+    /// Writes a string, or null if there is none.
+    pub fn opt_str(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => self.str(text),
+            None => self.null(),
+        }
+    }
+
+    /// Writes a whole number.
+    pub fn u64(&mut self, number: u64) {
+        self.separate();
+        write_u64(self.out, number);
+    }
+
+    /// Writes true or false.
+    pub fn bool(&mut self, value: bool) {
+        self.raw(if value { "true" } else { "false" });
+    }
+
+    /// Writes null.
+    pub fn null(&mut self) {
+        self.raw("null");
+    }
+
+    /// Writes text that is one JSON value already, as it is.
+    #[inline]
+    pub fn raw(&mut self, json: &str) {
+        self.separate();
+        self.out.extend_from_slice(json.as_bytes());
+    }
+
+    /// Lends the buffer to something else that appends exactly one value.
+    #[inline]
+    pub fn value(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.separate();
+        write(self.out);
+    }
+
+    fn nest(&mut self, open: u8, close: u8, fill: impl FnOnce(&mut Writer<'_>)) {
+        self.separate();
+        self.out.push(open);
+        fill(&mut Writer::new(self.out));
+        self.out.push(close);
+    }
+
+    #[inline]
+    fn separate(&mut self) {
+        if self.comma {
+            self.out.push(b',');
+        }
+        self.comma = true;
+    }
+}
+
+/// Builds a JSON text with a [`Writer`].
+///
+/// ```
+/// let json = msg_core::json::to_text(|it| it.array(["a", "b"], |it, text| it.str(text)));
+/// assert_eq!(json, r#"["a","b"]"#);
+/// ```
+pub fn to_text(fill: impl FnOnce(&mut Writer<'_>)) -> String {
+    let mut out = Vec::new();
+    fill(&mut Writer::new(&mut out));
+    String::from_utf8(out).expect("because only strings are written")
+}

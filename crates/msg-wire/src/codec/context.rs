@@ -1,0 +1,101 @@
+//! What a reader carries along: which message it is in, what it found there, and the unknown
+//! members of the objects that are open.
+
+use std::borrow::Cow;
+
+use msg_core::{Code, Diagnostic, Report, Severity, json::JsonStr};
+
+/// The state of a reader between objects.
+pub struct Context<'a, 'r> {
+    report: &'r mut Report,
+    /// Findings about the message that is being read, not yet final.
+    findings: Vec<Diagnostic>,
+    /// Index of the message that is being read.
+    pub message: usize,
+    /// Unknown members of the open objects, the innermost last.
+    pub unknown: Vec<(Cow<'a, str>, &'a str)>,
+}
+
+/// How much a [`Context`] held at some moment.
+#[derive(Clone, Copy)]
+pub struct Mark {
+    findings: usize,
+    unknown: usize,
+}
+
+impl<'a, 'r> Context<'a, 'r> {
+    /// A context at the first message; findings go to the report.
+    pub fn new(report: &'r mut Report) -> Self {
+        Self { report, findings: Vec::new(), message: 0, unknown: Vec::new() }
+    }
+
+    /// Ends a message: what was found in it is final.
+    pub fn next_message(&mut self) {
+        self.message += 1;
+        self.flush();
+    }
+
+    /// Makes the findings final.
+    pub fn flush(&mut self) {
+        self.report.extend(self.findings.drain(..));
+    }
+
+    /// A mark to go back to with [`Context::back_to`].
+    pub fn mark(&self) -> Mark {
+        Mark { findings: self.findings.len(), unknown: self.unknown.len() }
+    }
+
+    /// Takes back what was found since the mark: the value is carried raw after all.
+    pub fn back_to(&mut self, mark: Mark) {
+        self.findings.truncate(mark.findings);
+        self.unknown.truncate(mark.unknown);
+    }
+
+    /// A text that goes into the model.
+    pub fn text(&mut self, (text, lone_surrogate): (Cow<'_, str>, bool), member: &str) -> String {
+        if lone_surrogate {
+            self.lone_surrogate(member);
+        }
+        text.into_owned()
+    }
+
+    /// A string that goes into the model.
+    pub fn string(&mut self, it: JsonStr<'_>, member: &str) -> String {
+        self.text((it.text, it.lone_surrogate), member)
+    }
+
+    /// Notes half a surrogate pair in the text of a member.
+    pub fn lone_surrogate(&mut self, member: &str) {
+        let text = format!("half a surrogate pair in member {member} was read as U+FFFD");
+        self.find(Severity::Warning, "message::lone-surrogate", text);
+    }
+
+    /// A name is text too, and two that differ in nothing else become one.
+    pub fn lone_surrogate_in_name(&mut self) {
+        let text = "half a surrogate pair in the name of a member was read as U+FFFD";
+        self.find(Severity::Warning, "message::lone-surrogate", text.to_owned());
+    }
+
+    /// Notes a member of an unexpected type.
+    pub fn wrong_type(&mut self, member: &str) {
+        let text = format!("member {member} has an unexpected type and is carried as it is");
+        self.find(Severity::Warning, "message::wrong-type", text);
+    }
+
+    /// Notes a member that came twice.
+    pub fn duplicate(&mut self, member: &str) {
+        let text = format!("member {member} is there more than once, the last one counts");
+        self.find(Severity::Warning, "message::duplicate-member", text);
+    }
+
+    /// Notes another spelling of a role.
+    pub fn role_spelling(&mut self, found: &str, role: &str) {
+        let text = format!("role {found} was read as {role}");
+        self.find(Severity::Info, "message::role-spelling", text);
+    }
+
+    fn find(&mut self, severity: Severity, code: &'static str, text: String) {
+        let finding = Diagnostic::new(severity, Code::new(code), text).at_message(self.message);
+        self.findings.push(finding);
+    }
+}

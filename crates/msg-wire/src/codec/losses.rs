@@ -1,0 +1,87 @@
+//! What a format cannot hold, noted while it is written (MS-24).
+
+use std::borrow::Cow;
+
+use msg_core::{Code, Diagnostic, Extra, Origin, Report, Severity};
+
+/// Collects what is lost or changed in one message at a time, and reports it in the order of parts.
+pub struct Losses<'r> {
+    report: &'r mut Report,
+    found: Vec<Diagnostic>,
+    message: usize,
+}
+
+impl<'r> Losses<'r> {
+    /// Nothing lost yet, at the first message.
+    pub fn new(report: &'r mut Report) -> Self {
+        Self { report, found: Vec::new(), message: 0 }
+    }
+
+    /// Ends a message.
+    pub fn next_message(&mut self) {
+        self.message += 1;
+        if !self.found.is_empty() {
+            self.found.sort_by_key(|it| it.at.part.map_or(0, |part| part + 1));
+            self.report.extend(self.found.drain(..));
+        }
+    }
+
+    /// Notes a loss or a change.
+    pub fn warn(
+        &mut self,
+        code: &'static str,
+        part: Option<usize>,
+        text: impl Into<Cow<'static, str>>,
+    ) {
+        self.note(Severity::Warning, code, part, text);
+    }
+
+    /// A whole part has no place.
+    pub fn part(&mut self, part: usize, kind: &str) {
+        self.warn(
+            "convert::lost-part",
+            Some(part),
+            format!("the format has no place for this {kind} part"),
+        );
+    }
+
+    /// A member of the model has no place.
+    pub fn member(&mut self, part: Option<usize>, name: &str) {
+        self.warn("convert::lost-member", part, format!("the format has no place for {name}"));
+    }
+
+    /// Unknown members that are left out: those of other formats than `own`.
+    pub fn foreign(&mut self, extra: &Extra, own: Option<&Origin>, part: Option<usize>) {
+        for (origin, name, _) in extra.all() {
+            if Some(origin) != own {
+                self.raw(part, &format!("{origin}.{name}"));
+            }
+        }
+    }
+
+    /// A raw member is left out.
+    pub fn raw(&mut self, part: Option<usize>, name: &str) {
+        let text = format!("unknown member {name} has no place and is left out");
+        self.note(Severity::Info, "convert::lost-member", part, text);
+    }
+
+    /// As many raw members stood where a known one goes.
+    pub fn taken(&mut self, part: Option<usize>, count: usize) {
+        for _ in 0..count {
+            let text = "an unknown member is left out: its name is taken";
+            self.note(Severity::Info, "convert::lost-member", part, text);
+        }
+    }
+
+    fn note(
+        &mut self,
+        severity: Severity,
+        code: &'static str,
+        part: Option<usize>,
+        text: impl Into<Cow<'static, str>>,
+    ) {
+        let mut it = Diagnostic::new(severity, Code::new(code), text).at_message(self.message);
+        it.at.part = part;
+        self.found.push(it);
+    }
+}

@@ -1,0 +1,29 @@
+//! Objects both ways: the known members, the order in which a source had them, the odd shapes of
+//! their values, and the raw members around them. It knows no format.
+//!
+//! ```text
+//! {"x":1,"content":null,"role":"user"}
+//!     Shape(&["role","content"])            codes 1 and 2; 0 is every other member
+//!     Fields     hands out codes while it reads; keeps x raw -> Extra, and the order
+//!     layout     [0, 2|variant<<5, 1]       kept in Extra only if canonical writing would differ
+//! Shape::write(plan, want, raw, |out, code| ..)   the same object again
+//! ```
+
+mod body;
+mod context;
+mod document;
+mod fields;
+mod layout;
+mod losses;
+mod raw;
+mod shape;
+pub mod spelling;
+
+pub use body::Body;
+pub use context::{Context, Mark};
+pub use document::{DocumentForm, DocumentShape, read_document};
+pub use fields::Fields;
+pub use layout::{EMPTY, Order, Plan, SECTION, section};
+pub use losses::Losses;
+pub use raw::{RawMember, members_of, object_members, object_of, text_of};
+pub use shape::{Shape, bit, mask};

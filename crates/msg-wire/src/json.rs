@@ -1,0 +1,209 @@
+//! JSON of events as the assemblers see it: source slices that are known to be well formed, looked
+//! into without building anything. A member of the wrong type is an absent one.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+use msg_core::RawJson;
+use msg_core::json::{JsonError, Kind, Reader, unescape, write_compact};
+
+/// Checks that a text is one JSON object and hands out its members, before anything is made of them.
+///
+/// # Errors
+/// The text is something else; what was handed out is then to be forgotten.
+pub(crate) fn read_members<'a>(
+    text: &'a str,
+    mut member: impl FnMut(&str, Json<'a>),
+) -> Result<(), JsonError> {
+    let mut reader = Reader::from_text(text);
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        member(&key.text, Json(reader.raw()?));
+    }
+    reader.finish()
+}
+
+/// The source text of a well-formed JSON value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Json<'a>(pub(crate) &'a str);
+
+impl<'a> Json<'a> {
+    /// A view of a text that is one JSON value, without white space around it. A text that is not
+    /// gives no members, no elements and no numbers; it breaks nothing.
+    #[must_use]
+    pub fn from_valid(source: &'a str) -> Self {
+        Self(source)
+    }
+
+    /// The text.
+    pub fn source(self) -> &'a str {
+        self.0
+    }
+
+    /// Whether it is null.
+    pub fn is_null(self) -> bool {
+        self.0 == "null"
+    }
+
+    /// Whether it is an object.
+    pub fn is_object(self) -> bool {
+        self.0.starts_with('{')
+    }
+
+    /// Whether it is an array.
+    pub fn is_array(self) -> bool {
+        self.0.starts_with('[')
+    }
+
+    /// Whether it is a string.
+    pub fn is_string(self) -> bool {
+        self.0.starts_with('"')
+    }
+
+    /// The string, empty or not.
+    pub fn string(self) -> Option<Str<'a>> {
+        let source = self.0.strip_prefix('"')?.strip_suffix('"')?;
+        Some(Str { source, escaped: memchr(b'\\', source.as_bytes()).is_some() })
+    }
+
+    /// The string, unless it is empty.
+    pub fn filled(self) -> Option<Str<'a>> {
+        self.string().filter(|it| !it.source.is_empty())
+    }
+
+    /// The text of a string that is not empty.
+    pub fn text(self) -> Option<Cow<'a, str>> {
+        self.filled().map(Str::text)
+    }
+
+    /// The text of a string that is not empty, or of a number.
+    pub fn id(self) -> Option<Cow<'a, str>> {
+        match Reader::from_text(self.0).peek() {
+            Ok(Kind::Number) => Some(Cow::Borrowed(self.0)),
+            _ => self.text(),
+        }
+    }
+
+    /// A whole number that is not negative.
+    pub fn whole_number(self) -> Option<u64> {
+        self.0.parse().ok()
+    }
+
+    /// A number.
+    pub fn number(self) -> Option<f64> {
+        if self.is_string() { None } else { self.0.parse().ok() }
+    }
+
+    /// The members of an object; none of anything else.
+    pub fn members(self) -> Members<'a> {
+        let mut reader = Reader::from_text(self.0);
+        Members { reader: reader.begin_object().is_ok().then_some(reader), ended: false }
+    }
+
+    /// The elements of an array; none of anything else.
+    pub fn elements(self) -> Elements<'a> {
+        let mut reader = Reader::from_text(self.0);
+        Elements(reader.begin_array().is_ok().then_some(reader))
+    }
+
+    /// Hands out each element that is an object, as its members; they are looked at where they
+    /// stand, so that large elements are not walked over twice.
+    pub fn each_object(self, mut object: impl FnMut(&mut Members<'a>)) {
+        let mut reader = Reader::from_text(self.0);
+        if reader.begin_array().is_err() {
+            return;
+        }
+        while let Ok(true) = reader.next_element() {
+            if reader.peek() != Ok(Kind::Object) {
+                if reader.raw().is_err() {
+                    return;
+                }
+                continue;
+            }
+            if reader.begin_object().is_err() {
+                return;
+            }
+            let mut members = Members { reader: Some(reader), ended: false };
+            object(&mut members);
+            members.by_ref().for_each(drop);
+            match members.reader {
+                Some(rest) => reader = rest,
+                None => return,
+            }
+        }
+    }
+
+    /// The last member of this name.
+    pub fn get(self, name: &str) -> Option<Json<'a>> {
+        self.members().filter(|(key, _)| key == name).last().map(|(_, value)| value)
+    }
+
+    /// The value without white space between its tokens.
+    pub fn compact(self) -> String {
+        let mut out = Vec::with_capacity(self.0.len());
+        write_compact(&mut out, self.0);
+        String::from_utf8(out).expect("JSON text without its white space is still UTF-8")
+    }
+
+    /// A copy that stands alone.
+    pub fn to_json(self) -> RawJson {
+        RawJson::new(self.0).unwrap_or_else(|_| RawJson::string(self.0))
+    }
+}
+
+/// Walks over the members of an object.
+#[derive(Debug, Clone)]
+pub struct Members<'a> {
+    reader: Option<Reader<'a>>,
+    /// The object has ended: what the reader stands before is no member of it.
+    ended: bool,
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Cow<'a, str>, Json<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let reader = self.reader.as_mut().filter(|_| !self.ended)?;
+        match reader.next_key() {
+            Ok(Some(key)) => Some((key.text, Json(reader.raw().ok()?))),
+            _ => {
+                self.ended = true;
+                None
+            }
+        }
+    }
+}
+
+/// Walks over the elements of an array.
+#[derive(Debug, Clone)]
+pub struct Elements<'a>(Option<Reader<'a>>);
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Json<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let reader = self.0.as_mut()?;
+        reader.next_element().ok()?.then(|| reader.raw().ok().map(Json))?
+    }
+}
+
+/// A JSON string: what stands between its quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Str<'a> {
+    /// The source, escapes and all.
+    pub source: &'a str,
+    /// Whether there is an escape in it.
+    pub escaped: bool,
+}
+
+impl<'a> Str<'a> {
+    /// Text that needs no escapes to be read.
+    pub fn plain(source: &'a str) -> Self {
+        Self { source, escaped: false }
+    }
+
+    /// The text; half a surrogate pair is U+FFFD.
+    pub fn text(self) -> Cow<'a, str> {
+        if self.escaped { unescape(self.source).text } else { Cow::Borrowed(self.source) }
+    }
+}

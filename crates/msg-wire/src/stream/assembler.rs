@@ -1,0 +1,87 @@
+//! What a wire format brings along so that its streams are read: how its events are recognised, and
+//! how they become a message. It names no format; crates above register theirs with a reader.
+
+use std::fmt;
+
+use msg_core::StreamEvent;
+
+use super::{Assembled, Head, SseEvent, StreamOptions, StreamState};
+use crate::Json;
+
+/// Where events go.
+pub type Sink<'a> = dyn FnMut(StreamEvent<'_>) + 'a;
+
+/// A family of streams: what one wire format sends.
+///
+/// [`StreamReader`](super::StreamReader) is given a list of them and asks each, in the order of the
+/// list, whether an event is one of its own (OA-17). The last one of the list also takes what none of
+/// them recognised.
+pub trait Family: fmt::Debug + Sync {
+    /// The word by which a caller names it, such as `anthropic`.
+    fn name(&self) -> &'static str;
+
+    /// Whether this event, or this whole body, is of this family. It is a JSON object.
+    fn recognises(&self, event: Json<'_>) -> bool;
+
+    /// An assembler at the start of a stream; none for a family that is recognised only in order to
+    /// be refused by its name.
+    fn assembler(&self, options: &StreamOptions) -> Option<Box<dyn Assembler>>;
+}
+
+/// Makes a message of the events of one family's stream.
+///
+/// Whatever the events hold, the result is well formed; what was wrong is in its diagnostics.
+pub trait Assembler: fmt::Debug + Send + Sync {
+    /// The state that every assembler has.
+    fn head(&mut self) -> &mut Head;
+
+    /// Takes the next event; what it adds goes to `sink`, borrowed where possible.
+    fn event(&mut self, event: SseEvent<'_>, sink: &mut Sink<'_>);
+
+    /// Takes a body, or a line or element of it, that is a document of its own (OA-17).
+    fn document(&mut self, text: &str, sink: &mut Sink<'_>) {
+        self.event(SseEvent { event: None, data: text.into() }, sink);
+    }
+
+    /// Whether the stream has said that it is over: what follows is ignored.
+    fn is_finished(&self) -> bool;
+
+    /// Gives the result; calls that may not be whole are incomplete. Usage and finish reasons go to
+    /// `sink`, last.
+    fn close(self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled;
+
+    /// A copy, for a snapshot.
+    fn boxed_clone(&self) -> Box<dyn Assembler>;
+
+    /// Says at which byte of the stream the next event begins, for the diagnostics.
+    fn locate(&mut self, offset: u64) {
+        self.head().at = offset;
+    }
+
+    /// What was assembled so far, as [`StreamState::Open`]. Copies the texts: O(size).
+    fn snapshot(&self) -> Assembled {
+        self.boxed_clone().close(StreamState::Open, &mut |_| {})
+    }
+
+    /// Ends the stream; calls, usage and finish reasons go to `sink`.
+    fn finish(self, sink: &mut Sink<'_>) -> Assembled
+    where
+        Self: Sized,
+    {
+        Box::new(self).close(StreamState::Ended, sink)
+    }
+
+    /// Stops a stream that goes on; calls that may not be whole are incomplete.
+    fn interrupt(self, sink: &mut Sink<'_>) -> Assembled
+    where
+        Self: Sized,
+    {
+        Box::new(self).close(StreamState::Interrupted, sink)
+    }
+}
+
+impl Clone for Box<dyn Assembler> {
+    fn clone(&self) -> Self {
+        (**self).boxed_clone()
+    }
+}

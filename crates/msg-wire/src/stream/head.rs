@@ -1,0 +1,156 @@
+//! What all assemblers know of a stream besides its messages: who answers, what it cost, what went
+//! wrong, and how to tell an event from noise (OA-16, OA-21).
+
+use std::borrow::Cow;
+
+use msg_core::{RawJson, StreamEvent, Usage};
+
+use super::assembler::Sink;
+use super::calls::Step;
+use super::limits::StreamLimits;
+use super::notes::{Note, Notes};
+use super::options::StreamOptions;
+use super::provider_error::ProviderError;
+use crate::json::{Json, read_members};
+
+/// The part of a stream's state that is the same for every provider.
+#[derive(Debug, Clone)]
+pub struct Head {
+    /// What may be held in memory.
+    pub limits: StreamLimits,
+    /// Whether a call of several objects becomes several calls.
+    pub split: bool,
+    left: usize,
+    /// What was found.
+    pub notes: Notes,
+    /// Offset of the event at hand.
+    pub at: u64,
+    /// The id of the response.
+    pub id: Option<String>,
+    /// The model that answers.
+    pub model: Option<String>,
+    /// When it was made, in seconds since 1970.
+    pub created: Option<f64>,
+    /// The provider's first error.
+    pub error: Option<ProviderError>,
+    /// The last usage object; empty if there was none.
+    pub usage: String,
+}
+
+/// What the data of an event is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Data {
+    /// Nothing that counts.
+    Noise,
+    /// `[DONE]`
+    Done,
+    /// Something that should be a JSON object.
+    Json,
+}
+
+impl Data {
+    /// Tells noise and the end from data.
+    pub fn of(data: &str, at: u64, notes: &mut Notes) -> Self {
+        match data.trim_ascii() {
+            "" => Self::Noise,
+            "[DONE]" => Self::Done,
+            text if text.starts_with(':') => {
+                notes.add(Note::COMMENT_IN_DATA, at, || "a comment came as data".into());
+                Self::Noise
+            }
+            _ => Self::Json,
+        }
+    }
+}
+
+impl Head {
+    /// The head of a stream that begins.
+    pub fn new(options: &StreamOptions) -> Self {
+        Self {
+            limits: options.limits,
+            split: options.split_concatenated,
+            left: options.limits.max_text_bytes,
+            notes: Notes::default(),
+            at: 0,
+            id: None,
+            model: None,
+            created: None,
+            error: None,
+            usage: String::new(),
+        }
+    }
+
+    /// What a step of an assembler needs, for this choice.
+    pub fn step<'a, 's>(&'a mut self, choice: u32, sink: &'a mut Sink<'s>) -> Step<'a, 's> {
+        Step {
+            limits: &self.limits,
+            left: &mut self.left,
+            notes: &mut self.notes,
+            at: self.at,
+            choice,
+            sink,
+        }
+    }
+
+    /// Notes a finding at the event at hand.
+    pub fn note(&mut self, note: Note, message: impl FnOnce() -> String) {
+        self.notes.add(note, self.at, message);
+    }
+
+    /// The members of an event, handed out only if it is a JSON object.
+    pub fn object<'a>(&mut self, data: &'a str, member: impl FnMut(&str, Json<'a>)) -> bool {
+        match read_members(data, member) {
+            Ok(()) => true,
+            Err(error) => {
+                let at = self.at + error.offset as u64;
+                self.notes.add(Note::BAD_JSON, at, || {
+                    format!("an event is not a JSON object and was skipped: {}", error.problem)
+                });
+                false
+            }
+        }
+    }
+
+    /// Keeps the first of each that is not empty (OA-21).
+    pub fn identify(
+        &mut self,
+        id: Option<Json<'_>>,
+        model: Option<Json<'_>>,
+        created: Option<Json<'_>>,
+    ) {
+        if self.id.is_none() {
+            self.id = id.and_then(Json::text).map(Cow::into_owned);
+        }
+        if self.model.is_none() {
+            self.model = model.and_then(Json::text).map(Cow::into_owned);
+        }
+        if self.created.is_none() {
+            self.created = created.and_then(Json::number).filter(|it| *it != 0.0);
+        }
+    }
+
+    /// The last usage object wins (OA-21); false if it is none.
+    pub fn set_usage(&mut self, usage: Option<Json<'_>>) -> bool {
+        let Some(usage) = usage.filter(|it| it.is_object()) else {
+            return false;
+        };
+        self.usage.clear();
+        self.usage.push_str(usage.source());
+        true
+    }
+
+    /// Reports a provider's error; the first is the stream's.
+    pub fn fail(&mut self, error: ProviderError, sink: &mut Sink<'_>) {
+        let message = &error.message;
+        sink(StreamEvent::Error { choice: 0, message: Cow::Borrowed(message) });
+        self.notes.add(Note::PROVIDER_ERROR, self.at, || format!("the provider said: {message}"));
+        self.error.get_or_insert(error);
+    }
+
+    /// The last usage, on one line.
+    pub fn final_usage(&self) -> Option<Usage> {
+        let usage = Json(&self.usage);
+        let compact = usage.is_object().then(|| usage.compact())?;
+        RawJson::new(compact).ok().map(Usage::from_raw)
+    }
+}

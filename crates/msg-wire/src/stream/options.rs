@@ -1,0 +1,36 @@
+//! How a stream is read. Whose stream it is, is no option: the reader is given the families.
+
+use serde::Deserialize;
+
+use super::limits::StreamLimits;
+
+/// How a stream is read.
+///
+/// ```
+/// use msg_wire::StreamOptions;
+///
+/// let options = StreamOptions::default().with_split_concatenated(true);
+/// assert!(options.split_concatenated);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StreamOptions {
+    /// Whether a call whose arguments are several objects becomes several calls (OA-19.5).
+    pub split_concatenated: bool,
+    /// What may be held in memory.
+    pub limits: StreamLimits,
+}
+
+impl StreamOptions {
+    /// Whether a call whose arguments are several objects becomes several calls (OA-19.5).
+    #[must_use]
+    pub fn with_split_concatenated(self, split_concatenated: bool) -> Self {
+        Self { split_concatenated, ..self }
+    }
+
+    /// What may be held in memory.
+    #[must_use]
+    pub fn with_limits(self, limits: StreamLimits) -> Self {
+        Self { limits, ..self }
+    }
+}

@@ -1,0 +1,76 @@
+//! Errors that a provider puts into its stream (OA-21). They are part of the result, not errors of
+//! this crate: what was received before them is kept.
+
+use std::borrow::Cow;
+
+use msg_core::RawJson;
+use serde::Serialize;
+
+use crate::json::Json;
+
+/// What a provider said went wrong.
+#[derive(Debug, Clone, PartialEq, Serialize, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct ProviderError {
+    /// Its sentence, or the whole error where there is none.
+    pub message: String,
+    /// Its kind, such as `server_error`.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Its code, a string or a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<RawJson>,
+    /// The request's parameter that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub param: Option<String>,
+}
+
+impl ProviderError {
+    /// An error of which only the sentence is known.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), kind: None, code: None, param: None }
+    }
+
+    /// The error that the value of a member `error` is: a string, or an object, which may hold the
+    /// error proper as its own `error`. Null, `""`, `{}` and other types are none.
+    pub fn of_member(value: Json<'_>) -> Option<Self> {
+        if let Some(text) = value.text() {
+            return Some(Self::new(text));
+        }
+        let filled = value.members().next().is_some();
+        if !filled {
+            return None;
+        }
+        let inner = value.get("error").and_then(|inner| match inner.text() {
+            Some(text) => Some(Self::new(text)),
+            None => inner.members().next().is_some().then(|| Self::of_object(inner)),
+        });
+        Some(inner.unwrap_or_else(|| Self::of_object(value)))
+    }
+
+    /// The error that an object is.
+    pub fn of_object(object: Json<'_>) -> Self {
+        let mut found = Self::new(String::new());
+        let mut detail = None;
+        for (key, value) in object.members() {
+            match &*key {
+                "message" => found.message = value.text().map(Cow::into_owned).unwrap_or_default(),
+                "detail" => detail = value.text().or_else(|| spoken(value)),
+                "type" => found.kind = value.text().map(Cow::into_owned),
+                "code" => found.code = value.id().map(|_| value.to_json()),
+                "param" => found.param = value.text().map(Cow::into_owned),
+                _ => {}
+            }
+        }
+        if found.message.is_empty() {
+            found.message = detail.map_or_else(|| object.compact(), Cow::into_owned);
+        }
+        found
+    }
+}
+
+/// A value that is no string, as text.
+fn spoken(value: Json<'_>) -> Option<Cow<'_, str>> {
+    (!value.is_null() && !value.is_string()).then(|| Cow::Owned(value.compact()))
+}
