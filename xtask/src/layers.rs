@@ -42,13 +42,21 @@ pub(crate) const LAYERS: &[Room] = &[
     room("msg-file", 2, &["msg-core", "msg-xml"], TESTKIT, 0),
     room("msg-compact", 2, &["msg-chainast", "msg-core"], TESTKIT, 0),
     room(
+        "msg-document",
+        4,
+        &["msg-chainast", "msg-compact", "msg-core", "msg-file", "msg-openai"],
+        TESTKIT,
+        0,
+    ),
+    room(
         "msg-cli",
-        3,
+        5,
         &[
             "msg-anthropic",
             "msg-chainast",
             "msg-compact",
             "msg-core",
+            "msg-document",
             "msg-file",
             "msg-openai",
             "msg-wire",

@@ -5,15 +5,11 @@
 use std::path::{Path, PathBuf};
 
 use msg_chainast::{
-    BadArguments, CheckOptions, First, IdPattern, Orphans, Profile, RepairOptions, SeededIds,
-    UnknownRole,
+    BadArguments, CheckOptions, First, IdPattern, Orphans, Profile, RepairOptions, UnknownRole,
 };
 
 use crate::exit::Failure;
 use crate::input::Input;
-
-/// The seed of fresh ids: the same input gives the same output (CA-91).
-const SEED: u64 = 0;
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ChainArgs {
@@ -142,18 +138,8 @@ impl RepairArgs {
 
 /// The failure for a profile that does not exist; says which do.
 pub(crate) fn unknown_profile(name: &str) -> Failure {
-    Failure::Usage(no_profile(name))
-}
-
-/// The sentence of that.
-pub(crate) fn no_profile(name: &str) -> String {
     let known: Vec<_> = Profile::all().iter().map(|it| it.name.as_str()).collect();
-    format!("no profile is called {name:?}, expected {}", known.join(", "))
-}
-
-/// The id source of one document (CA-91).
-pub(crate) fn ids() -> SeededIds {
-    SeededIds::new(SEED)
+    Failure::Usage(format!("no profile is called {name:?}, expected {}", known.join(", ")))
 }
 
 fn profile_file(path: &Path, name: Option<&str>) -> Result<Profile, Failure> {

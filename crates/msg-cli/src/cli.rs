@@ -9,7 +9,6 @@ use clap::{Args, Parser};
 
 use crate::commands::Commands;
 use crate::exit::Status;
-use crate::format::Format;
 use crate::output::Output;
 
 /// Check, repair, convert, fit and read LLM conversations.
@@ -87,15 +86,6 @@ impl Context {
             }
             choice => choice != ColorChoice::Never,
         }
-    }
-
-    /// The format of `bytes`: the one that was named, or the one that is recognised.
-    pub(crate) fn format(&self, named: Option<Format>, bytes: &[u8], input: &str) -> Format {
-        let format = named.unwrap_or_else(|| Format::recognise(bytes, input));
-        if named.is_none() {
-            self.detail(|| format!("{input}: recognised as {format}"));
-        }
-        format
     }
 
     /// Text for people on standard error. It is lost if nobody listens there.

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use msg_core::Diagnostic;
+use msg_document::Refusal;
 
 /// What a finished run found. The order is the order of severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,8 +101,17 @@ impl Failure {
         Failure::write(path.display().to_string(), source)
     }
 
+    /// What was refused: the arguments, or the document `name`.
+    pub(crate) fn refused(refusal: Refusal, name: &str) -> Self {
+        match refusal.is_bad_option() {
+            true => Failure::Usage(refusal.to_string()),
+            false => Failure::document(refusal, name, Vec::new()),
+        }
+    }
+
     /// A document that is not what its format says.
-    pub(crate) fn document(diagnostic: Diagnostic, name: &str, bytes: Vec<u8>) -> Self {
+    pub(crate) fn document(refusal: impl Into<Refusal>, name: &str, bytes: Vec<u8>) -> Self {
+        let diagnostic = *refusal.into().into_diagnostic();
         Failure::Document(Box::new(BadDocument { diagnostic, name: name.to_owned(), bytes }))
     }
 }

@@ -1,13 +1,15 @@
 //! Where a command reads from: a path, `-`, or whatever is piped in.
 //!
-//! Opens and reads; does not look at what the bytes say (`format`, `document`).
+//! Opens and reads; does not look at what the bytes say (`formats`).
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
+use msg_document::{Accept, Format, ReadOptions};
+
 use crate::exit::Failure;
-use crate::format::Format;
+use crate::formats;
 
 /// The largest document that is read, in bytes (256 MiB), unless `--max-bytes` says otherwise.
 pub(crate) const MAX_DOCUMENT: u64 = 256 << 20;
@@ -19,7 +21,7 @@ pub(crate) struct InputArgs {
     #[arg(value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,
     /// The format of the input; recognised from its content, then its name, if not given.
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = formats::parser())]
     pub(crate) from: Option<Format>,
     /// The largest document (a file, or a line with --jsonl) that is read, in bytes.
     #[arg(long, value_name = "N", default_value_t = MAX_DOCUMENT, hide_default_value = true)]
@@ -27,6 +29,11 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
+    /// How a line of a `--jsonl` run is read: it has no name, and no Markdown fits on it.
+    pub(crate) fn of_a_line(&self) -> ReadOptions {
+        ReadOptions::default().with_from(self.from).with_accept(Accept::Json)
+    }
+
     /// Opens the input. Fails if there is none, it is a directory, or it cannot be opened.
     pub(crate) fn open(&self) -> Result<Input, Failure> {
         let mut input = Input::open(self.input.as_deref())?;

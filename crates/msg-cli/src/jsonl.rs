@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::thread;
 
 use msg_core::{Code, Diagnostic};
+use msg_document::{Refusal, edits_json, to_json};
 use serde::Serialize;
 
 use self::blocks::{Block, Blocks};
@@ -64,27 +65,16 @@ impl Answer {
     }
 }
 
-/// The line of a `--report`.
 #[derive(Serialize)]
-struct Edits<'a> {
-    edits: &'a [Diagnostic],
-}
-
-#[derive(Serialize)]
-struct Refusal<'a> {
+struct ErrorLine<'a> {
     error: &'a Diagnostic,
 }
 
 /// The report line of `edits`, with its end.
 pub(crate) fn report_line(edits: &[Diagnostic]) -> Vec<u8> {
-    let mut line = to_json(&Edits { edits });
+    let mut line = edits_json(edits);
     line.push(b'\n');
     line
-}
-
-/// Compact JSON of a value of this program.
-pub(crate) fn to_json(value: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(value).expect("because the forms of this program have text keys only")
 }
 
 /// How many lines there were, and how many of them went wrong.
@@ -127,7 +117,7 @@ pub(crate) fn run<F>(
     job: F,
 ) -> Result<Status, Failure>
 where
-    F: Fn(&[u8]) -> Result<Answer, Box<Diagnostic>> + Sync,
+    F: Fn(&[u8]) -> Result<Answer, Refusal> + Sync,
 {
     let workers = args.workers();
     let desk = Arc::new(Desk::new(workers));
@@ -211,7 +201,7 @@ struct Lines {
 
 fn answer_block<F>(block: Block, limit: u64, with_report: bool, job: &F) -> Lines
 where
-    F: Fn(&[u8]) -> Result<Answer, Box<Diagnostic>> + Sync,
+    F: Fn(&[u8]) -> Result<Answer, Refusal> + Sync,
 {
     let mut res = Lines {
         answers: Vec::with_capacity(block.bytes.len()),
@@ -219,7 +209,7 @@ where
         tally: Tally::default(),
         read: block.read,
     };
-    let mut add = |line: u64, answer: Result<Answer, Box<Diagnostic>>| {
+    let mut add = |line: u64, answer: Result<Answer, Refusal>| {
         let answer = answer.unwrap_or_else(|error| refuse(error, line));
         res.answers.extend_from_slice(&answer.json);
         res.answers.push(b'\n');
@@ -252,25 +242,26 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// A panic in a library is a defect of ours; it costs its own line and no other.
-fn guarded<F>(job: &F, line: &[u8]) -> Result<Answer, Box<Diagnostic>>
+fn guarded<F>(job: &F, line: &[u8]) -> Result<Answer, Refusal>
 where
-    F: Fn(&[u8]) -> Result<Answer, Box<Diagnostic>> + Sync,
+    F: Fn(&[u8]) -> Result<Answer, Refusal> + Sync,
 {
     catch_unwind(AssertUnwindSafe(|| job(line))).unwrap_or_else(|_| {
         let text = "internal error: this is a defect of msg, please report it with this line";
-        Err(Box::new(Diagnostic::error(Code::new("cli::panic"), text)))
+        Err(Diagnostic::error(Code::new("cli::panic"), text).into())
     })
 }
 
-fn too_long(limit: u64) -> Box<Diagnostic> {
+fn too_long(limit: u64) -> Refusal {
     let text = format!("the line has more than {limit} bytes (--max-bytes raises the limit)");
-    Box::new(Diagnostic::error(Code::new("cli::line-too-long"), text))
+    Diagnostic::error(Code::new("cli::line-too-long"), text).into()
 }
 
-fn refuse(mut error: Box<Diagnostic>, line: u64) -> Answer {
+fn refuse(refusal: Refusal, line: u64) -> Answer {
+    let mut error = refusal.into_diagnostic();
     // A document is one line here: its own line number says nothing, its place in the line does.
     error.at.line = Some(usize::try_from(line).unwrap_or(usize::MAX));
-    Answer::of(&Refusal { error: &error }, Status::Failed)
+    Answer::of(&ErrorLine { error: &error }, Status::Failed)
 }
 
 #[cfg(test)]

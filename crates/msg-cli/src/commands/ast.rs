@@ -8,17 +8,17 @@ mod tree;
 
 use msg_chainast::{ChainAst, CheckOptions, Profile, RepairOptions};
 use msg_core::{Diagnostic, Message, Report};
+use msg_document::{Document, ObjectWriter, to_json};
 use msg_openai::{EncodeOptions, chat};
 
 use self::ops::Op;
 use super::Command;
-use crate::chain_args::{self, ChainArgs, RepairArgs};
+use crate::chain_args::{ChainArgs, RepairArgs};
 use crate::cli::Context;
-use crate::document::Document;
 use crate::exit::{Failure, Status};
+use crate::formats;
 use crate::input::InputArgs;
 use crate::jsonl::{self, Answer, LineArgs};
-use crate::members::Members;
 use crate::output::OutputArgs;
 use crate::render::{self, Quotes};
 
@@ -76,10 +76,11 @@ impl Command for Args {
         let mut input = self.input.open()?;
         let mut out = self.output.open(&input)?;
         let (named, with_ops) = (self.input.from, self.ops);
+        let read = self.input.of_a_line();
         if self.lines.jsonl {
             return jsonl::run(cx, &self.lines, input, out, None, move |line| {
                 let ops = if with_ops { Some(ops::read(line)?) } else { None };
-                let messages = Document::read(named, line)?.into_messages();
+                let messages = Document::read(line, &read)?.into_messages();
                 Ok(answer(rules.grow(messages), ops.as_deref()))
             });
         }
@@ -87,9 +88,9 @@ impl Command for Args {
         let ops = if with_ops { ops::read(&bytes).map(Some) } else { Ok(None) };
         let ops = match ops {
             Ok(ops) => ops,
-            Err(error) => return Err(Failure::document(*error, &input.name, bytes)),
+            Err(error) => return Err(Failure::document(error, &input.name, bytes)),
         };
-        let messages = Document::of(cx, bytes, &input.name, named)?.into_messages();
+        let messages = formats::read(cx, bytes, &input.name, named)?.into_messages();
         if self.json || with_ops {
             let mut answer = answer(rules.grow(messages), ops.as_deref());
             answer.json.push(b'\n');
@@ -122,7 +123,7 @@ impl Rules {
 
     fn grow(&self, messages: Vec<Message>) -> Grown {
         if let Some(options) = &self.repair {
-            let (chain, found) = ChainAst::repair(messages, options, &mut chain_args::ids());
+            let (chain, found) = ChainAst::repair(messages, options, &mut msg_document::ids());
             let ok = !found.iter().any(|it| it.is_error() && it.fix.is_none());
             return Grown { chain: Ok(chain), found, ok };
         }
@@ -136,11 +137,11 @@ impl Rules {
 
 /// The JSON form.
 fn answer(grown: Grown, ops: Option<&[Op]>) -> Answer {
-    let res = Members::new().with("ok", &grown.ok);
+    let res = ObjectWriter::new().with("ok", &grown.ok);
     let res = match grown.chain {
         Ok(mut chain) => {
             let steps = ops.map(|it| ops::apply(&mut chain, it));
-            let res = res.all_of(&jsonl::to_json(&chain.view()));
+            let res = res.all_of(&to_json(&chain.view()));
             let res = res.with("diagnostics", &grown.found);
             drop(grown.found);
             let res = res.written("messages", |out| flat(chain, out));

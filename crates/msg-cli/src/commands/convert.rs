@@ -2,16 +2,12 @@
 //!
 //! What the other format cannot hold is reported, never silently lost; both are the libraries' work.
 
-mod options;
+use msg_document::{ConvertOptions, Converted, Document, Format, convert};
 
-use msg_core::{Diagnostic, Report};
-
-use self::options::ConvertOptions;
 use super::Command;
 use crate::cli::Context;
-use crate::document::Document;
 use crate::exit::{Failure, Status};
-use crate::format::Format;
+use crate::formats;
 use crate::input::InputArgs;
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::{end_line, OutputArgs, ReportArgs};
@@ -26,7 +22,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
     /// The format of the output.
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = formats::parser())]
     to: Format,
     /// Options of both sides as a JSON object, such as `{"layout":"canonical"}`.
     #[arg(long, value_name = "JSON")]
@@ -45,9 +41,10 @@ impl Command for Args {
             Some(json) => ConvertOptions::default().with(json.as_bytes()),
             None => Ok(ConvertOptions::default()),
         };
-        let options = options.map_err(|it| Failure::Usage(it.message().into_owned()))?;
+        let options = options.map_err(|it| Failure::Usage(it.to_string()))?;
         let (named, to) = (self.input.from, self.to);
-        if self.lines.jsonl && (named == Some(Format::Msgmd) || to == Format::Msgmd) {
+        let is_json = to.is_json() && named.is_none_or(Format::is_json);
+        if self.lines.jsonl && !is_json {
             let text = "a message file has many lines: --jsonl takes and gives JSON formats";
             return Err(Failure::Usage(text.to_owned()));
         }
@@ -55,25 +52,23 @@ impl Command for Args {
         let mut out = self.output.open(&input)?;
         let report = self.report.open(&input, &out)?;
         if self.lines.jsonl {
+            let options = options.with_read(self.input.of_a_line());
             return jsonl::run(cx, &self.lines, input, out, report, move |line| {
-                let format = named.unwrap_or_else(|| Format::recognise(line, ""));
-                let mut document = Document::read_line(format, line)?;
-                let mut json = Vec::with_capacity(line.len());
-                let edits = convert(&mut document, to, &options, &mut json)?;
-                Ok(Answer { json, edits, status: Status::Clean })
+                let Converted { document, edits } = convert(line, to, &options)?;
+                Ok(Answer { json: document, edits, status: Status::Clean })
             });
         }
         let bytes = input.read_all()?;
-        let format = cx.format(named, &bytes, &input.name);
-        let mut document = match Document::read_as(format, &bytes, &input.name) {
+        let read = formats::options(cx, &bytes, &input.name, named);
+        let mut document = match Document::read_unlowered(&bytes, &read) {
             Ok(document) => document,
-            Err(error) => return Err(Failure::document(*error, &input.name, bytes)),
+            Err(refusal) => return Err(Failure::document(refusal, &input.name, bytes)),
         };
         // From here on only the messages take memory.
         drop(bytes);
         let mut text = Vec::new();
-        let edits = convert(&mut document, to, &options, &mut text);
-        let edits = edits.map_err(|it| Failure::Usage(it.message().into_owned()))?;
+        let edits = document.convert(to, &options, &mut text);
+        let edits = edits.map_err(|it| Failure::Usage(it.to_string()))?;
         end_line(&mut text);
         out.write(&text)?;
         out.finish()?;
@@ -82,33 +77,12 @@ impl Command for Args {
             report.finish()?;
         } else if !cx.quiet && !edits.is_empty() {
             // About turns the positions are those of the turns, which have no messages to quote.
-            let quotes = match document.format() {
-                Format::Turns => Quotes::default(),
+            let quotes = match document.format().name() {
+                "turns" => Quotes::default(),
                 _ => Quotes::of(document.messages(), &edits).and_lines(document.text(), &edits),
             };
             cx.note(&render::diagnostics(&edits, &input.name, &quotes, cx.color_err));
         }
         Ok(Status::Clean)
     }
-}
-
-/// Writes the document in `to` and returns what was lost or changed, the reader's notes first.
-/// Fails only for the options of a document of turns.
-fn convert(
-    document: &mut Document,
-    to: Format,
-    options: &ConvertOptions,
-    out: &mut Vec<u8>,
-) -> Result<Vec<Diagnostic>, Box<Diagnostic>> {
-    let own = document.own_options().map(|it| options.clone().with(it.text().as_bytes()));
-    let own = own.transpose()?;
-    let options = own.as_ref().unwrap_or(options);
-    let mut edits = std::mem::take(&mut document.notes);
-    if to != document.format() {
-        edits.extend(document.lower(&options.lower));
-    }
-    let mut report = Report::default();
-    document.convert(to, &options.write, out, &mut report);
-    edits.extend(report.into_vec());
-    Ok(edits)
 }

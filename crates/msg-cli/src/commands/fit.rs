@@ -2,32 +2,28 @@
 //!
 //! What is cut is decided by `msg-compact`; who writes the summaries is decided here.
 
-mod answer;
 pub(super) mod args;
-pub(super) mod options;
-mod run;
-mod summarizer;
+mod endpoint;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use msg_chainast::CheckOptions;
 use msg_compact::{Plan, Totals};
-use msg_core::{Diagnostic, Message, Report};
+use msg_core::Message;
+use msg_document::{
+    Digest, Document, FitOptions, Fitted, Goal, ReadOptions, Refusal, Summarizer, WriteOptions,
+    first_requests, fit_messages, reached_json, read_plan, to_json,
+};
 
 use self::args::FitArgs;
-pub(super) use self::options::FitOptions;
-pub(super) use self::run::fit;
-use self::run::{Fitted, Goal};
-use self::summarizer::Endpoint;
-pub(super) use self::summarizer::Summarizer;
+use self::endpoint::Endpoint;
 use super::Command;
 use crate::cli::Context;
-use crate::document::{Document, WriteOptions};
 use crate::exit::{Failure, Status};
-use crate::format::Format;
+use crate::formats;
 use crate::input::{Input, InputArgs};
-use crate::jsonl::{self, Answer, LineArgs, to_json};
+use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::{Output, OutputArgs};
 use crate::render::{self, Quotes, plural};
 
@@ -101,22 +97,21 @@ impl Command for Args {
         options.plan |= self.plan.is_some();
         options.session.clone_from(&self.session);
         let endpoint = self.model.endpoint()?;
-        let summarizer = endpoint.as_ref().map_or(Summarizer::Digest, Summarizer::Endpoint);
+        let summarizer = endpoint.as_ref().map_or(&Digest as &dyn Summarizer, |it| it);
         let mut input = self.input.open()?;
         let out = self.output.open(&input)?;
         if self.lines.jsonl {
-            let named = self.input.from;
+            let read = self.input.of_a_line();
             return jsonl::run(cx, &self.lines, input, out, None, |line| {
-                let line = Line::read(line, &options)?;
-                answer_line(line, named, &summarizer)
+                answer_line(line, &read, &options.for_line(line)?, summarizer)
             });
         }
         let bytes = input.read_all()?;
-        let mut options = options::with_tools(&options, &bytes).into_owned();
-        let document = Document::of(cx, bytes, &input.name, self.input.from)?;
+        let mut options = options.for_document(&bytes).into_owned();
+        let document = formats::read(cx, bytes, &input.name, self.input.from)?;
         // Turns are printed as the plan leaves them.
-        options.plan |= document.format() == Format::Turns && !self.json;
-        self.single(cx, document, &options, &summarizer, &input, out)
+        options.plan |= document.format().name() == "turns" && !self.json;
+        self.single(cx, document, &options, summarizer, &input, out)
     }
 }
 
@@ -126,23 +121,23 @@ impl Args {
         cx: &Context,
         mut document: Document,
         options: &FitOptions,
-        summarizer: &Summarizer<'_>,
+        summarizer: &dyn Summarizer,
         input: &Input,
         mut out: Output,
     ) -> Result<Status, Failure> {
-        let refused = |it: Box<Diagnostic>| options::failure(*it, &input.name);
+        let refused = |it: Refusal| Failure::refused(it, &input.name);
         let messages = document.take_messages();
         if let Some((goal, path)) = self.goal() {
-            let no_plan = |it: Box<Diagnostic>| Failure::Usage(format!("{}: {}", path.display(), it.message()));
-            let plan = run::read_plan(&read_text(path)?).map_err(no_plan)?;
+            let no_plan = |it: Refusal| Failure::Usage(format!("{}: {it}", path.display()));
+            let plan = read_plan(&read_text(path)?).map_err(no_plan)?;
             let messages = goal.reach(&plan, messages).map_err(refused)?;
             let applied = Some(&plan).filter(|_| goal == Goal::Apply);
-            let json = |it: &[Message]| answer::of_plan(goal.status(), it);
+            let json = |it: &[Message]| reached_json(goal, it);
             out.write(&self.printed(document, messages, applied, json))?;
             return out.finish().map(|()| Status::Clean);
         }
         if self.dry_run {
-            let requests = run::first_requests(messages, options).map_err(refused)?;
+            let requests = first_requests(messages, options).map_err(refused)?;
             if requests.is_empty() && !cx.quiet {
                 cx.note("no summary would be asked for\n");
             }
@@ -150,7 +145,7 @@ impl Args {
             return out.finish().map(|()| Status::Clean);
         }
         let quotes = self.quotes(&messages, options, cx);
-        let mut fitted = run::fit(messages, options, summarizer).map_err(refused)?;
+        let mut fitted = fit_messages(messages, options, summarizer).map_err(refused)?;
         self.side_files(&fitted, options, input)?;
         let status = Status::of(fitted.fits());
         if !self.json {
@@ -163,7 +158,7 @@ impl Args {
             cx.note(&summary_line(&fitted, options));
         }
         if self.json {
-            let mut text = answer::json(&fitted, options);
+            let mut text = fitted.to_json(options);
             text.push(b'\n');
             out.write(&text)?;
         } else if fitted.fits() || options.best_effort {
@@ -186,7 +181,7 @@ impl Args {
             text = json(&messages);
         } else {
             document.put_planned(messages, plan);
-            document.write(&WriteOptions::default(), &mut text, &mut Report::default());
+            document.write(&WriteOptions::default(), &mut text);
         }
         text.push(b'\n');
         text
@@ -215,7 +210,7 @@ impl Args {
         }
         if let Some(path) = &self.records {
             let mut text = Vec::new();
-            for record in answer::records(fitted, options.best_effort) {
+            for record in fitted.records(options.best_effort) {
                 text.extend(to_json(record));
                 text.push(b'\n');
             }
@@ -225,32 +220,21 @@ impl Args {
     }
 }
 
-/// A line of `--jsonl`: a conversation, and options that change those of the command line.
-struct Line<'a> {
-    json: &'a [u8],
-    options: FitOptions,
-}
-
-impl<'a> Line<'a> {
-    fn read(json: &'a [u8], defaults: &FitOptions) -> Result<Self, Box<Diagnostic>> {
-        let options = options::of_line(json, defaults)?;
-        Ok(Self { json, options: options::with_tools(&options, json).into_owned() })
-    }
-}
-
+/// The answer to a line of `--jsonl`.
 fn answer_line(
-    line: Line<'_>,
-    named: Option<Format>,
-    summarizer: &Summarizer<'_>,
-) -> Result<Answer, Box<Diagnostic>> {
-    let messages = Document::read(named, line.json)?.into_messages();
-    let plans = [(Goal::Apply, &line.options.apply), (Goal::Undo, &line.options.undo)];
+    line: &[u8],
+    read: &ReadOptions,
+    options: &FitOptions,
+    summarizer: &dyn Summarizer,
+) -> Result<Answer, Refusal> {
+    let messages = Document::read(line, read)?.into_messages();
+    let plans = [(Goal::Apply, &options.apply), (Goal::Undo, &options.undo)];
     if let Some((goal, plan)) = plans.into_iter().find_map(|(goal, it)| it.as_ref().map(|it| (goal, it))) {
-        let messages = goal.reach(&run::read_plan(plan.text())?, messages)?;
-        return Ok(Answer::new(answer::of_plan(goal.status(), &messages), Status::Clean));
+        let messages = goal.reach(&read_plan(plan.text())?, messages)?;
+        return Ok(Answer::new(reached_json(goal, &messages), Status::Clean));
     }
-    let fitted = run::fit(messages, &line.options, summarizer)?;
-    Ok(Answer::new(answer::json(&fitted, &line.options), Status::of(fitted.fits())))
+    let fitted = fit_messages(messages, options, summarizer)?;
+    Ok(Answer::new(fitted.to_json(options), Status::of(fitted.fits())))
 }
 
 /// A request as people and programs can read it.

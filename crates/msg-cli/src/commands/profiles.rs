@@ -12,7 +12,7 @@ use super::Command;
 use crate::chain_args::unknown_profile;
 use crate::cli::Context;
 use crate::exit::{Failure, Status};
-use crate::jsonl::to_json;
+use msg_document::to_json;
 use crate::output::Output;
 
 /// Show what each provider accepts.

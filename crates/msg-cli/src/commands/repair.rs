@@ -2,14 +2,15 @@
 //!
 //! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
 
-use msg_chainast::{ChainAst, CheckOptions, Profile, RepairOptions};
-use msg_core::{Diagnostic, Message, Report};
+use msg_chainast::{CheckOptions, Profile};
+use msg_core::{Diagnostic, Message};
+use msg_document::{Document, RepairOptions, Repaired, WriteOptions, repair};
 
 use super::Command;
-use crate::chain_args::{self, ChainArgs, RepairArgs};
+use crate::chain_args::{ChainArgs, RepairArgs};
 use crate::cli::Context;
-use crate::document::{Document, WriteOptions};
 use crate::exit::{Failure, Status};
+use crate::formats;
 use crate::input::InputArgs;
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::{end_line, Output, OutputArgs, ReportArgs};
@@ -41,23 +42,20 @@ pub(crate) struct Args {
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         let profile = self.chain.profile()?;
-        let options = self.repair.options(&self.chain, profile.as_ref())?;
+        let chain = self.repair.options(&self.chain, profile.as_ref())?;
         let mut input = self.input.open()?;
         let mut out = self.output.open(&input)?;
         let mut report = self.report.open(&input, &out)?;
         if self.lines.jsonl {
-            let named = self.input.from;
+            let options = RepairOptions { read: self.input.of_a_line(), chain };
             return jsonl::run(cx, &self.lines, input, out, report, move |line| {
-                let mut document = Document::read(named, line)?;
-                let edits = mend(&mut document, &options);
-                let mut json = Vec::with_capacity(line.len());
-                document.write(&WriteOptions::default(), &mut json, &mut Report::with_cap(0));
-                Ok(Answer { json, edits, status: Status::Clean })
+                let Repaired { document, edits, .. } = repair(line, &options)?;
+                Ok(Answer { json: document, edits, status: Status::Clean })
             });
         }
-        let mut document = Document::open(cx, &mut input, self.input.from)?;
+        let mut document = formats::open(cx, &mut input, self.input.from)?;
         let quotes = quotes(&document, profile.as_ref(), self.chain.check_options(), cx, self.json);
-        let edits = mend(&mut document, &options);
+        let edits = document.repair(&RepairOptions { chain, ..RepairOptions::default() });
         // Said before the document is written, so that a long list of edits and a long document
         // are not in memory at once.
         if let Some(report) = &mut report {
@@ -69,22 +67,13 @@ impl Command for Args {
         }
         drop((edits, quotes));
         let mut text = Vec::new();
-        document.write(&WriteOptions::default(), &mut text, &mut Report::with_cap(0));
+        document.write(&WriteOptions::default(), &mut text);
         end_line(&mut text);
         out.write(&text)?;
         out.finish()?;
         report.map_or(Ok(()), Output::finish)?;
         Ok(Status::Clean)
     }
-}
-
-/// Mends the messages in place and returns what was changed.
-fn mend(document: &mut Document, options: &RepairOptions) -> Vec<Diagnostic> {
-    let messages = document.take_messages();
-    let (chain, mut found) = ChainAst::repair(messages, options, &mut chain_args::ids());
-    found.retain(|it| it.fix.is_some());
-    document.put_messages(chain.into_messages(), !found.is_empty());
-    found
 }
 
 /// What the edits will point at. Only people need it, so it is not gathered for programs.

@@ -1,27 +1,23 @@
 //! `msg stats`: what a conversation is made of (CP-71): messages, bytes and tokens by role, section
 //! and tool, the largest parts, and how it grew.
 //!
-//! Counting is `msg-compact`'s; this file gathers, and its neighbours draw.
+//! Counting is `msg-document`'s; what stands here draws.
 
 mod chart;
-mod gather;
 mod svg;
 mod table;
 
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
-use msg_core::Diagnostic;
-
-use self::gather::Stats;
+use msg_document::{Document, Stats};
 use super::Command;
 use super::fit::args::CountArgs;
-use super::fit::options;
 use crate::cli::Context;
-use crate::document::Document;
 use crate::exit::{Failure, Status};
+use crate::formats;
 use crate::input::InputArgs;
-use crate::jsonl::{self, Answer, LineArgs, to_json};
+use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::{self, Output, OutputArgs};
 
 /// Count messages, bytes and tokens by role, section and tool; show the largest parts and the growth.
@@ -56,26 +52,25 @@ impl Command for Args {
         let mut input = self.input.open()?;
         let mut out = self.output.open(&input)?;
         if self.lines.jsonl {
-            let named = self.input.from;
+            let read = self.input.of_a_line();
             return jsonl::run(cx, &self.lines, input, out, None, |line| {
-                let options = options::of_line(line, &options)?;
-                let options = options::with_tools(&options, line);
-                let messages = Document::read(named, line)?.into_messages();
-                Ok(Answer::of(&Stats::gather(messages, &options)?, Status::Clean))
+                let options = options.for_line(line)?;
+                let messages = Document::read(line, &read)?.into_messages();
+                Ok(Answer::new(Stats::gather(messages, &options)?.to_json(), Status::Clean))
             });
         }
         let bytes = input.read_all()?;
-        let options = options::with_tools(&options, &bytes).into_owned();
-        let messages = Document::of(cx, bytes, &input.name, self.input.from)?.into_messages();
-        let refused = |it: Box<Diagnostic>| options::failure(*it, &input.name);
-        let stats = Stats::gather(messages, &options).map_err(refused)?;
+        let options = options.for_document(&bytes).into_owned();
+        let messages = formats::read(cx, bytes, &input.name, self.input.from)?.into_messages();
+        let stats = Stats::gather(messages, &options);
+        let stats = stats.map_err(|it| Failure::refused(it, &input.name))?;
         let budget = self.budget.map(NonZeroU64::get);
         if let Some(path) = &self.svg {
             let mut file = Output::file(path, &input)?;
             file.write(svg::draw(&stats, budget).as_bytes())?;
             file.finish()?;
         }
-        let mut text = if self.json { to_json(&stats) } else { for_people(&stats, budget).into_bytes() };
+        let mut text = if self.json { stats.to_json() } else { for_people(&stats, budget).into_bytes() };
         output::end_line(&mut text);
         out.write(&text)?;
         out.finish().map(|()| Status::Clean)

@@ -127,7 +127,7 @@ impl Command for Args {
         input.limit = self.max_bytes;
         if self.lines.jsonl {
             let out = self.output.open(&input)?;
-            return jsonl::run(cx, &self.lines, input, out, None, |line| answer(line, &job));
+            return jsonl::run(cx, &self.lines, input, out, None, |line| Ok(answer(line, &job)?));
         }
         self.single(cx, &job, input)
     }

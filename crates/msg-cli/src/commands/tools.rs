@@ -52,7 +52,7 @@ impl Command for Args {
         let out = self.output.open(&input)?;
         let base = self.read.load()?;
         if self.lines.jsonl {
-            return jsonl::run(cx, &self.lines, input, out, None, |line| answer::line(line, &base));
+            return jsonl::run(cx, &self.lines, input, out, None, |line| Ok(answer::line(line, &base)?));
         }
         if base.events && !self.json {
             let text = "--events adds to the JSON form: give --json or --jsonl with it";
@@ -77,7 +77,7 @@ impl Args {
         mut out: crate::output::Output,
     ) -> Result<Status, Failure> {
         if self.json {
-            out.write(&jsonl::to_json(&res.form))?;
+            out.write(&msg_document::to_json(&res.form))?;
             out.write(b"\n")?;
         } else {
             out.write(outline::segments(&res.parsed).as_bytes())?;

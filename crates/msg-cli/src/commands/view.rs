@@ -7,8 +7,8 @@ use msg_core::Diagnostic;
 use super::Command;
 use crate::chain_args::ChainArgs;
 use crate::cli::Context;
-use crate::document::Document;
 use crate::exit::{Failure, Status};
+use crate::formats;
 use crate::input::InputArgs;
 use crate::output::OutputArgs;
 use crate::render;
@@ -32,7 +32,7 @@ impl Command for Args {
         let profile = self.chain.profile()?;
         let mut input = self.input.open()?;
         let mut out = self.output.open(&input)?;
-        let messages = Document::open(cx, &mut input, self.input.from)?.into_messages();
+        let messages = formats::open(cx, &mut input, self.input.from)?.into_messages();
         let options = self.chain.check_options();
         let found = msg_chainast::check(&messages, profile.as_ref(), &options);
         out.write(page::page(&input.name, &messages, &found).as_bytes())?;

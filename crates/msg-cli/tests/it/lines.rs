@@ -104,7 +104,10 @@ fn a_line_is_answered_before_the_next_is_written() {
         stdin.write_all(b"[{\"role\":\"user\",\"content\":\"a\"}]\n").unwrap();
         let mut answer = String::new();
         out.read_line(&mut answer).unwrap();
-        assert_eq!(answer, "{\"ok\":true,\"diagnostics\":[]}\n");
+        assert_eq!(
+            answer,
+            "{\"ok\":true,\"format\":\"openai\",\"messages\":1,\"diagnostics\":[]}\n"
+        );
     }
     drop(stdin);
     assert!(child.wait().unwrap().success());

@@ -2,9 +2,8 @@
 
 use msg_chainast::{ChainAst, IdPattern};
 use msg_core::{Code, Diagnostic, ToolResult};
+use msg_document::Refusal;
 use serde::{Deserialize, Serialize};
-
-use crate::chain_args;
 
 /// One operation of a document's `ops`.
 #[derive(Debug, Deserialize)]
@@ -55,7 +54,7 @@ struct Ops {
 }
 
 /// Reads the `ops` of a document.
-pub(super) fn read(json: &[u8]) -> Result<Vec<Op>, Box<Diagnostic>> {
+pub(super) fn read(json: &[u8]) -> Result<Vec<Op>, Refusal> {
     let ops = match json.trim_ascii_start().first() {
         Some(b'{') => serde_json::from_slice::<Ops>(json).map(|it| it.ops),
         _ => Err(serde::de::Error::custom("expected an object with messages and ops")),
@@ -63,14 +62,14 @@ pub(super) fn read(json: &[u8]) -> Result<Vec<Op>, Box<Diagnostic>> {
     ops.map_err(|error| {
         let text = format!("not a document with ops: {error}");
         let code = Code::new("cli::bad-ops");
-        Box::new(Diagnostic::error(code, text).at_line(error.line().max(1), error.column().max(1)))
+        Diagnostic::error(code, text).at_line(error.line().max(1), error.column().max(1)).into()
     })
 }
 
 /// Applies the operations in order; one that fails changes nothing.
 pub(super) fn apply(chain: &mut ChainAst, ops: &[Op]) -> Vec<Step> {
     // One source for all steps, so that no two of them mint the same id.
-    let mut ids = chain_args::ids();
+    let mut ids = msg_document::ids();
     let mut one = |op: &Op| {
         let (mut error, mut results) = (None, None);
         let name = match op {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::request::Asking;
 use crate::clock;
-use crate::jsonl::to_json;
+use msg_document::to_json;
 
 /// `time model tokens_in tokens_out finish_reason`, as far as they are known.
 pub(super) fn attributes(

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use msg_chainast::{ChainAst, Profile, RepairOptions};
 use msg_core::{Code, Diagnostic, Message, RawJson, Report, SeededIds};
+use msg_document::{Digest, FitOptions, Refusal, fit_messages};
 use msg_openai::ChatRequest;
 
 use super::who::Settings;
-use crate::commands::fit::{FitOptions, Summarizer, fit};
 
 /// What is sent, and what was changed for it.
 pub(super) struct Asking {
@@ -52,7 +52,7 @@ fn fitted(
         profile: profile.map(str::to_owned),
         ..FitOptions::default()
     };
-    let mut fitted = fit(messages, &options, &Summarizer::Digest)?;
+    let mut fitted = fit_messages(messages, &options, &Digest).map_err(Refusal::into_diagnostic)?;
     let mut edits = fitted.edits(false);
     if fitted.fits() {
         return Ok((std::mem::take(&mut fitted.messages), edits));

@@ -23,7 +23,9 @@ use super::request::{
 use crate::cli::Context;
 use crate::exit::{Failure, Status};
 use crate::input::Input;
-use crate::jsonl::{Answer, to_json};
+use msg_document::to_json;
+
+use crate::jsonl::Answer;
 use crate::output::Output;
 
 /// Where an appended cell stands, in an answer.

@@ -9,7 +9,7 @@ use super::request::{Answered, FileArgs, Options, Request, failed_by, print, ref
 use crate::cli::Context;
 use crate::exit::{Failure, Status};
 use crate::jsonl::Answer;
-use crate::members::Members;
+use msg_document::ObjectWriter;
 use crate::render;
 
 #[derive(Debug, clap::Args)]
@@ -33,7 +33,7 @@ impl Parse {
 
 fn parse(request: Request) -> Answered {
     let doc = request.document()?;
-    let mut members = Members::new().all_of(doc.to_json(&request.name).as_bytes());
+    let mut members = ObjectWriter::new().all_of(doc.to_json(&request.name).as_bytes());
     if request.options.roundtrip {
         let mut printed = Vec::with_capacity(request.bytes.len());
         doc.print(&mut printed).expect("because a Vec takes everything");
@@ -69,7 +69,7 @@ impl Check {
 fn check(request: Request) -> Answered {
     let doc = request.document()?;
     let ok = !doc.has_errors();
-    let members = Members::new().with("ok", &ok).with("diagnostics", &doc.check());
+    let members = ObjectWriter::new().with("ok", &ok).with("diagnostics", &doc.check());
     Ok(Answer::new(members.finish(), Status::of(ok)))
 }
 
@@ -100,7 +100,7 @@ fn history(request: Request) -> Answered {
     let Options { agent, open, .. } = request.options;
     let history = doc.history(&HistoryOptions { agent, open }).map_err(refused)?;
     let messages = chat::to_chat_messages(&history.messages, &EncodeOptions::new());
-    let members = Members::new()
+    let members = ObjectWriter::new()
         .with("agent", &history.agent)
         .raw("messages", &messages)
         .with("sources", &history.sources);

@@ -124,7 +124,7 @@ impl FileArgs {
     ) -> Result<Status, Failure> {
         let mut input = Input::open(self.file.as_deref())?;
         input.limit = 2 << 30;
-        let job = |line: &[u8]| job(Request::of_line(line)?);
+        let job = |line: &[u8]| Ok(job(Request::of_line(line)?)?);
         jsonl::run(cx, &self.lines, input, Output::stdout(), None, job)
     }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use msg_core::RawJson;
 use serde_json::{Map, Value};
 
-use super::options::{self, FitOptions, OneOrMany, Usage};
+use msg_document::{FitOptions, OneOrMany, Usage, no_tool};
+
 use crate::exit::Failure;
 use crate::input::Input;
 
@@ -147,7 +148,7 @@ fn read_tools(path: &Path) -> Result<Vec<RawJson>, Failure> {
     let bytes = Input::open(Some(path))?.read_all()?;
     let none = |it: String| Failure::Usage(format!("{} is no JSON list of tool definitions: {it}", path.display()));
     let tools: Vec<RawJson> = serde_json::from_slice(&bytes).map_err(|it| none(it.to_string()))?;
-    match options::no_tool(&tools) {
+    match no_tool(&tools) {
         Some(number) => Err(none(format!("the value at {number} has neither a name nor a type"))),
         None => Ok(tools),
     }

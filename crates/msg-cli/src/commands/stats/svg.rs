@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::gather::Stats;
+use msg_document::Stats;
+
 use crate::render::plural;
 
 const WIDTH: f64 = 800.0;

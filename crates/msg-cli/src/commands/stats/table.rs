@@ -4,7 +4,8 @@ use std::fmt::{Display, Write as _};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::gather::{PartTotals, Stats};
+use msg_document::{PartTotals, SectionTotals, Stats};
+
 use crate::render::{plural, safe};
 
 /// The table: totals, roles, sections, tools, largest parts.
@@ -60,7 +61,7 @@ fn blocks(stats: &Stats) -> Vec<Vec<Row>> {
     let mut blocks = vec![roles];
     if let Some(sections) = &stats.sections {
         let mut rows = vec![Row::new("section", [&"pairs", &"bytes", &"tokens"])];
-        let row = |(number, it): (usize, &super::gather::SectionTotals)| {
+        let row = |(number, it): (usize, &SectionTotals)| {
             Row::new(&number.to_string(), [&it.pairs, &it.bytes, &it.tokens])
         };
         rows.extend(sections.iter().enumerate().map(row));

@@ -1,26 +1,29 @@
-//! Who writes the summaries: the digest, an endpoint, or one of those that make tests repeatable
+//! Who writes the summaries: the caller, the digest, or one of those that make tests repeatable
 //! (CP-66).
 
-mod endpoint;
-
 use msg_compact::{SummaryError, SummaryRequest, digest};
-use msg_core::Diagnostic;
 
-pub(crate) use self::endpoint::Endpoint;
-use super::options::{OneOrMany, bad};
+use super::options::OneOrMany;
+use crate::refusal::Refusal;
 
-/// A way to answer requests.
-pub(crate) enum Summarizer<'a> {
-    /// Without a model.
-    Digest,
-    /// A model behind an endpoint.
-    Endpoint(&'a Endpoint),
-    /// A testing aid.
-    Test(Test),
+/// A way to answer requests for summaries.
+pub trait Summarizer: Sync {
+    /// Answers requests of one step, in their order.
+    fn answer(&self, requests: &[SummaryRequest]) -> Vec<Result<String, SummaryError>>;
+}
+
+/// Summaries without a model (CP-22).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Digest;
+
+impl Summarizer for Digest {
+    fn answer(&self, requests: &[SummaryRequest]) -> Vec<Result<String, SummaryError>> {
+        requests.iter().map(|it| Ok(digest(it))).collect()
+    }
 }
 
 /// A testing aid: fails where a text occurs, answers by rule elsewhere.
-pub(crate) struct Test {
+pub(super) struct Test {
     fail_on: Vec<String>,
     answer: TestAnswer,
 }
@@ -34,20 +37,15 @@ enum TestAnswer {
     Error,
 }
 
-impl Summarizer<'_> {
-    /// Answers requests of one step, in their order.
-    pub(crate) fn answer(&self, requests: &[SummaryRequest]) -> Vec<Result<String, SummaryError>> {
-        match self {
-            Summarizer::Digest => requests.iter().map(|it| Ok(digest(it))).collect(),
-            Summarizer::Endpoint(endpoint) => endpoint.answer(requests),
-            Summarizer::Test(test) => requests.iter().map(|it| test.answer(it)).collect(),
-        }
+impl Summarizer for Test {
+    fn answer(&self, requests: &[SummaryRequest]) -> Vec<Result<String, SummaryError>> {
+        requests.iter().map(|it| self.one(it)).collect()
     }
 }
 
 impl Test {
     /// The aid that these texts describe; none if there are none.
-    pub(crate) fn parse(texts: &OneOrMany) -> Result<Option<Self>, Box<Diagnostic>> {
+    pub(super) fn parse(texts: &OneOrMany) -> Result<Option<Self>, Refusal> {
         let texts = texts.texts();
         if texts.is_empty() {
             return Ok(None);
@@ -62,7 +60,7 @@ impl Test {
         Ok(Some(test))
     }
 
-    fn answer(&self, request: &SummaryRequest) -> Result<String, SummaryError> {
+    fn one(&self, request: &SummaryRequest) -> Result<String, SummaryError> {
         let source = request.source_text();
         if self.fail_on.iter().any(|it| source.contains(it.as_str())) {
             return Err(SummaryError::new("the test summariser fails on this text"));
@@ -79,8 +77,8 @@ impl Test {
 }
 
 impl TestAnswer {
-    fn parse(text: &str) -> Result<Self, Box<Diagnostic>> {
-        let unknown = || bad(format!("no test summariser is called {text:?}"));
+    fn parse(text: &str) -> Result<Self, Refusal> {
+        let unknown = || Refusal::bad_option(format!("no test summariser is called {text:?}"));
         match (text, text.split_once(':')) {
             ("len", _) => Ok(TestAnswer::Len),
             ("hash", _) => Ok(TestAnswer::Hash),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use msg_compact::{SummaryError, SummaryRequest};
 use msg_core::Report;
+use msg_document::Summarizer;
 use msg_openai::{ChatRequest, ReadOptions, chat};
 
 use crate::endpoint::{self, Patience};
@@ -35,8 +36,20 @@ impl Endpoint {
         Ok(Self { endpoint, model: model.to_owned(), at_once })
     }
 
+    fn ask(&self, request: &SummaryRequest) -> Result<String, SummaryError> {
+        let mut body = Vec::new();
+        let prompt = ChatRequest::new(&self.model, request.prompt()?);
+        prompt.write(&mut body, &mut Report::default());
+        let mut reply = self.endpoint.post(&body).map_err(SummaryError::new)?;
+        let body = reply.body_mut().with_config().limit(MAX_REPLY).read_to_vec();
+        let body = body.map_err(|it| SummaryError::new(it.to_string()))?;
+        text_of(&body)
+    }
+}
+
+impl Summarizer for Endpoint {
     /// Asks for all of them, a limited number at once; answers in the order of the requests.
-    pub(crate) fn answer(&self, requests: &[SummaryRequest]) -> Vec<Result<String, SummaryError>> {
+    fn answer(&self, requests: &[SummaryRequest]) -> Vec<Result<String, SummaryError>> {
         let next = AtomicUsize::new(0);
         let workers = self.at_once.min(requests.len());
         let mut answers: Vec<(usize, Result<String, SummaryError>)> = thread::scope(|scope| {
@@ -53,16 +66,6 @@ impl Endpoint {
         });
         answers.sort_by_key(|it| it.0);
         answers.into_iter().map(|it| it.1).collect()
-    }
-
-    fn ask(&self, request: &SummaryRequest) -> Result<String, SummaryError> {
-        let mut body = Vec::new();
-        let prompt = ChatRequest::new(&self.model, request.prompt()?);
-        prompt.write(&mut body, &mut Report::default());
-        let mut reply = self.endpoint.post(&body).map_err(SummaryError::new)?;
-        let body = reply.body_mut().with_config().limit(MAX_REPLY).read_to_vec();
-        let body = body.map_err(|it| SummaryError::new(it.to_string()))?;
-        text_of(&body)
     }
 }
 

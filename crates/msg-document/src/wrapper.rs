@@ -6,36 +6,46 @@
 use std::ops::Range;
 
 use msg_core::json::{JsonError, Kind, Reader};
+use msg_core::{Message, Report};
+
+use crate::codec::{Around, Codec, WriteOptions};
 
 /// The bytes before and behind a list of messages; none if the list is the document.
-#[derive(Debug, Default)]
 pub(crate) struct Wrapper {
+    codec: &'static dyn Codec,
     before: Vec<u8>,
     after: Vec<u8>,
 }
 
 impl Wrapper {
     /// No wrapper: all of `json` is the list.
-    pub(crate) fn none(json: &[u8]) -> (Self, Range<usize>) {
-        (Wrapper::default(), 0..json.len())
+    pub(crate) fn none(json: &[u8], codec: &'static dyn Codec) -> (Self, Range<usize>) {
+        (Wrapper { codec, before: Vec::new(), after: Vec::new() }, 0..json.len())
     }
 
     /// The wrapper of `json`, and where the list is. What is no object with a list in `messages`
     /// has no wrapper: its reader says what is wrong with it.
-    pub(crate) fn around(json: &[u8]) -> (Self, Range<usize>) {
+    pub(crate) fn around(json: &[u8], codec: &'static dyn Codec) -> (Self, Range<usize>) {
         match list(json) {
             Ok(Some(list)) => {
                 let (before, after) = (json[..list.start].to_vec(), json[list.end..].to_vec());
-                (Wrapper { before, after }, list)
+                (Wrapper { codec, before, after }, list)
             }
-            Ok(None) | Err(_) => Wrapper::none(json),
+            Ok(None) | Err(_) => Wrapper::none(json, codec),
         }
     }
+}
 
-    /// Writes the object with the list that `write` writes.
-    pub(crate) fn write(&self, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+impl Around for Wrapper {
+    fn write(
+        &mut self,
+        messages: &mut Vec<Message>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) {
         out.extend_from_slice(&self.before);
-        write(out);
+        self.codec.write(messages, options, out, report);
         out.extend_from_slice(self.after.trim_ascii_end());
     }
 }

@@ -4,11 +4,13 @@
 
 use std::collections::BTreeMap;
 
-use msg_core::{AgentForm, Code, Diagnostic, LowerOptions};
+use msg_core::{AgentForm, LowerOptions};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::document::WriteOptions;
+use crate::codec::WriteOptions;
+use crate::document::ReadOptions;
+use crate::refusal::Refusal;
 
 /// The options that say how turns become messages (OA-6 to OA-12).
 const LOWERING: &[&str] = &[
@@ -29,31 +31,50 @@ const LOWERING: &[&str] = &[
 
 /// What `convert` can be told about both sides.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ConvertOptions {
+pub struct ConvertOptions {
+    /// How the document is read.
+    pub read: ReadOptions,
     /// How messages are written.
-    pub(crate) write: WriteOptions,
+    pub write: WriteOptions,
     /// How turns become messages.
-    pub(crate) lower: LowerOptions,
+    pub lower: LowerOptions,
     /// All options that were given so far, by name.
     members: BTreeMap<String, Box<RawValue>>,
 }
 
 impl ConvertOptions {
-    /// These options, changed by the members of a JSON object.
-    pub(crate) fn with(mut self, json: &[u8]) -> Result<Self, Box<Diagnostic>> {
+    /// The document is read so.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// These options, changed by the members of a JSON object: those of `msg convert --options`.
+    ///
+    /// Fails for an option that does not exist and for a value that it cannot have.
+    ///
+    /// ```
+    /// use msg_document::ConvertOptions;
+    ///
+    /// let options = ConvertOptions::default().with(br#"{"layout":"canonical"}"#)?;
+    /// assert!(!options.write.encode.keeps_layout());
+    /// # Ok::<(), msg_document::Refusal>(())
+    /// ```
+    pub fn with(mut self, json: &[u8]) -> Result<Self, Refusal> {
         let members: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(json)
             .map_err(|it| bad(format!("options are no JSON object: {it}")))?;
         for (name, value) in &members {
             self.set(name, value)?;
         }
         self.members.extend(members);
-        let all = serde_json::to_string(&self.members)
-            .expect("because raw JSON under text keys is JSON");
+        let all =
+            serde_json::to_string(&self.members).expect("because raw JSON under text keys is JSON");
         self.lower = serde_json::from_str(&all).map_err(|it| bad(format!("options: {it}")))?;
         Ok(self)
     }
 
-    fn set(&mut self, name: &str, value: &RawValue) -> Result<(), Box<Diagnostic>> {
+    fn set(&mut self, name: &str, value: &RawValue) -> Result<(), Refusal> {
         if value.get() == "null" {
             return Ok(());
         }
@@ -68,7 +89,9 @@ impl ConvertOptions {
             }
             _ => {
                 let is_ours = match word(name, value) {
-                    Ok(word) => self.write.encode.set(name, &word).map_err(|it| bad(it.to_string()))?,
+                    Ok(word) => {
+                        self.write.encode.set(name, &word).map_err(|it| bad(it.to_string()))?
+                    }
                     Err(error) if !LOWERING.contains(&name) => return Err(error),
                     Err(_) => false,
                 };
@@ -82,7 +105,7 @@ impl ConvertOptions {
 }
 
 /// A string's text, any other scalar's source text.
-fn word(name: &str, value: &RawValue) -> Result<String, Box<Diagnostic>> {
+fn word(name: &str, value: &RawValue) -> Result<String, Refusal> {
     match value.get().as_bytes().first() {
         Some(b'"') => parse(name, value),
         Some(b'{' | b'[') => Err(bad(format!("option {name} takes no list and no object"))),
@@ -90,10 +113,10 @@ fn word(name: &str, value: &RawValue) -> Result<String, Box<Diagnostic>> {
     }
 }
 
-fn parse<'a, T: Deserialize<'a>>(name: &str, value: &'a RawValue) -> Result<T, Box<Diagnostic>> {
+fn parse<'a, T: Deserialize<'a>>(name: &str, value: &'a RawValue) -> Result<T, Refusal> {
     serde_json::from_str(value.get()).map_err(|it| bad(format!("option {name}: {it}")))
 }
 
-fn bad(text: String) -> Box<Diagnostic> {
-    Box::new(Diagnostic::error(Code::new("cli::bad-option"), text))
+fn bad(text: String) -> Refusal {
+    Refusal::bad_option(text)
 }

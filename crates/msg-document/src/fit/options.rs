@@ -7,67 +7,98 @@ use std::collections::BTreeMap;
 
 use msg_chainast::Profile;
 use msg_compact::count::{Bpe, Calibrated, Forge, Script, ToolSpec, Wolo};
-use msg_compact::{Budget, OnFailure, Pin, Pipeline, Preset, RecordInfo, Reserve, TokenCounter, Unit, When, policy};
-use msg_core::{Code, Diagnostic, Message, RawJson};
+use msg_compact::{
+    Budget, OnFailure, Pin, Pipeline, Preset, RecordInfo, Reserve, TokenCounter, Unit, When, policy,
+};
+use msg_core::{Message, RawJson};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::chain_args;
-use crate::exit::Failure;
+use crate::refusal::Refusal;
 
 /// What is asked of a compaction.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct FitOptions {
-    pub(crate) budget: Option<i64>,
-    pub(crate) unit: Option<String>,
-    pub(crate) reserve: Option<Value>,
-    pub(crate) trigger: Option<u64>,
-    pub(crate) target: Option<u64>,
-    pub(crate) counter: Option<String>,
-    pub(crate) tools: Option<Vec<RawJson>>,
-    pub(crate) usage: Option<Usage>,
-    pub(crate) preset: Option<String>,
-    pub(crate) config: Map<String, Value>,
-    pub(crate) policies: Option<Vec<Value>>,
-    pub(crate) pin: Option<Vec<String>>,
-    pub(crate) tool_caps: BTreeMap<String, u64>,
-    pub(crate) profile: Option<String>,
-    pub(crate) repair: bool,
-    pub(crate) open: bool,
-    pub(crate) on_failure: Option<String>,
-    pub(crate) best_effort: bool,
-    pub(crate) test_summarizer: OneOrMany,
-    pub(crate) records: bool,
-    pub(crate) plan: bool,
-    pub(crate) apply: Option<RawJson>,
-    pub(crate) undo: Option<RawJson>,
+pub struct FitOptions {
+    /// The limit, in `unit`.
+    pub budget: Option<i64>,
+    /// What the limit counts: `tokens` (the default) or `bytes`.
+    pub unit: Option<String>,
+    /// What to keep free of the limit: a number, or a percentage as a text.
+    pub reserve: Option<Value>,
+    /// Compact only above this percentage of what is usable.
+    pub trigger: Option<u64>,
+    /// Compact down to this percentage of what is usable.
+    pub target: Option<u64>,
+    /// How tokens are counted: `script` (the default), `o200k`, `cl100k`, `forge`, `wolo`.
+    pub counter: Option<String>,
+    /// The tool definitions that every request offers.
+    pub tools: Option<Vec<RawJson>>,
+    /// A reported usage to calibrate the counter by.
+    pub usage: Option<Usage>,
+    /// What to do, in which order: `balanced` (the default), `pentagi`, `wolo`, `forge`, `window`.
+    pub preset: Option<String>,
+    /// Options of the preset.
+    pub config: Map<String, Value>,
+    /// Policies to run instead of a preset.
+    pub policies: Option<Vec<Value>>,
+    /// What stays: `first-user`, `contains:TEXT`, `tool:NAME`; replaces `first-user`.
+    pub pin: Option<Vec<String>>,
+    /// Bytes to which the outputs of a tool are cut first.
+    pub tool_caps: BTreeMap<String, u64>,
+    /// Keep to what this provider accepts.
+    pub profile: Option<String>,
+    /// Mend the chain first.
+    pub repair: bool,
+    /// Accept unanswered calls at the end.
+    pub open: bool,
+    /// When a summary fails: `keep` or `digest`.
+    pub on_failure: Option<String>,
+    /// Give what was reached even if it does not fit.
+    pub best_effort: bool,
+    /// Summarisers that make tests repeatable.
+    pub test_summarizer: OneOrMany,
+    /// Give the records of the compaction.
+    pub records: bool,
+    /// Give the plan.
+    pub plan: bool,
+    /// Apply this plan instead.
+    pub apply: Option<RawJson>,
+    /// Undo this plan instead.
+    pub undo: Option<RawJson>,
     /// How many parts `stats` lists.
-    pub(crate) top: Option<usize>,
+    pub top: Option<usize>,
+    /// The session that the records name.
     #[serde(skip)]
-    pub(crate) session: String,
+    pub session: String,
 }
 
 /// Prompt tokens that a provider reported for the first messages.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Usage {
-    pub(crate) messages: usize,
-    pub(crate) prompt_tokens: u64,
+pub struct Usage {
+    /// How many messages.
+    pub messages: usize,
+    /// What they cost.
+    pub prompt_tokens: u64,
 }
 
 /// A text, or a list of texts.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum OneOrMany {
+pub enum OneOrMany {
+    /// Nothing.
     #[default]
     None,
+    /// One.
     One(String),
+    /// Several.
     Many(Vec<String>),
 }
 
 impl OneOrMany {
-    pub(crate) fn texts(&self) -> &[String] {
+    /// All of them.
+    pub fn texts(&self) -> &[String] {
         match self {
             OneOrMany::None => &[],
             OneOrMany::One(one) => std::slice::from_ref(one),
@@ -78,33 +109,36 @@ impl OneOrMany {
 
 impl FitOptions {
     /// The unit of the budget.
-    pub(crate) fn unit(&self) -> Result<Unit, Box<Diagnostic>> {
+    pub fn unit(&self) -> Result<Unit, Refusal> {
         match self.unit.as_deref() {
             None | Some("tokens") => Ok(Unit::Tokens),
             Some("bytes") => Ok(Unit::Bytes),
-            Some(other) => Err(bad(format!("no unit is called {other:?}, expected tokens or bytes"))),
+            Some(other) => {
+                Err(bad(format!("no unit is called {other:?}, expected tokens or bytes")))
+            }
         }
     }
 
     /// The preset that is named; the balanced one if neither a preset nor policies are.
-    pub(crate) fn preset(&self) -> Result<Option<Preset>, Box<Diagnostic>> {
+    pub fn preset(&self) -> Result<Option<Preset>, Refusal> {
         match (&self.preset, &self.policies) {
             (Some(_), Some(_)) => Err(bad("a preset and policies exclude each other".to_owned())),
             (None, Some(_)) => Ok(None),
             (name, None) => {
                 let name = name.as_deref().unwrap_or("balanced");
-                Preset::named(name, &self.config).map(Some).map_err(|it| bad(it.to_string()))
+                Ok(Some(Preset::named(name, &self.config)?))
             }
         }
     }
 
     /// The budget, if there is one.
-    pub(crate) fn budget(&self, preset: Option<&Preset>) -> Result<Option<Budget>, Box<Diagnostic>> {
+    pub fn budget(&self, preset: Option<&Preset>) -> Result<Option<Budget>, Refusal> {
         let unit = self.unit()?;
         let default = preset.and_then(Preset::default_budget);
         let mut budget = match (self.budget, default) {
             (Some(limit), _) => {
-                let limit = u64::try_from(limit).map_err(|_| bad("a budget must be above 0".to_owned()))?;
+                let limit =
+                    u64::try_from(limit).map_err(|_| bad("a budget must be above 0".to_owned()))?;
                 let trigger = preset.map_or(100, Preset::default_trigger);
                 Budget::new(limit, unit).trigger(trigger)
             }
@@ -129,17 +163,21 @@ impl FitOptions {
     }
 
     /// Caps of single tools bind without a budget too: they stand as a stage of their own.
-    fn caps_alone(&self) -> Result<Option<Budget>, Box<Diagnostic>> {
+    fn caps_alone(&self) -> Result<Option<Budget>, Refusal> {
         let alone = self.reserve.is_some() || self.trigger.is_some() || self.target.is_some();
-        if alone { Err(bad("reserve, trigger and target need a budget".to_owned())) } else { Ok(None) }
+        if alone {
+            Err(bad("reserve, trigger and target need a budget".to_owned()))
+        } else {
+            Ok(None)
+        }
     }
 
     /// The pipeline; `with_budget` decides when policies run that do not say it themselves.
-    pub(crate) fn pipeline(
+    pub fn pipeline(
         &self,
         preset: Option<&Preset>,
         with_budget: bool,
-    ) -> Result<Pipeline, Box<Diagnostic>> {
+    ) -> Result<Pipeline, Refusal> {
         let fail = |it: msg_compact::Error| bad(it.to_string());
         let mut pipeline = match preset {
             Some(preset) => preset.pipeline(),
@@ -164,30 +202,38 @@ impl FitOptions {
             pipeline = pipeline.profile(profile);
         }
         if self.records {
-            let id = if self.session.is_empty() { "record_".to_owned() } else { format!("{}_", self.session) };
-            pipeline = pipeline.record(RecordInfo { id, session_id: self.session.clone(), created_at: 0.0 });
+            let id = if self.session.is_empty() {
+                "record_".to_owned()
+            } else {
+                format!("{}_", self.session)
+            };
+            pipeline = pipeline.record(RecordInfo {
+                id,
+                session_id: self.session.clone(),
+                created_at: 0.0,
+            });
         }
         Ok(pipeline.unit(self.unit()?).best_effort(self.best_effort))
     }
 
     /// The provider's profile, if one is named.
-    pub(crate) fn profile(&self) -> Result<Option<&'static Profile>, Box<Diagnostic>> {
+    pub fn profile(&self) -> Result<Option<&'static Profile>, Refusal> {
         let Some(name) = &self.profile else { return Ok(None) };
-        Profile::named(name).map(Some).ok_or_else(|| bad(chain_args::no_profile(name)))
+        Profile::named(name).map(Some).ok_or_else(|| bad(no_profile(name)))
     }
 
     /// The tool definitions that every request offers.
-    pub(crate) fn tools(&self) -> Vec<ToolSpec> {
+    pub fn tools(&self) -> Vec<ToolSpec> {
         self.tools.iter().flatten().filter_map(tool_spec).collect()
     }
 
     /// The counter, calibrated if a usage was reported.
-    pub(crate) fn counter(
+    pub fn counter(
         &self,
         preset: Option<&Preset>,
         messages: &[Message],
         tools: &[ToolSpec],
-    ) -> Result<Box<dyn TokenCounter>, Box<Diagnostic>> {
+    ) -> Result<Box<dyn TokenCounter>, Refusal> {
         let name = self.counter.as_deref();
         let name = name.unwrap_or_else(|| preset.map_or("script", Preset::default_counter));
         let counter: Box<dyn TokenCounter> = match name {
@@ -207,7 +253,13 @@ impl FitOptions {
     }
 }
 
-fn reserve_of(value: &Value) -> Result<Reserve, Box<Diagnostic>> {
+/// The sentence for a profile that does not exist; says which do.
+fn no_profile(name: &str) -> String {
+    let known: Vec<_> = Profile::all().iter().map(|it| it.name.as_str()).collect();
+    format!("no profile is called {name:?}, expected {}", known.join(", "))
+}
+
+fn reserve_of(value: &Value) -> Result<Reserve, Refusal> {
     let expected = || bad(format!("found reserve {value}, expected a number or a percentage"));
     if let Some(number) = value.as_u64() {
         return Ok(Reserve::Fixed(number));
@@ -233,8 +285,9 @@ fn tools_of(json: &[u8]) -> Option<Vec<RawJson>> {
 }
 
 /// The first of some values that is no tool definition, neither a function nor a tool of a provider's own.
-pub(crate) fn no_tool(tools: &[RawJson]) -> Option<usize> {
-    let is_typed = |it: &RawJson| it.parse::<Map<String, Value>>().is_ok_and(|it| it.contains_key("type"));
+pub fn no_tool(tools: &[RawJson]) -> Option<usize> {
+    let is_typed =
+        |it: &RawJson| it.parse::<Map<String, Value>>().is_ok_and(|it| it.contains_key("type"));
     tools.iter().position(|it| tool_spec(it).is_none() && !is_typed(it))
 }
 
@@ -264,20 +317,12 @@ fn tool_spec(raw: &RawJson) -> Option<ToolSpec> {
     Some(ToolSpec { name: function.name, description, parameters })
 }
 
-/// What was refused, as the failure of the run: of the arguments, or of the document `input`.
-pub(crate) fn failure(refused: Diagnostic, input: &str) -> Failure {
-    match refused.code.as_str() {
-        "cli::bad-option" => Failure::Usage(refused.message().into_owned()),
-        _ => Failure::document(refused, input, Vec::new()),
-    }
-}
-
-pub(crate) fn bad(text: String) -> Box<Diagnostic> {
-    Box::new(Diagnostic::error(Code::new("cli::bad-option"), text))
+fn bad(text: String) -> Refusal {
+    Refusal::bad_option(text)
 }
 
 /// The options of a line: its own `options` member by member over those of the command line.
-pub(crate) fn of_line(json: &[u8], defaults: &FitOptions) -> Result<FitOptions, Box<Diagnostic>> {
+fn of_line(json: &[u8], defaults: &FitOptions) -> Result<FitOptions, Refusal> {
     #[derive(Deserialize)]
     struct Envelope {
         #[serde(default)]
@@ -287,13 +332,31 @@ pub(crate) fn of_line(json: &[u8], defaults: &FitOptions) -> Result<FitOptions, 
         return Ok(defaults.clone());
     }
     // What is no object is refused by the reader of the document, with a better place.
-    let Ok(envelope) = serde_json::from_slice::<Envelope>(json) else { return Ok(defaults.clone()) };
+    let Ok(envelope) = serde_json::from_slice::<Envelope>(json) else {
+        return Ok(defaults.clone());
+    };
     let Some(options) = envelope.options else { return Ok(defaults.clone()) };
-    let own: FitOptions = options.parse().map_err(|it| bad(format!("options are not understood: {it}")))?;
+    let own: FitOptions =
+        options.parse().map_err(|it| bad(format!("options are not understood: {it}")))?;
     Ok(own.over(defaults))
 }
 
 impl FitOptions {
+    /// These options for one document: with the tools of its request body, unless others are given.
+    pub fn for_document(&self, json: &[u8]) -> Cow<'_, FitOptions> {
+        match (&self.tools, tools_of(json)) {
+            (None, Some(tools)) => Cow::Owned(FitOptions { tools: Some(tools), ..self.clone() }),
+            _ => Cow::Borrowed(self),
+        }
+    }
+
+    /// As [`FitOptions::for_document`], for a line that may bring `options` of its own: member by member
+    /// over these.
+    pub fn for_line(&self, json: &[u8]) -> Result<FitOptions, Refusal> {
+        let options = of_line(json, self)?;
+        Ok(options.for_document(json).into_owned())
+    }
+
     /// These options, and the others where these say nothing.
     fn over(self, defaults: &FitOptions) -> FitOptions {
         let other = defaults.clone();
@@ -327,13 +390,5 @@ impl FitOptions {
             top: self.top.or(other.top),
             session: other.session,
         }
-    }
-}
-
-/// The tools of a request body, unless others are given.
-pub(crate) fn with_tools<'o>(options: &'o FitOptions, json: &[u8]) -> Cow<'o, FitOptions> {
-    match (&options.tools, tools_of(json)) {
-        (None, Some(tools)) => Cow::Owned(FitOptions { tools: Some(tools), ..options.clone() }),
-        _ => Cow::Borrowed(options),
     }
 }

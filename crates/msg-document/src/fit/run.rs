@@ -1,46 +1,51 @@
-//! One compaction from messages to messages.
+//! One compaction from messages to messages. What is cut is decided by `msg-compact`.
 
 use msg_chainast::{ChainAst, MessageOrigin, ParseError, RepairOptions};
 use msg_compact::count::ToolSpec;
 use msg_compact::{
-    Compaction, Compactor, Edit, Outcome, Plan, Step, SummaryRequest, Tally, TokenCounter, Totals, Unit,
+    Compaction, Compactor, Edit, Outcome, Plan, Step, SummaryRequest, Tally, TokenCounter, Totals,
+    Unit,
 };
 use msg_core::{Diagnostic, Message, SeededIds};
 use serde::Deserialize;
 
-use super::options::{FitOptions, bad};
+use super::options::FitOptions;
 use super::summarizer::{Summarizer, Test};
-use crate::render::plural;
+use crate::document::{Document, ReadOptions};
+use crate::refusal::Refusal;
 
 /// The source of ids: constant, so that the same input gives the same output (CA-91).
 const SEED: u64 = 0x6d73_6720_6669_7400;
 
 /// What came of it.
-pub(crate) struct Fitted {
+#[derive(Debug)]
+pub struct Fitted {
     /// The history as it is now; the input's (after repair) where it cannot fit.
-    pub(crate) messages: Vec<Message>,
-    pub(crate) outcome: Outcome,
+    pub messages: Vec<Message>,
+    /// What the compactor says.
+    pub outcome: Outcome,
     /// What was done, if that was asked for; it changes nothing where nothing was done.
-    pub(crate) plan: Option<Plan>,
+    pub plan: Option<Plan>,
     /// What was mended first.
-    pub(crate) mended: Vec<Diagnostic>,
+    pub mended: Vec<Diagnostic>,
     /// What the input cost, if it was mended.
     input: Option<Totals>,
-    pub(crate) unit: Unit,
-    pub(crate) limit: Option<u64>,
+    /// What the limit counts.
+    pub unit: Unit,
+    /// What is usable of the budget.
+    pub limit: Option<u64>,
     /// The first message that differs from the input.
-    pub(crate) first_changed: Option<usize>,
+    pub first_changed: Option<usize>,
 }
 
 impl Fitted {
     /// Whether it fits, or there was nothing to fit into.
-    pub(crate) fn fits(&self) -> bool {
+    pub fn fits(&self) -> bool {
         !matches!(self.outcome, Outcome::CannotFit(_))
     }
 
-
     /// What the history costs now.
-    pub(crate) fn totals(&self, best_effort: bool) -> (Totals, Totals) {
+    pub fn totals(&self, best_effort: bool) -> (Totals, Totals) {
         let (before, after) = self.compacted_totals(best_effort);
         (self.input.unwrap_or(before), after)
     }
@@ -66,7 +71,7 @@ impl Fitted {
     }
 
     /// What was cut, in the order of the input.
-    pub(crate) fn edits(&self, best_effort: bool) -> Vec<Diagnostic> {
+    pub fn edits(&self, best_effort: bool) -> Vec<Diagnostic> {
         let mut edits = self.mended.clone();
         match &self.outcome {
             Outcome::NotNeeded(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
@@ -81,20 +86,53 @@ impl Fitted {
     }
 }
 
+/// Makes a document fit as the options say; its own `options` and `tools` count.
+///
+/// Fails if it cannot be read, if it is no chain and is not to be repaired, and for options that do not
+/// exist. What cannot fit is an answer.
+///
+/// ```
+/// use msg_document::{Digest, FitOptions, fit};
+///
+/// let json = br#"[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]"#;
+/// let options = FitOptions { budget: Some(1000), ..FitOptions::default() };
+/// let fitted = fit(json, &options, &Digest)?;
+/// assert!(fitted.fits() && fitted.first_changed.is_none());
+/// # Ok::<(), msg_document::Refusal>(())
+/// ```
+pub fn fit(
+    json: &[u8],
+    options: &FitOptions,
+    summarizer: &dyn Summarizer,
+) -> Result<Fitted, Refusal> {
+    let options = options.for_line(json)?;
+    fit_messages(
+        Document::read(json, &ReadOptions::default())?.into_messages(),
+        &options,
+        summarizer,
+    )
+}
+
 /// Compacts a history as the options say.
-pub(crate) fn fit(
+///
+/// Fails as [`fit`] does.
+pub fn fit_messages(
     messages: Vec<Message>,
     options: &FitOptions,
-    summarizer: &Summarizer<'_>,
-) -> Result<Fitted, Box<Diagnostic>> {
-    let test = Test::parse(&options.test_summarizer)?.map(Summarizer::Test);
-    let summarizer = test.as_ref().unwrap_or(summarizer);
-    run(messages, options, |compactor| loop {
-        match compactor.next() {
-            Step::Done(outcome) => return outcome,
-            Step::Summarize(requests) => {
-                for (request, answer) in requests.iter().zip(summarizer.answer(&requests)) {
-                    compactor.answer(request.id(), answer).expect("because the request is open");
+    summarizer: &dyn Summarizer,
+) -> Result<Fitted, Refusal> {
+    let test = Test::parse(&options.test_summarizer)?;
+    let summarizer = test.as_ref().map_or(summarizer, |it| it as &dyn Summarizer);
+    run(messages, options, |compactor| {
+        loop {
+            match compactor.next() {
+                Step::Done(outcome) => return outcome,
+                Step::Summarize(requests) => {
+                    for (request, answer) in requests.iter().zip(summarizer.answer(&requests)) {
+                        compactor
+                            .answer(request.id(), answer)
+                            .expect("because the request is open");
+                    }
                 }
             }
         }
@@ -102,21 +140,25 @@ pub(crate) fn fit(
 }
 
 /// The requests of the first step; none if nothing would be asked.
-pub(crate) fn first_requests(
+pub fn first_requests(
     messages: Vec<Message>,
     options: &FitOptions,
-) -> Result<Vec<SummaryRequest>, Box<Diagnostic>> {
+) -> Result<Vec<SummaryRequest>, Refusal> {
     let mut found = Vec::new();
-    run(messages, options, |compactor| loop {
-        match compactor.next() {
-            Step::Done(outcome) => return outcome,
-            Step::Summarize(requests) => {
-                for request in &requests {
-                    let none = msg_compact::SummaryError::new("a dry run asks nobody");
-                    compactor.answer(request.id(), Err(none)).expect("because the request is open");
-                }
-                if found.is_empty() {
-                    found = requests;
+    run(messages, options, |compactor| {
+        loop {
+            match compactor.next() {
+                Step::Done(outcome) => return outcome,
+                Step::Summarize(requests) => {
+                    for request in &requests {
+                        let none = msg_compact::SummaryError::new("a dry run asks nobody");
+                        compactor
+                            .answer(request.id(), Err(none))
+                            .expect("because the request is open");
+                    }
+                    if found.is_empty() {
+                        found = requests;
+                    }
                 }
             }
         }
@@ -128,7 +170,7 @@ fn run(
     messages: Vec<Message>,
     options: &FitOptions,
     drive: impl FnOnce(&mut Compactor<'_>) -> Outcome,
-) -> Result<Fitted, Box<Diagnostic>> {
+) -> Result<Fitted, Refusal> {
     let preset = options.preset()?;
     let budget = options.budget(preset.as_ref())?;
     let mut pipeline = options.pipeline(preset.as_ref(), budget.is_some())?;
@@ -150,7 +192,7 @@ fn run(
     let unit = options.unit()?;
     let outcome = {
         let compactor = Compactor::plan(&ast, &tally, budget.as_ref(), &pipeline, &mut ids);
-        let mut compactor = compactor.map_err(|it| bad(it.to_string()))?;
+        let mut compactor = compactor?;
         if let Some(origins) = &origins {
             compactor = compactor.repaired(origins);
         }
@@ -215,7 +257,7 @@ fn tree(
     messages: Vec<Message>,
     options: &FitOptions,
     ids: &mut SeededIds,
-) -> Result<Tree, Box<Diagnostic>> {
+) -> Result<Tree, Refusal> {
     if options.repair {
         let mut repair = RepairOptions::default().open(options.open);
         if let Some(profile) = options.profile()? {
@@ -225,7 +267,8 @@ fn tree(
         let mended = found.into_iter().filter(|it| it.fix.is_some()).collect();
         return Ok(Tree { ast, mended, origins: Some(origins) });
     }
-    let parsed = if options.open { ChainAst::parse_open(messages) } else { ChainAst::parse(messages) };
+    let parsed =
+        if options.open { ChainAst::parse_open(messages) } else { ChainAst::parse(messages) };
     match parsed {
         Ok(ast) => Ok(Tree { ast, mended: Vec::new(), origins: None }),
         Err(error) => Err(refusal(error, options.open)),
@@ -233,15 +276,21 @@ fn tree(
 }
 
 /// The first error of a chain that is none, how many more there are, and what would help.
-fn refusal(error: ParseError, open: bool) -> Box<Diagnostic> {
+fn refusal(error: ParseError, open: bool) -> Refusal {
     let errors = error.diagnostics().iter().filter(|it| it.is_error());
     let more = errors.clone().count().saturating_sub(1);
-    let Some(mut first) = errors.into_iter().next().cloned() else { return bad(error.to_string()) };
+    let Some(mut first) = errors.into_iter().next().cloned() else {
+        return Refusal::bad_option(error.to_string());
+    };
     if more > 0 {
-        first.set_message(format!("{}, and {}", first.message(), plural(more, "more error")));
+        first.set_message(format!(
+            "{}, and {more} more error{}",
+            first.message(),
+            if more == 1 { "" } else { "s" }
+        ));
     }
     let only_open = !open && ChainAst::parse_open(error.into_messages()).is_ok();
-    Box::new(first.with_fix(if only_open {
+    Refusal::from(first.with_fix(if only_open {
         "--open leaves calls at the end without results, --repair answers them"
     } else {
         "--repair mends the chain first; `msg check` lists what is wrong with it"
@@ -258,24 +307,27 @@ fn totals(messages: &[Message], counter: &dyn TokenCounter, tools: &[ToolSpec]) 
 }
 
 /// A plan from its JSON.
-pub(crate) fn read_plan(json: &str) -> Result<Plan, Box<Diagnostic>> {
+pub fn read_plan(json: &str) -> Result<Plan, Refusal> {
     if !json.trim_start().starts_with('{') {
-        return Err(bad("the plan is not understood: expected an object".to_owned()));
+        return Err(Refusal::bad_option("the plan is not understood: expected an object"));
     }
     let mut json = serde_json::Deserializer::from_str(json);
-    Plan::deserialize(&mut json).map_err(|it| bad(format!("the plan is not understood: {it}")))
+    Plan::deserialize(&mut json)
+        .map_err(|it| Refusal::bad_option(format!("the plan is not understood: {it}")))
 }
 
 /// What `--apply` and `--undo` do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Goal {
+pub enum Goal {
+    /// The plan is applied to a history.
     Apply,
+    /// The history gets back what the plan took.
     Undo,
 }
 
 impl Goal {
     /// What is said of it when it is done.
-    pub(crate) fn status(self) -> &'static str {
+    pub fn status(self) -> &'static str {
         match self {
             Goal::Apply => "applied",
             Goal::Undo => "undone",
@@ -283,15 +335,11 @@ impl Goal {
     }
 
     /// Applies or undoes a plan.
-    pub(crate) fn reach(
-        self,
-        plan: &Plan,
-        messages: Vec<Message>,
-    ) -> Result<Vec<Message>, Box<Diagnostic>> {
+    pub fn reach(self, plan: &Plan, messages: Vec<Message>) -> Result<Vec<Message>, Refusal> {
         let done = match self {
             Goal::Apply => plan.apply(messages),
             Goal::Undo => plan.undo(messages),
         };
-        done.map_err(|it| Box::new(it.diagnostic()))
+        done.map_err(|it| it.diagnostic().into())
     }
 }

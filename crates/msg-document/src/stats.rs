@@ -1,77 +1,130 @@
-//! The numbers of a conversation, in the form in which they are printed as JSON (CP-71).
+//! What a conversation is made of (CP-71): messages, bytes and tokens by role, section and tool, the
+//! largest parts, and how it grew, in the form in which they are printed as JSON.
+//!
+//! Counting is `msg-compact`'s; this file gathers.
 
 use std::collections::BTreeMap;
 
 use msg_chainast::ChainAst;
 use msg_compact::{Tally, TokenCounter};
-use msg_core::{Diagnostic, Message, Part, Role, ToolResult};
+use msg_core::{Message, Part, Role, ToolResult};
 use serde::Serialize;
 
-use crate::commands::fit::options::FitOptions;
+use crate::document::{Document, ReadOptions};
+use crate::fit::FitOptions;
+use crate::json::to_json;
+use crate::refusal::Refusal;
 
 /// What a conversation is made of. Tokens include what each message costs besides its texts.
 #[derive(Debug, Serialize)]
-pub(crate) struct Stats {
-    pub(crate) counter: String,
-    pub(crate) messages: usize,
-    pub(crate) bytes: u64,
+pub struct Stats {
+    /// How tokens were counted.
+    pub counter: String,
+    /// How many messages.
+    pub messages: usize,
+    /// Their bytes.
+    pub bytes: u64,
     /// What a request costs besides its messages.
-    pub(crate) base: u64,
-    pub(crate) tokens: u64,
-    pub(crate) roles: BTreeMap<String, Totals>,
+    pub base: u64,
+    /// Their tokens.
+    pub tokens: u64,
+    /// By role.
+    pub roles: BTreeMap<String, RoleTotals>,
+    /// By section; none if the messages are no chain.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) sections: Option<Vec<SectionTotals>>,
-    pub(crate) tools: Vec<ToolTotals>,
-    pub(crate) largest: Vec<PartTotals>,
+    pub sections: Option<Vec<SectionTotals>>,
+    /// By tool, the largest first.
+    pub tools: Vec<ToolTotals>,
+    /// The largest parts.
+    pub largest: Vec<PartTotals>,
     /// The total after each message.
-    pub(crate) growth: Vec<u64>,
+    pub growth: Vec<u64>,
 }
 
+/// What the messages of a role come to.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Totals {
-    pub(crate) messages: usize,
-    pub(crate) bytes: u64,
-    pub(crate) tokens: u64,
+pub struct RoleTotals {
+    /// How many messages.
+    pub messages: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their tokens.
+    pub tokens: u64,
 }
 
+/// What a section comes to.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct SectionTotals {
-    pub(crate) messages: usize,
-    pub(crate) pairs: usize,
-    pub(crate) bytes: u64,
-    pub(crate) tokens: u64,
+pub struct SectionTotals {
+    /// How many messages.
+    pub messages: usize,
+    /// How many body pairs.
+    pub pairs: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their tokens.
+    pub tokens: u64,
 }
 
+/// What a tool comes to.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct ToolTotals {
-    pub(crate) name: String,
-    pub(crate) calls: usize,
-    pub(crate) results: usize,
-    pub(crate) bytes: u64,
-    pub(crate) tokens: u64,
+pub struct ToolTotals {
+    /// The tool.
+    pub name: String,
+    /// How many calls.
+    pub calls: usize,
+    /// How many results.
+    pub results: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their tokens.
+    pub tokens: u64,
 }
 
+/// A part and what it comes to.
 #[derive(Debug, Serialize)]
-pub(crate) struct PartTotals {
-    pub(crate) message: usize,
-    pub(crate) kind: &'static str,
+pub struct PartTotals {
+    /// The index of its message.
+    pub message: usize,
+    /// What it is.
+    pub kind: &'static str,
+    /// The tool, of a call or a result.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) tool: Option<String>,
-    pub(crate) bytes: u64,
-    pub(crate) tokens: u64,
+    pub tool: Option<String>,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their tokens.
+    pub tokens: u64,
     /// Who said it; for the table.
     #[serde(skip)]
-    pub(crate) role: String,
+    pub role: String,
     #[serde(skip)]
     part: usize,
 }
 
+/// Counts a document; its own `options` and `tools` count.
+///
+/// Fails if it cannot be read, and for options that do not exist. Linear in the document.
+///
+/// ```
+/// use msg_document::{FitOptions, stats};
+///
+/// let counted = stats(br#"[{"role":"user","content":"hi"}]"#, &FitOptions::default())?;
+/// assert_eq!((counted.messages, counted.roles["user"].bytes), (1, 2));
+/// # Ok::<(), msg_document::Refusal>(())
+/// ```
+pub fn stats(json: &[u8], options: &FitOptions) -> Result<Stats, Refusal> {
+    let options = options.for_line(json)?;
+    Stats::gather(Document::read(json, &ReadOptions::default())?.into_messages(), &options)
+}
+
 impl Stats {
+    /// The line of `msg stats --jsonl`, without its end.
+    pub fn to_json(&self) -> Vec<u8> {
+        to_json(self)
+    }
+
     /// Counts everything. Linear in the conversation.
-    pub(crate) fn gather(
-        messages: Vec<Message>,
-        options: &FitOptions,
-    ) -> Result<Self, Box<Diagnostic>> {
+    pub fn gather(messages: Vec<Message>, options: &FitOptions) -> Result<Self, Refusal> {
         let tools = options.tools();
         let counter = options.counter(None, &messages, &tools)?;
         let mut tally = Tally::new(counter, &tools);
@@ -96,8 +149,8 @@ impl Stats {
 /// How many of the largest parts are listed.
 const DEFAULT_TOP: usize = 10;
 
-fn roles(tally: &Tally) -> BTreeMap<String, Totals> {
-    let of = |it: msg_compact::RoleTotal| Totals {
+fn roles(tally: &Tally) -> BTreeMap<String, RoleTotals> {
+    let of = |it: msg_compact::RoleTotal| RoleTotals {
         messages: it.messages,
         bytes: it.cost.bytes,
         tokens: it.cost.tokens,
@@ -134,9 +187,7 @@ fn sections(messages: Vec<Message>, tally: &Tally) -> Option<Vec<SectionTotals>>
 }
 
 fn largest(mut parts: Vec<PartTotals>, top: usize) -> Vec<PartTotals> {
-    parts.sort_by_key(|it| {
-        (std::cmp::Reverse((it.tokens, it.bytes)), it.message, it.part)
-    });
+    parts.sort_by_key(|it| (std::cmp::Reverse((it.tokens, it.bytes)), it.message, it.part));
     parts.truncate(top);
     parts
 }
@@ -174,7 +225,8 @@ impl<'a> Gatherer<'a> {
                 Part::Text(it) => ("text", None, self.counter.text(&it.text)),
                 Part::Reasoning(it) => ("reasoning", None, self.counter.text(&it.display_text())),
                 Part::ToolCall(it) => {
-                    let texts = self.counter.text(&it.name) + self.counter.text(it.arguments.text());
+                    let texts =
+                        self.counter.text(&it.name) + self.counter.text(it.arguments.text());
                     self.names.insert(it.id.clone(), it.name.clone());
                     let tool = self.tool(&it.name);
                     tool.calls += 1;
@@ -195,7 +247,15 @@ impl<'a> Gatherer<'a> {
                 _ => part.size() as u64,
             };
             let role = message.role.to_string();
-            self.parts.push(PartTotals { message: number, kind, tool, bytes, tokens, role, part: place });
+            self.parts.push(PartTotals {
+                message: number,
+                kind,
+                tool,
+                bytes,
+                tokens,
+                role,
+                part: place,
+            });
         }
     }
 

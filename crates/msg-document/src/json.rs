@@ -3,44 +3,62 @@
 //! Conversations are written by their own crates, byte for byte; wrapping them in a `Value` would
 //! cost a copy and the spelling of numbers.
 
+use msg_core::Diagnostic;
+use msg_core::json::write_member_name;
 use serde::Serialize;
 
-use crate::jsonl::to_json;
+/// Compact JSON of a value.
+///
+/// # Panics
+///
+/// If the value has keys that are no texts; the forms of this workspace have none.
+pub fn to_json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("because the forms of this workspace have text keys only")
+}
 
-/// An object under construction. Names are this program's own and need no escaping.
+/// The line of a report: `{"edits":[…]}`, without its end.
+pub fn edits_json(edits: &[Diagnostic]) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Edits<'a> {
+        edits: &'a [Diagnostic],
+    }
+    to_json(&Edits { edits })
+}
+
+/// An object under construction: members in the order in which they are added.
 #[derive(Debug, Default)]
-pub(crate) struct Members(Vec<u8>);
+pub struct ObjectWriter(Vec<u8>);
 
-impl Members {
+impl ObjectWriter {
     /// An object without members.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a value of this program.
+    /// Adds a value.
     #[must_use]
-    pub(crate) fn with(self, name: &str, value: &impl Serialize) -> Self {
+    pub fn with(self, name: &str, value: &impl Serialize) -> Self {
         self.raw(name, &to_json(value))
     }
 
     /// Adds a value that is JSON already.
     #[must_use]
-    pub(crate) fn raw(self, name: &str, json: &[u8]) -> Self {
+    pub fn raw(self, name: &str, json: &[u8]) -> Self {
         self.written(name, |out| out.extend_from_slice(json))
     }
 
     /// Adds a value that writes itself: a long one is not in memory twice.
     #[must_use]
-    pub(crate) fn written(mut self, name: &str, write: impl FnOnce(&mut Vec<u8>)) -> Self {
+    pub fn written(mut self, name: &str, write: impl FnOnce(&mut Vec<u8>)) -> Self {
         self.next();
-        self.0.extend_from_slice(format!("\"{name}\":").as_bytes());
+        write_member_name(&mut self.0, name);
         write(&mut self.0);
         self
     }
 
     /// Adds all members of an object that is JSON already.
     #[must_use]
-    pub(crate) fn all_of(mut self, object: &[u8]) -> Self {
+    pub fn all_of(mut self, object: &[u8]) -> Self {
         let inner = object.strip_prefix(b"{").and_then(|it| it.strip_suffix(b"}"));
         if let Some(inner) = inner.filter(|it| !it.is_empty()) {
             self.next();
@@ -50,7 +68,7 @@ impl Members {
     }
 
     /// The object.
-    pub(crate) fn finish(mut self) -> Vec<u8> {
+    pub fn finish(mut self) -> Vec<u8> {
         if self.0.is_empty() {
             return b"{}".to_vec();
         }

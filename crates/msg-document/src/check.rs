@@ -1,0 +1,96 @@
+//! What is wrong with a document, in order: what the reader found odd, what the chain rules and the
+//! provider's profile say, and what is wrong with single messages.
+//!
+//! Judges nothing itself: the rules are `msg-chainast`'s and `msg-core`'s.
+
+use msg_chainast::Profile;
+use msg_core::{Diagnostic, InputRules, Report, Severity};
+use serde::Serialize;
+
+use crate::document::{Document, ReadOptions};
+use crate::format::Format;
+use crate::json::to_json;
+use crate::refusal::Refusal;
+
+/// What to check by.
+#[derive(Debug, Clone, Default)]
+pub struct CheckOptions {
+    /// How the document is read.
+    pub read: ReadOptions,
+    /// Also judge by what this provider accepts.
+    pub profile: Option<Profile>,
+    /// The rules of the chain.
+    pub chain: msg_chainast::CheckOptions,
+    /// Also check each message by itself (MS-18).
+    pub messages: Option<InputRules>,
+}
+
+/// What a check found.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// No finding is an error.
+    pub ok: bool,
+    /// What was read.
+    pub format: Format,
+    /// How many messages were read.
+    pub messages: usize,
+    /// All findings, in the order of the messages.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Checks a document.
+///
+/// Fails if it cannot be read. Linear in the document.
+///
+/// ```
+/// use msg_document::{CheckOptions, check};
+///
+/// let json = br#"[{"role":"assistant","content":"hello"}]"#;
+/// let checked = check(json, &CheckOptions::default())?;
+/// assert_eq!(checked.diagnostics[0].code.as_str(), "chain::unexpected-first-role");
+/// # Ok::<(), msg_document::Refusal>(())
+/// ```
+pub fn check(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
+    Ok(Document::read(json, &options.read)?.check(options))
+}
+
+impl Document {
+    /// Checks what was read.
+    pub fn check(&self, options: &CheckOptions) -> Checked {
+        // What was merely spelled otherwise is no problem of the conversation.
+        let notes = self.notes().iter().filter(|it| it.severity != Severity::Info);
+        let mut found: Vec<_> = notes.cloned().collect();
+        found.extend(msg_chainast::check(
+            self.messages(),
+            options.profile.as_ref(),
+            &options.chain,
+        ));
+        if let Some(rules) = &options.messages {
+            let mut report = Report::default();
+            msg_core::check_all(self.messages(), rules, &mut report);
+            found.extend(report.into_vec());
+        }
+        found.sort_by_key(|it| (it.at.message, it.at.part));
+        Checked {
+            ok: !found.iter().any(Diagnostic::is_error),
+            format: self.format(),
+            messages: self.messages().len(),
+            diagnostics: found,
+        }
+    }
+}
+
+impl Checked {
+    /// The line of `msg check --jsonl`, without its end.
+    pub fn to_json(&self) -> Vec<u8> {
+        #[derive(Serialize)]
+        struct Line<'a> {
+            ok: bool,
+            format: Format,
+            messages: usize,
+            diagnostics: &'a [Diagnostic],
+        }
+        let Checked { ok, format, messages, ref diagnostics } = *self;
+        to_json(&Line { ok, format, messages, diagnostics })
+    }
+}

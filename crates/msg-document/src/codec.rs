@@ -1,0 +1,137 @@
+//! What this crate knows of one format, as a trait; each format implements it in a file of `formats`.
+//!
+//! Does not know which formats there are.
+
+use msg_compact::Plan;
+use msg_core::{AgentForm, Diagnostic, LowerOptions, Message, RawJson, Report};
+use msg_openai::EncodeOptions;
+
+use crate::outline::Outline;
+use crate::refusal::Refusal;
+
+/// How much speaks for a format, from the shape of a document alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Likelihood {
+    /// Something in the document is not of this format, or nothing is.
+    No,
+    /// It can be read so; a file's name may decide for it.
+    Possible,
+    /// It is what such a document usually is.
+    Likely,
+    /// Only this format looks so.
+    Certain,
+}
+
+/// One format: its name, its marks, its reader and its writer.
+pub(crate) trait Codec: Sync {
+    /// The name as `--from` and `--to` take it.
+    fn name(&self) -> &'static str;
+
+    /// One line of help.
+    fn about(&self) -> &'static str;
+
+    /// Whether `file`, the last part of a path in lower case, is named like a document of this
+    /// format: `history.turns.json` says `turns`.
+    fn claims(&self, file: &str) -> bool {
+        let stem = file.strip_suffix(".jsonl").or_else(|| file.strip_suffix(".json"));
+        stem.and_then(|it| it.strip_suffix(self.name()))
+            .is_some_and(|it| it.is_empty() || it.ends_with(['.', '-', '_']))
+    }
+
+    /// How much speaks for this format.
+    fn likelihood(&self, outline: &Outline<'_>) -> Likelihood;
+
+    /// Reads a document that is called `name`. JSON comes without a byte order mark.
+    fn read(&self, bytes: &[u8], name: &str) -> Result<Content, Refusal>;
+
+    /// Writes messages as a document of this format. A format that is made of messages may use them
+    /// up.
+    fn write(
+        &self,
+        messages: &mut Vec<Message>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    );
+
+    /// Whether a document is JSON, so that one fits on a line.
+    fn is_json(&self) -> bool {
+        true
+    }
+}
+
+/// A document that has been read: its messages, and what stands around them.
+pub(crate) struct Content {
+    /// What was odd about it, as the reader reports it.
+    pub(crate) notes: Vec<Diagnostic>,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) around: Box<dyn Around>,
+}
+
+impl Content {
+    pub(crate) fn new(
+        messages: Vec<Message>,
+        around: impl Around + 'static,
+        report: Report,
+    ) -> Self {
+        Content { notes: report.into_vec(), messages, around: Box::new(around) }
+    }
+}
+
+/// What stands around the messages of a document: kept for the way back into its own format.
+pub(crate) trait Around: Send + Sync {
+    /// Writes the document with `messages` in their place. They may be taken for it, and are put
+    /// back.
+    fn write(
+        &mut self,
+        messages: &mut Vec<Message>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    );
+
+    /// Messages are others now: what belongs to the old ones alone is forgotten.
+    fn edited(&mut self) {}
+
+    /// As [`Around::edited`], by a plan that says how. Gives true if the document has been edited
+    /// by the plan itself and nothing is to be forgotten.
+    fn edited_by(&mut self, _messages: &[Message], _plan: Option<&Plan>) -> bool {
+        false
+    }
+
+    /// Makes the messages, where the document has something else that messages are made of. Gives
+    /// what was left out or changed.
+    fn lower(&mut self, _messages: &mut Vec<Message>, _: &LowerOptions) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
+    /// The options that the document brings along.
+    fn own_options(&self) -> Option<&RawJson> {
+        None
+    }
+
+    /// The text that lines and columns of its diagnostics count in, if it is a text for people.
+    fn text(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// What is known about writing, beside the format.
+#[derive(Debug, Clone, Default)]
+pub struct WriteOptions {
+    /// For `openai` and `responses`.
+    pub encode: EncodeOptions,
+    /// For `agent`.
+    pub agent_form: AgentForm,
+    /// For `plain`: role and preview only, of so many characters.
+    pub preview: Option<usize>,
+}
+
+impl WriteOptions {
+    /// Options for `openai` and `responses`.
+    #[must_use]
+    pub fn with_encode(mut self, encode: EncodeOptions) -> Self {
+        self.encode = encode;
+        self
+    }
+}

@@ -1,0 +1,204 @@
+//! A document that has been read: messages, and what stands around them for the way back.
+//!
+//! What each format does with its bytes is in `formats`.
+
+use std::borrow::Cow;
+
+use msg_compact::Plan;
+use msg_core::{Diagnostic, LowerOptions, Message, RawJson, Report};
+
+use crate::codec::{Content, WriteOptions};
+use crate::format::Format;
+use crate::recognise::recognise;
+use crate::refusal::Refusal;
+
+/// How a document is read.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// Its format; recognised if not given.
+    pub from: Option<Format>,
+    /// What it is called, which decides where its shape leaves a choice; `""` if nothing is known.
+    pub name: Cow<'static, str>,
+    /// Which formats it may be in.
+    pub accept: Accept,
+}
+
+/// Which formats a document may be in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Accept {
+    /// All of them.
+    #[default]
+    All,
+    /// Those that fit on a line: text that looks like Markdown is just no JSON.
+    Json,
+}
+
+impl ReadOptions {
+    /// The format is this one.
+    #[must_use]
+    pub fn with_from(mut self, from: Option<Format>) -> Self {
+        self.from = from;
+        self
+    }
+
+    /// It is called so.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// It is in one of these formats.
+    #[must_use]
+    pub fn with_accept(mut self, accept: Accept) -> Self {
+        self.accept = accept;
+        self
+    }
+
+    fn format(&self, bytes: &[u8]) -> Format {
+        let format = self.from.unwrap_or_else(|| recognise(bytes, &self.name));
+        if self.accept == Accept::Json && !format.is_json() { Format::default() } else { format }
+    }
+}
+
+/// A document that has been read.
+///
+/// ```
+/// use msg_core::{Message, Report};
+/// use msg_document::{Document, ReadOptions, WriteOptions};
+///
+/// let body = br#"{"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true}"#;
+/// let mut document = Document::read(body, &ReadOptions::default())?;
+/// assert_eq!(document.messages()[0].text(), "hi");
+///
+/// let mut out = Vec::new();
+/// document.write(&WriteOptions::default(), &mut out);
+/// assert_eq!(out, body);
+/// # Ok::<(), msg_document::Refusal>(())
+/// ```
+pub struct Document {
+    format: Format,
+    content: Content,
+}
+
+impl Document {
+    /// Reads a document. Turns become messages by the rules that are safe to send.
+    ///
+    /// Fails as its format's reader does, with the place.
+    pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
+        let mut res = Document::read_unlowered(bytes, options)?;
+        let notes = res.lower(&LowerOptions::strict());
+        res.content.notes.extend(notes);
+        Ok(res)
+    }
+
+    /// As [`Document::read`], but turns stay turns: there are no messages before
+    /// [`Document::lower`].
+    pub fn read_unlowered(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
+        let format = options.format(bytes);
+        // Editors of one platform put this in front of every text; no reader of JSON takes it.
+        let text = bytes.strip_prefix("\u{feff}".as_bytes()).filter(|_| format.is_json());
+        let content = format.codec().read(text.unwrap_or(bytes), &options.name)?;
+        Ok(Document { format, content })
+    }
+
+    /// Makes messages of turns, and returns what was left out or changed. Nothing for a format that
+    /// has messages.
+    pub fn lower(&mut self, options: &LowerOptions) -> Vec<Diagnostic> {
+        let Content { messages, around, .. } = &mut self.content;
+        around.lower(messages, options)
+    }
+
+    /// What was odd about it, as the reader reports it.
+    pub fn notes(&self) -> &[Diagnostic] {
+        &self.content.notes
+    }
+
+    /// Gives the notes away.
+    pub fn take_notes(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.content.notes)
+    }
+
+    /// The options that a document of turns brings along.
+    pub fn own_options(&self) -> Option<&RawJson> {
+        self.content.around.own_options()
+    }
+
+    /// The text that lines and columns of its diagnostics count in, if it is a text for people.
+    pub fn text(&self) -> Option<&[u8]> {
+        self.content.around.text()
+    }
+
+    /// The format that it was read in.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The messages.
+    pub fn messages(&self) -> &[Message] {
+        &self.content.messages
+    }
+
+    /// Gives the messages away and forgets what stood around them.
+    pub fn into_messages(self) -> Vec<Message> {
+        self.content.messages
+    }
+
+    /// Gives the messages away for a while.
+    pub fn take_messages(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.content.messages)
+    }
+
+    /// Puts messages back in their place, as they were taken.
+    pub fn put_messages(&mut self, messages: Vec<Message>) {
+        self.content.messages = messages;
+    }
+
+    /// Puts other messages in the place of those that were taken.
+    pub fn put_edited(&mut self, messages: Vec<Message>) {
+        self.content.messages = messages;
+        self.content.around.edited();
+    }
+
+    /// As [`Document::put_edited`], where a plan says how they became others: turns are edited as it
+    /// says, so that all that it does not name stays as it came (CP-63).
+    pub fn put_planned(&mut self, messages: Vec<Message>, plan: Option<&Plan>) {
+        if !self.content.around.edited_by(&messages, plan) {
+            self.content.around.edited();
+        }
+        self.content.messages = messages;
+    }
+
+    /// Writes the document in its own format, with everything that stood around the messages.
+    pub fn write(&mut self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        let mut report = Report::default();
+        let Content { messages, around, .. } = &mut self.content;
+        around.write(messages, options, out, &mut report);
+        report
+    }
+
+    /// Writes the document in `format`; in another than its own, only the messages go out.
+    pub fn write_as(
+        &mut self,
+        format: Format,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Report {
+        if format == self.format {
+            return self.write(options, out);
+        }
+        let mut report = Report::default();
+        format.codec().write(&mut self.content.messages, options, out, &mut report);
+        report
+    }
+}
+
+impl std::fmt::Debug for Document {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let messages = self.content.messages.len();
+        f.debug_struct("Document")
+            .field("format", &self.format)
+            .field("messages", &messages)
+            .finish()
+    }
+}

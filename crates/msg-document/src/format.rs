@@ -1,0 +1,102 @@
+//! The names of the formats. What each is stands in `formats`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::codec::Codec;
+use crate::formats::FORMATS;
+use crate::refusal::Refusal;
+
+/// A format of a conversation, by its name.
+///
+/// ```
+/// use msg_document::Format;
+///
+/// let format: Format = "responses".parse()?;
+/// assert_eq!((format.name(), format.is_json()), ("responses", true));
+/// # Ok::<(), msg_document::Refusal>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Format(&'static dyn Codec);
+
+impl Format {
+    /// All formats, in the order of the documentation.
+    pub fn all() -> impl Iterator<Item = Format> {
+        FORMATS.iter().map(|it| Format(*it))
+    }
+
+    /// The name as `--from` and `--to` take it.
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// One line about it.
+    pub fn about(self) -> &'static str {
+        self.0.about()
+    }
+
+    /// Whether a document of it is JSON, so that one fits on a line.
+    pub fn is_json(self) -> bool {
+        self.0.is_json()
+    }
+
+    pub(crate) fn codec(self) -> &'static dyn Codec {
+        self.0
+    }
+}
+
+/// `openai`.
+impl Default for Format {
+    fn default() -> Self {
+        Format(FORMATS[0])
+    }
+}
+
+impl FromStr for Format {
+    type Err = Refusal;
+
+    fn from_str(name: &str) -> Result<Self, Refusal> {
+        Format::all().find(|it| it.name() == name).ok_or_else(|| {
+            let known: Vec<_> = Format::all().map(Format::name).collect();
+            Refusal::bad_option(format!(
+                "no format is called {name:?}, expected {}",
+                known.join(", ")
+            ))
+        })
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Format {}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Format({})", self.name())
+    }
+}
+
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Format {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        name.parse().map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,63 @@
+//! The table of formats. To add one: a file here that implements `Codec`, and a line in [`FORMATS`].
+//!
+//! ```text
+//! name    recognised by                          read with            written with
+//! openai  messages, choices, role + content      msg_openai::chat     msg_openai::chat
+//! msgmd   Markdown with headings                 msg_file             msg_file
+//! ```
+
+mod agent;
+mod msgmd;
+mod native;
+mod openai;
+mod plain;
+mod responses;
+mod turns;
+
+use std::ops::Range;
+
+use msg_core::{Message, Report};
+use msg_openai::ReadOptions;
+
+use crate::codec::{Codec, Content};
+use crate::outline::{Item, Record};
+use crate::refusal::Refusal;
+use crate::wrapper::Wrapper;
+
+/// All formats. Where two are equally likely the first is taken.
+pub(crate) static FORMATS: &[&dyn Codec] = &[
+    &openai::Openai,
+    &responses::Responses,
+    &agent::Agent,
+    &turns::Turns,
+    &plain::Plain,
+    &msgmd::Msgmd,
+    &native::Native,
+];
+
+/// The limit has been applied where the bytes were read.
+fn no_limit() -> ReadOptions {
+    ReadOptions::new().max_bytes(usize::MAX)
+}
+
+type ReadList = fn(&[u8], &mut Report) -> Result<Vec<Message>, msg_core::Error>;
+
+/// Reads a document that is a list of messages, or an object around one.
+fn read_list(
+    json: &[u8],
+    (wrapper, list): (Wrapper, Range<usize>),
+    read: ReadList,
+) -> Result<Content, Refusal> {
+    let mut report = Report::default();
+    let start = list.start;
+    let messages = read(&json[list], &mut report).map_err(|it| Refusal::from(it).moved(start))?;
+    Ok(Content::new(messages, wrapper, report))
+}
+
+/// Members that a turn has and a native message has not.
+fn is_of_a_turn(record: &Record<'_>) -> bool {
+    const OWN: [&str; 5] = ["id", "timestamp", "finished", "finish_reason", "metadata"];
+    const OF_PARTS: [&str; 3] = ["tool", "status", "start_time"];
+    let of_part = |it: &Item<'_>| OF_PARTS.iter().any(|name| it.has(name));
+    record.is_list("parts") && (OWN.iter().any(|it| record.has(it)) || record.parts().any(of_part))
+}

@@ -1,0 +1,101 @@
+//! Message files (`.msg.md`) among the formats: what a model is to see of one, and a file of messages.
+//!
+//! Editing a file in place is `msg-file`'s; here a file is read as a conversation like any other.
+
+use std::path::Path;
+
+use msg_core::{IdSource, Message, Report};
+use msg_file::{Document, Entry, HistoryOptions, Limits, Mode, Nonce, ToCells, append_entries};
+
+use crate::codec::{Around, Codec, Content, Likelihood, WriteOptions};
+use crate::outline::Outline;
+use crate::refusal::Refusal;
+use crate::seed;
+
+pub(crate) struct Msgmd;
+
+impl Codec for Msgmd {
+    fn name(&self) -> &'static str {
+        "msgmd"
+    }
+
+    fn about(&self) -> &'static str {
+        "A message file (`.msg.md`)"
+    }
+
+    /// `log.msg.md` and any other `.md`.
+    fn claims(&self, file: &str) -> bool {
+        file.ends_with(".md") || file.ends_with(".markdown")
+    }
+
+    fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
+        match outline {
+            Outline::Markdown => Likelihood::Certain,
+            Outline::Text | Outline::Blank => Likelihood::Possible,
+            // `[a](b) and more` begins like JSON.
+            Outline::Json(it) if !it.is_whole() => Likelihood::Possible,
+            Outline::Json(_) => Likelihood::No,
+        }
+    }
+
+    /// The messages, calls at the end left open, and what is odd about the file.
+    fn read(&self, bytes: &[u8], name: &str) -> Result<Content, Refusal> {
+        // The limit has been applied where the bytes were read.
+        let document = Document::read(bytes, Mode::of(Path::new(name)), &Limits::default())?;
+        let options = HistoryOptions { open: true, ..HistoryOptions::default() };
+        let messages = document.history(&options)?.messages;
+        let notes = document.diagnostics().to_vec();
+        Ok(Content { notes, messages, around: Box::new(Source(bytes.to_vec())) })
+    }
+
+    /// A new file of these messages. The nonces of its ids are drawn like fresh call ids: the same
+    /// messages give the same file.
+    fn write(
+        &self,
+        messages: &mut Vec<Message>,
+        _: &WriteOptions,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) {
+        let entries: Vec<Entry> =
+            std::mem::take(messages).into_iter().map(Entry::Message).collect();
+        let mut ids = seed::ids();
+        let mut nonce = || Nonce::from_random(ids.next_u64());
+        let options = ToCells::default();
+        match append_entries(b"", Mode::MessageFile, &entries, &options, &mut nonce, false) {
+            Ok((bytes, _)) => out.extend_from_slice(&bytes),
+            Err(refused) => report.push(refused.diagnostic()),
+        }
+    }
+
+    fn is_json(&self) -> bool {
+        false
+    }
+}
+
+/// The bytes of a file; none once its messages have been edited.
+struct Source(Vec<u8>);
+
+impl Around for Source {
+    fn write(
+        &mut self,
+        messages: &mut Vec<Message>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) {
+        if self.0.is_empty() {
+            Msgmd.write(messages, options, out, report);
+        } else {
+            out.extend_from_slice(&self.0);
+        }
+    }
+
+    fn edited(&mut self) {
+        self.0.clear();
+    }
+
+    fn text(&self) -> Option<&[u8]> {
+        Some(&self.0)
+    }
+}

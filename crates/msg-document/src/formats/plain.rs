@@ -1,0 +1,49 @@
+//! Plain messages (MS-10): an array of `{role, content}`. Reading and writing are
+//! `msg_core::plain`'s.
+
+use msg_core::{Message, Report, plain};
+
+use super::read_list;
+use crate::codec::{Codec, Content, Likelihood, WriteOptions};
+use crate::outline::{Outline, is_chat};
+use crate::refusal::Refusal;
+use crate::wrapper::Wrapper;
+
+pub(crate) struct Plain;
+
+impl Codec for Plain {
+    fn name(&self) -> &'static str {
+        "plain"
+    }
+
+    fn about(&self) -> &'static str {
+        "An array of `{role, content}`"
+    }
+
+    fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
+        match outline.messages() {
+            Some(list) if list.is_empty() || list.records().any(is_chat) => Likelihood::Possible,
+            _ => Likelihood::No,
+        }
+    }
+
+    fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
+        read_list(bytes, Wrapper::none(bytes, &Plain), plain::read)
+    }
+
+    fn write(
+        &self,
+        messages: &mut Vec<Message>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) {
+        if let Some(max_chars) = options.preview {
+            return plain::write_previews(messages, max_chars, out);
+        }
+        if !options.encode.keeps_layout() {
+            messages.iter_mut().for_each(Message::clear_layout);
+        }
+        plain::write(messages, out, report);
+    }
+}

@@ -1,0 +1,89 @@
+//! OpenAI Responses items: an array, or a request or response body. Reading and writing are
+//! `msg_openai::responses`'s.
+
+use msg_core::{Message, Report};
+use msg_openai::responses::{self, Document};
+
+use super::no_limit;
+use crate::codec::{Around, Codec, Content, Likelihood, WriteOptions};
+use crate::outline::{Outline, Record, ValueKind};
+use crate::refusal::Refusal;
+
+pub(crate) struct Responses;
+
+impl Codec for Responses {
+    fn name(&self) -> &'static str {
+        "responses"
+    }
+
+    fn about(&self) -> &'static str {
+        "OpenAI Responses items: an array, or a request or response body"
+    }
+
+    fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
+        let is_body = outline.list("messages").is_none() && outline.list("choices").is_none();
+        if is_body && is_a_body(outline) {
+            return Likelihood::Certain;
+        }
+        match outline.messages() {
+            Some(list) if list.records().any(is_item) => Likelihood::Certain,
+            Some(list) if list.is_empty() => Likelihood::Possible,
+            _ => Likelihood::No,
+        }
+    }
+
+    fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
+        let mut report = Report::default();
+        let mut document = responses::read_with(bytes, &no_limit(), &mut report)?;
+        let messages = std::mem::take(items_of(&mut document));
+        Ok(Content::new(messages, Body(document), report))
+    }
+
+    fn write(
+        &self,
+        messages: &mut Vec<Message>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) {
+        responses::write(messages, &options.encode, out, report);
+    }
+}
+
+fn is_a_body(outline: &Outline<'_>) -> bool {
+    outline.text("object") == Some("response")
+        || outline.list("output").is_some()
+        || matches!(outline.member("input"), Some(ValueKind::Text | ValueKind::List))
+}
+
+/// An item that is no message, or a message with parts that only items have.
+fn is_item(record: &Record<'_>) -> bool {
+    const PARTS: [&str; 4] = ["input_text", "output_text", "input_image", "input_file"];
+    let is_unlike_chat = record.kind.is_some() && record.role.is_none() && !record.has("parts");
+    is_unlike_chat || record.parts().any(|it| it.kind.is_some_and(|it| PARTS.contains(&it)))
+}
+
+/// A document whose messages have been taken out.
+struct Body(Document);
+
+impl Around for Body {
+    fn write(
+        &mut self,
+        messages: &mut Vec<Message>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) {
+        self.0.set_messages(std::mem::take(messages));
+        self.0.write(&options.encode, out, report);
+        *messages = std::mem::take(items_of(&mut self.0));
+    }
+}
+
+fn items_of(document: &mut Document) -> &mut Vec<Message> {
+    match document {
+        Document::Items(it) => it,
+        Document::Request(it) => &mut it.messages,
+        Document::Response(it) => &mut it.messages,
+    }
+}

@@ -1,0 +1,51 @@
+//! One document in, one answer out: says what format a conversation is in, checks it, repairs it,
+//! converts it, counts it and makes it fit a budget.
+//!
+//! This is what the `msg` program answers with, as a library: the same values, and with
+//! `to_json` the same lines. It opens no file, reads no clock, starts no thread and calls no model.
+//!
+//! ```
+//! use msg_document::{CheckOptions, check};
+//!
+//! let json = br#"[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]"#;
+//! let checked = check(json, &CheckOptions::default())?;
+//! assert!(checked.ok && checked.format.name() == "openai");
+//! # Ok::<(), msg_document::Refusal>(())
+//! ```
+
+mod document;
+mod format;
+
+mod check;
+mod convert;
+mod fit;
+mod repair;
+mod stats;
+
+mod recognise;
+
+mod formats;
+
+mod codec;
+mod outline;
+mod wrapper;
+
+mod json;
+mod refusal;
+mod seed;
+
+pub use check::{CheckOptions, Checked, check};
+pub use codec::WriteOptions;
+pub use convert::{ConvertOptions, Converted, convert};
+pub use document::{Accept, Document, ReadOptions};
+pub use fit::{
+    Digest, FitOptions, Fitted, Goal, OneOrMany, Summarizer, Usage, first_requests, fit,
+    fit_messages, no_tool, reached_json, read_plan,
+};
+pub use format::Format;
+pub use json::{ObjectWriter, edits_json, to_json};
+pub use recognise::recognise;
+pub use refusal::Refusal;
+pub use repair::{RepairOptions, Repaired, repair};
+pub use seed::ids;
+pub use stats::{PartTotals, RoleTotals, SectionTotals, Stats, ToolTotals, stats};

@@ -1,0 +1,127 @@
+//! A place in bytes that are JSON, or were meant to be: steps over values without building them.
+
+use super::ValueKind;
+
+/// Longer names and texts are no marks of a format.
+const SHORT: usize = 64;
+
+/// A place in the bytes. Every step gives nothing where the bytes are no JSON.
+pub(super) struct Cursor<'a> {
+    bytes: &'a [u8],
+    pos: usize,
+}
+
+/// The inside of a list or an object; true until its first member has been seen.
+pub(super) struct Inside {
+    first: bool,
+}
+
+impl<'a> Cursor<'a> {
+    /// The beginning of a document, behind its byte order mark.
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Cursor { bytes, pos: if bytes.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 } }
+    }
+
+    /// The next byte that is no white space; nothing at the end.
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        let rest = self.bytes.get(self.pos..)?;
+        let blank = rest.iter().position(|it| !matches!(it, b' ' | b'\t' | b'\r' | b'\n'))?;
+        self.pos += blank;
+        Some(rest[blank])
+    }
+
+    /// The kind of the value that stands here.
+    pub(super) fn kind(&mut self) -> Option<ValueKind> {
+        Some(match self.peek()? {
+            b'{' => ValueKind::Object,
+            b'[' => ValueKind::List,
+            b'"' => ValueKind::Text,
+            b'n' => ValueKind::Null,
+            _ => ValueKind::Scalar,
+        })
+    }
+
+    /// Steps into the list or object that opens with `bracket`.
+    pub(super) fn open(&mut self, bracket: u8) -> Option<Inside> {
+        (self.peek()? == bracket).then(|| self.pos += 1)?;
+        Some(Inside { first: true })
+    }
+
+    /// Steps to the next item. False behind the closing bracket, which is stepped over.
+    pub(super) fn item(&mut self, inside: &mut Inside, bracket: u8) -> Option<bool> {
+        let next = self.peek()?;
+        if next == bracket {
+            self.pos += 1;
+            return Some(false);
+        }
+        if !inside.first {
+            (next == b',').then(|| self.pos += 1)?;
+        }
+        inside.first = false;
+        match self.peek()? {
+            b']' | b'}' | b',' | b':' => None,
+            _ => Some(true),
+        }
+    }
+
+    /// Steps to the value of the next member of an object and gives its name as it is written; the
+    /// inner nothing behind the last.
+    pub(super) fn member(&mut self, inside: &mut Inside) -> Option<Option<&'a str>> {
+        if !self.item(inside, b'}')? {
+            return Some(None);
+        }
+        let name = self.text()?;
+        (self.peek()? == b':').then(|| self.pos += 1)?;
+        Some(Some(name))
+    }
+
+    /// Steps over the string that stands here and gives it with its escapes; a long one is `""`.
+    pub(super) fn text(&mut self) -> Option<&'a str> {
+        (self.peek()? == b'"').then_some(())?;
+        let start = self.pos + 1;
+        let end = self.string_end(start)?;
+        self.pos = end + 1;
+        let text = &self.bytes[start..end];
+        Some(if text.len() > SHORT { "" } else { std::str::from_utf8(text).unwrap_or_default() })
+    }
+
+    /// Where the string that starts at `start` ends: its closing quote.
+    fn string_end(&self, start: usize) -> Option<usize> {
+        let mut pos = start;
+        loop {
+            pos += memchr::memchr2(b'"', b'\\', self.bytes.get(pos..)?)?;
+            if self.bytes[pos] == b'"' {
+                return Some(pos);
+            }
+            pos += 2;
+        }
+    }
+
+    /// Steps over one value, however deep.
+    pub(super) fn skip(&mut self) -> Option<()> {
+        let mut depth = 0usize;
+        loop {
+            match self.peek()? {
+                b'"' => self.pos = self.string_end(self.pos + 1)? + 1,
+                b'[' | b'{' => {
+                    depth += 1;
+                    self.pos += 1;
+                }
+                b']' | b'}' => {
+                    depth = depth.checked_sub(1)?;
+                    self.pos += 1;
+                }
+                b',' | b':' if depth > 0 => self.pos += 1,
+                b',' | b':' => return None,
+                _ => {
+                    let rest = &self.bytes[self.pos..];
+                    let end = rest.iter().position(|it| b",:]}\" \t\r\n[{".contains(it));
+                    self.pos += end.unwrap_or(rest.len()).max(1);
+                }
+            }
+            if depth == 0 {
+                return Some(());
+            }
+        }
+    }
+}

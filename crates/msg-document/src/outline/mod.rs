@@ -1,0 +1,202 @@
+//! What a document looks like: the names that its first levels have, gathered in one scan.
+//!
+//! ```text
+//! {"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}, …]}
+//!   │           │           └ Record: role, type, member names, parts (Item: type, member names)
+//!   │           └ List "messages": how many records, and each shape once
+//!   └ Json: members with the kinds of their values, lists, short texts
+//! ```
+//!
+//! Formats decide by it whether a document is theirs. Builds no values, judges no correctness, gives
+//! up where the bytes stop being JSON, and recurses nowhere. Linear; what it keeps is bounded.
+
+mod cursor;
+mod gather;
+
+use self::cursor::Cursor;
+
+/// What the bytes of a document look like.
+#[derive(Debug)]
+pub(crate) enum Outline<'a> {
+    /// Nothing but white space.
+    Blank,
+    /// An object or a list, as far as it is JSON.
+    Json(Json<'a>),
+    /// Text that is laid out as Markdown.
+    Markdown,
+    /// Any other text, JSON scalars included.
+    Text,
+}
+
+/// The kind of a JSON value, by its first byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ValueKind {
+    Object,
+    List,
+    Text,
+    /// A number, a boolean, or no JSON at all.
+    Scalar,
+    Null,
+}
+
+/// The outline of an object or a list.
+#[derive(Debug, Default)]
+pub(crate) struct Json<'a> {
+    /// Members of the object; none of a list.
+    members: Vec<(&'a str, ValueKind)>,
+    /// Those of them that are short texts.
+    texts: Vec<(&'a str, &'a str)>,
+    /// The list itself under the name `""`, or the lists among the members.
+    lists: Vec<List<'a>>,
+    broken: bool,
+    followed: bool,
+}
+
+/// A list, by the shapes of its objects.
+#[derive(Debug, Default)]
+pub(crate) struct List<'a> {
+    name: &'a str,
+    /// How many items there are, of any kind.
+    len: usize,
+    /// How many of them are no objects.
+    others: usize,
+    records: Vec<Record<'a>>,
+}
+
+/// The shape of an object in a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Record<'a> {
+    /// Its `role`, if that is a text.
+    pub(crate) role: Option<&'a str>,
+    /// Its `type`, if that is a text.
+    pub(crate) kind: Option<&'a str>,
+    members: Vec<(&'a str, ValueKind)>,
+    /// Objects in the lists `content` and `parts`.
+    parts: Vec<Item<'a>>,
+    content: Option<Item<'a>>,
+    message: Option<Item<'a>>,
+}
+
+/// The shape of a part, or of an object in `content` or `message`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Item<'a> {
+    /// Its `type`, if that is a text.
+    pub(crate) kind: Option<&'a str>,
+    members: [&'a str; Item::MEMBERS],
+}
+
+impl<'a> Outline<'a> {
+    /// Looks at all of `bytes`.
+    pub(crate) fn of(bytes: &'a [u8]) -> Self {
+        let mut cursor = Cursor::new(bytes);
+        match cursor.peek() {
+            Some(b'[' | b'{') => Outline::Json(gather::json(&mut cursor)),
+            Some(_) if is_markdown(bytes) => Outline::Markdown,
+            Some(_) => Outline::Text,
+            None => Outline::Blank,
+        }
+    }
+
+    fn json(&self) -> Option<&Json<'a>> {
+        if let Outline::Json(it) = self { Some(it) } else { None }
+    }
+
+    /// The list in the member `name` of the object.
+    pub(crate) fn list(&self, name: &str) -> Option<&List<'a>> {
+        self.json()?.lists.iter().find(|it| it.name == name)
+    }
+
+    /// The list that the document is, or that is in `messages`.
+    pub(crate) fn messages(&self) -> Option<&List<'a>> {
+        self.list("").or_else(|| self.list("messages"))
+    }
+
+    /// What stands in the member `name` of the object.
+    pub(crate) fn member(&self, name: &str) -> Option<ValueKind> {
+        kind_of(&self.json()?.members, name)
+    }
+
+    /// The short text in the member `name` of the object.
+    pub(crate) fn text(&self, name: &str) -> Option<&'a str> {
+        self.json()?.texts.iter().find(|it| it.0 == name).map(|it| it.1)
+    }
+}
+
+impl Json<'_> {
+    /// Whether it is one JSON value to the end.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.broken && !self.followed
+    }
+}
+
+impl<'a> List<'a> {
+    /// Whether it has no items.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The shapes of its objects, each once, in the order of the document.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &Record<'a>> {
+        self.records.iter()
+    }
+}
+
+impl<'a> Record<'a> {
+    /// Whether it has a member `name`.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.member(name).is_some()
+    }
+
+    /// What stands in the member `name`.
+    pub(crate) fn member(&self, name: &str) -> Option<ValueKind> {
+        kind_of(&self.members, name)
+    }
+
+    /// Whether the member `name` is a list.
+    pub(crate) fn is_list(&self, name: &str) -> bool {
+        self.member(name) == Some(ValueKind::List)
+    }
+
+    /// The shapes of the objects in its lists `content` and `parts`, each once.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Item<'a>> {
+        self.parts.iter()
+    }
+
+    /// The object in `content`.
+    pub(crate) fn content_object(&self) -> Option<&Item<'a>> {
+        self.content.as_ref()
+    }
+}
+
+impl Item<'_> {
+    /// As many names are kept.
+    const MEMBERS: usize = 12;
+
+    /// Whether it has a member `name`, among its first.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.members.contains(&name)
+    }
+}
+
+/// Whether an object looks like a chat message: a role, or what else only messages have.
+pub(crate) fn is_chat(record: &Record<'_>) -> bool {
+    const OWN: [&str; 3] = ["content", "tool_calls", "tool_call_id"];
+    let is_item = record.kind.is_some() && record.role.is_none();
+    let is_message = record.role.is_some() || OWN.iter().any(|it| record.has(it));
+    is_message && !is_item && !record.is_list("parts")
+}
+
+fn kind_of(members: &[(&str, ValueKind)], name: &str) -> Option<ValueKind> {
+    members.iter().find(|it| it.0 == name).map(|it| it.1)
+}
+
+fn is_markdown(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(64 << 10)];
+    let mut lines = head.split(|it| *it == b'\n').map(<[u8]>::trim_ascii_end);
+    lines.clone().next() == Some(b"---") || lines.any(is_heading)
+}
+
+fn is_heading(line: &[u8]) -> bool {
+    let level = line.iter().take_while(|it| **it == b'#').count();
+    (1..=6).contains(&level) && line.get(level) == Some(&b' ')
+}

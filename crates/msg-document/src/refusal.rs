@@ -1,0 +1,94 @@
+//! The one error of this crate: why a document, or the options for it, were refused.
+
+use std::fmt;
+
+use msg_core::{Code, Diagnostic};
+
+/// Why there is no answer: a [`Diagnostic`] that says what is wrong, where, and what would mend it.
+///
+/// ```
+/// use msg_document::{CheckOptions, check};
+///
+/// let refusal = check(b"[1]", &CheckOptions::default()).expect_err("because 1 is no message");
+/// assert_eq!(refusal.diagnostic().code.as_str(), "message::bad-shape");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Refusal(Box<Diagnostic>);
+
+impl Refusal {
+    /// An option that does not exist, or a value that it cannot have.
+    pub fn bad_option(text: impl Into<String>) -> Self {
+        Refusal(Box::new(Diagnostic::error(Code::new(BAD_OPTION), text.into())))
+    }
+
+    /// What is wrong and where.
+    pub fn diagnostic(&self) -> &Diagnostic {
+        &self.0
+    }
+
+    /// Gives the diagnostic away.
+    pub fn into_diagnostic(self) -> Box<Diagnostic> {
+        self.0
+    }
+
+    /// Whether the options were refused, not the document.
+    pub fn is_bad_option(&self) -> bool {
+        self.0.code.as_str() == BAD_OPTION
+    }
+
+    /// The same, with its place moved by so many bytes: of a list that was read by itself.
+    pub(crate) fn moved(mut self, by: usize) -> Self {
+        self.0.at.start = self.0.at.start.map(|it| it + by);
+        self.0.at.end = self.0.at.end.map(|it| it + by);
+        self
+    }
+}
+
+const BAD_OPTION: &str = "cli::bad-option";
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message())
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<Box<Diagnostic>> for Refusal {
+    fn from(it: Box<Diagnostic>) -> Self {
+        Refusal(it)
+    }
+}
+
+impl From<Diagnostic> for Refusal {
+    fn from(it: Diagnostic) -> Self {
+        Refusal(Box::new(it))
+    }
+}
+
+impl From<msg_core::Error> for Refusal {
+    fn from(it: msg_core::Error) -> Self {
+        it.diagnostic().into()
+    }
+}
+
+impl From<msg_openai::Error> for Refusal {
+    fn from(it: msg_openai::Error) -> Self {
+        match it {
+            msg_openai::Error::Read(it) => it.into(),
+            other => Refusal::bad_option(other.to_string()),
+        }
+    }
+}
+
+impl From<msg_file::Error> for Refusal {
+    fn from(it: msg_file::Error) -> Self {
+        it.diagnostic().into()
+    }
+}
+
+impl From<msg_compact::Error> for Refusal {
+    fn from(it: msg_compact::Error) -> Self {
+        Refusal::bad_option(it.to_string())
+    }
+}
