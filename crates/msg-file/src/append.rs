@@ -16,6 +16,7 @@ use crate::render::{NewCell, Place, render};
 use crate::scan::is_utf16;
 use crate::span::Span;
 pub(crate) use activate::activated;
+use std::path::Path;
 pub(crate) use verify::{last_strong, verify};
 
 /// Where an appended cell stands.
@@ -100,6 +101,31 @@ pub(crate) fn append_cells<T>(
 /// Where the line begins that begins at `from`, a byte order mark included.
 fn start_of(bytes: &[u8], from: usize) -> usize {
     if bytes[..from] == *BOM { 0 } else { from }
+}
+
+/// Refuses a file of another kind (MF-3): its name says neither `.msg.md` nor `.md`, it holds something,
+/// and none of that is a cell. A JSON session is not extended with Markdown.
+///
+/// # Errors
+/// [`Error::Refused`] with `not-a-message-file`.
+///
+/// ```
+/// use msg_file::{Document, Mode, refuse_other_kinds};
+/// use std::path::Path;
+/// let doc = Document::parse(&b"{\"role\":\"user\"}\n"[..], Mode::MessageFile)?;
+/// assert!(refuse_other_kinds(Path::new("session.jsonl"), &doc).is_err());
+/// assert!(refuse_other_kinds(Path::new("talk.msg.md"), &doc).is_ok());
+/// # Ok::<(), msg_file::Error>(())
+/// ```
+pub fn refuse_other_kinds(name: &Path, doc: &Document) -> Result<(), Error> {
+    let text = doc.bytes().strip_prefix(BOM).unwrap_or(doc.bytes());
+    let named = name.as_os_str().to_string_lossy().to_ascii_lowercase().ends_with(".md");
+    if named || !doc.cells().is_empty() || text.iter().all(u8::is_ascii_whitespace) {
+        return Ok(());
+    }
+    let what =
+        "it is not a message file: no .md, and no cell in it (--force writes to it all the same)";
+    Err(Error::refused("msgfile::not-a-message-file", what))
 }
 
 /// Whether a document may be appended to (MF-36); new bytes if `force` had to change it for that.

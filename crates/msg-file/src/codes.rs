@@ -176,6 +176,11 @@ pub const CODES: &[CodeInfo] = &[
         "a Markdown file holds no record that could be appended to",
     ),
     CodeInfo::error(
+        "msgfile::not-a-message-file",
+        "MF-3",
+        "a file of another kind, without any cell, is not written to",
+    ),
+    CodeInfo::error(
         "msgfile::not-replaceable",
         "MF-46",
         "the file is no regular file with one name",

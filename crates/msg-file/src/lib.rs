@@ -64,7 +64,7 @@ mod limits;
 mod time;
 
 pub use agents::{Agent, AgentConfig, AgentKind};
-pub use append::{Placed, append_to};
+pub use append::{Placed, append_to, refuse_other_kinds};
 pub use cell::{Attr, Cell, Heading, HistoryMode, PartKind};
 pub use codes::CODES;
 pub use content::{CodeBlock, Encoding, Status, Streams};

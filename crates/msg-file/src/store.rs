@@ -30,7 +30,7 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
-pub use appender::Appender;
+pub use appender::{Appender, Growing};
 pub use replace::replace;
 pub use tail::{Tail, tail};
 

@@ -58,6 +58,29 @@ fn a_default_is_set_in_a_file_that_is_switched_on() {
     assert!(text.ends_with("[set] default=\"a\"\n"), "{text}");
 }
 
+/// MF-3: a session is not extended with Markdown, and a refusal leaves nothing beside it.
+#[test]
+fn files_of_other_kinds_are_not_written_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "{\"role\":\"user\",\"content\":\"hi\"}\n";
+    for name in ["session.jsonl", "conf.toml", "notes.md"] {
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        let output = msg(&["file", "append", path.to_str().unwrap(), "--body", "x"], b"");
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3);
+    let request = |name: &str, force: bool| {
+        line(
+            &["append"],
+            &json!({"text": text, "name": name, "cells": [{"body": "x"}], "options": {"force": force}}),
+        )
+    };
+    assert_eq!(request("a.jsonl", false), Err("msgfile::not-a-message-file".into()));
+    assert!(request("a.jsonl", true).is_ok() && request("a.msg.md", false).is_ok());
+}
+
 /// MF-4: nothing is written to a newer format without force.
 #[test]
 fn a_newer_format_is_formatted_by_force_only() {

@@ -1,14 +1,17 @@
 //! One writer of a file among others: cells go to its end, whole, once, durable (MF-42 to MF-45).
 
+pub(super) mod commit;
+mod grow;
 mod journal;
 mod reconcile;
+
+pub use grow::Growing;
 
 use super::disk::{self, Seen, at, hash, read_range};
 use super::keep::{Keep, Kept, recovered};
 use super::lock::Lock;
-use super::sidecar::Journal;
-use super::{Appended, Durability, Mended, Options, absolute};
-use crate::append::{joint, last_strong, resolve, verify, writable};
+use super::{Appended, Mended, Options, absolute};
+use crate::append::{joint, last_strong, refuse_other_kinds, resolve, verify, writable};
 use crate::book::Book;
 use crate::cell::Cell;
 use crate::document::{Document, Eol, Mode};
@@ -18,16 +21,20 @@ use crate::nonce::Nonce;
 use crate::render::{NewCell, render};
 use crate::span::Span;
 use crate::to_cells::{ToCells, cells_for};
-use msg_core::{Code, Diagnostic, Message};
+use msg_core::{Diagnostic, Message};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Appends cells to one file. Several may work on the same file, in threads or processes.
 #[derive(Debug)]
 pub struct Appender {
     real: PathBuf,
+    /// As the caller calls it: a link's name says what kind of file it is.
+    name: PathBuf,
     mode: Mode,
+    /// Length of a file that was made only to be appended to.
+    fresh: Option<u64>,
     options: Options,
     /// What the file holds, as of `known`; nothing after a failure, then it is read again.
     state: Option<State>,
@@ -38,7 +45,7 @@ pub struct Appender {
     warnings: Vec<Diagnostic>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct State {
     book: Book,
     known: Seen,
@@ -57,6 +64,8 @@ struct Draft {
     base: u64,
     old: usize,
     placed: Vec<(String, Span)>,
+    /// What the record is written over: an earlier state of a growing answer, at the end of the file.
+    over: Vec<u8>,
 }
 
 impl Appender {
@@ -71,22 +80,18 @@ impl Appender {
         let real = disk::resolved(path)?;
         let mode = Mode::of(path);
         let missing = !real.exists();
-        if missing && mode == Mode::Markdown {
-            let empty = Document::read(&b""[..], mode, &Limits::default())?;
-            let bytes = writable(&empty, options.force)?.unwrap_or_default();
-            super::replace::create(&real, &bytes)?;
-        }
-        let (keep, warnings) = (Keep::default(), Vec::new());
-        let mut it =
-            Self { real, mode, options, state: None, keep, largest: 0, mended: None, warnings };
+        let mut it = Self::at(real, path, mode, options);
         if missing && mode == Mode::MessageFile {
             return Ok(it);
+        }
+        if missing {
+            it.make_markdown()?;
         }
         let mut lock = Lock::take(&it.real, it.options.lock_timeout)?;
         it.finish_journal(&mut lock)?;
         let bytes = it.read_all(&mut lock)?;
         let doc = Document::read(bytes, mode, &Limits::default())?;
-        if let Some(new) = writable(&doc, it.options.force)? {
+        if let Some(new) = it.writable(&doc)? {
             drop(lock);
             super::replace(&it.real, doc.bytes(), &new, true)?;
             lock = Lock::take(&it.real, it.options.lock_timeout)?;
@@ -98,6 +103,38 @@ impl Appender {
         }
         it.editors();
         Ok(it)
+    }
+
+    fn at(real: PathBuf, name: &Path, mode: Mode, options: Options) -> Self {
+        Self {
+            real,
+            name: name.to_owned(),
+            mode,
+            fresh: None,
+            options,
+            state: None,
+            keep: Keep::default(),
+            largest: 0,
+            mended: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Makes a Markdown file that is switched on.
+    fn make_markdown(&mut self) -> Result<(), Error> {
+        let empty = Document::read(&b""[..], self.mode, &Limits::default())?;
+        let bytes = writable(&empty, self.options.force)?.unwrap_or_default();
+        super::replace::create(&self.real, &bytes)?;
+        self.fresh = Some(bytes.len() as u64);
+        Ok(())
+    }
+
+    /// Whether the file may be appended to; new bytes if it has to be switched on for that.
+    fn writable(&self, doc: &Document) -> Result<Option<Vec<u8>>, Error> {
+        if !self.options.force {
+            refuse_other_kinds(&self.name, doc)?;
+        }
+        writable(doc, self.options.force)
     }
 
     /// Appends a cell; when this returns, it is as safe as the options say.
@@ -165,6 +202,7 @@ impl Appender {
         let written = self.write_locked(&mut lock, make, nonce);
         if written.is_err() {
             self.state = None;
+            lock.take_back(self.fresh);
         }
         written
     }
@@ -183,9 +221,24 @@ impl Appender {
         }
         self.restore(&gone, &mut draft)?;
         let restored = draft.placed.len();
-        let Some(state) = self.state.as_mut() else { return Ok(Vec::new()) };
+        if let Some(state) = &self.state {
+            let cells = make(&state.book);
+            self.fill(&mut draft, cells, nonce)?;
+        }
+        self.commit(lock, &draft)?;
+        let recovered = gone.into_iter().map(|k| k.id).collect();
+        Ok(self.answers(&draft, restored, recovered))
+    }
+
+    /// Adds cells to what is about to be written.
+    fn fill(
+        &mut self,
+        draft: &mut Draft,
+        cells: Vec<NewCell>,
+        nonce: &mut dyn FnMut() -> Nonce,
+    ) -> Result<(), Error> {
+        let Some(state) = self.state.as_mut() else { return Ok(()) };
         state.book.reserve(self.largest);
-        let cells = make(&state.book);
         for cell in cells {
             let (cell, id, level) = resolve(cell, &state.book, nonce, self.options.force)?;
             let text = render(&cell, &id, level, Eol::of(&draft.bytes))?;
@@ -193,31 +246,32 @@ impl Appender {
             state.book.learn(&written);
             draft.placed.push((id, Span::new(draft.bytes.len() - text.len(), draft.bytes.len())));
         }
-        self.commit(lock, &draft)?;
+        Ok(())
+    }
+
+    /// What is said of the cells that were written; the first tells what was noticed.
+    fn answers(&mut self, draft: &Draft, from: usize, recovered: Vec<String>) -> Vec<Appended> {
         let warnings = std::mem::take(&mut self.warnings);
-        let recovered = gone.into_iter().map(|k| k.id).collect();
         let mut notes = Some((self.mended.take(), recovered, warnings));
         let answer = |(id, span): &(String, Span)| {
             let (mended, recovered, warnings) = notes.take().unwrap_or_default();
-            Appended {
-                id: id.clone(),
-                span: absolute(*span, draft.base),
-                mended,
-                recovered,
-                warnings,
-            }
+            let span = absolute(*span, draft.base);
+            Appended { id: id.clone(), span, mended, recovered, warnings }
         };
-        Ok(draft.placed[restored..].iter().map(answer).collect())
+        draft.placed[from..].iter().map(answer).collect()
     }
 
     /// What is there from the last strong heading on.
     fn draft(&mut self, lock: &mut Lock) -> Result<Draft, Error> {
-        let tail = self.state.as_ref().and_then(|s| s.tail);
         let len = lock.file.metadata().map_err(at("examine", &self.real))?.len();
-        let base = tail.unwrap_or(0);
-        let bytes = read_range(&mut lock.file, base, len).map_err(at("read", &self.real))?;
+        self.draft_up_to(lock, len)
+    }
+
+    fn draft_up_to(&mut self, lock: &mut Lock, end: u64) -> Result<Draft, Error> {
+        let base = self.state.as_ref().and_then(|s| s.tail).unwrap_or(0);
+        let bytes = read_range(&mut lock.file, base, end).map_err(at("read", &self.real))?;
         let old = bytes.len();
-        Ok(Draft { bytes, base, old, placed: Vec::new() })
+        Ok(Draft { bytes, base, old, placed: Vec::new(), over: Vec::new() })
     }
 
     /// Adds cells that are gone to the record, marked.
@@ -233,53 +287,6 @@ impl Appender {
                 kept.id.clone(),
                 Span::new(draft.bytes.len() - text.len(), draft.bytes.len()),
             ));
-        }
-        Ok(())
-    }
-
-    /// Journal, one write, sync, journal cleared (MF-42).
-    fn commit(&mut self, lock: &mut Lock, draft: &Draft) -> Result<(), Error> {
-        let record = &draft.bytes[draft.old..];
-        let offset = draft.base + draft.old as u64;
-        let journalled = self.options.durability != Durability::None;
-        if let Some(sidecar) = lock.sidecar.as_mut().filter(|_| journalled) {
-            let before = before(&mut lock.file, offset).map_err(at("read", &self.real))?;
-            let journal = Some(Journal { offset, before, record: record.to_vec() });
-            sidecar
-                .write(&self.content(journal), false)
-                .map_err(at("write the journal of", &self.real))?;
-        } else if journalled {
-            let code = Code::new("msgfile::no-sidecar");
-            self.warnings.push(Diagnostic::warning(
-                code,
-                "no lock file can be made beside the file, so there is no journal",
-            ));
-        }
-        let written = write_record(&mut lock.file, record);
-        if let Err(source) = written {
-            // What was written of it is taken back, and the journal with it.
-            let _ = lock.file.set_len(offset);
-            self.clear_journal(lock);
-            return Err(Error::WriteFailed { at: offset, source });
-        }
-        if self.options.durability == Durability::Sync {
-            lock.file.sync_data().map_err(at("sync", &self.real))?;
-            if lock.created {
-                disk::sync_folder(&self.real);
-            }
-        }
-        for (id, span) in &draft.placed {
-            let text = span.of(&draft.bytes).to_vec();
-            let kept = Kept { id: id.clone(), span: absolute(*span, draft.base), text };
-            self.keep.push(kept, self.options.keep_bytes);
-        }
-        self.clear_journal(lock);
-        let meta = lock.file.metadata().map_err(at("examine", &self.real))?;
-        if let (Some(state), Some((_, span))) = (self.state.as_mut(), draft.placed.last()) {
-            state.known = Seen::of(&meta);
-            state.tail = Some(draft.base + span.start as u64);
-            state.tail_cells = 1;
-            state.tail_hash = hash(span.of(&draft.bytes));
         }
         Ok(())
     }
@@ -326,14 +333,4 @@ impl Draft {
         let mode = if strong { Mode::MessageFile } else { mode };
         verify(&self.bytes, tail, start, from, mode)
     }
-}
-
-/// One write, and more only where the system takes less than all of it.
-fn write_record(file: &mut impl Write, record: &[u8]) -> io::Result<()> {
-    file.write_all(record)
-}
-
-/// Checksum of what stands before an offset, 4 KiB of it at most.
-pub(super) fn before(file: &mut File, offset: u64) -> io::Result<u64> {
-    Ok(hash(&read_range(file, offset.saturating_sub(4096), offset)?))
 }

@@ -12,12 +12,14 @@ use std::time::{Duration, Instant};
 /// A locked file. Dropping it lets go, in the reverse order.
 #[derive(Debug)]
 pub(super) struct Lock {
-    /// None where it could not be made: there is no journal then.
-    pub(super) sidecar: Option<Sidecar>,
+    /// The sidecar that is there; who has something to write into it asks for [`Lock::sidecar`].
+    pub(super) found: Option<Sidecar>,
     /// Open for reading and appending.
     pub(super) file: File,
     /// The file is new.
     pub(super) created: bool,
+    real: PathBuf,
+    timeout: Duration,
     _held: Held,
 }
 
@@ -41,14 +43,38 @@ impl Lock {
             if named.is_none_or(|n| identity(&n) != identity(&ours)) {
                 continue;
             }
-            let sidecar = match sidecar::open(real) {
-                Ok(file) => {
-                    wait(&file, real, deadline)?;
-                    Some(Sidecar { file })
-                }
-                Err(_) => None,
-            };
-            return Ok(Self { sidecar, file, created: created && ours.len() == 0, _held: held });
+            let found = sidecar::open(real).ok();
+            if let Some(file) = &found {
+                wait(file, real, deadline)?;
+            }
+            return Ok(Self {
+                found: found.map(|file| Sidecar { file }),
+                file,
+                created: created && ours.len() == 0,
+                real: real.to_owned(),
+                timeout,
+                _held: held,
+            });
+        }
+    }
+
+    /// The sidecar, made and locked if it is missing: whoever is refused leaves none behind. None where
+    /// it cannot be made; there is no journal then.
+    pub(super) fn sidecar(&mut self) -> Result<Option<&mut Sidecar>, Error> {
+        if self.found.is_none()
+            && let Ok(file) = sidecar::create(&self.real)
+        {
+            wait(&file, &self.real, Instant::now() + self.timeout)?;
+            self.found = Some(Sidecar { file });
+        }
+        Ok(self.found.as_mut())
+    }
+
+    /// Takes back a file that was made for nothing: it is empty, or holds the `fresh` bytes only.
+    pub(super) fn take_back(&self, fresh: Option<u64>) {
+        let len = self.file.metadata().map_or(u64::MAX, |it| it.len());
+        if (self.created && len == 0) || Some(len) == fresh {
+            let _ = std::fs::remove_file(&self.real);
         }
     }
 }

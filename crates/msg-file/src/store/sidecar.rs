@@ -62,7 +62,13 @@ pub(super) fn path_of(real: &Path) -> PathBuf {
     real.with_file_name(name)
 }
 
+/// The sidecar that is there.
 pub(super) fn open(real: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open(path_of(real))
+}
+
+/// The sidecar, made if it is missing.
+pub(super) fn create(real: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]

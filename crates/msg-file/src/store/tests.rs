@@ -1,10 +1,10 @@
 //! Crashes at every byte, without a real crash: the states that one leaves are made by hand.
 #![allow(clippy::unwrap_used)]
 
-use super::appender::before;
+use super::appender::commit::before;
 use super::sidecar::{self, Content, Journal, Sidecar};
 use super::*;
-use crate::{Document, Limits, Mode, NewCell, Nonce};
+use crate::{Document, Limits, Mode, NewCell, Nonce, ToCells};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ fn a_killed_append_is_redone_at_every_byte() {
     let record = record();
     for cut in 0..=record.len() {
         let path = start(dir.path(), OLD);
-        let mut side = Sidecar { file: sidecar::open(&path).unwrap() };
+        let mut side = Sidecar { file: sidecar::create(&path).unwrap() };
         let mut file = File::open(&path).unwrap();
         let offset = OLD.len() as u64;
         let journal =
@@ -90,7 +90,7 @@ fn a_cut_without_a_journal_keeps_all_bytes_and_whole_cells() {
 fn a_journal_that_does_not_fit_is_recovered_once() {
     let dir = tempfile::tempdir().unwrap();
     let path = start(dir.path(), "# %% other[^9]\n\n[^9]: [markdown]\n\nsaved by hand\n");
-    let mut side = Sidecar { file: sidecar::open(&path).unwrap() };
+    let mut side = Sidecar { file: sidecar::create(&path).unwrap() };
     let journal = Journal { offset: 1000, before: 1, record: record() };
     side.write(&Content { largest: 0, last: None, journal: Some(journal) }, true).unwrap();
     drop(side);
@@ -228,4 +228,110 @@ fn a_markdown_file_is_switched_on_by_force_only() {
         ),
         "{text}"
     );
+}
+
+fn answer(text: &str) -> msg_core::Message {
+    msg_core::Message::assistant(text)
+}
+
+fn marked(finish: &str) -> ToCells {
+    ToCells { agent: None, attrs: vec![("finish_reason".to_owned(), Some(finish.to_owned()))] }
+}
+
+fn bodies(path: &Path) -> Vec<String> {
+    read(path).cells().iter().map(|c| c.body_text().into_owned()).collect()
+}
+
+#[test]
+fn a_growing_answer_is_on_disk_and_one_answer_at_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = start(dir.path(), OLD);
+    let (mut log, mut growing) = (Appender::open(&path, flush()).unwrap(), Growing::default());
+    for text in ["The", "The cap\n# %% [^1]", "The cap"] {
+        let done =
+            log.grow_message(&mut growing, &answer(text), &marked("interrupted"), &mut nonce());
+        assert_eq!(done.unwrap()[0].id, "2");
+        assert_eq!(bodies(&path), ["hello", text]);
+        assert!(fs::read(&path).unwrap().starts_with(OLD.as_bytes()));
+    }
+    log.grow_message(&mut growing, &answer("The capital."), &marked("stop"), &mut nonce()).unwrap();
+    assert_eq!(bodies(&path), ["hello", "The capital."]);
+    assert_eq!(read(&path).cells()[1].attr("finish_reason").as_deref(), Some("stop"));
+    let third = log.append(&NewCell::message("third"), &mut nonce()).unwrap();
+    assert_eq!((third.id.as_str(), third.recovered.len()), ("3", 0));
+    assert_eq!(bodies(&path), ["hello", "The capital.", "third"]);
+}
+
+#[test]
+fn what_others_do_to_a_growing_answer_stands() {
+    let dir = tempfile::tempdir().unwrap();
+    for removed in [false, true] {
+        let path = start(dir.path(), OLD);
+        let (mut log, mut growing) = (Appender::open(&path, flush()).unwrap(), Growing::default());
+        let mut grow = |text: &str| {
+            log.grow_message(&mut growing, &answer(text), &marked("x"), &mut nonce()).unwrap()
+        };
+        grow("one");
+        if removed {
+            fs::write(&path, OLD.replace("hello", "HELLO")).unwrap();
+            grow("one two");
+            assert_eq!(bodies(&path), ["HELLO", "one two"]);
+        } else {
+            let mut other = Appender::open(&path, flush()).unwrap();
+            other.append(&NewCell::message("mine"), &mut nonce()).unwrap();
+            assert_eq!(grow("one two")[0].id, "2");
+            assert_eq!(bodies(&path), ["hello", "one two", "mine"]);
+            assert_eq!(grow("one two three")[0].id, "2");
+            assert_eq!(bodies(&path), ["hello", "one two three", "mine"]);
+        }
+    }
+}
+
+#[test]
+fn a_refusal_leaves_neither_lock_nor_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let json = dir.path().join("session.jsonl");
+    fs::write(&json, "{\"role\":\"user\"}\n").unwrap();
+    let refused = Appender::open(&json, Options::default()).unwrap_err();
+    assert_eq!(refused.code().as_str(), "msgfile::not-a-message-file");
+    let new = dir.path().join("new.msg.md");
+    let cell = NewCell { place: crate::Place::Id("a b".into()), ..NewCell::message("x") };
+    let mut log = Appender::open(&new, Options::default()).unwrap();
+    assert!(log.append(&cell, &mut nonce()).is_err());
+    let md = dir.path().join("new.md");
+    let mut log = Appender::open(&md, Options { force: true, ..Options::default() }).unwrap();
+    assert!(log.append(&cell, &mut nonce()).is_err());
+    let there: Vec<_> =
+        fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(there, ["session.jsonl"]);
+    let forced = Appender::open(&json, Options { force: true, ..Options::default() });
+    forced.unwrap().append(&NewCell::message("x"), &mut nonce()).unwrap();
+    assert!(fs::read_to_string(&json).unwrap().starts_with("{\"role\":\"user\"}\n\n# %% [^1]"));
+}
+
+/// The process dies between any two bytes of a rewriting: what is there is the old state or the new.
+#[test]
+fn a_killed_growth_is_the_old_answer_or_the_new() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = start(dir.path(), OLD);
+    let (mut log, mut growing) = (Appender::open(&path, flush()).unwrap(), Growing::default());
+    log.grow_message(&mut growing, &answer("one"), &marked("x"), &mut nonce()).unwrap();
+    let half = fs::read(&path).unwrap();
+    log.grow_message(&mut growing, &answer("one two"), &marked("y"), &mut nonce()).unwrap();
+    let whole = fs::read(&path).unwrap();
+    let record = &whole[OLD.len()..];
+    let states = (0..=record.len()).map(|n| whole[..OLD.len() + n].to_vec());
+    for state in states.chain([half]) {
+        fs::write(&path, &state).unwrap();
+        let mut side = Sidecar { file: sidecar::create(&path).unwrap() };
+        let offset = OLD.len() as u64;
+        let mut file = File::open(&path).unwrap();
+        let before = before(&mut file, offset).unwrap();
+        let journal = Some(Journal { offset, before, record: record.to_vec() });
+        side.write(&Content { largest: 0, last: None, journal }, true).unwrap();
+        drop(side);
+        drop(Appender::open(&path, flush()).unwrap());
+        let texts = bodies(&path);
+        assert!(texts == ["hello", "one"] || texts == ["hello", "one two"], "{texts:?}");
+    }
 }

@@ -11,7 +11,8 @@ use base64::prelude::BASE64_STANDARD;
 use msg_core::{Code, Diagnostic};
 use msg_file::store::{self, Appender, Durability};
 use msg_file::{
-    CellRef, Entry, NewCell, Place, ToCells, append_entries, run_cells, set_default_cell,
+    CellRef, Entry, NewCell, Place, ToCells, append_entries, refuse_other_kinds, run_cells,
+    set_default_cell,
 };
 use serde::Serialize;
 
@@ -60,6 +61,10 @@ fn append(request: Request) -> Answered {
 }
 
 fn append_all(request: &Request, entries: &[Entry]) -> Answered {
+    if !request.options.force {
+        let name = std::path::Path::new(&request.name);
+        refuse_other_kinds(name, &request.document()?).map_err(refused)?;
+    }
     let mut nonces = Nonces::of(request.options.nonces.clone());
     let (bytes, placed) = append_entries(
         &request.bytes,

@@ -1,8 +1,9 @@
 //! The journal of an appender: what is noted before a write, and how an append that died is finished
 //! from it (MF-42, MF-44).
 
-use super::{Appender, before, write_record};
-use crate::append::{joint, writable};
+use super::Appender;
+use super::commit::{before, write_record};
+use crate::append::joint;
 use crate::book::Book;
 use crate::cell::Cell;
 use crate::diag::Findings;
@@ -25,7 +26,7 @@ impl Appender {
 
     pub(super) fn clear_journal(&mut self, lock: &mut Lock) {
         let journalled = self.options.durability != Durability::None;
-        if let Some(sidecar) = lock.sidecar.as_mut().filter(|_| journalled) {
+        if let Some(sidecar) = lock.found.as_mut().filter(|_| journalled) {
             // A journal that stays is found done or redone by the next append.
             let _ = sidecar.write(&self.content(None), true);
         }
@@ -33,7 +34,7 @@ impl Appender {
 
     /// Finishes an append that died (MF-44).
     pub(super) fn finish_journal(&mut self, lock: &mut Lock) -> Result<(), Error> {
-        let Some(content) = lock.sidecar.as_mut().map(Sidecar::read) else { return Ok(()) };
+        let Some(content) = lock.found.as_mut().map(Sidecar::read) else { return Ok(()) };
         self.largest = self.largest.max(content.largest);
         let Content { largest, journal: Some(journal), last } = content else { return Ok(()) };
         let len = lock.file.metadata().map_err(at("examine", &self.real))?.len();
@@ -55,7 +56,7 @@ impl Appender {
             }
             None => self.recover(lock, &journal)?,
         }
-        if let Some(sidecar) = lock.sidecar.as_mut() {
+        if let Some(sidecar) = lock.found.as_mut() {
             let last = last_of(&journal).or(last);
             sidecar
                 .write(&Content { largest, last, journal: None }, true)
@@ -84,7 +85,7 @@ impl Appender {
             Document::read(journal.record.as_slice(), Mode::MessageFile, &Limits::default())?;
         let lost: Vec<&Cell> =
             record.cells().iter().filter(|c| c.id().is_some_and(|id| !book.has_id(&id))).collect();
-        if lost.is_empty() || writable(&doc, self.options.force)?.is_some() {
+        if lost.is_empty() || self.writable(&doc)?.is_some() {
             return Ok(());
         }
         let mut out = doc.bytes().to_vec();

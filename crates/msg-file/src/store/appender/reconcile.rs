@@ -1,7 +1,6 @@
 //! What others did to the file in between: appended, saved over it, removed cells (MF-45).
 
 use super::Appender;
-use crate::append::writable;
 use crate::cell::Cell;
 use crate::diag::Findings;
 use crate::document::{CellRef, Document, Mode};
@@ -30,7 +29,7 @@ impl Appender {
         }
         let bytes = self.read_all(lock)?;
         let doc = Document::read(bytes, self.mode, &Limits::default())?;
-        if writable(&doc, self.options.force)?.is_some() {
+        if self.writable(&doc)?.is_some() {
             let what = "the file was changed so that it cannot be appended to; open it again";
             return Err(Error::refused("msgfile::not-activated", what));
         }
@@ -101,7 +100,7 @@ impl Appender {
 
     /// Reports that the last cell of the process before is gone.
     pub(super) fn compare_last(&mut self, doc: &Document, lock: &mut Lock) {
-        let Some(last) = lock.sidecar.as_mut().and_then(|s| s.read().last) else { return };
+        let Some(last) = lock.found.as_mut().and_then(|s| s.read().last) else { return };
         let (start, end) = (last.offset as usize, (last.offset + last.len) as usize);
         let stands = doc.bytes().get(start..end).is_some_and(|b| hash(b) == last.hash);
         if !stands && doc.cell(&CellRef::Id(last.id.clone())).is_none() {
