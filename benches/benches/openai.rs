@@ -8,18 +8,16 @@ use std::hint::black_box;
 
 use benches::{allocs, corpus, growth};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use msg_core::Report;
 use msg_openai::{EncodeOptions, ReadOptions, chat};
 use serde_json::Value;
 
 fn read(json: &str) -> chat::Document {
-    chat::read(json.as_bytes(), &ReadOptions::new(), &mut Report::new())
-        .expect("because the corpus is a request")
+    chat::read(json.as_bytes(), &ReadOptions::new()).expect("because the corpus is a request").0
 }
 
 fn write(document: &chat::Document, options: &EncodeOptions) -> Vec<u8> {
     let mut out = Vec::new();
-    document.write(options, &mut out, &mut Report::new());
+    document.write(options, &mut out);
     out
 }
 

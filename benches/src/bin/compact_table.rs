@@ -66,8 +66,7 @@ fn sessions(folder: &Path) -> Result<Vec<Vec<Message>>, Box<dyn std::error::Erro
     let mut sessions = Vec::new();
     for file in files.iter().filter(|it| it.path().extension().is_some_and(|it| it == "jsonl")) {
         for line in std::fs::read_to_string(file.path())?.lines() {
-            let document =
-                chat::read(line.as_bytes(), &ReadOptions::new(), &mut Report::default())?;
+            let (document, _) = chat::read(line.as_bytes(), &ReadOptions::new())?;
             let messages = document.into_messages();
             if messages.len() < LONG {
                 continue;

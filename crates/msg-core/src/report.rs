@@ -45,6 +45,23 @@ impl Report {
         }
     }
 
+    /// Adds what another report holds, in its order; what that one dropped counts here.
+    ///
+    /// ```
+    /// use msg_core::{Code, Diagnostic, Report};
+    ///
+    /// let mut report = Report::new();
+    /// let mut other = Report::with_cap(0);
+    /// other.push(Diagnostic::error(Code::new("message::empty-content"), "no content"));
+    /// report.append(other);
+    /// assert_eq!((report.len(), report.dropped(), report.has_errors()), (0, 1, true));
+    /// ```
+    pub fn append(&mut self, other: Report) {
+        self.dropped += other.dropped;
+        self.has_errors |= other.has_errors;
+        self.extend(other.kept);
+    }
+
     /// Those that were kept, in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.kept.iter()

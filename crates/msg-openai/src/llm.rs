@@ -1,6 +1,6 @@
 //! From stored turns to the bytes of a request's `messages`: lowering, then canonical writing.
 
-use msg_core::{Diagnostic, LowerOptions, Report, Turn, lower};
+use msg_core::{Diagnostic, LowerOptions, Turn, lower};
 
 use crate::{EncodeOptions, chat};
 
@@ -42,8 +42,8 @@ pub fn to_llm_messages_with(
     encode: &EncodeOptions,
 ) -> LlmMessages {
     let lowered = lower(turns, options);
-    let (mut json, mut report) = (Vec::new(), Report::new());
-    chat::write(&lowered.messages, encode, &mut json, &mut report);
+    let mut json = Vec::new();
+    let report = chat::write(&lowered.messages, encode, &mut json);
     let mut all = lowered.report;
     all.extend(report.into_vec());
     LlmMessages { json, report: all }

@@ -7,7 +7,7 @@ mod ops;
 mod tree;
 
 use msg_chainast::{ChainAst, CheckOptions, Profile, RepairOptions};
-use msg_core::{Diagnostic, Message, Report};
+use msg_core::{Diagnostic, Message};
 use msg_document::{Document, ObjectWriter, to_json};
 use msg_openai::{EncodeOptions, chat};
 
@@ -160,5 +160,5 @@ fn answer(grown: Grown, ops: Option<&[Op]>) -> Answer {
 /// The flattened chain in OpenAI form.
 fn flat(chain: ChainAst, out: &mut Vec<u8>) {
     let messages = chain.into_messages();
-    chat::write(&messages, &EncodeOptions::new(), out, &mut Report::with_cap(0));
+    chat::write(&messages, &EncodeOptions::new(), out);
 }

@@ -22,10 +22,10 @@ fn lowered_turns_have_every_call_answered(turns: &[Turn]) {
 
 /// A format that reports no loss gives the same messages back.
 fn a_silent_conversion_is_the_identity(messages: &[Message]) {
-    let (mut json, mut report) = (Vec::new(), Report::default());
-    chat::write(messages, &EncodeOptions::canonical(), &mut json, &mut report);
+    let mut json = Vec::new();
+    let report = chat::write(messages, &EncodeOptions::canonical(), &mut json);
     if report.is_empty() {
-        let back = chat::read(&json, &ReadOptions::new(), &mut Report::default()).unwrap();
+        let (back, _) = chat::read(&json, &ReadOptions::new()).unwrap();
         let again = to_native(&back.into_messages());
         assert_eq!(again, to_native(messages), "through {}", String::from_utf8_lossy(&json));
     }
@@ -48,12 +48,12 @@ fn a_silent_conversion_is_the_identity(messages: &[Message]) {
 fn arguments_survive_every_format(messages: &[Message]) {
     let wanted = arguments(messages);
     let mut json = Vec::new();
-    chat::write(messages, &EncodeOptions::canonical(), &mut json, &mut Report::default());
-    let back = chat::read(&json, &ReadOptions::new(), &mut Report::default()).unwrap();
+    chat::write(messages, &EncodeOptions::canonical(), &mut json);
+    let (back, _) = chat::read(&json, &ReadOptions::new()).unwrap();
     assert_eq!(arguments(&back.into_messages()), wanted, "openai");
     json.clear();
-    responses::write(messages, &EncodeOptions::canonical(), &mut json, &mut Report::default());
-    let back = responses::read(&json, &mut Report::default()).unwrap();
+    responses::write(messages, &EncodeOptions::canonical(), &mut json);
+    let (back, _) = responses::read(&json, &ReadOptions::new()).unwrap();
     assert_eq!(arguments(&back.into_messages()), wanted, "responses");
     json.clear();
     native::write(messages, &mut json);
@@ -167,7 +167,7 @@ proptest! {
 #[test]
 fn the_example_obeys_the_laws() {
     let json = std::fs::read(crate::example::EXAMPLE).unwrap();
-    let read = chat::read(&json, &ReadOptions::new(), &mut Report::default()).unwrap();
+    let (read, _) = chat::read(&json, &ReadOptions::new()).unwrap();
     let messages = read.into_messages();
     a_silent_conversion_is_the_identity(&messages);
     arguments_survive_every_format(&messages);

@@ -1,7 +1,7 @@
 //! The JSON form of a compaction (CP-70).
 
 use msg_compact::{CompactionRecord, Outcome};
-use msg_core::{Message, Report};
+use msg_core::Message;
 use msg_openai::{EncodeOptions, chat};
 use serde::Serialize;
 
@@ -66,6 +66,6 @@ pub fn reached_json(goal: Goal, messages: &[Message]) -> Vec<u8> {
 
 fn openai(messages: &[Message]) -> Vec<u8> {
     let mut json = Vec::new();
-    chat::write(messages, &EncodeOptions::default(), &mut json, &mut Report::default());
+    chat::write(messages, &EncodeOptions::default(), &mut json);
     json
 }

@@ -34,8 +34,7 @@ impl Codec for Openai {
     }
 
     fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
-        let mut report = Report::default();
-        let mut document = chat::read(bytes, &no_limit(), &mut report)?;
+        let (mut document, report) = chat::read(bytes, &no_limit())?;
         let messages = take_messages(&mut document);
         Ok(Content::new(messages, Body(document), report))
     }
@@ -47,7 +46,7 @@ impl Codec for Openai {
         out: &mut Vec<u8>,
         report: &mut Report,
     ) {
-        chat::write(messages, &options.encode, out, report);
+        report.append(chat::write(messages, &options.encode, out));
     }
 }
 
@@ -63,7 +62,7 @@ impl Around for Body {
         report: &mut Report,
     ) {
         self.0.set_messages(std::mem::take(messages));
-        self.0.write(&options.encode, out, report);
+        report.append(self.0.write(&options.encode, out));
         *messages = take_messages(&mut self.0);
     }
 

@@ -33,8 +33,7 @@ impl Codec for Responses {
     }
 
     fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
-        let mut report = Report::default();
-        let mut document = responses::read_with(bytes, &no_limit(), &mut report)?;
+        let (mut document, report) = responses::read(bytes, &no_limit())?;
         let messages = std::mem::take(items_of(&mut document));
         Ok(Content::new(messages, Body(document), report))
     }
@@ -46,7 +45,7 @@ impl Codec for Responses {
         out: &mut Vec<u8>,
         report: &mut Report,
     ) {
-        responses::write(messages, &options.encode, out, report);
+        report.append(responses::write(messages, &options.encode, out));
     }
 }
 
@@ -75,7 +74,7 @@ impl Around for Body {
         report: &mut Report,
     ) {
         self.0.set_messages(std::mem::take(messages));
-        self.0.write(&options.encode, out, report);
+        report.append(self.0.write(&options.encode, out));
         *messages = std::mem::take(items_of(&mut self.0));
     }
 }

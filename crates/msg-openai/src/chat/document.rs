@@ -25,31 +25,25 @@ pub enum Document {
 /// allocation a text.
 ///
 /// ```
-/// use msg_core::Report;
 /// use msg_openai::{ReadOptions, chat};
 ///
-/// let mut report = Report::new();
 /// let json = br#"{"model":"m","messages":[{"role":"human","content":"hi"}]}"#;
-/// let document = chat::read(json, &ReadOptions::new(), &mut report)?;
+/// let (document, report) = chat::read(json, &ReadOptions::new())?;
 /// assert_eq!(document.messages().next().map(|it| it.text()), Some("hi".into()));
 /// assert_eq!(report.iter().next().map(|it| it.code.as_str()), Some("message::role-spelling"));
 ///
-/// let error = chat::read(br#"[{"content":"hi"}]"#, &ReadOptions::new(), &mut report).unwrap_err();
+/// let error = chat::read(br#"[{"content":"hi"}]"#, &ReadOptions::new()).unwrap_err();
 /// assert!(error.to_string().starts_with("message 0: "));
 /// # Ok::<(), msg_openai::Error>(())
 /// ```
 ///
 /// # Errors
 /// [`crate::Error::Read`] with message and byte, or [`crate::Error::TooLarge`].
-pub fn read(
-    json: &[u8],
-    options: &ReadOptions,
-    report: &mut Report,
-) -> Result<Document, crate::Error> {
-    read_document(json, options, report, &FAMILY, build)
+pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Document, Report), crate::Error> {
+    read_document(json, options, &FORM, build)
 }
 
-const FAMILY: DocumentForm = DocumentForm {
+const FORM: DocumentForm = DocumentForm {
     request: ("messages", &[Kind::Array]),
     response: "choices",
     expected: "a list of messages, an object with messages, or one with choices",
@@ -99,12 +93,12 @@ impl Document {
     }
 
     /// Appends the document as JSON; unedited it is the same value as what was read, the order of
-    /// members included.
-    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>, report: &mut Report) {
+    /// members included. What it cannot hold is in the report.
+    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
         match self {
-            Document::Messages(it) => super::write(it, options, out, report),
-            Document::Request(it) => it.write_with(options, out, report),
-            Document::Response(it) => it.write(options, out, report),
+            Document::Messages(it) => super::write(it, options, out),
+            Document::Request(it) => it.write_with(options, out),
+            Document::Response(it) => it.write(options, out),
         }
     }
 }

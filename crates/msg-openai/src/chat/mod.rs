@@ -32,13 +32,13 @@ pub(crate) use write::Writer;
 /// reported (MS-24). Linear in the output.
 ///
 /// ```
-/// use msg_core::{Message, Part, Report, ToolCall};
+/// use msg_core::{Message, Part, ToolCall};
 /// use msg_openai::{EncodeOptions, chat};
 ///
 /// let call = ToolCall::new("call_1", "add", r#"{"a":1}"#);
 /// let messages = [Message::user("1 + ?"), Message::assistant("").with_part(Part::ToolCall(call))];
-/// let (mut out, mut report) = (Vec::new(), Report::new());
-/// chat::write(&messages, &EncodeOptions::new(), &mut out, &mut report);
+/// let mut out = Vec::new();
+/// let report = chat::write(&messages, &EncodeOptions::new(), &mut out);
 /// assert_eq!(
 ///     String::from_utf8_lossy(&out),
 ///     concat!(
@@ -49,19 +49,16 @@ pub(crate) use write::Writer;
 /// );
 /// assert!(report.is_empty());
 /// ```
-pub fn write(
-    messages: &[Message],
-    options: &EncodeOptions,
-    out: &mut Vec<u8>,
-    report: &mut Report,
-) {
-    write::messages(messages, options, out, report);
+pub fn write(messages: &[Message], options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
+    let mut report = Report::new();
+    write::messages(messages, options, out, &mut report);
+    report
 }
 
 /// The messages as a JSON array; [`write()`] without the report.
 pub fn to_chat_messages(messages: &[Message], options: &EncodeOptions) -> Vec<u8> {
     let mut out = Vec::new();
-    write(messages, options, &mut out, &mut Report::with_cap(0));
+    write::messages(messages, options, &mut out, &mut Report::with_cap(0));
     out
 }
 

@@ -74,13 +74,9 @@ impl ChatRequest {
     ///
     /// # Errors
     /// It is no JSON, no object with a list of messages, or too large.
-    pub fn read(
-        json: &[u8],
-        options: &ReadOptions,
-        report: &mut Report,
-    ) -> Result<Self, crate::Error> {
-        match super::read(json, options, report)? {
-            super::Document::Request(it) => Ok(it),
+    pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Self, Report), crate::Error> {
+        match super::read(json, options)? {
+            (super::Document::Request(it), report) => Ok((it, report)),
             _ => Err(crate::Error::Read(Error::Shape {
                 message: None,
                 expected: "a request, which is an object with messages",
@@ -214,18 +210,18 @@ impl ChatRequest {
     }
 
     /// Appends the request as JSON, encoded as [`ChatRequest::encode`] says. Linear in the output.
-    pub fn write(&self, out: &mut Vec<u8>, report: &mut Report) {
-        self.write_with(&self.options, out, report);
+    /// What it cannot hold is in the report.
+    pub fn write(&self, out: &mut Vec<u8>) -> Report {
+        self.write_with(&self.options, out)
     }
 
-    pub(super) fn write_with(
-        &self,
-        options: &EncodeOptions,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
-        let whole = self.whole(report);
-        whole.write(out, "messages", |out| super::write(&self.messages, options, out, report));
+    pub(super) fn write_with(&self, options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
+        let mut report = Report::new();
+        let whole = self.whole(&mut report);
+        whole.write(out, "messages", |out| {
+            super::write::messages(&self.messages, options, out, &mut report);
+        });
+        report
     }
 
     /// All members in the order in which they are written.
@@ -277,7 +273,7 @@ impl ChatRequest {
 impl Serialize for ChatRequest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = Vec::new();
-        self.write(&mut out, &mut Report::with_cap(0));
+        self.write(&mut out);
         super::serialize_raw(out, serializer)
     }
 }

@@ -144,13 +144,11 @@ impl ChatResponse {
     /// time, it is given one of `ids` and `now`, in seconds.
     ///
     /// ```
-    /// use msg_core::{CountingIds, Report};
+    /// use msg_core::CountingIds;
     /// use msg_openai::{ReadOptions, chat};
     ///
     /// let json = br#"{"id":"c1","created":7,"choices":[{"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}"#;
-    /// let chat::Document::Response(response) =
-    ///     chat::read(json, &ReadOptions::new(), &mut Report::new())?
-    /// else {
+    /// let (chat::Document::Response(response), _) = chat::read(json, &ReadOptions::new())? else {
     ///     unreachable!("an object with choices is a response")
     /// };
     /// let turn = response.into_turn(&mut CountingIds::default(), 0.0);
@@ -160,15 +158,17 @@ impl ChatResponse {
     #[must_use]
     pub fn into_turn(self, ids: &mut dyn IdSource, now: f64) -> Turn {
         let mut body = Vec::new();
-        self.write(&EncodeOptions::new(), &mut body, &mut Report::with_cap(0));
+        self.write(&EncodeOptions::new(), &mut body);
         let mut reader = StreamReader::new(&[CHAT], StreamOptions::default());
         reader.feed(&body, &mut |_| {});
         reader.into_turn(ids, now)
     }
 
     /// Writes the response; unedited it is the same value as what was read, member order included.
-    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>, report: &mut Report) {
-        let mut writer = Writer::new(options, report);
+    /// What it cannot hold is in the report.
+    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
+        let mut report = Report::new();
+        let mut writer = Writer::new(options, &mut report);
         self.body.write(out, "choices", |out| {
             out.push(b'[');
             for (n, choice) in self.choices.iter().enumerate() {
@@ -186,6 +186,7 @@ impl ChatResponse {
             }
             out.push(b']');
         });
+        report
     }
 
     pub(super) fn read<'a>(
@@ -221,7 +222,7 @@ impl ChatResponse {
 impl Serialize for ChatResponse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = Vec::new();
-        self.write(&EncodeOptions::new(), &mut out, &mut Report::with_cap(0));
+        self.write(&EncodeOptions::new(), &mut out);
         super::serialize_raw(out, serializer)
     }
 }

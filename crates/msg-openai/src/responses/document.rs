@@ -24,15 +24,15 @@ pub enum Document {
 /// text that is not JSON and for what is no conversation. Linear in the input.
 ///
 /// ```
-/// use msg_core::{Report, Role};
-/// use msg_openai::responses;
+/// use msg_core::Role;
+/// use msg_openai::{ReadOptions, responses};
 ///
 /// let json = br#"[
 ///     {"role":"user","content":"1 + 1?"},
 ///     {"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA"},
 ///     {"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"2"}]}
 /// ]"#;
-/// let document = responses::read(json, &mut Report::new())?;
+/// let (document, _) = responses::read(json, &ReadOptions::new())?;
 /// let messages = document.into_messages();
 /// assert_eq!(messages.len(), 2);
 /// assert_eq!((&messages[1].role, messages[1].parts.len()), (&Role::Assistant, 2));
@@ -41,23 +41,11 @@ pub enum Document {
 ///
 /// # Errors
 /// [`crate::Error::Read`] with item and byte, or [`crate::Error::TooLarge`].
-pub fn read(json: &[u8], report: &mut Report) -> Result<Document, crate::Error> {
-    read_with(json, &ReadOptions::new(), report)
+pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Document, Report), crate::Error> {
+    read_document(json, options, &FORM, build)
 }
 
-/// As [`read`], with limits of the caller's.
-///
-/// # Errors
-/// As [`read`].
-pub fn read_with(
-    json: &[u8],
-    options: &ReadOptions,
-    report: &mut Report,
-) -> Result<Document, crate::Error> {
-    read_document(json, options, report, &FAMILY, build)
-}
-
-const FAMILY: DocumentForm = DocumentForm {
+const FORM: DocumentForm = DocumentForm {
     request: ("input", &[Kind::Array, Kind::String]),
     response: "output",
     expected: "a list of items, an object with input, or one with output",
@@ -105,11 +93,11 @@ impl Document {
 
     /// Appends the document as JSON; unedited it is the same value as what was read, the order of
     /// members included.
-    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>, report: &mut Report) {
+    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
         match self {
-            Document::Items(it) => super::write(it, options, out, report),
-            Document::Request(it) => it.write(options, out, report),
-            Document::Response(it) => it.write(options, out, report),
+            Document::Items(it) => super::write(it, options, out),
+            Document::Request(it) => it.write(options, out),
+            Document::Response(it) => it.write(options, out),
         }
     }
 }

@@ -14,7 +14,7 @@ use msg_core::{Message, Report};
 
 use crate::EncodeOptions;
 
-pub use document::{Document, read, read_with};
+pub use document::{Document, read};
 pub use request::ResponsesRequest;
 pub use response::ResponsesResponse;
 
@@ -22,13 +22,13 @@ pub use response::ResponsesResponse;
 /// (MS-24). Linear in the output.
 ///
 /// ```
-/// use msg_core::{Message, Part, Report, ToolCall};
+/// use msg_core::{Message, Part, ToolCall};
 /// use msg_openai::{EncodeOptions, responses};
 ///
 /// let call = Part::ToolCall(ToolCall::new("call_1", "add", r#"{"a":1}"#));
 /// let messages = [Message::assistant("Adding.").with_part(call)];
 /// let mut out = Vec::new();
-/// responses::write(&messages, &EncodeOptions::new(), &mut out, &mut Report::new());
+/// responses::write(&messages, &EncodeOptions::new(), &mut out);
 /// assert_eq!(
 ///     String::from_utf8_lossy(&out),
 ///     concat!(
@@ -37,11 +37,8 @@ pub use response::ResponsesResponse;
 ///     ),
 /// );
 /// ```
-pub fn write(
-    messages: &[Message],
-    options: &EncodeOptions,
-    out: &mut Vec<u8>,
-    report: &mut Report,
-) {
-    write::items(messages, options, out, report);
+pub fn write(messages: &[Message], options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
+    let mut report = Report::new();
+    write::items(messages, options, out, &mut report);
+    report
 }

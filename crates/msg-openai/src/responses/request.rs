@@ -74,14 +74,16 @@ impl ResponsesRequest {
         self
     }
 
-    /// Appends the request as JSON. Linear in the output.
-    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>, report: &mut Report) {
+    /// Appends the request as JSON. Linear in the output. What it cannot hold is in the report.
+    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
+        let mut report = Report::new();
         self.body.write(out, "input", |out| match self.messages.as_slice() {
             [one] if self.is_string && *one == Message::user(one.text()) => {
                 msg_core::json::write_str(out, &one.text());
             }
-            all => super::write(all, options, out, report),
+            all => super::write::items(all, options, out, &mut report),
         });
+        report
     }
 
     pub(super) fn read_from<'a>(
@@ -111,7 +113,7 @@ impl ResponsesRequest {
 impl Serialize for ResponsesRequest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = Vec::new();
-        self.write(&EncodeOptions::new(), &mut out, &mut Report::with_cap(0));
+        self.write(&EncodeOptions::new(), &mut out);
         serialize_raw(out, serializer)
     }
 }

@@ -10,14 +10,11 @@ use msg_wire::codec::{Body, Context};
 /// A response of the Responses API.
 ///
 /// ```
-/// use msg_core::Report;
-/// use msg_openai::responses;
+/// use msg_openai::{ReadOptions, responses};
 ///
 /// let json = br#"{"id":"resp_1","status":"completed","output":[
 ///     {"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi"}]}]}"#;
-/// let responses::Document::Response(it) =
-///     responses::read(json, &mut Report::new())?
-/// else {
+/// let (responses::Document::Response(it), _) = responses::read(json, &ReadOptions::new())? else {
 ///     unreachable!("an object with output is a response")
 /// };
 /// assert_eq!((it.id().as_deref(), it.status().as_deref()), (Some("resp_1"), Some("completed")));
@@ -59,8 +56,13 @@ impl ResponsesResponse {
     }
 
     /// Appends the response as JSON; unedited it is the same value as what was read.
-    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>, report: &mut Report) {
-        self.body.write(out, "output", |out| super::write(&self.messages, options, out, report));
+    /// What it cannot hold is in the report.
+    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
+        let mut report = Report::new();
+        self.body.write(out, "output", |out| {
+            super::write::items(&self.messages, options, out, &mut report);
+        });
+        report
     }
 
     pub(super) fn read_from<'a>(
@@ -83,7 +85,7 @@ impl ResponsesResponse {
 impl Serialize for ResponsesResponse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = Vec::new();
-        self.write(&EncodeOptions::new(), &mut out, &mut Report::with_cap(0));
+        self.write(&EncodeOptions::new(), &mut out);
         serialize_raw(out, serializer)
     }
 }

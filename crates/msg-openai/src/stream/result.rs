@@ -1,6 +1,6 @@
 //! The JSON form of a stream's result (OA-26), for programs in other languages.
 
-use msg_core::{Message, Report, StreamEvent};
+use msg_core::{Message, StreamEvent};
 use msg_wire::{Assembled, AssembledChoice};
 
 use crate::{EmptyContent, EncodeOptions, chat};
@@ -55,7 +55,7 @@ fn write_message(message: &Message, out: &mut Vec<u8>) {
     plain.parts.extend(message.parts.iter().filter(|it| it.as_text().is_none()).cloned());
     let options = EncodeOptions::canonical().content_when_empty(EmptyContent::Null);
     let mut json = Vec::new();
-    chat::write(std::slice::from_ref(&plain), &options, &mut json, &mut Report::with_cap(0));
+    chat::write(std::slice::from_ref(&plain), &options, &mut json);
     // The writer gives a list; this is its only element.
     let json = json.strip_prefix(b"[").and_then(|it| it.strip_suffix(b"]")).unwrap_or(b"null");
     match json.strip_prefix(br#"{"role":"assistant","content":"""#) {

@@ -67,27 +67,34 @@ fn convert(case: &Case, report: &mut Report) -> Result<String, Error> {
     }
     let mut out = Vec::new();
     let bytes = case.input_text.as_bytes();
-    match (&*case.from, &*case.to) {
+    let written = match (&*case.from, &*case.to) {
         ("openai", "openai") => {
-            chat::read(bytes, &ReadOptions::new(), report)?.write(&options, &mut out, report);
+            let (document, found) = chat::read(bytes, &ReadOptions::new())?;
+            report.append(found);
+            document.write(&options, &mut out)
         }
         ("responses", "responses") => {
-            responses::read(bytes, report)?.write(&options, &mut out, report);
+            let (document, found) = responses::read(bytes, &ReadOptions::new())?;
+            report.append(found);
+            document.write(&options, &mut out)
         }
         ("openai", "responses") => {
-            let messages = chat::read(bytes, &ReadOptions::new(), report)?.into_messages();
-            responses::write(&messages, &options, &mut out, report);
+            let (document, found) = chat::read(bytes, &ReadOptions::new())?;
+            report.append(found);
+            responses::write(&document.into_messages(), &options, &mut out)
         }
         ("native", "openai") => {
             let messages = msg_core::native::read(bytes).unwrap();
-            chat::write(&messages, &options, &mut out, report);
+            chat::write(&messages, &options, &mut out)
         }
         ("responses", "openai") => {
-            let messages = responses::read(bytes, report)?.into_messages();
-            chat::write(&messages, &options, &mut out, report);
+            let (document, found) = responses::read(bytes, &ReadOptions::new())?;
+            report.append(found);
+            chat::write(&document.into_messages(), &options, &mut out)
         }
         other => panic!("no conversion {other:?}"),
-    }
+    };
+    report.append(written);
     let text = String::from_utf8(out).unwrap();
     json::validate(&text).unwrap();
     Ok(text)

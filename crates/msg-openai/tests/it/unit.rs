@@ -1,6 +1,6 @@
 //! The case file of headers and of built requests.
 
-use msg_core::{Message, RawJson, Report, native};
+use msg_core::{Message, RawJson, native};
 use msg_openai::{ChatRequest, ClientHeaders, Tool, ToolChoice};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -110,8 +110,8 @@ fn request(case: &Case) {
         let tools: Vec<_> = input.tools.iter().map(tool).collect();
         it = it.tools(&tools);
     }
-    let (mut out, mut report) = (Vec::new(), Report::new());
-    it.write(&mut out, &mut report);
+    let mut out = Vec::new();
+    let report = it.write(&mut out);
     let found = String::from_utf8(out).unwrap();
     assert!(
         same_value(case.expected.text(), &found),

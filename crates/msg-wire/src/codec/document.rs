@@ -1,5 +1,5 @@
 //! What the documents of both families have in common: a bare list, or an object that one member
-//! tells to be a request or a response (OA-3, OA-14). What these hold is the family's own.
+//! tells to be a request or a response (OA-3, OA-14). What these hold is the form's own.
 
 use msg_core::{
     Error, Report,
@@ -9,7 +9,7 @@ use msg_core::{
 use super::Context;
 use crate::ReadOptions;
 
-/// How a family's documents are told apart.
+/// How a form's documents are told apart.
 pub struct DocumentForm {
     /// The member of a request that holds its messages, and the kinds that it may have.
     pub request: (&'static str, &'static [Kind]),
@@ -33,41 +33,38 @@ pub enum DocumentShape {
 pub fn read_document<'a, T>(
     json: &'a [u8],
     options: &ReadOptions,
-    report: &mut Report,
-    family: &DocumentForm,
+    form: &DocumentForm,
     build: impl FnOnce(DocumentShape, &mut Reader<'a>, &mut Context<'a, '_>) -> Result<T, Error>,
-) -> Result<T, crate::Error> {
+) -> Result<(T, Report), crate::Error> {
     if json.len() > options.max_bytes {
         return Err(crate::Error::TooLarge { limit: options.max_bytes });
     }
     let mut reader = Reader::new(json).map_err(Error::from)?;
-    let mut cx = Context::new(report);
-    let res = read_shaped(&mut reader, &mut cx, family, build);
+    let mut report = Report::new();
+    let mut cx = Context::new(&mut report);
+    let res = read_shaped(&mut reader, &mut cx, form, build)?;
     cx.flush();
-    Ok(res?)
+    Ok((res, report))
 }
 
 fn read_shaped<'a, 'r, T>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, 'r>,
-    family: &DocumentForm,
+    form: &DocumentForm,
     build: impl FnOnce(DocumentShape, &mut Reader<'a>, &mut Context<'a, 'r>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let Some(shape) = shape(reader, family)? else {
-        return Err(unknown(reader, family.expected)?);
+    let Some(shape) = shape(reader, form)? else {
+        return Err(unknown(reader, form.expected)?);
     };
     let res = build(shape, reader, cx)?;
     reader.finish()?;
     Ok(res)
 }
 
-fn shape(
-    reader: &mut Reader<'_>,
-    family: &DocumentForm,
-) -> Result<Option<DocumentShape>, JsonError> {
+fn shape(reader: &mut Reader<'_>, form: &DocumentForm) -> Result<Option<DocumentShape>, JsonError> {
     match reader.peek()? {
         Kind::Array => Ok(Some(DocumentShape::List)),
-        Kind::Object => object_shape(reader.clone(), family),
+        Kind::Object => object_shape(reader.clone(), form),
         _ => Ok(None),
     }
 }
@@ -75,9 +72,9 @@ fn shape(
 /// Looks ahead for the member that tells a request from a response; a request wins.
 fn object_shape(
     mut reader: Reader<'_>,
-    family: &DocumentForm,
+    form: &DocumentForm,
 ) -> Result<Option<DocumentShape>, JsonError> {
-    let (request, kinds) = family.request;
+    let (request, kinds) = form.request;
     let mut res = None;
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
@@ -85,7 +82,7 @@ fn object_shape(
         if key.text == request && kinds.contains(&kind) {
             return Ok(Some(DocumentShape::Request));
         }
-        if key.text == family.response && kind == Kind::Array {
+        if key.text == form.response && kind == Kind::Array {
             res = Some(DocumentShape::Response);
         }
         reader.raw()?;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use msg_chainast::{ChainAst, Profile, RepairOptions};
-use msg_core::{Code, Diagnostic, Message, RawJson, Report, SeededIds};
+use msg_core::{Code, Diagnostic, Message, RawJson, SeededIds};
 use msg_document::{Digest, FitOptions, Refusal, fit_messages};
 use msg_openai::ChatRequest;
 
@@ -33,7 +33,7 @@ impl Asking {
             None => mended(messages, profile)?,
         };
         let mut body = Vec::new();
-        request(messages, &who).write(&mut body, &mut Report::default());
+        request(messages, &who).write(&mut body);
         Ok(Self { agent: who.agent, model: who.model, body, edits })
     }
 }

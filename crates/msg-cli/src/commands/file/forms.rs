@@ -4,7 +4,7 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use msg_core::{Code, Diagnostic, Report};
+use msg_core::{Code, Diagnostic};
 use msg_file::{CellRef, Entry, Kind, NewCell, Place, RunResult};
 use msg_openai::{ReadOptions, chat};
 use serde::de::{MapAccess, Visitor};
@@ -129,9 +129,7 @@ fn text(value: Value) -> Option<String> {
 
 fn message(json: &str) -> Result<Entry, Box<Diagnostic>> {
     let list = format!("[{json}]");
-    let mut report = Report::default();
-    let document = chat::read(list.as_bytes(), &ReadOptions::new(), &mut report);
-    let document = document.map_err(|it| match it {
+    let (document, _) = chat::read(list.as_bytes(), &ReadOptions::new()).map_err(|it| match it {
         msg_openai::Error::Read(it) => Box::new(it.diagnostic()),
         other => bad_line(&other.to_string()),
     })?;

@@ -6,7 +6,6 @@ use std::thread;
 use std::time::Duration;
 
 use msg_compact::{SummaryError, SummaryRequest};
-use msg_core::Report;
 use msg_document::Summarizer;
 use msg_openai::{ChatRequest, ReadOptions, chat};
 
@@ -39,7 +38,7 @@ impl Endpoint {
     fn ask(&self, request: &SummaryRequest) -> Result<String, SummaryError> {
         let mut body = Vec::new();
         let prompt = ChatRequest::new(&self.model, request.prompt()?);
-        prompt.write(&mut body, &mut Report::default());
+        prompt.write(&mut body);
         let mut reply = self.endpoint.post(&body).map_err(SummaryError::new)?;
         let body = reply.body_mut().with_config().limit(MAX_REPLY).read_to_vec();
         let body = body.map_err(|it| SummaryError::new(it.to_string()))?;
@@ -71,9 +70,8 @@ impl Summarizer for Endpoint {
 
 /// The text of a reply's first choice.
 fn text_of(body: &[u8]) -> Result<String, SummaryError> {
-    let mut report = Report::default();
-    let read = chat::read(body, &ReadOptions::new(), &mut report);
-    let document = read.map_err(|it| SummaryError::new(format!("the reply is no completion: {it}")))?;
+    let read = chat::read(body, &ReadOptions::new());
+    let (document, _) = read.map_err(|it| SummaryError::new(format!("the reply is no completion: {it}")))?;
     match document {
         chat::Document::Response(it) => {
             let first = it.messages().next().map(|it| it.text().into_owned());

@@ -1,7 +1,7 @@
 //! The laws of chat messages and bodies: same format both ways is the identity, the canonical form is
 //! a fixpoint, no bytes panic.
 
-use msg_core::{Report, json};
+use msg_core::json;
 use msg_openai::{EncodeOptions, ReadOptions, chat, responses};
 
 /// Whether two texts are the same JSON value, member order and number spelling included.
@@ -21,35 +21,34 @@ fn token(token: &str) -> (bool, String) {
 /// Any bytes give a document or an error; what was read and not edited is written as the same value,
 /// unless the reader said that it mended something.
 pub(crate) fn chat_identity(bytes: &[u8]) {
-    let mut report = Report::new();
-    let Ok(document) = chat::read(bytes, &ReadOptions::new(), &mut report) else { return };
+    let Ok((document, report)) = chat::read(bytes, &ReadOptions::new()) else { return };
     let mended = report.iter().any(|it| it.code != "message::wrong-type");
-    let (mut out, mut losses) = (Vec::new(), Report::new());
-    document.write(&EncodeOptions::new(), &mut out, &mut losses);
+    let mut out = Vec::new();
+    let losses = document.write(&EncodeOptions::new(), &mut out);
     let (text, back) = (std::str::from_utf8(bytes).unwrap(), String::from_utf8(out).unwrap());
     if !mended && !has_duplicates(text) {
         assert!(same_value(text, &back), "read  {text}\nwrote {back}");
         assert!(losses.is_empty(), "{losses:?} for {text}");
     }
-    let again = chat::read(back.as_bytes(), &ReadOptions::new(), &mut Report::new());
-    assert_eq!(again.unwrap(), document, "written {back}");
+    let again = chat::read(back.as_bytes(), &ReadOptions::new());
+    assert_eq!(again.unwrap().0, document, "written {back}");
 }
 
 /// Writing canonically, reading and writing again changes nothing.
 pub(crate) fn chat_canonical_fixpoint(bytes: &[u8]) {
     let options = EncodeOptions::canonical();
-    let read = |bytes: &[u8]| chat::read(bytes, &ReadOptions::new(), &mut Report::new());
+    let read = |bytes: &[u8]| chat::read(bytes, &ReadOptions::new());
     let write = |document: &chat::Document| {
         let mut out = Vec::new();
-        document.write(&options, &mut out, &mut Report::new());
+        document.write(&options, &mut out);
         String::from_utf8(out).unwrap()
     };
-    let Ok(document) = read(bytes) else { return };
+    let Ok((document, _)) = read(bytes) else { return };
     if document.messages().any(mixes_thoughts) {
         return;
     }
     let once = write(&document);
-    let twice = write(&read(once.as_bytes()).unwrap());
+    let twice = write(&read(once.as_bytes()).unwrap().0);
     assert!(same_value(&once, &twice), "once  {once}\ntwice {twice}");
 }
 
@@ -63,41 +62,40 @@ fn mixes_thoughts(message: &msg_core::Message) -> bool {
 
 /// As [`chat_identity`], for Responses items.
 pub(crate) fn responses_identity(bytes: &[u8]) {
-    let mut report = Report::new();
-    let Ok(document) = responses::read(bytes, &mut report) else { return };
-    let (mut out, mut losses) = (Vec::new(), Report::new());
-    document.write(&EncodeOptions::new(), &mut out, &mut losses);
+    let Ok((document, report)) = responses::read(bytes, &ReadOptions::new()) else { return };
+    let mut out = Vec::new();
+    let losses = document.write(&EncodeOptions::new(), &mut out);
     let (text, back) = (std::str::from_utf8(bytes).unwrap(), String::from_utf8(out).unwrap());
     if report.is_empty() && !has_duplicates(text) {
         assert!(same_value(text, &back), "read  {text}\nwrote {back}");
         assert!(losses.is_empty(), "{losses:?} for {text}");
     }
-    let again = responses::read(back.as_bytes(), &mut Report::new());
-    assert_eq!(again.unwrap(), document, "written {back}");
+    let again = responses::read(back.as_bytes(), &ReadOptions::new());
+    assert_eq!(again.unwrap().0, document, "written {back}");
 }
 
 /// As [`chat_canonical_fixpoint`], for Responses items.
 pub(crate) fn responses_canonical_fixpoint(bytes: &[u8]) {
     let options = EncodeOptions::canonical();
-    let read = |bytes: &[u8]| responses::read(bytes, &mut Report::new());
+    let read = |bytes: &[u8]| responses::read(bytes, &ReadOptions::new());
     let write = |document: &responses::Document| {
         let mut out = Vec::new();
-        document.write(&options, &mut out, &mut Report::new());
+        document.write(&options, &mut out);
         String::from_utf8(out).unwrap()
     };
-    let Ok(document) = read(bytes) else { return };
+    let Ok((document, _)) = read(bytes) else { return };
     let once = write(&document);
-    let twice = write(&read(once.as_bytes()).unwrap());
+    let twice = write(&read(once.as_bytes()).unwrap().0);
     assert!(same_value(&once, &twice), "once  {once}\ntwice {twice}");
 }
 
 /// What one format cannot hold is reported: what is converted in silence comes back.
 pub(crate) fn converted_in_silence_comes_back(bytes: &[u8]) {
-    let Ok(document) = chat::read(bytes, &ReadOptions::new(), &mut Report::new()) else { return };
+    let Ok((document, _)) = chat::read(bytes, &ReadOptions::new()) else { return };
     let messages = document.into_messages();
-    let (mut out, mut losses) = (Vec::new(), Report::new());
-    responses::write(&messages, &EncodeOptions::new(), &mut out, &mut losses);
-    let back = responses::read(&out, &mut Report::new()).unwrap().into_messages();
+    let mut out = Vec::new();
+    let losses = responses::write(&messages, &EncodeOptions::new(), &mut out);
+    let back = responses::read(&out, &ReadOptions::new()).unwrap().0.into_messages();
     if losses.is_empty() {
         // Neighbouring messages of an assistant become one, which loses no part.
         let parts = |all: &[msg_core::Message]| -> Vec<_> {
