@@ -14,18 +14,15 @@ use msg_wire::codec::{Body, Context};
 /// A chat completion: choices with a message each, and what stands around them.
 ///
 /// ```
-/// use msg_core::Report;
 /// use msg_openai::{EncodeOptions, ReadOptions, chat};
 ///
 /// let json = br#"{"id":"c1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"x":1.0}"#;
-/// let chat::Document::Response(response) =
-///     chat::read(json, &ReadOptions::new(), &mut Report::new())?
-/// else {
+/// let (chat::Document::Response(response), _) = chat::read(json, &ReadOptions::new())? else {
 ///     unreachable!("an object with choices is a response")
 /// };
 /// assert_eq!(response.choices()[0].message().map(|it| it.text()), Some("Hi".into()));
 /// let mut out = Vec::new();
-/// response.write(&EncodeOptions::new(), &mut out, &mut Report::new());
+/// response.write(&EncodeOptions::new(), &mut out);
 /// assert_eq!(out, json);
 /// # Ok::<(), msg_openai::Error>(())
 /// ```
