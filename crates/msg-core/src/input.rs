@@ -8,6 +8,10 @@ pub const DEFAULT_MAX_CHARS: usize = 10_000;
 /// Trims white space and refuses empty and over-long input, with the default limit of 10 000
 /// characters (MS-16).
 ///
+/// It differs from the function of this name in the reference document in what it counts, characters where
+/// that one counts bytes while its sentence says characters, and in its error, a value that is printed as
+/// the sentence.
+///
 /// # Errors
 /// [`InputError::Empty`] or [`InputError::TooLong`], after trimming.
 ///

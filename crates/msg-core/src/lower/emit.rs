@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::{ids::Ids, media, options::*, tool};
 use crate::{
-    Diagnostic, Message, Part, Reasoning, Report, Role, ToolCall, Turn, TurnPart, TurnRole,
+    Diagnostic, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult, ToolStatus, Turn,
+    TurnPart, TurnRole,
 };
 
 /// Appends the messages of a turn.
@@ -20,15 +21,26 @@ pub(super) fn turn(
     let before = cx.messages.len();
     match &turn.role {
         TurnRole::System if options.profile == Profile::Shipped => return cx.skip_role(turn),
-        TurnRole::System => cx.text_only(turn, cx.system_role()),
-        TurnRole::User if options.profile == Profile::Strict => cx.with_media(turn),
-        TurnRole::User => cx.text_only(turn, Role::User),
+        TurnRole::System => cx.text_only(turn, cx.system_role(), Blank::Nothing),
+        TurnRole::User => match options.profile {
+            Profile::Strict => cx.with_media(turn),
+            Profile::Doc => cx.text_only(turn, Role::User, Blank::Message),
+            Profile::Shipped => cx.text_only(turn, Role::User, Blank::Nothing),
+        },
         TurnRole::Assistant => cx.assistant(turn),
         TurnRole::Other(_) => return cx.skip_role(turn),
     }
     if cx.messages.len() == before {
         cx.report(None, "turn::empty-message", "nothing of the turn is left to send");
     }
+}
+
+/// What becomes of a turn without text. The document's filter rules name assistants only (OA-7).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Blank {
+    Nothing,
+    /// A message with an empty text.
+    Message,
 }
 
 /// Where the messages of a turn go, and what decides about them.
@@ -74,7 +86,7 @@ impl Cx<'_> {
         }
     }
 
-    fn text_only(&mut self, turn: &Turn, role: Role) {
+    fn text_only(&mut self, turn: &Turn, role: Role, blank: Blank) {
         let mut run = String::new();
         for (at, part) in turn.parts.iter().enumerate() {
             match part {
@@ -82,7 +94,7 @@ impl Cx<'_> {
                 _ => self.skip_part(at, part),
             }
         }
-        if !run.is_empty() {
+        if !run.is_empty() || blank == Blank::Message {
             self.messages.push(Message::new(role).with_text(run));
         }
     }
@@ -125,7 +137,7 @@ impl Cx<'_> {
                 TurnPart::Tool(it) => {
                     let Some((call, answer)) = tool::lower(it, at, self) else { continue };
                     if let Some(answer) = answer {
-                        segment.answers.push(Message::tool_result(call.id.as_str(), answer));
+                        segment.answers.push(answered(&call.id, answer, &it.status));
                     }
                     segment.calls.push(call);
                 }
@@ -177,6 +189,13 @@ struct Segment {
     text: String,
     calls: Vec<ToolCall>,
     answers: Vec<Message>,
+}
+
+/// The answer to a call; one of a tool that failed says so beside its text too (MS-24).
+fn answered(id: &str, answer: String, status: &ToolStatus) -> Message {
+    let is_error = status.meaning() == Some(ToolStatus::Failed);
+    let result = ToolResult { is_error, ..ToolResult::new(id, answer) };
+    Message::new(Role::Tool).with_part(Part::ToolResult(result))
 }
 
 fn flush(run: &mut String, parts: &mut Vec<Part>) {

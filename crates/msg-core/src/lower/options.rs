@@ -33,8 +33,10 @@ pub enum FailedTools {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EmptyOutput {
-    /// A sentence, reported as `turn::placeholder-output`.
+    /// As the profile says: nothing in [`Profile::Doc`], a sentence in the others.
     #[default]
+    ByProfile,
+    /// A sentence, reported as `turn::placeholder-output`.
     Placeholder,
     /// Nothing.
     Literal,
@@ -138,7 +140,7 @@ impl Default for LowerOptions {
             product_name: "Wolo".to_owned(),
             reasoning: ReasoningPolicy::All,
             failed_tools: FailedTools::Filter,
-            empty_tool_output: EmptyOutput::Placeholder,
+            empty_tool_output: EmptyOutput::ByProfile,
             invalid_arguments: InvalidArguments::Keep,
             arguments: ArgumentSpelling::Spaced,
             text_separator: "\n".to_owned(),

@@ -57,7 +57,12 @@ pub(super) fn lower(
     }
     let call = match cx.options.profile {
         Profile::Strict => strict_call(tool, at, cx),
-        _ => ToolCall::new(tool.id.as_str(), tool.tool.as_str(), argument_text(tool, cx.options)),
+        Profile::Doc => {
+            ToolCall::new(doc_id(tool, at, cx), tool.tool.as_str(), argument_text(tool, cx.options))
+        }
+        Profile::Shipped => {
+            ToolCall::new(tool.id.as_str(), tool.tool.as_str(), argument_text(tool, cx.options))
+        }
     };
     Some((call, answer(tool, plan, at, cx)))
 }
@@ -67,8 +72,7 @@ fn answer(tool: &ToolPart, plan: Plan, at: usize, cx: &mut Cx<'_>) -> Option<Str
     Some(match plan {
         Plan::Leave | Plan::Unanswered => return None,
         Plan::Output(instead) => {
-            let is_literal = cx.options.empty_tool_output == EmptyOutput::Literal;
-            if is_literal || !output.is_empty() {
+            if is_literal(cx.options) || !output.is_empty() {
                 return Some(output.to_owned());
             }
             let text = "a sentence stands for the empty output";
@@ -88,15 +92,37 @@ fn answer(tool: &ToolPart, plan: Plan, at: usize, cx: &mut Cx<'_>) -> Option<Str
     })
 }
 
+/// Whether an empty output goes out as it is.
+fn is_literal(options: &LowerOptions) -> bool {
+    match options.empty_tool_output {
+        EmptyOutput::Literal => true,
+        EmptyOutput::Placeholder => false,
+        EmptyOutput::ByProfile => options.profile == Profile::Doc,
+    }
+}
+
+/// The id of a call that is sent as the document says: the part's own, whatever others have, or a new one,
+/// since the document shows calls of parts without an id sent with one (OA-7).
+fn doc_id(tool: &ToolPart, at: usize, cx: &mut Cx<'_>) -> String {
+    if !tool.id.is_empty() {
+        cx.ids.keep(&tool.id);
+        return tool.id.clone();
+    }
+    let id = cx.ids.generate();
+    report_generated(id, at, cx)
+}
+
+fn report_generated(id: String, at: usize, cx: &mut Cx<'_>) -> String {
+    let text = format!("call without an id is sent as `{id}`");
+    cx.report(Some(at), "turn::generated-id", text);
+    id
+}
+
 /// The call with an id and a name that providers accept.
 fn strict_call(tool: &ToolPart, at: usize, cx: &mut Cx<'_>) -> ToolCall {
     let id = match cx.ids.give(&tool.id) {
         Given::Kept => tool.id.clone(),
-        Given::Generated(id) => {
-            let text = format!("call without an id is sent as `{id}`");
-            cx.report(Some(at), "turn::generated-id", text);
-            id
-        }
+        Given::Generated(id) => report_generated(id, at, cx),
         Given::Renamed(id) => {
             let text = format!("id `{}` was used before, sent as `{id}`", tool.id);
             cx.report(Some(at), "turn::renamed-id", text);

@@ -39,6 +39,22 @@ fn lower_cases() {
     });
 }
 
+/// A failed tool is told of as one, beside what its output says (MS-24).
+#[test]
+fn results_of_failed_tools_are_errors() {
+    let statuses =
+        ["completed", "partial", "failed", "error", "interrupted", "pending", "running", "queued"];
+    let part =
+        |status: &&str| json!({"type": "tool", "id": *status, "tool": "f", "status": *status});
+    let parts: Vec<Value> = statuses.iter().map(part).collect();
+    let text = json!([{"id": "m", "role": "assistant", "parts": parts}]).to_string();
+    let turns = turns::read(text.as_bytes(), &mut Report::default()).unwrap();
+    let lowered = lower(&turns, &LowerOptions::strict()).messages;
+    let results = lowered.iter().flat_map(Message::tool_results);
+    let errors: Vec<&str> = results.filter(|it| it.is_error).map(|it| &*it.call_id).collect();
+    assert_eq!(errors, ["failed", "error", "interrupted"]);
+}
+
 fn wire(message: &Message, exact: bool) -> Value {
     let mut out = Map::new();
     out.insert("role".into(), message.role.as_str().into());
@@ -50,7 +66,7 @@ fn wire(message: &Message, exact: bool) -> Value {
     }
     if message.parts.iter().any(Part::is_media) {
         out.insert("content".into(), message.parts.iter().map(wire_part).collect());
-    } else if !message.text().is_empty() {
+    } else if message.parts.iter().any(|it| it.as_text().is_some()) {
         out.insert("content".into(), message.text().into());
     }
     let calls: Vec<Value> = message

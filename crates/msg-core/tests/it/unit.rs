@@ -1,8 +1,9 @@
 //! Single functions, by data: each row of `unit.jsonl` names the function and what it gives.
 
 use msg_core::{
-    AgentStateSnapshot, Arguments, ArgumentsState, Diagnostic, InputError, InputRules,
-    MessageContent, Part, PlainMessage, StreamEvent, ToolPart, ToolStatus, check_id, truncate,
+    AgentMessage, AgentStateSnapshot, Arguments, ArgumentsState, Diagnostic, InputError,
+    InputRules, MessageContent, Part, PlainMessage, Report, StreamEvent, ToolPart, ToolStatus,
+    agent, check_id, truncate,
 };
 use serde_json::Value;
 
@@ -93,6 +94,38 @@ fn snapshot(row: &str) {
     let state: AgentStateSnapshot = serde_json::from_str(&member(row, "input")).unwrap();
     let out = serde_json::to_string(&state).unwrap();
     assert_eq!(normal(&out), normal(&member(row, "expected")));
+}
+
+/// What the types cannot hold is refused by its name (MS-12); `agent::read` takes it.
+#[test]
+fn agent_types_refuse_members_that_they_have_no_place_for() {
+    let cases = [
+        (r#"{"role":"User","content":{"Text":"a"},"seen":true}"#, "`seen`"),
+        (
+            r#"{"role":"User","content":"a","metadata":{"cache_control":{}}}"#,
+            "`metadata.cache_control`",
+        ),
+        (r#"{"role":"Tool","content":{"ToolResult":{"content":"x","cost":2}}}"#, "`cost`"),
+        (r#"{"role":"AI","content":{"ToolCalls":[{"name":"f","index":0}]}}"#, "`index`"),
+        (r#"{"role":"AI","content":{"Json":{"tool_calls":[{"name":"f","x":0}]}}}"#, "`x`"),
+        (r#"{"role":"User","content":{"MultiPart":[{"Image":{"url":"u","w":3}}]}}"#, "`w`"),
+    ];
+    for (json, name) in cases {
+        let refused = serde_json::from_str::<AgentMessage>(json).unwrap_err().to_string();
+        assert!(refused.contains(name) && refused.contains("agent::read"), "{refused}");
+        agent::read(format!("[{json}]").as_bytes(), &mut Report::default()).unwrap();
+    }
+}
+
+/// Changing a message gives up what was kept of it, and of no other.
+#[test]
+fn a_changed_message_of_a_snapshot_is_written_as_it_is() {
+    let json = r#"{"messages":[{"role":"User","content":{"Text":"a"},"n":1},{"role":"User","content":{"Text":"b"},"n":2}]}"#;
+    let mut state: AgentStateSnapshot = serde_json::from_str(json).unwrap();
+    state.messages[0].content = MessageContent::Text("c".to_owned());
+    let out = serde_json::to_string(&state).unwrap();
+    let expected = r#"{"messages":[{"role":"User","content":{"Text":"c"}},{"role":"User","content":{"Text":"b"},"n":2}]}"#;
+    assert_eq!(out, expected);
 }
 
 fn round_trip<T: serde::Serialize + for<'de> serde::Deserialize<'de>>(row: &str) {
