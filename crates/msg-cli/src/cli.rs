@@ -10,6 +10,7 @@ use clap::{Args, Parser};
 use crate::commands::Commands;
 use crate::exit::Status;
 use crate::output::Output;
+use crate::render::{Folding, List, Quotes};
 
 /// Check, repair, convert, fit and read LLM conversations.
 #[derive(Debug, Parser)]
@@ -86,6 +87,12 @@ impl Context {
             }
             choice => choice != ColorChoice::Never,
         }
+    }
+
+    /// Diagnostics about the document `name` for standard error: folded, unless `-v` asks for each.
+    pub(crate) fn list<'a>(&self, name: &'a str, quotes: &'a Quotes) -> List<'a> {
+        let folding = if self.verbose { Folding::Each } else { Folding::Alike };
+        List { name, quotes, folding, color: self.color_err }
     }
 
     /// Text for people on standard error. It is lost if nobody listens there.

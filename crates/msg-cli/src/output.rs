@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use crate::cli::Context;
 use crate::exit::Failure;
 use crate::input::Input;
+use crate::render::safe;
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct OutputArgs {
@@ -26,6 +28,19 @@ impl OutputArgs {
             Some(path) if path.as_os_str() != "-" => Output::file(path, input),
             _ => Ok(Output::stdout()),
         }
+    }
+
+    /// The closing line for people once a conversation has been written to a file: where it is, and
+    /// what may be done with it.
+    pub(crate) fn say_written(&self, cx: &Context) {
+        let Some(path) = self.output.as_ref().filter(|it| !cx.quiet && it.as_os_str() != "-")
+        else {
+            return;
+        };
+        let path = safe(&path.display().to_string());
+        cx.note(&format!(
+            "wrote {path}; try `msg stats {path}`, or `msg view {path} -o page.html`\n"
+        ));
     }
 }
 

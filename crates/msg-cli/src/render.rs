@@ -4,6 +4,7 @@
 //! of the message. Nothing of a conversation reaches the terminal as it is: control characters are
 //! shown as pictures. The JSON form of a diagnostic is `msg_core`'s.
 
+mod list;
 mod quote;
 mod style;
 
@@ -12,6 +13,7 @@ use std::fmt::Write as _;
 use msg_core::{Diagnostic, Severity};
 use unicode_width::UnicodeWidthStr;
 
+pub(crate) use self::list::{Folding, List};
 pub(crate) use self::quote::Quotes;
 use self::quote::{Excerpt, Places, Quote};
 use self::style::Palette;
@@ -34,20 +36,6 @@ pub(crate) fn failure(failure: &Failure, color: bool) -> String {
             res
         }
     }
-}
-
-/// Diagnostics about the messages of the document `name`, one after the other.
-pub(crate) fn diagnostics(list: &[Diagnostic], name: &str, quotes: &Quotes, color: bool) -> String {
-    let paint = Palette::new(color);
-    list.iter().fold(String::new(), |mut res, it| {
-        let place = place(it, name, quotes);
-        let number = it.at.message.unwrap_or(0);
-        let quote = it.at.message.and_then(|n| quotes.get(n, it.at.part)).map(|it| (number, it));
-        let line = || quotes.line(&it.at).map(|it| (it.line, &it.quote));
-        show(it, &place, quote.or_else(line), &paint, &mut res);
-        res.push('\n');
-        res
-    })
 }
 
 /// Diagnostics about the text `bytes` of the document `name`, each with the line that it is about.
@@ -91,7 +79,9 @@ fn about_source(it: &Diagnostic, name: &str, bytes: &[u8], color: bool) -> Strin
 
 fn about_place(it: &Diagnostic, name: &str, places: &mut Places<'_>, color: bool) -> String {
     let Some(excerpt) = Excerpt::next(places, &it.at) else {
-        return diagnostics(std::slice::from_ref(it), name, &Quotes::default(), color);
+        let quotes = Quotes::default();
+        let list = List { name, quotes: &quotes, folding: Folding::Each, color };
+        return list.findings(std::slice::from_ref(it));
     };
     let mut res = String::new();
     let place = format!("{name}:{}:{}", excerpt.line, excerpt.column);

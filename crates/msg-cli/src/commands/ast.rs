@@ -101,7 +101,8 @@ impl Command for Args {
         let quotes = Quotes::of(&messages, &rules.judge(&messages));
         let grown = rules.grow(messages);
         if !cx.quiet {
-            cx.note(&render::diagnostics(&grown.found, &input.name, &quotes, cx.color_err));
+            let list = cx.list(&input.name, &quotes);
+            cx.note(&if self.mend { list.edits(&grown.found) } else { list.findings(&grown.found) });
             if grown.chain.is_err() {
                 let found = render::count(&grown.found);
                 let help = "help: --repair mends the chain first, --open allows unanswered calls at the end";

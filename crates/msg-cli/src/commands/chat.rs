@@ -194,7 +194,7 @@ impl Args {
             return;
         }
         if cx.verbose {
-            cx.note(&render::diagnostics(edits, &self.name(), &Quotes::default(), cx.color_err));
+            cx.note(&cx.list(&self.name(), &Quotes::default()).edits(edits));
         }
         let n = render::plural(edits.len(), "edit");
         let hint = if cx.verbose { "" } else { "; -v shows them" };
@@ -259,7 +259,7 @@ impl Args {
             out.write(&record::outcome(asking, asked, answered, reply))?;
             out.finish()?;
         } else if !cx.quiet {
-            let found = render::diagnostics(&reply.diagnostics, &self.name(), &Quotes::default(), cx.color_err);
+            let found = cx.list(&self.name(), &Quotes::default()).findings(&reply.diagnostics);
             cx.note(&found);
         }
         Ok(Status::of(reply.complete))

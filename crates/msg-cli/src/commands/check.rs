@@ -13,7 +13,7 @@ use crate::formats;
 use crate::input::InputArgs;
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::OutputArgs;
-use crate::render::{self, Quotes, plural};
+use crate::render::{self, List, Quotes, plural};
 
 /// Show all problems of a conversation.
 ///
@@ -60,7 +60,8 @@ impl Command for Args {
         } else {
             let found = &checked.diagnostics;
             let quotes = Quotes::of(document.messages(), found).and_lines(document.text(), found);
-            let mut text = render::diagnostics(found, &input.name, &quotes, cx.color_for(&out));
+            let list = List { color: cx.color_for(&out), ..cx.list(&input.name, &quotes) };
+            let mut text = list.findings(found);
             text.push_str(&self.conclusion(&input.name, &document, found));
             out.write(text.as_bytes())?;
         }

@@ -11,7 +11,7 @@ use crate::formats;
 use crate::input::InputArgs;
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::{end_line, OutputArgs, ReportArgs};
-use crate::render::{self, Quotes};
+use crate::render::Quotes;
 
 /// Convert a conversation between formats; what the target cannot hold is reported.
 ///
@@ -81,7 +81,7 @@ impl Command for Args {
                 "turns" => Quotes::default(),
                 _ => Quotes::of(document.messages(), &edits).and_lines(document.text(), &edits),
             };
-            cx.note(&render::diagnostics(&edits, &input.name, &quotes, cx.color_err));
+            cx.note(&cx.list(&input.name, &quotes).findings(&edits));
         }
         Ok(Status::Clean)
     }

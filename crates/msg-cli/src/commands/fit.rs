@@ -25,7 +25,7 @@ use crate::formats;
 use crate::input::{Input, InputArgs};
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::{Output, OutputArgs};
-use crate::render::{self, Quotes, plural};
+use crate::render::{Quotes, plural};
 
 /// Compact a conversation until it fits a budget; print it, report what was cut.
 ///
@@ -152,7 +152,7 @@ impl Args {
             let mut edits = fitted.edits(options.best_effort);
             // What went wrong is said in any case.
             edits.retain(|it| !cx.quiet || it.is_error() && it.fix.is_none());
-            cx.note(&render::diagnostics(&edits, &input.name, &quotes, cx.color_err));
+            cx.note(&cx.list(&input.name, &quotes).edits(&edits));
         }
         if !self.json && !cx.quiet {
             cx.note(&summary_line(&fitted, options));
@@ -164,6 +164,9 @@ impl Args {
         } else if fitted.fits() || options.best_effort {
             let messages = std::mem::take(&mut fitted.messages);
             out.write(&self.printed(document, messages, fitted.plan.as_ref(), |_| Vec::new()))?;
+            out.finish()?;
+            self.output.say_written(cx);
+            return Ok(status);
         }
         out.finish().map(|()| status)
     }

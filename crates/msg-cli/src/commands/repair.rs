@@ -14,7 +14,7 @@ use crate::formats;
 use crate::input::InputArgs;
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::{end_line, Output, OutputArgs, ReportArgs};
-use crate::render::{self, Quotes, plural};
+use crate::render::{Quotes, plural};
 
 /// Mend a conversation with the smallest edits, and say which.
 ///
@@ -72,6 +72,7 @@ impl Command for Args {
         out.write(&text)?;
         out.finish()?;
         report.map_or(Ok(()), Output::finish)?;
+        self.output.say_written(cx);
         Ok(Status::Clean)
     }
 }
@@ -92,9 +93,7 @@ fn quotes(
 }
 
 fn explain(edits: &[Diagnostic], name: &str, quotes: &Quotes, cx: &Context) {
-    for it in edits.chunks(100) {
-        cx.note(&render::diagnostics(it, name, quotes, cx.color_err));
-    }
+    cx.note(&cx.list(name, quotes).edits(edits));
     cx.note(&match edits.len() {
         0 => format!("{name}: nothing to mend\n"),
         n => format!("{name}: {}\n", plural(n, "edit")),

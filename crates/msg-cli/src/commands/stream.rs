@@ -18,7 +18,7 @@ use crate::exit::{Failure, Status};
 use crate::input::{Input, MAX_DOCUMENT};
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::OutputArgs;
-use crate::render::{self, Quotes};
+use crate::render::Quotes;
 
 /// Assemble a captured provider stream into its message.
 ///
@@ -161,7 +161,7 @@ impl Args {
         } else {
             text = for_people(&res).into_bytes();
             let found = with_places(&res.diagnostics);
-            cx.note(&render::diagnostics(&found, &name, &Quotes::default(), cx.color_err));
+            cx.note(&cx.list(&name, &Quotes::default()).findings(&found));
         }
         out.write(&text)?;
         out.finish()?;

@@ -22,6 +22,11 @@ impl Palette {
         self.paint(color.on_default().bold(), text)
     }
 
+    /// What went wrong and is mended.
+    pub(super) fn done(&self, text: &str) -> String {
+        self.paint(AnsiColor::BrightGreen.on_default().bold(), text)
+    }
+
     pub(super) fn strong(&self, text: &str) -> String {
         self.paint(Style::new().bold(), text)
     }

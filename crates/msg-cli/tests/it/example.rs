@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{msg, stderr, stdout};
 
 pub(crate) const EXAMPLE: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/swe-agent-marshmallow-1867.json");
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/tau-bench-retail-order.json");
 
 #[test]
 fn it_is_checked_and_mended() {
@@ -13,13 +13,32 @@ fn it_is_checked_and_mended() {
     assert_eq!(checked.status.code(), Some(1));
     let found: Value = serde_json::from_str(&stdout(&checked)).unwrap();
     let found = found["diagnostics"].as_array().unwrap();
-    assert_eq!(found.iter().filter(|it| it["code"] == "chain::empty-result-id").count(), 11);
+    assert_eq!(found.iter().filter(|it| it["code"] == "chain::empty-result-id").count(), 15);
 
     let mended = msg(&["repair", EXAMPLE], b"");
     assert_eq!(mended.status.code(), Some(0));
-    assert!(stderr(&mended).contains("error[chain::empty-result-id]"), "{}", stderr(&mended));
+    assert!(stderr(&mended).contains("mended[chain::empty-result-id]"), "{}", stderr(&mended));
     let again = msg(&["check"], &mended.stdout);
     assert_eq!(again.status.code(), Some(0), "{}", stdout(&again));
+}
+
+/// What the README promises of its first command.
+#[test]
+fn it_is_fitted_and_the_changes_are_told_in_a_few_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("fitted.json");
+    let res =
+        msg(&["fit", EXAMPLE, "--repair", "--budget", "4000", "-o", file.to_str().unwrap()], b"");
+    assert_eq!(res.status.code(), Some(0));
+    let told = stderr(&res);
+    assert!(told.lines().count() <= 25, "{told}");
+    assert!(!told.contains("error["), "{told}");
+    assert!(
+        told.contains("and 14 more like this, in messages 5, 7, 9, 15, 17 …; -v shows each"),
+        "{told}"
+    );
+    assert!(told.lines().last().unwrap().starts_with("wrote "), "{told}");
+    assert_eq!(msg(&["check", file.to_str().unwrap()], b"").status.code(), Some(0));
 }
 
 #[test]

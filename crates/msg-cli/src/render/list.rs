@@ -1,0 +1,128 @@
+//! Lists of diagnostics: findings as rustc shows them, edits in short, and what is alike folded into one.
+//!
+//! ```text
+//! mended[chain::empty-call-id]: a tool call without an id
+//!  --> session.json: message 3 (assistant), part 0
+//!   = gave it an id
+//!   = and 12 more like this, in messages 5, 7, 9, 11, 13 …; -v shows each
+//! ```
+//!
+//! It knows no single rule: alike is what has the same code, severity and kind of help.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use msg_core::{Code, Diagnostic, Severity};
+
+use super::style::Palette;
+use super::{Quotes, place, safe, show};
+
+/// How many places of folded diagnostics are named.
+const NAMED_PLACES: usize = 5;
+
+/// Whether each diagnostic is shown, or one of those that are alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Folding {
+    /// Each is shown, with what it points at.
+    Each,
+    /// The first of those that are alike is shown, with the places of the others.
+    Alike,
+}
+
+/// Diagnostics about the messages of one document, on their way to a person.
+#[derive(Debug)]
+pub(crate) struct List<'a> {
+    /// The name of the document.
+    pub(crate) name: &'a str,
+    /// What the diagnostics point at.
+    pub(crate) quotes: &'a Quotes,
+    pub(crate) folding: Folding,
+    pub(crate) color: bool,
+}
+
+/// A diagnostic, and those behind it that are like it.
+struct Group<'a> {
+    first: &'a Diagnostic,
+    others: Vec<&'a Diagnostic>,
+}
+
+impl List<'_> {
+    /// What was found wrong: code, sentence, quote, and what would mend it.
+    pub(crate) fn findings(&self, list: &[Diagnostic]) -> String {
+        self.each_group(list, |it, res| self.finding(it, res))
+    }
+
+    /// What was changed. What was an error and has been mended does not look like one.
+    pub(crate) fn edits(&self, list: &[Diagnostic]) -> String {
+        self.each_group(list, |it, res| match it.fix {
+            Some(_) => self.edit(it, res),
+            None => self.finding(it, res),
+        })
+    }
+
+    fn each_group(&self, list: &[Diagnostic], one: impl Fn(&Diagnostic, &mut String)) -> String {
+        let paint = Palette::new(self.color);
+        groups(list, self.folding).iter().fold(String::new(), |mut res, group| {
+            one(group.first, &mut res);
+            if let Some(more) = others(&group.others) {
+                let _ = writeln!(res, "  {} {more}; -v shows each", paint.margin("="));
+            }
+            res.push('\n');
+            res
+        })
+    }
+
+    fn finding(&self, it: &Diagnostic, res: &mut String) {
+        let number = it.at.message.unwrap_or(0);
+        let message = it.at.message.and_then(|n| self.quotes.get(n, it.at.part));
+        let line = || self.quotes.line(&it.at).map(|it| (it.line, &it.quote));
+        let quote = message.map(|it| (number, it)).or_else(line);
+        show(it, &place(it, self.name, self.quotes), quote, &Palette::new(self.color), res);
+    }
+
+    fn edit(&self, it: &Diagnostic, res: &mut String) {
+        let paint = Palette::new(self.color);
+        let label = if it.severity == Severity::Info { "changed" } else { "mended" };
+        let head = paint.done(&safe(&format!("{label}[{}]", it.code)));
+        let place = place(it, self.name, self.quotes);
+        let _ = writeln!(res, "{head}: {}", paint.strong(&safe(&it.message())));
+        let _ = writeln!(res, " {} {}", paint.margin("-->"), safe(&place));
+        if let Some(fix) = &it.fix {
+            let _ = writeln!(res, "  {} {}", paint.margin("="), safe(fix));
+        }
+    }
+}
+
+/// Groups in the order of their first diagnostics. Linear.
+fn groups(list: &[Diagnostic], folding: Folding) -> Vec<Group<'_>> {
+    let mut res: Vec<Group<'_>> = Vec::new();
+    let mut known: HashMap<(&Code, Severity, bool), usize> = HashMap::new();
+    for it in list {
+        let next = res.len();
+        let at = match folding {
+            Folding::Each => next,
+            Folding::Alike => {
+                *known.entry((&it.code, it.severity, it.fix.is_some())).or_insert(next)
+            }
+        };
+        match res.get_mut(at) {
+            Some(group) => group.others.push(it),
+            None => res.push(Group { first: it, others: Vec::new() }),
+        }
+    }
+    res
+}
+
+/// `and 10 more like this, in messages 5, 7, 9, 11, 13 …`, or nothing where there are no others.
+fn others(list: &[&Diagnostic]) -> Option<String> {
+    let mut res = format!("and {} more like this", list.len());
+    let mut messages: Vec<usize> = list.iter().filter_map(|it| it.at.message).collect();
+    messages.dedup();
+    let named: Vec<_> = messages.iter().take(NAMED_PLACES).map(usize::to_string).collect();
+    if !named.is_empty() {
+        let word = if messages.len() == 1 { "message" } else { "messages" };
+        let more = if messages.len() > named.len() { " …" } else { "" };
+        let _ = write!(res, ", in {word} {}{more}", named.join(", "));
+    }
+    (!list.is_empty()).then_some(res)
+}
