@@ -4,10 +4,9 @@ use msg_core::{Diagnostic, Message, SeededIds};
 
 use crate::{
     ChainAst,
-    conform::{last_message, position},
     options::{CheckOptions, RepairOptions},
     profile::Profile,
-    repair::mend_for,
+    repair::{add_answers, mend_for},
     skeleton,
     walk::{Chain, Rules, diagnostics, walk},
 };
@@ -52,14 +51,16 @@ fn check_chain(
     profile: Option<&Profile>,
     options: &CheckOptions,
 ) -> Vec<Diagnostic> {
-    let mut repair = RepairOptions::new().open(options.is_open());
+    let mut repair = RepairOptions::new().open(options.is_open()).continued(options.is_continued());
+    repair = repair.request(options.is_request());
     if let Some(profile) = profile {
         repair = repair.profile(profile);
     }
-    let (_, found) = walk(chain, Rules { options: &repair, warnings: true });
+    let (_, found) = walk(chain, Rules::of_list(&repair));
     let mut report = diagnostics(found, chain);
     if let Some(profile) = profile {
-        check_profile(chain, profile, &repair, options, &mut report);
+        check_profile(chain, profile, &repair, &mut report);
+        add_answers(&mut report, profile);
     }
     report
 }
@@ -69,16 +70,12 @@ fn check_profile(
     chain: Chain<'_>,
     profile: &Profile,
     repair: &RepairOptions,
-    options: &CheckOptions,
     report: &mut Vec<Diagnostic>,
 ) {
     let telling = [repair.placeholder_text(), &profile.reasoning_fallback];
     let likeness: Vec<Message> =
         (0..chain.len()).map(|at| skeleton::of(chain.message(at as u32), &telling)).collect();
-    let (plan, _) = walk(Chain::Messages(&likeness), Rules { options: repair, warnings: true });
-    let mended = mend_for(likeness, plan, repair, profile, &mut SeededIds::new(0), report);
-    if options.is_request() {
-        report.extend(last_message(&mended, profile));
-        report.sort_by_key(position);
-    }
+    let rules = Rules::of_list(repair);
+    let (plan, _) = walk(Chain::Messages(&likeness), rules);
+    mend_for(likeness, plan, rules, profile, &mut SeededIds::new(0), report);
 }

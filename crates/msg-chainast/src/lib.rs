@@ -59,11 +59,11 @@ pub use parse::ParseError;
 #[cfg(feature = "toml")]
 pub use profile::ProfileError;
 pub use profile::{
-    AfterTool, ArgumentsRule, CallSignatures, CharClass, ClassError, DeveloperRole, EmptyText,
-    FieldError, IdScope, LastMessage, MessageNames, Profile, ReasoningKept, ReasoningRequired,
-    ResultNames, SystemPlace, UserMessage,
+    Acceptance, AfterTool, ArgumentsRule, CallSignatures, CharClass, ClassError, DeveloperRole,
+    EmptyIs, FieldError, IdScope, LastMessage, LaterSystem, MessageNames, Profile, ProviderRule,
+    ReasoningKept, ReasoningRequired, ResultNames, SystemPlace, UserMessage,
 };
-pub use repair::MessageOrigin;
+pub use repair::{MessageOrigin, repair};
 pub use tree::{
     BodyPair, BodyPairKind, CallRef, ChainAst, Header, Messages, PairError, Section, ToolCallsInfo,
     TreeView,

@@ -79,6 +79,8 @@ pub struct RepairOptions {
     /// Shared by all placeholders of a repair.
     placeholder: Content,
     first_user: String,
+    continued: bool,
+    request: bool,
     profile: Option<Box<Profile>>,
 }
 
@@ -97,6 +99,8 @@ impl RepairOptions {
                 .expect("because the constant is a pattern"),
             placeholder: shared(FALLBACK_RESPONSE_CONTENT.to_owned()),
             first_user: FIRST_USER_CONTENT.to_owned(),
+            continued: false,
+            request: false,
             profile: None,
         }
     }
@@ -105,6 +109,21 @@ impl RepairOptions {
     #[must_use]
     pub fn open(mut self, open: bool) -> Self {
         self.open = open;
+        self
+    }
+
+    /// Takes the messages for the continuation of a chain that the provider has: results may come before
+    /// the first call, and an assistant message first. Only lists ([`repair`](crate::repair)) can be so.
+    #[must_use]
+    pub fn continued(mut self, continued: bool) -> Self {
+        self.continued = continued;
+        self
+    }
+
+    /// Mends the chain as the messages of a request: a profile may say how it must end.
+    #[must_use]
+    pub fn request(mut self, request: bool) -> Self {
+        self.request = request;
         self
     }
 
@@ -169,6 +188,14 @@ impl RepairOptions {
         self.open
     }
 
+    pub(crate) fn is_continued(&self) -> bool {
+        self.continued
+    }
+
+    pub(crate) fn is_request(&self) -> bool {
+        self.request
+    }
+
     pub(crate) fn drops_orphans(&self) -> bool {
         self.orphans == Orphans::Drop
     }
@@ -227,6 +254,7 @@ impl Default for RepairOptions {
 pub struct CheckOptions {
     open: bool,
     request: bool,
+    continued: bool,
 }
 
 impl CheckOptions {
@@ -247,6 +275,18 @@ impl CheckOptions {
     pub fn request(mut self, request: bool) -> Self {
         self.request = request;
         self
+    }
+
+    /// Takes the messages for the continuation of a chain that the provider has
+    /// ([`RepairOptions::continued`]).
+    #[must_use]
+    pub fn continued(mut self, continued: bool) -> Self {
+        self.continued = continued;
+        self
+    }
+
+    pub(crate) fn is_continued(self) -> bool {
+        self.continued
     }
 
     pub(crate) fn is_open(self) -> bool {

@@ -105,8 +105,8 @@ fn parse_with(messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseError
         }
     };
     let options = &RepairOptions::new().open(open);
-    let (plan, found) = walk(Chain::Messages(&messages), Rules { options, warnings: false });
-    span.record("pairs", plan.units.iter().filter(|it| it.is_pair).count());
+    let (plan, found) = walk(Chain::Messages(&messages), Rules::strict(options).errors_only());
+    span.record("pairs", plan.units.iter().filter(|it| it.is_pair()).count());
     span.record("calls", plan.calls.len());
     span.record("errors", found.len());
     if found.is_empty() {
@@ -116,7 +116,7 @@ fn parse_with(messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseError
     }
     // A chain that is refused is walked again for the warnings that a valid one would not have been
     // told.
-    let (_, found) = walk(Chain::Messages(&messages), Rules { options, warnings: true });
+    let (_, found) = walk(Chain::Messages(&messages), Rules::strict(options));
     let diagnostics = diagnostics(found, Chain::Messages(&messages));
     Err(ParseError { inner: Box::new(Refused { diagnostics, messages }) })
 }

@@ -1,11 +1,11 @@
 //! Repair: a valid chain of any list of messages, and every edit that made it so (CA-24).
 
 use hashbrown::HashMap;
-use msg_core::{Diagnostic, IdSource, Message, SeededIds};
+use msg_core::{Diagnostic, IdSource, Message, SeededIds, Severity};
 
 use crate::{
     ChainAst,
-    conform::{conform, position},
+    conform::{conform, last_message, position},
     mend::{Item, Origin, mend, mend_items},
     options::RepairOptions,
     profile::Profile,
@@ -19,6 +19,43 @@ pub struct MessageOrigin {
     pub message: usize,
     /// Whether the repair inserted it, so that it is no message of the input.
     pub inserted: bool,
+}
+
+/// Mends any list of messages, and says what was changed. It never fails, and mends again nothing that it
+/// has mended.
+///
+/// With a profile only what that provider refuses is mended, and the rest stays as it is (CA-70a): a system
+/// message in the middle of a chain, two user messages in a row. Without one the messages are those of
+/// [`ChainAst::repair`]. The diagnostics are those of [`check`](crate::check), in the order of the input;
+/// those with a `fix` were mended.
+///
+/// ```
+/// use msg_chainast::{Message, Profile, RepairOptions, SeededIds, repair};
+///
+/// let messages = ["one", "two"].map(Message::user).to_vec();
+/// let (mended, _) = repair(messages.clone(), &RepairOptions::new(), &mut SeededIds::new(1));
+/// assert_eq!(mended.len(), 1);
+///
+/// let openai = Profile::named("openai").ok_or("no such profile")?;
+/// let options = RepairOptions::new().profile(openai);
+/// let (mended, report) = repair(messages.clone(), &options, &mut SeededIds::new(1));
+/// assert_eq!(mended, messages);
+/// assert_eq!((report[0].code.as_str(), report[0].is_error()), ("chain::consecutive-user", false));
+/// # Ok::<(), &str>(())
+/// ```
+pub fn repair(
+    messages: Vec<Message>,
+    options: &RepairOptions,
+    ids: &mut dyn IdSource,
+) -> (Vec<Message>, Vec<Diagnostic>) {
+    let rules = Rules::of_list(options);
+    let (plan, found) = walk(Chain::Messages(&messages), rules);
+    let mut report = diagnostics(found, Chain::Messages(&messages));
+    if options.given_profile().is_none() && !plan.mends {
+        return (messages, report);
+    }
+    let items = carry_out(messages, plan, rules, ids, &mut report);
+    (items.into_iter().map(|it| it.message).collect(), report)
 }
 
 impl ChainAst {
@@ -51,8 +88,9 @@ impl ChainAst {
             edits = tracing::field::Empty,
         );
         let _entered = span.enter();
-        let (plan, found) = walk(Chain::Messages(&messages), Rules { options, warnings: true });
-        span.record("pairs", plan.units.iter().filter(|it| it.is_pair).count());
+        let rules = Rules::strict(options);
+        let (plan, found) = walk(Chain::Messages(&messages), rules);
+        span.record("pairs", plan.units.iter().filter(|it| it.is_pair()).count());
         span.record("calls", plan.calls.len());
         let mut report = diagnostics(found, Chain::Messages(&messages));
         let chain = match options.given_profile() {
@@ -62,10 +100,7 @@ impl ChainAst {
                 mended.exhausted.iter().for_each(|place| tell_exhausted(&mut report, *place));
                 mended.made
             }
-            Some(profile) => {
-                let mended = mend_for(messages, plan, options, profile, ids, &mut report);
-                ChainAst::build(mended)
-            }
+            Some(_) => ChainAst::build(carry_out(messages, plan, rules, ids, &mut report)),
         };
         span.record("sections", chain.sections().len());
         span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
@@ -93,16 +128,10 @@ impl ChainAst {
         options: &RepairOptions,
         ids: &mut dyn IdSource,
     ) -> (Self, Vec<Diagnostic>, Vec<MessageOrigin>) {
-        let (plan, found) = walk(Chain::Messages(&messages), Rules { options, warnings: true });
+        let rules = Rules::strict(options);
+        let (plan, found) = walk(Chain::Messages(&messages), rules);
         let mut report = diagnostics(found, Chain::Messages(&messages));
-        let items = match options.given_profile() {
-            Some(profile) => mend_for(messages, plan, options, profile, ids, &mut report),
-            None => {
-                let mended = mend_items(messages, plan, options, ids);
-                mended.exhausted.iter().for_each(|place| tell_exhausted(&mut report, *place));
-                mended.made
-            }
-        };
+        let items = carry_out(messages, plan, rules, ids, &mut report);
         let origin = |it: &Item| {
             let Origin { message, inserted, .. } = it.origin;
             MessageOrigin { message, inserted }
@@ -112,11 +141,37 @@ impl ChainAst {
     }
 }
 
+/// Mends the messages as planned, and for the profile of the options, if there is one; adds what that
+/// reports.
+fn carry_out(
+    messages: Vec<Message>,
+    plan: Plan,
+    rules: Rules<'_>,
+    ids: &mut dyn IdSource,
+    report: &mut Vec<Diagnostic>,
+) -> Vec<Item> {
+    if let Some(profile) = rules.options.given_profile() {
+        let items = mend_for(messages, plan, rules, profile, ids, report);
+        add_answers(report, profile);
+        return items;
+    }
+    let mended = mend_items(messages, plan, rules.options, ids);
+    mended.exhausted.iter().for_each(|place| tell_exhausted(report, *place));
+    mended.made
+}
+
+/// Says of each finding what the provider answers to it, where that is known.
+pub(crate) fn add_answers(report: &mut [Diagnostic], profile: &Profile) {
+    for it in report.iter_mut().filter(|it| it.severity > Severity::Info) {
+        it.answer = profile.answer(it.code.as_str()).cloned();
+    }
+}
+
 /// Mends the messages as planned, and for a profile; adds what that reports.
 pub(crate) fn mend_for(
     messages: Vec<Message>,
     plan: Plan,
-    options: &RepairOptions,
+    rules: Rules<'_>,
     profile: &Profile,
     ids: &mut dyn IdSource,
     report: &mut Vec<Diagnostic>,
@@ -126,13 +181,17 @@ pub(crate) fn mend_for(
     let mut ids_of_profile = SeededIds::new(ids.next_u64());
     let (mut items, mut replaced_ids) = (Vec::new(), HashMap::new());
     if plan.mends {
-        let mended = mend_items(messages, plan, options, ids);
+        let mended = mend_items(messages, plan, rules.options, ids);
         mended.exhausted.iter().for_each(|place| tell_exhausted(report, *place));
         (items, replaced_ids) = (mended.made, mended.replaced_ids);
     } else {
         items.extend(messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)));
     }
-    let (items, refused) = conform(items, profile, &mut ids_of_profile, &replaced_ids);
+    let (items, mut refused) =
+        conform(items, profile, rules.enforced, &mut ids_of_profile, &replaced_ids);
+    if rules.options.is_request() {
+        refused.extend(last_message(&items, profile));
+    }
     if !refused.is_empty() {
         report.extend(refused);
         report.sort_by_key(position);

@@ -5,11 +5,11 @@
 //! one of a few that are judged alike.
 
 use msg_core::{
-    Arguments, ArgumentsState, CallKind, Content, Message, Origin, Part, RawJson, Reasoning,
+    Arguments, ArgumentsState, CallKind, Content, Message, Origin, Other, Part, RawJson, Reasoning,
     ToolCall, ToolResult,
 };
 
-use crate::conform::twins;
+use crate::conform::{ITEM, has_item_id, twins};
 
 /// A likeness of a message; texts that are one of `telling` stay. O(parts), and O(bytes) only for arguments
 /// and for texts of white space.
@@ -24,6 +24,18 @@ pub(crate) fn of(message: &Message, telling: &[&str]) -> Message {
 }
 
 fn part(it: &Part, telling: &[&str]) -> Part {
+    let mut likeness = shape(it, telling);
+    if has_item_id(it) {
+        let id = RawJson::new(r#"{"id":""}"#).expect("because the text is JSON");
+        match &mut likeness {
+            Part::Other(other) => other.value = id,
+            other => drop(other.extra_mut().insert(Origin::Responses, ITEM, id)),
+        }
+    }
+    likeness
+}
+
+fn shape(it: &Part, telling: &[&str]) -> Part {
     match it {
         Part::Text(it) => Part::text(text(&it.text)),
         Part::Refusal(it) => Part::refusal(text(&it.text)),
@@ -31,6 +43,7 @@ fn part(it: &Part, telling: &[&str]) -> Part {
         Part::ToolCall(it) => Part::ToolCall(call(it)),
         Part::ToolResult(it) => Part::ToolResult(result(it, telling)),
         // Media and opaque parts count as content, whatever they hold.
+        Part::Other(it) => Part::Other(Other::new(it.format.clone(), RawJson::string(""))),
         _ => Part::Image(msg_core::Image::default()),
     }
 }

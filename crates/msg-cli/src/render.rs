@@ -115,10 +115,16 @@ fn show(
         let _ = writeln!(res, "{}", line.trim_end());
         let _ = writeln!(res, "{indent} {bar} {before}{carets}");
     }
-    if let Some(fix) = &it.fix {
-        let _ = writeln!(res, "{indent} {bar}");
-        let _ =
-            writeln!(res, "{indent} {} {}: {}", paint.margin("="), paint.strong("help"), safe(fix));
+    let note = |word, text: &str| {
+        format!("{indent} {} {}: {}", paint.margin("="), paint.strong(word), safe(text))
+    };
+    let answer = it.answer.as_deref().map(|it| note("the API would answer", it));
+    let notes = it.fix.as_deref().map(|it| note("help", it)).into_iter().chain(answer);
+    for (n, it) in notes.enumerate() {
+        if n == 0 {
+            let _ = writeln!(res, "{indent} {bar}");
+        }
+        let _ = writeln!(res, "{it}");
     }
 }
 

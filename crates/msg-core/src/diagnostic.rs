@@ -1,7 +1,7 @@
 //! What is wrong or was changed (MS-26): a stable code, a severity, a place, a sentence and, where
 //! there is one, the edit. How it is shown to people is for the program that shows it.
 
-use std::{borrow::Cow, fmt, ops::Range};
+use std::{borrow::Cow, fmt, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -29,6 +29,8 @@ pub struct Diagnostic {
     pub at: Position,
     /// The edit that was made, or that would mend it.
     pub fix: Option<Cow<'static, str>>,
+    /// What a provider answers to such a request, where that was asked and is known.
+    pub answer: Option<Arc<str>>,
     sentence: Sentence,
 }
 
@@ -105,7 +107,7 @@ impl Diagnostic {
     /// A finding of this severity, without a place.
     pub fn new(severity: Severity, code: Code, message: impl Into<Cow<'static, str>>) -> Self {
         let sentence = Sentence::Text(message.into());
-        Self { code, severity, at: Position::default(), fix: None, sentence }
+        Self { code, severity, at: Position::default(), fix: None, answer: None, sentence }
     }
 
     /// A finding about the call that [`Diagnostic::at_call`] names; the sentence says `{id}` where it
@@ -120,7 +122,7 @@ impl Diagnostic {
     /// ```
     pub fn about_call(severity: Severity, code: Code, message: &'static str) -> Self {
         let sentence = Sentence::OfCall(message);
-        Self { code, severity, at: Position::default(), fix: None, sentence }
+        Self { code, severity, at: Position::default(), fix: None, answer: None, sentence }
     }
 
     /// An error.
@@ -225,8 +227,8 @@ impl fmt::Display for Diagnostic {
 /// Two diagnostics that say the same are equal, however they came to say it.
 impl PartialEq for Diagnostic {
     fn eq(&self, other: &Self) -> bool {
-        (&self.code, self.severity, &self.at, &self.fix)
-            == (&other.code, other.severity, &other.at, &other.fix)
+        (&self.code, self.severity, &self.at, &self.fix, &self.answer)
+            == (&other.code, other.severity, &other.at, &other.fix, &other.answer)
             && self.message() == other.message()
     }
 }
@@ -244,6 +246,8 @@ struct Form<'a> {
     at: Cow<'a, Position>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fix: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answer: Option<Cow<'a, str>>,
 }
 
 fn is_nowhere(at: &Position) -> bool {
@@ -258,6 +262,7 @@ impl Serialize for Diagnostic {
             message: self.message(),
             at: Cow::Borrowed(&self.at),
             fix: self.fix.as_deref().map(Cow::Borrowed),
+            answer: self.answer.as_deref().map(Cow::Borrowed),
         };
         form.serialize(serializer)
     }
@@ -272,6 +277,7 @@ impl<'de> Deserialize<'de> for Diagnostic {
             severity: form.severity,
             at: form.at.into_owned(),
             fix: form.fix.map(owned),
+            answer: form.answer.map(|it| it.into()),
             sentence: Sentence::Text(owned(form.message)),
         })
     }

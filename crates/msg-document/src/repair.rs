@@ -2,7 +2,6 @@
 //!
 //! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
 
-use msg_chainast::ChainAst;
 use msg_core::Diagnostic;
 
 use crate::codec::WriteOptions;
@@ -55,12 +54,12 @@ impl Document {
     /// Mends the messages in place and returns what was changed.
     pub fn repair(&mut self, options: &RepairOptions) -> Vec<Diagnostic> {
         let messages = self.take_messages();
-        let (chain, mut found) = ChainAst::repair(messages, &options.chain, &mut seed::ids());
+        let (mended, mut found) = msg_chainast::repair(messages, &options.chain, &mut seed::ids());
         found.retain(|it| it.fix.is_some());
         if found.is_empty() {
-            self.put_messages(chain.into_messages());
+            self.put_messages(mended);
         } else {
-            self.put_edited(chain.into_messages());
+            self.put_edited(mended);
         }
         found
     }

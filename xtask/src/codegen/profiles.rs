@@ -12,6 +12,7 @@ use crate::workspace::Workspace;
 
 const SOURCE: &str = "crates/msg-chainast/profiles.toml";
 const RUST: &str = "crates/msg-chainast/src/profile/table.rs";
+const ANSWERS: &str = "crates/msg-chainast/src/profile/answers.rs";
 const PAGE: &str = "docs/formats/profiles.md";
 
 const RUST_HEAD: &str = "\
@@ -27,6 +28,13 @@ pub(super) struct Row {
 }
 
 type Fields = &'static [(&'static str, Value<'static>)];
+";
+
+const ANSWERS_HEAD: &str = "\
+//! What providers answer, written by `cargo xtask codegen` from `profiles.toml`; not to be edited.
+
+/// For each profile the number, codes, answer and source of each rule.
+pub(super) const ANSWERS: &[(&str, &[[&str; 4]])] = &[
 ";
 
 const PAGE_HEAD: &str = "\
@@ -50,6 +58,7 @@ pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
         order.iter().filter_map(|it| Some((*it, table.get(*it)?.as_table()?))).collect();
     Ok(vec![
         Output { path: RUST.to_owned(), text: rust(&profiles)? },
+        Output { path: ANSWERS.to_owned(), text: answers(&profiles)? },
         Output { path: PAGE.to_owned(), text: page(&profiles)? },
     ])
 }
@@ -87,8 +96,26 @@ fn rust(profiles: &[(&str, &Table)]) -> Res<String> {
     Ok(out)
 }
 
+fn answers(profiles: &[(&str, &Table)]) -> Res<String> {
+    let mut out = ANSWERS_HEAD.to_owned();
+    for (name, fields) in profiles.iter().filter(|it| it.1.contains_key("rules")) {
+        writeln!(out, "    ({name:?}, &[")?;
+        for rule in rules(fields) {
+            let [number, code, answer, source] = rule?;
+            writeln!(out, "        [{number:?}, {code:?}, {answer:?}, {source:?}],")?;
+        }
+        out.push_str("    ]),\n");
+    }
+    out.push_str("];\n");
+    Ok(out)
+}
+
+/// Several fields a line, as many as fit.
 fn push_fields(out: &mut String, fields: &Table, indent: &str) -> Res {
-    for (field, value) in fields.iter().filter(|it| it.0 != "sources") {
+    const WIDTH: usize = 96;
+    let mut line = String::new();
+    for (field, value) in fields.iter().filter(|it| !["sources", "rules"].contains(&it.0.as_str()))
+    {
         let value = match value {
             Value::String(it) => format!("Text({it:?})"),
             Value::Integer(it) => format!("Number({it})"),
@@ -99,8 +126,15 @@ fn push_fields(out: &mut String, fields: &Table, indent: &str) -> Res {
             }
             other => return Err(format!("{SOURCE}: `{field}` is {}", other.type_str()).into()),
         };
-        writeln!(out, "{indent}({field:?}, {value}),")?;
+        let entry = format!("({field:?}, {value}),");
+        match line.len() + entry.len() {
+            0..WIDTH if !line.is_empty() => line.push(' '),
+            _ if line.is_empty() => {}
+            _ => writeln!(out, "{indent}{}", std::mem::take(&mut line))?,
+        }
+        line.push_str(&entry);
     }
+    writeln!(out, "{indent}{line}")?;
     Ok(())
 }
 
@@ -126,7 +160,7 @@ fn page(profiles: &[(&str, &Table)]) -> Res<String> {
             let known = sources(fields).find(|it| it.0 == field).map_or("", |it| it.1);
             format!("{doubtful}{known}").replace('|', "\\|").trim().to_owned()
         };
-        let own = |field: &str| !["title", "aliases", "doubt", "sources"].contains(&field);
+        let own = |field: &str| !["title", "aliases", "doubt", "sources", "rules"].contains(&field);
         for (field, value) in fields.iter().filter(|it| own(it.0)) {
             writeln!(out, "| `{field}` | {} | {} |", shown(value), source(field))?;
         }
@@ -138,6 +172,7 @@ fn page(profiles: &[(&str, &Table)]) -> Res<String> {
         for field in rest {
             writeln!(out, "| `{field}` | as the default | {} |", source(field))?;
         }
+        push_rules(&mut out, fields)?;
     }
     Ok(out)
 }
@@ -147,6 +182,30 @@ fn push_aliases(out: &mut String, fields: &Table) -> Res {
         texts(fields, "aliases").iter().map(|it| format!("`{it}`")).collect();
     if !aliases.is_empty() {
         write!(out, "Also {}.\n\n", aliases.join(", "))?;
+    }
+    Ok(())
+}
+
+/// Number, code, answer and source of each rule of a profile.
+fn rules(fields: &Table) -> impl Iterator<Item = Res<[&str; 4]>> {
+    let all = fields.get("rules").and_then(Value::as_array);
+    all.into_iter().flatten().map(|rule| {
+        let mut members = [""; 4];
+        for (member, name) in members.iter_mut().zip(["rule", "code", "answer", "source"]) {
+            let text = rule.get(name).and_then(Value::as_str);
+            *member = text.ok_or_else(|| format!("{SOURCE}: a rule without `{name}`: {rule}"))?;
+        }
+        Ok(members)
+    })
+}
+
+fn push_rules(out: &mut String, fields: &Table) -> Res {
+    let mut head = "\nWhat it answers, where that is known:\n\n| rule | finding | answer | source |\n|---|---|---|---|\n";
+    for rule in rules(fields) {
+        let [number, code, answer, source] = rule?;
+        out.push_str(std::mem::take(&mut head));
+        let answer = answer.replace('|', "\\|");
+        writeln!(out, "| {number} | `{code}` | ``{answer}`` | {source} |")?;
     }
     Ok(())
 }

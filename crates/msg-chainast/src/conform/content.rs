@@ -1,12 +1,13 @@
 //! Steps 6, 10 and 11: arguments, messages without content, empty texts.
 
-use msg_core::{ArgumentsState, CallKind, Message, Part, Role, ToolCall};
+use msg_core::{ArgumentsState, CallKind, Message, Part, Role, ToolCall, with_article};
 
 use super::{Breach, Conform};
 use crate::{
     arguments::sanitized,
     constants::{EMPTY_CONTENT, FALLBACK_REQUEST_ARGS},
-    profile::{ArgumentsRule, EmptyText},
+    mend::Item,
+    profile::{Acceptance, ArgumentsRule, EmptyIs},
 };
 
 impl Conform<'_> {
@@ -40,41 +41,56 @@ impl Conform<'_> {
             return;
         }
         let blank = self.profile.blank;
-        let mut system_removed = false;
         for at in 0..self.items.len() {
             if !self.is_filled(&self.items[at].message) {
                 continue;
             }
-            let role = &self.items[at].message.role;
-            let sentence = format!("{} message without content", capital_free(role));
-            if role.is_system() {
-                self.at_message(at, Breach::error("profile::empty-message", sentence, "removed"));
-                system_removed = true;
-                continue;
-            }
             let fix = "inserted a placeholder text";
-            self.at_message(at, Breach::error("profile::empty-message", sentence, fix));
+            self.at_message(at, empty_message(&self.items[at].message.role, fix));
             let item = &mut self.items[at];
             item.retain_parts(|_, it| !is_empty_text(it, blank));
             let place = (item.origin.message, 0);
             item.push_part(Part::text(EMPTY_CONTENT), place);
         }
-        if system_removed {
-            self.remove_system();
+    }
+
+    /// Takes system messages away that are refused as empty. It comes before all that asks who follows whom.
+    pub(super) fn empty_systems(&mut self) {
+        let goes = |it: &Item| it.message.role.is_system() && self.is_filled(&it.message);
+        if !self.items.iter().any(goes) {
+            return;
         }
+        let mut removed_before = false;
+        let mut kept: Vec<Item> = Vec::with_capacity(self.items.len());
+        for item in std::mem::take(&mut self.items) {
+            if item.message.role.is_system() && self.is_filled(&item.message) {
+                let breach = empty_message(&item.message.role, "removed");
+                self.report.push(breach.diagnostic().at_message(item.origin.message));
+                removed_before = true;
+                continue;
+            }
+            let joins = std::mem::take(&mut removed_before)
+                && self.enforced.consecutive_user
+                && item.message.role == Role::User;
+            match kept.last_mut().filter(|it| joins && it.message.role == Role::User) {
+                Some(last) => {
+                    let sentence = "two user messages in a row, once the system message is removed";
+                    let fix = "merged into the one before";
+                    let breach = Breach::error("chain::consecutive-user", sentence, fix);
+                    self.report.push(breach.diagnostic().at_message(item.origin.message));
+                    last.merge(item);
+                }
+                None => kept.push(item),
+            }
+        }
+        self.items = kept;
+        self.lead_again();
     }
 
-    /// Whether a message is refused as empty: it gets a text, or goes if it is a system message.
-    pub(super) fn is_filled(&self, message: &Message) -> bool {
-        let role = &message.role;
-        let lists = |it: &Role| it == role || role.is_system() && it.is_system();
-        self.profile.empty.iter().any(lists) && !has_content(&message.parts, self.profile.blank)
-    }
-
-    /// Takes the system message away; a chain that then began with an assistant message would be none.
-    fn remove_system(&mut self) {
-        self.items.remove(0);
-        if self.items.first().is_some_and(|it| it.message.role == Role::Assistant) {
+    /// A strict chain that began with an assistant message, once the system message is gone, would be none.
+    fn lead_again(&mut self) {
+        let assistant_first = |it: &Item| it.message.role == Role::Assistant;
+        if self.enforced.first_role && self.items.first().is_some_and(assistant_first) {
             let sentence = "an assistant message first, once the system message is removed";
             let fix = "inserted a user message";
             self.at_message(0, Breach::error("profile::user-message", sentence, fix));
@@ -82,8 +98,19 @@ impl Conform<'_> {
         }
     }
 
+    /// Whether a message is refused as empty: it gets a text, or goes if it is a system message.
+    pub(super) fn is_filled(&self, message: &Message) -> bool {
+        let role = &message.role;
+        let lists = |it: &Role| it == role || role.is_system() && it.is_system();
+        self.profile.empty.iter().any(lists)
+            && match self.profile.empty_is {
+                EmptyIs::Part => message.parts.iter().all(|it| it.as_reasoning().is_some()),
+                EmptyIs::Text => !has_content(&message.parts, self.profile.blank),
+            }
+    }
+
     pub(super) fn empty_texts(&mut self) {
-        if self.profile.empty_text == EmptyText::Accept {
+        if self.profile.empty_text == Acceptance::Accept {
             return;
         }
         let blank = self.profile.blank;
@@ -109,7 +136,7 @@ impl Conform<'_> {
     pub(super) fn drops_empty_texts(&self, parts: &[Part]) -> bool {
         let blank = self.profile.blank;
         let is_content = |it: &Part| it.as_reasoning().is_none() && !is_empty_text(it, blank);
-        self.profile.empty_text == EmptyText::Reject
+        self.profile.empty_text == Acceptance::Reject
             && parts.iter().any(|it| is_empty_text(it, blank))
             && parts.iter().any(is_content)
     }
@@ -152,7 +179,7 @@ fn is_empty(text: &str, blank: bool) -> bool {
     if blank { text.trim().is_empty() } else { text.is_empty() }
 }
 
-fn capital_free(role: &Role) -> String {
-    let article = if *role == Role::Assistant { "an" } else { "a" };
-    format!("{article} {role}")
+fn empty_message(role: &Role, fix: &'static str) -> Breach {
+    let sentence = format!("{} message without content", with_article(role.as_str()));
+    Breach::error("profile::empty-message", sentence, fix)
 }

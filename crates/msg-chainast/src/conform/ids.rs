@@ -73,11 +73,21 @@ impl Conform<'_> {
                 renamed.entry(at).or_default().insert(old, new.id);
             }
         }
-        for (assistant, tools) in self.pairs() {
-            let Some(renamed) = renamed.get(&assistant) else { continue };
-            for (item, part) in self.results(tools) {
-                if let Some(Part::ToolResult(it)) = self.items[item].message.parts.get_mut(part)
-                    && let Some(new) = renamed.get(&it.call_id)
+        self.let_results_follow(&mut renamed);
+    }
+
+    /// Gives results the new ids of the calls that they answer: of the same id the last one before them.
+    fn let_results_follow(&mut self, renamed: &mut HashMap<usize, HashMap<String, String>>) {
+        let mut new_ids: HashMap<String, String> = HashMap::new();
+        for (at, item) in self.items.iter_mut().enumerate() {
+            // A call that keeps an id which was another's takes the results behind it.
+            for call in item.message.tool_calls() {
+                new_ids.remove(&call.id);
+            }
+            new_ids.extend(renamed.remove(&at).into_iter().flatten());
+            for part in &mut item.message.parts {
+                if let Part::ToolResult(it) = part
+                    && let Some(new) = new_ids.get(&it.call_id)
                 {
                     it.call_id.clone_from(new);
                 }

@@ -5,6 +5,7 @@
 
 mod content;
 mod ids;
+mod items;
 mod names;
 mod reasoning;
 mod roles;
@@ -15,12 +16,14 @@ use std::{borrow::Cow, ops::Range};
 use hashbrown::HashMap;
 use msg_core::{Code, Diagnostic, IdSource, Part, Role, Severity};
 
+pub(crate) use items::{ITEM, has_item_id};
 pub(crate) use reasoning::{remove_twins, twins};
 
 use crate::{
     mend::Item,
     profile::{LastMessage, Profile},
     tree::ChainAst,
+    walk::Enforced,
 };
 
 impl ChainAst {
@@ -47,7 +50,7 @@ impl ChainAst {
         let _entered = span.enter();
         let messages = std::mem::take(self).into_messages();
         let items = messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)).collect();
-        let (items, mut report) = conform(items, profile, ids, &HashMap::new());
+        let (items, mut report) = conform(items, profile, Enforced::STRICT, ids, &HashMap::new());
         report.sort_by_key(position);
         *self = ChainAst::build(items);
         span.record("sections", self.sections().len());
@@ -60,17 +63,20 @@ impl ChainAst {
 pub(crate) fn conform(
     items: Vec<Item>,
     profile: &Profile,
+    enforced: Enforced,
     ids: &mut dyn IdSource,
     ids_in_input: &HashMap<(usize, usize), String>,
 ) -> (Vec<Item>, Vec<Diagnostic>) {
-    let mut it = Conform { profile, items, ids_in_input, report: Vec::new() };
+    let mut it = Conform { profile, enforced, items, ids_in_input, report: Vec::new() };
     it.developer_role();
+    it.empty_systems();
     it.user_message();
     it.tool_names();
     it.result_names();
     it.message_names();
     it.arguments();
     it.reasoning_kept();
+    it.lone_reasoning();
     it.reasoning_required();
     it.consecutive_assistants();
     it.empty_messages();
@@ -98,6 +104,8 @@ pub(crate) fn position(it: &Diagnostic) -> (Option<usize>, Option<usize>) {
 
 struct Conform<'a> {
     profile: &'a Profile,
+    /// The rules of the chain that hold besides: a tree is always of a strict chain.
+    enforced: Enforced,
     items: Vec<Item>,
     ids_in_input: &'a HashMap<(usize, usize), String>,
     report: Vec<Diagnostic>,
@@ -152,22 +160,25 @@ impl Conform<'_> {
     fn at_part(&mut self, item: usize, part: usize, breach: Breach) {
         let place = self.items[item].place(part);
         let id = match self.items[item].message.parts.get(part) {
-            Some(Part::ToolCall(it)) => it.id.as_str(),
-            Some(Part::ToolResult(it)) => it.call_id.as_str(),
-            _ => "",
+            Some(Part::ToolCall(it)) => Some(it.id.as_str()),
+            Some(Part::ToolResult(it)) => Some(it.call_id.as_str()),
+            _ => None,
         };
-        let id = self.ids_in_input.get(&place).map_or(id, String::as_str).to_owned();
-        self.report.push(breach.diagnostic().at_part(place.0, place.1).at_call(id));
+        let mut it = breach.diagnostic().at_part(place.0, place.1);
+        it.at.tool_call_id = id
+            .map(|id| self.ids_in_input.get(&place).map_or(id, String::as_str))
+            .map(str::to_owned);
+        self.report.push(it);
     }
 
-    /// The assistant messages with the tool messages behind each.
+    /// The assistant messages with the tool messages directly behind each.
     fn pairs(&self) -> Vec<(usize, Range<usize>)> {
-        let mut pairs = Vec::new();
+        let mut pairs: Vec<(usize, Range<usize>)> = Vec::new();
         for (at, item) in self.items.iter().enumerate() {
             match item.message.role {
                 Role::Assistant => pairs.push((at, at + 1..at + 1)),
                 Role::Tool => {
-                    if let Some((_, tools)) = pairs.last_mut() {
+                    if let Some((_, tools)) = pairs.last_mut().filter(|it| it.1.end == at) {
                         tools.end = at + 1;
                     }
                 }

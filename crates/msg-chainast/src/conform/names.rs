@@ -12,31 +12,39 @@ use crate::{
 impl Conform<'_> {
     pub(super) fn tool_names(&mut self) {
         let mut renames: Option<Renames> = None;
-        for (assistant, tools) in self.pairs() {
-            // The names that the calls of this pair had, by id, where one is not accepted.
-            let mut had: HashMap<String, String> = HashMap::new();
-            for part in self.calls(assistant) {
-                let Some(Part::ToolCall(call)) = self.items[assistant].message.parts.get(part)
-                else {
-                    continue;
-                };
-                if accepts_name(self.profile, &call.name) {
-                    continue;
-                }
-                let (id, old) = (call.id.clone(), call.name.clone());
-                let new = renames.get_or_insert_with(|| self.renames()).of(self.profile, &old);
-                self.at_part(assistant, part, bad_name(&old).mended_if(new.is_some()));
-                if let (Some(new), Some(Part::ToolCall(call))) =
-                    (new, self.items[assistant].message.parts.get_mut(part))
-                {
-                    call.name = new;
-                }
-                had.insert(id, old);
+        // The names that calls had, by id, where one is not accepted; of the same id the last one.
+        let mut had: HashMap<String, String> = HashMap::new();
+        for at in 0..self.items.len() {
+            for part in self.calls(at) {
+                self.call_name(at, part, &mut had, &mut renames);
             }
-            for (item, part) in self.results(tools) {
+            for (item, part) in self.results(at..at + 1) {
                 self.result_name(item, part, &had, &mut renames);
             }
         }
+    }
+
+    fn call_name(
+        &mut self,
+        item: usize,
+        part: usize,
+        had: &mut HashMap<String, String>,
+        renames: &mut Option<Renames>,
+    ) {
+        let Some(Part::ToolCall(call)) = self.items[item].message.parts.get(part) else { return };
+        if accepts_name(self.profile, &call.name) {
+            had.remove(&call.id);
+            return;
+        }
+        let (id, old) = (call.id.clone(), call.name.clone());
+        let new = renames.get_or_insert_with(|| self.renames()).of(self.profile, &old);
+        self.at_part(item, part, bad_name(&old).mended_if(new.is_some()));
+        if let (Some(new), Some(Part::ToolCall(call))) =
+            (new, self.items[item].message.parts.get_mut(part))
+        {
+            call.name = new;
+        }
+        had.insert(id, old);
     }
 
     /// A result follows its call; another bad name is judged on its own.
@@ -101,11 +109,12 @@ impl Conform<'_> {
         if self.profile.result_name == ResultNames::Any {
             return;
         }
-        for (assistant, tools) in self.pairs() {
-            let calls = self.items[assistant].message.tool_calls();
-            let names: HashMap<String, String> =
-                calls.map(|it| (it.id.clone(), it.name.clone())).collect();
-            for (item, part) in self.results(tools) {
+        // The names of calls by id; of the same id the last one before a result.
+        let mut names: HashMap<String, String> = HashMap::new();
+        for at in 0..self.items.len() {
+            let calls = self.items[at].message.tool_calls();
+            names.extend(calls.map(|it| (it.id.clone(), it.name.clone())));
+            for (item, part) in self.results(at..at + 1) {
                 let Some(Part::ToolResult(it)) = self.items[item].message.parts.get(part) else {
                     continue;
                 };

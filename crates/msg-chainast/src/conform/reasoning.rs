@@ -2,9 +2,9 @@
 
 use msg_core::{Message, Origin, Part, RawJson, Reasoning, Role};
 
-use super::{Breach, Conform, content::is_empty_text};
+use super::{Breach, Conform, content::is_empty_text, has_item_id};
 use crate::{
-    profile::{CallSignatures, ReasoningKept, ReasoningRequired},
+    profile::{Acceptance, CallSignatures, ReasoningKept, ReasoningRequired},
     reasoning::{has_reasoning, has_tool_calls},
 };
 
@@ -28,10 +28,12 @@ impl Conform<'_> {
             };
             let message = &self.items[at].message;
             let fallback = self.is_fallback_place(message);
-            let stays = |it: &Part| match it {
+            let stays = |part: &Part| match part {
                 Part::Reasoning(it) => {
+                    let stored =
+                        self.profile.reasoning_stored == Acceptance::Accept && has_item_id(part);
                     fallback && it.text.as_deref() == Some(&self.profile.reasoning_fallback)
-                        || kept && (!self.profile.reasoning_signed || it.is_signed())
+                        || kept && (!self.profile.reasoning_signed || it.is_signed() || stored)
                 }
                 _ => true,
             };

@@ -59,7 +59,7 @@ impl Conform<'_> {
     }
 
     fn after_system(&self) -> usize {
-        usize::from(self.items.first().is_some_and(|it| it.message.role.is_system()))
+        self.items.iter().take_while(|it| it.message.role.is_system()).count()
     }
 
     pub(super) fn consecutive_assistants(&mut self) {

@@ -31,6 +31,7 @@ impl Mender<'_> {
             mend_arguments(it, self.options.sanitizes_arguments());
             if fresh {
                 let fresh = self.fresh_id(&it.name, place);
+                self.fresh_ids.insert(call, fresh.clone());
                 let old = std::mem::replace(&mut it.id, fresh);
                 self.replaced_ids.insert(place, old);
             }

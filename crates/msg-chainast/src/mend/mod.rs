@@ -18,7 +18,7 @@ use crate::{
     ids::FreshIds,
     options::RepairOptions,
     tree::{ChainAst, GrowingTree},
-    walk::{NONE, Plan, Reading, RolePart, canonical, read_role},
+    walk::{NONE, Plan, Reading, RolePart, UnitKind, canonical, read_role},
 };
 
 /// What a repair made of a list of messages: items for a profile to judge, or a tree.
@@ -37,7 +37,7 @@ pub(crate) fn mend<'a>(
     options: &'a RepairOptions,
     ids: &'a mut dyn IdSource,
 ) -> Mended<ChainAst> {
-    let users = plan.units.iter().filter(|it| !it.is_pair).count();
+    let users = plan.units.iter().filter(|it| !it.is_pair()).count();
     let tree = GrowingTree::with_capacity(users + 1);
     let mut mender = Mender::new(messages, plan, options, ids, Some(tree));
     mender.run();
@@ -82,6 +82,8 @@ struct Mender<'a> {
     /// Where the id pattern gave no unused id, so that a number was appended.
     exhausted: Vec<(usize, usize)>,
     replaced_ids: HashMap<(usize, usize), String>,
+    /// The fresh ids of calls, for results that stand apart from them.
+    fresh_ids: HashMap<u32, String>,
 }
 
 impl<'a> Mender<'a> {
@@ -108,6 +110,7 @@ impl<'a> Mender<'a> {
             tree,
             exhausted: Vec::new(),
             replaced_ids: HashMap::new(),
+            fresh_ids: HashMap::new(),
         }
     }
 
@@ -124,14 +127,21 @@ impl<'a> Mender<'a> {
         self.own_pairs(0, &mut own);
         self.hand_over(0);
         for unit in 0..self.plan.units.len() as u32 {
-            if self.plan.units[unit as usize].is_pair {
-                let first = made;
-                while self.plan.made_calls.get(made).is_some_and(|it| it.0 == unit) {
-                    made += 1;
+            match self.plan.units[unit as usize].kind {
+                UnitKind::Pair => {
+                    let first = made;
+                    while self.plan.made_calls.get(made).is_some_and(|it| it.0 == unit) {
+                        made += 1;
+                    }
+                    self.pair(unit, first..made);
                 }
-                self.pair(unit, first..made);
-            } else {
-                self.user(unit, &mut merges);
+                UnitKind::User => self.user(unit, &mut merges),
+                UnitKind::System => {
+                    let message = self.plan.units[unit as usize].message;
+                    let item = self.take(message, RolePart::System);
+                    self.items.push(item);
+                }
+                UnitKind::Results => self.results_apart(unit),
             }
             self.own_pairs(unit + 1, &mut own);
             self.hand_over(unit as usize + 1);
@@ -142,8 +152,8 @@ impl<'a> Mender<'a> {
     fn hand_over(&mut self, unit: usize) {
         let Some(tree) = &mut self.tree else { return };
         // They are of use where a section begins, and counted there only.
-        let begins = unit == 0 || !self.plan.units[unit - 1].is_pair;
-        let behind = self.plan.units[unit..].iter().take_while(|it| begins && it.is_pair);
+        let begins = unit == 0 || !self.plan.units[unit - 1].is_pair();
+        let behind = self.plan.units[unit..].iter().take_while(|it| begins && it.is_pair());
         tree.take(&mut self.items, behind.count());
         self.shell = None;
     }
@@ -182,6 +192,10 @@ impl<'a> Mender<'a> {
         let message = std::mem::replace(message, Message::new(Role::Tool));
         let mut item = self.item(message, at as usize);
         match read_role(&item.message) {
+            // It may not stay what it is where it stands.
+            Reading::Known(RolePart::System) if role == RolePart::User => {
+                item.message.role = Role::User;
+            }
             Reading::Known(_) => {}
             Reading::Spelled(_, word) => item.message.role = canonical(word),
             Reading::Unknown => item.message.role = Role::User,

@@ -29,10 +29,10 @@ impl Mender<'_> {
         let mut written = std::mem::take(&mut self.written);
         written.clear();
         self.write_calls(unit, made, n_input, &mut written);
-        let open = self.plan.open_tail && unit as usize + 1 == self.plan.units.len();
+        let open = self.plan.open_tail && self.plan.is_last(unit);
         let at = self.items.len();
         self.items.push(item);
-        if !open && splits(&self.items[at].message, &written) {
+        if !open && self.plan.splits_summaries && splits(&self.items[at].message, &written) {
             self.split(unit, at, &written);
         } else {
             self.results(unit, at, &written, open);
@@ -68,12 +68,36 @@ impl Mender<'_> {
         let mut slots = std::mem::take(&mut self.slots);
         self.live_slots(unit, &mut slots);
         for slot in slots.drain(..) {
-            self.result_of(slot, at, self.part_of(slot, calls));
+            match self.is_of_other_pair(slot, unit) {
+                true => self.result_apart(slot),
+                false => self.result_of(slot, at, self.part_of(slot, calls)),
+            }
         }
         self.slots = slots;
         if !open {
             calls.iter().filter(|it| is_none(it.slot)).for_each(|it| self.placeholder(at, it.part));
         }
+    }
+
+    /// Writes results that stay apart from the pair of their call.
+    pub(super) fn results_apart(&mut self, unit: u32) {
+        let mut slots = std::mem::take(&mut self.slots);
+        self.live_slots(unit, &mut slots);
+        slots.drain(..).for_each(|it| self.result_apart(it));
+        self.slots = slots;
+    }
+
+    fn is_of_other_pair(&self, slot: u32, unit: u32) -> bool {
+        let call = self.plan.slots[slot as usize].call;
+        !is_none(call) && self.plan.calls[call as usize].unit != unit
+    }
+
+    /// A result bears the id of its call already, unless that one got a fresh id.
+    fn result_apart(&mut self, slot: u32) {
+        let call = self.plan.slots[slot as usize].call;
+        let fresh = self.fresh_ids.get(&call).cloned();
+        let id = fresh.unwrap_or_else(|| self.result_id(slot));
+        self.result(slot, &id);
     }
 
     fn live_slots(&self, unit: u32, out: &mut Vec<u32>) {

@@ -9,7 +9,7 @@ use toml::{
     de::{DeInteger, DeTable, DeValue},
 };
 
-use super::{FIELDS, FieldError, Profile, Value};
+use super::{FIELDS, FieldError, Profile, ProviderRule, Value};
 
 /// Why a text is no profile file. Lines and columns count from 1, columns in characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -139,6 +139,12 @@ impl Lines<'_> {
                     self.fill_sources(profile, sources)?;
                     Ok(())
                 }
+                ("rules", DeValue::Array(rules)) => {
+                    for rule in rules {
+                        profile.rules.push(self.rule(profile, rule)?);
+                    }
+                    Ok(())
+                }
                 (name, _) => set(profile, name, value),
             };
             let span = match &set {
@@ -169,6 +175,29 @@ impl Lines<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A rule: its number, the codes of findings, what the provider answers, and where that was seen.
+    fn rule(
+        &self,
+        profile: &Profile,
+        rule: &Spanned<DeValue<'_>>,
+    ) -> Result<ProviderRule, ProfileError> {
+        const MEMBERS: [&str; 4] = ["rule", "code", "answer", "source"];
+        let expected = "tables of `rule`, `code`, `answer` and `source`, all texts";
+        let refused = |span| self.field(profile, span, wrong("rules", expected));
+        let DeValue::Table(table) = rule.get_ref() else { return Err(refused(rule.span())) };
+        let mut texts = [""; 4];
+        for (member, value) in table {
+            let place = MEMBERS.iter().position(|it| it == member.get_ref());
+            let (place, text) =
+                place.zip(value.get_ref().as_str()).ok_or_else(|| refused(member.span()))?;
+            texts[place] = text;
+        }
+        if table.len() < MEMBERS.len() {
+            return Err(refused(rule.span()));
+        }
+        Ok(ProviderRule::of(&texts))
     }
 
     fn field(&self, profile: &Profile, span: Range<usize>, source: FieldError) -> ProfileError {

@@ -3,6 +3,8 @@
 //! A profile knows nothing of a wire format. The built-in ones are generated from `profiles.toml`; one that
 //! a user writes in a file of the same shape is loaded with the feature `toml`.
 
+#[rustfmt::skip]
+mod answers;
 mod class;
 mod fields;
 #[cfg(feature = "toml")]
@@ -11,18 +13,21 @@ mod rules;
 #[rustfmt::skip]
 mod table;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use msg_core::Severity;
 
 pub use class::{CharClass, ClassError};
+#[cfg(feature = "toml")]
+pub(crate) use fields::FIELDS;
 pub use fields::FieldError;
-pub(crate) use fields::{FIELDS, Value};
+pub(crate) use fields::Value;
 #[cfg(feature = "toml")]
 pub use file::ProfileError;
 pub use rules::{
-    AfterTool, ArgumentsRule, CallSignatures, DeveloperRole, EmptyText, IdScope, LastMessage,
-    MessageNames, ReasoningKept, ReasoningRequired, ResultNames, SystemPlace, UserMessage,
+    Acceptance, AfterTool, ArgumentsRule, CallSignatures, DeveloperRole, EmptyIs, IdScope,
+    LastMessage, LaterSystem, MessageNames, ReasoningKept, ReasoningRequired, ResultNames,
+    SystemPlace, UserMessage,
 };
 
 use crate::ids::IdPattern;
@@ -68,6 +73,20 @@ pub struct Profile {
     pub name_max: usize,
     /// Whether a user message is required.
     pub user: UserMessage,
+    /// Whether the chain may begin with an assistant message (rule 1 of the chain).
+    pub first_role: Acceptance,
+    /// Whether a user message may follow another one.
+    pub consecutive_user: Acceptance,
+    /// Whether a system message may stand behind other messages.
+    pub system_place: Acceptance,
+    /// Whether the chain may begin with several system messages.
+    pub repeated_system: Acceptance,
+    /// What becomes of a system message where it is not accepted.
+    pub later_system: LaterSystem,
+    /// Whether results may come behind messages that follow their pair.
+    pub interleaved_calls: Acceptance,
+    /// Whether results may come before the first call, where the chain continues one that the provider has.
+    pub leading_results: Acceptance,
     /// Whether two assistant messages in a row are refused.
     pub alternate: bool,
     /// What may follow tool results.
@@ -78,10 +97,12 @@ pub struct Profile {
     pub developer: DeveloperRole,
     /// Whose messages are refused without content.
     pub empty: Vec<msg_core::Role>,
+    /// When a message of such a role is empty.
+    pub empty_is: EmptyIs,
     /// Whether white space alone is no content.
     pub blank: bool,
     /// Whether an empty text part beside other content is accepted.
-    pub empty_text: EmptyText,
+    pub empty_text: Acceptance,
     /// What the arguments of a call have to be.
     pub arguments: ArgumentsRule,
     /// Whether a result has to bear the name of its call.
@@ -98,6 +119,10 @@ pub struct Profile {
     pub reasoning_keep: ReasoningKept,
     /// Whether only signed, redacted or encrypted reasoning is accepted.
     pub reasoning_signed: bool,
+    /// Whether reasoning that the provider keeps is accepted by the id of its item, too.
+    pub reasoning_stored: Acceptance,
+    /// Whether the item of such reasoning may stand without the one that it was made for.
+    pub lone_reasoning: Acceptance,
     /// Where reasoning is required.
     pub reasoning_require: ReasoningRequired,
     /// What stands in the place of reasoning that is required and missing.
@@ -108,6 +133,34 @@ pub struct Profile {
     pub doubt: Vec<String>,
     /// Where a field's value comes from: (field, source).
     pub sources: Vec<(String, String)>,
+    /// What the provider is known to answer where a rule is broken.
+    pub rules: Vec<ProviderRule>,
+}
+
+/// A rule of a provider, in the words in which the provider refuses what breaks it (PM-1 to PM-191).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProviderRule {
+    /// The number of the rule.
+    pub number: String,
+    /// The codes of the findings that tell of a breach.
+    pub codes: Vec<String>,
+    /// What the provider answers; `…` stands for what differs.
+    pub answer: Arc<str>,
+    /// Where the answer was seen.
+    pub source: String,
+}
+
+impl ProviderRule {
+    /// The rule of its number, codes, answer and source; codes are parted by commas.
+    fn of([number, codes, answer, source]: &[&str; 4]) -> Self {
+        ProviderRule {
+            number: (*number).to_owned(),
+            codes: codes.split(", ").map(str::to_owned).collect(),
+            answer: (*answer).into(),
+            source: (*source).to_owned(),
+        }
+    }
 }
 
 impl Profile {
@@ -129,6 +182,21 @@ impl Profile {
         &ALL
     }
 
+    /// What the provider answers to a chain with this finding, if that is known.
+    ///
+    /// ```
+    /// use msg_chainast::Profile;
+    ///
+    /// let openai = Profile::named("openai").ok_or("no such profile")?;
+    /// let answer = openai.answer("chain::missing-tool-result").ok_or("not known")?;
+    /// assert!(answer.starts_with("An assistant message with 'tool_calls' must be followed by"));
+    /// # Ok::<(), &str>(())
+    /// ```
+    pub fn answer(&self, code: &str) -> Option<&Arc<str>> {
+        let tells = |it: &&ProviderRule| it.codes.iter().any(|it| it == code);
+        self.rules.iter().find(tells).map(|it| &it.answer)
+    }
+
     /// Sets a field from its text in a profile file.
     ///
     /// # Errors
@@ -147,7 +215,7 @@ impl Profile {
     /// # Ok::<(), &str>(())
     /// ```
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
-        FIELDS.iter().map(|it| (*it, fields::get(self, it)))
+        fields::all(self).into_iter()
     }
 }
 
@@ -167,13 +235,21 @@ static BASE: LazyLock<Profile> = LazyLock::new(|| {
         name_first: CharClass::any(),
         name_max: 0,
         user: UserMessage::Any,
+        first_role: Acceptance::Reject,
+        consecutive_user: Acceptance::Reject,
+        system_place: Acceptance::Reject,
+        repeated_system: Acceptance::Reject,
+        later_system: LaterSystem::Hoist,
+        interleaved_calls: Acceptance::Reject,
+        leading_results: Acceptance::Reject,
         alternate: false,
         after_tool: AfterTool::Any,
         system: SystemPlace::Message,
         developer: DeveloperRole::Keep,
         empty: Vec::new(),
+        empty_is: EmptyIs::Text,
         blank: false,
-        empty_text: EmptyText::Accept,
+        empty_text: Acceptance::Accept,
         arguments: ArgumentsRule::Any,
         result_name: ResultNames::Any,
         message_name: MessageNames::None,
@@ -182,11 +258,14 @@ static BASE: LazyLock<Profile> = LazyLock::new(|| {
         last: LastMessage::Any,
         reasoning_keep: ReasoningKept::All,
         reasoning_signed: false,
+        reasoning_stored: Acceptance::Reject,
+        lone_reasoning: Acceptance::Accept,
         reasoning_require: ReasoningRequired::None,
         reasoning_fallback: String::new(),
         call_signature: CallSignatures::Keep,
         doubt: Vec::new(),
         sources: Vec::new(),
+        rules: Vec::new(),
     };
     fill(&mut base, table::DEFAULT);
     base
@@ -198,6 +277,8 @@ static ALL: LazyLock<Vec<Profile>> = LazyLock::new(|| {
         fill(&mut profile, it.fields);
         let owned = |it: &(&str, &str)| (it.0.to_owned(), it.1.to_owned());
         profile.sources = it.sources.iter().map(owned).collect();
+        let answers = answers::ANSWERS.iter().find(|rules| rules.0 == it.name);
+        profile.rules = answers.into_iter().flat_map(|it| it.1).map(ProviderRule::of).collect();
         profile
     };
     table::ROWS.iter().map(profile).collect()

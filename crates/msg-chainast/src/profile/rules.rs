@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use super::CharClass;
+use super::{
+    CharClass, Value,
+    fields::{FieldValue, word},
+};
 
 /// An enum whose values are words of a profile file.
 macro_rules! words {
@@ -23,6 +26,16 @@ macro_rules! words {
                 match self {
                     $($name::$value => $word,)+
                 }
+            }
+        }
+
+        impl FieldValue for $name {
+            fn read(value: Value<'_>) -> Result<Self, String> {
+                word(value, Self::WORDS)
+            }
+
+            fn print(&self) -> String {
+                self.as_str().to_owned()
             }
         }
 
@@ -87,11 +100,31 @@ words! {
 }
 
 words! {
-    /// Whether an empty text part beside other content is accepted.
-    EmptyText {
-        /// It is.
+    /// What becomes of a system message that a provider does not take where it stands.
+    LaterSystem {
+        /// It joins the system message at the front.
+        Hoist = "hoist",
+        /// It becomes a user message in its place.
+        User = "user",
+    }
+}
+
+words! {
+    /// When a message is empty.
+    EmptyIs {
+        /// Without a part.
+        Part = "part",
+        /// Without a part that holds something: texts may be empty.
+        Text = "text",
+    }
+}
+
+words! {
+    /// Whether a provider takes something.
+    Acceptance {
+        /// It does.
         Accept = "accept",
-        /// It is not.
+        /// It does not.
         Reject = "reject",
     }
 }

@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 
 use super::{
-    NONE, Naming, Plan, Walk,
+    NONE, Naming, Plan, UnitKind, Walk,
     found::{Found, NameEdit, OrphanEdit, What},
 };
 use crate::constants::SUMMARIZATION_TOOL_NAME;
@@ -25,7 +25,7 @@ impl Walk<'_, '_> {
         self.judge_first();
         self.judge_pairs();
         self.compare_final_names();
-        self.plan.mends = self.found.iter().any(|it| it.what.fix().is_some());
+        self.plan.mends = self.found.iter().any(|it| it.fix().is_some());
         (self.plan, self.found)
     }
 
@@ -64,6 +64,10 @@ impl Walk<'_, '_> {
                 continue;
             }
             let (message, part, at_start) = (it.message, it.part, it.at_start);
+            if self.is_leading(slot) {
+                self.find_accepted(message, part, What::OrphanResult(OrphanEdit::Dropped));
+                continue;
+            }
             let edit = self.settle_orphan(slot);
             // The list of the pair writes only what answers a call of the pair.
             self.plan.slots[slot as usize].dead =
@@ -71,6 +75,12 @@ impl Walk<'_, '_> {
             let what = if at_start { What::FirstResult(edit) } else { What::OrphanResult(edit) };
             self.find(message, part, what);
         }
+    }
+
+    /// Whether a result without a call stays where it stands, because it answers a call that is not here.
+    fn is_leading(&self, slot: u32) -> bool {
+        let unit = self.plan.slots[slot as usize].unit;
+        unit != NONE && self.plan.units[unit as usize].kind == UnitKind::Results
     }
 
     fn settle_orphan(&mut self, slot: u32) -> OrphanEdit {
@@ -124,6 +134,13 @@ impl Walk<'_, '_> {
     /// A chain that began with a pair gets a user message before it.
     fn judge_first(&mut self) {
         let own_first = self.plan.begins_with_own_pair();
+        if !self.rules.enforced.first_role {
+            if self.first_unled && !own_first {
+                let message = self.plan.units[0].message;
+                self.find_accepted(message, NONE, What::FirstAssistant { dropped: false });
+            }
+            return;
+        }
         if self.first_unled && !own_first {
             let message = self.plan.units[0].message;
             self.find(message, NONE, What::FirstAssistant { dropped: false });
@@ -136,6 +153,7 @@ impl Walk<'_, '_> {
     fn judge_pairs(&mut self) {
         let n_units = self.plan.units.len();
         let followed = self.plan.own_pairs.last().is_some_and(|it| it.0 as usize == n_units);
+        let last = self.plan.units.iter().rposition(|it| it.kind != UnitKind::Results);
         let mut made = 0;
         for unit in 0..n_units {
             let first_made = made;
@@ -144,8 +162,7 @@ impl Walk<'_, '_> {
             }
             let it = &self.plan.units[unit];
             if it.suspect || it.answered < it.n_calls {
-                let may_stay_open =
-                    self.rules.options.is_open() && unit + 1 == n_units && !followed;
+                let may_stay_open = self.rules.options.is_open() && last == Some(unit) && !followed;
                 self.judge_pair(unit as u32, may_stay_open, first_made..made);
             }
         }
@@ -252,7 +269,10 @@ impl Walk<'_, '_> {
             if !pair[0].2 {
                 return;
             }
-            self.find(pair[1].0, pair[1].1, What::SurplusCall);
+            match self.plan.splits_summaries {
+                true => self.find(pair[1].0, pair[1].1, What::SurplusCall),
+                false => self.find_accepted(pair[1].0, pair[1].1, What::SurplusCall),
+            }
         }
     }
 

@@ -14,6 +14,8 @@ pub(crate) struct Found {
     pub(crate) message: u32,
     pub(crate) part: u32,
     pub(crate) what: What,
+    /// Whether the provider accepts it, so that it is told and left as it is (CA-70a).
+    pub(crate) accepted: bool,
 }
 
 /// The rules of the chain, each with what the edit that mends it depends on.
@@ -24,6 +26,7 @@ pub(crate) enum What {
     FirstResult(OrphanEdit),
     RepeatedSystem,
     MisplacedSystem { leads: bool },
+    LaterSystem,
     ConsecutiveUser,
     MissingResult,
     LateResult,
@@ -80,10 +83,15 @@ impl Found {
         (self.message, self.part.wrapping_add(1))
     }
 
+    /// The edit that mends it, if one does and it is made.
+    pub(crate) fn fix(&self) -> Option<&'static str> {
+        self.what.fix().filter(|_| !self.accepted)
+    }
+
     /// Tells the finding. Its texts are static wherever they can be, and a sentence that names the call is
     /// put together when it is read: what a repair says of a call costs one allocation, the id.
     pub(crate) fn diagnostic(&self, chain: Chain<'_>) -> Diagnostic {
-        let (severity, code) = (self.what.severity(), self.what.code());
+        let (severity, code) = (self.severity(), self.what.code());
         let mut it = match self.what.sentence(self, chain) {
             Cow::Borrowed(sentence) => Diagnostic::about_call(severity, code, sentence),
             sentence => Diagnostic::new(severity, code, sentence),
@@ -93,8 +101,15 @@ impl Found {
             it.at.part = Some(self.part as usize);
             it.at.tool_call_id = self.id(chain).map(str::to_owned);
         }
-        it.fix = self.what.fix().map(Cow::Borrowed);
+        if self.accepted {
+            it.set_message(format!("{}, which is accepted here", it.message()));
+        }
+        it.fix = self.fix().map(Cow::Borrowed);
         it
+    }
+
+    fn severity(&self) -> Severity {
+        if self.accepted { Severity::Info } else { self.what.severity() }
     }
 
     fn id<'m>(&self, chain: Chain<'m>) -> Option<&'m str> {
@@ -124,6 +139,7 @@ impl What {
             What::FirstAssistant { .. } | What::FirstResult(_) => "chain::unexpected-first-role",
             What::RepeatedSystem => "chain::repeated-system",
             What::MisplacedSystem { .. } => "chain::misplaced-system",
+            What::LaterSystem => "profile::later-system",
             What::ConsecutiveUser => "chain::consecutive-user",
             What::MissingResult => "chain::missing-tool-result",
             What::LateResult => "chain::late-tool-result",
@@ -159,6 +175,7 @@ impl What {
             What::RepeatedSystem => "merged into the first",
             What::MisplacedSystem { leads: true } => "moved to the front",
             What::MisplacedSystem { leads: false } => "merged into the system message at the front",
+            What::LaterSystem => "made a user message",
             What::ConsecutiveUser => "merged into the one before",
             What::MissingResult => "inserted a placeholder result",
             What::LateResult | What::EarlyResult => "moved behind its call",
@@ -203,6 +220,7 @@ impl What {
             What::InvalidArguments { .. } => "arguments are not JSON",
             What::UnknownRole(_)
             | What::MisplacedSystem { .. }
+            | What::LaterSystem
             | What::DuplicateResult { .. }
             | What::MisplacedPart(_)
             | What::NameMismatch { .. }
@@ -218,7 +236,7 @@ impl What {
                 format!("role `{role}` is not spelled `{meant}`")
             }
             What::UnknownRole(_) => format!("role `{role}` is not known"),
-            What::MisplacedSystem { .. } => {
+            What::MisplacedSystem { .. } | What::LaterSystem => {
                 format!("{} message after the conversation began", with_article(role))
             }
             What::DuplicateResult { other } => {

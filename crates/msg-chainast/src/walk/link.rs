@@ -8,7 +8,7 @@ use msg_core::{Message, Part};
 use super::{
     NONE, SMALL_PAIR, Walk,
     found::What,
-    plan::{Plan, Slot},
+    plan::{Plan, Slot, UnitKind},
 };
 
 /// The last pair while results may follow it.
@@ -39,6 +39,9 @@ impl<'m> Walk<'m, '_> {
         }
         if let Some(call) = self.pending_in_open(id).or_else(|| self.pending(id)) {
             if open != Some(self.plan.calls[call as usize].unit) {
+                if !self.rules.enforced.interleaved_calls {
+                    return self.stay_late(call, message, part);
+                }
                 self.find(message, part, What::LateResult);
                 return self.answer(call, message, part, false);
             }
@@ -129,6 +132,19 @@ impl<'m> Walk<'m, '_> {
         self.compare_names(slot);
     }
 
+    /// Lets a result answer a call of an earlier pair from where it stands.
+    fn stay_late(&mut self, call: u32, message: u32, part: u32) {
+        self.find_accepted(message, part, What::LateResult);
+        let slot = self.push_slot(message, part, true);
+        let unit = match &self.open {
+            Some(open) => open.unit,
+            None => self.push_unit(message, UnitKind::Results),
+        };
+        self.plan.append_slot(unit, slot);
+        self.plan.link(call, slot);
+        self.compare_names(slot);
+    }
+
     /// Two results for one call: the last one wins, but a placeholder never replaces a real one.
     fn duplicate(&mut self, slot: u32, message: u32, part: u32) {
         let it = &self.plan.slots[slot as usize];
@@ -153,10 +169,20 @@ impl<'m> Walk<'m, '_> {
         let slot = self.push_slot(message, part, natural);
         match self.open.as_ref().map(|it| it.unit) {
             Some(unit) => self.plan.append_slot(unit, slot),
+            None if self.may_lead() => {
+                let unit = self.push_unit(message, UnitKind::Results);
+                self.plan.append_slot(unit, slot);
+            }
             None => self.floating = true,
         }
         self.unlinked.push(slot);
         self.index.set_unlinked(id, slot);
+    }
+
+    /// Whether a result may stand here without a call: before the first call of a chain that continues one
+    /// which the provider has.
+    fn may_lead(&self) -> bool {
+        !self.rules.enforced.leading_results && self.plan.calls.is_empty()
     }
 
     pub(super) fn push_slot(&mut self, message: u32, part: u32, natural: bool) -> u32 {

@@ -10,15 +10,17 @@ mod index;
 mod link;
 mod plan;
 mod role;
+mod rules;
 
 use msg_core::{Message, Part};
 
 pub(crate) use chain::Chain;
 pub(crate) use found::{Found, diagnostics};
-pub(crate) use plan::{NONE, Naming, Plan};
+pub(crate) use plan::{NONE, Naming, Plan, UnitKind};
 pub(crate) use role::{Part as RolePart, Reading, canonical, read as read_role};
+pub(crate) use rules::{Enforced, Rules};
 
-use crate::{arguments::is_json, constants::SUMMARIZATION_TOOL_NAME, options::RepairOptions};
+use crate::{arguments::is_json, constants::SUMMARIZATION_TOOL_NAME};
 use found::{PartEdit, RoleEdit, What};
 use index::Index;
 use link::OpenPair;
@@ -26,14 +28,6 @@ use plan::{Call, Unit};
 
 /// Up to this many calls of a pair are searched one by one, without an index.
 pub(crate) const SMALL_PAIR: u32 = 8;
-
-/// What the walk judges by.
-#[derive(Clone, Copy)]
-pub(crate) struct Rules<'a> {
-    pub(crate) options: &'a RepairOptions,
-    /// Whether findings that are no errors are wanted.
-    pub(crate) warnings: bool,
-}
 
 /// Walks over a list of messages. One pass over the messages and one over the pairs; two where an assistant
 /// message was spared for a stray result before it that turned out to answer a later call.
@@ -53,7 +47,7 @@ fn walk_over<'m, 'r>(chain: Chain<'m>, rules: Rules<'r>, strays_stay: bool) -> W
         rules,
         strays_stay,
         spared_first: false,
-        plan: Plan::default(),
+        plan: Plan::new(rules.enforced),
         found: Vec::new(),
         index: Index::default(),
         open: None,
@@ -63,6 +57,7 @@ fn walk_over<'m, 'r>(chain: Chain<'m>, rules: Rules<'r>, strays_stay: bool) -> W
         empty_lead: None,
         empty_user: None,
         first_unled: false,
+        only_systems: true,
     };
     for at in 0..chain.len() as u32 {
         walk.message(at, chain.message(at));
@@ -95,6 +90,8 @@ struct Walk<'m, 'r> {
     empty_user: Option<u32>,
     /// Whether the chain begins with a pair, without even a system message before it.
     first_unled: bool,
+    /// Whether there were only system messages so far.
+    only_systems: bool,
 }
 
 impl<'m> Walk<'m, '_> {
@@ -116,7 +113,14 @@ impl<'m> Walk<'m, '_> {
     }
 
     fn find(&mut self, message: u32, part: u32, what: What) {
-        self.found.push(Found { message, part, what });
+        self.found.push(Found { message, part, what, accepted: false });
+    }
+
+    /// Tells of a rule of the strict chain that is not enforced here (CA-70a).
+    fn find_accepted(&mut self, message: u32, part: u32, what: What) {
+        if self.rules.warnings {
+            self.found.push(Found { message, part, what, accepted: true });
+        }
     }
 
     #[cold]
@@ -138,25 +142,61 @@ impl<'m> Walk<'m, '_> {
     }
 
     fn system(&mut self, at: u32, message: &'m Message) {
+        let at_start = self.only_systems;
+        if !at_start && self.rules.enforced.system_place && self.rules.enforced.later_system_as_user
+        {
+            self.find(at, NONE, What::LaterSystem);
+            return self.user(at, message);
+        }
         if self.moves_parts(at, message) {
             return;
         }
-        let at_start = self.plan.units.is_empty();
+        let leads = self.plan.lead.is_none();
+        if leads && at_start {
+            self.plan.lead = Some(at);
+            self.empty_lead = is_empty(message).then_some(at);
+            return;
+        }
+        let (what, enforced) = match at_start {
+            true => (What::RepeatedSystem, self.merges_repeated_system()),
+            false => (What::MisplacedSystem { leads }, self.rules.enforced.system_place),
+        };
+        match enforced {
+            true => self.hoist(at, message, what),
+            false => self.keep_system(at, message, what),
+        }
+    }
+
+    /// Whether a further system message at the start joins the first. One that is accepted does where a
+    /// stray result before it will be kept in a pair of its own, since it would stand behind that.
+    fn merges_repeated_system(&self) -> bool {
+        let Rules { options, enforced, .. } = self.rules;
+        let behind_a_pair = self.floating && options.keeps_orphans();
+        enforced.repeated_system || behind_a_pair && enforced.system_place
+    }
+
+    /// Moves a system message to the front, where it joins the one that stands there.
+    fn hoist(&mut self, at: u32, message: &'m Message, what: What) {
+        self.find(at, NONE, what);
         let empty = is_empty(message);
         if self.plan.lead.is_none() {
             self.plan.lead = Some(at);
             self.empty_lead = empty.then_some(at);
-            if !at_start {
-                self.find(at, NONE, What::MisplacedSystem { leads: true });
-            }
             return;
         }
-        let what =
-            if at_start { What::RepeatedSystem } else { What::MisplacedSystem { leads: false } };
-        self.find(at, NONE, what);
         self.plan.lead_merges.push(at);
         if !empty {
             self.empty_lead = None;
+        }
+    }
+
+    /// Leaves a system message where it stands.
+    fn keep_system(&mut self, at: u32, message: &'m Message, what: What) {
+        self.find_accepted(at, NONE, what);
+        self.push_unit(at, UnitKind::System);
+        self.open = None;
+        if is_empty(message) && self.rules.warnings {
+            self.find(at, NONE, What::EmptyMessage);
         }
     }
 
@@ -165,22 +205,25 @@ impl<'m> Walk<'m, '_> {
             return;
         }
         let empty = is_empty(message);
-        if self.plan.units.last().is_some_and(|it| !it.is_pair) {
-            self.find(at, NONE, What::ConsecutiveUser);
-            self.plan.user_merges.push((self.plan.units.len() as u32 - 1, at));
-            if !empty {
-                self.empty_user = None;
+        if self.plan.units.last().is_some_and(|it| it.kind == UnitKind::User) {
+            if self.rules.enforced.consecutive_user {
+                self.find(at, NONE, What::ConsecutiveUser);
+                self.plan.user_merges.push((self.plan.units.len() as u32 - 1, at));
+                if !empty {
+                    self.empty_user = None;
+                }
+                return;
             }
-            return;
+            self.find_accepted(at, NONE, What::ConsecutiveUser);
         }
-        self.push_unit(at, false);
+        self.push_unit(at, UnitKind::User);
         self.open = None;
         self.empty_user = empty.then_some(at);
     }
 
     fn assistant(&mut self, at: u32, message: &'m Message) {
         let options = self.rules.options;
-        if !self.begun() && options.drops_first() {
+        if !self.begun() && options.drops_first() && self.rules.enforced.first_role {
             if !(self.strays_stay && self.floating && options.keeps_orphans()) {
                 self.find(at, NONE, What::FirstAssistant { dropped: true });
                 return;
@@ -201,7 +244,7 @@ impl<'m> Walk<'m, '_> {
         if self.plan.units.is_empty() && self.plan.lead.is_none() {
             self.first_unled = true;
         }
-        let unit = self.push_unit(at, true);
+        let unit = self.push_unit(at, UnitKind::Pair);
         let mut content = false;
         for (part, it) in message.parts.iter().enumerate() {
             match it {
@@ -335,12 +378,13 @@ impl<'m> Walk<'m, '_> {
         }
     }
 
-    /// Begins a user message or a pair in the plan.
-    fn push_unit(&mut self, message: u32, is_pair: bool) -> u32 {
+    /// Begins a message or a pair in the plan.
+    fn push_unit(&mut self, message: u32, kind: UnitKind) -> u32 {
         self.flush_empty_user();
+        self.only_systems &= kind == UnitKind::System;
         self.plan.units.push(Unit {
             message,
-            is_pair,
+            kind,
             suspect: false,
             first_call: self.plan.calls.len() as u32,
             n_calls: 0,

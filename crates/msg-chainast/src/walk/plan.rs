@@ -2,6 +2,8 @@
 //!
 //! Nothing here owns text; positions are indices into the list of messages that was walked.
 
+use super::rules::Enforced;
+
 /// No index.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -12,7 +14,7 @@ pub(crate) struct Plan {
     pub(crate) lead: Option<u32>,
     /// System messages that join it, in order.
     pub(crate) lead_merges: Vec<u32>,
-    /// User messages and body pairs, in chain order.
+    /// Messages that are in no pair, and body pairs, in chain order.
     pub(crate) units: Vec<Unit>,
     /// User messages that join the one before: (unit, message), in chain order.
     pub(crate) user_merges: Vec<(u32, u32)>,
@@ -30,15 +32,30 @@ pub(crate) struct Plan {
     pub(crate) insert_first: bool,
     /// Whether the calls of the last pair may stay without results.
     pub(crate) open_tail: bool,
+    /// Whether a summarization pair with several calls is split.
+    pub(crate) splits_summaries: bool,
     /// Whether anything has to be mended at all.
     pub(crate) mends: bool,
 }
 
-/// A user message with those merged into it, or a body pair.
+/// What stands at a place of the chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnitKind {
+    /// A user message, with those merged into it.
+    User,
+    /// An assistant message with its results.
+    Pair,
+    /// A system message that stays behind other messages.
+    System,
+    /// Results that stay away from the pair of their call, or have none here.
+    Results,
+}
+
+/// A message that is in no pair, or a body pair.
 #[derive(Debug)]
 pub(crate) struct Unit {
     pub(crate) message: u32,
-    pub(crate) is_pair: bool,
+    pub(crate) kind: UnitKind,
     /// Whether the pair has to be looked at again before it can be left as it is.
     pub(crate) suspect: bool,
     pub(crate) first_call: u32,
@@ -95,7 +112,23 @@ pub(crate) struct Slot {
     pub(crate) next: u32,
 }
 
+impl Unit {
+    pub(crate) fn is_pair(&self) -> bool {
+        self.kind == UnitKind::Pair
+    }
+}
+
 impl Plan {
+    /// A plan for a chain of which nothing is known.
+    pub(crate) fn new(enforced: Enforced) -> Self {
+        Plan { splits_summaries: enforced.lone_summary, ..Plan::default() }
+    }
+
+    /// Whether nothing but results that stay away from their pair follows a unit.
+    pub(crate) fn is_last(&self, unit: u32) -> bool {
+        self.units[unit as usize + 1..].iter().all(|it| it.kind == UnitKind::Results)
+    }
+
     /// The calls of a unit, as indices.
     pub(crate) fn calls_of(&self, unit: u32) -> std::ops::Range<u32> {
         let it = &self.units[unit as usize];

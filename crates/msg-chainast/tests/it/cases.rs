@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use msg_chainast::{
     BadArguments, ChainAst, CheckOptions, First, IdPattern, Message, Orphans, Part, PatternError,
     Profile, RepairOptions, SeededIds, UnknownRole, check, constants::FALLBACK_RESPONSE_CONTENT,
+    repair,
 };
 use msg_core::{Diagnostic, Role};
 use serde_json::{Value, json};
@@ -59,6 +60,10 @@ fn profile(row: &str) -> Result<(), String> {
     let wanted = diagnostics(&case["diagnostics"]);
     same("check", &tell(&check(&messages, Some(profile), &CheckOptions::new())), &wanted)?;
     let options = RepairOptions::new().profile(profile);
+    let (mended, report) = repair(messages.clone(), &options, &mut SeededIds::new(7));
+    same("repair of the list", &tell(&report), &wanted)?;
+    let (chain, _) = ChainAst::repair(messages.clone(), &options, &mut SeededIds::new(7));
+    same("list and tree", &mended, &chain.into_messages())?;
     repaired(messages, &options, &case["repair"], &wanted, &known)
 }
 

@@ -3,7 +3,7 @@
 //! Ids, names and texts come from small pools, so that they clash; every role may hold every part.
 
 use msg_chainast::{
-    AfterTool, BadArguments, CallSignatures, ChainAst, EmptyText, First, Message, Orphans, Part,
+    Acceptance, AfterTool, BadArguments, CallSignatures, ChainAst, First, Message, Orphans, Part,
     Profile, ReasoningKept, ReasoningRequired, RepairOptions, ResultNames, ToolCall, UnknownRole,
     UserMessage,
     constants::{FALLBACK_RESPONSE_CONTENT, SUMMARIZATION_TOOL_NAME},
@@ -247,7 +247,7 @@ impl<'b> Choices<'b> {
         let roles = [Role::System, Role::User, Role::Assistant];
         it.empty = roles.into_iter().filter(|_| self.one_in(2)).collect();
         it.blank = self.one_in(2);
-        it.empty_text = [EmptyText::Accept, EmptyText::Reject][self.below(2)];
+        it.empty_text = [Acceptance::Accept, Acceptance::Reject][self.below(2)];
         it.max_calls = self.below(4);
         // What is required is accepted.
         let reasoning = [

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use msg_chainast::{
     ChainAst, CheckOptions, IdPattern, Message, MessageOrigin, Part, Profile, RepairOptions,
-    SeededIds, check,
+    SeededIds, check, repair,
 };
 use msg_core::{Diagnostic, Role};
 
@@ -68,11 +68,38 @@ pub(crate) fn repair_is_valid(
         let own = |(at, it): (usize, &MessageOrigin)| it.message == at && !it.inserted;
         assert!(origins.iter().enumerate().all(own), "from elsewhere: {origins:?}");
     }
+    a_mended_list_stays(messages, options, profile, open);
     let left = check(&mended, profile, &CheckOptions::new().open(open));
     assert!(left.iter().all(|it| it.fix.is_none()), "left unmended: {left:?}\n{mended:#?}");
     let (again, edits) = ChainAst::repair(mended.clone(), options, &mut ids());
     assert!(edits.iter().all(|it| it.fix.is_none()), "mended again: {edits:?}\n{mended:#?}");
     assert_eq!(flat(&again), mended, "a second repair changed something");
+}
+
+/// Law 2, of lists: a repair leaves nothing that the profile refuses and that can be mended, and leaves what
+/// it gave alone. Without a profile its messages are those of the tree.
+fn a_mended_list_stays(
+    messages: &[Message],
+    options: &RepairOptions,
+    profile: Option<&Profile>,
+    open: bool,
+) {
+    let (mended, report) = repair(messages.to_vec(), options, &mut ids());
+    if profile.is_none() {
+        let (chain, edits) = ChainAst::repair(messages.to_vec(), options, &mut ids());
+        assert_eq!((&mended, &report), (&flat(&chain), &edits), "a list is mended otherwise");
+    }
+    if report.iter().all(|it| it.fix.is_none()) {
+        assert_eq!(mended, messages, "changed without an edit");
+    }
+    let left = check(&mended, profile, &CheckOptions::new().open(open));
+    assert!(
+        left.iter().all(|it| it.fix.is_none()),
+        "left unmended: {left:?}\n{mended:#?}\n{messages:#?}"
+    );
+    let (again, edits) = repair(mended.clone(), options, &mut ids());
+    assert!(edits.iter().all(|it| it.fix.is_none()), "mended again: {edits:?}\n{mended:#?}");
+    assert_eq!(again, mended, "a second repair changed something");
 }
 
 /// Law 3: check, parse and repair say the same, in the order of the input.
@@ -91,7 +118,7 @@ pub(crate) fn reports_agree(messages: &[Message], profile: Option<&Profile>) {
         let found: Vec<_> =
             check(messages, Some(profile), &CheckOptions::new()).iter().map(told).collect();
         assert!(found.is_sorted_by_key(|it| (it.2.message, it.2.part)), "not in order: {found:?}");
-        let (_, edits) = ChainAst::repair(messages.to_vec(), &options.profile(profile), &mut ids());
+        let (_, edits) = repair(messages.to_vec(), &options.profile(profile), &mut ids());
         assert_eq!(edits.iter().map(told).collect::<Vec<_>>(), found, "repair says something else");
     }
 }

@@ -6,5 +6,6 @@ mod cases;
 mod hostile;
 mod laws;
 mod openai;
+mod providers;
 mod random;
 mod units;

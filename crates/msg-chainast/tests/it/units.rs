@@ -146,6 +146,10 @@ fn profile_files_fail_with_a_position() {
             "line 2, column 1: unknown field `id_maximum` in profile `a`",
         ),
         (
+            "[a]\n[[a.rules]]\nrule = 'X-1'\n",
+            "line 2, column 1: `rules` must be tables of `rule`, `code`, `answer` and `source`, all texts in profile `a`",
+        ),
+        (
             "[a]\nempty = ['nobody']",
             "line 2, column 9: `empty` must be a list of roles in profile `a`",
         ),

@@ -2,7 +2,7 @@
 //! makes of the choice.
 
 use msg_chainast::{
-    AfterTool, BodyPairKind, EmptyText, IdPattern, Profile, ReasoningRequired, constants,
+    Acceptance, AfterTool, BodyPairKind, IdPattern, Profile, ReasoningRequired, constants,
 };
 use msg_core::{CountingIds, Message, Part, Reasoning, Role, Severity, ToolCall, ToolResult};
 
@@ -58,7 +58,7 @@ impl FormRules {
             require_reasoning: profile.reasoning_require == ReasoningRequired::Calls,
             reasoning_fallback: profile.reasoning_fallback.clone(),
             require_signature: profile.reasoning_require == ReasoningRequired::CallSignature,
-            rejects_empty_text: profile.empty_text == EmptyText::Reject,
+            rejects_empty_text: profile.empty_text == Acceptance::Reject,
             blank: profile.blank,
             id_pattern: id_pattern(profile),
         }

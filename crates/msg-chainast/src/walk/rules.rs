@@ -1,0 +1,91 @@
+//! What the walk judges by: the options of a repair, and which rules of the strict chain are enforced.
+//!
+//! A tree is always of a strict chain; a list is judged by what its provider refuses (CA-70a). What a
+//! provider refuses beyond the rules of the chain is no business of the walk.
+
+use crate::{
+    options::RepairOptions,
+    profile::{Acceptance, LaterSystem, Profile},
+};
+
+/// What the walk judges by.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    pub(crate) options: &'a RepairOptions,
+    /// Whether findings that are no errors are wanted.
+    pub(crate) warnings: bool,
+    pub(crate) enforced: Enforced,
+}
+
+impl<'a> Rules<'a> {
+    /// The strict chain, of which a tree is made (CA-10).
+    pub(crate) fn strict(options: &'a RepairOptions) -> Self {
+        Rules { options, warnings: true, enforced: Enforced::STRICT }
+    }
+
+    /// What the profile of the options refuses; without one the strict chain.
+    pub(crate) fn of_list(options: &'a RepairOptions) -> Self {
+        let given = options.given_profile();
+        let mut enforced = given.map_or(Enforced::STRICT, Enforced::by);
+        if options.is_continued() {
+            enforced.first_role = false;
+            enforced.leading_results =
+                given.is_some_and(|it| it.leading_results == Acceptance::Reject);
+        }
+        Rules { options, warnings: true, enforced }
+    }
+
+    /// The same rules, of which only errors are told.
+    pub(crate) fn errors_only(self) -> Self {
+        Rules { warnings: false, ..self }
+    }
+}
+
+/// Which rules of the strict chain are enforced; a finding of another one is told as information.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Enforced {
+    /// No user message directly behind another.
+    pub(crate) consecutive_user: bool,
+    /// No assistant message first.
+    pub(crate) first_role: bool,
+    /// No system message behind other messages.
+    pub(crate) system_place: bool,
+    /// No second system message at the start.
+    pub(crate) repeated_system: bool,
+    /// No result behind messages that follow its pair.
+    pub(crate) interleaved_calls: bool,
+    /// No result before the first call.
+    pub(crate) leading_results: bool,
+    /// No second call beside a call of the summarization tool.
+    pub(crate) lone_summary: bool,
+    /// Whether a system message that may not stay becomes a user message in its place.
+    pub(crate) later_system_as_user: bool,
+}
+
+impl Enforced {
+    pub(crate) const STRICT: Enforced = Enforced {
+        consecutive_user: true,
+        first_role: true,
+        system_place: true,
+        repeated_system: true,
+        interleaved_calls: true,
+        leading_results: true,
+        lone_summary: true,
+        later_system_as_user: false,
+    };
+
+    /// What a provider enforces. The summarization tool is a thing of this crate, which none knows.
+    pub(crate) fn by(profile: &Profile) -> Self {
+        let rejects = |it: Acceptance| it == Acceptance::Reject;
+        Enforced {
+            consecutive_user: rejects(profile.consecutive_user),
+            first_role: rejects(profile.first_role),
+            system_place: rejects(profile.system_place),
+            repeated_system: rejects(profile.repeated_system),
+            interleaved_calls: rejects(profile.interleaved_calls),
+            leading_results: true,
+            lone_summary: false,
+            later_system_as_user: profile.later_system == LaterSystem::User,
+        }
+    }
+}
