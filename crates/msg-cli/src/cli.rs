@@ -11,12 +11,14 @@ use crate::commands::Commands;
 use crate::exit::Status;
 use crate::output::Output;
 use crate::render::{Folding, List, Quotes};
+use crate::terminal;
 
 /// Check, repair, convert, fit and read LLM conversations.
 #[derive(Debug, Parser)]
 #[command(name = "msg", bin_name = "msg", version, max_term_width = 100)]
 #[command(
-    after_help = "Exit status: 0 nothing wrong, 1 errors found in the conversation, 2 not done.\n\
+    after_help = "Exit status: 0 nothing wrong, 1 errors found in the conversation, 2 not done,\n\
+                        130 a chat was interrupted.\n\
                         Every command says more with --help; the whole is in docs/cli.md."
 )]
 pub(crate) struct Cli {
@@ -95,23 +97,29 @@ impl Context {
         List { name, quotes, folding, color: self.color_err }
     }
 
-    /// Text for people on standard error. It is lost if nobody listens there.
+    /// Text for people on standard error, in our colours. It is lost if nobody listens there.
     pub(crate) fn note(&self, text: &str) {
         let mut err = io::stderr().lock();
+        let text = terminal::visible_but_colours(text);
         let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+    }
+
+    /// A line on standard error.
+    pub(crate) fn say(&self, text: &str) {
+        self.note(&format!("msg: {}\n", terminal::visible(text)));
     }
 
     /// A line on standard error that only `-v` asks for.
     pub(crate) fn detail(&self, text: impl FnOnce() -> String) {
         if self.verbose {
-            self.note(&format!("msg: {}\n", text()));
+            self.say(&text());
         }
     }
 
     /// A closing line on standard error where there is something to say, unless `--quiet`.
     pub(crate) fn summary(&self, text: impl FnOnce() -> String, status: Status) {
         if !self.quiet && (self.verbose || status != Status::Clean) {
-            self.note(&format!("msg: {}\n", text()));
+            self.say(&text());
         }
     }
 }

@@ -1,15 +1,25 @@
 //! An OpenAI-compatible endpoint: where it is, whose key is sent, and one blocking request at a time.
 //!
-//! It knows nothing of what is asked, nor what the reply means.
+//! It knows nothing of what is asked, nor what the reply means. The key goes to the host that was named
+//! and nowhere else: not to the host of a redirect, and not into what is said of a refusal.
+
+mod retry_after;
+mod unanswered;
 
 use std::time::Duration;
 
-use ureq::{Agent, Body, http::Response};
+use ureq::{
+    Agent, Body,
+    http::{Response, Uri},
+};
 
+pub(crate) use self::unanswered::Unanswered;
 use crate::exit::Failure;
 
-/// The longest body of a refusal that is read, in bytes.
-const MAX_REFUSAL: u64 = 64 << 10;
+/// The most redirects to the same host that are followed.
+const MAX_REDIRECTS: usize = 3;
+/// The shortest key that is looked for in what the endpoint says: shorter ones are words.
+const LEAST_KEY: usize = 6;
 
 /// Time limits of a request; none means that nobody is hurried.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,6 +34,7 @@ pub(crate) struct Patience {
 pub(crate) struct Endpoint {
     url: String,
     key: Option<String>,
+    headers: Vec<(&'static str, String)>,
     agent: Agent,
 }
 
@@ -40,26 +51,105 @@ impl Endpoint {
         let config = Agent::config_builder()
             .timeout_global(patience.whole)
             .timeout_recv_response(patience.begin)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
             .http_status_as_error(false);
         let key = std::env::var("OPENAI_API_KEY").ok().filter(|it| !it.is_empty());
-        Ok(Self { url, key, agent: config.build().into() })
+        Ok(Self { url, key, headers: Vec::new(), agent: config.build().into() })
     }
 
-    /// Sends a request body; gives the reply once it has begun, or a sentence that says why there
-    /// is none. A status that means a refusal is such a sentence.
-    pub(crate) fn post(&self, body: &[u8]) -> Result<Response<Body>, String> {
-        let mut call = self.agent.post(&self.url).header("content-type", "application/json");
+    /// With headers that every request carries.
+    pub(crate) fn with_headers(
+        mut self,
+        headers: impl IntoIterator<Item = (&'static str, String)>,
+    ) -> Self {
+        self.headers.extend(headers);
+        self
+    }
+
+    /// Sends a request body; gives the reply once it has begun, or why there is none. A status that
+    /// means a refusal is such a reason.
+    pub(crate) fn post(&self, body: &[u8]) -> Result<Response<Body>, Unanswered> {
+        let mut url = self.url.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            let reply = self.post_to(&url, body)?;
+            match self.redirected(&url, &reply)? {
+                Some(next) => url = next,
+                None if reply.status().is_success() => return Ok(reply),
+                None => return Err(Unanswered::of_status(reply).without(|it| self.masked(it))),
+            }
+        }
+        Err(Unanswered::Final(format!("the endpoint redirects more than {MAX_REDIRECTS} times")))
+    }
+
+    fn post_to(&self, url: &str, body: &[u8]) -> Result<Response<Body>, Unanswered> {
+        let mut call = self.agent.post(url).header("content-type", "application/json");
+        for (name, value) in &self.headers {
+            call = call.header(*name, value);
+        }
         if let Some(key) = &self.key {
             call = call.header("authorization", format!("Bearer {key}"));
         }
-        let mut reply = call.send(body).map_err(|it| it.to_string())?;
-        let status = reply.status();
-        if status.is_success() {
-            return Ok(reply);
+        call.send(body).map_err(|it| Unanswered::Final(self.masked(it.to_string())))
+    }
+
+    /// Where a reply sends the request to; only 307 and 308 keep it a request, and only the same host
+    /// gets it, with the key in it.
+    fn redirected(&self, from: &str, reply: &Response<Body>) -> Result<Option<String>, Unanswered> {
+        if !reply.status().is_redirection() {
+            return Ok(None);
         }
-        let said =
-            reply.body_mut().with_config().limit(MAX_REFUSAL).read_to_vec().unwrap_or_default();
-        let said: String = String::from_utf8_lossy(&said).chars().take(500).collect();
-        Err(format!("the endpoint answered {status}: {}", said.trim()))
+        let to =
+            reply.headers().get("location").and_then(|it| it.to_str().ok()).unwrap_or_default();
+        let next = same_host(from, to).filter(|_| matches!(reply.status().as_u16(), 307 | 308));
+        let told = || {
+            let what = "the endpoint redirects to";
+            Unanswered::Final(self.masked(format!(
+                "{what} {to:?}, where nothing is sent; --url names it if it is meant"
+            )))
+        };
+        next.ok_or_else(told).map(Some)
+    }
+
+    /// A text of the endpoint without the key in it.
+    pub(crate) fn masked(&self, text: String) -> String {
+        match &self.key {
+            Some(key) if key.len() >= LEAST_KEY && text.contains(key) => text.replace(key, "[key]"),
+            _ => text,
+        }
+    }
+}
+
+/// The URL that `to` means if it is on the host, port and scheme of `from`.
+fn same_host(from: &str, to: &str) -> Option<String> {
+    let base: Uri = from.parse().ok()?;
+    if to.starts_with('/') && !to.starts_with("//") {
+        return Some(format!("{}://{}{to}", base.scheme_str()?, base.authority()?));
+    }
+    let next: Uri = to.parse().ok()?;
+    let same = next.scheme_str() == base.scheme_str() && next.authority() == base.authority();
+    (same && next.scheme_str().is_some()).then(|| to.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redirect_stays_on_its_host() {
+        let from = "https://a.example:8443/v1/chat/completions";
+        let there = |to: &str| same_host(from, to);
+        assert_eq!(there("/v2/x").as_deref(), Some("https://a.example:8443/v2/x"));
+        assert_eq!(there("https://a.example:8443/y").as_deref(), Some("https://a.example:8443/y"));
+        for to in [
+            "",
+            "//b.example/x",
+            "http://a.example:8443/y",
+            "https://a.example/y",
+            "https://b.example:8443/",
+            "x",
+        ] {
+            assert_eq!(there(to), None, "{to}");
+        }
     }
 }

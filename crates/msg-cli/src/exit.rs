@@ -1,4 +1,4 @@
-//! How a run ends: the three exit codes, and the failures behind the third.
+//! How a run ends: the exit codes, and the failures behind the third.
 //!
 //! Does not print: `main` renders a [`Failure`] and returns the code.
 
@@ -18,6 +18,8 @@ pub(crate) enum Status {
     Problems,
     /// Something was not done (a line that could not be read): 2.
     Failed,
+    /// Somebody stopped it: 130, as shells have it for Ctrl-C.
+    Interrupted,
 }
 
 impl Status {
@@ -33,6 +35,7 @@ impl From<Status> for ExitCode {
             Status::Clean => 0,
             Status::Problems => 1,
             Status::Failed => 2,
+            Status::Interrupted => 130,
         })
     }
 }

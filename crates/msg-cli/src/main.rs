@@ -23,6 +23,7 @@ mod jsonl;
 mod output;
 mod progress;
 mod render;
+mod terminal;
 
 use std::error::Error;
 use std::num::{IntErrorKind, ParseIntError};

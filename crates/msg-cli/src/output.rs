@@ -4,7 +4,7 @@
 //! target by [`Output::finish`]; dropped before that, it leaves nothing behind.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -13,6 +13,7 @@ use crate::cli::Context;
 use crate::exit::Failure;
 use crate::input::Input;
 use crate::render::safe;
+use crate::terminal;
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct OutputArgs {
@@ -116,8 +117,33 @@ impl Output {
         matches!(self.target, Target::Stdout)
     }
 
-    /// Writes all of `bytes` and hands them on.
+    /// Writes all of `bytes` and hands them on. A terminal gets what they look like, and is not
+    /// commanded by them.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        if self.is_terminal() {
+            let text = String::from_utf8_lossy(bytes);
+            return self.put(terminal::visible(&text).as_bytes());
+        }
+        self.put(bytes)
+    }
+
+    /// Writes text for people, in our colours.
+    pub(crate) fn write_coloured(&mut self, text: &str) -> Result<(), Failure> {
+        if self.is_terminal() {
+            return self.put(terminal::visible_but_colours(text).as_bytes());
+        }
+        self.put(text.as_bytes())
+    }
+
+    fn is_terminal(&self) -> bool {
+        match &self.target {
+            Target::Stdout => io::stdout().is_terminal(),
+            Target::Special(file) => file.is_terminal(),
+            Target::Atomic { .. } => false,
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         let written = match &mut self.target {
             Target::Stdout => {
                 let mut it = io::stdout().lock();

@@ -61,17 +61,8 @@ pub(crate) fn plural(n: impl TryInto<u64>, word: &str) -> String {
     if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
 
-/// Text that does nothing to a terminal: control characters as pictures, and those that turn the
-/// direction of writing as U+FFFD.
-pub(crate) fn safe(text: &str) -> String {
-    let picture = |c: char| match c {
-        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
-        '\x7f' => '\u{2421}',
-        '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        c => c,
-    };
-    text.chars().map(picture).collect()
-}
+/// Text of others on one line that does nothing to a terminal; see [`terminal`](crate::terminal).
+pub(crate) use crate::terminal::name as safe;
 
 fn about_source(it: &Diagnostic, name: &str, bytes: &[u8], color: bool) -> String {
     about_place(it, name, &mut Places::new(bytes), color)

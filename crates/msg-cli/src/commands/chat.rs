@@ -1,42 +1,57 @@
 //! `msg chat`: asks the model that a message file names, shows the answer while it comes, and appends
 //! it to the file (MF-57).
 //!
-//! The file is made safe to write, and the question is in it, before anything is sent. Calls of the
-//! answer are recorded and never run; keys never reach the file.
+//! The file is made safe to write, and the question is in it, before anything is sent; the answer is in it
+//! while it comes. Calls of the answer are recorded and never run; keys never reach the file.
 
+mod client;
 mod draft;
 mod record;
 mod reply;
 mod request;
+mod saved;
+mod sending;
 mod show;
+mod stop;
 mod who;
 
 use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use msg_core::Diagnostic;
 use msg_file::store::{Appended, Appender, Options};
-use msg_file::{Document, HistoryOptions, Limits, Mode, ToCells};
+use msg_file::{Document, HistoryOptions, Limits, Mode, refuse_other_kinds};
 use msg_openai::Assembled;
 
 use self::draft::Draft;
+use self::reply::{Bounds, Ended};
 use self::request::Asking;
+use self::saved::Saved;
 use self::show::Show;
+use self::stop::Stop;
 use self::who::Who;
 use super::Command;
 use super::file::{Nonces, failed, failed_by};
 use crate::cli::Context;
 use crate::endpoint::{Endpoint, Patience};
 use crate::exit::{Failure, Status};
+use crate::input::{Input, MAX_DOCUMENT};
 use crate::output::Output;
 use crate::render::{self, Quotes};
 
+/// The longest answer that is taken, in bytes, unless `--max-answer-bytes` says otherwise: far beyond
+/// what any model says at once.
+const MAX_ANSWER: u64 = 16 << 20;
+
 /// Ask the model that a message file names; stream the answer and append it to the file.
 ///
-/// The question is -m, else standard input, else the last message of the file if nothing answers it.
-/// The agent is --agent, else the one that the message addresses, else the file's default. The key is
-/// read from OPENAI_API_KEY. Ctrl-C stops the answer; what has come is kept.
+/// The question is -m, else standard input, else the last message of the file if nothing answers it;
+/// behind results of tools the answer goes on without one. The agent is --agent, else the one that the
+/// message addresses, else the file's default. The key is read from OPENAI_API_KEY and sent to the
+/// endpoint's host only. The answer is in the file while it comes: Ctrl-C, a closed terminal or a killed
+/// process keep what has come (exit status 130 if it was interrupted).
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The message file; made if it is missing.
@@ -47,7 +62,8 @@ pub(crate) struct Args {
     message: Option<String>,
     #[command(flatten)]
     who: who::WhoArgs,
-    /// Switch a Markdown file on, make its section, write to a newer format or to a file with errors.
+    /// Switch a Markdown file on, make its section, write to a newer format, to a file with errors or to
+    /// one of another kind. Appending to a message file needs none.
     #[arg(long)]
     force: bool,
     /// Print the request; send nothing, change nothing.
@@ -59,9 +75,20 @@ pub(crate) struct Args {
     /// What the provider accepts: the history is mended for it too (msg profiles lists them).
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
+    #[command(flatten)]
+    client: client::ClientArgs,
     /// How long the endpoint may be silent, in seconds.
     #[arg(long, value_name = "S", default_value_t = 120)]
     timeout: u64,
+    /// How often the request is sent again after 429 and 5xx, as Retry-After says, 60 s later at most.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    retries: u32,
+    /// The longest answer that is taken, in bytes; one that goes on is ended there, and kept.
+    #[arg(long, value_name = "N", default_value_t = MAX_ANSWER)]
+    max_answer_bytes: u64,
+    /// The largest file that is read, in bytes.
+    #[arg(long, value_name = "N", default_value_t = MAX_DOCUMENT, hide_default_value = true)]
+    max_bytes: u64,
     /// Print the outcome as JSON instead of the answer while it comes.
     #[arg(long)]
     json: bool,
@@ -76,7 +103,8 @@ impl Command for Args {
             out.write(&[&asking.body[..], b"\n"].concat())?;
             return out.finish().map(|()| Status::Clean);
         }
-        let endpoint = self.endpoint()?;
+        let endpoint = Arc::new(self.endpoint()?);
+        let stop = Stop::on_signals().map_err(|it| self.refused(&format!("signals cannot be caught: {it}")))?;
         let mut log = self.open()?;
         let asked = self.append_cells(&mut log, &draft, cx)?;
         let now = self.read()?;
@@ -86,12 +114,17 @@ impl Command for Args {
             false => self.asking(&now, &draft.agent, cx)?,
         };
         let mut show = Show::new(cx, !self.json);
-        let silence = Duration::from_secs(self.timeout.max(1));
-        let reply = reply::receive(endpoint, asking.body.clone(), silence, &mut show);
+        let mut saved = Saved::new(&mut log, &asking);
+        let body = asking.body.clone();
+        let (reply, ended) = reply::receive(&endpoint, body, self.bounds(), &stop, (&mut saved, &mut show));
         show.end();
-        let reply = reply.map_err(|it| self.refused(&it))?;
-        let answered = self.append_answer(&mut log, &asking, &reply, cx)?;
-        self.tell(&asking, &asked, &answered, &reply, cx)
+        let reply = record::masked(reply, |it| endpoint.masked(it));
+        let answered = match self.append_answer(saved, &reply, &ended, cx)? {
+            Some(done) => done,
+            None => return Ok(Status::Interrupted),
+        };
+        self.tell(&asking, &asked, &answered, &reply, cx)?;
+        Ok(self.tell_end(&reply, &ended, cx))
     }
 }
 
@@ -111,6 +144,9 @@ impl Args {
     /// The file as it is to be asked about, in memory.
     fn draft(&self) -> Result<Draft, Failure> {
         let document = self.read()?;
+        if !self.force {
+            refuse_other_kinds(&self.file, &document).map_err(|it| self.failed(it))?;
+        }
         self.no_errors(&document)?;
         let who = Who::choose(&document, &self.who);
         let question = self.question(&document)?;
@@ -119,11 +155,13 @@ impl Args {
 
     /// The document on the disk; an empty one if there is none.
     fn read(&self) -> Result<Document, Failure> {
-        let bytes = match std::fs::read(&self.file) {
-            Err(it) if it.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            read => read,
-        };
-        let bytes = bytes.map_err(|it| Failure::read(self.name(), it))?;
+        if matches!(std::fs::metadata(&self.file), Err(it) if it.kind() == io::ErrorKind::NotFound) {
+            return Document::read(Vec::new(), Mode::of(&self.file), &Limits::default())
+                .map_err(|it| self.failed(it));
+        }
+        let mut input = Input::open(Some(&self.file))?;
+        input.limit = self.max_bytes;
+        let bytes = input.read_all()?;
         let read = Document::read(bytes, Mode::of(&self.file), &Limits::default());
         read.map_err(|it| self.failed(it))
     }
@@ -146,22 +184,20 @@ impl Args {
 
     /// What is asked anew; none if the file's last message is the question.
     fn question(&self, document: &Document) -> Result<Option<String>, Failure> {
-        if let Some(text) = &self.message {
-            return Ok(Some(text.clone()));
-        }
-        let waiting = draft::has_open_question(document);
-        let mut text = String::new();
-        if !(waiting && io::stdin().is_terminal()) {
+        let waiting = draft::waits(document);
+        let mut text = self.message.clone().unwrap_or_default();
+        if self.message.is_none() && !(waiting && io::stdin().is_terminal()) {
             if io::stdin().is_terminal() && !self.json {
                 io::Write::write_all(&mut io::stderr(), b"msg: the question, ended by Ctrl-D:\n").ok();
             }
             let read = io::stdin().read_to_string(&mut text);
             read.map_err(|it| Failure::read("<stdin>", it))?;
         }
-        match text.trim_end() {
-            "" if waiting => Ok(None),
-            "" => Err(self.refused("there is no question: -m TEXT asks one")),
-            text => Ok(Some(text.to_owned())),
+        let asked = if self.message.is_some() { &text } else { text.trim_end() };
+        match asked {
+            it if !it.trim().is_empty() => Ok(Some(it.to_owned())),
+            _ if waiting => Ok(None),
+            _ => Err(self.refused("there is no question: -m TEXT asks one")),
         }
     }
 
@@ -174,7 +210,13 @@ impl Args {
         let given = self.url.clone().or_else(|| std::env::var("OPENAI_BASE_URL").ok());
         let url = given.filter(|it| !it.is_empty());
         let patience = Patience { begin: Some(Duration::from_secs(self.timeout.max(1))), ..Patience::default() };
-        Endpoint::new(url.as_deref().unwrap_or("https://api.openai.com/v1"), patience)
+        let endpoint = Endpoint::new(url.as_deref().unwrap_or("https://api.openai.com/v1"), patience)?;
+        Ok(endpoint.with_headers(self.client.headers()))
+    }
+
+    fn bounds(&self) -> Bounds {
+        let silence = Duration::from_secs(self.timeout.max(1));
+        Bounds { silence, answer: self.max_answer_bytes, retries: self.retries }
     }
 
     /// The request for a document, with what had to be changed for it said.
@@ -198,12 +240,12 @@ impl Args {
         }
         let n = render::plural(edits.len(), "edit");
         let hint = if cx.verbose { "" } else { "; -v shows them" };
-        cx.note(&format!("msg: {n} made for the model, the file keeps its history{hint}\n"));
+        cx.say(&format!("{n} made for the model, the file keeps its history{hint}"));
     }
 
     fn note(&self, done: &[Appended], cx: &Context) {
         for warning in done.iter().flat_map(|it| &it.warnings) {
-            cx.note(&format!("msg: {warning}\n"));
+            cx.say(&warning.to_string());
         }
     }
 
@@ -223,27 +265,38 @@ impl Args {
         Ok(done)
     }
 
-    /// Appends the answer by one write. If that fails it is not lost: it is in the message.
+    /// Makes the answer in the file whole. If that fails it is not lost: it is in the message. None if it
+    /// was interrupted before anything came.
     fn append_answer(
         &self,
-        log: &mut Appender,
-        asking: &Asking,
+        saved: Saved<'_>,
         reply: &Assembled,
+        ended: &Ended,
         cx: &Context,
-    ) -> Result<Vec<Appended>, Failure> {
+    ) -> Result<Option<Vec<Appended>>, Failure> {
         let Some(choice) = reply.choices.first().filter(|it| !it.message.parts.is_empty()) else {
-            let why = record::why_empty(reply);
-            return Err(self.refused(&format!("there is no answer, nothing is appended: {why}")));
+            return self.no_answer(reply, ended, cx).map(|()| None);
         };
-        let attrs = record::attributes(reply, choice, &asking.model);
-        let options = ToCells { agent: Some(asking.agent.clone()), attrs };
-        let done = log.append_message(&choice.message, &options, &mut || Nonces::System.next());
-        let done = done.map_err(|it| {
+        let done = saved.finish(reply, choice).map_err(|it| {
             let kept = record::as_json(reply);
             self.refused(&format!("the answer could not be appended: {it}; it is {kept}"))
         })?;
         self.note(&done, cx);
-        Ok(done)
+        Ok(Some(done))
+    }
+
+    fn no_answer(&self, reply: &Assembled, ended: &Ended, cx: &Context) -> Result<(), Failure> {
+        let name = self.name();
+        let why = match ended {
+            Ended::Interrupted => {
+                cx.say(&format!("{name}: interrupted before an answer came; the question is in the file"));
+                return Ok(());
+            }
+            Ended::Whole => record::why_empty(reply),
+            _ if reply.error.is_some() => record::why_empty(reply),
+            other => other.to_string().into(),
+        };
+        Err(self.refused(&format!("there is no answer, nothing is appended: {why}")))
     }
 
     fn tell(
@@ -253,15 +306,29 @@ impl Args {
         answered: &[Appended],
         reply: &Assembled,
         cx: &Context,
-    ) -> Result<Status, Failure> {
+    ) -> Result<(), Failure> {
         if self.json {
             let mut out = Output::stdout();
             out.write(&record::outcome(asking, asked, answered, reply))?;
-            out.finish()?;
-        } else if !cx.quiet {
+            return out.finish();
+        }
+        if !cx.quiet {
             let found = cx.list(&self.name(), &Quotes::default()).findings(&reply.diagnostics);
             cx.note(&found);
         }
-        Ok(Status::of(reply.complete))
+        Ok(())
+    }
+
+    /// Says why the answer ended where it did not end by itself.
+    fn tell_end(&self, reply: &Assembled, ended: &Ended, cx: &Context) -> Status {
+        let name = self.name();
+        if *ended != Ended::Whole {
+            cx.say(&format!("{name}: {ended}; what had come is in the file"));
+        } else if let Some(error) = &reply.error {
+            cx.say(&format!("{name}: the endpoint reported an error: {}", error.message));
+        } else if let Some(why) = record::cut_off(reply).filter(|_| !cx.quiet) {
+            cx.say(&format!("{name}: {why}"));
+        }
+        if *ended == Ended::Interrupted { Status::Interrupted } else { Status::of(reply.complete) }
     }
 }

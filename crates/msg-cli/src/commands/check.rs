@@ -63,7 +63,7 @@ impl Command for Args {
             let list = List { color: cx.color_for(&out), ..cx.list(&input.name, &quotes) };
             let mut text = list.findings(found);
             text.push_str(&self.conclusion(&input.name, &document, found));
-            out.write(text.as_bytes())?;
+            out.write_coloured(&text)?;
         }
         out.finish()?;
         Ok(Status::of(checked.ok))

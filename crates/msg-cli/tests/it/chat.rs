@@ -32,6 +32,11 @@ fn serve() -> (String, Arc<Mutex<Vec<Value>>>) {
 fn answer(it: &mut Request) -> std::io::Result<()> {
     let manner = it.json["model"].as_str().unwrap().to_owned();
     let out = &mut it.stream;
+    if manner == "quotes-the-key" {
+        let said = r#"{"error":{"message":"Incorrect API key: sk-secret","type":"auth"}}"#;
+        let length = said.len();
+        return write!(out, "HTTP/1.1 401 Unauthorized\r\ncontent-length: {length}\r\n\r\n{said}");
+    }
     if manner == "refuses" {
         return write!(out, "HTTP/1.1 400 Bad Request\r\ncontent-length: 6\r\n\r\nbad id");
     }
@@ -179,26 +184,45 @@ fn what_came_before_an_interruption_is_kept() {
     }
 }
 
-/// Sends Ctrl-C while the answer stalls.
+/// What a signal, sent while the answer stalls, leaves in the file, and the exit code.
 #[cfg(unix)]
-#[test]
-fn ctrl_c_keeps_what_has_come() {
+fn stopped_by(signal: &str) -> (Option<i32>, String, String) {
     let ((url, _), dir) = (serve(), TempDir::new().unwrap());
     let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("msg"))
         .current_dir(dir.path())
         .env("OPENAI_API_KEY", "sk-secret")
         .args(["chat", "t.msg.md", "-m", "hi", "--model", "stalls", "--url", &url])
         .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
     // When its first words are there, the answer is under way.
     let mut first = [0; 10];
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut first).unwrap();
-    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let kill = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
     assert!(kill.unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(1));
-    assert!(read(&dir, "t.msg.md").ends_with("finish_reason=\"interrupted\"\n\n\\# %% Four,\n"));
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), read(&dir, "t.msg.md"), stderr(&output))
+}
+
+#[cfg(unix)]
+#[test]
+fn what_has_come_is_kept_whatever_ends_the_program() {
+    for (signal, code) in
+        [("-INT", Some(130)), ("-TERM", Some(130)), ("-HUP", Some(130)), ("-KILL", None)]
+    {
+        let (found, text, said) = stopped_by(signal);
+        assert_eq!(found, code, "{signal}: {said}");
+        assert!(
+            text.ends_with("finish_reason=\"interrupted\"\n\n\\# %% Four,\n"),
+            "{signal}: {text}"
+        );
+        assert_eq!(text.matches("reasoning=\"1\"").count(), 1, "{signal}: {text}");
+        assert!(
+            code.is_none() || said.contains("interrupted; what had come is in the file"),
+            "{said}"
+        );
+    }
 }
 
 #[test]
@@ -273,4 +297,172 @@ fn a_history_is_fitted_for_the_request_and_stays_in_the_file() {
     );
     assert!(asked.lock().unwrap()[0].to_string().len() < text.len() / 2);
     assert!(read(&dir, "t.msg.md").starts_with(&text));
+}
+
+/// A server that answers each request by the next of these, head and body, the last one again and again.
+fn script(replies: &'static [&'static str]) -> (String, Arc<Mutex<Vec<String>>>) {
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&heads);
+    let url = server::serve(move |mut it| {
+        let mut seen = seen.lock().unwrap();
+        let reply = replies[seen.len().min(replies.len() - 1)];
+        seen.push(it.head.clone());
+        let _ = it.stream.write_all(reply.as_bytes());
+    });
+    (url, heads)
+}
+
+const ANSWER: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"yes\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+
+#[test]
+fn a_busy_endpoint_is_asked_again() {
+    let busy = "HTTP/1.1 429 Too Many Requests\r\nretry-after: 0\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    let broken = "HTTP/1.1 503 Service Unavailable\r\nretry-after-ms: 10\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    let replies: &'static [&str] = Box::leak(Box::new([busy, broken, ANSWER]));
+    let ((url, heads), dir) = (script(replies), TempDir::new().unwrap());
+    let output = chat(&dir, &url, &["t.msg.md", "-m", "hi", "--model", "m"], "");
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "yes\n"));
+    assert!(
+        stderr(&output).contains("answered 429 Too Many Requests; asking again in 0.0 s"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(heads.lock().unwrap().len(), 3);
+    // No more often than it was allowed, and not if it takes too long.
+    let replies: &'static [&str] = Box::leak(Box::new([busy]));
+    let (url, heads) = script(replies);
+    let output = chat(&dir, &url, &["t.msg.md", "-m", "hi", "--retries", "1"], "");
+    assert_eq!((output.status.code(), heads.lock().unwrap().len()), (Some(2), 2));
+    let late: &'static [&str] =
+        &["HTTP/1.1 503 x\r\nretry-after: 3600\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"];
+    let (url, heads) = script(late);
+    let output = chat(&dir, &url, &["t.msg.md", "-m", "hi"], "");
+    assert_eq!((output.status.code(), heads.lock().unwrap().len()), (Some(2), 1));
+    assert!(
+        stderr(&output).contains("asked again in 3600 s, and 60 s are the longest"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_redirect_to_another_host_is_not_followed() {
+    let there: &'static [&str] = &[
+        "HTTP/1.1 308 Permanent Redirect\r\nlocation: http://127.0.0.1:9/steal\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+    ];
+    let ((url, _), dir) = (script(there), TempDir::new().unwrap());
+    let output = chat(&dir, &url, &["t.msg.md", "-m", "hi", "--model", "m"], "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output)
+            .contains("redirects to \"http://127.0.0.1:9/steal\", where nothing is sent"),
+        "{}",
+        stderr(&output)
+    );
+    let here: &'static [&str] = &[
+        "HTTP/1.1 307 Temporary Redirect\r\nlocation: /v2/chat\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+        ANSWER,
+    ];
+    let (url, heads) = script(here);
+    let output = chat(&dir, &url, &["t.msg.md"], "");
+    assert_eq!(
+        (output.status.code(), stdout(&output).as_str()),
+        (Some(0), "yes\n"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(heads.lock().unwrap()[1].starts_with("post /v2/chat "));
+}
+
+#[test]
+fn what_the_endpoint_says_is_shown_without_the_key() {
+    let ((url, _), dir) = (serve(), TempDir::new().unwrap());
+    let output = chat(&dir, &url, &["t.msg.md", "-m", "hi", "--model", "quotes-the-key"], "");
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.contains("answered 401 Unauthorized: Incorrect API key: [key]\n"), "{said}");
+}
+
+#[test]
+fn an_endless_answer_ends_at_the_limit_and_is_kept() {
+    let url = server::serve(|mut it| {
+        let _ = write!(it.stream, "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n");
+        while event(
+            &mut it.stream,
+            &json!({"choices": [{"delta": {"content": "all work and no play "}}]}),
+        )
+        .is_ok()
+        {}
+    });
+    let dir = TempDir::new().unwrap();
+    let args = ["t.msg.md", "-m", "hi", "--model", "m", "--max-answer-bytes", "100000"];
+    let output = chat(&dir, &url, &args, "");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the answer went over 100000 bytes"), "{}", stderr(&output));
+    let text = read(&dir, "t.msg.md");
+    assert!(text.len() > 100_000 && text.contains("finish_reason=\"interrupted\""));
+}
+
+/// The model goes on behind what its tools gave; nobody has to ask for that.
+#[test]
+fn results_of_tools_are_no_question_but_need_none() {
+    let ((url, asked), dir) = (serve(), TempDir::new().unwrap());
+    let text = "# %% [^1]\n\n[^1]: [markdown]\n\nhi\n\n## %%% [^2]\n\n[^2]: [tiny]\n\n### %%% [^2.k]\n\n[^2.k]: [tool] name=\"f\"\n\n{}\n\n### %%% [^2.k.1]\n\n[^2.k.1]: [tool] status=\"success\"\n\n42\n";
+    for more in [&[][..], &["-m", ""][..]] {
+        fs::write(dir.path().join("t.msg.md"), text).unwrap();
+        let output = chat(&dir, &url, &[&["t.msg.md", "--model", "tiny"], more].concat(), "");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let asked = asked.lock().unwrap();
+        let roles: Vec<_> = asked.last().unwrap()["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["role"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(roles, ["user", "assistant", "tool"]);
+        assert!(!read(&dir, "t.msg.md").contains("[markdown]\n\n#"));
+    }
+}
+
+/// OA-13: the client is named where that is asked for, and nothing can break a header line.
+#[test]
+fn the_client_is_named() {
+    let replies: &'static [&str] = &[ANSWER];
+    let ((url, heads), dir) = (script(replies), TempDir::new().unwrap());
+    let args = [
+        "t.msg.md",
+        "-m",
+        "hi",
+        "--model",
+        "m",
+        "--client-header",
+        "project=p\r\nevil: 1",
+        "--client-header",
+        "session=s1",
+    ];
+    assert_eq!(chat(&dir, &url, &args, "").status.code(), Some(0));
+    let head = heads.lock().unwrap()[0].clone();
+    for line in [
+        "user-agent: opencode/1.0.0 (linux x86_64)\r\n",
+        "x-opencode-project: p%0d%0aevil: 1\r\n",
+        "x-opencode-session: s1\r\n",
+        "x-opencode-request: user\r\n",
+        "x-opencode-client: cli\r\n",
+    ] {
+        assert!(head.contains(line), "{head}");
+    }
+    let output = chat(&dir, &url, &["t.msg.md", "-m", "x", "--client-header", "colour=red"], "");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// A file of another kind is not extended with Markdown, and nothing is left beside it.
+#[test]
+fn a_session_is_no_message_file() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("s.jsonl"), "{}\n").unwrap();
+    let output = chat(&dir, "http://127.0.0.1:9/v1", &["s.jsonl", "-m", "hi", "--model", "m"], "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("msgfile::not-a-message-file"), "{}", stderr(&output));
+    assert_eq!(read(&dir, "s.jsonl"), "{}\n");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }

@@ -54,6 +54,7 @@ impl Edit<'_> {
         text: Vec<u8>,
     ) -> Result<Vec<(Span, Vec<u8>)>, Error> {
         let it = self.cell(cell)?;
+        own_definition(it)?;
         Ok(match it.raw_attr(key) {
             Some(attr) if attr.value != RawValue::Flag && value.is_some() => {
                 // The key and its equals sign stay as they are.
@@ -79,6 +80,7 @@ impl Edit<'_> {
     /// `no-such-cell`; `bad-attribute` if the other attributes would not read as before.
     pub fn remove_attr(&mut self, cell: usize, key: &str) -> Result<&mut Self, Error> {
         let it = self.cell(cell)?;
+        own_definition(it)?;
         let bytes = self.doc().bytes();
         let holes: Vec<Span> = it
             .attrs
@@ -119,6 +121,17 @@ fn unreadable(key: &str) -> Error {
         "the attribute {key:?} would not read back as it was meant, or change others; format the file first"
     );
     Error::refused("msgfile::bad-attribute", what)
+}
+
+/// Refuses a cell whose definition stands in the footnote block of another (MF-10): an edit leaves every
+/// byte outside its cell.
+fn own_definition(cell: &Cell) -> Result<(), Error> {
+    if cell.definition.is_none() && cell.defined_id.is_some() {
+        let what =
+            "the definition stands in the footnote block of another cell; format the file first";
+        return Err(Error::refused("msgfile::bad-attribute", what));
+    }
+    Ok(())
 }
 
 /// An attribute with the blanks before it, where it does not begin its line.

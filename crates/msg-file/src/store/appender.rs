@@ -23,7 +23,6 @@ use crate::span::Span;
 use crate::to_cells::{ToCells, cells_for};
 use msg_core::{Diagnostic, Message};
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Appends cells to one file. Several may work on the same file, in threads or processes.

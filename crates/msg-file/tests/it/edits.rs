@@ -35,7 +35,9 @@ fn an_unclosed_quote_does_not_swallow_what_is_set() {
 
 #[test]
 fn what_cannot_be_written_is_refused() {
-    assert_eq!(excluded("# %%\n\nhi\n"), Err("msgfile::bad-attribute".to_owned()));
+    for text in ["# %%\n\nhi\n", "# %%[^1]\n# %%\n<!-- Footnotes -->\n[^1]:history=x\n"] {
+        assert_eq!(excluded(text), Err("msgfile::bad-attribute".to_owned()), "{text}");
+    }
 }
 
 #[test]

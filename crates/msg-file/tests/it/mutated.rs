@@ -3,7 +3,11 @@
 //! The seeds are `test_data/documents`; a longer run takes more of them:
 //! `MSG_FILE_SEEDS=FOLDER MSG_FILE_SECONDS=600 cargo test -p msg-file mutated`. Runs are repeatable. What
 //! fails is made as small as it can be before it is shown, ready to become a case.
-#![allow(clippy::disallowed_methods, reason = "a long run is asked for in the environment")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a long run is asked for in the environment and says what it did"
+)]
 
 use crate::laws;
 use crate::random::PIECES;

@@ -51,10 +51,17 @@ fn nobody() -> Box<Diagnostic> {
     Box::new(Diagnostic::error(Code::new("msgfile::no-agent"), text))
 }
 
-/// Whether the last cell that a model would see is a question.
-pub(super) fn has_open_question(document: &Document) -> bool {
+/// Whether the last cell that a model would see waits for its answer: a question, or what running
+/// something gave.
+pub(super) fn waits(document: &Document) -> bool {
     let settings = |it: &&CellKind| matches!(it, CellKind::AgentDef(_) | CellKind::Directive(_));
     let seen = document.cells().iter().rev().filter(|it| it.view() != View::None);
     let last = seen.map(|it| it.kind()).find(|it| !settings(it));
-    last.is_some_and(|it| it.ask().is_some())
+    last.is_some_and(|it| {
+        let is_outcome = matches!(
+            it,
+            CellKind::ToolResult(_) | CellKind::ExecOutput(_) | CellKind::ExecDisplay(_)
+        );
+        is_outcome || it.ask().is_some()
+    })
 }

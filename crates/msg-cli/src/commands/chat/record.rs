@@ -39,6 +39,26 @@ pub(super) fn why_empty(reply: &Assembled) -> Cow<'_, str> {
     said.or_else(|| found().map(Diagnostic::message)).unwrap_or(Cow::Borrowed("the reply is empty"))
 }
 
+/// Why the model stopped, where that is not because it had said all.
+pub(super) fn cut_off(reply: &Assembled) -> Option<&'static str> {
+    match reply.choices.first()?.finish {
+        Some(FinishReason::Length) => Some("the answer reached the limit on its length (--max-tokens)"),
+        Some(FinishReason::ContentFilter) => Some("the provider's content filter ended the answer"),
+        _ => None,
+    }
+}
+
+/// A reply whose sentences about errors do not hold the key.
+pub(super) fn masked(mut reply: Assembled, mask: impl Fn(String) -> String) -> Assembled {
+    if let Some(error) = &mut reply.error {
+        error.message = mask(std::mem::take(&mut error.message));
+    }
+    for it in &mut reply.diagnostics {
+        it.set_message(mask(it.message().into_owned()));
+    }
+    reply
+}
+
 #[derive(Serialize)]
 struct Cell<'a> {
     id: &'a str,

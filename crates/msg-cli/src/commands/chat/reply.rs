@@ -1,110 +1,191 @@
-//! The reply of an endpoint while it comes, until it ends, falls silent or is stopped by Ctrl-C.
+//! The reply of an endpoint while it comes, until it ends, falls silent, grows too large or is stopped.
+//!
+//! ```text
+//! reading thread                      this one
+//! POST ─▶ 429, wait, POST ─▶ bytes ─▶ StreamReader ─▶ saved in the file ─▶ shown
+//! ```
+//!
+//! What is shown is on disk, unless the disk is too slow to wait for.
 
-use std::io::{self, Read};
+use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use msg_core::StreamEvent;
 use msg_wire::{Assembled, StreamOptions, StreamReader};
-use signal_hook::consts::SIGINT;
 
+use super::saved::Saved;
+use super::sending::{Piece, send};
 use super::show::Show;
+use super::stop::Stop;
 use crate::endpoint::Endpoint;
 use crate::families;
 
-/// How often Ctrl-C is looked for while nothing comes.
+/// How often it is looked whether somebody wants to stop, while nothing comes.
 const TICK: Duration = Duration::from_millis(100);
+/// Signs of life without content are believed so much longer than silence.
+const ALIVE: u32 = 10;
 
-/// What the reading thread has to say.
-enum Piece {
-    Bytes(Vec<u8>),
-    /// The reply is over.
-    End,
-    /// There is no reply, or it broke off.
+/// How a reply ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// By itself.
+    Whole,
+    /// Somebody stopped it.
+    Interrupted,
+    /// Nothing came for so long.
+    Silent(Duration),
+    /// It has more bytes than are taken.
+    TooLong(u64),
+    /// The connection broke, or there never was an answer.
     Broken(String),
 }
 
-/// Sends a request and shows the reply while it comes. What came before an interruption is given,
-/// as interrupted; the error says why nothing came at all.
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::Whole => f.write_str("the answer is whole"),
+            Ended::Interrupted => f.write_str("interrupted"),
+            Ended::Silent(it) => write!(f, "the endpoint was silent for {} s (--timeout waits longer)", it.as_secs()),
+            Ended::TooLong(limit) => {
+                write!(f, "the answer went over {limit} bytes (--max-answer-bytes takes more)")
+            }
+            Ended::Broken(why) => f.write_str(why),
+        }
+    }
+}
+
+/// What bounds a reply.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// How long nothing may come.
+    pub(super) silence: Duration,
+    /// Bytes of what the model says: text, thoughts, arguments.
+    pub(super) answer: u64,
+    /// How often a request is sent again.
+    pub(super) retries: u32,
+}
+
+impl Bounds {
+    /// Bytes as they come over the wire, for a stream that goes on without saying anything.
+    fn wire(&self) -> u64 {
+        self.answer.saturating_mul(16).saturating_add(64 << 20)
+    }
+}
+
+/// Sends a request, and saves and shows the reply while it comes. What came before it ended is given.
 pub(super) fn receive(
-    endpoint: Endpoint,
+    endpoint: &Arc<Endpoint>,
     body: Vec<u8>,
-    silence: Duration,
-    show: &mut Show,
-) -> Result<Assembled, String> {
-    let stop = stop_on_ctrl_c().map_err(|it| format!("Ctrl-C cannot be caught: {it}"))?;
-    let mut reader = StreamReader::new(&families::ALL, StreamOptions::default());
+    bounds: Bounds,
+    stop: &Stop,
+    (saved, show): (&mut Saved<'_>, &mut Show),
+) -> (Assembled, Ended) {
     let (sender, pieces) = sync_channel(16);
+    let sending = Arc::clone(endpoint);
     // The thread outlives an interruption, blocked in a read: nobody waits for it.
-    thread::spawn(move || read(&endpoint, &body, &sender));
-    let ended = take(&pieces, &mut reader, silence, &stop, show);
-    let mut sink = |it: msg_core::StreamEvent<'_>| show.event(&it);
-    let Err(why) = ended else { return Ok(reader.finish(&mut sink)) };
-    let mut res = reader.interrupt(&mut sink);
-    if res.choices.is_empty() && res.error.is_none() {
-        return Err(why);
-    }
-    res.complete = false;
-    Ok(res)
-}
-
-/// A flag that Ctrl-C sets; a second one ends the program as it always does.
-fn stop_on_ctrl_c() -> io::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register_conditional_default(SIGINT, Arc::clone(&stop))?;
-    signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
-    Ok(stop)
-}
-
-/// Feeds what comes to the reader; the error says why the reply is not whole.
-fn take(
-    pieces: &Receiver<Piece>,
-    reader: &mut StreamReader,
-    silence: Duration,
-    stop: &AtomicBool,
-    show: &mut Show,
-) -> Result<(), String> {
-    let mut last = Instant::now();
-    while !reader.is_finished() {
-        if stop.load(Ordering::Relaxed) {
-            return Err("stopped".to_owned());
-        }
-        match pieces.recv_timeout(TICK) {
-            Ok(Piece::Bytes(bytes)) => {
-                reader.feed(&bytes, &mut |it| show.event(&it));
-                last = Instant::now();
-            }
-            Ok(Piece::End) => return Ok(()),
-            Ok(Piece::Broken(why)) => return Err(why),
-            Err(RecvTimeoutError::Timeout) if last.elapsed() < silence => {}
-            Err(RecvTimeoutError::Timeout) => {
-                return Err(format!("the endpoint was silent for {} s", silence.as_secs()));
-            }
-            Err(RecvTimeoutError::Disconnected) => return Err("the reply broke off".to_owned()),
-        }
-    }
-    Ok(())
-}
-
-/// Reads a reply to its end, or until nobody wants more.
-fn read(endpoint: &Endpoint, body: &[u8], sender: &SyncSender<Piece>) {
-    let mut reply = match endpoint.post(body) {
-        Ok(reply) => reply.into_body().into_reader(),
-        Err(why) => return drop(sender.send(Piece::Broken(why))),
+    thread::spawn(move || send(&sending, &body, bounds.retries, &sender));
+    let mut taking = Taking::new(bounds);
+    let ended = taking.all(&pieces, stop, saved, show);
+    let mut sink = |it: StreamEvent<'_>| show.event(&it);
+    let mut res = match ended {
+        Ended::Whole => taking.reader.finish(&mut sink),
+        _ => taking.reader.interrupt(&mut sink),
     };
-    let mut block = vec![0; 16 << 10];
-    loop {
-        let piece = match reply.read(&mut block) {
-            Ok(0) => Piece::End,
-            Ok(n) => Piece::Bytes(block[..n].to_vec()),
-            Err(it) if it.kind() == io::ErrorKind::Interrupted => continue,
-            Err(it) => Piece::Broken(it.to_string()),
-        };
-        let is_last = !matches!(piece, Piece::Bytes(_));
-        if sender.send(piece).is_err() || is_last {
-            return;
+    res.complete &= ended == Ended::Whole;
+    (res, ended)
+}
+
+/// A reply so far.
+struct Taking {
+    reader: StreamReader,
+    bounds: Bounds,
+    /// When bytes came, and when they said something.
+    heard: Instant,
+    told: Instant,
+    wire: u64,
+    answer: u64,
+}
+
+impl Taking {
+    fn new(bounds: Bounds) -> Self {
+        let now = Instant::now();
+        let reader = StreamReader::new(&families::ALL, StreamOptions::default());
+        Self { reader, bounds, heard: now, told: now, wire: 0, answer: 0 }
+    }
+
+    fn all(
+        &mut self,
+        pieces: &Receiver<Piece>,
+        stop: &Stop,
+        saved: &mut Saved<'_>,
+        show: &mut Show,
+    ) -> Ended {
+        while !self.reader.is_finished() {
+            if stop.is_wanted() {
+                return Ended::Interrupted;
+            }
+            match pieces.recv_timeout(saved.wait().min(TICK)) {
+                Ok(Piece::Bytes(bytes)) => self.take(&bytes, saved, show),
+                Ok(Piece::Waits(why, pause)) => {
+                    show.aside(&format!("{why}; asking again in {:.1} s", pause.as_secs_f64()));
+                    self.heard = Instant::now() + pause;
+                    self.told = self.heard;
+                }
+                Ok(Piece::End) => return Ended::Whole,
+                Ok(Piece::Broken(why)) => return Ended::Broken(why),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ended::Broken("the reply broke off".to_owned()),
+            }
+            if let Some(ended) = self.is_over() {
+                return ended;
+            }
+            if saved.is_due() {
+                saved.save(&self.reader.snapshot());
+            }
+            if !saved.is_behind() {
+                show.flush();
+            }
+        }
+        Ended::Whole
+    }
+
+    fn take(&mut self, bytes: &[u8], saved: &mut Saved<'_>, show: &mut Show) {
+        self.heard = Instant::now();
+        self.wire += bytes.len() as u64;
+        let before = self.answer;
+        let answer = &mut self.answer;
+        self.reader.feed(bytes, &mut |it| {
+            *answer += said(&it);
+            show.event(&it);
+        });
+        if self.answer > before {
+            self.told = self.heard;
+            saved.note_change();
         }
     }
+
+    fn is_over(&self) -> Option<Ended> {
+        let Bounds { silence, answer, .. } = self.bounds;
+        if self.answer > answer || self.wire > self.bounds.wire() {
+            return Some(Ended::TooLong(answer));
+        }
+        let silent = self.heard.elapsed() >= silence || self.told.elapsed() >= silence * ALIVE;
+        silent.then_some(Ended::Silent(silence))
+    }
+}
+
+/// How many bytes of an answer an event adds.
+fn said(event: &StreamEvent<'_>) -> u64 {
+    let len = match event {
+        StreamEvent::TextDelta { text, .. }
+        | StreamEvent::ReasoningDelta { text, .. }
+        | StreamEvent::RefusalDelta { text, .. } => text.len(),
+        StreamEvent::ToolCallDelta { arguments, .. } => arguments.len(),
+        StreamEvent::ToolCallBegin { name, .. } => name.len(),
+        _ => 0,
+    };
+    len as u64
 }

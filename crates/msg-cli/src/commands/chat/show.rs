@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use msg_core::StreamEvent;
 
 use crate::cli::Context;
-use crate::render;
+use crate::terminal;
 
 /// What has been shown, so that lines end where something else begins.
 pub(super) struct Show {
@@ -16,6 +16,8 @@ pub(super) struct Show {
     dim: bool,
     last: Shown,
     ends_line: bool,
+    /// What is to be shown, in order.
+    waiting: Vec<(Place, String)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,6 +25,12 @@ enum Shown {
     Nothing,
     Thought,
     Text,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Out,
+    Err,
 }
 
 impl Show {
@@ -34,10 +42,11 @@ impl Show {
             dim: cx.color_err,
             last: Shown::Nothing,
             ends_line: true,
+            waiting: Vec::new(),
         }
     }
 
-    /// Shows what an event adds. Nobody reading it is no reason to lose the answer.
+    /// Takes what an event adds; [`Self::flush`] shows it. Nobody reading it is no reason to lose the answer.
     pub(super) fn event(&mut self, event: &StreamEvent<'_>) {
         if !self.is_on {
             return;
@@ -59,9 +68,30 @@ impl Show {
         }
     }
 
-    /// Ends the last line.
+    /// Says something that is no part of the answer.
+    pub(super) fn aside(&mut self, text: &str) {
+        self.end();
+        if self.thoughts {
+            self.put(Place::Err, format!("msg: {}\n", terminal::visible(text)));
+            self.flush();
+        }
+    }
+
+    /// Ends the last line, and shows all.
     pub(super) fn end(&mut self) {
         self.turn_to(Shown::Nothing);
+        self.flush();
+    }
+
+    /// Shows what was taken.
+    pub(super) fn flush(&mut self) {
+        for (place, text) in self.waiting.drain(..) {
+            let mut to: Box<dyn Write> = match place {
+                Place::Out => Box::new(io::stdout().lock()),
+                Place::Err => Box::new(io::stderr().lock()),
+            };
+            let _ = to.write_all(text.as_bytes()).and_then(|()| to.flush());
+        }
     }
 
     fn turn_to(&mut self, next: Shown) {
@@ -79,22 +109,21 @@ impl Show {
 
     fn print(&mut self, text: &str) {
         self.ends_line = text.ends_with('\n');
-        let text = if self.is_terminal { safe_lines(text) } else { text.to_owned() };
-        let mut out = io::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        let text = if self.is_terminal { terminal::visible(text).into_owned() } else { text.to_owned() };
+        self.put(Place::Out, text);
     }
 
     fn think(&mut self, text: &str) {
         self.ends_line = text.ends_with('\n');
-        let text = safe_lines(text);
-        let text = if self.dim { format!("\x1b[2m{text}\x1b[0m") } else { text };
-        let mut err = io::stderr().lock();
-        let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+        let text = terminal::visible(text);
+        let text = if self.dim { format!("\x1b[2m{text}\x1b[0m") } else { text.into_owned() };
+        self.put(Place::Err, text);
     }
-}
 
-/// Text that does nothing to a terminal but fill it.
-fn safe_lines(text: &str) -> String {
-    let line = |it: &str| it.split('\t').map(render::safe).collect::<Vec<_>>().join("\t");
-    text.split('\n').map(|it| line(it.trim_end_matches('\r'))).collect::<Vec<_>>().join("\n")
+    fn put(&mut self, place: Place, text: String) {
+        match self.waiting.last_mut() {
+            Some((last, before)) if *last == place => before.push_str(&text),
+            _ => self.waiting.push((place, text)),
+        }
+    }
 }

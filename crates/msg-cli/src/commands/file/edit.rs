@@ -214,7 +214,7 @@ fn ack(it: &store::Appended) -> Ack<'_> {
 fn acknowledge(done: &[store::Appended], json: bool, cx: &Context) -> Result<(), Failure> {
     for it in done {
         for warning in &it.warnings {
-            cx.note(&format!("msg: {warning}\n"));
+            cx.say(&warning.to_string());
         }
         print(&if json { to_json(&ack(it)) } else { it.id.clone().into_bytes() })?;
     }

@@ -39,7 +39,7 @@ impl Endpoint {
         let mut body = Vec::new();
         let prompt = ChatRequest::new(&self.model, request.prompt()?);
         prompt.write(&mut body);
-        let mut reply = self.endpoint.post(&body).map_err(SummaryError::new)?;
+        let mut reply = self.endpoint.post(&body).map_err(|it| SummaryError::new(it.to_string()))?;
         let body = reply.body_mut().with_config().limit(MAX_REPLY).read_to_vec();
         let body = body.map_err(|it| SummaryError::new(it.to_string()))?;
         text_of(&body)

@@ -28,7 +28,7 @@ use msg_core::Message;
 /// A message that is being written; see [`Appender::grow_message`].
 #[derive(Debug, Default)]
 pub struct Growing {
-    written: Option<Written>,
+    written: Option<Box<Written>>,
 }
 
 /// The cells as they were written last.
@@ -86,7 +86,7 @@ impl Appender {
         nonce: &mut dyn FnMut() -> Nonce,
     ) -> Result<Vec<Appended>, Error> {
         let mut lock = Lock::take(&self.real, self.options.lock_timeout)?;
-        match self.grow_locked(&mut lock, growing.written.as_ref(), what, nonce) {
+        match self.grow_locked(&mut lock, growing.written.as_deref(), what, nonce) {
             Ok(Grown::Done { done, written }) => {
                 growing.written = Some(written);
                 Ok(done)
@@ -94,7 +94,7 @@ impl Appender {
             Ok(Grown::Replace { seen, new, done }) => {
                 drop(lock);
                 super::super::replace(&self.real, &seen, &new, self.options.force)?;
-                growing.written = Some(self.found_again(&new, &done)?);
+                growing.written = Some(Box::new(self.found_again(&new, &done)?));
                 Ok(done)
             }
             Err(error) => {
@@ -169,12 +169,12 @@ impl Appender {
     ) -> Result<Grown, Error> {
         self.fill(&mut draft, cells, nonce)?;
         self.commit(lock, &draft)?;
-        let written = Written {
+        let written = Box::new(Written {
             before,
             offset: draft.base + draft.old as u64,
             record: draft.bytes[draft.old..].to_vec(),
             ids: draft.placed.iter().map(|it| it.0.clone()).collect(),
-        };
+        });
         Ok(Grown::Done { done: self.answers(&draft, 0, Vec::new()), written })
     }
 
@@ -239,7 +239,7 @@ impl Appender {
 enum Grown {
     Done {
         done: Vec<Appended>,
-        written: Written,
+        written: Box<Written>,
     },
     /// The file has to be replaced, once the lock is free.
     Replace {
