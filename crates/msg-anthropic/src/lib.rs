@@ -1,10 +1,28 @@
-//! The Anthropic Messages wire format: its event streams into messages (OA-23).
+//! The Anthropic Messages wire format both ways: messages, requests, responses, and event streams
+//! (AN-1 to AN-20). Bytes go straight into [`Message`](msg_core::Message)s and back into bytes; what the
+//! model does not know survives, in order.
 //!
 //! Nothing here opens a socket, reads a clock or judges a conversation.
 
+pub mod messages;
+
+mod request;
+mod response;
+
+mod read;
+mod write;
+
 mod stream;
+
+mod data_url;
+mod options;
+mod shape;
 
 mod codes;
 
 pub use codes::CODES;
+pub use msg_wire::{Error, Layout, ReadOptions};
+pub use options::{CacheControl, LaterSystem, Thinking, WriteOptions};
+pub use request::MessagesRequest;
+pub use response::MessagesResponse;
 pub use stream::{ANTHROPIC, AnthropicAssembler};

@@ -63,6 +63,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::warning("convert::split-message", "MS-5, MS-24", "one message became several"),
     CodeInfo::warning("convert::merged-parts", "MS-24", "several texts became one"),
     CodeInfo::warning("convert::json-as-text", "MS-24", "JSON became its text"),
+    CodeInfo::info("convert::refusal-as-text", "AN-20", "a refusal became text"),
     CodeInfo::warning(
         "convert::invalid-arguments",
         "MS-13, MS-24",

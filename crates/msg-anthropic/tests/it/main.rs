@@ -1,7 +1,10 @@
 //! The tests of the crate: case files, laws over them, and laws over random input.
 #![allow(clippy::unwrap_used)]
 
+mod convert;
+mod hostile;
 mod laws;
+mod random;
 mod stream;
 #[path = "../../../msg-openai/tests/it/stream_cases.rs"]
 mod stream_cases;

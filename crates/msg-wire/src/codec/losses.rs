@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use msg_core::{Code, Diagnostic, Extra, Origin, Report, Severity};
 
-/// Collects what is lost or changed in one message at a time, and reports it in the order of parts.
+/// Collects what is lost or changed, and reports it in the order of messages and parts. A writer says
+/// which message it is at; one that goes over its messages in order ends each of them.
 pub struct Losses<'r> {
     report: &'r mut Report,
     found: Vec<Diagnostic>,
@@ -20,8 +21,18 @@ impl<'r> Losses<'r> {
     /// Ends a message.
     pub fn next_message(&mut self) {
         self.message += 1;
+        self.flush();
+    }
+
+    /// Goes to a message, for a writer that does not go over them in order; [`Losses::flush`] ends it.
+    pub fn at_message(&mut self, message: usize) {
+        self.message = message;
+    }
+
+    /// Reports what was found so far.
+    pub fn flush(&mut self) {
         if !self.found.is_empty() {
-            self.found.sort_by_key(|it| it.at.part.map_or(0, |part| part + 1));
+            self.found.sort_by_key(|it| (it.at.message, it.at.part.map_or(0, |part| part + 1)));
             self.report.extend(self.found.drain(..));
         }
     }
@@ -73,7 +84,8 @@ impl<'r> Losses<'r> {
         }
     }
 
-    fn note(
+    /// Notes something of this severity.
+    pub fn note(
         &mut self,
         severity: Severity,
         code: &'static str,

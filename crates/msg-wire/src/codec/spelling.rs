@@ -42,6 +42,40 @@ pub fn read_arguments(source: &str, cx: &mut Context<'_, '_>, member: &str) -> (
     }
 }
 
+/// The argument text of a JSON value that is no string (AN-6): its source text, but for escapes that stand
+/// for a character that needs none. Numbers, white space, the order of members and halves of surrogate
+/// pairs stay as they are.
+///
+/// ```
+/// use msg_wire::codec::spelling::argument_text;
+///
+/// assert_eq!(argument_text(r#"{"n": 1.0, "\u00e9": "a\/\n\ud83e"}"#), "{\"n\": 1.0, \"é\": \"a\\/\\n\\ud83e\"}");
+/// ```
+#[must_use]
+pub fn argument_text(source: &str) -> String {
+    if !source.contains('\\') {
+        return source.to_owned();
+    }
+    let mut out = Vec::with_capacity(source.len());
+    let mut rest = source;
+    while let Some(open) = rest.find('"') {
+        let end = json::skip_value(rest.as_bytes(), open).unwrap_or(rest.len());
+        out.extend_from_slice(&rest.as_bytes()[..open]);
+        write_unescaped(&mut out, &rest[open..end]);
+        rest = &rest[end..];
+    }
+    out.extend_from_slice(rest.as_bytes());
+    String::from_utf8(out).expect("because pieces of a text were put together")
+}
+
+/// Writes a JSON string with as few escapes as it needs, unless one of them is no character.
+fn write_unescaped(out: &mut Vec<u8>, string: &str) {
+    match text_of(string) {
+        Some((text, false)) => json::write_str(out, &text),
+        _ => out.extend_from_slice(string.as_bytes()),
+    }
+}
+
 /// Writes arguments in the spelling of their source, if they still can be.
 pub fn write_arguments(out: &mut Vec<u8>, text: &str, variant: u8) {
     let is_value = || !text.starts_with('"') && text != "null" && json::validate(text).is_ok();

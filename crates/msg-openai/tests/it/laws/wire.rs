@@ -1,22 +1,13 @@
 //! The laws of chat messages and bodies: same format both ways is the identity, the canonical form is
 //! a fixpoint, no bytes panic.
 
-use msg_core::json;
+#[path = "../../../../msg-wire/tests/it/same_value.rs"]
+mod same_value;
+
 use msg_openai::{EncodeOptions, ReadOptions, chat, responses};
 
-/// Whether two texts are the same JSON value, member order and number spelling included.
-pub(crate) fn same_value(a: &str, b: &str) -> bool {
-    let strip = |it: &str| it.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(it.to_owned());
-    let (a, b) = (strip(a), strip(b));
-    json::tokens(&a).map(token).eq(json::tokens(&b).map(token))
-}
-
-fn token(token: &str) -> (bool, String) {
-    match token.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
-        Some(inner) => (true, json::unescape(inner).text.into_owned()),
-        None => (false, token.to_owned()),
-    }
-}
+use same_value::has_duplicates;
+pub(crate) use same_value::same_value;
 
 /// Any bytes give a document or an error; what was read and not edited is written as the same value,
 /// unless the reader said that it mended something.
@@ -113,28 +104,4 @@ fn with_kind(mut part: msg_core::Part) -> msg_core::Part {
         it.kind = msg_core::CallKind::Function;
     }
     part
-}
-
-/// Whether some object has two members of one name; unknown ones are merged without a report (MS-8).
-fn has_duplicates(text: &str) -> bool {
-    let mut open: Vec<Option<std::collections::HashSet<String>>> = Vec::new();
-    let mut tokens = json::tokens(text).peekable();
-    while let Some(it) = tokens.next() {
-        match it {
-            "{" => open.push(Some(std::collections::HashSet::new())),
-            "[" => open.push(None),
-            "}" | "]" => {
-                open.pop();
-            }
-            _ => {
-                if tokens.peek() == Some(&":")
-                    && let Some(Some(names)) = open.last_mut()
-                    && !names.insert(token(it).1)
-                {
-                    return true;
-                }
-            }
-        }
-    }
-    false
 }

@@ -1,0 +1,145 @@
+//! How Anthropic messages are written: the options of the page, and their words.
+
+use msg_core::{Extra, Origin};
+use msg_wire::{Error, Layout};
+use serde::Deserialize;
+
+/// What becomes of a system message behind the first other message (AN-4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LaterSystem {
+    /// A user message in its place.
+    #[default]
+    User,
+    /// A message of role `system` in its place, which few models take.
+    Keep,
+    /// Text at the end of `system`; its place is lost.
+    Hoist,
+}
+
+/// What becomes of `cache_control` (AN-9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheControl {
+    /// It goes out, that of chat messages too.
+    #[default]
+    Carry,
+    /// It is left out.
+    Drop,
+}
+
+/// What becomes of thinking (AN-7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Thinking {
+    /// Signed and redacted blocks go out as they are.
+    #[default]
+    Keep,
+    /// All is left out: for another model than the one that thought.
+    None,
+}
+
+/// How messages are written.
+///
+/// ```
+/// use msg_anthropic::{LaterSystem, WriteOptions, messages};
+/// use msg_core::Message;
+///
+/// let chat = [Message::user("a"), Message::system("b")];
+/// let options = WriteOptions::new().with_later_system(LaterSystem::Hoist);
+/// let mut out = Vec::new();
+/// messages::write(&chat, &options, &mut out);
+/// assert_eq!(out, br#"{"system":"b","messages":[{"role":"user","content":"a"}]}"#);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WriteOptions {
+    /// Whether the shape that a source had comes back.
+    pub layout: Layout,
+    /// What becomes of later system messages.
+    pub later_system: LaterSystem,
+    /// What becomes of `cache_control`.
+    pub cache_control: CacheControl,
+    /// What becomes of thinking.
+    pub thinking: Thinking,
+}
+
+impl WriteOptions {
+    /// The defaults: keep the layout, lose nothing that the format can say.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The canonical form of AN-13, all other options at their defaults.
+    #[must_use]
+    pub fn canonical() -> Self {
+        Self::new().with_layout(Layout::Canonical)
+    }
+
+    /// Whether the shape that a source had comes back.
+    #[must_use]
+    pub fn with_layout(self, layout: Layout) -> Self {
+        Self { layout, ..self }
+    }
+
+    /// What becomes of later system messages.
+    #[must_use]
+    pub fn with_later_system(self, later_system: LaterSystem) -> Self {
+        Self { later_system, ..self }
+    }
+
+    /// What becomes of `cache_control`.
+    #[must_use]
+    pub fn with_cache_control(self, cache_control: CacheControl) -> Self {
+        Self { cache_control, ..self }
+    }
+
+    /// What becomes of thinking.
+    #[must_use]
+    pub fn with_thinking(self, thinking: Thinking) -> Self {
+        Self { thinking, ..self }
+    }
+
+    /// Sets an option by its name and the word for its value, as a document of options has them.
+    /// False if there is no option of this name here.
+    ///
+    /// # Errors
+    /// [`Error::Option`] if the option does not take this word.
+    ///
+    /// ```
+    /// use msg_anthropic::WriteOptions;
+    ///
+    /// let mut options = WriteOptions::new();
+    /// assert!(options.set("layout", "canonical")?);
+    /// assert_eq!(options, WriteOptions::canonical());
+    /// assert!(!options.set("preview", "80")?);
+    /// assert!(options.set("thinking", "some").is_err());
+    /// # Ok::<(), msg_anthropic::Error>(())
+    /// ```
+    pub fn set(&mut self, name: &'static str, word: &str) -> Result<bool, Error> {
+        match name {
+            "layout" => self.layout = choice(name, word, "keep or canonical")?,
+            "later_system" => self.later_system = choice(name, word, "user, keep or hoist")?,
+            "cache_control" => self.cache_control = choice(name, word, "carry or drop")?,
+            "thinking" => self.thinking = choice(name, word, "keep or none")?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    pub(crate) fn kept_layout<'e>(&self, extra: &'e Extra, form: &Origin) -> Option<&'e [u8]> {
+        extra.layout(form).filter(|_| self.layout == Layout::Keep)
+    }
+}
+
+/// Reads a word as the enum that it names, through the names that `serde` knows.
+fn choice<T: for<'de> Deserialize<'de>>(
+    name: &'static str,
+    word: &str,
+    expected: &'static str,
+) -> Result<T, Error> {
+    use serde::de::{IntoDeserializer, value::Error as Unknown};
+    T::deserialize(IntoDeserializer::<Unknown>::into_deserializer(word))
+        .map_err(|_| Error::Option { name, expected })
+}

@@ -1,0 +1,214 @@
+//! The content blocks of a message or of a tool result (AN-3).
+
+use msg_core::{
+    Extra, Other, Part, RawJson, Reasoning, Text, ToolCall, ToolResult,
+    json::{JsonError, Kind, Reader},
+};
+use msg_wire::codec::{Context, Fields, Shape, bit, mask, spelling, text_of};
+
+use super::{Inner, keep, media};
+use crate::shape::{ANTHROPIC, block, call, result};
+
+/// Where a list of blocks stands: results do not nest.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// The content of a message.
+    Message,
+    /// The content of a result.
+    Result,
+}
+
+/// Reads an array of blocks, the reader standing before it.
+pub(super) fn read_list<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+    depth: Depth,
+) -> Result<Vec<Part>, JsonError> {
+    let mut res = Vec::new();
+    reader.begin_array()?;
+    while reader.next_element()? {
+        res.push(read(reader, cx, depth)?);
+    }
+    Ok(res)
+}
+
+fn read<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+    depth: Depth,
+) -> Result<Part, JsonError> {
+    match reader.peek()? {
+        Kind::String => {
+            let mut extra = Extra::default();
+            extra.set_layout(ANTHROPIC, [block::TYPE_BARE << 5 | block::TYPE]);
+            let text = cx.string(reader.string()?, "content");
+            return Ok(Part::Text(Text { text, extra }));
+        }
+        Kind::Object => {}
+        _ => return reader.raw().map(other),
+    }
+    let kind = type_of(reader.clone())?;
+    let kind = kind.as_deref().filter(|it| depth == Depth::Message || *it != "tool_result");
+    let Some((shape, build)) = kind.and_then(known) else {
+        return reader.raw().map(other);
+    };
+    let start = reader.next_offset();
+    let mark = cx.mark();
+    let mut fields = Fields::read(shape, cx, reader)?;
+    // A second `type` may have come behind the one that chose the kind.
+    let type_is = fields.raw(block::TYPE).and_then(text_of);
+    if type_is.is_some_and(|it| Some(&*it.0) == kind) {
+        fields.set_raw(block::TYPE, None);
+        if let Some(part) = build(&mut fields, cx) {
+            return Ok(part);
+        }
+    }
+    cx.back_to(mark);
+    Ok(other(reader.source(start, reader.offset())))
+}
+
+/// The first `type` of an object, if it is a string.
+fn type_of(mut reader: Reader<'_>) -> Result<Option<std::borrow::Cow<'_, str>>, JsonError> {
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        let value = reader.raw()?;
+        if key.text == "type" {
+            return Ok(text_of(value).map(|it| it.0));
+        }
+    }
+    Ok(None)
+}
+
+/// Builds a part of the members of its block; none if they are of a shape that it does not have.
+type Build = for<'a> fn(&mut Fields<'a>, &mut Context<'a, '_>) -> Option<Part>;
+
+fn known(kind: &str) -> Option<(&'static Shape, Build)> {
+    Some(match kind {
+        "text" => (&block::TEXT, text),
+        "thinking" => (&block::THINKING, thinking),
+        "redacted_thinking" => (&block::REDACTED, redacted),
+        "image" => (&block::IMAGE, media::image),
+        "document" => (&block::DOCUMENT, media::document),
+        "tool_use" => (&call::SHAPE, tool_use),
+        "tool_result" => (&result::SHAPE, tool_result),
+        _ => return None,
+    })
+}
+
+/// A block that the model has no kind for, verbatim (AN-12).
+fn other(source: &str) -> Part {
+    let value = RawJson::new(source).expect("because the reader has walked over this value");
+    Part::Other(Other::new(ANTHROPIC, value))
+}
+
+fn text<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
+    let text = fields.text(cx, block::BODY)?;
+    let extra = keep(fields, bit(block::TYPE) | bit(block::BODY), Inner::default(), cx);
+    Some(Part::Text(Text { text, extra }))
+}
+
+fn thinking<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
+    let text = fields.text(cx, block::BODY)?;
+    let signature = signature(fields, cx);
+    let canonical = bit(block::TYPE) | bit(block::BODY) | bit(block::SIGNATURE);
+    let extra = keep(fields, canonical, Inner::default(), cx);
+    Some(Part::Reasoning(Reasoning { signature, extra, ..Reasoning::new(text) }))
+}
+
+/// The signature; `""` and null are none, and stay in the layout.
+fn signature<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<String> {
+    let variant = match fields.raw(block::SIGNATURE) {
+        Some("\"\"") => block::SIGNATURE_EMPTY,
+        Some("null") => block::SIGNATURE_NULL,
+        _ => return fields.text_or_report(cx, block::SIGNATURE),
+    };
+    fields.vary(block::SIGNATURE, variant);
+    fields.set_raw(block::SIGNATURE, None);
+    None
+}
+
+fn redacted<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
+    let redacted = Some(fields.text(cx, block::BODY)?);
+    let extra = keep(fields, bit(block::TYPE) | bit(block::BODY), Inner::default(), cx);
+    Some(Part::Reasoning(Reasoning { redacted, extra, ..Reasoning::default() }))
+}
+
+fn tool_use<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
+    let id = fields.text(cx, call::ID)?;
+    let name = fields.text(cx, call::NAME)?;
+    let arguments = input(fields, cx);
+    let canonical = bit(block::TYPE) | bit(call::ID) | bit(call::NAME) | bit(call::INPUT);
+    let extra = keep(fields, canonical, Inner::default(), cx);
+    Some(Part::ToolCall(ToolCall { extra, ..ToolCall::new(id, name, arguments) }))
+}
+
+/// The argument text of a call (AN-6).
+fn input<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> String {
+    let Some(source) = fields.raw(call::INPUT) else { return String::new() };
+    let (text, variant) = match source.as_bytes().first() {
+        Some(b'n') => (String::new(), call::INPUT_NULL),
+        Some(b'"') => {
+            let (text, _) = spelling::read_arguments(source, cx, "input");
+            (text, call::INPUT_STRING)
+        }
+        Some(b'{') => (spelling::argument_text(source), 0),
+        _ => (spelling::argument_text(source), call::INPUT_VALUE),
+    };
+    fields.vary(call::INPUT, variant);
+    fields.set_raw(call::INPUT, None);
+    text
+}
+
+fn tool_result<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
+    let call_id = fields.text(cx, result::CALL_ID)?;
+    let content = content(fields, cx)?;
+    let is_error = is_error(fields, cx);
+    let canonical = bit(block::TYPE)
+        | bit(result::CALL_ID)
+        | bit(result::CONTENT)
+        | mask(is_error, result::IS_ERROR);
+    let extra = keep(fields, canonical, Inner::default(), cx);
+    Some(Part::ToolResult(ToolResult { is_error, extra, ..ToolResult::new(call_id, content) }))
+}
+
+/// The content of a result (AN-8); none if it is neither text nor blocks.
+fn content<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Vec<Part>> {
+    let Some(source) = fields.raw(result::CONTENT) else { return Some(Vec::new()) };
+    let (parts, variant) = if source == "null" {
+        (Vec::new(), result::CONTENT_NULL)
+    } else if let Some(text) = text_of(source) {
+        (vec![Part::text(cx.text(text, "content"))], 0)
+    } else {
+        if !source.starts_with('[') {
+            return None;
+        }
+        let parts = read_list(&mut Reader::from_text(source), cx, Depth::Result).ok()?;
+        let is_short = match &*parts {
+            [] => true,
+            [Part::Text(it)] => it.extra.is_empty() && it.extra.layout(&ANTHROPIC).is_none(),
+            _ => false,
+        };
+        (parts, if is_short { result::CONTENT_ARRAY } else { 0 })
+    };
+    fields.vary(result::CONTENT, variant);
+    fields.set_raw(result::CONTENT, None);
+    Some(parts)
+}
+
+/// Whether the call failed; anything but true and false is carried.
+fn is_error<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> bool {
+    match fields.raw(result::IS_ERROR) {
+        Some("true") => fields.set_raw(result::IS_ERROR, None),
+        Some("false") => {
+            fields.vary(result::IS_ERROR, result::IS_ERROR_FALSE);
+            fields.set_raw(result::IS_ERROR, None);
+            return false;
+        }
+        None | Some("null") => return false,
+        Some(_) => {
+            cx.wrong_type("is_error");
+            return false;
+        }
+    }
+    true
+}

@@ -1,0 +1,222 @@
+//! One message: its members are read in whatever order they come, then its results are set apart (AN-2).
+
+use std::borrow::Cow;
+
+use msg_core::{
+    Error, Extra, Message, Part, Role,
+    json::{JsonError, Kind, Reader},
+};
+use msg_wire::codec::{Context, Fields, SECTION, bit, mask};
+
+use super::{block, slots_or_empty};
+use crate::shape::{ANTHROPIC, message, place};
+
+/// Reads the message before which the reader stands, which may become two, behind those of the list.
+pub(super) fn read_into<'a>(
+    list: &mut Vec<Message>,
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<(), Error> {
+    let offset = reader.next_offset();
+    if reader.peek()? != Kind::Object {
+        let message = Some(cx.message);
+        return Err(Error::Shape { message, expected: "a message, which is an object", offset });
+    }
+    let mut draft = Draft::read(reader, cx)?;
+    let Some(word) = draft.role.take() else {
+        return Err(Error::Role { message: cx.message, offset });
+    };
+    let role = draft.role(&word, cx);
+    let follows_results = list.last().is_some_and(|it| it.role == Role::Tool);
+    for message in draft.into_messages(role, follows_results, cx) {
+        list.push(message);
+        cx.next_message();
+    }
+    Ok(())
+}
+
+/// Reads the one message whose members are `role` and `content` of a response.
+pub(crate) fn read<'a>(
+    role: Role,
+    content: &'a str,
+    cx: &mut Context<'a, '_>,
+) -> Result<Vec<Message>, JsonError> {
+    let mut draft = Draft::new(cx);
+    draft.content = Content::read(&mut Reader::from_text(content), cx)?;
+    let mut messages = draft.into_messages(role, false, cx);
+    for message in &mut messages {
+        message.extra.clear_layout();
+        cx.next_message();
+    }
+    Ok(messages)
+}
+
+/// What a `content` member held.
+#[derive(Default)]
+enum Content {
+    #[default]
+    Absent,
+    Null,
+    Text(String),
+    Parts(Vec<Part>),
+    /// Of a type that no content has.
+    Raw,
+}
+
+impl Content {
+    fn read<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, JsonError> {
+        match reader.peek()? {
+            Kind::String => Ok(Self::Text(cx.string(reader.string()?, "content"))),
+            Kind::Array => Ok(Self::Parts(block::read_list(reader, cx, block::Depth::Message)?)),
+            Kind::Null => reader.raw().map(|_| Self::Null),
+            _ => reader.raw().map(|_| Self::Raw),
+        }
+    }
+}
+
+/// The members of a message as they came.
+struct Draft<'a> {
+    fields: Fields<'a>,
+    role: Option<Cow<'a, str>>,
+    content: Content,
+}
+
+impl<'a> Draft<'a> {
+    fn new(cx: &Context<'a, '_>) -> Self {
+        Self { fields: Fields::new(&message::SHAPE, cx), role: None, content: Content::Absent }
+    }
+
+    fn read(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, JsonError> {
+        let mut res = Self::new(cx);
+        reader.begin_object()?;
+        while let Some(code) = res.fields.next(cx, reader)? {
+            let start = reader.next_offset();
+            match code {
+                message::ROLE => res.role = role_text(reader, cx)?,
+                _ => res.content = Content::read(reader, cx)?,
+            }
+            res.fields.set_raw(code, Some(reader.source(start, reader.offset())));
+        }
+        Ok(res)
+    }
+
+    /// The role, whose spelling stays in the layout (MS-2).
+    fn role(&mut self, word: &str, cx: &mut Context<'a, '_>) -> Role {
+        self.fields.set_raw(message::ROLE, None);
+        if let Some(role) = Role::spelling(word) {
+            cx.role_spelling(word, role.as_str());
+            self.fields.vary(message::ROLE, message::ROLE_SPELLED);
+            return role;
+        }
+        let role = Role::from(word);
+        if role == Role::Tool {
+            self.fields.vary(message::ROLE, message::ROLE_TOOL);
+        }
+        role
+    }
+
+    /// One message, or two where a user's begins with results.
+    fn into_messages(
+        mut self,
+        role: Role,
+        follows_results: bool,
+        cx: &mut Context<'a, '_>,
+    ) -> Vec<Message> {
+        let (mut parts, is_array) = self.parts(cx);
+        let results = match role {
+            Role::User => parts.iter().take_while(|it| matches!(it, Part::ToolResult(_))).count(),
+            _ => 0,
+        };
+        let rest = parts.split_off(results);
+        let is_plain = results == 0 && matches!(&*rest, [it] if is_plain(it));
+        if is_array && is_plain {
+            self.fields.vary(message::CONTENT, message::CONTENT_ARRAY);
+        }
+        let apart = follows_results && matches!(role, Role::User);
+        let mut place = if apart { place::APART } else { 0 };
+        if role == Role::User && rest.iter().any(|it| matches!(it, Part::ToolResult(_))) {
+            place |= place::MIXED;
+        }
+        if matches!(role, Role::System | Role::Developer) {
+            place |= place::LISTED;
+        }
+        if results == 0 {
+            let extra = self.into_extra(place, cx);
+            return vec![Message { role, parts: rest, name: None, extra }];
+        }
+        let extra = self.into_extra(place & place::APART, cx);
+        let mut res = vec![Message { role: Role::Tool, parts, name: None, extra }];
+        if !rest.is_empty() {
+            let extra = layout_of(&[], place & place::MIXED);
+            res.push(Message { role, parts: rest, name: None, extra });
+        }
+        res
+    }
+
+    /// The parts of the content, and whether it was an array.
+    fn parts(&mut self, cx: &mut Context<'a, '_>) -> (Vec<Part>, bool) {
+        let (parts, is_array) = match std::mem::take(&mut self.content) {
+            Content::Absent => return (Vec::new(), false),
+            Content::Raw => {
+                cx.wrong_type("content");
+                return (Vec::new(), false);
+            }
+            Content::Null => {
+                self.fields.vary(message::CONTENT, message::CONTENT_NULL);
+                (Vec::new(), false)
+            }
+            Content::Text(text) => (vec![Part::text(text)], false),
+            Content::Parts(parts) => (parts, true),
+        };
+        self.fields.set_raw(message::CONTENT, None);
+        (parts, is_array)
+    }
+
+    fn into_extra(mut self, place: u8, cx: &mut Context<'a, '_>) -> Extra {
+        let has_raw = self.fields.raw(message::CONTENT).is_some();
+        let canonical = bit(message::ROLE) | mask(!has_raw, message::CONTENT);
+        let is_canonical = self.fields.is_canonical(canonical) && place == 0;
+        let mut extra = Extra::default();
+        self.fields.move_extra(cx, &ANTHROPIC, &mut extra);
+        if !is_canonical {
+            extra.set_layout(ANTHROPIC, layout_bytes(self.fields.slots(), place));
+        }
+        extra
+    }
+}
+
+/// Whether a part is written as a string when it is the only one.
+fn is_plain(part: &Part) -> bool {
+    matches!(part, Part::Text(it) if it.extra.is_empty() && it.extra.layout(&ANTHROPIC).is_none())
+}
+
+/// The layout of a message that has no object of its own.
+pub(super) fn layout_of(slots: &[u8], place: u8) -> Extra {
+    let mut extra = Extra::default();
+    if place != 0 || !slots.is_empty() {
+        extra.set_layout(ANTHROPIC, layout_bytes(slots, place));
+    }
+    extra
+}
+
+fn layout_bytes(slots: &[u8], place: u8) -> Vec<u8> {
+    let mut layout = slots_or_empty(slots).to_vec();
+    if place != 0 {
+        layout.extend([SECTION, place::BASE | place]);
+    }
+    layout
+}
+
+fn role_text<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Option<Cow<'a, str>>, JsonError> {
+    if reader.peek()? != Kind::String {
+        return reader.raw().map(|_| None);
+    }
+    let it = reader.string()?;
+    if it.lone_surrogate {
+        cx.lone_surrogate("role");
+    }
+    Ok(Some(it.text))
+}

@@ -1,0 +1,48 @@
+//! The `system` of a request: a string or blocks, the first message (AN-4).
+
+use msg_core::{
+    Extra, Message, Part, Role,
+    json::{JsonError, Reader},
+};
+use msg_wire::codec::{Context, text_of};
+
+use super::{
+    block::{self, Depth},
+    message::layout_of,
+};
+use crate::shape::{ANTHROPIC, message};
+
+/// Reads the value of `system`; none for one that says nothing, which stays where it is.
+pub(crate) fn read<'a>(
+    source: &'a str,
+    cx: &mut Context<'a, '_>,
+) -> Result<Option<Message>, JsonError> {
+    let (parts, extra) = if let Some(text) = text_of(source) {
+        let text = cx.text(text, "system");
+        (if text.is_empty() { Vec::new() } else { vec![Part::text(text)] }, Extra::default())
+    } else if source.starts_with('[') {
+        let parts = block::read_list(&mut Reader::from_text(source), cx, Depth::Message)?;
+        let extra = array(&parts);
+        (parts, extra)
+    } else {
+        if source != "null" {
+            cx.wrong_type("system");
+        }
+        (Vec::new(), Extra::default())
+    };
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    cx.next_message();
+    Ok(Some(Message { role: Role::System, parts, name: None, extra }))
+}
+
+/// The layout of an array that would be written as a string.
+fn array(parts: &[Part]) -> Extra {
+    match parts {
+        [Part::Text(it)] if it.extra.is_empty() && it.extra.layout(&ANTHROPIC).is_none() => {
+            layout_of(&[message::ROLE, message::CONTENT_ARRAY << 5 | message::CONTENT], 0)
+        }
+        _ => Extra::default(),
+    }
+}

@@ -1,0 +1,131 @@
+//! Requests of the Messages API: the messages, `system` first among them, and every other member raw and
+//! in its place (AN-1).
+
+use msg_core::{
+    Error, Message, RawJson,
+    json::{self, Reader},
+};
+use msg_wire::codec::{Body, Context};
+use serde::de::DeserializeOwned;
+
+use crate::{
+    read::{read_messages, read_system},
+    write::{Purpose, Writer, leading},
+};
+
+const MESSAGES: &str = "messages";
+const SYSTEM: &str = "system";
+
+/// A request for a message.
+///
+/// ```
+/// use msg_anthropic::{ReadOptions, WriteOptions, messages};
+///
+/// let json = br#"{"model":"claude-x","max_tokens":9.0,"system":"Be brief.","messages":[]}"#;
+/// let (document, _) = messages::read(json, &ReadOptions::new())?;
+/// let messages::Document::Request(request) = &document else {
+///     unreachable!("an object with messages is a request")
+/// };
+/// assert_eq!(request.get_as::<String>("model").as_deref(), Some("claude-x"));
+/// assert_eq!(request.messages[0].text(), "Be brief.");
+/// let mut out = Vec::new();
+/// document.write(&WriteOptions::new(), &mut out);
+/// assert_eq!(out, json);
+/// # Ok::<(), msg_anthropic::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct MessagesRequest {
+    /// The conversation, `system` as its first message.
+    pub messages: Vec<Message>,
+    /// The members; `system` keeps the value that said nothing.
+    body: Body,
+    /// `system` became the first message, and has only its place in the body.
+    has_system: bool,
+}
+
+impl MessagesRequest {
+    /// The model's name.
+    #[must_use]
+    pub fn model(&self) -> Option<String> {
+        self.get_as("model")
+    }
+
+    /// Any member but `messages` and `system`, raw.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&RawJson> {
+        self.body.get(name).filter(|_| !matches!(name, MESSAGES | SYSTEM))
+    }
+
+    /// A member, read as a type; none if it is absent or something else.
+    #[must_use]
+    pub fn get_as<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        self.get(name)?.parse().ok()
+    }
+
+    /// The members but `messages` and `system`, raw, in order.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.body.iter().filter(|(name, _)| !matches!(*name, MESSAGES | SYSTEM))
+    }
+
+    pub(crate) fn read_from<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<Self, Error> {
+        // The first message may stand behind the others, and findings say which message they are of.
+        let system = match system_of(reader.clone())? {
+            Some(source) => read_system(source, cx)?,
+            None => None,
+        };
+        let mut messages = Vec::new();
+        let mut body = Body::read(
+            reader,
+            |name| name == MESSAGES,
+            |reader| {
+                messages = read_messages(reader, cx)?;
+                Ok::<_, Error>(())
+            },
+        )?;
+        let has_system = system.is_some();
+        if has_system {
+            body.dig(SYSTEM);
+            messages.splice(0..0, system);
+        }
+        Ok(Self { messages, body, has_system })
+    }
+
+    pub(crate) fn write_with(&self, writer: &mut Writer<'_>, out: &mut Vec<u8>) {
+        let n_leading = leading(&self.messages, Purpose::Return);
+        let mut system = writer.system(&self.messages, n_leading);
+        let had_system = self.body.get(SYSTEM).is_some();
+        json::Writer::new(out).object(|it| {
+            for (name, raw) in self.body.iter() {
+                if name == MESSAGES {
+                    if let Some(system) = system.take_if(|_| !had_system) {
+                        it.key(SYSTEM).value(|out| out.extend_from_slice(&system));
+                    }
+                    let rest = &self.messages[n_leading..];
+                    it.key(name).value(|out| writer.messages(rest, n_leading, out));
+                } else if name != SYSTEM {
+                    it.key(name).raw(raw.text());
+                } else if let Some(system) = system.take() {
+                    it.key(name).value(|out| out.extend_from_slice(&system));
+                } else if !self.has_system {
+                    it.key(name).raw(raw.text());
+                }
+            }
+        });
+    }
+}
+
+/// The last value of `system`, wherever it stands.
+fn system_of(mut reader: Reader<'_>) -> Result<Option<&str>, json::JsonError> {
+    let mut res = None;
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        let value = reader.raw()?;
+        if key.text == SYSTEM {
+            res = Some(value);
+        }
+    }
+    Ok(res)
+}

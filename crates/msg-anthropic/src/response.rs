@@ -1,0 +1,101 @@
+//! Responses of the Messages API: one message, and every other member raw and in its place (AN-1).
+
+use msg_core::{
+    Error, Message, RawJson, Role, Usage,
+    json::{self, Reader},
+};
+use msg_wire::codec::{Body, Context, text_of};
+
+use crate::{read::read_message, write::Writer};
+
+const CONTENT: &str = "content";
+
+/// A message that the API answered with.
+///
+/// ```
+/// use msg_anthropic::{ReadOptions, messages};
+///
+/// let json = br#"{"id":"msg_1","type":"message","role":"assistant","model":"m",
+///     "content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn","usage":{"output_tokens":1}}"#;
+/// let (document, _) = messages::read(json, &ReadOptions::new())?;
+/// let messages::Document::Response(response) = document else {
+///     unreachable!("an object with content and role is a response")
+/// };
+/// assert_eq!(response.messages[0].text(), "Hi");
+/// assert_eq!(response.id().as_deref(), Some("msg_1"));
+/// assert_eq!(response.usage().and_then(|it| it.output), Some(1));
+/// # Ok::<(), msg_anthropic::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct MessagesResponse {
+    /// What the model said: one message.
+    pub messages: Vec<Message>,
+    body: Body,
+}
+
+impl MessagesResponse {
+    /// The provider's id of the message.
+    #[must_use]
+    pub fn id(&self) -> Option<String> {
+        self.body.parse("id")
+    }
+
+    /// The model that answered.
+    #[must_use]
+    pub fn model(&self) -> Option<String> {
+        self.body.parse("model")
+    }
+
+    /// Why it stopped, in Anthropic's word.
+    #[must_use]
+    pub fn stop_reason(&self) -> Option<String> {
+        self.body.parse("stop_reason")
+    }
+
+    /// What it cost.
+    #[must_use]
+    pub fn usage(&self) -> Option<Usage> {
+        let raw = self.body.get("usage").filter(|it| it.text() != "null");
+        raw.cloned().map(Usage::from_raw)
+    }
+
+    /// Any member but the content, raw.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&RawJson> {
+        self.body.get(name).filter(|_| name != CONTENT)
+    }
+
+    pub(crate) fn read_from<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+        expected: &'static str,
+    ) -> Result<Self, Error> {
+        let offset = reader.next_offset();
+        let mut content = "[]";
+        let body = Body::read(
+            reader,
+            |name| name == CONTENT,
+            |reader| {
+                content = reader.raw()?;
+                Ok::<_, Error>(())
+            },
+        )?;
+        let role = body.get("role").and_then(|it| text_of(it.text()));
+        let Some((role, _)) = role else {
+            return Err(Error::Shape { message: None, expected, offset });
+        };
+        let messages = read_message(Role::from(&*role), content, cx)?;
+        Ok(Self { messages, body })
+    }
+
+    pub(crate) fn write_with(&self, writer: &mut Writer<'_>, out: &mut Vec<u8>) {
+        json::Writer::new(out).object(|it| {
+            for (name, raw) in self.body.iter() {
+                match name {
+                    CONTENT => it.key(name).value(|out| writer.response(&self.messages, out)),
+                    _ => it.key(name).raw(raw.text()),
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,116 @@
+//! The objects of Anthropic messages: their known members in canonical order (AN-13), and the variants
+//! in which real sources have them.
+
+use msg_core::Origin;
+use msg_wire::codec::Shape;
+
+pub(crate) const ANTHROPIC: Origin = Origin::Anthropic;
+
+/// A message.
+pub(crate) mod message {
+    use super::Shape;
+
+    pub(crate) const ROLE: u8 = 1;
+    pub(crate) const CONTENT: u8 = 2;
+
+    pub(crate) const SHAPE: Shape = Shape::new(&["role", "content"]);
+
+    /// `role` was another spelling: `human`, `ai`.
+    pub(crate) const ROLE_SPELLED: u8 = 1;
+    /// `role` was `tool`, which the API does not have.
+    pub(crate) const ROLE_TOOL: u8 = 2;
+    /// `content` was an array of one plain text.
+    pub(crate) const CONTENT_ARRAY: u8 = 1;
+    /// `content` was null.
+    pub(crate) const CONTENT_NULL: u8 = 2;
+}
+
+/// What the layout of a message says beside the order of its members: bits of the one byte of its
+/// second section.
+pub(crate) mod place {
+    /// Makes the byte differ from every slot, and from the mark of a section.
+    pub(crate) const BASE: u8 = 0x40;
+    /// The message was one of its own, though the writer would join it with the one before.
+    pub(crate) const APART: u8 = 1;
+    /// Results stood behind other parts of the message.
+    pub(crate) const MIXED: u8 = 2;
+    /// A system message stood among the messages, and not in the member `system`.
+    pub(crate) const LISTED: u8 = 4;
+}
+
+/// A content block: `type` comes first in all.
+pub(crate) mod block {
+    use super::Shape;
+
+    pub(crate) const TYPE: u8 = 1;
+    /// The first member behind `type`: text, thinking, data, source, id.
+    pub(crate) const BODY: u8 = 2;
+    pub(crate) const SIGNATURE: u8 = 3;
+    pub(crate) const TITLE: u8 = 3;
+
+    pub(crate) const TEXT: Shape = Shape::new(&["type", "text"]);
+    pub(crate) const THINKING: Shape = Shape::new(&["type", "thinking", "signature"]);
+    pub(crate) const REDACTED: Shape = Shape::new(&["type", "data"]);
+    pub(crate) const IMAGE: Shape = Shape::new(&["type", "source"]);
+    pub(crate) const DOCUMENT: Shape = Shape::new(&["type", "source", "title"]);
+
+    /// The text was a bare string instead of a block.
+    pub(crate) const TYPE_BARE: u8 = 1;
+    /// `signature` was `""`, or null.
+    pub(crate) const SIGNATURE_EMPTY: u8 = 1;
+    pub(crate) const SIGNATURE_NULL: u8 = 2;
+}
+
+/// A `tool_use` block.
+pub(crate) mod call {
+    use super::Shape;
+
+    pub(crate) const ID: u8 = 2;
+    pub(crate) const NAME: u8 = 3;
+    pub(crate) const INPUT: u8 = 4;
+
+    pub(crate) const SHAPE: Shape = Shape::new(&["type", "id", "name", "input"]);
+
+    /// `input` was null.
+    pub(crate) const INPUT_NULL: u8 = 1;
+    /// `input` was a string.
+    pub(crate) const INPUT_STRING: u8 = 2;
+    /// `input` was a value that is no object.
+    pub(crate) const INPUT_VALUE: u8 = 3;
+}
+
+/// A `tool_result` block.
+pub(crate) mod result {
+    use super::Shape;
+
+    pub(crate) const CALL_ID: u8 = 2;
+    pub(crate) const CONTENT: u8 = 3;
+    pub(crate) const IS_ERROR: u8 = 4;
+
+    pub(crate) const SHAPE: Shape = Shape::new(&["type", "tool_use_id", "content", "is_error"]);
+
+    /// `content` was an array of one plain text, or of nothing.
+    pub(crate) const CONTENT_ARRAY: u8 = 1;
+    /// `content` was null.
+    pub(crate) const CONTENT_NULL: u8 = 2;
+    /// `is_error` was false.
+    pub(crate) const IS_ERROR_FALSE: u8 = 1;
+}
+
+/// The `source` of an image or a document.
+pub(crate) mod source {
+    use super::Shape;
+
+    pub(crate) const TYPE: u8 = 1;
+    pub(crate) const MEDIA_TYPE: u8 = 2;
+    pub(crate) const DATA: u8 = 3;
+
+    pub(crate) const INLINE: Shape = Shape::new(&["type", "media_type", "data"]);
+    pub(crate) const URL: Shape = Shape::new(&["type", "url"]);
+    pub(crate) const FILE: Shape = Shape::new(&["type", "file_id"]);
+
+    /// `type` was `base64` for data that would be written as `text`, or not at all.
+    pub(crate) const TYPE_BASE64: u8 = 1;
+    /// `type` was `url` though the URL holds the data.
+    pub(crate) const TYPE_URL: u8 = 2;
+}

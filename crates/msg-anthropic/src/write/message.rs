@@ -1,0 +1,190 @@
+//! The messages of a list: role, content, and what the source had beside.
+
+use std::borrow::Cow;
+
+use msg_core::{Message, Part, Role, json};
+use msg_wire::codec::{RawMember, bit, mask, members_of};
+
+use super::{LaterSystem, Purpose, Writer};
+use crate::shape::{ANTHROPIC, message, place};
+
+/// A part of a message that goes out: which message of the list it is of, and its place there.
+#[derive(Clone, Copy)]
+pub(super) struct Placed<'m> {
+    message: usize,
+    part: usize,
+    it: &'m Part,
+}
+
+impl Writer<'_> {
+    /// Writes the messages as an array; `first` is the index that findings give to the first of them.
+    pub(crate) fn messages(&mut self, messages: &[Message], first: usize, out: &mut Vec<u8>) {
+        let mut at = first;
+        let mut groups = Vec::new();
+        for group in self.groups(messages).collect::<Vec<_>>() {
+            if self.has_something(group, at) {
+                groups.push((at, group));
+            }
+            at += group.len();
+        }
+        json::Writer::new(out).array(groups, |out, (at, group)| {
+            out.value(|out| self.group(group, at, out));
+        });
+    }
+
+    /// Writes the content of messages that are the one of a response (AN-13: always an array).
+    pub(crate) fn response(&mut self, messages: &[Message], out: &mut Vec<u8>) {
+        messages.iter().enumerate().for_each(|(at, it)| self.envelope_losses(at, it, &[]));
+        let parts = self.parts(messages, 0);
+        self.array(&parts, out);
+    }
+
+    /// Whether a group becomes a message: not one that is part of `system`, and not tool messages without
+    /// a part.
+    fn has_something(&mut self, group: &[Message], at: usize) -> bool {
+        let is_empty = |it: &Message| self.is_results(it) && it.parts.is_empty();
+        if let [one] = group
+            && self.is_hoisted(one)
+        {
+            return false;
+        }
+        let empty: Vec<_> = (at..).zip(group).filter(|it| is_empty(it.1)).map(|it| it.0).collect();
+        let is_left_out = empty.len() == group.len();
+        for at in empty {
+            self.losses.at_message(at);
+            let text = "a tool message without a result is left out";
+            self.losses.warn("convert::lost-message", None, text);
+        }
+        !is_left_out
+    }
+
+    fn group(&mut self, group: &[Message], at: usize, out: &mut Vec<u8>) {
+        let Some(head) = group.first() else { return };
+        let plan = self.plan(&head.extra);
+        let raw = self.envelope(group, at);
+        let parts = self.parts(group, at);
+        let has_content = !raw.iter().any(|it| it.name == "content" && parts.is_empty())
+            && (plan.has(message::CONTENT, true) || !parts.is_empty());
+        let want = bit(message::ROLE) | mask(has_content, message::CONTENT);
+        let variant = plan.variant(message::CONTENT);
+        let role = self.role(head, plan.variant(message::ROLE));
+        let lost = message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+            message::ROLE => json::write_str(out, &role),
+            _ => self.content(&parts, variant, out),
+        });
+        self.losses.at_message(at);
+        self.losses.taken(None, lost);
+    }
+
+    /// The unknown members of the messages of a group; where two have one of the same name the first wins.
+    fn envelope<'m>(&mut self, group: &'m [Message], at: usize) -> Vec<RawMember<'m>> {
+        let mut raw: Vec<RawMember<'m>> = Vec::new();
+        for (at, it) in (at..).zip(group) {
+            self.envelope_losses(at, it, &raw);
+            for member in members_of(&it.extra, &ANTHROPIC, &[]) {
+                if raw.iter().all(|it| it.name != member.name) {
+                    raw.push(member);
+                }
+            }
+        }
+        raw
+    }
+
+    fn envelope_losses(&mut self, at: usize, it: &Message, taken: &[RawMember<'_>]) {
+        self.losses.at_message(at);
+        if it.name.is_some() {
+            self.losses.member(None, "name");
+        }
+        self.losses.foreign(&it.extra, Some(&ANTHROPIC), None);
+        for (name, _) in it.extra.iter(&ANTHROPIC) {
+            if taken.iter().any(|it| it.name == name) {
+                self.losses.raw(None, name);
+            }
+        }
+    }
+
+    /// The role that goes out, changes of it reported.
+    fn role<'m>(&mut self, it: &'m Message, variant: u8) -> Cow<'m, str> {
+        let word = match (&it.role, variant) {
+            (Role::User | Role::Tool, message::ROLE_SPELLED) => "human",
+            (Role::Assistant, message::ROLE_SPELLED) => "ai",
+            (Role::User | Role::Assistant, _) => it.role.as_str(),
+            (Role::Tool, _) if self.is_results(it) => "user",
+            (Role::System, _) if self.later_system() == LaterSystem::Keep => "system",
+            _ if self.purpose == Purpose::Return => it.role.as_str(),
+            (Role::Developer, _) if self.later_system() == LaterSystem::Keep => {
+                self.role_changed("developer", "system");
+                "system"
+            }
+            (role, _) => {
+                self.role_changed(role.as_str(), "user");
+                "user"
+            }
+        };
+        Cow::Borrowed(word)
+    }
+
+    pub(super) fn role_changed(&mut self, from: &str, to: &str) {
+        let text = format!("the format has no role {from} here: the message goes to {to}");
+        self.losses.warn("convert::role-changed", None, text);
+    }
+
+    /// The parts of a group that the format has a place for, the results of a user first.
+    fn parts<'m>(&mut self, group: &'m [Message], first: usize) -> Vec<Placed<'m>> {
+        let mut res = Vec::new();
+        for (message, it) in (first..).zip(group) {
+            self.losses.at_message(message);
+            if self.is_results(it) && it.tool_results().count() < it.parts.len() {
+                self.role_changed("tool", "user");
+            }
+            if it.role == Role::User && group.len() > 1 && self.is_silent(it) {
+                let text = "nothing is left of the message behind the results";
+                self.losses.warn("convert::lost-message", None, text);
+            }
+            for (part, it) in it.parts.iter().enumerate() {
+                if self.fits(part, it) {
+                    res.push(Placed { message, part, it });
+                }
+            }
+        }
+        let is_user = |it: &Message| it.role == Role::User || self.is_results(it);
+        let is_mixed = |it: &Message| self.place(it) & place::MIXED != 0;
+        if group.iter().all(is_user) && !group.iter().any(is_mixed) {
+            self.results_first(&mut res);
+        }
+        res
+    }
+
+    /// Moves results before other parts (AN-8).
+    fn results_first(&mut self, parts: &mut [Placed<'_>]) {
+        let behind = parts.iter().skip_while(|it| is_result(it)).find(|it| is_result(it));
+        let Some(moved) = behind else { return };
+        self.losses.at_message(moved.message);
+        let text = "results behind other parts of a message are moved to its front";
+        self.losses.warn("convert::order-lost", Some(moved.part), text);
+        parts.sort_by_key(|it| !is_result(it));
+    }
+
+    /// Writes the value of `content`; the variant is the one that the source had.
+    fn content(&mut self, parts: &[Placed<'_>], variant: u8, out: &mut Vec<u8>) {
+        match parts {
+            [] if variant == message::CONTENT_NULL => out.extend_from_slice(b"null"),
+            [one] if variant != message::CONTENT_ARRAY && self.is_plain(one.it) => {
+                self.losses.at_message(one.message);
+                self.string(one.part, one.it, out);
+            }
+            all => self.array(all, out),
+        }
+    }
+
+    fn array(&mut self, parts: &[Placed<'_>], out: &mut Vec<u8>) {
+        json::Writer::new(out).array(parts, |out, one| {
+            self.losses.at_message(one.message);
+            out.value(|out| self.block(one.part, one.it, out));
+        });
+    }
+}
+
+fn is_result(it: &Placed<'_>) -> bool {
+    matches!(it.it, Part::ToolResult(_))
+}

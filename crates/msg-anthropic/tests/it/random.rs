@@ -1,0 +1,223 @@
+//! The laws over random documents: the shapes that sources have, their members in any order, some of
+//! them missing, null or of another type, unknown ones between them.
+
+use msg_core::{Extra, Message, Origin, Part, RawJson, Reasoning, Role, ToolCall, ToolResult};
+use proptest::prelude::*;
+
+use crate::laws::messages::*;
+
+type Json = BoxedStrategy<String>;
+
+/// A text, escapes and other scripts among it.
+fn text() -> Json {
+    prop_oneof![
+        Just(r#""""#.to_owned()),
+        Just(r#""a""#.to_owned()),
+        Just(r#""\u00e9\/\n\ud83e\udd80""#.to_owned()),
+        Just(r#""data:text/plain;base64,aGk=""#.to_owned()),
+        Just(r#""aGk=""#.to_owned()),
+    ]
+    .boxed()
+}
+
+/// JSON that fits nowhere in particular.
+fn any_value() -> Json {
+    prop_oneof![
+        Just("null".to_owned()),
+        Just("true".to_owned()),
+        Just("-1.50E2".to_owned()),
+        Just("[]".to_owned()),
+        Just(r#"{"a": [1.0, "\u00e9"]}"#.to_owned()),
+        text(),
+    ]
+    .boxed()
+}
+
+/// Mostly what belongs there, sometimes anything.
+fn mostly(right: Json) -> Json {
+    prop_oneof![8 => right, 1 => any_value()].boxed()
+}
+
+fn word(word: &'static str) -> Json {
+    Just(format!("\"{word}\"")).boxed()
+}
+
+fn one_of(words: &'static [&'static str]) -> Json {
+    prop::sample::select(words).prop_map(|it| format!("\"{it}\"")).boxed()
+}
+
+fn list(items: Json) -> Json {
+    prop::collection::vec(items, 0..4).prop_map(|it| format!("[{}]", it.join(","))).boxed()
+}
+
+/// An object of some of these members and some unknown ones, in any order.
+fn object(members: Vec<(&'static str, Json)>) -> Json {
+    let members: Vec<_> = members
+        .into_iter()
+        .map(|(name, value)| {
+            let kept = if matches!(name, "role" | "type") { 0.99 } else { 0.85 };
+            prop::option::weighted(kept, value).prop_map(move |it| Some((name, it?)))
+        })
+        .collect();
+    let unknown = prop::sample::subsequence(vec!["x", "citations", "cache_control"], 0..2);
+    (members, unknown, any_value())
+        .prop_map(|(members, unknown, value)| {
+            let unknown = unknown.into_iter().map(|name| (name, value.clone()));
+            let members = members.into_iter().flatten().chain(unknown);
+            members.map(|(name, value)| format!("\"{name}\":{value}")).collect::<Vec<_>>()
+        })
+        .prop_shuffle()
+        .prop_map(|it| format!("{{{}}}", it.join(",")))
+        .boxed()
+}
+
+fn source() -> Json {
+    let types = &["image/png", "application/pdf", "text/plain", "text/markdown", "a;b,c"];
+    let inline = |kind| {
+        object(vec![
+            ("type", word(kind)),
+            ("media_type", mostly(one_of(types))),
+            ("data", mostly(text())),
+        ])
+    };
+    prop_oneof![
+        inline("base64"),
+        inline("text"),
+        object(vec![("type", word("url")), ("url", mostly(text()))]),
+        object(vec![("type", word("file")), ("file_id", mostly(text()))]),
+        object(vec![("type", word("content")), ("content", any_value())]),
+        any_value(),
+    ]
+    .boxed()
+}
+
+fn media_block() -> Json {
+    prop_oneof![
+        object(vec![("type", word("image")), ("source", source())]),
+        object(vec![("type", word("document")), ("source", source()), ("title", mostly(text()))]),
+    ]
+    .boxed()
+}
+
+fn plain_block() -> Json {
+    prop_oneof![
+        text(),
+        object(vec![("type", word("text")), ("text", mostly(text()))]),
+        object(vec![("type", word("hologram")), ("text", text())]),
+        media_block(),
+        any_value(),
+    ]
+    .boxed()
+}
+
+fn result_block() -> Json {
+    let content = prop_oneof![text(), list(plain_block())].boxed();
+    let errors = prop_oneof![Just("true".to_owned()), Just("false".to_owned())].boxed();
+    object(vec![
+        ("type", word("tool_result")),
+        ("tool_use_id", mostly(text())),
+        ("content", mostly(content)),
+        ("is_error", mostly(errors)),
+    ])
+}
+
+fn block() -> Json {
+    let thinking = vec![
+        ("type", word("thinking")),
+        ("thinking", mostly(text())),
+        ("signature", mostly(text())),
+    ];
+    prop_oneof![
+        3 => plain_block(),
+        1 => object(thinking),
+        1 => object(vec![("type", word("redacted_thinking")), ("data", mostly(text()))]),
+        2 => object(vec![
+            ("type", word("tool_use")),
+            ("id", mostly(text())),
+            ("name", mostly(text())),
+            ("input", any_value()),
+        ]),
+        2 => result_block(),
+    ]
+    .boxed()
+}
+
+fn message() -> Json {
+    let roles = &["system", "user", "user", "assistant", "assistant", "tool", "human", "critic"];
+    let content = prop_oneof![text(), list(block())].boxed();
+    object(vec![("role", one_of(roles)), ("content", mostly(content))])
+}
+
+fn document() -> Json {
+    let system = prop_oneof![text(), list(plain_block()), any_value()].boxed();
+    prop_oneof![
+        list(message()),
+        object(vec![("model", text()), ("system", system), ("messages", list(message()))]),
+        object(vec![("id", text()), ("role", one_of(&["assistant"])), ("content", list(block()))]),
+    ]
+    .boxed()
+}
+
+/// A part that Anthropic may or may not have a place for.
+fn part() -> BoxedStrategy<Part> {
+    let words = || prop::sample::select(vec!["", " ", "a", "{\"a\":1}", "{\"a\":", "aGk="]);
+    let texts = words().prop_map(Part::text);
+    let thoughts =
+        (prop::option::of(words()), prop::option::of(words()), prop::option::of(words()));
+    let thoughts = thoughts.prop_map(|(text, signature, redacted)| {
+        let own = |it: Option<&str>| it.map(str::to_owned);
+        Part::Reasoning(Reasoning {
+            text: own(text),
+            signature: own(signature),
+            redacted: own(redacted),
+            ..Reasoning::default()
+        })
+    });
+    let calls =
+        (words(), words()).prop_map(|(id, text)| Part::ToolCall(ToolCall::new(id, "f", text)));
+    let results = (words(), words(), any::<bool>()).prop_map(|(id, text, is_error)| {
+        Part::ToolResult(ToolResult { is_error, ..ToolResult::new(id, text) })
+    });
+    prop_oneof![texts, thoughts, calls, results, words().prop_map(Part::refusal)].boxed()
+}
+
+fn model_message() -> impl Strategy<Value = Message> {
+    let roles = [Role::System, Role::Developer, Role::User, Role::Assistant, Role::Tool];
+    let roles = prop::sample::select(roles.to_vec());
+    (roles, prop::collection::vec(part(), 0..3), prop::option::of("x|cache_control")).prop_map(
+        |(role, parts, own)| {
+            let mut extra = Extra::default();
+            if let Some(name) = own {
+                extra.insert(Origin::Anthropic, name, RawJson::string("v"));
+            }
+            Message { extra, parts, ..Message::new(role) }
+        },
+    )
+}
+
+/// Files with the failures of former runs would stand beside the sources; cases are kept instead.
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config(600))]
+
+    #[test]
+    fn documents(json in document()) {
+        identity(json.as_bytes());
+        canonical_is_a_fixpoint(json.as_bytes());
+        sealed_texts_survive(json.as_bytes());
+        options_write_documents(json.as_bytes());
+    }
+
+    #[test]
+    fn conversations(messages in prop::collection::vec(model_message(), 0..5)) {
+        sent_in_silence_comes_back(&messages);
+    }
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+        identity(&bytes);
+    }
+}

@@ -1,0 +1,15 @@
+//! Fuzzes the laws of Anthropic documents.
+#![no_main]
+
+#[path = "../../../crates/msg-anthropic/tests/it/laws/messages.rs"]
+mod laws;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    laws::identity(bytes);
+    laws::canonical_is_a_fixpoint(bytes);
+    laws::sealed_texts_survive(bytes);
+    laws::options_write_documents(bytes);
+    if let Ok(messages) = msg_core::native::read(bytes) {
+        laws::sent_in_silence_comes_back(&messages);
+    }
+});
