@@ -3,11 +3,13 @@
 //! What formats there are, and what each is, says `msg-document`.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use msg_document::{Document, Format, ReadOptions, recognise};
+use msg_core::Diagnostic;
+use msg_document::{Document, Format, ReadOptions};
 
 use crate::cli::Context;
-use crate::exit::Failure;
+use crate::exit::{Failure, Status};
 use crate::input::Input;
+use crate::render::Quotes;
 
 /// The parser of a format's name.
 pub(crate) fn parser() -> impl TypedValueParser<Value = Format> {
@@ -34,20 +36,44 @@ pub(crate) fn read(
     name: &str,
     named: Option<Format>,
 ) -> Result<Document, Failure> {
-    let options = options(cx, &bytes, name, named);
-    Document::read(&bytes, &options).map_err(|it| Failure::document(it, name, bytes))
+    let document = Document::read(&bytes, &options(name, named));
+    document.map_err(|it| Failure::document(it, name, bytes)).inspect(|it| say(cx, it, name, named))
 }
 
-/// How a document of a file is read.
-pub(crate) fn options(
+/// As [`read`], but turns stay turns.
+pub(crate) fn read_unlowered(
     cx: &Context,
-    bytes: &[u8],
+    bytes: Vec<u8>,
     name: &str,
     named: Option<Format>,
-) -> ReadOptions {
-    let format = named.unwrap_or_else(|| recognise(bytes, name));
-    if named.is_none() {
-        cx.detail(|| format!("{name}: recognised as {format}"));
+) -> Result<Document, Failure> {
+    let document = Document::read_unlowered(&bytes, &options(name, named));
+    document.map_err(|it| Failure::document(it, name, bytes)).inspect(|it| say(cx, it, name, named))
+}
+
+/// What a run is worth whose document may have no messages: it says so, and nothing is not sound.
+pub(crate) fn emptiness(cx: &Context, document: &Document, name: &str) -> Status {
+    if !document.is_empty() {
+        return Status::Clean;
     }
-    ReadOptions::default().with_from(Some(format)).with_name(name.to_owned())
+    if !cx.quiet {
+        let found: Vec<_> =
+            document.notes().iter().filter(|it| is_no_messages(it)).cloned().collect();
+        cx.note(&cx.list(name, &Quotes::default()).findings(&found));
+    }
+    Status::Problems
+}
+
+fn is_no_messages(it: &Diagnostic) -> bool {
+    it.code.as_str() == "message::no-messages"
+}
+
+fn options(name: &str, named: Option<Format>) -> ReadOptions {
+    ReadOptions::default().with_from(named).with_name(name.to_owned())
+}
+
+fn say(cx: &Context, document: &Document, name: &str, named: Option<Format>) {
+    if named.is_none() {
+        cx.detail(|| format!("{name}: recognised as {}", document.format()));
+    }
 }

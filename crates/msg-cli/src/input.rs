@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
+use msg_core::{Code, Diagnostic};
 use msg_document::{Accept, Format, ReadOptions};
 
 use crate::exit::Failure;
@@ -40,6 +41,15 @@ impl InputArgs {
         input.limit = self.max_bytes;
         Ok(input)
     }
+}
+
+/// As many bytes are looked at for a bracket alone on its line.
+const LONGEST_BRACKET: usize = 16;
+
+fn over_lines() -> Diagnostic {
+    let text = "this looks like one document over several lines, not a document a line";
+    let code = Code::new("message::foreign-format");
+    Diagnostic::error(code, text).with_fix("without --jsonl it is read as one")
 }
 
 /// An opened input.
@@ -88,6 +98,28 @@ impl Input {
             limit: MAX_DOCUMENT,
             reader: Box::new(file),
         })
+    }
+
+    /// Refuses what is plainly one document over several lines: its first line is a bracket alone. Reads
+    /// no further than to the end of that line.
+    pub(crate) fn expect_lines(&mut self) -> Result<(), Failure> {
+        let mut seen = Vec::new();
+        let mut byte = [0];
+        while seen.len() < LONGEST_BRACKET && !seen.trim_ascii_start().contains(&b'\n') {
+            match self.reader.read(&mut byte) {
+                Ok(0) => break,
+                Ok(_) => seen.push(byte[0]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(Failure::read(&self.name, source)),
+            }
+        }
+        let is_bracket = matches!(seen.trim_ascii(), b"[" | b"{" | b"[{");
+        if is_bracket && seen.trim_ascii_start().contains(&b'\n') {
+            return Err(Failure::document(over_lines(), &self.name, Vec::new()));
+        }
+        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(io::Cursor::new(seen).chain(rest));
+        Ok(())
     }
 
     /// All bytes. Fails beyond the limit, without having read more than one byte beyond it.

@@ -111,7 +111,7 @@ impl Tally {
 pub(crate) fn run<F>(
     cx: &Context,
     args: &LineArgs,
-    input: Input,
+    mut input: Input,
     mut out: Output,
     mut report: Option<Output>,
     job: F,
@@ -119,6 +119,7 @@ pub(crate) fn run<F>(
 where
     F: Fn(&[u8]) -> Result<Answer, Refusal> + Sync,
 {
+    input.expect_lines()?;
     let workers = args.workers();
     let desk = Arc::new(Desk::new(workers));
     let mut progress = Progress::new(input.len, cx.quiet);

@@ -11,6 +11,12 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::error("message::bad-json", "MS-9", "the document is not JSON"),
     CodeInfo::error("message::bad-shape", "MS-9", "the JSON has not the shape of the format"),
     CodeInfo::error("message::missing-role", "MS-9", "a message has no role"),
+    CodeInfo::error(
+        "message::foreign-format",
+        "MS-9",
+        "the document is in a format that is not read",
+    ),
+    CodeInfo::warning("message::no-messages", "MS-9", "the document has no messages"),
     CodeInfo::info("message::role-spelling", "MS-2", "another spelling of a role was read"),
     CodeInfo::warning("message::duplicate-member", "MS-8", "a member occurs twice, the last wins"),
     CodeInfo::warning("message::lone-surrogate", "MS-8", "half a surrogate pair became U+FFFD"),

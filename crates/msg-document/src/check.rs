@@ -4,9 +4,10 @@
 //! Judges nothing itself: the rules are `msg-chainast`'s and `msg-core`'s.
 
 use msg_chainast::Profile;
-use msg_core::{Diagnostic, InputRules, Report, Severity};
+use msg_core::{Diagnostic, InputRules, Message, Report, Severity};
 use serde::Serialize;
 
+use crate::codec::Side;
 use crate::document::{Document, ReadOptions};
 use crate::format::Format;
 use crate::json::to_json;
@@ -60,11 +61,7 @@ impl Document {
         // What was merely spelled otherwise is no problem of the conversation.
         let notes = self.notes().iter().filter(|it| it.severity != Severity::Info);
         let mut found: Vec<_> = notes.cloned().collect();
-        found.extend(msg_chainast::check(
-            self.messages(),
-            options.profile.as_ref(),
-            &options.chain,
-        ));
+        found.extend(self.check_chain(options));
         if let Some(rules) = &options.messages {
             let mut report = Report::default();
             msg_core::check_all(self.messages(), rules, &mut report);
@@ -78,6 +75,40 @@ impl Document {
             diagnostics: found,
         }
     }
+}
+
+impl Document {
+    /// What the chain rules and the profile say.
+    fn check_chain(&self, options: &CheckOptions) -> Vec<Diagnostic> {
+        let messages = self.messages();
+        let judge = |messages: &[Message], rules| {
+            msg_chainast::check(messages, options.profile.as_ref(), &rules)
+        };
+        match self.side() {
+            Side::Conversation => judge(messages, options.chain),
+            Side::Continuation => judge(messages, options.chain.continued(true)),
+            Side::Answer => of_an_answer(judge(messages, options.chain.continued(true).open(true))),
+            Side::Choices => {
+                let rules = options.chain.continued(true).open(true);
+                let choices = messages.chunks(1).enumerate();
+                choices.flat_map(|(at, it)| moved(of_an_answer(judge(it, rules)), at)).collect()
+            }
+        }
+    }
+}
+
+/// That an answer begins with the assistant goes without saying.
+fn of_an_answer(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    found.retain(|it| it.code.as_str() != "chain::unexpected-first-role");
+    found
+}
+
+/// Findings about messages of a list that begins at `start`.
+pub(crate) fn moved(mut found: Vec<Diagnostic>, start: usize) -> Vec<Diagnostic> {
+    for it in &mut found {
+        it.at.message = it.at.message.map(|it| it + start);
+    }
+    found
 }
 
 impl Checked {

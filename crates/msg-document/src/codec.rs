@@ -54,6 +54,11 @@ pub(crate) trait Codec: Sync {
         report: &mut Report,
     );
 
+    /// Whether a document is JSON lines, all of which are one conversation.
+    fn spans_lines(&self) -> bool {
+        false
+    }
+
     /// Whether a document is JSON, so that one fits on a line.
     fn is_json(&self) -> bool {
         true
@@ -99,6 +104,11 @@ pub(crate) trait Around: Send + Sync {
         false
     }
 
+    /// Whether the messages are a conversation, or the answer to one.
+    fn side(&self) -> Side {
+        Side::Conversation
+    }
+
     /// Makes the messages, where the document has something else that messages are made of. Gives
     /// what was left out or changed.
     fn lower(&mut self, _messages: &mut Vec<Message>, _: &LowerOptions) -> Vec<Diagnostic> {
@@ -114,6 +124,20 @@ pub(crate) trait Around: Send + Sync {
     fn text(&self) -> Option<&[u8]> {
         None
     }
+}
+
+/// What the messages of a document are. The history of an answer is elsewhere, so it begins with the
+/// assistant and may end with calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// A conversation, or its beginning.
+    Conversation,
+    /// What goes on with a conversation that the provider has.
+    Continuation,
+    /// One answer, in one or several messages.
+    Answer,
+    /// Several answers to choose from, a message each.
+    Choices,
 }
 
 /// What is known about writing, beside the format.

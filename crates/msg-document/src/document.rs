@@ -5,11 +5,11 @@
 use std::borrow::Cow;
 
 use msg_compact::Plan;
-use msg_core::{Diagnostic, LowerOptions, Message, RawJson, Report};
+use msg_core::{Code, Diagnostic, LowerOptions, Message, RawJson, Report, Severity};
 
-use crate::codec::{Content, WriteOptions};
+use crate::codec::{Content, Side, WriteOptions};
 use crate::format::Format;
-use crate::recognise::recognise;
+use crate::recognise::{accept, recognise};
 use crate::refusal::Refusal;
 
 /// How a document is read.
@@ -55,9 +55,14 @@ impl ReadOptions {
         self
     }
 
-    fn format(&self, bytes: &[u8]) -> Format {
-        let format = self.from.unwrap_or_else(|| recognise(bytes, &self.name));
-        if self.accept == Accept::Json && !format.is_json() { Format::default() } else { format }
+    /// The format that was named, or the one that is recognised.
+    fn format(&self, bytes: &[u8]) -> Result<Format, Refusal> {
+        let format = match self.from {
+            Some(named) => accept(bytes, named).map(|()| named)?,
+            None => recognise(bytes, &self.name)?,
+        };
+        let is_accepted = self.accept == Accept::All || format.is_json();
+        Ok(if is_accepted { format } else { Format::default() })
     }
 }
 
@@ -89,17 +94,25 @@ impl Document {
         let mut res = Document::read_unlowered(bytes, options)?;
         let notes = res.lower(&LowerOptions::strict());
         res.content.notes.extend(notes);
+        if res.is_empty() {
+            res.content.notes.push(no_messages());
+        }
         Ok(res)
     }
 
     /// As [`Document::read`], but turns stay turns: there are no messages before
     /// [`Document::lower`].
     pub fn read_unlowered(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
-        let format = options.format(bytes);
+        let format = options.format(bytes)?;
         // Editors of one platform put this in front of every text; no reader of JSON takes it.
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).filter(|_| format.is_json());
         let content = format.codec().read(text.unwrap_or(bytes), &options.name)?;
         Ok(Document { format, content })
+    }
+
+    /// Whether there are no messages, of which nothing can be said.
+    pub fn is_empty(&self) -> bool {
+        self.content.messages.is_empty()
     }
 
     /// Makes messages of turns, and returns what was left out or changed. Nothing for a format that
@@ -137,6 +150,11 @@ impl Document {
     /// The messages.
     pub fn messages(&self) -> &[Message] {
         &self.content.messages
+    }
+
+    /// What the messages are.
+    pub(crate) fn side(&self) -> Side {
+        self.content.around.side()
     }
 
     /// Gives the messages away and forgets what stood around them.
@@ -191,6 +209,12 @@ impl Document {
         format.codec().write(&mut self.content.messages, options, out, &mut report);
         report
     }
+}
+
+/// Of nothing it cannot be said that nothing is wrong (MS-9).
+fn no_messages() -> Diagnostic {
+    let text = "the document has no messages, so that nothing was looked at";
+    Diagnostic::new(Severity::Warning, Code::new("message::no-messages"), text)
 }
 
 impl std::fmt::Debug for Document {

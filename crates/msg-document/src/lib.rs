@@ -24,6 +24,7 @@ mod stats;
 
 mod recognise;
 
+mod foreign;
 mod formats;
 
 mod codec;

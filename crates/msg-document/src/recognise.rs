@@ -1,27 +1,72 @@
-//! Says what format a document is in: by its shape, then by its file's name where the shape fits
-//! several formats.
+//! Says what format a document is in, or refuses it by name: by its shape, then by its file's name
+//! where the shape fits several formats.
+
+use msg_core::Diagnostic;
 
 use crate::codec::Likelihood;
+use crate::foreign::{self, Foreign, foreign};
 use crate::format::Format;
 use crate::outline::Outline;
+use crate::refusal::Refusal;
 
 /// The format of a document that is called `name` (`""` if it has no name).
 ///
-/// Never fails: what is no format is `openai`, and the reader says what is wrong. Linear in the bytes;
-/// allocates only for what differs from message to message.
+/// Fails for a document that is known to be of a format that is not read. What is no conversation at
+/// all is `openai`, whose reader says what is wrong with it. Linear in the bytes; allocates only for
+/// what differs from message to message.
 ///
 /// ```
 /// use msg_document::recognise;
 ///
-/// assert_eq!(recognise(br#"[{"role":"user","content":"hi"}]"#, "").name(), "openai");
-/// assert_eq!(recognise(br#"[{"role":"user","content":"hi"}]"#, "a/log.plain.json").name(), "plain");
+/// let chat = br#"[{"role":"user","content":"hi"}]"#;
+/// assert_eq!(recognise(chat, "")?.name(), "openai");
+/// assert_eq!(recognise(chat, "a/log.plain.json")?.name(), "plain");
+///
+/// let refusal = recognise(br#"[{"from":"human","value":"hi"}]"#, "").expect_err("because nobody reads it");
+/// assert_eq!(refusal.diagnostic().code.as_str(), "message::foreign-format");
+/// # Ok::<(), msg_document::Refusal>(())
 /// ```
-pub fn recognise(bytes: &[u8], name: &str) -> Format {
+pub fn recognise(bytes: &[u8], name: &str) -> Result<Format, Refusal> {
     let outline = Outline::of(bytes);
+    let (format, likelihood) = best(&outline, name);
+    // Where both are certain the foreign mark is the stronger one: ours would be read as less.
+    let is_foreign = |it: Likelihood| it > likelihood || it == Likelihood::Certain;
+    if let Some((row, _)) = foreign::recognise(&outline).filter(|it| is_foreign(it.1)) {
+        return Err(row.refusal());
+    }
+    if outline.has_lines() && !format.codec().spans_lines() {
+        return Err(json_lines().into());
+    }
+    Ok(format)
+}
+
+/// Whether a document can be read in the format that was named for it.
+///
+/// Fails for a document that only another format looks like.
+pub(crate) fn accept(bytes: &[u8], named: Format) -> Result<(), Refusal> {
+    let outline = Outline::of(bytes);
+    if let Some(row) = certain_foreign(&outline) {
+        return Err(row.refusal());
+    }
+    if outline.has_lines() && named.is_json() && !named.codec().spans_lines() {
+        return Err(json_lines().into());
+    }
+    let (found, likelihood) = best(&outline, "");
+    let is_other =
+        likelihood == Likelihood::Certain && named.codec().likelihood(&outline) == Likelihood::No;
+    if is_other { Err(other(found, named).into()) } else { Ok(()) }
+}
+
+fn certain_foreign(outline: &Outline<'_>) -> Option<&'static Foreign> {
+    foreign::recognise(outline).filter(|it| it.1 == Likelihood::Certain).map(|it| it.0)
+}
+
+/// The format of ours that speaks most for itself.
+fn best(outline: &Outline<'_>, name: &str) -> (Format, Likelihood) {
     let file = name.rsplit(['/', '\\']).next().unwrap_or(name).to_ascii_lowercase();
-    let likely = Format::all().map(|it| (it, it.codec().likelihood(&outline)));
     let mut best = (Format::default(), Likelihood::No);
-    for (format, likelihood) in likely {
+    for format in Format::all() {
+        let likelihood = format.codec().likelihood(outline);
         let named = likelihood == Likelihood::Possible && format.codec().claims(&file);
         // A name decides between formats that the shape leaves, and against none that it proves.
         let likelihood = if named { Likelihood::Likely } else { likelihood };
@@ -29,5 +74,14 @@ pub fn recognise(bytes: &[u8], name: &str) -> Format {
             best = (format, likelihood);
         }
     }
-    best.0
+    best
+}
+
+fn json_lines() -> Diagnostic {
+    foreign("this looks like JSON lines, a document a line").with_fix("--jsonl reads it so")
+}
+
+fn other(found: Format, named: Format) -> Diagnostic {
+    foreign(format!("this looks like {found}, not like {named}"))
+        .with_fix(format!("--from {found} reads it, and so does no --from at all"))
 }

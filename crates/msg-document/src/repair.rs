@@ -2,9 +2,10 @@
 //!
 //! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
 
-use msg_core::Diagnostic;
+use msg_core::{Diagnostic, Message};
 
-use crate::codec::WriteOptions;
+use crate::check::moved;
+use crate::codec::{Side, WriteOptions};
 use crate::document::{Document, ReadOptions};
 use crate::json::edits_json;
 use crate::refusal::Refusal;
@@ -26,6 +27,8 @@ pub struct Repaired {
     pub document: Vec<u8>,
     /// Whether anything was mended.
     pub changed: bool,
+    /// How many messages were read.
+    pub messages: usize,
     /// What was changed, in the order of the input.
     pub edits: Vec<Diagnostic>,
 }
@@ -44,24 +47,51 @@ pub struct Repaired {
 /// ```
 pub fn repair(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal> {
     let mut document = Document::read(json, &options.read)?;
+    let messages = document.messages().len();
     let edits = document.repair(options);
     let mut text = Vec::with_capacity(json.len());
     document.write(&WriteOptions::default(), &mut text);
-    Ok(Repaired { document: text, changed: !edits.is_empty(), edits })
+    Ok(Repaired { document: text, changed: !edits.is_empty(), messages, edits })
 }
 
 impl Document {
     /// Mends the messages in place and returns what was changed.
     pub fn repair(&mut self, options: &RepairOptions) -> Vec<Diagnostic> {
+        let side = self.side();
         let messages = self.take_messages();
-        let (mended, mut found) = msg_chainast::repair(messages, &options.chain, &mut seed::ids());
+        let (messages, mut found) = mend(messages, side, &options.chain);
         found.retain(|it| it.fix.is_some());
         if found.is_empty() {
-            self.put_messages(mended);
+            self.put_messages(messages);
         } else {
-            self.put_edited(mended);
+            self.put_edited(messages);
         }
         found
+    }
+}
+
+/// Mends a conversation, or each answer by itself.
+fn mend(
+    messages: Vec<Message>,
+    side: Side,
+    options: &msg_chainast::RepairOptions,
+) -> (Vec<Message>, Vec<Diagnostic>) {
+    let ids = &mut seed::ids();
+    let continued = || options.clone().continued(true);
+    match side {
+        Side::Conversation => msg_chainast::repair(messages, options, ids),
+        Side::Continuation => msg_chainast::repair(messages, &continued(), ids),
+        Side::Answer => msg_chainast::repair(messages, &continued().open(true), ids),
+        Side::Choices => {
+            let options = continued().open(true);
+            let (mut res, mut edits) = (Vec::with_capacity(messages.len()), Vec::new());
+            for (at, choice) in messages.into_iter().enumerate() {
+                let (mended, found) = msg_chainast::repair(vec![choice], &options, ids);
+                res.extend(mended);
+                edits.extend(moved(found, at));
+            }
+            (res, edits)
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Changes nothing, and judges nothing itself: what is wrong says `msg-document`.
 
 use msg_core::{Diagnostic, InputRules};
-use msg_document::{CheckOptions, Document, check};
+use msg_document::{CheckOptions, Checked, Document, check};
 
 use super::Command;
 use crate::chain_args::ChainArgs;
@@ -48,7 +48,7 @@ impl Command for Args {
         if self.lines.jsonl {
             return jsonl::run(cx, &self.lines, input, out, None, move |line| {
                 let checked = check(line, &options)?;
-                Ok(Answer::new(checked.to_json(), Status::of(checked.ok)))
+                Ok(Answer::new(checked.to_json(), status(&checked)))
             });
         }
         let document = formats::open(cx, &mut input, self.input.from)?;
@@ -66,8 +66,13 @@ impl Command for Args {
             out.write_coloured(&text)?;
         }
         out.finish()?;
-        Ok(Status::of(checked.ok))
+        Ok(status(&checked))
     }
+}
+
+/// Nothing is never nothing wrong.
+fn status(checked: &Checked) -> Status {
+    Status::of(checked.ok && checked.messages > 0)
 }
 
 impl Args {

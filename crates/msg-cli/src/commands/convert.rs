@@ -2,7 +2,7 @@
 //!
 //! What the other format cannot hold is reported, never silently lost; both are the libraries' work.
 
-use msg_document::{ConvertOptions, Converted, Document, Format, convert};
+use msg_document::{ConvertOptions, Converted, Format, convert};
 
 use super::Command;
 use crate::cli::Context;
@@ -59,13 +59,7 @@ impl Command for Args {
             });
         }
         let bytes = input.read_all()?;
-        let read = formats::options(cx, &bytes, &input.name, named);
-        let mut document = match Document::read_unlowered(&bytes, &read) {
-            Ok(document) => document,
-            Err(refusal) => return Err(Failure::document(refusal, &input.name, bytes)),
-        };
-        // From here on only the messages take memory.
-        drop(bytes);
+        let mut document = formats::read_unlowered(cx, bytes, &input.name, named)?;
         let mut text = Vec::new();
         let edits = document.convert(to, &options, &mut text);
         let edits = edits.map_err(|it| Failure::Usage(it.to_string()))?;

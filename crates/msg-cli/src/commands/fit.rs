@@ -111,7 +111,8 @@ impl Command for Args {
         let document = formats::read(cx, bytes, &input.name, self.input.from)?;
         // Turns are printed as the plan leaves them.
         options.plan |= document.format().name() == "turns" && !self.json;
-        self.single(cx, document, &options, summarizer, &input, out)
+        let status = formats::emptiness(cx, &document, &input.name);
+        self.single(cx, document, &options, summarizer, &input, out).map(|it| it.max(status))
     }
 }
 
@@ -231,13 +232,14 @@ fn answer_line(
     summarizer: &dyn Summarizer,
 ) -> Result<Answer, Refusal> {
     let messages = Document::read(line, read)?.into_messages();
+    let status = Status::of(!messages.is_empty());
     let plans = [(Goal::Apply, &options.apply), (Goal::Undo, &options.undo)];
     if let Some((goal, plan)) = plans.into_iter().find_map(|(goal, it)| it.as_ref().map(|it| (goal, it))) {
         let messages = goal.reach(&read_plan(plan.text())?, messages)?;
         return Ok(Answer::new(reached_json(goal, &messages), Status::Clean));
     }
     let fitted = fit_messages(messages, options, summarizer)?;
-    Ok(Answer::new(fitted.to_json(options), Status::of(fitted.fits())))
+    Ok(Answer::new(fitted.to_json(options), Status::of(fitted.fits()).max(status)))
 }
 
 /// A request as people and programs can read it.

@@ -49,11 +49,12 @@ impl Command for Args {
         if self.lines.jsonl {
             let options = RepairOptions { read: self.input.of_a_line(), chain };
             return jsonl::run(cx, &self.lines, input, out, report, move |line| {
-                let Repaired { document, edits, .. } = repair(line, &options)?;
-                Ok(Answer { json: document, edits, status: Status::Clean })
+                let Repaired { document, edits, messages, .. } = repair(line, &options)?;
+                Ok(Answer { json: document, edits, status: Status::of(messages > 0) })
             });
         }
         let mut document = formats::open(cx, &mut input, self.input.from)?;
+        let status = formats::emptiness(cx, &document, &input.name);
         let quotes = quotes(&document, profile.as_ref(), self.chain.check_options(), cx, self.json);
         let edits = document.repair(&RepairOptions { chain, ..RepairOptions::default() });
         // Said before the document is written, so that a long list of edits and a long document
@@ -73,7 +74,7 @@ impl Command for Args {
         out.finish()?;
         report.map_or(Ok(()), Output::finish)?;
         self.output.say_written(cx);
-        Ok(Status::Clean)
+        Ok(status)
     }
 }
 

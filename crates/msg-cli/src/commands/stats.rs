@@ -56,13 +56,15 @@ impl Command for Args {
             return jsonl::run(cx, &self.lines, input, out, None, |line| {
                 let options = options.for_line(line)?;
                 let messages = Document::read(line, &read)?.into_messages();
-                Ok(Answer::new(Stats::gather(messages, &options)?.to_json(), Status::Clean))
+                let stats = Stats::gather(messages, &options)?;
+                Ok(Answer::new(stats.to_json(), Status::of(stats.messages > 0)))
             });
         }
         let bytes = input.read_all()?;
         let options = options.for_document(&bytes).into_owned();
-        let messages = formats::read(cx, bytes, &input.name, self.input.from)?.into_messages();
-        let stats = Stats::gather(messages, &options);
+        let document = formats::read(cx, bytes, &input.name, self.input.from)?;
+        let status = formats::emptiness(cx, &document, &input.name);
+        let stats = Stats::gather(document.into_messages(), &options);
         let stats = stats.map_err(|it| Failure::refused(it, &input.name))?;
         let budget = self.budget.map(NonZeroU64::get);
         if let Some(path) = &self.svg {
@@ -73,7 +75,7 @@ impl Command for Args {
         let mut text = if self.json { stats.to_json() } else { for_people(&stats, budget).into_bytes() };
         output::end_line(&mut text);
         out.write(&text)?;
-        out.finish().map(|()| Status::Clean)
+        out.finish().map(|()| status)
     }
 }
 

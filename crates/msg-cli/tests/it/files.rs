@@ -31,6 +31,14 @@ fn entries(dir: &Path) -> Vec<String> {
 }
 
 #[test]
+fn a_markdown_file_that_is_not_switched_on_is_refused() {
+    let (_dir, path) = folder("notes.md", "# Notes\n\nnothing\n");
+    let output = msg(&["check", &path], b"");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("message::foreign-format"), "{}", stderr(&output));
+}
+
+#[test]
 fn a_path_is_named_in_what_is_said() {
     let (_dir, path) = folder("session.json", BROKEN);
     let output = msg(&["check", &path], b"");

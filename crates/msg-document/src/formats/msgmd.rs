@@ -4,10 +4,11 @@
 
 use std::path::Path;
 
-use msg_core::{IdSource, Message, Report};
+use msg_core::{Diagnostic, IdSource, Message, Report};
 use msg_file::{Document, Entry, HistoryOptions, Limits, Mode, Nonce, ToCells, append_entries};
 
 use crate::codec::{Around, Codec, Content, Likelihood, WriteOptions};
+use crate::foreign::foreign;
 use crate::outline::Outline;
 use crate::refusal::Refusal;
 use crate::seed;
@@ -30,8 +31,8 @@ impl Codec for Msgmd {
 
     fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
         match outline {
-            Outline::Markdown => Likelihood::Certain,
-            Outline::Text | Outline::Blank => Likelihood::Possible,
+            Outline::Markdown(_) => Likelihood::Certain,
+            Outline::Text(_) | Outline::Blank => Likelihood::Possible,
             // `[a](b) and more` begins like JSON.
             Outline::Json(it) if !it.is_whole() => Likelihood::Possible,
             Outline::Json(_) => Likelihood::No,
@@ -42,6 +43,9 @@ impl Codec for Msgmd {
     fn read(&self, bytes: &[u8], name: &str) -> Result<Content, Refusal> {
         // The limit has been applied where the bytes were read.
         let document = Document::read(bytes, Mode::of(Path::new(name)), &Limits::default())?;
+        if !document.is_active() {
+            return Err(switched_off().into());
+        }
         let options = HistoryOptions { open: true, ..HistoryOptions::default() };
         let messages = document.history(&options)?.messages;
         let notes = document.diagnostics().to_vec();
@@ -71,6 +75,12 @@ impl Codec for Msgmd {
     fn is_json(&self) -> bool {
         false
     }
+}
+
+/// A text that is no conversation is none without messages (MF-3).
+fn switched_off() -> Diagnostic {
+    foreign("this looks like a Markdown file that is not switched on, of which nothing is a conversation")
+        .with_fix("`message_section: true` in its frontmatter switches it on, and so does the name `.msg.md`")
 }
 
 /// The bytes of a file; none once its messages have been edited.

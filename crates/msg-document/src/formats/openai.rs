@@ -2,10 +2,11 @@
 //! `msg_openai::chat`'s.
 
 use msg_core::{Message, Report};
-use msg_openai::chat::{self, Document};
+use msg_openai::ChatResponse;
+use msg_openai::chat::{self, Choice, Document};
 
 use super::no_limit;
-use crate::codec::{Around, Codec, Content, Likelihood, WriteOptions};
+use crate::codec::{Around, Codec, Content, Likelihood, Side, WriteOptions};
 use crate::outline::{Outline, is_chat};
 use crate::refusal::Refusal;
 
@@ -28,7 +29,7 @@ impl Codec for Openai {
             Some(list) if list.records().any(is_chat) => Likelihood::Likely,
             Some(list) if list.is_empty() => Likelihood::Possible,
             // What is no conversation: this reader says what is wrong with it.
-            _ if !matches!(outline, Outline::Markdown) => Likelihood::Possible,
+            _ if !matches!(outline, Outline::Markdown(_)) => Likelihood::Possible,
             _ => Likelihood::No,
         }
     }
@@ -36,7 +37,7 @@ impl Codec for Openai {
     fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
         let (mut document, report) = chat::read(bytes, &no_limit())?;
         let messages = take_messages(&mut document);
-        Ok(Content::new(messages, Body(document), report))
+        Ok(Content::new(messages, Body { document, edited: false }, report))
     }
 
     fn write(
@@ -51,7 +52,10 @@ impl Codec for Openai {
 }
 
 /// A document whose messages have been taken out.
-struct Body(Document);
+struct Body {
+    document: Document,
+    edited: bool,
+}
 
 impl Around for Body {
     fn write(
@@ -61,17 +65,40 @@ impl Around for Body {
         out: &mut Vec<u8>,
         report: &mut Report,
     ) {
-        self.0.set_messages(std::mem::take(messages));
-        report.append(self.0.write(&options.encode, out));
-        *messages = take_messages(&mut self.0);
+        if let Document::Response(response) = &mut self.document {
+            if !self.edited || set_choices(response, messages) {
+                report.append(response.write(&options.encode, out));
+            } else {
+                // Other messages than the choices have are a list.
+                report.append(chat::write(messages, &options.encode, out));
+            }
+            return;
+        }
+        self.document.set_messages(std::mem::take(messages));
+        report.append(self.document.write(&options.encode, out));
+        *messages = take_messages(&mut self.document);
     }
 
-    /// Each message of a response belongs to its choice; other messages are a list.
     fn edited(&mut self) {
-        if matches!(self.0, Document::Response(_)) {
-            self.0 = Document::Messages(Vec::new());
+        self.edited = true;
+    }
+
+    fn side(&self) -> Side {
+        match self.document {
+            Document::Response(_) => Side::Choices,
+            _ => Side::Conversation,
         }
     }
+}
+
+/// Puts the messages into their choices. False, and nothing is changed, if they are not as many.
+fn set_choices(response: &mut ChatResponse, messages: &[Message]) -> bool {
+    if response.messages().count() != messages.len() {
+        return false;
+    }
+    let places = response.choices_mut().iter_mut().filter_map(Choice::message_mut);
+    places.zip(messages).for_each(|(place, message)| place.clone_from(message));
+    true
 }
 
 /// The messages of a response are copied: they stay with their choices.

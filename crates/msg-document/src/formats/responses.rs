@@ -1,12 +1,12 @@
 //! OpenAI Responses items: an array, or a request or response body. Reading and writing are
 //! `msg_openai::responses`'s.
 
-use msg_core::{Message, Report};
+use msg_core::{Message, RawJson, Report};
 use msg_openai::responses::{self, Document};
 
 use super::no_limit;
-use crate::codec::{Around, Codec, Content, Likelihood, WriteOptions};
-use crate::outline::{Outline, Record, ValueKind};
+use crate::codec::{Around, Codec, Content, Likelihood, Side, WriteOptions};
+use crate::outline::{Outline, Record, ValueKind, is_chat};
 use crate::refusal::Refusal;
 
 pub(crate) struct Responses;
@@ -27,7 +27,8 @@ impl Codec for Responses {
         }
         match outline.messages() {
             Some(list) if list.records().any(is_item) => Likelihood::Certain,
-            Some(list) if list.is_empty() => Likelihood::Possible,
+            // Messages of the shortest form are those of chat.
+            Some(list) if list.is_empty() || list.records().any(is_chat) => Likelihood::Possible,
             _ => Likelihood::No,
         }
     }
@@ -55,11 +56,22 @@ fn is_a_body(outline: &Outline<'_>) -> bool {
         || matches!(outline.member("input"), Some(ValueKind::Text | ValueKind::List))
 }
 
-/// An item that is no message, or a message with parts that only items have.
+/// An item of a type that the API has, or a message with parts that only items have. A type that it
+/// has not is no evidence: files of others have types too.
 fn is_item(record: &Record<'_>) -> bool {
     const PARTS: [&str; 4] = ["input_text", "output_text", "input_image", "input_file"];
-    let is_unlike_chat = record.kind.is_some() && record.role.is_none() && !record.has("parts");
-    is_unlike_chat || record.parts().any(|it| it.kind.is_some_and(|it| PARTS.contains(&it)))
+    record.kind.is_some_and(|it| is_item_type(it, record))
+        || record.parts().any(|it| it.kind.is_some_and(|it| PARTS.contains(&it)))
+}
+
+fn is_item_type(kind: &str, record: &Record<'_>) -> bool {
+    match kind {
+        "message" => record.role.is_some() && record.has("content"),
+        "reasoning" => record.has("summary") || record.has("encrypted_content") || record.has("id"),
+        "item_reference" | "compaction" | "mcp_list_tools" => true,
+        "mcp_approval_request" | "mcp_approval_response" => true,
+        _ => kind.ends_with("_call") || kind.ends_with("_output"),
+    }
 }
 
 /// A document whose messages have been taken out.
@@ -76,6 +88,16 @@ impl Around for Body {
         self.0.set_messages(std::mem::take(messages));
         report.append(self.0.write(&options.encode, out));
         *messages = std::mem::take(items_of(&mut self.0));
+    }
+
+    fn side(&self) -> Side {
+        let is_given = |it: Option<&RawJson>| it.is_some_and(|it| it.text() != "null");
+        match &self.0 {
+            Document::Response(_) => Side::Answer,
+            Document::Request(it) if is_given(it.get("previous_response_id")) => Side::Continuation,
+            Document::Request(it) if is_given(it.get("conversation")) => Side::Continuation,
+            _ => Side::Conversation,
+        }
     }
 }
 

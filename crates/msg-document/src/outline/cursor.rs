@@ -5,7 +5,8 @@ use super::ValueKind;
 /// Longer names and texts are no marks of a format.
 const SHORT: usize = 64;
 
-/// A place in the bytes. Every step gives nothing where the bytes are no JSON.
+/// A place in the bytes, cheap to copy. Every step gives nothing where the bytes are no JSON.
+#[derive(Clone)]
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
     pos: usize,
@@ -28,6 +29,12 @@ impl<'a> Cursor<'a> {
         let blank = rest.iter().position(|it| !matches!(it, b' ' | b'\t' | b'\r' | b'\n'))?;
         self.pos += blank;
         Some(rest[blank])
+    }
+
+    /// Whether a line begins here.
+    pub(super) fn is_line(&self) -> bool {
+        let mut before = self.bytes[..self.pos].iter().rev();
+        before.find(|it| !matches!(it, b' ' | b'\t' | b'\r')) == Some(&b'\n')
     }
 
     /// The kind of the value that stands here.

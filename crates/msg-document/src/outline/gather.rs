@@ -9,25 +9,55 @@ const SHAPES: usize = 64;
 /// The outline of the object or list that stands at the cursor.
 pub(super) fn json<'a>(cursor: &mut Cursor<'a>) -> Json<'a> {
     let mut res = Json::default();
+    let start = cursor.clone();
     let done = match cursor.kind() {
         Some(ValueKind::List) => list(cursor, "", &mut res.lists),
         _ => body(cursor, &mut res),
     };
     res.broken = done.is_none();
     res.followed = done.is_some() && cursor.peek().is_some();
+    let is_value = matches!(cursor.kind(), Some(ValueKind::Object | ValueKind::List));
+    res.has_lines = res.followed && is_value && cursor.is_line();
+    if res.has_lines {
+        res.lines = lines(start);
+    }
     res
+}
+
+/// The shapes of the first lines; nothing if the first is no object.
+fn lines(mut cursor: Cursor<'_>) -> Option<List<'_>> {
+    let mut res = List { name: "\n", ..List::default() };
+    let mut seen = Record::default();
+    while res.len < SHAPES && cursor.kind() == Some(ValueKind::Object) {
+        res.len += 1;
+        if record(&mut cursor, &mut seen).is_none() {
+            break;
+        }
+        if !res.records.contains(&seen) {
+            res.records.push(seen.clone());
+        }
+    }
+    (res.len > 1).then_some(res)
 }
 
 fn body<'a>(cursor: &mut Cursor<'a>, res: &mut Json<'a>) -> Option<()> {
     let mut inside = cursor.open(b'{')?;
+    let entry = res.entry.insert(Record::default());
     while let Some(name) = cursor.member(&mut inside)? {
         let kind = cursor.kind()?;
-        if res.members.len() < SHAPES {
-            res.members.push((name, kind));
+        if entry.members.len() < SHAPES {
+            entry.members.push((name, kind));
         }
-        match kind {
-            ValueKind::List if res.lists.len() < SHAPES => list(cursor, name, &mut res.lists)?,
-            ValueKind::Text if res.texts.len() < SHAPES => res.texts.push((name, cursor.text()?)),
+        match (name, kind) {
+            ("role", ValueKind::Text) => entry.role = Some(cursor.text()?),
+            ("type", ValueKind::Text) => entry.kind = Some(cursor.text()?),
+            ("message", ValueKind::Object) => entry.message = Some(item(cursor)?),
+            (_, ValueKind::List) if res.lists.len() < SHAPES => {
+                list(cursor, name, &mut res.lists)?;
+            }
+            (_, ValueKind::Text) if res.texts.len() < SHAPES => {
+                res.texts.push((name, cursor.text()?));
+            }
             _ => cursor.skip()?,
         }
     }
@@ -103,11 +133,12 @@ fn item<'a>(cursor: &mut Cursor<'a>) -> Option<Item<'a>> {
     let mut names = 0;
     let mut inside = cursor.open(b'{')?;
     while let Some(name) = cursor.member(&mut inside)? {
+        let kind = cursor.kind()?;
         if let Some(place) = res.members.get_mut(names) {
-            *place = name;
+            *place = (name, kind);
             names += 1;
         }
-        if name == "type" && cursor.kind()? == ValueKind::Text {
+        if name == "type" && kind == ValueKind::Text {
             res.kind = Some(cursor.text()?);
         } else {
             cursor.skip()?;

@@ -21,35 +21,39 @@ pub(crate) enum Outline<'a> {
     /// Nothing but white space.
     Blank,
     /// An object or a list, as far as it is JSON.
-    Json(Json<'a>),
+    Json(Box<Json<'a>>),
     /// Text that is laid out as Markdown.
-    Markdown,
+    Markdown(&'a [u8]),
     /// Any other text, JSON scalars included.
-    Text,
+    Text(&'a [u8]),
 }
 
 /// The kind of a JSON value, by its first byte.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum ValueKind {
     Object,
     List,
     Text,
     /// A number, a boolean, or no JSON at all.
     Scalar,
+    #[default]
     Null,
 }
 
 /// The outline of an object or a list.
 #[derive(Debug, Default)]
 pub(crate) struct Json<'a> {
-    /// Members of the object; none of a list.
-    members: Vec<(&'a str, ValueKind)>,
-    /// Those of them that are short texts.
+    /// The object itself, as if it were in a list; none of a list.
+    entry: Option<Record<'a>>,
+    /// Its members that are short texts.
     texts: Vec<(&'a str, &'a str)>,
     /// The list itself under the name `""`, or the lists among the members.
     lists: Vec<List<'a>>,
+    /// The first lines, if there are several, as a list of their objects.
+    lines: Option<List<'a>>,
     broken: bool,
     followed: bool,
+    has_lines: bool,
 }
 
 /// A list, by the shapes of its objects.
@@ -82,7 +86,7 @@ pub(crate) struct Record<'a> {
 pub(crate) struct Item<'a> {
     /// Its `type`, if that is a text.
     pub(crate) kind: Option<&'a str>,
-    members: [&'a str; Item::MEMBERS],
+    members: [(&'a str, ValueKind); Item::MEMBERS],
 }
 
 impl<'a> Outline<'a> {
@@ -90,9 +94,9 @@ impl<'a> Outline<'a> {
     pub(crate) fn of(bytes: &'a [u8]) -> Self {
         let mut cursor = Cursor::new(bytes);
         match cursor.peek() {
-            Some(b'[' | b'{') => Outline::Json(gather::json(&mut cursor)),
-            Some(_) if is_markdown(bytes) => Outline::Markdown,
-            Some(_) => Outline::Text,
+            Some(b'[' | b'{') => Outline::Json(Box::new(gather::json(&mut cursor))),
+            Some(_) if is_markdown(bytes) => Outline::Markdown(bytes),
+            Some(_) => Outline::Text(bytes),
             None => Outline::Blank,
         }
     }
@@ -113,12 +117,48 @@ impl<'a> Outline<'a> {
 
     /// What stands in the member `name` of the object.
     pub(crate) fn member(&self, name: &str) -> Option<ValueKind> {
-        kind_of(&self.json()?.members, name)
+        self.json()?.entry.as_ref()?.member(name)
     }
 
     /// The short text in the member `name` of the object.
     pub(crate) fn text(&self, name: &str) -> Option<&'a str> {
-        self.json()?.texts.iter().find(|it| it.0 == name).map(|it| it.1)
+        let json = self.json()?;
+        match name {
+            "role" => return json.entry.as_ref()?.role,
+            "type" => return json.entry.as_ref()?.kind,
+            _ => {}
+        }
+        json.texts.iter().find(|it| it.0 == name).map(|it| it.1)
+    }
+}
+
+impl<'a> Outline<'a> {
+    /// The bytes of a text that is no JSON.
+    pub(crate) fn source(&self) -> Option<&'a [u8]> {
+        if let Outline::Markdown(it) | Outline::Text(it) = self { Some(it) } else { None }
+    }
+
+    /// The names of the members of the object.
+    pub(crate) fn members(&self) -> impl Iterator<Item = &'a str> {
+        let entry = self.json().and_then(|it| it.entry.as_ref());
+        entry.into_iter().flat_map(|it| it.members.iter().map(|it| it.0))
+    }
+
+    /// Whether another object or list follows on a line of its own.
+    pub(crate) fn has_lines(&self) -> bool {
+        self.json().is_some_and(|it| it.has_lines)
+    }
+
+    /// The first lines, of a text that has several JSON values, each on its line.
+    pub(crate) fn lines(&self) -> Option<&List<'a>> {
+        self.json()?.lines.as_ref()
+    }
+
+    /// The object that the document is, or those of its first lines.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Record<'a>> {
+        let json = self.json();
+        let lines = json.and_then(|it| it.lines.as_ref()).into_iter().flat_map(List::records);
+        json.and_then(|it| it.entry.as_ref()).into_iter().chain(lines)
     }
 }
 
@@ -162,6 +202,11 @@ impl<'a> Record<'a> {
         self.parts.iter()
     }
 
+    /// The object in `message`.
+    pub(crate) fn message(&self) -> Option<&Item<'a>> {
+        self.message.as_ref()
+    }
+
     /// The object in `content`.
     pub(crate) fn content_object(&self) -> Option<&Item<'a>> {
         self.content.as_ref()
@@ -174,7 +219,12 @@ impl Item<'_> {
 
     /// Whether it has a member `name`, among its first.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.members.contains(&name)
+        self.member(name).is_some()
+    }
+
+    /// What stands in the member `name`.
+    pub(crate) fn member(&self, name: &str) -> Option<ValueKind> {
+        kind_of(&self.members, name)
     }
 }
 
