@@ -6,8 +6,8 @@ use std::hint::black_box;
 use benches::{allocs, corpus, growth};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use msg_core::{
-    InputRules, LowerCache, LowerOptions, Message, Part, Report, ToolCall, Turn, check_all, lift,
-    lower, native, turns,
+    InputRules, Message, Part, ToolCall, Turn, check_all, native,
+    turns::{self, LowerCache, LowerOptions, lower},
 };
 use serde_json::Value;
 
@@ -82,11 +82,7 @@ fn single(c: &mut Criterion) {
         b.iter(|| messages.iter().map(|it| black_box(it).preview(80).len()).sum::<usize>());
     });
     group.bench_function("check", |b| {
-        b.iter(|| {
-            let mut report = Report::default();
-            check_all(black_box(&messages), &InputRules::unlimited(), &mut report);
-            report.len()
-        });
+        b.iter(|| check_all(black_box(&messages), &InputRules::unlimited()).len());
     });
     group.bench_function("size", |b| {
         b.iter(|| messages.iter().map(|it| black_box(it).size()).sum::<usize>());
@@ -95,7 +91,7 @@ fn single(c: &mut Criterion) {
 }
 
 fn stored(c: &mut Criterion) {
-    let lifted = |n: usize| -> Vec<Turn> { lift(session(n), &mut Report::default()) };
+    let lifted = |n: usize| -> Vec<Turn> { turns::from_messages(session(n)).0 };
     let history = lifted(1_000);
     let mut json = Vec::new();
     turns::write(&history, &mut json);
@@ -103,7 +99,7 @@ fn stored(c: &mut Criterion) {
     let mut group = c.benchmark_group("core/turns");
     group.throughput(Throughput::Elements(history.len() as u64));
     group.bench_function("read", |b| {
-        b.iter(|| turns::read(black_box(&json), &mut Report::default()).is_ok());
+        b.iter(|| turns::read(black_box(&json)).is_ok());
     });
     group.bench_function("lower", |b| b.iter(|| lower(black_box(&history), &options)));
     group.bench_function("lower/one-appended", |b| {

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use msg_chainast::{ChainAst, RepairOptions};
 use msg_compact::{Budget, Outcome, Preset, Tally, compact_with, count, digest};
-use msg_core::{Message, Report, SeededIds};
+use msg_core::{Message, SeededIds};
 use msg_openai::{ReadOptions, chat};
 
 /// Sessions with fewer messages are left out.

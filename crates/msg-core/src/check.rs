@@ -11,32 +11,34 @@ use crate::{
 };
 
 impl Message {
-    /// Reports every problem of this message (MS-18): those of the message first, then those of
-    /// its parts in order. Positions name the part; [`check_all`] adds the message.
+    /// Every problem of this message (MS-18): those of the message first, then those of its parts in
+    /// order. Positions name the part; [`check_all`] adds the message.
     ///
     /// ```
-    /// use msg_core::{InputRules, Message, Report};
-    /// let mut report = Report::default();
-    /// Message::user(" ").check(&InputRules::unlimited(), &mut report);
+    /// use msg_core::{InputRules, Message};
+    /// let report = Message::user(" ").check(&InputRules::unlimited());
     /// assert_eq!(report.iter().next().unwrap().code, "message::empty-content");
     /// ```
-    pub fn check(&self, rules: &InputRules, report: &mut Report) {
-        Checker { message: self, at: None, rules, report }.run();
+    pub fn check(&self, rules: &InputRules) -> Report {
+        let mut report = Report::default();
+        Checker { message: self, at: None, rules, report: &mut report }.run();
+        report
     }
 }
 
-/// Checks messages in order; positions name message and part (MS-18).
+/// Every problem of messages, in order; positions name message and part (MS-18).
 ///
 /// ```
-/// use msg_core::{InputRules, Message, Report, check_all};
-/// let mut report = Report::default();
-/// check_all(&[Message::user("hi"), Message::user("")], &InputRules::unlimited(), &mut report);
+/// use msg_core::{InputRules, Message, check_all};
+/// let report = check_all(&[Message::user("hi"), Message::user("")], &InputRules::unlimited());
 /// assert_eq!(report.iter().next().unwrap().at.message, Some(1));
 /// ```
-pub fn check_all(messages: &[Message], rules: &InputRules, report: &mut Report) {
+pub fn check_all(messages: &[Message], rules: &InputRules) -> Report {
+    let mut report = Report::default();
     for (at, message) in messages.iter().enumerate() {
-        Checker { message, at: Some(at), rules, report }.run();
+        Checker { message, at: Some(at), rules, report: &mut report }.run();
     }
+    report
 }
 
 struct Checker<'a> {

@@ -15,16 +15,16 @@ const VERSION: u32 = 2;
 /// The layouts of some messages and their parts.
 ///
 /// ```
-/// use msg_core::{Layouts, Message, Report, plain};
+/// use msg_core::{Layouts, Message, plain};
 ///
 /// let source = br#"[{"content":"Hi","role":"user"}]"#;
-/// let read = plain::read(source, &mut Report::default())?;
+/// let (read, _) = plain::read(source)?;
 /// let layouts = serde_json::to_string(&Layouts::of(&read))?;
 /// let mut stored: Vec<Message> = serde_json::from_str(&serde_json::to_string(&read)?)?;
 ///
 /// serde_json::from_str::<Layouts>(&layouts)?.restore(&mut stored);
 /// let mut out = Vec::new();
-/// plain::write(&stored, &mut out, &mut Report::default());
+/// plain::write(&stored, &mut out);
 /// assert_eq!(out, source);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -56,9 +56,19 @@ mod turn;
 
 mod lower;
 
-/// Reading and writing turns as they are stored (MS-19).
+/// Turns as they are stored: read, written (MS-19), made of messages (MS-22) and made messages again
+/// (OA-6). [`Turn`] and its parts stand at the root.
 pub mod turns {
-    pub use crate::turn::{read, read_document, write};
+    pub use crate::{
+        lower::{
+            ArgumentSpelling, EmptyOutput, FailedTools, InvalidArguments, LowerCache, LowerOptions,
+            LowerRules, Lowered, ReasoningPolicy, SystemRole, lower,
+        },
+        turn::{
+            ToolAction, TurnAction, TurnBuilder, TurnError, from_messages, read, read_document,
+            write,
+        },
+    };
 }
 
 mod layout;
@@ -67,10 +77,6 @@ mod losses;
 mod raw_serde;
 mod reading;
 
-pub use agent::{
-    AgentForm, AgentMessage, AgentStateSnapshot, ContentPart, MessageContent, MessageRole,
-    ToolInvocation, ToolResultContent,
-};
 pub use arguments::{Arguments, ArgumentsError, ArgumentsState};
 pub use check::check_all;
 pub use check_id::{IdError, MAX_ID_CHARS, check_id};
@@ -84,22 +90,14 @@ pub use finish::FinishReason;
 pub use ids::{CountingIds, IdSource, SeededIds};
 pub use input::{DEFAULT_MAX_CHARS, InputError, InputRules, validate_message};
 pub use layouts::Layouts;
-pub use lower::{
-    ArgumentSpelling, EmptyOutput, FailedTools, InvalidArguments, LowerCache, LowerOptions,
-    Lowered, Profile, ReasoningPolicy, SystemRole, lower,
-};
 pub use members::Members;
 pub use message::Message;
 pub use part::{
     Audio, CallKind, File, Image, Other, Part, Place, Reasoning, Text, ToolCall, ToolResult,
 };
-pub use plain::{NotPlain, PlainMessage};
 pub use raw::RawJson;
 pub use report::Report;
 pub use role::Role;
 pub use truncate::truncate;
-pub use turn::{
-    TextPart, ToolAction, ToolPart, ToolStatus, Turn, TurnAction, TurnBuilder, TurnError, TurnPart,
-    TurnRole, lift,
-};
+pub use turn::{TextPart, ToolPart, ToolStatus, Turn, TurnPart, TurnRole};
 pub use usage::Usage;

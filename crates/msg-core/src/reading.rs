@@ -23,12 +23,12 @@ pub(crate) struct Source<'a, 'r> {
 /// Reads a document that is a list, an element a message.
 pub(crate) fn list(
     json: &[u8],
-    report: &mut Report,
     read: impl Fn(&mut Source<'_, '_>) -> Result<Message, Error>,
-) -> Result<Vec<Message>, Error> {
+) -> Result<(Vec<Message>, Report), Error> {
     let fail = |it| Error::from_json(it, None);
     let reader = Reader::new(json).map_err(fail)?;
-    let mut source = Source::new(reader, report);
+    let mut report = Report::default();
+    let mut source = Source::new(reader, &mut report);
     let mut res = Vec::new();
     source.reader.begin_array().map_err(fail)?;
     loop {
@@ -41,7 +41,7 @@ pub(crate) fn list(
         source.part = None;
     }
     source.reader.finish().map_err(fail)?;
-    Ok(res)
+    Ok((res, report))
 }
 
 impl<'a, 'r> Source<'a, 'r> {

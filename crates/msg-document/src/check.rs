@@ -4,7 +4,7 @@
 //! Judges nothing itself: the rules are `msg-chainast`'s and `msg-core`'s.
 
 use msg_chainast::Profile;
-use msg_core::{Diagnostic, InputRules, Message, Report, Severity};
+use msg_core::{Diagnostic, InputRules, Message, Severity};
 use serde::Serialize;
 
 use crate::codec::Side;
@@ -63,9 +63,7 @@ impl Document {
         let mut found: Vec<_> = notes.cloned().collect();
         found.extend(self.check_chain(options));
         if let Some(rules) = &options.messages {
-            let mut report = Report::default();
-            msg_core::check_all(self.messages(), rules, &mut report);
-            found.extend(report.into_vec());
+            found.extend(msg_core::check_all(self.messages(), rules).into_vec());
         }
         found.sort_by_key(|it| (it.at.message, it.at.part));
         Checked {

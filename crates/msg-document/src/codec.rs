@@ -3,7 +3,7 @@
 //! Does not know which formats there are.
 
 use msg_compact::Plan;
-use msg_core::{AgentForm, Diagnostic, LowerOptions, Message, RawJson, Report};
+use msg_core::{Diagnostic, Message, RawJson, Report, agent::AgentForm, turns::LowerOptions};
 use msg_openai::EncodeOptions;
 
 use crate::outline::Outline;

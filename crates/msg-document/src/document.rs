@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use msg_compact::Plan;
-use msg_core::{Code, Diagnostic, LowerOptions, Message, RawJson, Report, Severity};
+use msg_core::{Code, Diagnostic, Message, RawJson, Report, Severity, turns::LowerOptions};
 
 use crate::codec::{Content, Side, WriteOptions};
 use crate::format::Format;

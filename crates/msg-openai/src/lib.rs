@@ -19,7 +19,7 @@ pub use chat::{ChatMessages, ChatRequest, ChatResponse, Tool, ToolChoice};
 pub use codes::CODES;
 pub use headers::ClientHeaders;
 pub use llm::{LlmMessages, to_llm_messages, to_llm_messages_with};
-pub use msg_core::{LowerCache, LowerOptions, Lowered, Profile, ReasoningPolicy, lower};
+pub use msg_core::turns::{LowerCache, LowerOptions, LowerRules, Lowered, ReasoningPolicy, lower};
 pub use msg_wire::{
     Assembled, AssembledChoice, Assembler, Error, Family, Layout, ProviderError, ReadOptions,
     SseDecoder, SseEvent, StreamLimits, StreamOptions, StreamReader, StreamState,

@@ -1,6 +1,9 @@
 //! From stored turns to the bytes of a request's `messages`: lowering, then canonical writing.
 
-use msg_core::{Diagnostic, LowerOptions, Turn, lower};
+use msg_core::{
+    Diagnostic, Turn,
+    turns::{LowerOptions, lower},
+};
 
 use crate::{EncodeOptions, chat};
 
@@ -23,7 +26,7 @@ impl LlmMessages {
 /// Makes the `messages` of a request from turns: [`lower`] and the canonical form of OA-2. Linear.
 ///
 /// ```
-/// use msg_core::{LowerOptions, Turn, TurnPart};
+/// use msg_core::{Turn, TurnPart, turns::LowerOptions};
 ///
 /// let mut turn = Turn::new("m1", "user");
 /// turn.parts.push(TurnPart::text("t1", "Hello"));

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Extra, Origin, ReasoningPolicy};
+use msg_core::{Extra, Origin, turns::ReasoningPolicy};
 
 use msg_wire::{Error, Layout};
 

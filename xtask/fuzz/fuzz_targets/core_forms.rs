@@ -6,17 +6,17 @@
 #[allow(dead_code, reason = "the other target has the other laws")]
 mod laws;
 
-use msg_core::{LowerOptions, Report, native, turns};
+use msg_core::{native, turns::{self, LowerOptions}};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     laws::reading_is_total(bytes);
     laws::plain_comes_back_as_it_was(bytes);
-    if let Ok(messages) = native::read(bytes) {
+    if let Ok((messages, _)) = native::read(bytes) {
         laws::native_holds_everything(&messages);
         messages.iter().for_each(laws::an_empty_report_means_no_loss);
         messages.iter().for_each(laws::argument_text_survives_turns);
     }
-    if let Ok(turns) = turns::read(bytes, &mut Report::default()) {
+    if let Ok((turns, _)) = turns::read(bytes) {
         laws::turns_come_back(&turns);
         laws::strict_lowering_is_safe(&turns, &LowerOptions::strict());
     }

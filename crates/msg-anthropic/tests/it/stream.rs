@@ -1,7 +1,7 @@
 //! Streams: the case file, recorded streams, and the laws over both and over random streams.
 
 use msg_anthropic::ANTHROPIC;
-use msg_core::TurnBuilder;
+use msg_core::turns::TurnBuilder;
 use msg_openai::{CHAT, MessageForm, RESPONSES};
 use msg_wire::{Family, StreamLimits};
 use proptest::prelude::*;

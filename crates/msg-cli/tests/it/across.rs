@@ -3,8 +3,10 @@
 
 use msg_chainast::ChainAst;
 use msg_core::{
-    LowerOptions, Message, Part, Report, Role, ToolCall, ToolStatus, Turn, agent, json, lift,
-    lower, native, turns,
+    Message, Part, Role, ToolCall, ToolStatus, Turn,
+    agent::{self, AgentForm},
+    json, native,
+    turns::{self, LowerOptions, lower},
 };
 use msg_openai::{EncodeOptions, ReadOptions, chat, responses};
 use proptest::prelude::*;
@@ -29,12 +31,12 @@ fn a_silent_conversion_is_the_identity(messages: &[Message]) {
         let again = to_native(&back.into_messages());
         assert_eq!(again, to_native(messages), "through {}", String::from_utf8_lossy(&json));
     }
-    let (mut json, mut report) = (Vec::new(), Report::default());
-    agent::write(messages, &mut json, &mut report);
+    json.clear();
+    let report = agent::write(messages, AgentForm::Document, &mut json);
     // That form holds arguments as a value: their white space is not part of it.
     let is_compact = |it: &String| json::compact_len(it) == it.len();
     if report.is_empty() && arguments(messages).iter().all(is_compact) {
-        let back = agent::read(&json, &mut Report::default()).unwrap();
+        let (back, _) = agent::read(&json).unwrap();
         assert_eq!(
             to_native(&back),
             to_native(messages),
@@ -57,10 +59,10 @@ fn arguments_survive_every_format(messages: &[Message]) {
     assert_eq!(arguments(&back.into_messages()), wanted, "responses");
     json.clear();
     native::write(messages, &mut json);
-    assert_eq!(arguments(&native::read(&json).unwrap()), wanted, "native");
+    assert_eq!(arguments(&native::read(&json).unwrap().0), wanted, "native");
     json.clear();
-    turns::write(&lift(messages.to_vec(), &mut Report::default()), &mut json);
-    let back = turns::read(&json, &mut Report::default()).unwrap();
+    turns::write(&turns::from_messages(messages.to_vec()).0, &mut json);
+    let (back, _) = turns::read(&json).unwrap();
     let texts: Vec<_> = back.iter().flat_map(Turn::tools).map(|it| it.arguments()).collect();
     assert_eq!(texts, wanted, "turns");
 }
@@ -130,7 +132,7 @@ fn stored_turns() -> impl Strategy<Value = Vec<Turn>> {
     let all = [Pending, Running, Completed, Failed, Error, Partial, Interrupted];
     let statuses = proptest::collection::vec(proptest::sample::select(all.to_vec()), 1..8);
     (messages(), statuses, text()).prop_map(|(messages, statuses, output)| {
-        let mut turns = lift(messages, &mut Report::default());
+        let (mut turns, _) = turns::from_messages(messages);
         let tools = turns.iter_mut().flat_map(Turn::tools_mut);
         for (tool, status) in tools.zip(statuses.into_iter().cycle()) {
             tool.status = status;
@@ -171,5 +173,5 @@ fn the_example_obeys_the_laws() {
     let messages = read.into_messages();
     a_silent_conversion_is_the_identity(&messages);
     arguments_survive_every_format(&messages);
-    lowered_turns_have_every_call_answered(&lift(messages, &mut Report::default()));
+    lowered_turns_have_every_call_answered(&turns::from_messages(messages).0);
 }

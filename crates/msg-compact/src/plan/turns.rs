@@ -3,7 +3,10 @@
 
 use std::ops::Range;
 
-use msg_core::{LowerCache, LowerOptions, Message, RawJson, Report, Role, ToolPart, Turn, lift};
+use msg_core::{
+    Message, RawJson, Role, ToolPart, Turn,
+    turns::{self, LowerCache, LowerOptions},
+};
 use serde_json::json;
 
 use super::{Plan, PlanEdit};
@@ -125,7 +128,7 @@ impl Editor {
         }
         let gone = (first..last).filter(|it| !self.ranges[*it].is_empty());
         let ids: Vec<String> = gone.map(|it| self.turns[it].id.clone()).collect();
-        let mut turns = lift(new.to_vec(), &mut Report::default());
+        let (mut turns, _) = turns::from_messages(new.to_vec());
         for (place, turn) in turns.iter_mut().enumerate() {
             turn.id = format!("compaction_{number}_{place}");
             turn.timestamp = self.now.unwrap_or(0.0);

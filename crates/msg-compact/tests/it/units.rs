@@ -6,7 +6,10 @@ use msg_compact::{
     PlanError, Preset, RecordInfo, Reserve, Step, SummaryError, Tally, Unit, compact_with, count,
     policy::{ClearToolUses, SummarizeSections},
 };
-use msg_core::{LowerOptions, Message, Part, ToolCall, ToolPart, Turn, TurnPart, lower};
+use msg_core::{
+    Message, Part, ToolCall, ToolPart, Turn, TurnPart,
+    turns::{LowerOptions, lower},
+};
 
 fn talk(turns: usize, words: usize) -> Vec<Message> {
     let mut messages = vec![Message::system("Be brief.")];

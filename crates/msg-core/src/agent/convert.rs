@@ -87,18 +87,19 @@ impl From<ContentPart> for Part {
 }
 
 impl AgentMessage {
-    /// The agent messages of a message: one, or one for each result of a tool message. What they
-    /// cannot hold is reported (MS-24), with message 0.
+    /// The agent messages of a message: one, or one for each result of a tool message; and the report of
+    /// what they cannot hold (MS-24), with message 0.
     ///
     /// ```
-    /// use msg_core::{AgentMessage, Message, MessageContent, Report};
-    /// let message = Message::tool_result("call_1", "42");
-    /// let it = &AgentMessage::from_message(message, &mut Report::default())[0];
-    /// assert_eq!(it.content.as_text(), Some("42"));
-    /// assert_eq!(it.tool_call_id.as_deref(), Some("call_1"));
+    /// use msg_core::{Message, agent::AgentMessage};
+    /// let (it, report) = AgentMessage::from_message(Message::tool_result("call_1", "42"));
+    /// assert_eq!(it[0].content.as_text(), Some("42"));
+    /// assert_eq!(it[0].tool_call_id.as_deref(), Some("call_1"));
+    /// assert!(report.is_empty());
     /// ```
-    pub fn from_message(message: Message, report: &mut Report) -> Vec<Self> {
-        let mut losses = Losses::new(report, 0);
+    pub fn from_message(message: Message) -> (Vec<Self>, Report) {
+        let mut report = Report::default();
+        let mut losses = Losses::new(&mut report, 0);
         let id = carried_id(&message.extra);
         for (name, _) in message.extra.iter(&Origin::Agent).filter(|it| it.0 != "tool_call_id") {
             losses.member(name, "the agent types");
@@ -107,7 +108,7 @@ impl AgentMessage {
         if let Some(first) = res.first_mut().filter(|it| it.tool_call_id.is_none()) {
             first.tool_call_id = id;
         }
-        res
+        (res, report)
     }
 }
 

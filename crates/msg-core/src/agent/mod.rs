@@ -21,7 +21,7 @@ use serde_json::Value;
 
 pub use read::read;
 pub use snapshot::AgentStateSnapshot;
-pub use write::{write, write_form};
+pub use write::write;
 
 /// Which shapes the writer uses (MS-12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -37,7 +37,7 @@ pub enum AgentForm {
 /// One message of an agent (MS-11).
 ///
 /// ```
-/// use msg_core::{AgentMessage, MessageContent, MessageRole};
+/// use msg_core::agent::{AgentMessage, MessageContent, MessageRole};
 ///
 /// let message = AgentMessage {
 ///     role: MessageRole::User,
@@ -86,7 +86,7 @@ impl MessageRole {
     /// The role that this word names in any case, other spellings included (MS-12).
     ///
     /// ```
-    /// use msg_core::MessageRole;
+    /// use msg_core::agent::MessageRole;
     /// assert_eq!(MessageRole::from_word("Agent"), Some(MessageRole::Assistant));
     /// assert_eq!(MessageRole::from_word("HUMAN"), Some(MessageRole::User));
     /// assert_eq!(MessageRole::from_word("robot"), None);
@@ -120,7 +120,7 @@ impl MessageRole {
 /// What a message says (MS-11). `Display` shows it to people (MS-15).
 ///
 /// ```
-/// use msg_core::{AgentMessage, MessageContent, MessageRole, ToolInvocation};
+/// use msg_core::agent::{AgentMessage, MessageContent, MessageRole, ToolInvocation};
 /// use serde_json::json;
 ///
 /// let content = MessageContent::ToolCalls(vec![
@@ -176,7 +176,7 @@ pub struct ToolInvocation {
 /// What a tool gave back (MS-11).
 ///
 /// ```
-/// use msg_core::{AgentMessage, Message, MessageContent, MessageRole, ToolResultContent};
+/// use msg_core::{Message, agent::{AgentMessage, MessageContent, MessageRole, ToolResultContent}};
 /// let result = AgentMessage {
 ///     role: MessageRole::Tool,
 ///     content: MessageContent::ToolResult(ToolResultContent {

@@ -8,22 +8,23 @@ use crate::{
     reading::{Source, list},
 };
 
-/// Reads a list of agent messages, in the documented form or the released SDK's (MS-12).
+/// Reads a list of agent messages, in the documented form or the released SDK's (MS-12), and reports what
+/// was not as written.
 ///
 /// # Errors
 /// [`Error`]: no JSON, no list, a message that is no object, a content of no known shape
 /// (`agent::bad-shape`), a role that is none of the four (`agent::unknown-role`).
 ///
 /// ```
-/// use msg_core::{Message, Report, agent};
+/// use msg_core::{Message, agent};
 /// let json = br#"[{"role":"User","content":{"Text":"Hello"}},
 ///                 {"role":"Agent","content":{"value":"Hi","type":"Text"}}]"#;
-/// let messages = agent::read(json, &mut Report::default())?;
+/// let (messages, _) = agent::read(json)?;
 /// assert_eq!(messages, [Message::user("Hello"), Message::assistant("Hi")]);
 /// # Ok::<(), msg_core::Error>(())
 /// ```
-pub fn read(json: &[u8], report: &mut Report) -> Result<Vec<Message>, Error> {
-    list(json, report, |source| {
+pub fn read(json: &[u8]) -> Result<(Vec<Message>, Report), Error> {
+    list(json, |source| {
         let bookmark = source.reader.clone();
         let start = source.begin_object()?;
         read_members(source, start).map_err(|it| match it {

@@ -14,15 +14,15 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap};
 
-use super::{AgentMessage, read, serde_impl, write};
-use crate::{Members, RawJson, Report};
+use super::{AgentForm, AgentMessage, read, serde_impl, write};
+use crate::{Members, RawJson};
 
 /// The state of an agent, as it is stored between runs (MS-14): unknown members survive in order, those of
 /// messages too, as does the order of arguments, until the message is changed.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use msg_core::{AgentStateSnapshot, MessageRole};
+/// use msg_core::agent::{AgentStateSnapshot, MessageRole};
 ///
 /// let state = Arc::new(AgentStateSnapshot::default());
 /// // Access conversation
@@ -102,11 +102,11 @@ struct Form {
 
 fn read_one(source: &RawJson) -> Result<(AgentMessage, Form), String> {
     let json = format!("[{}]", source.text());
-    let messages = read(json.as_bytes(), &mut Report::default()).map_err(|it| it.to_string())?;
+    let (messages, _) = read(json.as_bytes()).map_err(|it| it.to_string())?;
     let value = source.parse().map_err(|it: serde_json::Error| it.to_string())?;
     let message = serde_impl::message(value, &mut Vec::new())?;
     let mut list = Vec::new();
-    write(&messages, &mut list, &mut Report::default());
+    write(&messages, AgentForm::Document, &mut list);
     let whole = String::from_utf8(list).map_err(|it| it.to_string())?;
     let whole = whole[1..whole.len() - 1].to_owned();
     let typed = json_of(&message)?;

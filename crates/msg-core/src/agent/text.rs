@@ -9,7 +9,7 @@ impl MessageContent {
     /// `MultiPart` of exactly one text.
     ///
     /// ```
-    /// use msg_core::MessageContent;
+    /// use msg_core::agent::MessageContent;
     /// let content = MessageContent::Text(String::new());
     ///
     /// // Get as text
@@ -27,7 +27,7 @@ impl MessageContent {
     /// And for a log line:
     ///
     /// ```
-    /// use msg_core::{MessageContent, truncate};
+    /// use msg_core::{truncate, agent::MessageContent};
     /// let content = MessageContent::Text("a long story ".repeat(100));
     /// let content_preview = truncate(&content.to_string(), 20).into_owned();
     /// assert_eq!(content_preview, "a long story a long…");

@@ -11,32 +11,26 @@ use crate::{
     native,
 };
 
-/// Appends a list of agent messages in the documented form (MS-11). What it cannot hold is
-/// reported (MS-24).
+/// Appends a list of agent messages in the shapes of a form (MS-11, MS-12), and reports what it cannot hold
+/// (MS-24).
 ///
 /// ```
-/// use msg_core::{Message, Report, agent};
+/// use msg_core::{Message, agent, agent::AgentForm};
 /// let mut json = Vec::new();
-/// agent::write(&[Message::user("Hello")], &mut json, &mut Report::default());
+/// let report = agent::write(&[Message::user("Hello")], AgentForm::Document, &mut json);
 /// assert_eq!(json, br#"[{"role":"User","content":{"Text":"Hello"}}]"#);
-/// ```
-pub fn write(messages: &[Message], out: &mut Vec<u8>, report: &mut Report) {
-    write_form(messages, AgentForm::Document, out, report);
-}
-
-/// As [`write()`], in the shapes of this form (MS-12).
+/// assert!(report.is_empty());
 ///
-/// ```
-/// use msg_core::{AgentForm, Message, Report, agent};
-/// let mut json = Vec::new();
-/// agent::write_form(&[Message::user("Hello")], AgentForm::Sdk, &mut json, &mut Report::default());
+/// json.clear();
+/// agent::write(&[Message::user("Hello")], AgentForm::Sdk, &mut json);
 /// assert_eq!(json, br#"[{"role":"User","content":{"type":"Text","value":"Hello"}}]"#);
 /// ```
-pub fn write_form(messages: &[Message], form: AgentForm, out: &mut Vec<u8>, report: &mut Report) {
+pub fn write(messages: &[Message], form: AgentForm, out: &mut Vec<u8>) -> Report {
+    let mut report = Report::default();
     out.push(b'[');
     let start = out.len();
     for (at, message) in messages.iter().enumerate() {
-        let mut losses = Losses::new(report, at);
+        let mut losses = Losses::new(&mut report, at);
         match form {
             AgentForm::Document => {
                 for shape in shapes(message, &mut losses) {
@@ -48,6 +42,7 @@ pub fn write_form(messages: &[Message], form: AgentForm, out: &mut Vec<u8>, repo
         }
     }
     out.push(b']');
+    report
 }
 
 /// A comma, unless nothing was written behind `start`.

@@ -7,7 +7,7 @@ use crate::{Diagnostic, Message, Part, Report, Turn};
 /// changed; lowering after an append costs the append.
 ///
 /// ```
-/// use msg_core::{LowerCache, LowerOptions, Turn, TurnPart, lower};
+/// use msg_core::{Turn, TurnPart, turns::{LowerCache, LowerOptions, lower}};
 /// let mut turns = vec![Turn::new("m1", "user")];
 /// turns[0].parts.push(TurnPart::text("t1", "Hello"));
 /// let mut cache = LowerCache::new(LowerOptions::strict());

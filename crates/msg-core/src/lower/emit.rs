@@ -20,12 +20,12 @@ pub(super) fn turn(
     let mut cx = Cx { at, options, ids, messages, report };
     let before = cx.messages.len();
     match &turn.role {
-        TurnRole::System if options.profile == Profile::Shipped => return cx.skip_role(turn),
+        TurnRole::System if options.profile == LowerRules::Shipped => return cx.skip_role(turn),
         TurnRole::System => cx.text_only(turn, cx.system_role(), Blank::Nothing),
         TurnRole::User => match options.profile {
-            Profile::Strict => cx.with_media(turn),
-            Profile::Doc => cx.text_only(turn, Role::User, Blank::Message),
-            Profile::Shipped => cx.text_only(turn, Role::User, Blank::Nothing),
+            LowerRules::Strict => cx.with_media(turn),
+            LowerRules::Doc => cx.text_only(turn, Role::User, Blank::Message),
+            LowerRules::Shipped => cx.text_only(turn, Role::User, Blank::Nothing),
         },
         TurnRole::Assistant => cx.assistant(turn),
         TurnRole::Other(_) => return cx.skip_role(turn),

@@ -15,7 +15,7 @@ use crate::{Diagnostic, Message, Report, Turn};
 
 pub use cache::LowerCache;
 pub use options::{
-    ArgumentSpelling, EmptyOutput, FailedTools, InvalidArguments, LowerOptions, Profile,
+    ArgumentSpelling, EmptyOutput, FailedTools, InvalidArguments, LowerOptions, LowerRules,
     ReasoningPolicy, SystemRole,
 };
 
@@ -31,7 +31,7 @@ pub struct Lowered {
 /// Makes messages of turns (OA-6). Linear.
 ///
 /// ```
-/// use msg_core::{LowerOptions, Message, Turn, TurnPart, lower};
+/// use msg_core::{Message, Turn, TurnPart, turns::{LowerOptions, lower}};
 /// let mut turn = Turn::new("m1", "user");
 /// turn.parts.push(TurnPart::text("t1", "Hello"));
 /// let options = LowerOptions::strict().with_system_prompt("You are Wolo.").with_agent_name("Ada");

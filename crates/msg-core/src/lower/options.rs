@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Profile {
+pub enum LowerRules {
     /// Safe to send: every call is answered, ids are unique.
     #[default]
     Strict,
@@ -18,7 +18,7 @@ pub enum Profile {
     Shipped,
 }
 
-/// Whether [`Profile::Doc`] sends failed tools (OA-7); the document says both.
+/// Whether [`LowerRules::Doc`] sends failed tools (OA-7); the document says both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailedTools {
@@ -33,7 +33,7 @@ pub enum FailedTools {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EmptyOutput {
-    /// As the profile says: nothing in [`Profile::Doc`], a sentence in the others.
+    /// As the profile says: nothing in [`LowerRules::Doc`], a sentence in the others.
     #[default]
     ByProfile,
     /// A sentence, reported as `turn::placeholder-output`.
@@ -42,7 +42,7 @@ pub enum EmptyOutput {
     Literal,
 }
 
-/// What [`Profile::Strict`] sends of argument text that is no JSON (OA-8).
+/// What [`LowerRules::Strict`] sends of argument text that is no JSON (OA-8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InvalidArguments {
@@ -94,10 +94,10 @@ pub enum SystemRole {
 /// wire formats have options in the same object (OA-27).
 ///
 /// ```
-/// use msg_core::{LowerOptions, Profile, ReasoningPolicy};
+/// use msg_core::turns::{LowerOptions, LowerRules, ReasoningPolicy};
 /// let it: LowerOptions =
 ///     serde_json::from_str(r#"{"profile":"doc","include_reasoning":false,"text_parts":"join"}"#)?;
-/// assert_eq!((it.profile, it.reasoning), (Profile::Doc, ReasoningPolicy::None));
+/// assert_eq!((it.profile, it.reasoning), (LowerRules::Doc, ReasoningPolicy::None));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -105,7 +105,7 @@ pub enum SystemRole {
 #[non_exhaustive]
 pub struct LowerOptions {
     /// Which rules decide what goes out.
-    pub profile: Profile,
+    pub profile: LowerRules,
     /// The prompt, if no system message is emitted.
     pub system_prompt: Option<String>,
     /// The role of system turns and of the prompt.
@@ -116,11 +116,11 @@ pub struct LowerOptions {
     pub product_name: String,
     /// Which assistant messages carry their reasoning.
     pub reasoning: ReasoningPolicy,
-    /// Whether [`Profile::Doc`] sends failed tools.
+    /// Whether [`LowerRules::Doc`] sends failed tools.
     pub failed_tools: FailedTools,
     /// What stands for an output that is empty.
     pub empty_tool_output: EmptyOutput,
-    /// What [`Profile::Strict`] sends of argument text that is no JSON.
+    /// What [`LowerRules::Strict`] sends of argument text that is no JSON.
     pub invalid_arguments: InvalidArguments,
     /// How a tool's `input` is spelled.
     pub arguments: ArgumentSpelling,
@@ -133,7 +133,7 @@ pub struct LowerOptions {
 impl Default for LowerOptions {
     fn default() -> Self {
         Self {
-            profile: Profile::Strict,
+            profile: LowerRules::Strict,
             system_prompt: None,
             system_role: SystemRole::System,
             agent_display_name: None,
@@ -157,12 +157,12 @@ impl LowerOptions {
 
     /// The rules of the reference document to the letter.
     pub fn doc() -> Self {
-        Self { profile: Profile::Doc, ..Self::default() }
+        Self { profile: LowerRules::Doc, ..Self::default() }
     }
 
     /// What the released program did later.
     pub fn shipped() -> Self {
-        Self { profile: Profile::Shipped, ..Self::default() }
+        Self { profile: LowerRules::Shipped, ..Self::default() }
     }
 
     /// Sets the prompt.
@@ -212,7 +212,7 @@ impl LowerOptions {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Members {
-    profile: Option<Profile>,
+    profile: Option<LowerRules>,
     system_prompt: Option<String>,
     system_role: Option<SystemRole>,
     agent_display_name: Option<String>,

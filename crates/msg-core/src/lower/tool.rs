@@ -22,7 +22,7 @@ enum Plan {
 
 /// The table of OA-7.
 fn plan(status: &ToolStatus, options: &LowerOptions) -> Plan {
-    use Profile::{Doc, Shipped, Strict};
+    use LowerRules::{Doc, Shipped, Strict};
     const FAILED: Plan = Plan::Output("Tool execution failed");
     const COMPLETED: Plan = Plan::Output("Tool completed");
     let tells_failure = options.failed_tools == FailedTools::IncludeError;
@@ -56,11 +56,11 @@ pub(super) fn lower(
         return None;
     }
     let call = match cx.options.profile {
-        Profile::Strict => strict_call(tool, at, cx),
-        Profile::Doc => {
+        LowerRules::Strict => strict_call(tool, at, cx),
+        LowerRules::Doc => {
             ToolCall::new(doc_id(tool, at, cx), tool.tool.as_str(), argument_text(tool, cx.options))
         }
-        Profile::Shipped => {
+        LowerRules::Shipped => {
             ToolCall::new(tool.id.as_str(), tool.tool.as_str(), argument_text(tool, cx.options))
         }
     };
@@ -97,7 +97,7 @@ fn is_literal(options: &LowerOptions) -> bool {
     match options.empty_tool_output {
         EmptyOutput::Literal => true,
         EmptyOutput::Placeholder => false,
-        EmptyOutput::ByProfile => options.profile == Profile::Doc,
+        EmptyOutput::ByProfile => options.profile == LowerRules::Doc,
     }
 }
 

@@ -5,29 +5,21 @@ use crate::{Error, Extra, Message, Origin, Part, RawJson, Report, Role, json::Re
 
 /// Reads a list of messages in native form (MS-7). Linear; nesting beyond 128 is refused.
 ///
-/// Role spellings, duplicated members and lone surrogates go unreported:
-/// [`read_reporting`] names them.
+/// The report names `message::role-spelling`, `message::duplicate-member` and `message::lone-surrogate`.
 ///
 /// # Errors
 /// [`Error`], with the index of the message and the byte offset.
 ///
 /// ```
 /// use msg_core::{Message, native};
-/// let messages = native::read(br#"[{"role":"user","parts":[{"type":"text","text":"Hi"}]}]"#)?;
+/// let json = br#"[{"role":"human","parts":[{"type":"text","text":"Hi"}]}]"#;
+/// let (messages, report) = native::read(json)?;
 /// assert_eq!(messages, [Message::user("Hi")]);
+/// assert_eq!(report.iter().next().unwrap().code, "message::role-spelling");
 /// # Ok::<(), msg_core::Error>(())
 /// ```
-pub fn read(json: &[u8]) -> Result<Vec<Message>, Error> {
-    read_reporting(json, &mut Report::with_cap(0))
-}
-
-/// As [`read`], and reports `message::role-spelling`, `message::duplicate-member` and
-/// `message::lone-surrogate`.
-///
-/// # Errors
-/// As [`read`].
-pub fn read_reporting(json: &[u8], report: &mut Report) -> Result<Vec<Message>, Error> {
-    reading::list(json, report, read_message)
+pub fn read(json: &[u8]) -> Result<(Vec<Message>, Report), Error> {
+    reading::list(json, read_message)
 }
 
 /// Reads one part in native form, as it stands in `parts`.

@@ -16,7 +16,7 @@ pub use write::{write, write_previews};
 /// [`Message`] directly, and carry unknown members too.
 ///
 /// ```
-/// use msg_core::{Message, PlainMessage};
+/// use msg_core::{Message, plain::PlainMessage};
 /// let it = PlainMessage::tool_error("calculator", "division by zero");
 /// assert_eq!(it.content, "Tool: calculator\nError: division by zero");
 ///
@@ -58,21 +58,21 @@ impl PlainMessage {
         Self { role: Role::Tool, content: format!("Tool: {name}\nError: {error}") }
     }
 
-    /// The plain messages of a message: one, or one for each result beside it. What they cannot
-    /// hold is reported (MS-24), with message 0.
+    /// The plain messages of a message: one, or one for each result beside it; and the report of what
+    /// they cannot hold (MS-24), with message 0.
     ///
     /// ```
-    /// use msg_core::{Message, PlainMessage, Report};
-    /// let mut report = Report::default();
-    /// let it = PlainMessage::from_message(&Message::user("Hi").with_name("ada"), &mut report);
+    /// use msg_core::{Message, plain::PlainMessage};
+    /// let (it, report) = PlainMessage::from_message(&Message::user("Hi").with_name("ada"));
     /// assert_eq!(it, [PlainMessage::user("Hi")]);
     /// assert_eq!(report.iter().next().unwrap().code, "convert::lost-member");
     /// ```
-    pub fn from_message(message: &Message, report: &mut Report) -> Vec<Self> {
-        write::shapes(message, 0, report)
-            .into_iter()
-            .map(|it| Self { role: it.role.clone(), content: it.content.into_owned() })
-            .collect()
+    pub fn from_message(message: &Message) -> (Vec<Self>, Report) {
+        let mut report = Report::default();
+        let shapes = write::shapes(message, 0, &mut report).into_iter();
+        let plain =
+            |it: write::Shape<'_>| Self { role: it.role.clone(), content: it.content.into_owned() };
+        (shapes.map(plain).collect(), report)
     }
 }
 
@@ -90,9 +90,8 @@ impl TryFrom<&Message> for PlainMessage {
     /// # Errors
     /// [`NotPlain`], with what would be lost.
     fn try_from(message: &Message) -> Result<Self, NotPlain> {
-        let mut report = Report::with_cap(1);
-        let res = Self::from_message(message, &mut report).into_iter().next();
-        match (res, report.into_vec().pop()) {
+        let (res, report) = Self::from_message(message);
+        match (res.into_iter().next(), report.into_vec().into_iter().next()) {
             (Some(it), None) => Ok(it),
             (_, first) => Err(NotPlain {
                 why: first.map_or_else(String::new, |it| it.message().into_owned()),

@@ -8,21 +8,23 @@ use crate::{
     reading::{Source, list},
 };
 
-/// Reads a list of `{"role","content"}` (MS-10). Unknown members are kept (MS-6).
+/// Reads a list of `{"role","content"}` (MS-10), and reports what was not as written. Unknown members are
+/// kept (MS-6).
 ///
 /// # Errors
 /// [`Error`]: no JSON, no list, a role that is missing or no string, a `content` that is missing or
 /// no string.
 ///
 /// ```
-/// use msg_core::{Message, Report, plain};
+/// use msg_core::{Message, plain};
 /// let json = br#"[{"role":"tool","content":"Tool: calculator\n42"}]"#;
-/// let messages = plain::read(json, &mut Report::default())?;
+/// let (messages, report) = plain::read(json)?;
 /// assert_eq!(messages, [Message::tool("calculator", "42")]);
+/// assert!(report.is_empty());
 /// # Ok::<(), msg_core::Error>(())
 /// ```
-pub fn read(json: &[u8], report: &mut Report) -> Result<Vec<Message>, Error> {
-    list(json, report, read_message)
+pub fn read(json: &[u8]) -> Result<(Vec<Message>, Report), Error> {
+    list(json, read_message)
 }
 
 fn read_message(source: &mut Source<'_, '_>) -> Result<Message, Error> {

@@ -9,19 +9,21 @@ use crate::{
     losses::Losses,
 };
 
-/// Appends a list of plain messages (MS-10). What they cannot hold is reported.
+/// Appends a list of plain messages (MS-10), and reports what they cannot hold.
 ///
 /// ```
-/// use msg_core::{Message, Report, plain};
+/// use msg_core::{Message, plain};
 /// let mut json = Vec::new();
-/// plain::write(&[Message::tool("calculator", "42")], &mut json, &mut Report::default());
+/// let report = plain::write(&[Message::tool("calculator", "42")], &mut json);
 /// assert_eq!(json, br#"[{"role":"tool","content":"Tool: calculator\n42"}]"#);
+/// assert!(report.is_empty());
 /// ```
-pub fn write(messages: &[Message], out: &mut Vec<u8>, report: &mut Report) {
+pub fn write(messages: &[Message], out: &mut Vec<u8>) -> Report {
+    let mut report = Report::default();
     out.push(b'[');
     let mut is_first = true;
     for (at, message) in messages.iter().enumerate() {
-        for shape in shapes(message, at, report) {
+        for shape in shapes(message, at, &mut report) {
             if !std::mem::take(&mut is_first) {
                 out.push(b',');
             }
@@ -29,6 +31,7 @@ pub fn write(messages: &[Message], out: &mut Vec<u8>, report: &mut Report) {
         }
     }
     out.push(b']');
+    report
 }
 
 /// Appends role and preview of each message (MS-17), as plain messages.

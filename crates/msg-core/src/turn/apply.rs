@@ -40,7 +40,7 @@ impl Turn {
     /// last text part or a new one, reasoning to `reasoning_content`, a call becomes a pending tool
     /// part, usage becomes `metadata.usage`.
     ///
-    /// A [`TurnBuilder`](crate::TurnBuilder) does the same for any choice, and closes a stream that
+    /// A [`TurnBuilder`](crate::turns::TurnBuilder) does the same for any choice, and closes a stream that
     /// broke off.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Turn {
     /// turn.apply(&StreamEvent::Finish { choice: 0, reason: FinishReason::Stop })?;
     /// assert_eq!(turn.text("\n"), "Hello");
     /// assert!(turn.apply(&StreamEvent::TextDelta { choice: 0, text: "!".into() }).is_err());
-    /// # Ok::<(), msg_core::TurnError>(())
+    /// # Ok::<(), msg_core::turns::TurnError>(())
     /// ```
     pub fn apply(&mut self, event: &StreamEvent<'_>) -> Result<(), TurnError> {
         if event.choice() != 0 {

@@ -7,7 +7,7 @@ use crate::{FinishReason, StreamEvent};
 /// Builds a turn from stream events; it can be looked at at any time.
 ///
 /// ```
-/// use msg_core::{StreamEvent, ToolStatus, Turn, TurnBuilder};
+/// use msg_core::{StreamEvent, ToolStatus, Turn, turns::TurnBuilder};
 /// let mut builder = TurnBuilder::new(Turn::new("m1", "assistant"));
 /// builder.push(&StreamEvent::TextDelta { choice: 0, text: "Looking.".into() })?;
 /// builder.push(&StreamEvent::ToolCallBegin { choice: 0, index: 0, id: None, name: "read".into() })?;
@@ -19,7 +19,7 @@ use crate::{FinishReason, StreamEvent};
 /// let turn = builder.interrupt();
 /// assert_eq!(turn.finish_reason, "interrupted");
 /// assert_eq!(turn.tools().next().unwrap().status, ToolStatus::Failed);
-/// # Ok::<(), msg_core::TurnError>(())
+/// # Ok::<(), msg_core::turns::TurnError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct TurnBuilder {

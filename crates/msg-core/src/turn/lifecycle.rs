@@ -26,7 +26,7 @@ impl ToolPart {
     /// assert_eq!((tool.start_time, tool.end_time), (10.0, 12.5));
     /// assert_eq!(tool.output, "Hello, World!");
     /// assert!(tool.start(13.0).is_err());
-    /// # Ok::<(), msg_core::TurnError>(())
+    /// # Ok::<(), msg_core::turns::TurnError>(())
     /// ```
     pub fn start(&mut self, now: f64) -> Result<(), TurnError> {
         self.expect(ToolAction::Start, &[ToolStatus::Pending])?;

@@ -1,13 +1,13 @@
 //! What an application stores of a conversation: turns with identified parts, times and the state
 //! of every tool (MS-19).
 //!
-//! A turn is richer than a message; [`lower`](crate::lower) makes messages of it, [`lift`] makes
-//! turns of messages. Nothing here runs a tool, reads a clock or draws an id.
+//! A turn is richer than a message; [`lower`](crate::turns::lower) makes messages of it,
+//! [`from_messages`] makes turns of messages. Nothing here runs a tool, reads a clock or draws an id.
 
 mod apply;
 mod builder;
+mod from_messages;
 mod lifecycle;
-mod lift;
 mod read;
 mod serde_impl;
 mod status;
@@ -18,8 +18,8 @@ use std::fmt;
 use crate::{Extra, Members, RawJson};
 
 pub use builder::TurnBuilder;
+pub use from_messages::from_messages;
 pub use lifecycle::{ToolAction, TurnAction, TurnError};
-pub use lift::lift;
 pub use read::{read, read_document};
 pub use status::ToolStatus;
 pub use write::write;
@@ -27,12 +27,12 @@ pub use write::write;
 /// One entry of a stored conversation (MS-19).
 ///
 /// ```
-/// use msg_core::{Report, Turn, TurnPart, TurnRole, turns};
+/// use msg_core::{Turn, TurnPart, TurnRole, turns};
 /// let mut turn = Turn::new("msg_1", TurnRole::User);
 /// turn.parts.push(TurnPart::text("text_1", "Hello"));
 /// let mut json = Vec::new();
 /// turns::write(&[turn.clone()], &mut json);
-/// assert_eq!(turns::read(&json, &mut Report::default())?, [turn]);
+/// assert_eq!(turns::read(&json)?.0, [turn]);
 /// # Ok::<(), msg_core::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -63,7 +63,7 @@ impl Turn {
         Self { id: id.into(), role: role.into(), ..Self::default() }
     }
 
-    /// The non-empty text parts joined with `separator`, as [`lower`](crate::lower) sends them.
+    /// The non-empty text parts joined with `separator`, as [`lower`](crate::turns::lower) sends them.
     pub fn text(&self, separator: &str) -> String {
         let mut res = String::new();
         for text in self.texts().filter(|it| !it.is_empty()) {

@@ -7,34 +7,32 @@ use crate::{
     reading::Source,
 };
 
-/// Reads stored turns: an array, or an object with `turns` or `messages` (MS-19). No tool is
-/// started again, and no id is made up for a missing one.
+/// Reads stored turns: an array, or an object with `turns` or `messages` (MS-19), and reports what was not
+/// as written. No tool is started again, and no id is made up for a missing one.
 ///
 /// # Errors
 /// [`Error`]: no JSON, a turn or part that is no object, parts that are no list.
 ///
 /// ```
-/// use msg_core::{Report, ToolStatus, turns};
+/// use msg_core::{ToolStatus, turns};
 /// let json = br#"[{"id":"m1","role":"assistant","parts":[{"type":"tool","tool":"read"}]}]"#;
-/// let turns = turns::read(json, &mut Report::default())?;
+/// let (turns, _) = turns::read(json)?;
 /// let tool = turns[0].pending_tools().next().unwrap();
 /// assert_eq!((tool.input.text(), &tool.status), ("{}", &ToolStatus::Pending));
 /// # Ok::<(), msg_core::Error>(())
 /// ```
-pub fn read(json: &[u8], report: &mut Report) -> Result<Vec<Turn>, Error> {
-    read_document(json, report).map(|it| it.0)
+pub fn read(json: &[u8]) -> Result<(Vec<Turn>, Report), Error> {
+    read_document(json).map(|(turns, _, report)| (turns, report))
 }
 
 /// As [`read`], and gives the member `options` of a document that is an object (OA-27).
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_document(
-    json: &[u8],
-    report: &mut Report,
-) -> Result<(Vec<Turn>, Option<RawJson>), Error> {
+pub fn read_document(json: &[u8]) -> Result<(Vec<Turn>, Option<RawJson>, Report), Error> {
     let fail = |it| Error::from_json(it, None);
-    let mut source = Source::new(Reader::new(json).map_err(fail)?, report);
+    let mut report = Report::default();
+    let mut source = Source::new(Reader::new(json).map_err(fail)?, &mut report);
     let (list, options) = match source.reader.peek().map_err(fail)? {
         Kind::Array => (None, None),
         Kind::Object => find_list(&mut source)?,
@@ -49,7 +47,7 @@ pub fn read_document(
         source.reader = end;
     }
     source.reader.finish().map_err(fail)?;
-    Ok((turns, options))
+    Ok((turns, options, report))
 }
 
 fn no_list(source: &mut Source<'_, '_>) -> Error {

@@ -16,8 +16,7 @@ fn check() {
             Some(it) => InputRules { max_chars: it as usize },
             None => InputRules::unlimited(),
         };
-        let mut report = Report::default();
-        check_all(&messages, &rules, &mut report);
+        let report = check_all(&messages, &rules);
         let found: Vec<Value> = report
             .iter()
             .map(|it| match it.at.part {

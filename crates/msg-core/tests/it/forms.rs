@@ -1,7 +1,10 @@
 //! The forms of this crate by name, as the case files name them.
 
 use msg_core::{
-    AgentForm, Error, LowerOptions, Message, Report, agent, lift, lower, native, plain, turns,
+    Error, Message, Report,
+    agent::{self, AgentForm},
+    native, plain,
+    turns::{self, LowerOptions, lower},
 };
 use serde_json::Value;
 
@@ -33,7 +36,9 @@ pub(crate) fn convert(
 ) -> Result<String, Error> {
     if from == "turns" && to == "turns" {
         let mut out = Vec::new();
-        turns::write(&turns::read(input.as_bytes(), report)?, &mut out);
+        let (turns, found) = turns::read(input.as_bytes())?;
+        report.append(found);
+        turns::write(&turns, &mut out);
         return Ok(String::from_utf8(out).unwrap());
     }
     let messages = read(from, input.as_bytes(), report)?;
@@ -41,17 +46,20 @@ pub(crate) fn convert(
 }
 
 pub(crate) fn read(form: &str, json: &[u8], report: &mut Report) -> Result<Vec<Message>, Error> {
-    match form {
-        "native" => native::read_reporting(json, report),
-        "plain" => plain::read(json, report),
-        "agent" => agent::read(json, report),
+    let (messages, found) = match form {
+        "native" => native::read(json)?,
+        "plain" => plain::read(json)?,
+        "agent" => agent::read(json)?,
         "turns" => {
-            let lowered = lower(&turns::read(json, report)?, &LowerOptions::default());
-            report.extend(lowered.report);
-            Ok(lowered.messages)
+            let (turns, mut found) = turns::read(json)?;
+            let lowered = lower(&turns, &LowerOptions::default());
+            found.extend(lowered.report);
+            (lowered.messages, found)
         }
         _ => panic!("no form {form}"),
-    }
+    };
+    report.append(found);
+    Ok(messages)
 }
 
 pub(crate) fn write(
@@ -64,9 +72,13 @@ pub(crate) fn write(
     match (form, options.preview) {
         ("native", _) => native::write(messages, &mut out),
         ("plain", Some(max)) => plain::write_previews(messages, max, &mut out),
-        ("plain", None) => plain::write(messages, &mut out, report),
-        ("turns", _) => turns::write(&lift(messages.to_vec(), report), &mut out),
-        ("agent", _) => agent::write_form(messages, options.agent_form, &mut out, report),
+        ("plain", None) => report.append(plain::write(messages, &mut out)),
+        ("turns", _) => {
+            let (turns, found) = turns::from_messages(messages.to_vec());
+            report.append(found);
+            turns::write(&turns, &mut out);
+        }
+        ("agent", _) => report.append(agent::write(messages, options.agent_form, &mut out)),
         _ => panic!("no form {form}"),
     }
     String::from_utf8(out).unwrap()

@@ -2,15 +2,17 @@
 //! them over the case files and over made-up input, the fuzz targets over whatever breaks them.
 
 use msg_core::{
-    Error, LowerCache, LowerOptions, Lowered, Message, Part, Report, Role, StreamEvent, ToolPart,
-    ToolStatus, Turn, TurnBuilder, agent, json, lift, lower, native, plain, truncate, turns,
+    Error, Message, Part, Report, Role, StreamEvent, ToolPart, ToolStatus, Turn,
+    agent::{self, AgentForm, AgentMessage},
+    json, native, plain, truncate,
+    turns::{self, LowerCache, LowerOptions, Lowered, TurnBuilder, lower},
 };
 
 /// Law 1: what is written in native form is read back the same, and written the same again.
 pub fn native_holds_everything(messages: &[Message]) {
     let mut first = Vec::new();
     native::write(messages, &mut first);
-    let back = native::read(&first).expect("what was written can be read");
+    let (back, _) = native::read(&first).expect("what was written can be read");
     assert_eq!(back, messages);
     let mut second = Vec::new();
     native::write(&back, &mut second);
@@ -24,19 +26,13 @@ pub fn native_holds_everything(messages: &[Message]) {
 /// Law 7 and law 1: any bytes give a value or an error with a place in them; what was read is
 /// written as JSON, and reading and writing again changes nothing.
 pub fn reading_is_total(bytes: &[u8]) {
-    let write_native = |it: &Vec<Message>, out: &mut Vec<u8>| native::write(it, out);
-    settles(bytes, native::read, write_native);
-    settles(
-        bytes,
-        |it| plain::read(it, &mut Report::default()),
-        |it, out| plain::write(it, out, &mut Report::default()),
-    );
-    settles(
-        bytes,
-        |it| agent::read(it, &mut Report::default()),
-        |it, out| agent::write(it, out, &mut Report::default()),
-    );
-    settles(bytes, |it| turns::read(it, &mut Report::default()), |it, out| turns::write(it, out));
+    let first = |it: Result<(Vec<Message>, Report), Error>| it.map(|it| it.0);
+    settles(bytes, |it| first(native::read(it)), |it, out| native::write(it, out));
+    settles(bytes, |it| first(plain::read(it)), |it, out| drop(plain::write(it, out)));
+    let write_agent =
+        |it: &Vec<Message>, out: &mut Vec<u8>| drop(agent::write(it, AgentForm::Document, out));
+    settles(bytes, |it| first(agent::read(it)), write_agent);
+    settles(bytes, |it| turns::read(it).map(|it| it.0), |it, out| turns::write(it, out));
 }
 
 fn settles<T>(
@@ -64,13 +60,12 @@ fn settles<T>(
 /// Law 2: plain messages that are read without a remark go out as the same JSON value, the order of
 /// members included.
 pub fn plain_comes_back_as_it_was(bytes: &[u8]) {
-    let mut report = Report::default();
-    let Ok(messages) = plain::read(bytes, &mut report) else { return };
+    let Ok((messages, report)) = plain::read(bytes) else { return };
     if !report.is_empty() || has_duplicates(bytes) {
         return;
     }
     let mut out = Vec::new();
-    plain::write(&messages, &mut out, &mut report);
+    let report = plain::write(&messages, &mut out);
     assert!(report.is_empty(), "{report:?}");
     assert_eq!(values(&out), values(bytes));
 }
@@ -79,8 +74,7 @@ pub fn plain_comes_back_as_it_was(bytes: &[u8]) {
 pub fn turns_come_back(turns: &[Turn]) {
     let mut out = Vec::new();
     turns::write(turns, &mut out);
-    let mut report = Report::default();
-    let back = turns::read(&out, &mut report).expect("what was written can be read");
+    let (back, _) = turns::read(&out).expect("what was written can be read");
     let mut again = Vec::new();
     turns::write(&back, &mut again);
     assert_eq!(String::from_utf8_lossy(&out), String::from_utf8_lossy(&again));
@@ -95,18 +89,13 @@ pub fn turns_come_back(turns: &[Turn]) {
 /// means that the way back gives the same message.
 pub fn an_empty_report_means_no_loss(message: &Message) {
     let messages = std::slice::from_ref(message);
-    let mut report = Report::default();
     let mut out = Vec::new();
-    agent::write(messages, &mut out, &mut report);
-    let back = agent::read(&out, &mut Report::default()).expect("what was written can be read");
+    let report = agent::write(messages, AgentForm::Document, &mut out);
+    let (back, _) = agent::read(&out).expect("what was written can be read");
     if report.is_empty() {
         assert_eq!(canonical(&back), canonical(messages));
     }
-    let typed: Vec<Message> =
-        msg_core::AgentMessage::from_message(message.clone(), &mut Report::default())
-            .into_iter()
-            .map(Message::from)
-            .collect();
+    let (typed, _) = AgentMessage::from_message(message.clone());
     assert_eq!(typed.len(), back.len());
 }
 
@@ -140,10 +129,10 @@ pub fn argument_text_survives_turns(message: &Message) {
     if message.role != Role::Assistant {
         return;
     }
-    let lifted = lift(vec![message.clone()], &mut Report::default());
+    let (lifted, _) = turns::from_messages(vec![message.clone()]);
     let mut out = Vec::new();
     turns::write(&lifted, &mut out);
-    let stored = turns::read(&out, &mut Report::default()).expect("what was written can be read");
+    let (stored, _) = turns::read(&out).expect("what was written can be read");
     let Lowered { messages, .. } = lower(&stored, &LowerOptions::doc());
     assert_eq!(calls(&messages), calls(std::slice::from_ref(message)));
 }

@@ -1,6 +1,10 @@
 //! Sizes, depths and hostile input (MS-8, MS-27): each is a value or an error, never a crash.
 
-use msg_core::{Error, Message, Part, RawJson, Report, agent, native, plain, turns};
+use msg_core::{
+    Error, Message, Part, RawJson,
+    agent::{self, AgentForm},
+    native, plain, turns,
+};
 use serde_json::Value;
 
 use crate::laws;
@@ -19,12 +23,12 @@ fn laws_over_the_cases() {
             let Some(json) = case[name].as_str().map(str::as_bytes) else { continue };
             laws::reading_is_total(json);
             laws::plain_comes_back_as_it_was(json);
-            if let Ok(messages) = native::read(json) {
+            if let Ok((messages, _)) = native::read(json) {
                 laws::native_holds_everything(&messages);
                 messages.iter().for_each(laws::an_empty_report_means_no_loss);
                 messages.iter().for_each(laws::argument_text_survives_turns);
             }
-            if let Ok(turns) = turns::read(json, &mut Report::default()) {
+            if let Ok((turns, _)) = turns::read(json) {
                 laws::turns_come_back(&turns);
                 laws::strict_lowering_is_safe(&turns, &Default::default());
             }
@@ -68,12 +72,11 @@ fn bad_bytes_are_errors_with_a_place() {
     let documents: [&[u8]; 8] =
         [b"", b"\xff", b"[", b"[NaN]", b"[{\"role\":\"user\x00", b"[]]", b"\xef\xbb\xbf", b"{}"];
     for json in documents {
-        let report = &mut Report::default();
         let errors: [Error; 4] = [
             native::read(json).unwrap_err(),
-            plain::read(json, report).unwrap_err(),
-            agent::read(json, report).unwrap_err(),
-            turns::read(json, report).unwrap_err(),
+            plain::read(json).unwrap_err(),
+            agent::read(json).unwrap_err(),
+            turns::read(json).unwrap_err(),
         ];
         for error in errors {
             assert!(error.offset() <= json.len(), "{error}");
@@ -98,8 +101,7 @@ fn the_last_type_wins() {
 #[test]
 fn wrong_types_of_turns_are_carried() {
     let json = r#"[{"id":7,"role":"user","parts":[{"type":"text","id":"t","text":["x"]}],"timestamp":1e999,"finished":"yes","finish_reason":"","reasoning_content":"","metadata":{}}]"#;
-    let mut report = Report::default();
-    let turns = turns::read(json.as_bytes(), &mut report).unwrap();
+    let (turns, report) = turns::read(json.as_bytes()).unwrap();
     assert_eq!((turns[0].id.as_str(), turns[0].timestamp), ("", 0.0));
     assert!(report.iter().all(|it| it.code == "message::wrong-type"));
     assert_eq!(report.len(), 4);
@@ -123,13 +125,12 @@ fn serde_forms_are_the_forms_of_the_writers() {
 /// Of several things that are wrong with a message, its role comes first.
 #[test]
 fn the_role_is_looked_at_first() {
-    let report = &mut Report::default();
-    let plain = |json: &[u8]| plain::read(json, &mut Report::default()).unwrap_err();
+    let plain = |json: &[u8]| plain::read(json).unwrap_err();
     assert_eq!(plain(br#"[{"content":5}]"#).code(), "message::missing-role");
     assert_eq!(plain(br#"[{"content":5,"role":1}]"#).code(), "message::missing-role");
     assert_eq!(plain(br#"[{"content":5,"role":"x"}]"#).code(), "message::bad-shape");
     assert_eq!(native::read(br#"[{"parts":5}]"#).unwrap_err().code(), "message::missing-role");
-    let mut agent = |json: &[u8]| agent::read(json, report).unwrap_err();
+    let agent = |json: &[u8]| agent::read(json).unwrap_err();
     assert_eq!(agent(br#"[{"content":5}]"#).code(), "agent::unknown-role");
     assert_eq!(agent(br#"[{"content":5,"role":"x"}]"#).code(), "agent::unknown-role");
     assert_eq!(agent(br#"[{"content":5,"role":"user"}]"#).code(), "agent::bad-shape");
@@ -140,10 +141,9 @@ fn the_role_is_looked_at_first() {
 #[test]
 fn members_inside_agent_content_are_carried() {
     let json = r#"[{"role":"Tool","content":{"ToolResult":{"content":"r","ms":1.50}}},{"role":"Assistant","content":{"ToolCalls":[{"id":"a","name":"f","arguments":{},"index":0}]},"tool_call_id":"z","metadata":{"cache_control":{"b":1,"a":2}}}]"#;
-    let mut report = Report::default();
-    let messages = agent::read(json.as_bytes(), &mut report).unwrap();
+    let (messages, mut report) = agent::read(json.as_bytes()).unwrap();
     let mut out = Vec::new();
-    agent::write(&messages, &mut out, &mut report);
+    report.append(agent::write(&messages, AgentForm::Document, &mut out));
     assert_eq!(String::from_utf8(out).unwrap(), json);
     assert!(report.is_empty());
 }
@@ -151,10 +151,10 @@ fn members_inside_agent_content_are_carried() {
 #[test]
 fn a_cleared_layout_is_canonical() {
     let json = br#"[{"content":"x","role":"user"}]"#;
-    let mut messages = plain::read(json, &mut Report::default()).unwrap();
+    let (mut messages, _) = plain::read(json).unwrap();
     messages.iter_mut().for_each(Message::clear_layout);
     let mut out = Vec::new();
-    plain::write(&messages, &mut out, &mut Report::default());
+    plain::write(&messages, &mut out);
     assert_eq!(out, br#"[{"role":"user","content":"x"}]"#);
 }
 
@@ -193,8 +193,7 @@ fn lone_surrogates_are_reported() {
         r#"[{"role":"User","content":"\ud800"}]"#,
     ];
     for json in documents {
-        let mut report = Report::default();
-        let messages = agent::read(json.as_bytes(), &mut report).unwrap();
+        let (messages, report) = agent::read(json.as_bytes()).unwrap();
         assert_eq!(messages, [Message::user("\u{FFFD}")]);
         assert_eq!(report.len(), 1, "{json}");
         assert!(report.iter().all(|it| it.code == "message::lone-surrogate"));

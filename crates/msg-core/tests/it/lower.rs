@@ -2,7 +2,8 @@
 //! this crate does not know it, so that a small writer here shows what was lowered in that form.
 
 use msg_core::{
-    LowerCache, LowerOptions, Lowered, Message, Part, RawJson, Report, Role, lower, turns,
+    Message, Part, RawJson, Role,
+    turns::{self, LowerCache, LowerOptions, Lowered, lower},
 };
 use serde_json::{Map, Value, json};
 
@@ -12,7 +13,7 @@ fn lower_cases() {
         let case: Value = serde_json::from_str(&row.text).unwrap();
         let options: LowerOptions = serde_json::from_value(case["options"].clone()).unwrap();
         let text = case["turns_text"].as_str().unwrap();
-        let turns = turns::read(text.as_bytes(), &mut Report::default()).unwrap();
+        let (turns, _) = turns::read(text.as_bytes()).unwrap();
         let Lowered { messages, report } = lower(&turns, &options);
 
         let exact = case["exact"].as_bool().unwrap_or_default();
@@ -48,7 +49,7 @@ fn results_of_failed_tools_are_errors() {
         |status: &&str| json!({"type": "tool", "id": *status, "tool": "f", "status": *status});
     let parts: Vec<Value> = statuses.iter().map(part).collect();
     let text = json!([{"id": "m", "role": "assistant", "parts": parts}]).to_string();
-    let turns = turns::read(text.as_bytes(), &mut Report::default()).unwrap();
+    let (turns, _) = turns::read(text.as_bytes()).unwrap();
     let lowered = lower(&turns, &LowerOptions::strict()).messages;
     let results = lowered.iter().flat_map(Message::tool_results);
     let errors: Vec<&str> = results.filter(|it| it.is_error).map(|it| &*it.call_id).collect();

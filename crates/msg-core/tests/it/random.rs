@@ -1,9 +1,9 @@
 //! The laws over made-up messages, turns, events and texts. Seeded, so that a run is repeatable.
 
 use msg_core::{
-    Audio, CallKind, Content, File, FinishReason, Image, LowerOptions, Message, Origin, Other,
-    Part, RawJson, Reasoning, Role, StreamEvent, ToolCall, ToolPart, ToolResult, ToolStatus, Turn,
-    TurnPart, native,
+    Audio, CallKind, Content, File, FinishReason, Image, Message, Origin, Other, Part, RawJson,
+    Reasoning, Role, StreamEvent, ToolCall, ToolPart, ToolResult, ToolStatus, Turn, TurnPart,
+    native, turns::LowerOptions,
 };
 use proptest::{
     collection::vec,

@@ -1,7 +1,7 @@
 //! Every written document is valid by its schema (the SDK's shapes aside). The validator knows the
 //! words that our schemas use, and no others.
 
-use msg_core::{AgentForm, InputRules, Report, check_all, schema};
+use msg_core::{InputRules, Report, agent::AgentForm, check_all, schema};
 use serde_json::Value;
 
 use crate::forms::{self, Options};
@@ -21,11 +21,8 @@ fn written_documents_are_valid() {
             let out = forms::convert(from, to, input, &options, &mut report).unwrap();
             let value = serde_json::from_str(&out).unwrap();
             assert_valid(schema::by_name(to).unwrap(), &value);
-            check_all(
-                &forms::read(from, input.as_bytes(), &mut Report::default()).unwrap(),
-                &InputRules::unlimited(),
-                &mut report,
-            );
+            let messages = forms::read(from, input.as_bytes(), &mut Report::default()).unwrap();
+            report.append(check_all(&messages, &InputRules::unlimited()));
             for diagnostic in &report {
                 let value = serde_json::to_value(diagnostic).unwrap();
                 assert_valid(schema::DIAGNOSTIC, &value);

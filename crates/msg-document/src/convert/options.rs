@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use msg_core::{AgentForm, LowerOptions};
+use msg_core::{agent::AgentForm, turns::LowerOptions};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -42,7 +42,7 @@ impl Codec for Agent {
         out: &mut Vec<u8>,
         report: &mut Report,
     ) {
-        agent::write_form(messages, options.agent_form, out, report);
+        report.append(agent::write(messages, options.agent_form, out));
     }
 }
 

@@ -40,7 +40,7 @@ fn no_limit() -> ReadOptions {
     ReadOptions::new().max_bytes(usize::MAX)
 }
 
-type ReadList = fn(&[u8], &mut Report) -> Result<Vec<Message>, msg_core::Error>;
+type ReadList = fn(&[u8]) -> Result<(Vec<Message>, Report), msg_core::Error>;
 
 /// Reads a document that is a list of messages, or an object around one.
 fn read_list(
@@ -48,9 +48,8 @@ fn read_list(
     (wrapper, list): (Wrapper, Range<usize>),
     read: ReadList,
 ) -> Result<Content, Refusal> {
-    let mut report = Report::default();
     let start = list.start;
-    let messages = read(&json[list], &mut report).map_err(|it| Refusal::from(it).moved(start))?;
+    let (messages, report) = read(&json[list]).map_err(|it| Refusal::from(it).moved(start))?;
     Ok(Content::new(messages, wrapper, report))
 }
 

@@ -30,7 +30,7 @@ impl Codec for Native {
     }
 
     fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
-        read_list(bytes, Wrapper::none(bytes, &Native), native::read_reporting)
+        read_list(bytes, Wrapper::none(bytes, &Native), native::read)
     }
 
     fn write(

@@ -44,6 +44,6 @@ impl Codec for Plain {
         if !options.encode.keeps_layout() {
             messages.iter_mut().for_each(Message::clear_layout);
         }
-        plain::write(messages, out, report);
+        report.append(plain::write(messages, out));
     }
 }

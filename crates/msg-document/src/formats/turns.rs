@@ -2,7 +2,10 @@
 //! messages. Reading, writing and lowering are `msg_core`'s.
 
 use msg_compact::Plan;
-use msg_core::{Diagnostic, LowerOptions, Message, RawJson, Report, Turn, lift, lower, turns};
+use msg_core::{
+    Diagnostic, Message, RawJson, Report, Turn,
+    turns::{self, LowerOptions, lower},
+};
 
 use super::is_of_a_turn;
 use crate::codec::{Around, Codec, Content, Likelihood, WriteOptions};
@@ -33,8 +36,7 @@ impl Codec for Turns {
     }
 
     fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
-        let mut report = Report::default();
-        let (turns, options) = turns::read_document(bytes, &mut report)?;
+        let (turns, options, report) = turns::read_document(bytes)?;
         Ok(Content::new(Vec::new(), Record { turns, options }, report))
     }
 
@@ -45,7 +47,9 @@ impl Codec for Turns {
         out: &mut Vec<u8>,
         report: &mut Report,
     ) {
-        turns::write(&lift(std::mem::take(messages), report), out);
+        let (turns, found) = turns::from_messages(std::mem::take(messages));
+        report.append(found);
+        turns::write(&turns, out);
     }
 }
 
@@ -82,7 +86,7 @@ impl Around for Record {
             return true;
         }
         // Turns say less than messages, so that two ways of making them are compared.
-        let anew = said(&lift(messages.to_vec(), &mut Report::default()));
+        let anew = said(&turns::from_messages(messages.to_vec()).0);
         let planned = plan.and_then(|it| it.apply_turns(self.turns.clone(), None).ok());
         let planned = planned.filter(|it| said(it) == anew);
         planned.map(|it| self.turns = it).is_some()

@@ -394,5 +394,5 @@ fn native(cell: &Cell) -> Option<Message> {
         return None;
     }
     let json = format!("[{}]", cell.payload());
-    native::read(json.as_bytes()).ok()?.pop()
+    native::read(json.as_bytes()).ok()?.0.pop()
 }

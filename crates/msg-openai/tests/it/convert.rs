@@ -84,7 +84,7 @@ fn convert(case: &Case, report: &mut Report) -> Result<String, Error> {
             responses::write(&document.into_messages(), &options, &mut out)
         }
         ("native", "openai") => {
-            let messages = msg_core::native::read(bytes).unwrap();
+            let (messages, _) = msg_core::native::read(bytes).unwrap();
             chat::write(&messages, &options, &mut out)
         }
         ("responses", "openai") => {

@@ -1,6 +1,6 @@
 //! The case file of headers and of built requests.
 
-use msg_core::{Message, RawJson, native};
+use msg_core::{RawJson, native};
 use msg_openai::{ChatRequest, ClientHeaders, Tool, ToolChoice};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ fn set<T>(
 
 fn request(case: &Case) {
     let input: Input = case.input.parse().unwrap();
-    let messages: Vec<Message> = native::read(input.messages.text().as_bytes()).unwrap();
+    let (messages, _) = native::read(input.messages.text().as_bytes()).unwrap();
     // Set in an order that is not the one of the output.
     let mut it = ChatRequest::new(&input.model, messages);
     if let Some(extra) = &input.extra {

@@ -9,37 +9,37 @@ use crate::{
 };
 
 /// Makes turns of messages (MS-22): one turn a message, with ids `turn_1` …; the results of tool
-/// messages join their calls. What does not fit is reported (MS-24). Linear.
+/// messages join their calls; and the report of what does not fit (MS-24). Linear.
 ///
 /// ```
-/// use msg_core::{Message, Part, Report, ToolCall, ToolStatus, lift};
+/// use msg_core::{Message, Part, ToolCall, ToolStatus, turns};
 /// let call = ToolCall::new("call_1", "read", r#"{"path": "a"}"#);
 /// let messages = vec![
 ///     Message::assistant("").with_part(Part::ToolCall(call)),
 ///     Message::tool_result("call_1", "Hello"),
 /// ];
-/// let mut report = Report::default();
-/// let turns = lift(messages, &mut report);
+/// let (turns, report) = turns::from_messages(messages);
 /// let tool = turns[0].tools().next().unwrap();
 /// assert_eq!((&*tool.output, &tool.status), ("Hello", &ToolStatus::Completed));
 /// assert!(report.is_empty());
 /// ```
-pub fn lift(messages: Vec<Message>, report: &mut Report) -> Vec<Turn> {
-    let mut lifter = Lifter::default();
+pub fn from_messages(messages: Vec<Message>) -> (Vec<Turn>, Report) {
+    let mut report = Report::default();
+    let mut builder = Builder::default();
     for (at, message) in messages.into_iter().enumerate() {
-        lifter.message(message, &mut Losses::new(report, at));
+        builder.message(message, &mut Losses::new(&mut report, at));
     }
-    lifter.turns
+    (builder.turns, report)
 }
 
 #[derive(Default)]
-struct Lifter {
+struct Builder {
     turns: Vec<Turn>,
     /// Turn and part of the latest call of each id.
     calls: BTreeMap<String, (usize, usize)>,
 }
 
-impl Lifter {
+impl Builder {
     fn message(&mut self, message: Message, losses: &mut Losses<'_>) {
         if message.name.is_some() {
             losses.member("name", "turns");
