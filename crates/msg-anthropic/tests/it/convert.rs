@@ -40,7 +40,7 @@ fn laws_hold_over_the_cases() {
                 laws::sealed_texts_survive(bytes);
                 laws::options_write_documents(bytes);
             }
-            "native" => laws::sent_in_silence_comes_back(&native::read(bytes).unwrap()),
+            "native" => laws::sent_in_silence_comes_back(&native::read(bytes).unwrap().0),
             _ => {}
         }
     });
@@ -98,7 +98,7 @@ fn describe(error: &Error) -> String {
 fn read(from: &str, bytes: &[u8]) -> (Vec<Message>, Report) {
     let options = ReadOptions::new();
     match from {
-        "native" => (native::read(bytes).unwrap(), Report::new()),
+        "native" => native::read(bytes).unwrap(),
         "openai" => {
             let (document, report) = chat::read(bytes, &options).unwrap();
             (document.into_messages(), report)

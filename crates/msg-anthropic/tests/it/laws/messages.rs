@@ -128,7 +128,7 @@ pub(crate) fn sealed_texts_survive(bytes: &[u8]) {
     let messages = document.into_messages();
     let mut stored = Vec::new();
     native::write(&messages, &mut stored);
-    let stored = native::read(&stored).expect("what was written is native JSON");
+    let (stored, _) = native::read(&stored).expect("what was written is native JSON");
     let mut out = Vec::new();
     messages::write(&stored, &WriteOptions::new(), &mut out);
     let back = read(&out).expect("what was written is a document").into_messages();
