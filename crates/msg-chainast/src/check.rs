@@ -5,6 +5,7 @@ use msg_core::{Diagnostic, Message, SeededIds};
 use crate::{
     ChainAst,
     options::{CheckOptions, RepairOptions},
+    pairing,
     profile::Profile,
     repair::{add_answers, mend_for},
     skeleton,
@@ -56,8 +57,11 @@ fn check_chain(
     if let Some(profile) = profile {
         repair = repair.profile(profile);
     }
+    let stand_ins = pairing::stand_ins_of(chain);
+    let chain = stand_ins.as_deref().map_or(chain, Chain::Messages);
     let (_, found) = walk(chain, Rules::of_list(&repair));
     let mut report = diagnostics(found, chain);
+    pairing::tell(&mut report);
     if let Some(profile) = profile {
         check_profile(chain, profile, &repair, &mut report);
         add_answers(&mut report, profile);

@@ -27,6 +27,7 @@
 mod tree;
 
 mod check;
+mod pairing;
 mod parse;
 mod repair;
 

@@ -9,6 +9,7 @@ use msg_core::{Diagnostic, Message};
 use crate::{
     ChainAst,
     options::RepairOptions,
+    pairing,
     tree::Plain,
     walk::{Chain, Rules, diagnostics, walk},
 };
@@ -105,11 +106,14 @@ fn parse_with(messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseError
         }
     };
     let options = &RepairOptions::new().open(open);
+    let mut messages = messages;
+    pairing::put_into(&mut messages);
     let (plan, found) = walk(Chain::Messages(&messages), Rules::strict(options).errors_only());
     span.record("pairs", plan.units.iter().filter(|it| it.is_pair()).count());
     span.record("calls", plan.calls.len());
     span.record("errors", found.len());
     if found.is_empty() {
+        pairing::restore(&mut messages);
         let chain = ChainAst::build(messages);
         span.record("sections", chain.sections().len());
         return Ok(chain);
@@ -117,6 +121,8 @@ fn parse_with(messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseError
     // A chain that is refused is walked again for the warnings that a valid one would not have been
     // told.
     let (_, found) = walk(Chain::Messages(&messages), Rules::strict(options));
-    let diagnostics = diagnostics(found, Chain::Messages(&messages));
+    let mut diagnostics = diagnostics(found, Chain::Messages(&messages));
+    pairing::tell(&mut diagnostics);
+    pairing::restore(&mut messages);
     Err(ParseError { inner: Box::new(Refused { diagnostics, messages }) })
 }

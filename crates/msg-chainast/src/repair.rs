@@ -8,6 +8,7 @@ use crate::{
     conform::{conform, last_message, position},
     mend::{Item, Origin, mend, mend_items},
     options::RepairOptions,
+    pairing,
     profile::Profile,
     walk::{Chain, Plan, Rules, diagnostics, walk},
 };
@@ -44,14 +45,17 @@ pub struct MessageOrigin {
 /// # Ok::<(), &str>(())
 /// ```
 pub fn repair(
-    messages: Vec<Message>,
+    mut messages: Vec<Message>,
     options: &RepairOptions,
     ids: &mut dyn IdSource,
 ) -> (Vec<Message>, Vec<Diagnostic>) {
     let rules = Rules::of_list(options);
+    pairing::put_into(&mut messages);
     let (plan, found) = walk(Chain::Messages(&messages), rules);
     let mut report = diagnostics(found, Chain::Messages(&messages));
+    pairing::tell(&mut report);
     if options.given_profile().is_none() && !plan.mends {
+        pairing::restore(&mut messages);
         return (messages, report);
     }
     let items = carry_out(messages, plan, rules, ids, &mut report);
@@ -75,7 +79,7 @@ impl ChainAst {
     /// assert_eq!(edits[0].fix.as_deref(), Some("inserted a placeholder result"));
     /// ```
     pub fn repair(
-        messages: Vec<Message>,
+        mut messages: Vec<Message>,
         options: &RepairOptions,
         ids: &mut dyn IdSource,
     ) -> (Self, Vec<Diagnostic>) {
@@ -89,18 +93,23 @@ impl ChainAst {
         );
         let _entered = span.enter();
         let rules = Rules::strict(options);
+        let paired = pairing::put_into(&mut messages);
         let (plan, found) = walk(Chain::Messages(&messages), rules);
         span.record("pairs", plan.units.iter().filter(|it| it.is_pair()).count());
         span.record("calls", plan.calls.len());
         let mut report = diagnostics(found, Chain::Messages(&messages));
+        pairing::tell(&mut report);
         let chain = match options.given_profile() {
-            None if !plan.mends => ChainAst::build(messages),
-            None => {
+            None if !plan.mends => {
+                pairing::restore(&mut messages);
+                ChainAst::build(messages)
+            }
+            None if !paired => {
                 let mended = mend(messages, plan, options, ids);
                 mended.exhausted.iter().for_each(|place| tell_exhausted(&mut report, *place));
                 mended.made
             }
-            Some(_) => ChainAst::build(carry_out(messages, plan, rules, ids, &mut report)),
+            _ => ChainAst::build(carry_out(messages, plan, rules, ids, &mut report)),
         };
         span.record("sections", chain.sections().len());
         span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
@@ -124,13 +133,15 @@ impl ChainAst {
     /// assert!(origins.iter().all(|it| !it.inserted));
     /// ```
     pub fn repair_with_origins(
-        messages: Vec<Message>,
+        mut messages: Vec<Message>,
         options: &RepairOptions,
         ids: &mut dyn IdSource,
     ) -> (Self, Vec<Diagnostic>, Vec<MessageOrigin>) {
         let rules = Rules::strict(options);
+        pairing::put_into(&mut messages);
         let (plan, found) = walk(Chain::Messages(&messages), rules);
         let mut report = diagnostics(found, Chain::Messages(&messages));
+        pairing::tell(&mut report);
         let items = carry_out(messages, plan, rules, ids, &mut report);
         let origin = |it: &Item| {
             let Origin { message, inserted, .. } = it.origin;
@@ -155,8 +166,9 @@ fn carry_out(
         add_answers(report, profile);
         return items;
     }
-    let mended = mend_items(messages, plan, rules.options, ids);
+    let mut mended = mend_items(messages, plan, rules.options, ids);
     mended.exhausted.iter().for_each(|place| tell_exhausted(report, *place));
+    pairing::restore_items(&mut mended.made);
     mended.made
 }
 
@@ -187,6 +199,7 @@ pub(crate) fn mend_for(
     } else {
         items.extend(messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)));
     }
+    pairing::restore_items(&mut items);
     let (items, mut refused) =
         conform(items, profile, rules.enforced, &mut ids_of_profile, &replaced_ids);
     if rules.options.is_request() {

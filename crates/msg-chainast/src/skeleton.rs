@@ -97,6 +97,7 @@ fn arguments(it: &Arguments) -> &'static str {
 fn result(it: &ToolResult, telling: &[&str]) -> ToolResult {
     let content = it.content.as_text().map_or("x", |it| told(it, telling));
     let mut likeness = ToolResult::new(it.call_id.clone(), Content::from(content));
+    likeness.kind = it.kind.clone();
     likeness.name.clone_from(&it.name);
     likeness
 }

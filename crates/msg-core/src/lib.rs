@@ -93,7 +93,8 @@ pub use layouts::Layouts;
 pub use members::Members;
 pub use message::Message;
 pub use part::{
-    Audio, CallKind, File, Image, Other, Part, Place, Reasoning, Text, ToolCall, ToolResult,
+    Audio, CallKind, File, Image, Other, PairSide, Pairing, Part, Place, Reasoning, Text, ToolCall,
+    ToolResult,
 };
 pub use raw::RawJson;
 pub use report::Report;

@@ -6,6 +6,7 @@ use super::{Item, Mender, is_none};
 use crate::{
     arguments::sanitized,
     constants::{FALLBACK_REQUEST_ARGS, FALLBACK_TOOL_NAME},
+    pairing::fresh_like,
     walk::Naming,
 };
 
@@ -30,7 +31,7 @@ impl Mender<'_> {
             }
             mend_arguments(it, self.options.sanitizes_arguments());
             if fresh {
-                let fresh = self.fresh_id(&it.name, place);
+                let fresh = fresh_like(&it.id, self.fresh_id(&it.name, place));
                 self.fresh_ids.insert(call, fresh.clone());
                 let old = std::mem::replace(&mut it.id, fresh);
                 self.replaced_ids.insert(place, old);

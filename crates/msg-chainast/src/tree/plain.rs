@@ -10,6 +10,7 @@ use msg_core::{Message, Part, ToolCall};
 use super::{BodyPair, ChainAst, Header, Section, build::take_exactly};
 use crate::{
     constants::SUMMARIZATION_TOOL_NAME,
+    pairing::is_paired,
     walk::{Reading, RolePart, SMALL_PAIR, read_role},
 };
 
@@ -111,6 +112,9 @@ impl Rest {
 /// How many calls a message has, if they are few, have names and different ids, and are no summarization
 /// with others.
 fn plain_calls(message: &Message) -> Option<usize> {
+    if message.parts.iter().any(is_paired) {
+        return None;
+    }
     let mut n_calls = 0;
     for (at, call) in message.tool_calls().enumerate() {
         let earlier = || message.tool_calls().take(at);

@@ -6,7 +6,7 @@ use super::{
     NONE, Naming, Plan, UnitKind, Walk,
     found::{Found, NameEdit, OrphanEdit, What},
 };
-use crate::constants::SUMMARIZATION_TOOL_NAME;
+use crate::{constants::SUMMARIZATION_TOOL_NAME, pairing};
 
 impl Walk<'_, '_> {
     /// Decides what the end of the chain decides.
@@ -87,6 +87,9 @@ impl Walk<'_, '_> {
         let it = &self.plan.slots[slot as usize];
         let (unit, before) = (it.unit, it.units_before);
         let options = self.rules.options;
+        if self.chain.result(it.message, it.part).is_some_and(pairing::is_stand_in) {
+            return OrphanEdit::Dropped;
+        }
         if unit == NONE {
             if !options.keeps_orphans() {
                 return OrphanEdit::Dropped;

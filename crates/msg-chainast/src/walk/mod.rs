@@ -20,7 +20,7 @@ pub(crate) use plan::{NONE, Naming, Plan, UnitKind};
 pub(crate) use role::{Part as RolePart, Reading, canonical, read as read_role};
 pub(crate) use rules::{Enforced, Rules};
 
-use crate::{arguments::is_json, constants::SUMMARIZATION_TOOL_NAME};
+use crate::{arguments::is_json, constants::SUMMARIZATION_TOOL_NAME, pairing};
 use found::{PartEdit, RoleEdit, What};
 use index::Index;
 use link::OpenPair;
@@ -223,7 +223,11 @@ impl<'m> Walk<'m, '_> {
 
     fn assistant(&mut self, at: u32, message: &'m Message) {
         let options = self.rules.options;
-        if !self.begun() && options.drops_first() && self.rules.enforced.first_role {
+        if !self.begun()
+            && options.drops_first()
+            && self.rules.enforced.first_role
+            && !pairing::may_come_first(message)
+        {
             if !(self.strays_stay && self.floating && options.keeps_orphans()) {
                 self.find(at, NONE, What::FirstAssistant { dropped: true });
                 return;
@@ -242,7 +246,7 @@ impl<'m> Walk<'m, '_> {
     /// Begins a pair with an assistant message.
     fn pair(&mut self, at: u32, message: &'m Message) {
         if self.plan.units.is_empty() && self.plan.lead.is_none() {
-            self.first_unled = true;
+            self.first_unled = !pairing::may_come_first(message);
         }
         let unit = self.push_unit(at, UnitKind::Pair);
         let mut content = false;

@@ -3,12 +3,14 @@
 
 mod media;
 mod other;
+mod pairing;
 mod reasoning;
 mod text;
 mod tool;
 
 pub use media::{Audio, File, Image};
 pub use other::{Other, Place};
+pub use pairing::{PairSide, Pairing};
 pub use reasoning::Reasoning;
 pub use text::Text;
 pub use tool::{CallKind, ToolCall, ToolResult};

@@ -1,7 +1,7 @@
 //! OpenAI Responses items: an array, or a request or response body. Reading and writing are
 //! `msg_openai::responses`'s.
 
-use msg_core::{Message, RawJson, Report};
+use msg_core::{Message, Report};
 use msg_openai::responses::{self, Document};
 
 use super::no_limit;
@@ -91,11 +91,9 @@ impl Around for Body {
     }
 
     fn side(&self) -> Side {
-        let is_given = |it: Option<&RawJson>| it.is_some_and(|it| it.text() != "null");
         match &self.0 {
             Document::Response(_) => Side::Answer,
-            Document::Request(it) if is_given(it.get("previous_response_id")) => Side::Continuation,
-            Document::Request(it) if is_given(it.get("conversation")) => Side::Continuation,
+            Document::Request(it) if it.is_continued() => Side::Continuation,
             _ => Side::Conversation,
         }
     }

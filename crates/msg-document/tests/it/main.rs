@@ -1,3 +1,4 @@
 //! The tests of the library, by data: what a document is taken for.
 
 mod recognise;
+mod responses;

@@ -1,7 +1,9 @@
 //! Requests of the Responses API: the items of `input`, everything else raw and in place.
 
+use std::borrow::Cow;
+
 use msg_core::{
-    Error, Message, RawJson, Report,
+    Error, Message, Part, RawJson, Report, Role,
     json::{Kind, Reader},
 };
 use serde::{Serialize, Serializer, de::DeserializeOwned};
@@ -34,7 +36,12 @@ pub struct ResponsesRequest {
     body: Body,
     /// Whether `input` was a string.
     is_string: bool,
+    /// Whether the first message was read from `instructions`, whose place is kept in the body.
+    has_instructions: bool,
 }
+
+/// The member of a request that is its first system message (OA-14).
+const INSTRUCTIONS: &str = "instructions";
 
 impl ResponsesRequest {
     /// A request to this model.
@@ -42,12 +49,22 @@ impl ResponsesRequest {
         let mut body = Body::default();
         body.set("model", RawJson::string(model.as_ref()));
         body.dig("input");
-        Self { messages, body, is_string: false }
+        Self { messages, body, is_string: false, has_instructions: false }
+    }
+
+    /// Whether it goes on from a history that is elsewhere: with `previous_response_id` or
+    /// `conversation` (OA-14). Results at its beginning answer calls of that history.
+    pub fn is_continued(&self) -> bool {
+        let given = |name: &str| self.body.get(name).is_some_and(|it| it.text() != "null");
+        given("previous_response_id") || given("conversation")
     }
 
     /// A member, raw.
+    ///
+    /// `input` and `instructions` are messages, and not here.
     pub fn get(&self, name: &str) -> Option<&RawJson> {
-        self.body.get(name).filter(|_| name != "input")
+        let is_messages = name == "input" || self.has_instructions && name == INSTRUCTIONS;
+        self.body.get(name).filter(|_| !is_messages)
     }
 
     /// A member, read as a type; none if it is absent or something else.
@@ -75,9 +92,23 @@ impl ResponsesRequest {
     }
 
     /// Appends the request as JSON. Linear in the output. What it cannot hold is in the report.
+    ///
+    /// A system message that was read from `instructions` is written as `instructions` again, as long as
+    /// it is the first message and nothing but text.
     pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
         let mut report = Report::new();
-        self.body.write(out, "input", |out| match self.messages.as_slice() {
+        let mut body = Cow::Borrowed(&self.body);
+        let mut messages = self.messages.as_slice();
+        if self.has_instructions {
+            match messages.split_first().and_then(|(first, rest)| Some((as_text(first)?, rest))) {
+                Some((text, rest)) => {
+                    body.to_mut().set(INSTRUCTIONS, RawJson::string(&text));
+                    messages = rest;
+                }
+                None => body.to_mut().remove(INSTRUCTIONS),
+            }
+        }
+        body.write(out, "input", |out| match messages {
             [one] if self.is_string && *one == Message::user(one.text()) => {
                 msg_core::json::write_str(out, &one.text());
             }
@@ -92,7 +123,7 @@ impl ResponsesRequest {
     ) -> Result<Self, Error> {
         let mut messages = Vec::new();
         let mut is_string = false;
-        let body = Body::read(
+        let mut body = Body::read(
             reader,
             |name| name == "input",
             |reader| {
@@ -106,8 +137,25 @@ impl ResponsesRequest {
                 Ok::<_, Error>(())
             },
         )?;
-        Ok(Self { messages, body, is_string })
+        let instructions = body.get(INSTRUCTIONS).and_then(|it| it.parse::<String>().ok());
+        let instructions = instructions.filter(|it| !it.is_empty());
+        let has_instructions = instructions.is_some();
+        if let Some(text) = instructions {
+            messages.insert(0, Message::new(Role::System).with_text(text));
+            body.dig(INSTRUCTIONS);
+        }
+        Ok(Self { messages, body, is_string, has_instructions })
     }
+}
+
+/// The text of a system message that is nothing else: its texts, a blank line between.
+fn as_text(message: &Message) -> Option<String> {
+    let is_plain = |it: &Part| matches!(it, Part::Text(it) if it.extra.is_empty());
+    let is_bare =
+        message.role == Role::System && message.name.is_none() && message.extra.is_empty();
+    let is_text = !message.parts.is_empty() && message.parts.iter().all(is_plain);
+    let texts = message.parts.iter().filter_map(|it| it.as_text()).collect::<Vec<_>>();
+    (is_bare && is_text).then(|| texts.join("\n\n"))
 }
 
 impl Serialize for ResponsesRequest {

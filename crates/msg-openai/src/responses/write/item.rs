@@ -21,6 +21,11 @@ impl Writer<'_> {
         }
         let contents = || contents().filter(|it| content::fits(it.1));
         let Some((at, first)) = contents().next() else { return };
+        for (at, part) in contents().skip(1) {
+            for it in self.item_members(at, part.extra()) {
+                self.losses.raw(Some(at), &it.name);
+            }
+        }
         let plan = self.plan(first.extra(), 0);
         let raw = self.item_members(at, first.extra());
         let want =

@@ -5,7 +5,9 @@ mod content;
 mod item;
 mod reasoning;
 
-use msg_core::{Extra, Message, Other, Part, Place, Report, json};
+use std::ops::Range;
+
+use msg_core::{Extra, Message, Other, Part, Place, Report, Role, json};
 
 use super::shape::{ITEM, RESPONSES};
 use crate::{EncodeOptions, ItemIds, ReasoningPolicy};
@@ -46,6 +48,7 @@ impl Writer<'_> {
         while let Some(part) = it.parts.get(at) {
             let end = self.end_of_group(it, at);
             match part {
+                _ if end > at && it.role == Role::Tool => self.no_result(it, at..end),
                 _ if end > at => self.message_item(it, at..end, out),
                 Part::ToolCall(call) => self.call(at, call, out),
                 Part::ToolResult(result) => self.output(at, result, out),
@@ -65,6 +68,13 @@ impl Writer<'_> {
         self.losses.next_message();
     }
 
+    /// Parts of a tool message that stand in no result have no item.
+    fn no_result(&mut self, it: &Message, range: Range<usize>) {
+        for at in range {
+            self.losses.part(at, it.parts[at].kind());
+        }
+    }
+
     fn nothing_left(&mut self, it: &Message) {
         if it.parts.is_empty() {
             self.losses.warn("convert::lost-message", None, "a message without parts is no item");
@@ -80,11 +90,17 @@ impl Writer<'_> {
         while it
             .parts
             .get(end)
-            .is_some_and(|part| is_content(part) && (end == at || !self.begins_item(part.extra())))
+            .is_some_and(|part| is_content(part) && (end == at || !self.divides(it, part.extra())))
         {
             end += 1;
         }
         end
+    }
+
+    /// Whether a part begins another item. What a user or a system says is one item however many were
+    /// merged into it; only what the model says comes in several.
+    fn divides(&self, it: &Message, extra: &Extra) -> bool {
+        it.role == Role::Assistant && self.begins_item(extra)
     }
 
     /// Whether a part was the first of its item.

@@ -1,0 +1,261 @@
+//! Items that are calls and results without being written as such (OA-14, "Pairing") take part in the
+//! chain through stand-ins: while the walk judges and the repair mends, each is a call or a result of its
+//! family; afterwards it is again what it was. The rules of the chain know nothing of it.
+//!
+//! ```text
+//! Other {"type":"shell_call","call_id":"c1",…}          <->  ToolCall   id "c1\0shell"  kind "\0shell_call"
+//! Other {"type":"shell_call_output","call_id":"c1",…}   <->  ToolResult id "c1\0shell"  kind "\0…"
+//! a placeholder for "c1\0shell"                          ->  the family's text result, or nothing
+//! ```
+//!
+//! The family is a part of the id, so that only a result of the same family answers. A NUL cannot stand in
+//! an id that a provider takes; a list that has one in the kind of a call is left alone.
+
+use hashbrown::{HashMap, HashSet};
+use msg_core::{
+    CallKind, Content, Diagnostic, Extra, Message, Other, PairSide, Pairing, Part, Place, RawJson,
+    ToolCall, ToolResult,
+};
+
+use crate::{mend::Item, walk::Chain};
+
+const MARK: char = '\0';
+
+/// Whether a part wants a stand-in: it asks by an id, or it answers.
+pub(crate) fn is_paired(part: &Part) -> bool {
+    let wants = |it: Pairing| it.side == PairSide::Result || !it.id.is_empty();
+    matches!(part, Part::Other(it) if it.pairing().is_some_and(wants))
+}
+
+/// Whether an assistant message needs no user message before it: what it begins with stands for that.
+pub(crate) fn may_come_first(message: &Message) -> bool {
+    matches!(message.parts.first(), Some(Part::Other(it)) if it.may_lead())
+}
+
+/// Whether a result stands in for a raw item, for which no call can be made up.
+pub(crate) fn is_stand_in(result: &ToolResult) -> bool {
+    result.kind.as_str().starts_with(MARK)
+}
+
+/// The list with stand-ins, if one is wanted.
+pub(crate) fn stand_ins_of(chain: Chain<'_>) -> Option<Vec<Message>> {
+    let messages = || (0..chain.len()).map(|at| chain.message(at as u32));
+    if !wants_stand_ins(messages()) {
+        return None;
+    }
+    let mut res: Vec<_> = messages().cloned().collect();
+    put(&mut res);
+    Some(res)
+}
+
+/// Puts stand-ins into a list; false if none is wanted.
+pub(crate) fn put_into(messages: &mut [Message]) -> bool {
+    let wanted = wants_stand_ins(messages.iter());
+    if wanted {
+        put(messages);
+    }
+    wanted
+}
+
+fn wants_stand_ins<'m>(mut messages: impl Iterator<Item = &'m Message> + Clone) -> bool {
+    messages.clone().any(|it| it.parts.iter().any(is_paired)) && !messages.any(is_marked)
+}
+
+fn put(messages: &mut [Message]) {
+    let pairs = Pairs::of(messages);
+    for (at, message) in messages.iter_mut().enumerate() {
+        for (part, it) in message.parts.iter_mut().enumerate() {
+            if let Part::Other(other) = it
+                && let Some(pairing) = other.pairing()
+                && let Some(id) = pairs.id((at, part), &pairing)
+            {
+                let extra = std::mem::take(&mut other.extra);
+                *it = stand_in(&pairing, id, other.value.text(), extra);
+            }
+        }
+    }
+}
+
+/// What stand-ins have to know of the whole list.
+#[derive(Default)]
+struct Pairs {
+    /// The numbers of calls and results that belong together without an id, by place.
+    numbers: HashMap<(usize, usize), usize>,
+    /// The ids of searches for tools that a plain result answers, as the API takes it.
+    plainly_answered: HashSet<String>,
+}
+
+impl Pairs {
+    fn of(messages: &[Message]) -> Self {
+        let mut res = Self::default();
+        let mut open: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
+        let mut searches = HashSet::new();
+        for (at, message) in messages.iter().enumerate() {
+            for (part, it) in message.parts.iter().enumerate() {
+                match it {
+                    Part::ToolResult(it) if searches.remove(&it.call_id) => {
+                        res.plainly_answered.insert(it.call_id.clone());
+                    }
+                    Part::Other(it) => {
+                        let Some(it) = it.pairing() else { continue };
+                        if it.id.is_empty() {
+                            res.number(&mut open, it, (at, part));
+                        } else if it.side == PairSide::Result {
+                            searches.remove(&it.id);
+                        } else if it.family == "tool_search" {
+                            searches.insert(it.id);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        res
+    }
+
+    /// A result without an id answers the last open call of its family without one.
+    fn number(
+        &mut self,
+        open: &mut HashMap<String, Vec<(usize, usize)>>,
+        it: Pairing,
+        place: (usize, usize),
+    ) {
+        let calls = open.entry(it.family).or_default();
+        if it.side == PairSide::Call {
+            return calls.push(place);
+        }
+        let number = self.numbers.len();
+        if let Some(call) = calls.pop() {
+            self.numbers.insert(call, number);
+        }
+        self.numbers.insert(place, number);
+    }
+
+    /// The id of a stand-in; none for a call that wants no answer.
+    fn id(&self, place: (usize, usize), it: &Pairing) -> Option<String> {
+        let Pairing { id, family, .. } = it;
+        if !id.is_empty() {
+            let plain = family == "tool_search" && self.plainly_answered.contains(id);
+            return Some(if plain { id.clone() } else { format!("{id}{MARK}{family}") });
+        }
+        self.numbers.get(&place).map(|number| format!("{MARK}{family}{MARK}{number}"))
+    }
+}
+
+/// Puts back what the stand-ins stood for.
+pub(crate) fn restore(messages: &mut [Message]) {
+    for message in messages {
+        for part in &mut message.parts {
+            if let Some(it) = original(part) {
+                *part = it;
+            }
+        }
+    }
+}
+
+/// As [`restore`], for the items of a repair; placeholders of families whose results are no text go.
+pub(crate) fn restore_items(items: &mut Vec<Item>) {
+    for item in &mut *items {
+        for part in &mut item.message.parts {
+            if let Some(it) = original(part) {
+                *part = it;
+            }
+        }
+    }
+    items.retain(|it| !it.message.parts.first().is_some_and(stays_unanswered));
+}
+
+/// Says what was found of the parts themselves: the ids that they have, and that no answer can be made up
+/// where one is no text.
+pub(crate) fn tell(report: &mut [Diagnostic]) {
+    for it in report {
+        if it.message().contains(MARK) {
+            it.set_message(without_marks(&it.message()));
+        }
+        let Some(id) = &mut it.at.tool_call_id else { continue };
+        let Some((own, family)) = id.split_once(MARK) else { continue };
+        let answerable = Pairing::text_result(family, own, "").is_some();
+        *id = own.to_owned();
+        if it.code == "chain::missing-tool-result" && !answerable {
+            it.fix = None;
+        }
+    }
+}
+
+/// A sentence that names ids as they are.
+fn without_marks(sentence: &str) -> String {
+    let mut pieces = sentence.split(MARK);
+    let mut res = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        res.push_str(piece.trim_start_matches(|it: char| it.is_ascii_alphanumeric() || it == '_'));
+    }
+    res
+}
+
+/// A fresh id for a call that had another one; that of a stand-in keeps its family.
+pub(crate) fn fresh_like(old: &str, fresh: String) -> String {
+    match old.find(MARK) {
+        Some(at) => fresh + &old[at..],
+        None => fresh,
+    }
+}
+
+fn is_marked(message: &Message) -> bool {
+    let is_marked = |kind: &CallKind| kind.as_str().starts_with(MARK);
+    message.parts.iter().any(|it| match it {
+        Part::ToolCall(it) => is_marked(&it.kind),
+        Part::ToolResult(it) => is_marked(&it.kind),
+        _ => false,
+    })
+}
+
+/// A call or result that holds the raw item as its text.
+fn stand_in(pairing: &Pairing, id: String, json: &str, extra: Extra) -> Part {
+    let kind = CallKind::Other(format!("{MARK}{}", pairing.family).into());
+    match pairing.side {
+        PairSide::Call => {
+            let call = ToolCall::new(id, pairing.family.as_str(), json);
+            Part::ToolCall(ToolCall { kind, extra, ..call })
+        }
+        PairSide::Result => {
+            let result = ToolResult::new(id, Content::from(json));
+            Part::ToolResult(ToolResult { kind, extra, ..result })
+        }
+    }
+}
+
+/// What a stand-in stands for; none if the part is none.
+fn original(part: &mut Part) -> Option<Part> {
+    match part {
+        Part::ToolCall(it) if it.kind.as_str().starts_with(MARK) => {
+            Some(item(it.arguments.text(), &it.id, std::mem::take(&mut it.extra)))
+        }
+        Part::ToolResult(it) if it.kind.as_str().starts_with(MARK) => {
+            let json = it.content.as_text().unwrap_or_default().to_owned();
+            Some(item(&json, &it.call_id, std::mem::take(&mut it.extra)))
+        }
+        Part::ToolResult(it) => {
+            let (id, family) = it.call_id.split_once(MARK)?;
+            let text = it.content.as_text().unwrap_or_default();
+            Pairing::text_result(family, id, text).map(Part::Other)
+        }
+        _ => None,
+    }
+}
+
+/// The raw item, bearing the id that its stand-in has now.
+fn item(json: &str, id: &str, extra: Extra) -> Part {
+    let value = RawJson::new(json).unwrap_or_else(|_| RawJson::string(json));
+    let place = Some(Place::Item);
+    let item = Other { place, extra, ..Other::new(msg_core::Origin::Responses, value) };
+    let own = id.split_once(MARK).map_or(id, |it| it.0);
+    Part::Other(match item.pairing() {
+        Some(it) if it.id != own => item.with_pair_id(own),
+        _ => item,
+    })
+}
+
+/// Whether a part is a placeholder that its family has no form for.
+fn stays_unanswered(part: &Part) -> bool {
+    part.as_tool_result().is_some_and(|it| it.call_id.contains(MARK))
+}
