@@ -61,7 +61,9 @@ fn check_chain(
     let chain = stand_ins.as_deref().map_or(chain, Chain::Messages);
     let (_, found) = walk(chain, Rules::of_list(&repair));
     let mut report = diagnostics(found, chain);
-    pairing::tell(&mut report);
+    if stand_ins.is_some() {
+        pairing::tell(&mut report);
+    }
     if let Some(profile) = profile {
         check_profile(chain, profile, &repair, &mut report);
         add_answers(&mut report, profile);

@@ -107,7 +107,7 @@ fn parse_with(messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseError
     };
     let options = &RepairOptions::new().open(open);
     let mut messages = messages;
-    pairing::put_into(&mut messages);
+    let paired = pairing::put_into(&mut messages);
     let (plan, found) = walk(Chain::Messages(&messages), Rules::strict(options).errors_only());
     span.record("pairs", plan.units.iter().filter(|it| it.is_pair()).count());
     span.record("calls", plan.calls.len());
@@ -122,7 +122,9 @@ fn parse_with(messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseError
     // told.
     let (_, found) = walk(Chain::Messages(&messages), Rules::strict(options));
     let mut diagnostics = diagnostics(found, Chain::Messages(&messages));
-    pairing::tell(&mut diagnostics);
-    pairing::restore(&mut messages);
+    if paired {
+        pairing::tell(&mut diagnostics);
+        pairing::restore(&mut messages);
+    }
     Err(ParseError { inner: Box::new(Refused { diagnostics, messages }) })
 }

@@ -50,10 +50,12 @@ pub fn repair(
     ids: &mut dyn IdSource,
 ) -> (Vec<Message>, Vec<Diagnostic>) {
     let rules = Rules::of_list(options);
-    pairing::put_into(&mut messages);
+    let paired = pairing::put_into(&mut messages);
     let (plan, found) = walk(Chain::Messages(&messages), rules);
     let mut report = diagnostics(found, Chain::Messages(&messages));
-    pairing::tell(&mut report);
+    if paired {
+        pairing::tell(&mut report);
+    }
     if options.given_profile().is_none() && !plan.mends {
         pairing::restore(&mut messages);
         return (messages, report);
@@ -98,7 +100,9 @@ impl ChainAst {
         span.record("pairs", plan.units.iter().filter(|it| it.is_pair()).count());
         span.record("calls", plan.calls.len());
         let mut report = diagnostics(found, Chain::Messages(&messages));
-        pairing::tell(&mut report);
+        if paired {
+            pairing::tell(&mut report);
+        }
         let chain = match options.given_profile() {
             None if !plan.mends => {
                 pairing::restore(&mut messages);
@@ -138,10 +142,12 @@ impl ChainAst {
         ids: &mut dyn IdSource,
     ) -> (Self, Vec<Diagnostic>, Vec<MessageOrigin>) {
         let rules = Rules::strict(options);
-        pairing::put_into(&mut messages);
+        let paired = pairing::put_into(&mut messages);
         let (plan, found) = walk(Chain::Messages(&messages), rules);
         let mut report = diagnostics(found, Chain::Messages(&messages));
-        pairing::tell(&mut report);
+        if paired {
+            pairing::tell(&mut report);
+        }
         let items = carry_out(messages, plan, rules, ids, &mut report);
         let origin = |it: &Item| {
             let Origin { message, inserted, .. } = it.origin;
