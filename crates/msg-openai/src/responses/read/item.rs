@@ -86,7 +86,8 @@ fn message<'a>(
         fields.set_raw(code, None);
     }
     let canonical = bit(item::TYPE) | bit(item::ROLE) | bit(item::CONTENT);
-    let marks = follows_message && role == Role::Assistant;
+    // A message of a tool is none of the API's; that it came like this is why it goes out again.
+    let marks = follows_message && role == Role::Assistant || role == Role::Tool;
     ItemKept { fields, canonical, marks, raw: [None; 2] }.keep_in(cx, first.extra_mut());
     Ok(Some(Item { role, parts, is_message: true }))
 }

@@ -48,7 +48,9 @@ impl Writer<'_> {
         while let Some(part) = it.parts.get(at) {
             let end = self.end_of_group(it, at);
             match part {
-                _ if end > at && it.role == Role::Tool => self.no_result(it, at..end),
+                _ if end > at && it.role == Role::Tool && !self.begins_item(part.extra()) => {
+                    self.no_result(it, at..end);
+                }
                 _ if end > at => self.message_item(it, at..end, out),
                 Part::ToolCall(call) => self.call(at, call, out),
                 Part::ToolResult(result) => self.output(at, result, out),
