@@ -111,6 +111,12 @@ impl From<Arc<[Part]>> for Content {
     }
 }
 
+impl FromIterator<Part> for Content {
+    fn from_iter<I: IntoIterator<Item = Part>>(parts: I) -> Self {
+        Self::from(parts.into_iter().collect::<Vec<_>>())
+    }
+}
+
 impl From<String> for Content {
     fn from(text: String) -> Self {
         Self::from(vec![Part::text(text)])

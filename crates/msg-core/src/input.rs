@@ -32,7 +32,8 @@ pub fn validate_message(input: &str) -> Result<String, InputError> {
 /// assert_eq!(rules.validate(" déf "), Ok("déf".to_string()));
 /// assert_eq!(rules.validate("abcd"), Err(InputError::TooLong { chars: 4, max: 3 }));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct InputRules {
     /// The most characters (Unicode scalar values, not bytes) of a trimmed text.
     pub max_chars: usize,

@@ -78,10 +78,10 @@ impl Message {
 
     /// Adds a part.
     #[must_use]
-    pub fn with_part(mut self, part: Part) -> Self {
+    pub fn with_part(mut self, part: impl Into<Part>) -> Self {
         // Most messages have one part: room for the four that a vector begins with would quadruple them.
         self.parts.reserve_exact(usize::from(self.parts.is_empty()));
-        self.parts.push(part);
+        self.parts.push(part.into());
         self
     }
 

@@ -1,6 +1,6 @@
 //! JSON that is carried, not understood: the exact source text of one value.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned, ser::Error as _,
@@ -75,6 +75,22 @@ impl RawJson {
     /// Appends the text without white space between tokens, which makes it one line.
     pub fn write_compact(&self, out: &mut Vec<u8>) {
         json::write_compact(out, self.text());
+    }
+}
+
+impl FromStr for RawJson {
+    type Err = JsonError;
+
+    /// As [`RawJson::new`].
+    fn from_str(text: &str) -> Result<Self, JsonError> {
+        Self::new(text)
+    }
+}
+
+impl From<serde_json::Value> for RawJson {
+    /// The value, written without white space.
+    fn from(value: serde_json::Value) -> Self {
+        Self(value.to_string().into_boxed_str())
     }
 }
 

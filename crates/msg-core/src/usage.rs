@@ -1,7 +1,7 @@
 //! Token usage as providers report it (MS-23): the numbers that several of them give, and the
 //! provider's own object.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::RawJson;
 
@@ -14,21 +14,29 @@ use crate::RawJson;
 /// assert_eq!((usage.input, usage.output, usage.total), (Some(7), Some(2), None));
 /// # Ok::<(), msg_core::json::JsonError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Usage {
     /// Tokens of the prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
     /// Tokens of the reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,
     /// Both, where the provider adds them up.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
     /// Tokens of the prompt that were read from a cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<u64>,
     /// Tokens of the prompt that were written to a cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<u64>,
     /// Tokens of the reply that were reasoning.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<u64>,
     /// The provider's object, as it came.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub raw: Option<RawJson>,
 }
 

@@ -24,7 +24,8 @@ pub use snapshot::AgentStateSnapshot;
 pub use write::write;
 
 /// Which shapes the writer uses (MS-12).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AgentForm {
     /// The documented one: `{"role":"User","content":{"Text":"Hello"}}`.

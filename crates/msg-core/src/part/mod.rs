@@ -1,6 +1,7 @@
 //! The parts of a message (MS-3): one struct a kind, one enum over them. What a provider accepts is
 //! no concern of this module.
 
+mod from;
 mod media;
 mod other;
 mod pairing;

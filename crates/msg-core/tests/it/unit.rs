@@ -1,8 +1,8 @@
 //! Single functions, by data: each row of `unit.jsonl` names the function and what it gives.
 
 use msg_core::{
-    Arguments, ArgumentsState, Diagnostic, InputError, InputRules, Part, StreamEvent, ToolPart,
-    ToolStatus,
+    Arguments, ArgumentsState, Diagnostic, FinishReason, InputError, InputRules, Message, Part,
+    RawJson, Role, StreamEvent, ToolCall, ToolPart, ToolResult, ToolStatus, Usage,
     agent::{self, AgentMessage, AgentStateSnapshot, MessageContent},
     check_id,
     plain::PlainMessage,
@@ -129,6 +129,30 @@ fn a_changed_message_of_a_snapshot_is_written_as_it_is() {
     let out = serde_json::to_string(&state).unwrap();
     let expected = r#"{"messages":[{"role":"User","content":{"Text":"c"}},{"role":"User","content":{"Text":"b"},"n":2}]}"#;
     assert_eq!(out, expected);
+}
+
+/// The small types by themselves: read and written as they stand in the native form.
+#[test]
+fn small_types_have_a_serde_form() {
+    fn same<T: serde::Serialize + serde::de::DeserializeOwned>(json: &str) {
+        let value: T = serde_json::from_str(json).unwrap();
+        assert_eq!(serde_json::to_string(&value).unwrap(), json);
+    }
+    same::<Role>("\"developer\"");
+    same::<Role>("\"oracle\"");
+    same::<FinishReason>("\"tool_calls\"");
+    same::<ToolCall>(
+        r#"{"type":"tool_call","id":"c","name":"f","arguments":"{}","extra":{"openai":{"index":0}}}"#,
+    );
+    same::<ToolResult>(r#"{"type":"tool_result","call_id":"c","content":"42","is_error":true}"#);
+    same::<Usage>(r#"{"input":3,"raw":{"prompt_tokens":3}}"#);
+    same::<RawJson>("{\"a\":1.0}");
+    let refused = serde_json::from_str::<ToolCall>(r#"{"type":"text","text":"a"}"#).unwrap_err();
+    assert_eq!(refused.to_string(), "found a text part, expected a tool_call part");
+    assert_eq!("[1]".parse::<RawJson>().unwrap(), RawJson::from(serde_json::json!([1])));
+    let message =
+        Message::new(Role::Assistant).with_part(ToolCall::new("c", "f", "{}")).with_part("b");
+    assert_eq!(message.parts[1], Part::text("b"));
 }
 
 fn round_trip<T: serde::Serialize + for<'de> serde::Deserialize<'de>>(row: &str) {
