@@ -47,12 +47,12 @@ impl ArgPath {
         self.items().starts_with(prefix.items())
     }
 
-    /// The key of the parameter that it leads into.
-    pub(crate) fn parameter(&self) -> Option<&Arc<str>> {
-        match self.items().first() {
-            Some(PathItem::Key(key)) => Some(key),
-            _ => None,
-        }
+    /// The keys only.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.items().iter().filter_map(|item| match item {
+            PathItem::Key(key) => Some(&**key),
+            PathItem::Index(_) => None,
+        })
     }
 
     /// The path of the `nth` value (from 0) of `key` below this one.
@@ -241,13 +241,6 @@ pub(crate) struct Queue {
     pub(crate) paths: Paths,
 }
 
-/// A place in the queue.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Mark {
-    events: usize,
-    texts: usize,
-}
-
 /// The most room for texts that stays when they are gone.
 const TEXTS_KEPT: usize = 64 << 10;
 
@@ -257,17 +250,6 @@ impl Queue {
         self.events.clear();
         self.texts.clear();
         self.texts.shrink_to(TEXTS_KEPT);
-    }
-
-    /// Where the queue stands.
-    pub(crate) fn mark(&self) -> Mark {
-        Mark { events: self.events.len(), texts: self.texts.len() }
-    }
-
-    /// Forgets what has been pushed since.
-    pub(crate) fn back_to(&mut self, mark: Mark) {
-        self.events.truncate(mark.events);
-        self.texts.truncate(mark.texts);
     }
 
     fn text(&mut self, text: &str) -> Range<usize> {

@@ -33,21 +33,6 @@ impl<T: Copy> Ladder<T> {
         own
     }
 
-    /// How many there are: the last that was added has the number before.
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// The member of this number.
-    pub(crate) fn get(&self, i: usize) -> Option<T> {
-        self.0.get(i).map(|rung| rung.member)
-    }
-
-    /// How many have been added before the first that does not fit; those that fit come first.
-    pub(crate) fn partition_point(&self, fits: impl Fn(T) -> bool) -> usize {
-        self.0.partition_point(|rung| fits(rung.member))
-    }
-
     /// From `next` on, the first member of at most this rank.
     pub(crate) fn first(&self, next: Option<usize>, rank: usize) -> Option<T> {
         self.find(next, rank).map(|i| self.0[i].member)

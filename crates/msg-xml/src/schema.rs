@@ -13,7 +13,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::call::Call;
 use crate::code::Code;
 use crate::definition::ToolDefinition;
-use crate::event::ArgPath;
 use crate::json::{self, Json, Members};
 use crate::lex::trim;
 
@@ -82,11 +81,11 @@ impl SchemaSet {
         coercer.mismatches
     }
 
-    /// XT-30: whether the value at `path` is wanted as a string and as nothing that has members.
-    pub(crate) fn wants_text(&self, tool: &str, path: &ArgPath) -> bool {
+    /// XT-30: whether the value under these keys is wanted as a string and as nothing that has members.
+    pub(crate) fn wants_text(&self, tool: &str, keys: &[&str]) -> bool {
         let Some(root) = self.tools.get(tool) else { return false };
         let mut node = Node { root, schema: root };
-        for key in path.keys() {
+        for key in keys {
             let Some(next) = node.child(key) else { return false };
             node = next;
         }

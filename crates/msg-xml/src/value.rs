@@ -2,7 +2,6 @@
 //! Where a text ends is decided elsewhere.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use crate::code::Code;
 use crate::lex::{self, trim};
@@ -15,6 +14,18 @@ pub(crate) struct Section {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) end: usize,
+}
+
+impl Section {
+    /// The same by positions within the text that begins at `base`.
+    pub(crate) fn relative(&self, base: usize) -> Self {
+        Section {
+            start: self.start - base,
+            from: self.from - base,
+            to: self.to - base,
+            end: self.end - base,
+        }
+    }
 }
 
 /// The section among `sections`, which ascend, in which `pos` lies.
@@ -48,7 +59,7 @@ impl Notes {
 }
 
 /// How the placeholder of a section begins.
-const PLACEHOLDER: &str = "CDATA-START[";
+pub(crate) const PLACEHOLDER: &str = "CDATA-START[";
 /// A CDATA marker of which the bracket was escaped.
 const ESCAPED_CDATA: &str = "&lt;![CDATA[";
 
@@ -85,15 +96,6 @@ pub(crate) fn value(text: &str, sections: &[Section]) -> (String, Notes) {
     }
     notes.add(decode(&text[last.end..], &mut out));
     (out, notes)
-}
-
-/// The part of a text that is its value by XT-25 and XT-26, if it needs no decoding.
-pub(crate) fn as_it_stands(text: &str) -> Option<Range<usize>> {
-    if memchr::memchr(b'&', text.as_bytes()).is_some() || trim(text).starts_with(PLACEHOLDER) {
-        return None;
-    }
-    let from = block_lead(text);
-    Some(from..from + block_rule(text).len())
 }
 
 fn plain(text: &str) -> (String, Notes) {

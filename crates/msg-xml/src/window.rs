@@ -23,6 +23,11 @@ impl Wait {
         Wait { wake, by: usize::MAX }
     }
 
+    /// No byte alone is worth a retry.
+    pub(crate) const fn never() -> Self {
+        Wait::on(Wake::Never)
+    }
+
     /// The same, but not beyond `pos`.
     pub(crate) fn by(self, pos: usize) -> Self {
         Wait { by: self.by.min(pos), ..self }
@@ -34,6 +39,8 @@ impl Wait {
 pub(crate) enum Wake {
     /// Any byte.
     Any,
+    /// None: the reader knows itself what to look for.
+    Never,
     /// This byte.
     Byte(u8),
     /// One of two bytes.
@@ -53,6 +60,7 @@ impl Wake {
     pub(crate) fn hit(self, fresh: &[u8]) -> bool {
         match self {
             Wake::Any => true,
+            Wake::Never => false,
             Wake::Byte(b) => memchr::memchr(b, fresh).is_some(),
             Wake::Either(a, b) => memchr::memchr2(a, b, fresh).is_some(),
             Wake::In(bytes) => fresh.iter().any(|b| bytes.contains(b)),

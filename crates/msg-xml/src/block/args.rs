@@ -1,49 +1,28 @@
 //! The content of `<arguments>` (XT-18): parameters, text, or JSON.
 
-use super::{Arguments, Block, Cx, Done, State, Why};
-use crate::block::cdata::{Cdata, Holder};
+use super::ahead::Parent;
+use super::draft::Arguments;
+use super::grammar::{Grammar, Halt};
+use super::opener::opener;
+use super::section::{Holder, section};
 use crate::code::Code;
-use crate::json::{self, Json, Members, Scanner};
+use crate::json::{self, Json, Members, Scan, Scanner};
 use crate::lex::{self, OpenTag, Tag};
-use crate::look::Parent;
 use crate::value::{self, Section};
-use crate::window::{Wait, Wake};
+use crate::window::Wait;
 
-/// An ARGS element that is open.
-#[derive(Debug)]
-pub(super) struct Args {
-    own: String,
-    content: usize,
-    params: Members,
-    text: Option<usize>,
+/// Text in an ARGS element that is open.
+#[derive(Debug, Default)]
+struct Loose {
+    from: Option<usize>,
     sections: Vec<Section>,
     /// What was mended in the sections, which counts only if they are the value.
     mended: Vec<(Code, usize, usize)>,
-    cdata: Option<Box<Cdata>>,
-    looked_for_json: bool,
 }
 
-impl Args {
-    pub(super) fn params(&self) -> &Members {
-        &self.params
-    }
-
-    pub(super) fn add(&mut self, key: String, value: Json) {
-        self.params.add(key, value);
-    }
-
-    pub(super) fn into_params(self) -> Members {
-        self.params
-    }
-
-    /// Where reading stands, given the block's cursor.
-    pub(super) fn cursor(&self, at: usize) -> usize {
-        self.cdata.as_ref().map_or(at, |c| c.at)
-    }
-}
-
-impl Block {
-    pub(super) fn open_args(&mut self, cx: &mut Cx<'_, '_>, t: &OpenTag<'_>) {
+impl<'a> Grammar<'a> {
+    /// The ARGS element of this open tag.
+    pub(super) fn args(&mut self, t: &OpenTag<'a>) -> Result<(), Halt> {
         if !t.is("arguments") {
             self.note(Code::FieldAlias, t.start, t.end);
         }
@@ -52,20 +31,16 @@ impl Block {
         }
         self.at = t.end;
         if t.self_closing {
-            return self.close_args(Arguments::Object(Members::default()), t.end);
+            self.close_args(Arguments::Object(Members::default()), t.end);
+            return Ok(());
         }
-        let _ = cx;
-        self.args = Some(Args {
-            own: t.name.to_ascii_lowercase(),
-            content: t.end,
-            params: Members::default(),
-            text: None,
-            sections: Vec::new(),
-            mended: Vec::new(),
-            cdata: None,
-            looked_for_json: false,
-        });
-        self.state = State::Args;
+        self.args = Some(Members::default());
+        if self.json_args()? {
+            return Ok(());
+        }
+        let mut loose = Loose::default();
+        while !self.args_part(t, &mut loose)? {}
+        Ok(())
     }
 
     fn close_args(&mut self, args: Arguments, end: usize) {
@@ -74,177 +49,138 @@ impl Block {
         self.last_end = end;
         self.at = end;
         self.args = None;
-        self.state = State::Top;
     }
 
-    pub(super) fn args(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
-        let Some(args) = self.args.as_mut() else {
-            self.state = State::Top;
-            return Ok(None);
-        };
-        if args.cdata.is_some() {
-            return self.args_cdata(cx);
-        }
-        if !args.looked_for_json {
-            let (p, next) = cx.w.after_blanks(self.at)?;
-            args.looked_for_json = true;
-            if next == Some(b'{') {
-                self.state = State::Json(Scanner::new(p, cx.opts.limits.json_depth()), Why::Args);
-                return Ok(None);
-            }
-        }
-        let p = self.misc(cx)?;
-        match lex::need(cx.w, p)? {
-            None => return Ok(Some(self.end_of_input(cx, p))),
+    /// What stands next in ARGS; whether that ends it.
+    fn args_part(&mut self, t: &OpenTag<'a>, loose: &mut Loose) -> Result<bool, Halt> {
+        let w = self.ahead.w;
+        let p = self.misc()?;
+        match lex::need(&w, p)? {
+            None => return Err(Halt::Eof),
             Some(b'<') => {}
-            Some(_) => return self.args_text(cx, p),
+            Some(_) => return self.args_text(p, loose),
         }
-        if cx.look.opener(cx.w, p)?.is_some() {
-            self.end_args(cx, p, p, Some(Code::MissingCloseTag));
-            return Ok(None);
+        if opener(&w, p)?.is_some() {
+            return Ok(self.end_args(t, loose, p, p));
         }
-        match lex::tag(cx.w, p)? {
-            Tag::Close(c) if Parent::Args.closed_by(c.name) => self.end_args(cx, p, c.end, None),
-            Tag::Close(c) if c.is_tool() => self.end_args(cx, p, p, Some(Code::MissingCloseTag)),
+        match lex::tag(&w, p)? {
+            Tag::Close(c) if Parent::Args.closed_by(c.name) => {
+                return Ok(self.end_args(t, loose, p, c.end));
+            }
+            Tag::Close(c) if c.is_tool() => return Ok(self.end_args(t, loose, p, p)),
             Tag::Close(c) => {
                 self.note(Code::MismatchedCloseTag, p, c.end);
                 self.at = c.end;
             }
-            Tag::Open(t) => {
-                self.at = t.end;
-                return self.open_param(cx, &t);
-            }
-            Tag::Cut => return Ok(Some(self.end_of_input(cx, p))),
-            Tag::None if lex::marker(cx.w, p)? => {
-                if let Some(args) = self.args.as_mut() {
-                    args.text.get_or_insert(p);
-                    args.cdata = Some(Box::new(Cdata::new(p)));
-                }
-            }
-            Tag::None if lex::cut_markup(cx.w, p) => return Ok(Some(self.end_of_input(cx, p))),
-            Tag::None => return self.args_text(cx, p),
+            Tag::Open(t) => self.param(&t)?,
+            Tag::Cut => return Err(Halt::Eof),
+            Tag::None if lex::marker(&w, p)? => self.args_section(t, p, loose)?,
+            Tag::None if lex::cut_markup(&w, p) => return Err(Halt::Eof),
+            Tag::None => return self.args_text(p, loose),
         }
-        Ok(None)
+        Ok(false)
     }
 
-    fn args_text(&mut self, cx: &mut Cx<'_, '_>, p: usize) -> Result<Option<Done>, Wait> {
-        if let Some(args) = self.args.as_mut() {
-            args.text.get_or_insert(p);
-        }
-        match cx.w.find(b'<', p + 1) {
-            Some(q) => self.at = q,
-            None if cx.w.eof => self.at = cx.w.end(),
-            None => return Err(Wait::on(Wake::Byte(b'<'))),
-        }
-        Ok(None)
+    fn args_text(&mut self, p: usize, loose: &mut Loose) -> Result<bool, Halt> {
+        loose.from.get_or_insert(p);
+        self.at = match self.ahead.w.find(b'<', p + 1) {
+            Some(q) => q,
+            None if self.ahead.w.eof => self.ahead.w.end(),
+            None => return Err(Wait::never().into()),
+        };
+        Ok(false)
     }
 
-    fn args_cdata(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
-        let Some(args) = self.args.as_mut() else { return Ok(None) };
-        let Some(mut cdata) = args.cdata.take() else { return Ok(None) };
-        let holder = Holder { own: &args.own, parent: &Parent::Tool };
-        match cdata.run(cx, holder) {
-            Err(wait) => {
-                args.cdata = Some(cdata);
-                Err(wait)
-            }
-            Ok(None) => Ok(Some(self.end_of_input(cx, cx.w.end()))),
-            Ok(Some(end)) => {
-                let section = end.section;
-                args.sections.push(section);
-                args.mended.extend(end.codes().map(|code| (code, section.start, section.end)));
-                self.at = section.end;
-                self.cdata_ended(&end);
-                Ok(None)
-            }
-        }
+    fn args_section(&mut self, t: &OpenTag<'_>, p: usize, loose: &mut Loose) -> Result<(), Halt> {
+        loose.from.get_or_insert(p);
+        let holder = Holder { own: t.name, parent: Parent::Tool };
+        let Some(ended) = section(&mut self.ahead, p, holder)? else { return Err(Halt::Eof) };
+        let it = ended.section;
+        loose.sections.push(it);
+        loose.mended.extend(ended.codes().map(|code| (code, it.start, it.end)));
+        self.at = it.end;
+        Ok(())
     }
 
-    /// ARGS ends: its content is `..to`, reading goes on at `end`.
-    fn end_args(&mut self, cx: &mut Cx<'_, '_>, to: usize, end: usize, report: Option<Code>) {
-        let Some(args) = self.args.take() else { return };
-        if let Some(code) = report {
-            self.note(code, to, to);
+    /// ARGS ends: its content goes up to `to`, reading goes on at `end`.
+    fn end_args(&mut self, t: &OpenTag<'_>, loose: &Loose, to: usize, end: usize) -> bool {
+        let params = self.args.take().unwrap_or_default();
+        if end == to {
+            self.note(Code::MissingCloseTag, to, to);
         }
-        if let (Some(at), false) = (args.text, args.params.is_empty()) {
-            self.note(Code::StrayTextInArguments, at, to);
-        }
-        let value = match args.text {
-            Some(_) if args.params.is_empty() => self.text_args(cx, &args, to),
-            _ => Arguments::Object(args.params),
+        let value = match loose.from {
+            Some(_) if params.is_empty() => self.text_args(t.end, loose, to),
+            Some(at) => {
+                self.note(Code::StrayTextInArguments, at, to);
+                Arguments::Object(params)
+            }
+            None => Arguments::Object(params),
         };
         self.close_args(value, end);
+        true
     }
 
     /// Text instead of parameters: a JSON object, else a string.
-    fn text_args(&mut self, cx: &mut Cx<'_, '_>, args: &Args, to: usize) -> Arguments {
-        self.cur.resend = true;
-        if self.over(cx, to) {
-            return Arguments::Other(Json::Null);
-        }
-        for &(code, from, to) in &args.mended {
+    fn text_args(&mut self, from: usize, loose: &Loose, to: usize) -> Arguments {
+        for &(code, from, to) in &loose.mended {
             self.note(code, from, to);
         }
-        let text = cx.w.str(args.content, to);
-        let sections: Vec<Section> =
-            args.sections.iter().map(|s| relative(s, args.content)).collect();
-        let (text, notes) = value::value(text, &sections);
+        let sections: Vec<Section> = loose.sections.iter().map(|s| s.relative(from)).collect();
+        let (text, notes) = value::value(self.ahead.w.str(from, to), &sections);
         let text = lex::trim(&text);
         if let Some((Json::Object(members), repaired)) =
-            json::parse(text, cx.opts.limits.json_depth())
+            json::parse(text, self.ahead.opts.limits.json_depth())
         {
-            self.note(Code::JsonArguments, args.content, to);
-            if repaired {
-                self.note(Code::JsonRepaired, args.content, to);
-            }
+            self.json_notes(from, to, repaired);
             self.cur.typed = true;
             return Arguments::Json(members);
         }
-        self.value_notes(notes, args.content, to);
-        self.note(Code::ArgumentsNotObject, args.content, to);
+        self.value_notes(notes, from, to);
+        self.note(Code::ArgumentsNotObject, from, to);
         Arguments::Other(Json::String(text.to_owned()))
     }
 
-    /// A JSON value stood first in ARGS: it counts if the close tag follows.
-    pub(super) fn args_tail(
-        &mut self,
-        cx: &mut Cx<'_, '_>,
-        from: usize,
-        to: usize,
-        repaired: bool,
-    ) -> Result<Option<Done>, Wait> {
-        let (p, next) = cx.w.after_blanks(to)?;
-        let close = match next {
-            Some(b'<') => match lex::tag(cx.w, p)? {
-                Tag::Close(c) if Parent::Args.closed_by(c.name) => Some(c.end),
-                _ => None,
-            },
-            _ => None,
-        };
-        self.state = State::Args;
-        let Some(end) = close else { return Ok(None) };
+    fn json_notes(&mut self, from: usize, to: usize, repaired: bool) {
         self.note(Code::JsonArguments, from, to);
         if repaired {
             self.note(Code::JsonRepaired, from, to);
         }
-        let value = if self.over(cx, to) { Json::Null } else { json::build(cx.w.str(from, to)) };
+    }
+
+    /// A JSON value that stands first in ARGS counts if the close tag follows; whether it does.
+    fn json_args(&mut self) -> Result<bool, Halt> {
+        let w = self.ahead.w;
+        let (from, next) = w.after_blanks(self.at)?;
+        if next != Some(b'{') {
+            return Ok(false);
+        }
+        let mut scan = Scanner::new(from, self.ahead.opts.limits.json_depth());
+        let to = match scan.feed(w.from(from)) {
+            Scan::Done(to) => to,
+            Scan::More if !w.eof => return Err(Wait::never().into()),
+            Scan::More | Scan::Error(_) => return Ok(false),
+            Scan::Depth(at) => return Err(Halt::Deep(at)),
+        };
+        let (p, next) = w.after_blanks(to)?;
+        if next != Some(b'<') {
+            return Ok(false);
+        }
+        let Tag::Close(c) = lex::tag(&w, p)? else { return Ok(false) };
+        if !Parent::Args.closed_by(c.name) {
+            return Ok(false);
+        }
+        self.json_notes(from, to, scan.repaired);
         self.cur.typed = true;
-        self.cur.resend = true;
-        let args = match value {
+        let args = match json::build(w.str(from, to)) {
             Json::Object(members) => Arguments::Json(members),
             other => Arguments::Other(other),
         };
-        self.close_args(args, end);
-        Ok(None)
+        self.close_args(args, c.end);
+        Ok(true)
     }
 
     /// The reports of XT-25 and XT-26 for a text.
     pub(super) fn value_notes(&mut self, notes: value::Notes, from: usize, to: usize) {
         notes.codes().for_each(|code| self.note(code, from, to));
     }
-}
-
-/// A section by positions within the text that begins at `base`.
-pub(super) fn relative(s: &Section, base: usize) -> Section {
-    Section { start: s.start - base, from: s.from - base, to: s.to - base, end: s.end - base }
 }

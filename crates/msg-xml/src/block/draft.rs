@@ -1,10 +1,58 @@
-//! A call while it is read: what is known of it, and how its arguments come together (XT-15).
+//! What reading a block gives: calls as they are gathered, reports, and how it ended (XT-15).
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::preview::Sent;
 use crate::call::Server;
+use crate::code::Code;
 use crate::json::{Json, Members};
+
+/// A report about a place, in machine positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    pub(crate) code: Code,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// The call within the block that it is about.
+    pub(crate) call: usize,
+}
+
+/// How a block ended.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// One or more calls; only the last can be incomplete.
+    Calls(Vec<Draft>),
+    /// It stays text.
+    Rejected(Code),
+    /// A limit removed it.
+    Dropped(Code),
+}
+
+/// A block that has been read.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) outcome: Outcome,
+    pub(crate) notes: Vec<Note>,
+    /// Bytes behind it were read for it, or only the end of input decided it (XT-29).
+    pub(crate) at_eof: bool,
+    /// The dialect, for other than the native form.
+    pub(crate) format: Option<Arc<str>>,
+    /// How many calls have been announced.
+    pub(crate) begun: u32,
+    /// What has been sent of the first.
+    pub(crate) sent: Sent,
+}
+
+impl Done {
+    /// A native block that nothing special is known of.
+    pub(crate) fn new(start: usize, end: usize, outcome: Outcome, notes: Vec<Note>) -> Self {
+        let sent = Sent::default();
+        Done { start, end, outcome, notes, at_eof: false, format: None, begun: 1, sent }
+    }
+}
 
 /// Arguments as they were written.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,9 +86,6 @@ pub(crate) struct Draft {
     pub(crate) stray_after_name: bool,
     /// Arguments came as JSON: they have their types already (XT-31).
     pub(crate) typed: bool,
-    /// What was streamed is not what the arguments became.
-    pub(crate) resend: bool,
-    pub(crate) sent_any: bool,
     pub(crate) complete: bool,
     /// XT-28: over the size on its own, and dropped; not complete either.
     pub(crate) too_large: bool,
@@ -62,8 +107,6 @@ impl Draft {
             raws: Vec::new(),
             stray_after_name: false,
             typed: false,
-            resend: false,
-            sent_any: false,
             complete: true,
             too_large: false,
             source: String::new(),
@@ -80,7 +123,6 @@ impl Draft {
             self.args = Some(more);
             return;
         };
-        self.resend = true;
         self.args = Some(match (first.merged(), more.merged()) {
             (Err(first), _) => Arguments::Other(first),
             (Ok(first), Err(_)) => Arguments::Merged(Box::new(first)),

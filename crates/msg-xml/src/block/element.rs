@@ -1,348 +1,262 @@
-//! Parameters and what is nested in them (XT-19, XT-20): an element is first tried as an object; if its
-//! content is not exactly that, it is read again as text, at most once a level.
+//! Parameters and what is nested in them (XT-19, XT-20): an element is first tried as an object; if its content is not
+//! exactly that, it is read again as text, at most once a level.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use super::args::Args;
-use super::leaf::Leaf;
-use super::text::Text;
-use super::{Block, Cx, Done, State};
-use crate::code::Code;
-use crate::event::{ArgPath, PathItem};
+use super::ahead::Parent;
+use super::close::{End, Inside, Value, find_end};
+use super::grammar::{Grammar, Halt};
+use super::opener::opener;
+use super::recover::{self, Mended};
 use crate::json::{Json, Members};
 use crate::lex::{self, OpenTag, PARAM, Tag};
-use crate::look::Parent;
-use crate::window::{Wait, Win};
+use crate::value::{self, Section};
+use crate::window::Win;
 
-/// An open element.
-#[derive(Debug)]
-pub(super) struct Elem {
-    key: String,
-    /// The tag's name in lower case.
-    pub(super) own: String,
-    pub(super) parent: Parent,
-    pub(super) content: usize,
-    pub(super) path: ArgPath,
-    pub(super) mode: Mode,
-    /// Reports from here on are the element's.
-    pub(super) notes: usize,
-    pub(super) sent: bool,
+/// An element that has been opened.
+#[derive(Clone, Copy, Debug)]
+struct Elem<'e> {
+    own: &'e str,
+    parent: Parent<'e>,
+    content: usize,
+    /// The parameter has depth 1.
+    depth: usize,
 }
 
-#[derive(Debug)]
-pub(super) enum Mode {
-    Decide,
-    Object(Members),
-    Text(Box<Text>),
+/// A value with where its content and its element end.
+type Read = (Json, usize, usize);
+
+/// The parameter that an element is part of, and the keys from there to the element.
+struct Path<'e> {
+    outer: (&'e str, Parent<'e>),
+    keys: Vec<&'e str>,
 }
 
-impl Elem {
-    pub(super) fn cursor(&self) -> usize {
-        match &self.mode {
-            Mode::Text(text) => text.cursor(),
-            Mode::Decide | Mode::Object(_) => 0,
+impl<'a> Grammar<'a> {
+    /// The parameter of this open tag.
+    pub(super) fn param(&mut self, t: &OpenTag<'a>) -> Result<(), Halt> {
+        if self.ahead.opts.limits.depth() == 0 {
+            return Err(Halt::Deep(t.start));
         }
-    }
-}
-
-/// What stands next inside an object.
-enum Next<'a> {
-    Child(OpenTag<'a>),
-    Close(usize),
-    NoFit,
-}
-
-impl Block {
-    /// The open tag of a parameter has been read.
-    pub(super) fn open_param(
-        &mut self,
-        cx: &mut Cx<'_, '_>,
-        t: &OpenTag<'_>,
-    ) -> Result<Option<Done>, Wait> {
-        if cx.opts.limits.depth() == 0 {
-            self.too_deep(t.start);
-            return Ok(None);
-        }
-        let named = if lex::is_word(t.name, &PARAM) {
-            lex::attribute(t.attrs, &["name"]).map(lex::trim)
-        } else {
-            None
+        let key = param_key(t);
+        let parent = if self.args.is_some() { Parent::Args } else { Parent::Tool };
+        let elem = Elem { own: t.name, parent, content: t.end, depth: 1 };
+        let mut path = Path { outer: (t.name, parent), keys: vec![key] };
+        let (value, to, end) = match t.self_closing {
+            true => (Json::String(String::new()), t.end, t.end),
+            false => match self.object(&elem, &mut path)? {
+                Some(read) => read,
+                None => self.text(&elem, key)?,
+            },
         };
-        let key = named.filter(|n| !n.is_empty()).unwrap_or(t.name);
-        let params = self.args.as_ref().map_or(&self.cur.loose, Args::params);
-        let path = cx.queue.paths.child(&ArgPath::root(), key, params.count(key));
-        if self.args.is_none() && self.cur.args.is_some()
-            || self.args.is_some() && !self.cur.loose.is_empty()
-        {
-            self.cur.resend = true;
-        }
-        let parent = self.param_parent();
-        if let Some(leaf) = self.leaf(cx, t, &parent) {
-            let value = self.leaf_value(cx, &path, t.end, &leaf);
-            self.cur.sent_any |= cx.queue.on() && !value.is_empty();
-            self.add_param(key.to_owned(), &path, Json::String(value), t.end..leaf.to, leaf.end);
-            return Ok(None);
-        }
-        let elem = Elem {
-            key: key.to_owned(),
-            own: t.name.to_ascii_lowercase(),
-            parent,
-            content: t.end,
-            path,
-            mode: Mode::Decide,
-            notes: self.notes.len(),
-            sent: false,
-        };
-        self.at = t.end;
-        self.elems.push(elem);
-        self.state = State::Elem;
-        if t.self_closing {
-            return self.finish_elem(cx, Json::String(String::new()), t.end, t.end);
-        }
-        Ok(None)
-    }
-
-    fn leaf_value(
-        &mut self,
-        cx: &mut Cx<'_, '_>,
-        path: &ArgPath,
-        from: usize,
-        leaf: &Leaf,
-    ) -> String {
-        let (value, notes) = leaf.value(cx, self.call(), path, from);
-        self.value_notes(notes, from, leaf.to);
-        value
-    }
-
-    fn open_child(&mut self, cx: &mut Cx<'_, '_>, t: &OpenTag<'_>) -> Result<Option<Done>, Wait> {
-        let Some(Elem { mode: Mode::Object(members), path, own, .. }) = self.elems.last() else {
-            return Ok(None);
-        };
-        let parent = Parent::Name(own.clone());
-        let path = cx.queue.paths.child(path, t.name, members.count(t.name));
-        if let Some(leaf) = self.leaf(cx, t, &parent) {
-            let value = self.leaf_value(cx, &path, t.end, &leaf);
-            let sent = cx.queue.on() && !value.is_empty();
-            self.add_member(t.name.to_owned(), Json::String(value), sent);
-            self.at = leaf.end;
-            return Ok(None);
-        }
-        let elem = Elem {
-            key: t.name.to_owned(),
-            own: t.name.to_ascii_lowercase(),
-            parent,
-            content: t.end,
-            path,
-            mode: Mode::Decide,
-            notes: self.notes.len(),
-            sent: false,
-        };
-        self.at = t.end;
-        self.elems.push(elem);
-        if t.self_closing {
-            return self.finish_elem(cx, Json::String(String::new()), t.end, t.end);
-        }
-        Ok(None)
-    }
-
-    /// One step of the innermost element.
-    pub(super) fn elem(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
-        match self.elems.last().map(|e| &e.mode) {
-            None => {
-                self.state = if self.args.is_some() { State::Args } else { State::Top };
-                Ok(None)
-            }
-            Some(Mode::Decide) => self.decide(cx),
-            Some(Mode::Object(_)) => self.object(cx),
-            Some(Mode::Text(_)) => self.text(cx),
-        }
-    }
-
-    fn set_mode(&mut self, mode: Mode) {
-        if let Some(elem) = self.elems.last_mut() {
-            elem.mode = mode;
-        }
-    }
-
-    /// Object or text.
-    fn decide(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
-        let Some(elem) = self.elems.last() else { return Ok(None) };
-        let content = elem.content;
-        let verbatim = match (&cx.opts.schema, &self.cur.name) {
-            (Some(schema), Some(name)) => schema.wants_text(name, &elem.path),
-            _ => false,
-        };
-        let object = !verbatim && self.begins_object(cx)?;
-        if object {
-            if self.elems.len() >= cx.opts.limits.depth() {
-                self.too_deep(content);
-                return Ok(None);
-            }
-            self.set_mode(Mode::Object(Members::default()));
-        } else {
-            self.set_mode(Mode::Text(Box::new(Text::new(content))));
-        }
-        self.at = content;
-        Ok(None)
-    }
-
-    fn begins_object(&mut self, cx: &mut Cx<'_, '_>) -> Result<bool, Wait> {
-        // Only blanks and comments may stand before the first child.
-        let Some(p) = blanks_and_comments(cx, &mut self.at)? else { return Ok(false) };
-        if cx.w.at(p) != Some(b'<') || cx.look.opener(cx.w, p)?.is_some() {
-            return Ok(false);
-        }
-        Ok(matches!(lex::tag(cx.w, p)?, Tag::Open(t) if t.bare()))
-    }
-
-    fn object(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
-        let Some(elem) = self.elems.last() else { return Ok(None) };
-        let next = match blanks_and_comments(cx, &mut self.at)? {
-            Some(p) if cx.w.at(p) == Some(b'<') => {
-                self.at = p;
-                if cx.look.opener(cx.w, p)?.is_some() {
-                    Next::NoFit
-                } else {
-                    next_in(cx.w, p, &elem.own)?
-                }
-            }
-            _ => Next::NoFit,
-        };
-        match next {
-            Next::NoFit => {
-                self.no_fit(cx);
-                Ok(None)
-            }
-            Next::Child(t) => {
-                if self.elems.len() >= cx.opts.limits.depth() {
-                    self.too_deep(t.start);
-                    return Ok(None);
-                }
-                self.open_child(cx, &t)
-            }
-            Next::Close(end) => {
-                let to = self.at;
-                let value = match self.elems.last_mut().map(|e| &mut e.mode) {
-                    Some(Mode::Object(members)) => Json::Object(std::mem::take(members)),
-                    _ => Json::Null,
-                };
-                self.finish_elem(cx, value, to, end)
-            }
-        }
-    }
-
-    /// The innermost object attempt failed: its element is text, from its beginning.
-    pub(super) fn no_fit(&mut self, cx: &mut Cx<'_, '_>) {
-        let here = self.cursor();
-        while self.elems.last().is_some_and(|e| !matches!(e.mode, Mode::Object(_))) {
-            self.elems.pop();
-        }
-        let beyond = self.beyond_rereading(cx.opts, here);
-        let call = self.call();
-        let Some(elem) = self.elems.last_mut() else { return };
-        if elem.sent {
-            cx.queue.reset(call, &elem.path);
-            elem.sent = false;
-        }
-        let from = if beyond { here } else { elem.content };
-        elem.mode = Mode::Text(Box::new(Text::new(from)));
-        let notes = elem.notes;
-        self.notes.truncate(notes);
-        self.at = from;
-    }
-
-    /// The innermost element has its value: its content ends at `to`, its source at `end`.
-    pub(super) fn finish_elem(
-        &mut self,
-        cx: &mut Cx<'_, '_>,
-        value: Json,
-        to: usize,
-        end: usize,
-    ) -> Result<Option<Done>, Wait> {
-        let _ = cx;
-        let Some(elem) = self.elems.pop() else { return Ok(None) };
-        self.at = end;
-        if self.elems.is_empty() {
-            self.cur.sent_any |= elem.sent;
-            self.add_param(elem.key, &elem.path, value, elem.content.min(to)..to, end);
-        } else {
-            self.add_member(elem.key, value, elem.sent);
-        }
-        Ok(None)
+        self.add_param(key, value, t.end..to, end);
+        Ok(())
     }
 
     /// A parameter whose content is `source` and which ends at `end`.
-    fn add_param(
-        &mut self,
-        key: String,
-        path: &ArgPath,
-        value: Json,
-        source: Range<usize>,
-        end: usize,
-    ) {
+    fn add_param(&mut self, key: &str, value: Json, source: Range<usize>, end: usize) {
         self.at = end;
-        if let Some(name) = path.parameter() {
-            self.cur.raws.push((Arc::clone(name), source.start, source.end));
-        }
+        self.cur.raws.push((key.into(), source.start, source.end.max(source.start)));
         match self.args.as_mut() {
-            Some(args) => {
-                args.add(key, value);
-                self.state = State::Args;
-            }
+            Some(args) => args.add(key.to_owned(), value),
             None => {
-                self.cur.loose.add(key, value);
+                self.cur.loose.add(key.to_owned(), value);
                 self.last_end = end;
-                self.state = State::Top;
             }
         }
     }
 
-    /// A member of the object that is open.
-    fn add_member(&mut self, key: String, value: Json, was_sent: bool) {
-        if let Some(Elem { mode: Mode::Object(members), sent, .. }) = self.elems.last_mut() {
-            *sent |= was_sent;
-            members.add(key, value);
+    /// XT-20: the element as an object, if it is one.
+    fn object(&mut self, elem: &Elem<'a>, path: &mut Path<'a>) -> Result<Option<Read>, Halt> {
+        if self.wants_text(path) || !self.begins_object(elem.content)? {
+            return Ok(None);
+        }
+        if elem.depth >= self.ahead.opts.limits.depth() {
+            return Err(Halt::Deep(elem.content));
+        }
+        let notes = self.notes.len();
+        let read = self.members(elem, path)?;
+        if read.is_none() {
+            self.notes.truncate(notes);
+        }
+        Ok(read)
+    }
+
+    /// XT-30: whether the schema takes the element as text.
+    fn wants_text(&self, path: &Path<'_>) -> bool {
+        match (&self.ahead.opts.schema, &self.cur.name) {
+            (Some(schema), Some(name)) => schema.wants_text(name, &path.keys),
+            _ => false,
         }
     }
 
-    /// XT-28: nested deeper than is allowed.
-    pub(super) fn too_deep(&mut self, at: usize) {
-        self.refuse(Code::DepthLimit);
-        self.state = State::SkipDepth { at, close: None };
-    }
-}
-
-/// Skips blanks and comments from `at`, which moves over each comment; `None` at anything else that is misc, at the
-/// end of input too.
-fn blanks_and_comments(cx: &mut Cx<'_, '_>, at: &mut usize) -> Result<Option<usize>, Wait> {
-    loop {
-        let (q, next) = cx.w.after_blanks(*at)?;
-        if next != Some(b'<') || !cx.w.word(q, "<!--")? {
-            return Ok(next.map(|_| q));
+    /// Only blanks and comments may stand before the first child.
+    fn begins_object(&mut self, content: usize) -> Result<bool, Halt> {
+        let w = self.ahead.w;
+        let Some(p) = self.ahead.comments(content)? else { return Ok(false) };
+        if w.at(p) != Some(b'<') || opener(&w, p)?.is_some() {
+            return Ok(false);
         }
-        match cx.look.comment_end(cx.w, q)? {
-            Some(end) => *at = end,
-            None => return Ok(Some(q)),
+        Ok(matches!(lex::tag(&w, p)?, Tag::Open(t) if t.bare()))
+    }
+
+    fn members(&mut self, elem: &Elem<'a>, path: &mut Path<'a>) -> Result<Option<Read>, Halt> {
+        let w = self.ahead.w;
+        let mut members = Members::default();
+        let mut at = elem.content;
+        loop {
+            let Some(p) = self.ahead.comments(at)? else { return Ok(None) };
+            if w.at(p) != Some(b'<') || opener(&w, p)?.is_some() {
+                return Ok(None);
+            }
+            match lex::tag(&w, p)? {
+                Tag::Close(c) if c.is(elem.own) => {
+                    return Ok(Some((Json::Object(members), p, c.end)));
+                }
+                Tag::Open(t) if t.bare() => {
+                    let Some((value, end)) = self.child(&t, elem, path)? else { return Ok(None) };
+                    members.add(t.name.to_owned(), value);
+                    at = end;
+                }
+                _ => return Ok(None),
+            }
         }
     }
-}
 
-fn next_in<'a>(w: &Win<'a>, p: usize, own: &str) -> Result<Next<'a>, Wait> {
-    Ok(match lex::tag(w, p)? {
-        Tag::Close(c) if c.is(own) => Next::Close(c.end),
-        Tag::Open(t) if t.bare() => Next::Child(t),
-        _ => Next::NoFit,
-    })
-}
+    /// The element of this open tag in an object.
+    fn child(
+        &mut self,
+        t: &OpenTag<'a>,
+        of: &Elem<'a>,
+        path: &mut Path<'a>,
+    ) -> Result<Option<(Json, usize)>, Halt> {
+        if t.self_closing {
+            return Ok(Some((Json::String(String::new()), t.end)));
+        }
+        let parent = Parent::Name(of.own);
+        let elem = Elem { own: t.name, parent, content: t.end, depth: of.depth + 1 };
+        path.keys.push(t.name);
+        let object = self.object(&elem, path)?;
+        path.keys.pop();
+        match object {
+            Some((value, _, end)) => Ok(Some((value, end))),
+            None => self.strict_text(&elem, path.outer),
+        }
+    }
 
-/// Keys and sibling numbers of the elements from the parameter down.
-impl ArgPath {
-    /// The keys only.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.items().iter().filter_map(|item| match item {
-            PathItem::Key(key) => Some(&**key),
-            PathItem::Index(_) => None,
+    /// Text in an object, which nothing mends.
+    fn strict_text(
+        &mut self,
+        elem: &Elem<'_>,
+        outer: (&str, Parent<'_>),
+    ) -> Result<Option<(Json, usize)>, Halt> {
+        let value = self.value_of(elem, Some(outer));
+        let (end, inside) = find_end(&mut self.ahead, &value)?;
+        Ok(match end {
+            End::At(to, end) => {
+                let text = self.text_value(elem.content, to, &inside);
+                Some((Json::String(text), end))
+            }
+            _ => None,
         })
     }
+
+    fn value_of<'e>(
+        &self,
+        elem: &Elem<'e>,
+        outer: Option<(&'e str, Parent<'e>)>,
+    ) -> Value<'e> {
+        let Elem { own, parent, content, .. } = *elem;
+        Value { own, parent, from: content, outer, bare_end: self.bare_end }
+    }
+
+    /// XT-21 to XT-23: a parameter as text.
+    fn text(&mut self, elem: &Elem<'_>, key: &str) -> Result<Read, Halt> {
+        let value = self.value_of(elem, None);
+        let (end, inside) = find_end(&mut self.ahead, &value)?;
+        if let End::BareEnd(stop) = end {
+            (self.bare_end, self.at_eof) = (Some(stop), true);
+        }
+        let mended = match end {
+            End::At(to, end) => {
+                return Ok((Json::String(self.text_value(elem.content, to, &inside)), to, end));
+            }
+            End::Stop(stop) | End::BareEnd(stop) => {
+                recover::mend(&mut self.ahead, &value, &inside, stop)?
+            }
+            End::Far => recover::cut_short(&self.ahead.w, &value, &inside),
+            End::Open | End::NoFit => {
+                self.open_value(key, &value, &inside);
+                return Err(Halt::Eof);
+            }
+        };
+        Ok(self.mended(elem.content, &inside, &mended))
+    }
+
+    fn mended(&mut self, from: usize, inside: &Inside, mended: &Mended) -> Read {
+        self.note(mended.report, mended.to, mended.end);
+        let to = mended.text_end(&self.ahead.w, from);
+        (Json::String(self.text_value(from, to, inside)), to, mended.end)
+    }
+
+    /// The value of a text that ends at `to`, reported on.
+    fn text_value(&mut self, from: usize, to: usize, inside: &Inside) -> String {
+        let ended = inside.sections.iter().filter(|s| s.end <= to);
+        let sections: Vec<Section> = ended.map(|s| s.relative(from)).collect();
+        let (text, notes) = value::value(self.ahead.w.str(from, to), &sections);
+        self.value_notes(notes, from, to);
+        for &(start, end, code) in inside.reports.iter().filter(|(_, end, _)| *end <= to) {
+            self.note(code, start, end);
+        }
+        text
+    }
+
+    /// The message ends in a value: what is there, without an unfinished tag, entity or terminator (XT-16).
+    fn open_value(&mut self, key: &str, value: &Value<'_>, inside: &Inside) {
+        let (w, from) = (self.ahead.w, value.from);
+        let mut raw = w.str(from, w.end());
+        let mut sections: Vec<Section> =
+            inside.sections.iter().map(|s| s.relative(from)).collect();
+        match sections.last_mut() {
+            Some(s) if s.end == raw.len() && s.to == s.end => {
+                for _ in 0..2 {
+                    raw = raw.strip_suffix(']').filter(|r| r.len() >= s.from).unwrap_or(raw);
+                }
+                (s.to, s.end) = (raw.len(), raw.len());
+            }
+            _ => raw = &raw[..unfinished(&w, raw, from)],
+        }
+        let (text, _) = value::value(raw, &sections);
+        self.add_param(key, Json::String(text), from..from + raw.len(), w.end());
+        // Half a value is never run, also beside arguments that are closed.
+        self.cur.args_closed = false;
+    }
+}
+
+/// The name of a parameter: its tag's, or what a PARAM word's attribute says.
+pub(super) fn param_key<'a>(t: &OpenTag<'a>) -> &'a str {
+    let named = match lex::is_word(t.name, &PARAM) {
+        true => lex::attribute(t.attrs, &["name"]).map(lex::trim),
+        false => None,
+    };
+    named.filter(|name| !name.is_empty()).unwrap_or(t.name)
+}
+
+/// Length of a text without an unfinished tag or entity at its end.
+fn unfinished(w: &Win<'_>, raw: &str, from: usize) -> usize {
+    if let Some(i) = raw.rfind('<')
+        && lex::cut_markup(w, from + i)
+    {
+        return i;
+    }
+    let Some(i) = raw.rfind('&') else { return raw.len() };
+    let tail = &raw[i..];
+    let named = ["&amp;", "&lt;", "&gt;", "&quot;", "&apos;"]
+        .iter()
+        .any(|e| e.len() > tail.len() && e.starts_with(tail));
+    let numeric = tail.strip_prefix("&#").is_some_and(|digits| match digits.strip_prefix('x') {
+        Some(hex) => hex.len() <= 10 && hex.bytes().all(|b| b.is_ascii_hexdigit()),
+        None => digits.len() <= 10 && digits.bytes().all(|b| b.is_ascii_digit()),
+    });
+    if named || numeric { i } else { raw.len() }
 }

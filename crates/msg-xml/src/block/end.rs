@@ -1,64 +1,82 @@
 //! How a block ends, and what that makes of its calls (XT-16, XT-17, XT-28).
 
-use super::text::tail;
-use super::{Arguments, Block, Cx, Done, Note, Outcome, State};
+use super::close::tail;
+use super::draft::{Arguments, Done, Draft, Note, Outcome};
+use super::grammar::Grammar;
 use crate::code::Code;
 use crate::lex::{self, Tag};
-use crate::window::{MORE, Wait};
+use crate::window::Wait;
 
-impl Block {
-    /// `</tool>`.
-    pub(super) fn end_closed(&mut self, cx: &mut Cx<'_, '_>, end: usize) -> Done {
-        self.finish(cx, end, true)
-    }
+/// A block for which so many bytes behind it were read counts as read twice.
+const REACH_MAX: usize = 4096;
 
+impl Grammar<'_> {
     /// A real opener stands where this block goes on: the block ends before it.
-    pub(super) fn end_before(&mut self, cx: &mut Cx<'_, '_>, pos: usize) -> Done {
+    pub(super) fn end_before(&mut self, pos: usize) -> Done {
         let whole = self.cur.name.is_some() && self.cur.args_closed;
         if whole {
             self.note(Code::MissingCloseTag, pos, pos);
         }
-        self.finish(cx, pos, whole)
+        self.finish(pos, whole)
     }
 
     /// Text after the arguments: the block ended after its last element.
-    pub(super) fn end_at_last(&mut self, cx: &mut Cx<'_, '_>) -> Done {
+    pub(super) fn end_at_last(&mut self) -> Done {
         let end = self.last_end;
         self.note(Code::MissingCloseTag, end, end);
-        self.finish(cx, end, true)
+        self.finish(end, true)
     }
 
-    /// The end of input, or a tag that it cut at `pos`.
-    pub(super) fn end_of_input(&mut self, cx: &mut Cx<'_, '_>, pos: usize) -> Done {
-        let _ = pos;
-        let end = cx.w.end();
-        if let Some(args) = self.args.take() {
-            self.cur.add_args(Arguments::Object(args.into_params()));
+    /// The end of input, or a tag that it cut.
+    pub(super) fn end_of_input(&mut self) -> Done {
+        let end = self.ahead.w.end();
+        if let Some(params) = self.args.take() {
+            self.cur.add_args(Arguments::Object(params));
             self.cur.args_closed = false;
         }
-        let whole = self.cur.name.is_some() && self.cur.args_closed && !cx.cut;
+        let whole = self.cur.name.is_some() && self.cur.args_closed && !self.ahead.cut;
         if whole {
             self.note(Code::MissingCloseTag, end, end);
         }
-        self.finish(cx, end, whole)
+        self.finish(end, whole)
     }
 
     /// The block is over; `whole` says whether its last call may be complete.
-    pub(super) fn finish(&mut self, cx: &mut Cx<'_, '_>, end: usize, whole: bool) -> Done {
+    pub(super) fn finish(&mut self, end: usize, whole: bool) -> Done {
         if let Some((server, _)) = self.pending_server.take() {
             self.join_server(server);
         }
         self.cur.end = end;
         self.cur.complete = whole;
-        if self.bare_end.is_some() {
-            // What stops at the bare end of this block need not in another.
-            cx.look.index = super::Index::default();
-        }
         let last = self.done.len();
-        let cur = std::mem::replace(&mut self.cur, super::Draft::new(end));
         let mut calls = std::mem::take(&mut self.done);
-        calls.push(cur);
+        calls.push(std::mem::replace(&mut self.cur, Draft::new(end)));
+        self.judge(&calls);
+        let start = self.head.start;
         let mut notes = std::mem::take(&mut self.notes);
+        if !whole {
+            notes.retain(|n| n.call != last);
+            notes.push(Note { code: Code::TruncatedToolCall, start, end, call: last });
+        }
+        let outcome = match self.reject {
+            _ if end - start > self.ahead.opts.limits.max_tool_bytes => {
+                Outcome::Dropped(Code::ToolTooLarge)
+            }
+            Some(code @ Code::DepthLimit) => Outcome::Dropped(code),
+            Some(code) => Outcome::Rejected(code),
+            None => Outcome::Calls(calls),
+        };
+        if let Outcome::Rejected(code) | Outcome::Dropped(code) = outcome {
+            notes = vec![Note { code, start, end, call: 0 }];
+        }
+        let mut done = Done::new(start, end, outcome, notes);
+        done.at_eof = self.at_eof || self.ahead.rewinds > 0 || self.ahead.reach > end + REACH_MAX;
+        done.format = self.is_json.then(|| "json".into());
+        done
+    }
+
+    /// What complete calls lack rejects the block.
+    fn judge(&mut self, calls: &[Draft]) {
         for call in calls.iter().filter(|c| c.complete) {
             if call.name.is_none() {
                 self.refuse(Code::MissingToolName);
@@ -66,88 +84,40 @@ impl Block {
                 self.refuse(Code::InvalidToolBody);
             }
         }
-        if !whole {
-            notes.retain(|n| n.call != last);
-            notes.push(Note { code: Code::TruncatedToolCall, start: self.start, end, call: last });
-        }
-        let outcome = if end - self.start > cx.opts.limits.max_tool_bytes {
-            Outcome::Dropped(Code::ToolTooLarge)
-        } else {
-            match self.reject {
-                Some(code @ Code::DepthLimit) => Outcome::Dropped(code),
-                Some(code) => Outcome::Rejected(code),
-                None => Outcome::Calls(calls),
-            }
-        };
-        if let Outcome::Rejected(code) | Outcome::Dropped(code) = outcome {
-            notes = vec![Note { code, start: self.start, end, call: 0 }];
-        }
-        let format = self.is_json.then(|| "json".into());
-        Done {
-            start: self.start,
-            end,
-            outcome,
-            notes,
-            at_eof: self.at_eof,
-            format,
-            begun: last as u32 + 1,
-        }
     }
 
     /// A rejected body: on to the next `</tool>`.
-    pub(super) fn skip_rejected(
-        &mut self,
-        cx: &mut Cx<'_, '_>,
-        from: usize,
-    ) -> Result<Option<Done>, Wait> {
+    pub(super) fn skip_rejected(&mut self, from: usize) -> Result<Done, Wait> {
+        self.refuse(Code::InvalidJson);
+        let w = self.ahead.w;
         let mut at = from;
-        while let Some(p) = cx.w.find(b'<', at) {
-            match lex::tag(cx.w, p) {
-                Ok(Tag::Close(c)) if c.is_tool() => return Ok(Some(self.finish(cx, c.end, true))),
-                Ok(_) => at = p + 1,
-                Err(wait) => {
-                    self.state = State::SkipRejected(p);
-                    return Err(wait);
-                }
+        while let Some(p) = w.find(b'<', at) {
+            match lex::tag(&w, p)? {
+                Tag::Close(c) if c.is_tool() => return Ok(self.finish(c.end, true)),
+                _ => at = p + 1,
             }
         }
-        self.state = State::SkipRejected(cx.w.end());
-        if cx.w.eof { Ok(Some(self.finish(cx, cx.w.end(), true))) } else { Err(MORE) }
+        if w.eof { Ok(self.finish(w.end(), true)) } else { Err(Wait::never()) }
     }
 
     /// After too much depth: past the first tail, else past the first `</tool>`, else to the end.
-    pub(super) fn skip_depth(
-        &mut self,
-        cx: &mut Cx<'_, '_>,
-        from: usize,
-        close: Option<usize>,
-    ) -> Result<Option<Done>, Wait> {
-        let (mut at, mut close) = (from, close);
-        while let Some(p) = cx.w.find(b'<', at) {
-            let res = match lex::tag(cx.w, p) {
-                Ok(Tag::Close(c)) if c.is_tool() => {
-                    close.get_or_insert(c.end);
-                    Ok(None)
-                }
-                Ok(Tag::Close(c)) => tail(cx.w, c.name, c.end),
-                Ok(_) => Ok(None),
-                Err(wait) => Err(wait),
-            };
-            match res {
-                Ok(Some(end)) => return Ok(Some(self.finish(cx, end, true))),
-                Ok(None) => at = p + 1,
-                Err(wait) => {
-                    self.state = State::SkipDepth { at: p, close };
-                    return Err(wait);
-                }
+    pub(super) fn skip_depth(&mut self, from: usize) -> Result<Done, Wait> {
+        self.refuse(Code::DepthLimit);
+        let w = self.ahead.w;
+        let (mut at, mut close) = (from, None);
+        while let Some(p) = w.find(b'<', at) {
+            at = p + 1;
+            let Tag::Close(c) = lex::tag(&w, p)? else { continue };
+            if c.is_tool() {
+                close.get_or_insert(c.end);
+            } else if let Some(end) = tail(&w, &c)? {
+                return Ok(self.finish(end, true));
             }
         }
-        self.state = State::SkipDepth { at: cx.w.end(), close };
-        if !cx.w.eof {
-            return Err(MORE);
+        if !w.eof {
+            return Err(Wait::never());
         }
         self.at_eof = true;
-        let end = close.unwrap_or(cx.w.end());
-        Ok(Some(self.finish(cx, end, true)))
+        Ok(self.finish(close.unwrap_or(w.end()), true))
     }
 }

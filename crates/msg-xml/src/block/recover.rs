@@ -1,166 +1,138 @@
-//! Mending a value that has no end of its own before the tail (XT-23). What stands before the tail is looked up in
-//! the index that the values before the same tail share.
+//! Mending a value that no close tag ends before its stop (XT-23).
 
-use super::element::{Elem, Mode};
-use super::index::{Edge, Index};
-use super::text::Text;
-use super::{Block, Cx, Done};
+use std::collections::HashSet;
+
+use super::ahead::{Ahead, Strength};
+use super::close::{Inside, Value};
+use super::opener::opener;
 use crate::code::Code;
-use crate::json::Json;
 use crate::lex::{self, PARAM, Tag};
-use crate::look::Parent;
-use crate::value::{self, Section};
+use crate::value;
 use crate::window::{Wait, Win, is_blank};
 
 /// Where a mended value ends.
-struct Mended {
-    to: usize,
-    end: usize,
-    report: Code,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mended {
+    pub(super) to: usize,
+    pub(super) end: usize,
+    pub(super) report: Code,
     trim: bool,
 }
 
 impl Mended {
-    fn before(pos: usize) -> Self {
+    pub(super) fn before(pos: usize) -> Self {
         Mended { to: pos, end: pos, report: Code::MissingCloseTag, trim: true }
     }
 
     fn at((to, end): (usize, usize)) -> Self {
         Mended { to, end, report: Code::MismatchedCloseTag, trim: false }
     }
-}
 
-impl Block {
-    /// The value ran into the stop; `usize::MAX` is the end of input with nothing to go back to.
-    pub(super) fn recover(
-        &mut self,
-        cx: &mut Cx<'_, '_>,
-        stop: usize,
-    ) -> Result<Option<Done>, Wait> {
-        if stop == usize::MAX {
-            return Ok(Some(self.open_value(cx)));
+    /// Where the value's text ends that begins at `from`: without blanks before what it has no end before.
+    pub(super) fn text_end(&self, w: &Win<'_>, from: usize) -> usize {
+        let mut to = self.to;
+        while self.trim && to > from && w.at(to - 1).is_some_and(is_blank) {
+            to -= 1;
         }
-        let mended = self.mend(cx, stop)?;
-        self.note(mended.report, mended.to, mended.end);
-        let mut to = mended.to;
-        if mended.trim {
-            let from = self.elems.last().map_or(to, |e| e.content);
-            while to > from && cx.w.at(to - 1).is_some_and(is_blank) {
-                to -= 1;
-            }
-        }
-        self.finish_text(cx, to, mended.end)
-    }
-
-    /// What the stop of a value of this block is.
-    pub(super) fn edge(&self) -> Edge {
-        if self.bare_end.is_some() { Edge::BareEnd } else { Edge::Tail }
-    }
-
-    fn mend(&mut self, cx: &mut Cx<'_, '_>, stop: usize) -> Result<Mended, Wait> {
-        let large = stop - self.start > cx.opts.limits.max_tool_bytes;
-        let (bare_end, edge) = (self.bare_end, self.edge());
-        let Some(Elem { own, parent, mode: Mode::Text(text), .. }) = self.elems.last_mut() else {
-            return Ok(Mended::before(stop));
-        };
-        if large {
-            return Ok(Mended::before(stop));
-        }
-        let from = text.from;
-        if !cx.look.index.spans(from, stop)
-            || bare_end.is_some_and(|stop| cx.look.index.to() != stop)
-        {
-            cx.look.index = Index::build(cx, from, (stop, edge), None)?;
-        }
-        let mut index = std::mem::take(&mut cx.look.index);
-        let mended = if index.covers(cx.w, own, from) {
-            mend_by(cx, &index, (own, parent), text, stop)
-        } else {
-            Index::build(cx, from, (stop, edge), Some(&text.sections))
-                .and_then(|index| mend_by(cx, &index, (own, parent), text, stop))
-        };
-        if let (Ok(mended), Some(at)) = (&mended, text.looked_up) {
-            text.sections.extend(index.sections(at, mended.to));
-        }
-        cx.look.index = index;
-        mended
-    }
-
-    /// The message ends in a value: what is there, without an unfinished tag, entity or terminator (XT-16).
-    fn open_value(&mut self, cx: &mut Cx<'_, '_>) -> Done {
-        let end = cx.w.end();
-        if let Some(Elem { content, mode: Mode::Text(text), .. }) = self.elems.last_mut()
-            && end - self.start <= cx.opts.limits.max_tool_bytes
-        {
-            let content = *content;
-            let mut sections: Vec<Section> =
-                text.sections.iter().map(|s| super::args::relative(s, text.from)).collect();
-            let mut raw = cx.w.str(text.from, end);
-            match sections.last_mut() {
-                Some(s) if s.end == raw.len() && s.to == s.end => {
-                    for _ in 0..2 {
-                        raw = raw.strip_suffix(']').filter(|r| r.len() >= s.from).unwrap_or(raw);
-                    }
-                    (s.to, s.end) = (raw.len(), raw.len());
-                }
-                _ => raw = &raw[..unfinished(cx.w, raw, text.from)],
-            }
-            let (value, _) = value::value(raw, &sections);
-            let _ = content;
-            let to = text.from + raw.len();
-            let _ = self.finish_elem(cx, Json::String(value), to, end);
-        }
-        self.elems.clear();
-        // Half a value is never run, also beside arguments that are closed.
-        self.cur.args_closed = false;
-        self.end_of_input(cx, end)
+        to
     }
 }
 
-/// XT-23, by what stands before the stop.
-fn mend_by(
-    cx: &mut Cx<'_, '_>,
-    index: &Index,
-    (own, parent): (&str, &Parent),
-    text: &Text,
+/// Where a value ends that ran into `stop`: the first rule that applies.
+pub(super) fn mend(
+    ahead: &mut Ahead<'_>,
+    value: &Value<'_>,
+    inside: &Inside,
     stop: usize,
 ) -> Result<Mended, Wait> {
-    let from = text.from;
-    if lex::is_word(own, &PARAM) {
-        let named = text.named_param.or_else(|| index.named_param(from));
-        if let Some(p) = named.filter(|&p| p < stop) {
-            return Ok(Mended::before(p));
-        }
-    }
-    if let Some(tag) = text.last_structural.or(text.last_own) {
-        return Ok(Mended::at(tag));
-    }
-    if let Some(p) = index.first_lt(cx.w, from, stop)
-        && cx.look.opener(cx.w, p)?.is_none()
-        && let Tag::Open(t) = lex::tag(cx.w, p)?
-        && (t.bare() || t.named_param())
-        && index.closes(t.name, t.end, stop)
+    if lex::is_word(value.own, &PARAM)
+        && let Some(p) = inside.named_param.filter(|&p| p < stop)
     {
         return Ok(Mended::before(p));
     }
-    Ok(index.unopened(parent, from, stop).map_or(Mended::before(stop), Mended::at))
+    if let Some(tag) = inside.own.structural.or(inside.own.any) {
+        return Ok(Mended::at(tag));
+    }
+    let first = first_tag(&ahead.w, value.from, inside, stop);
+    let unopened = look_through(ahead, value, inside, stop, first)?;
+    Ok(match unopened {
+        Found::FirstCloses(p) => Mended::before(p),
+        Found::Unopened(tag) => Mended::at(tag),
+        Found::Nothing => Mended::before(stop),
+    })
 }
 
-/// Length of a text without an unfinished tag or entity at its end.
-fn unfinished(w: &Win<'_>, raw: &str, from: usize) -> usize {
-    if let Some(i) = raw.rfind('<')
-        && lex::cut_markup(w, from + i)
-    {
-        return i;
+/// Where a value ends whose end is not looked for: before its first tag.
+pub(super) fn cut_short(w: &Win<'_>, value: &Value<'_>, inside: &Inside) -> Mended {
+    let first = first_tag(w, value.from, inside, w.end());
+    Mended::before(first.unwrap_or(w.end()))
+}
+
+/// The first `<` outside sections.
+fn first_tag(w: &Win<'_>, from: usize, inside: &Inside, stop: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let p = w.find(b'<', at).filter(|&p| p < stop)?;
+        match value::section_at(&inside.sections, p) {
+            Some(s) => at = s.end,
+            None => return Some(p),
+        }
     }
-    let Some(i) = raw.rfind('&') else { return raw.len() };
-    let tail = &raw[i..];
-    let named = ["&amp;", "&lt;", "&gt;", "&quot;", "&apos;"]
-        .iter()
-        .any(|e| e.len() > tail.len() && e.starts_with(tail));
-    let numeric = tail.strip_prefix("&#").is_some_and(|digits| match digits.strip_prefix('x') {
-        Some(hex) => hex.len() <= 10 && hex.bytes().all(|b| b.is_ascii_hexdigit()),
-        None => digits.len() <= 10 && digits.bytes().all(|b| b.is_ascii_digit()),
-    });
-    if named || numeric { i } else { raw.len() }
+}
+
+enum Found {
+    /// Rule (3): the first tag opens an element that is closed before the stop.
+    FirstCloses(usize),
+    /// Rule (4): the first structural close tag that nothing inside opens.
+    Unopened((usize, usize)),
+    Nothing,
+}
+
+fn look_through(
+    ahead: &mut Ahead<'_>,
+    value: &Value<'_>,
+    inside: &Inside,
+    stop: usize,
+    first: Option<usize>,
+) -> Result<Found, Wait> {
+    let w = ahead.w;
+    let Some(first) = first else { return Ok(Found::Nothing) };
+    let wanted = match lex::tag(&w, first)? {
+        Tag::Open(t) if (t.bare() || t.named_param()) && opener(&w, first)?.is_none() => {
+            Some(t.name)
+        }
+        _ => None,
+    };
+    let mut opened: HashSet<String> = HashSet::new();
+    let mut unopened = None;
+    let mut at = first;
+    while let Some(p) = w.find(b'<', at).filter(|&p| p < stop) {
+        #[cfg(test)]
+        crate::steps::count();
+        if let Some(section) = value::section_at(&inside.sections, p) {
+            at = section.end;
+            continue;
+        }
+        at = match lex::tag(&w, p)? {
+            Tag::Open(t) => {
+                opened.insert(t.name.to_ascii_lowercase());
+                t.end
+            }
+            Tag::Close(c) if wanted.is_some_and(|name| c.is(name)) => {
+                return Ok(Found::FirstCloses(first));
+            }
+            Tag::Close(c) => {
+                if unopened.is_none()
+                    && c.end <= stop
+                    && !opened.contains(&c.name.to_ascii_lowercase())
+                    && ahead.structural(c.end, c.name, value.parent)? != Strength::No
+                {
+                    unopened = Some((p, c.end));
+                }
+                c.end
+            }
+            Tag::Cut | Tag::None => p + 1,
+        };
+    }
+    Ok(unopened.map_or(Found::Nothing, Found::Unopened))
 }

@@ -2,30 +2,30 @@
 
 use std::borrow::Cow;
 
-use super::{Block, Cx, Done, Draft, State, Why};
+use super::draft::{Done, Draft};
+use super::grammar::{Grammar, Halt};
+use super::opener::opener;
 use crate::call::{self, Server};
 use crate::code::Code;
-use crate::event::Queue;
-use crate::json::Scanner;
 use crate::lex::{self, ARGS, NAME, OpenTag, SERVER, Tag};
-use crate::look::Look;
 use crate::value;
 use crate::window::{Wait, Wake, Win};
 
 /// How far text after the arguments is followed.
-const TEXT_MAX: usize = 256;
+pub(super) const TEXT_MAX: usize = 256;
 
 /// A name element that has been read.
-struct Name<'a> {
+pub(super) struct Name<'a> {
     /// With the blanks around it.
-    content: Cow<'a, str>,
-    end: usize,
-    report: Option<Code>,
+    pub(super) content: Cow<'a, str>,
+    pub(super) end: usize,
+    pub(super) report: Option<Code>,
 }
 
-impl Block {
+impl<'a> Grammar<'a> {
     /// XT-13: names that the opener's attributes give.
-    pub(super) fn attributes(&mut self, attrs: &str, queue: &mut Queue) {
+    pub(super) fn attributes(&mut self) {
+        let attrs = opener_attributes(&self.ahead.w, self.head.start, self.head.body);
         for server in lex::attributes(attrs, &SERVER).map(value::decoded) {
             self.join_server(call::server(lex::trim(&server)));
         }
@@ -35,24 +35,20 @@ impl Block {
                 continue;
             }
             if self.cur.name.is_none() {
-                self.note(Code::ToolNameInAttribute, self.start, self.at);
+                self.note(Code::ToolNameInAttribute, self.head.start, self.head.body);
             }
-            if self.cur.name.as_deref() != Some(name) {
-                self.set_name(name, self.start, queue);
-            }
+            self.set_name(name, self.head.start);
         }
     }
 
-    pub(super) fn set_name(&mut self, name: &str, at: usize, queue: &mut Queue) {
+    /// A NAME element's content, trimmed; a blank one begins a call too: what follows was not meant for the one before.
+    pub(super) fn set_name(&mut self, name: &str, at: usize) {
         if (self.cur.name.is_some() || self.cur.unnamed) && self.cur.has_params() {
             self.note(Code::MissingToolBoundary, at, at);
             self.next_call(at);
-            queue.begin(self.call());
-            // A blank name begins a call too: what follows was not meant for the call before.
             self.cur.unnamed = name.is_empty();
         } else if self.cur.name.as_ref().is_some_and(|known| !name.is_empty() && known != name) {
-            self.refuse(Code::DuplicateToolName);
-            return;
+            return self.refuse(Code::DuplicateToolName);
         }
         if name.is_empty() {
             return;
@@ -60,7 +56,6 @@ impl Block {
         if !lex::valid_tool_name(name) {
             self.refuse(Code::InvalidToolName);
         }
-        queue.name(self.call(), name);
         self.cur.name = Some(name.to_owned());
     }
 
@@ -97,130 +92,112 @@ impl Block {
         self.cur.server = Some(server);
     }
 
-    /// One element, or whatever else stands at the top of the block.
-    pub(super) fn top(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
-        let p = self.misc(cx)?;
-        match lex::need(cx.w, p)? {
-            None => return Ok(Some(self.end_of_input(cx, p))),
-            Some(b'<') => {}
-            Some(b'{') if self.cur.name.is_some() && !self.cur.has_params() => {
-                self.state = State::Json(Scanner::new(p, cx.opts.limits.json_depth()), Why::Beside);
-                return Ok(None);
+    /// The elements of the block, and whatever else stands between them.
+    pub(super) fn top(&mut self) -> Result<Done, Halt> {
+        let w = self.ahead.w;
+        loop {
+            let p = self.misc()?;
+            match lex::need(&w, p)? {
+                None => return Err(Halt::Eof),
+                Some(b'<') => {}
+                Some(b'{') if self.cur.name.is_some() && !self.cur.has_params() => {
+                    self.json_beside(p)?;
+                    continue;
+                }
+                Some(_) if self.stray(p)? => return Ok(self.end_at_last()),
+                Some(_) => continue,
             }
-            Some(_) => return self.stray(cx, p),
-        }
-        if cx.look.opener(cx.w, p)?.is_some() {
-            return Ok(Some(self.end_before(cx, p)));
-        }
-        match lex::tag(cx.w, p)? {
-            Tag::Close(c) if c.is_tool() => Ok(Some(self.end_closed(cx, c.end))),
-            Tag::Close(c) => {
-                self.note(Code::MismatchedCloseTag, p, c.end);
-                self.at = c.end;
-                Ok(None)
+            if opener(&w, p)?.is_some() {
+                return Ok(self.end_before(p));
             }
-            Tag::Open(t) => self.open(cx, &t),
-            Tag::Cut => Ok(Some(self.end_of_input(cx, p))),
-            Tag::None if lex::marker(cx.w, p)? => self.stray_cdata(cx, p),
-            Tag::None if lex::cut_markup(cx.w, p) => Ok(Some(self.end_of_input(cx, p))),
-            Tag::None => self.stray(cx, p),
+            match lex::tag(&w, p)? {
+                Tag::Close(c) if c.is_tool() => return Ok(self.finish(c.end, true)),
+                Tag::Close(c) => {
+                    self.note(Code::MismatchedCloseTag, p, c.end);
+                    self.at = c.end;
+                }
+                Tag::Open(t) => self.open(&t)?,
+                Tag::Cut => return Err(Halt::Eof),
+                Tag::None if lex::marker(&w, p)? => self.stray_section(p)?,
+                Tag::None if lex::cut_markup(&w, p) => return Err(Halt::Eof),
+                Tag::None if self.stray(p)? => return Ok(self.end_at_last()),
+                Tag::None => {}
+            }
         }
     }
 
-    /// Skips misc, reporting declarations.
-    pub(super) fn misc(&mut self, cx: &mut Cx<'_, '_>) -> Result<usize, Wait> {
-        if let Some(p) = cx.w.blank_misc(self.at) {
-            self.at = p;
-            return Ok(p);
-        }
-        let p = cx.look.misc(cx.w, self.at)?;
-        for (from, to) in cx.look.declarations(cx.w, self.at, p) {
-            self.note(Code::DtdIgnored, from, to);
-        }
-        self.at = p;
-        Ok(p)
-    }
-
-    fn open(&mut self, cx: &mut Cx<'_, '_>, t: &OpenTag<'_>) -> Result<Option<Done>, Wait> {
-        let known = |x: bool, closed: bool| !x || closed;
-        let is_name = t.is("tool_name")
-            || t.is("name") && known(self.cur.name.is_some(), self.cur.args_closed);
-        let is_server = t.is("server_name")
-            || t.is("server") && known(self.cur.server.is_some(), self.cur.args_closed);
+    fn open(&mut self, t: &OpenTag<'a>) -> Result<(), Halt> {
+        let known = |known: bool| !known || self.cur.args_closed;
+        let is_name = t.is("tool_name") || t.is("name") && known(self.cur.name.is_some());
+        let is_server = t.is("server_name") || t.is("server") && known(self.cur.server.is_some());
         if is_name || is_server {
-            let Some(name) = read_name(cx.w, cx.look, t)? else {
-                return Ok(Some(self.end_of_input(cx, t.start)));
-            };
-            if t.is("name") || t.is("server") {
-                self.note(Code::FieldAlias, t.start, t.end);
-            }
-            if let Some(code) = name.report {
-                self.note(code, t.start, name.end);
-            }
-            self.at = name.end;
-            self.last_end = name.end;
-            if is_name {
-                self.set_name(lex::trim(&name.content), t.start, cx.queue);
-            } else {
-                self.set_server(call::server(lex::trim(&name.content)), t.start);
-            }
-            return Ok(None);
+            return self.name(t, is_name);
         }
         if lex::is_word(t.name, &ARGS) {
-            self.open_args(cx, t);
-            return Ok(None);
+            return self.args(t);
         }
         if self.cur.loose.is_empty() {
             self.note(Code::MissingArgumentsWrapper, t.start, t.end);
         }
-        self.at = t.end;
-        self.open_param(cx, t)
+        self.param(t)
+    }
+
+    fn name(&mut self, t: &OpenTag<'_>, is_name: bool) -> Result<(), Halt> {
+        let w = self.ahead.w;
+        let section_end = |from| self.ahead.section_end(from);
+        let Some(name) = read_name(&w, section_end, t)? else { return Err(Halt::Eof) };
+        if t.is("name") || t.is("server") {
+            self.note(Code::FieldAlias, t.start, t.end);
+        }
+        if let Some(code) = name.report {
+            self.note(code, t.start, name.end);
+        }
+        self.at = name.end;
+        self.last_end = name.end;
+        let content = lex::trim(&name.content);
+        match is_name {
+            true => self.set_name(content, t.start),
+            false => self.set_server(call::server(content), t.start),
+        }
+        Ok(())
     }
 
     /// CDATA where nothing should be, up to the first `]]>`.
-    fn stray_cdata(&mut self, cx: &mut Cx<'_, '_>, p: usize) -> Result<Option<Done>, Wait> {
-        match cx.look.section_end(cx.w, p + lex::CDATA.len())? {
-            Some(end) => {
-                self.skip_stray(p, end);
-                Ok(None)
-            }
-            None => Ok(Some(self.end_of_input(cx, p))),
+    fn stray_section(&mut self, p: usize) -> Result<(), Halt> {
+        match self.ahead.section_end(p + lex::CDATA.len())? {
+            Some(end) => self.skip_stray(p, end),
+            None => return Err(Halt::Eof),
         }
+        Ok(())
     }
 
-    /// Text at the top: skipped, or the end of a block whose call is whole.
-    fn stray(&mut self, cx: &mut Cx<'_, '_>, p: usize) -> Result<Option<Done>, Wait> {
-        if self.cur.args_closed && !self.envelope_follows(cx, p)? {
-            return Ok(Some(self.end_at_last(cx)));
+    /// Text at the top is skipped; whether it ends a block whose call is whole.
+    fn stray(&mut self, p: usize) -> Result<bool, Halt> {
+        if self.cur.args_closed && !self.envelope_follows(p)? {
+            return Ok(true);
         }
-        match cx.w.find(b'<', p + 1) {
-            Some(q) => {
-                self.skip_stray(p, q);
-                Ok(None)
-            }
-            None if cx.w.eof => {
-                self.skip_stray(p, cx.w.end());
-                Ok(None)
-            }
-            None => Err(Wait::on(Wake::Byte(b'<'))),
+        match self.ahead.w.find(b'<', p + 1) {
+            Some(q) => self.skip_stray(p, q),
+            None if self.ahead.w.eof => self.skip_stray(p, self.ahead.w.end()),
+            None => return Err(Wait::never().into()),
         }
+        Ok(false)
     }
 
     fn skip_stray(&mut self, from: usize, to: usize) {
-        if !self.stray_noted {
+        if !self.notes.iter().any(|note| note.code == Code::StrayTextInTool) {
             self.note(Code::StrayTextInTool, from, to);
-            self.stray_noted = true;
         }
         self.cur.stray_after_name |= self.cur.name.is_some();
         self.at = to;
     }
 
     /// Whether `</tool>` or an envelope open tag follows within 256 bytes.
-    fn envelope_follows(&self, cx: &mut Cx<'_, '_>, p: usize) -> Result<bool, Wait> {
-        let w = cx.w;
+    fn envelope_follows(&self, p: usize) -> Result<bool, Wait> {
+        let w = &self.ahead.w;
         let mut at = p;
         while let Some(q) = w.find(b'<', at).filter(|q| q - p <= TEXT_MAX) {
-            if cx.look.opener(w, q)?.is_some() {
+            if opener(w, q)?.is_some() {
                 return Ok(false);
             }
             match lex::tag(w, q)? {
@@ -237,8 +214,18 @@ impl Block {
     }
 }
 
+/// What stands between `<tool` and the `>` before `body`.
+pub(super) fn opener_attributes<'a>(w: &Win<'a>, start: usize, body: usize) -> &'a str {
+    let tag = w.str(start, body);
+    tag.strip_suffix('>').and_then(|t| t.get("<tool".len()..)).unwrap_or_default()
+}
+
 /// XT-13: the content of a NAME or SERVER element; `None` if the input ends in it.
-fn read_name<'a>(w: &Win<'a>, look: &mut Look, t: &OpenTag<'_>) -> Result<Option<Name<'a>>, Wait> {
+pub(super) fn read_name<'a>(
+    w: &Win<'a>,
+    section_end: impl FnOnce(usize) -> Result<Option<usize>, Wait>,
+    t: &OpenTag<'_>,
+) -> Result<Option<Name<'a>>, Wait> {
     if t.self_closing {
         return Ok(Some(Name { content: "".into(), end: t.end, report: None }));
     }
@@ -247,7 +234,7 @@ fn read_name<'a>(w: &Win<'a>, look: &mut Look, t: &OpenTag<'_>) -> Result<Option
     let mut text = t.end;
     if next == Some(b'<') && lex::marker(w, p)? {
         let from = p + lex::CDATA.len();
-        let Some(end) = look.section_end(w, from)? else { return Ok(None) };
+        let Some(end) = section_end(from)? else { return Ok(None) };
         section = w.str(from, end - "]]>".len());
         text = end;
     }

@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::block::{Cx, Done, Note, Outcome};
+use super::Cx;
+use crate::block::{Done, Head, Note, Outcome, opener, read};
 use crate::code::Code;
-use crate::event::Queue;
 use crate::lex::{self, Tag};
-use crate::look::Look;
 use crate::options::Options;
 use crate::window::{MORE, Wait, Win};
 
@@ -30,7 +29,6 @@ pub(crate) struct Cline {
 pub(super) fn begin(
     w: &Win<'_>,
     p: usize,
-    look: &mut Look,
     opts: &Options,
     first_call: u32,
 ) -> Result<Option<Cline>, Wait> {
@@ -38,7 +36,7 @@ pub(super) fn begin(
     if t.prefixed || t.self_closing || !t.bare() || !opts.has_tool(t.name) {
         return Ok(None);
     }
-    let q = look.misc(w, t.end)?;
+    let Some(q) = opener::misc_near(w, t.end)? else { return Ok(None) };
     let fits = match lex::need(w, q)? {
         None | Some(b'{') => true,
         Some(b'<') => match lex::tag(w, q)? {
@@ -73,8 +71,9 @@ impl Cline {
         while let Some(p) = cx.w.find(b'<', self.at) {
             self.at = p;
             if lex::marker(cx.w, p)? {
-                let Some(end) = cx.look.section_end(cx.w, p + lex::CDATA.len())? else { break };
-                self.at = end;
+                let from = p + lex::CDATA.len();
+                let Some(i) = memchr::memmem::find(cx.w.from(from), b"]]>") else { break };
+                self.at = from + i + 3;
                 continue;
             }
             match lex::tag(cx.w, p)? {
@@ -90,7 +89,7 @@ impl Cline {
             self.at = p + 1;
         }
         if !cx.w.eof {
-            self.at = self.at.max(cx.w.end());
+            self.at = cx.w.find(b'<', self.at).unwrap_or(cx.w.end());
             return Err(MORE);
         }
         Ok(self.read(cx, None))
@@ -99,14 +98,10 @@ impl Cline {
     /// Reads the content as that of `<arguments>`; `close` is the close tag, none at the end of input.
     fn read(&self, cx: &mut Cx<'_, '_>, close: Option<(usize, usize)>) -> Done {
         let (to, mut end) = close.unwrap_or((cx.w.end(), cx.w.end()));
-        let done = |end, outcome, notes, begun, at_eof| Done {
-            start: self.start,
-            end,
-            outcome,
-            notes,
-            at_eof,
-            format: Some(Arc::from("cline")),
-            begun,
+        let done = |end, outcome, notes, begun, at_eof| {
+            let mut done = Done::new(self.start, end, outcome, notes);
+            (done.begun, done.at_eof, done.format) = (begun, at_eof, Some(Arc::from("cline")));
+            done
         };
         let whole = end;
         let failed = |code| Note { code, start: self.start, end: whole, call: 0 };
@@ -174,21 +169,11 @@ impl Cline {
         done(end, outcome, notes, begun, early)
     }
 
+    /// The content as that of a native block.
     fn native(&self, cx: &Cx<'_, '_>, text: &str, cut: bool) -> Done {
         let w = Win { text, base: 0, eof: true };
-        let mut queue = Queue::default();
-        queue.mute(true);
-        let mut look = Look::default();
-        let mut reader = super::Reader::native(&w, 0, "<tool>".len(), 0, &mut queue);
-        let res = reader.run_with(&w, &mut look, &mut queue, cx.opts, cut);
-        res.unwrap_or_else(|_| Done {
-            start: 0,
-            end: text.len(),
-            outcome: Outcome::Rejected(Code::InvalidToolBody),
-            notes: Vec::new(),
-            at_eof: false,
-            format: None,
-            begun: 1,
-        })
+        let (res, _) = read(w, Head { start: 0, body: "<tool>".len() }, cx.opts, cut);
+        let rejected = Outcome::Rejected(Code::InvalidToolBody);
+        res.unwrap_or_else(|_| Done::new(0, text.len(), rejected, Vec::new()))
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::grammar::{Grammar, close_any, open_any};
 use super::{Gathered, TagShape};
-use crate::block::{Cx, Done, Draft, partial_name, read_calls};
+use super::Cx;
+use crate::block::{Done, Draft, partial_name, read_calls};
 use crate::code::Code;
 use crate::json::{self, Json, Scan, Scanner};
 use crate::window::{MORE, Wait, Win, until_done};

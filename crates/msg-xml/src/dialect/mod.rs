@@ -12,16 +12,15 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::block::{Block, Cx, Done, Draft, Note, Outcome};
+use crate::block::{Block, Done, Draft, Head, Note, Outcome};
 use crate::code::Code;
 use crate::error::Error;
 use crate::event::Queue;
 use crate::lane::{Kind, Lane};
-use crate::look::Look;
 use crate::options::Options;
 use crate::window::{Wait, Win};
 use cline::Cline;
-pub(crate) use closes::Known;
+use closes::Known;
 pub use grammar::{Grammar, NameForm, TagShape};
 use json::JsonReader;
 use tags::TagReader;
@@ -221,6 +220,25 @@ impl<'de> Deserialize<'de> for Dialects {
     }
 }
 
+/// What readers of dialects share over one message.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// Where values end.
+    values: Known,
+    /// The name that is looked at before a block begins, and how far it goes at least.
+    name: (usize, usize),
+}
+
+/// What a reader of a dialect may look at and write to.
+pub(crate) struct Cx<'a, 'w> {
+    pub(crate) w: &'a Win<'w>,
+    pub(crate) memory: &'a mut Memory,
+    pub(crate) queue: &'a mut Queue,
+    pub(crate) opts: &'a Options,
+    /// The finish reason says that the message was cut; meaningful at the end of input only.
+    pub(crate) cut: bool,
+}
+
 /// Whatever reads a block; boxed where it is kept.
 #[derive(Debug)]
 pub(crate) enum Reader {
@@ -231,22 +249,20 @@ pub(crate) enum Reader {
 }
 
 impl Reader {
-    /// A reader for the native block at `p`, whose opener ends at `end`.
+    /// A reader for the native block at `start`, whose opener ends at `body`.
     pub(crate) fn native(
         w: &Win<'_>,
-        p: usize,
-        end: usize,
+        start: usize,
+        body: usize,
         first_call: u32,
         queue: &mut Queue,
     ) -> Self {
-        let tag = w.str(p, end);
-        let attrs = tag.strip_suffix('>').and_then(|t| t.get("<tool".len()..)).unwrap_or_default();
-        Reader::Native(Block::new(p, end, attrs, first_call, queue))
+        Reader::Native(Block::new(w, Head { start, body }, first_call, queue))
     }
 
     pub(crate) fn start(&self) -> usize {
         match self {
-            Reader::Native(block) => block.start,
+            Reader::Native(block) => block.start(),
             Reader::Tags(reader) => reader.start(),
             Reader::Json(reader) => reader.start(),
             Reader::Cline(reader) => reader.start,
@@ -256,7 +272,7 @@ impl Reader {
     /// The first byte that may still be needed.
     pub(crate) fn keep(&self, opts: &Options) -> usize {
         match self {
-            Reader::Native(block) => block.keep(opts),
+            Reader::Native(block) => block.keep(),
             Reader::Tags(reader) => reader.out.keep(reader.cursor(), opts),
             Reader::Json(reader) => reader.out.keep(reader.cursor(), opts),
             Reader::Cline(reader) => reader.keep(opts),
@@ -282,14 +298,14 @@ impl Reader {
     pub(crate) fn run_with(
         &mut self,
         w: &Win<'_>,
-        look: &mut Look,
+        memory: &mut Memory,
         queue: &mut Queue,
         opts: &Options,
         cut: bool,
     ) -> Result<Done, Wait> {
-        let mut cx = Cx { w, look, queue, opts, cut };
+        let mut cx = Cx { w, memory, queue, opts, cut };
         match self {
-            Reader::Native(block) => block.run(&mut cx),
+            Reader::Native(block) => block.run(w, cx.queue, opts, cut),
             Reader::Tags(reader) => reader.run(&mut cx),
             Reader::Json(reader) => reader.run(&mut cx),
             Reader::Cline(reader) => reader.run(&mut cx),
@@ -301,7 +317,7 @@ impl Reader {
 pub(crate) fn begin(
     w: &Win<'_>,
     p: usize,
-    look: &mut Look,
+    memory: &mut Memory,
     opts: &Options,
     first_call: u32,
     queue: &mut Queue,
@@ -313,10 +329,10 @@ pub(crate) fn begin(
                 None => tags::begin(w, p, grammar, first_call)?.map(Reader::Tags),
             },
             Dialect::Glm(grammar) => {
-                tags::begin_glm(w, p, look, grammar, first_call)?.map(Reader::Tags)
+                tags::begin_glm(w, p, memory, grammar, first_call)?.map(Reader::Tags)
             }
             Dialect::Hermes => json::begin_hermes(w, p, first_call)?.map(Reader::Json),
-            Dialect::Cline => cline::begin(w, p, look, opts, first_call)?.map(Reader::Cline),
+            Dialect::Cline => cline::begin(w, p, opts, first_call)?.map(Reader::Cline),
         };
         if let Some(reader) = reader {
             queue.begin(first_call);
@@ -450,15 +466,10 @@ impl Gathered {
         if let Outcome::Rejected(code) | Outcome::Dropped(code) = outcome {
             notes = vec![Note { code, start: self.start, end, call: 0 }];
         }
-        Done {
-            start: self.start,
-            end,
-            outcome,
-            notes,
-            at_eof: self.at_eof,
-            format: Some(Arc::clone(&self.format)),
-            begun: self.begun,
-        }
+        let mut done = Done::new(self.start, end, outcome, notes);
+        (done.at_eof, done.begun) = (self.at_eof, self.begun);
+        done.format = Some(Arc::clone(&self.format));
+        done
     }
 }
 

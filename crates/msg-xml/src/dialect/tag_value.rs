@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::closes::{Closes, Fate, Kind, Seen};
 use super::grammar::{close_any, open_any};
 use super::tags::{State, TagReader, open_block};
-use crate::block::{Cx, Done};
+use super::Cx;
+use crate::block::Done;
 use crate::code::Code;
 use crate::json::{self, Json};
 use crate::value;
@@ -68,7 +69,7 @@ impl TagReader {
         let state = std::mem::replace(&mut self.state, State::Call);
         let State::Value(mut value) = state else { return Ok(None) };
         if value.at == value.from
-            && let Some(fate) = cx.look.values.fate(&self.grammar, value.from)
+            && let Some(fate) = cx.memory.values.fate(&self.grammar, value.from)
         {
             let ends = match fate {
                 Fate::Closed(to, end) => Ends { to, end, report: None, trim: false },
@@ -109,7 +110,7 @@ impl TagReader {
     /// What was seen is kept for the values that begin in this one.
     fn keep_index(&self, cx: &mut Cx<'_, '_>, value: &mut Value, eof: bool) {
         let closes = Closes::new(value.from, std::mem::take(&mut value.seen), eof);
-        cx.look.values.keep(&self.grammar, closes);
+        cx.memory.values.keep(&self.grammar, closes);
     }
 
     /// A `<` in a value: whether it ends there.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::Gathered;
 use super::grammar::{Grammar, Opened, close_any, open_any};
 use super::tag_value::Value;
-use crate::block::{Cx, Done, Draft, read_arguments};
+use super::{Cx, Memory};
+use crate::block::{Done, Draft, read_arguments};
 use crate::code::Code;
 use crate::json::{self, Json, Scan, Scanner};
 use crate::lex;
-use crate::look::Look;
 use crate::window::{MORE, Wait, Wake, Win, until_done};
 
 /// How far text after a name is followed (XT-36).
@@ -81,7 +81,7 @@ pub(super) fn open_block(grammar: &Grammar, w: &Win<'_>, p: usize) -> Result<Opt
 pub(super) fn begin_glm(
     w: &Win<'_>,
     p: usize,
-    look: &mut Look,
+    memory: &mut Memory,
     grammar: &Arc<Grammar>,
     first_call: u32,
 ) -> Result<Option<TagReader>, Wait> {
@@ -92,11 +92,11 @@ pub(super) fn begin_glm(
         (reader.glm, reader.state) = (true, State::Call);
         return Ok(Some(reader));
     }
-    let seen = if look.name.0 == q { look.name.1 } else { q };
+    let seen = if memory.name.0 == q { memory.name.1 } else { q };
     let stop = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':' | '/'));
     let Some(n) = w.str(seen, w.end()).find(stop).map(|n| seen - q + n) else {
         if !w.eof {
-            look.name = (q, w.end());
+            memory.name = (q, w.end());
             return Err(MORE);
         }
         let mut reader = TagReader::new(p, w.end(), grammar, false, first_call);

@@ -114,15 +114,6 @@ impl Members {
             }
         }
     }
-
-    /// How many values `key` has when only `add` was used.
-    pub(crate) fn count(&self, key: &str) -> usize {
-        match self.get(key) {
-            None => 0,
-            Some(Json::Array(items)) => items.len(),
-            Some(_) => 1,
-        }
-    }
 }
 
 /// Whether a value can begin with this byte, Python's literals included.

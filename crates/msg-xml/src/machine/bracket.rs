@@ -4,7 +4,7 @@ use super::span::{Span, SpanEnd};
 use super::{Machine, Mode};
 use crate::event::Ev;
 use crate::lex::trim;
-use crate::look::Look;
+use crate::block::opener::opener;
 use crate::options::Thinking;
 use crate::parsed::ThinkingStyle;
 use crate::window::{MORE, Wait, Wake, Win};
@@ -31,13 +31,13 @@ impl Bracket {
     }
 
     /// Where the matching `]` stands; `None` if this is no thought.
-    fn run(&mut self, w: &Win<'_>, look: &mut Look) -> Result<Option<usize>, Wait> {
+    fn run(&mut self, w: &Win<'_>) -> Result<Option<usize>, Wait> {
         if w.at(self.start + 1) == Some(b'[') {
             return Ok(None);
         }
         loop {
             if let Some(close) = self.close {
-                return Ok(self.followed_well(w, look)?.then_some(close));
+                return Ok(self.followed_well(w)?.then_some(close));
             }
             if self.at - self.start >= BRACKET_MAX {
                 return Ok(None);
@@ -83,19 +83,19 @@ impl Bracket {
                     self.at += if b == b'\r' && w.at(self.at + 1) == Some(b'\n') { 2 } else { 1 };
                     self.line = true;
                 }
-                b'<' if look.opener(w, self.at)?.is_some() => return Ok(None),
+                b'<' if opener(w, self.at)?.is_some() => return Ok(None),
                 _ => self.at += 1,
             }
         }
     }
 
     /// Only spaces and tabs up to the line break, the end of input or a real opener.
-    fn followed_well(&mut self, w: &Win<'_>, look: &mut Look) -> Result<bool, Wait> {
+    fn followed_well(&mut self, w: &Win<'_>) -> Result<bool, Wait> {
         self.at = skip_spaces(w, self.at);
         match w.at(self.at) {
             None if !w.eof => Err(Wait::on(Wake::NotIn(b" \t"))),
             None | Some(b'\r' | b'\n') => Ok(true),
-            Some(b'<') => Ok(look.opener(w, self.at)?.is_some()),
+            Some(b'<') => Ok(opener(w, self.at)?.is_some()),
             Some(_) => Ok(false),
         }
     }
@@ -113,7 +113,7 @@ impl Machine {
     pub(super) fn bracket(&mut self, w: &Win<'_>) -> Result<(), Wait> {
         let Mode::Bracket(bracket) = &mut self.mode else { return Ok(()) };
         let start = bracket.start;
-        let close = bracket.run(w, &mut self.look)?;
+        let close = bracket.run(w)?;
         self.thought_open = close.is_none() && self.cut && bracket.undecided(w);
         self.mode = Mode::Text;
         let Some(close) = close.filter(|&close| is_thought(w.str(start + 1, close))) else {

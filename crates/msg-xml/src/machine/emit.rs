@@ -1,7 +1,7 @@
 //! From blocks to events: what a block that has been read means for the message.
 
 use super::{Machine, Mode, Ready};
-use crate::block::{self, Cx, Done, Draft, Note, Outcome};
+use crate::block::{Done, Draft, Note, Outcome, Sent};
 use crate::call::{Call, LOCAL, Origin, PartialCall, arguments_of};
 use crate::code::Code;
 use crate::event::{ArgPath, Ev, Outcome as CallOutcome};
@@ -12,17 +12,9 @@ impl Machine {
     /// Reads the block that is open.
     pub(super) fn block(&mut self, w: &Win<'_>) -> Result<(), Wait> {
         let Mode::Block(reader) = &mut self.mode else { return Ok(()) };
-        let done = reader.run_with(w, &mut self.look, &mut self.queue, &self.opts, self.cut)?;
+        let done = reader.run_with(w, &mut self.memory, &mut self.queue, &self.opts, self.cut)?;
         self.block_done(w, done);
         Ok(())
-    }
-
-    /// Tries to read the block at `start` in one pass; whether it could be.
-    pub(super) fn whole_block(&mut self, w: &Win<'_>, start: usize) -> bool {
-        let Machine { look, queue, opts, cut, .. } = self;
-        let mut cx = Cx { w, look, queue, opts, cut: *cut };
-        let done = block::whole(&mut cx, start, self.calls);
-        done.map(|done| self.block_done(w, done)).is_some()
     }
 
     fn block_done(&mut self, w: &Win<'_>, done: Done) {
@@ -39,7 +31,7 @@ impl Machine {
             Outcome::Calls(_) => {
                 self.call_outside = true;
                 self.candidates.clear();
-                self.finished(done, first);
+                self.finished(w, done, first);
                 self.sent = self.pos;
             }
             Outcome::Rejected(code) => {
@@ -68,13 +60,14 @@ impl Machine {
     }
 
     /// The calls of a block whose beginnings have been announced.
-    fn finished(&mut self, done: Done, first: u32) {
-        let Done { outcome, notes, format, .. } = done;
+    fn finished(&mut self, w: &Win<'_>, done: Done, first: u32) {
+        let Done { outcome, notes, format, sent, .. } = done;
         let Outcome::Calls(drafts) = outcome else { return };
         let mut notes = notes;
         notes.sort_by_key(|note| note.call);
         let mut notes = notes.into_iter().peekable();
         let base = format.is_none();
+        let none = Sent::default();
         for (i, mut draft) in drafts.into_iter().enumerate() {
             let call = first + i as u32;
             if draft.too_large {
@@ -83,19 +76,9 @@ impl Machine {
                 continue;
             }
             let mut value = draft.take_arguments();
-            let streamed = value_leaves(
-                &value,
-                base && draft.complete && (draft.resend || self.opts.schema.is_some()),
-            );
             let mismatches = self.coerce(&draft, &mut value);
-            if base && draft.complete && (draft.resend || self.opts.schema.is_some()) {
-                let leaves = value_leaves(&value, true);
-                if draft.resend || leaves != streamed || has_other_leaves(&value) {
-                    if draft.sent_any {
-                        self.queue.reset(call, &ArgPath::root());
-                    }
-                    self.send_leaves(call, leaves);
-                }
+            if base {
+                self.send_values(w, call, &value, if i == 0 { &sent } else { &none });
             }
             while let Some(note) = notes.next_if(|note| note.call <= i) {
                 self.report(note.code, note.start, note.end);
@@ -123,11 +106,24 @@ impl Machine {
         }
     }
 
-    fn send_leaves(&mut self, call: u32, leaves: Vec<(ArgPath, String)>) {
-        for (path, text) in leaves {
-            if !text.is_empty() {
-                self.queue.arg_text(call, &path, &text);
-            }
+    /// Sends what is missing of the text values of a call; all of them again, if what was sent is not their beginning.
+    fn send_values(&mut self, w: &Win<'_>, call: u32, value: &Json, sent: &Sent) {
+        let leaves = value_leaves(value, true);
+        let Some(rests) = rests(w, &leaves, sent) else {
+            self.queue.reset(call, &ArgPath::root());
+            return self.send_leaves(call, leaves.iter().map(|(path, text)| (path, text.as_str())));
+        };
+        let paths = leaves.iter().map(|(path, _)| path);
+        self.send_leaves(call, paths.zip(rests));
+    }
+
+    fn send_leaves<'l>(
+        &mut self,
+        call: u32,
+        leaves: impl IntoIterator<Item = (&'l ArgPath, &'l str)>,
+    ) {
+        for (path, text) in leaves.into_iter().filter(|(_, text)| !text.is_empty()) {
+            self.queue.arg_text(call, path, text);
         }
     }
 
@@ -177,7 +173,7 @@ impl Machine {
             self.calls += 1;
             self.queue.begin(number);
             self.queue.name(number, &call.tool);
-            self.send_leaves(number, leaves);
+            self.send_leaves(number, leaves.iter().map(|(path, text)| (path, text.as_str())));
             self.queue
                 .push(Ev::End { call: number, outcome: Box::new(CallOutcome::Complete(call)) });
         }
@@ -233,6 +229,22 @@ fn build(draft: Draft, value: &Json, origin: Origin) -> CallOutcome {
     }
 }
 
+/// What is left of each text value behind what has been sent; `None` if that was something else.
+fn rests<'l>(
+    w: &Win<'_>,
+    leaves: &'l [(ArgPath, String)],
+    sent: &Sent,
+) -> Option<Vec<&'l str>> {
+    let mut rests: Vec<&str> = leaves.iter().map(|(_, text)| text.as_str()).collect();
+    let mut at = 0;
+    for leaf in sent.leaves.iter().filter(|leaf| !leaf.is_empty()) {
+        at += leaves[at..].iter().position(|(path, _)| *path == leaf.path)?;
+        rests[at] = leaf.rest(w, rests[at])?;
+        at += 1;
+    }
+    Some(rests)
+}
+
 /// The text values of a tree with their paths.
 fn value_leaves(value: &Json, wanted: bool) -> Vec<(ArgPath, String)> {
     let mut out = Vec::new();
@@ -259,15 +271,5 @@ fn leaves(value: &Json, path: &ArgPath, out: &mut Vec<(ArgPath, String)>) {
             }
         }
         _ => {}
-    }
-}
-
-/// Whether a schema has turned texts into something else.
-fn has_other_leaves(value: &Json) -> bool {
-    match value {
-        Json::Object(members) => members.iter().any(|(_, member)| has_other_leaves(member)),
-        Json::Array(items) => items.iter().any(has_other_leaves),
-        Json::String(_) => false,
-        _ => true,
     }
 }

@@ -3,6 +3,7 @@
 
 use super::line;
 use super::{Candidate, Machine, Mode, Ready};
+use crate::block::opener::opener;
 use crate::block::{Done, Outcome};
 use crate::code::Code;
 use crate::dialect::{self, Reader};
@@ -196,7 +197,7 @@ impl Machine {
                 Reading::Block(reader) => {
                     self.queue.mute(true);
                     let done =
-                        reader.run_with(w, &mut self.look, &mut self.queue, &self.opts, self.cut);
+                        reader.run_with(w, &mut self.memory, &mut self.queue, &self.opts, self.cut);
                     self.queue.mute(false);
                     let done = done?;
                     if self.fence_block(w, done) {
@@ -231,9 +232,9 @@ impl Machine {
 
     fn silent_begin(&mut self, w: &Win<'_>, p: usize) -> Result<Option<Reader>, Wait> {
         self.queue.mute(true);
-        let res = match self.look.opener(w, p) {
-            Ok(Some(open)) => Ok(Some(Reader::native(w, p, open.end, 0, &mut self.queue))),
-            Ok(None) => dialect::begin(w, p, &mut self.look, &self.opts, 0, &mut self.queue),
+        let res = match opener(w, p) {
+            Ok(Some(body)) => Ok(Some(Reader::native(w, p, body, 0, &mut self.queue))),
+            Ok(None) => dialect::begin(w, p, &mut self.memory, &self.opts, 0, &mut self.queue),
             Err(wait) => Err(wait),
         };
         self.queue.mute(false);

@@ -12,7 +12,7 @@
 use super::Machine;
 use crate::code::Code;
 use crate::dialect;
-use crate::look::OPENER_MAX;
+use crate::block::opener::OPENER_MAX;
 use crate::window::{MORE, Wait, Win, is_blank};
 
 /// The openers that are plain words.

@@ -16,9 +16,8 @@ use std::sync::Arc;
 
 use crate::call::Call;
 use crate::code::Code;
-use crate::dialect::Reader;
+use crate::dialect::{Memory, Reader};
 use crate::event::{ArgPath, Ev, Queue};
-use crate::look::Look;
 use crate::options::{Options, Thinking};
 use crate::window::{Wait, Win};
 use bracket::Bracket;
@@ -65,7 +64,7 @@ struct Ready {
 pub(crate) struct Machine {
     opts: Arc<Options>,
     words: Words,
-    look: Look,
+    memory: Memory,
     pub(crate) queue: Queue,
     mode: Mode,
     /// Everything before is decided.
@@ -105,7 +104,7 @@ impl Machine {
         Machine {
             words: Words::new(&opts),
             opts,
-            look: Look::default(),
+            memory: Memory::default(),
             queue: Queue::default(),
             mode,
             pos: 0,

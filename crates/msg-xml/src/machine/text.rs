@@ -11,7 +11,7 @@ use crate::code::Code;
 use crate::dialect::{self, Reader};
 use crate::lane::begins_plainly;
 use crate::lex::{self, Tag};
-use crate::look::OPENER_MAX;
+use crate::block::opener::{OPENER_MAX, opener};
 use crate::options::Thinking;
 use crate::window::{MORE, Wait, Win};
 
@@ -135,13 +135,10 @@ impl Machine {
             self.pos = p + 1;
             return Ok(());
         }
-        if let Some(open) = self.look.opener(w, p)? {
+        if let Some(body) = opener(w, p)? {
             // What stands before is sent first: the reader announces its call.
             self.text_upto(w, p);
-            if self.whole_block(w, p) {
-                return Ok(());
-            }
-            let reader = Reader::native(w, p, open.end, self.calls, &mut self.queue);
+            let reader = Reader::native(w, p, body, self.calls, &mut self.queue);
             return self.begin(w, reader);
         }
         if known != Known::Close && !self.opts.dialects.is_empty() {
@@ -150,7 +147,7 @@ impl Machine {
         if known != Known::Close
             && !self.thought_open
             && let Some(reader) =
-                dialect::begin(w, p, &mut self.look, &self.opts, self.calls, &mut self.queue)?
+                dialect::begin(w, p, &mut self.memory, &self.opts, self.calls, &mut self.queue)?
         {
             return self.begin(w, reader);
         }

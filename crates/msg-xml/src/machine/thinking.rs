@@ -5,11 +5,11 @@ use super::text::think_word;
 use super::words::bare_end;
 use super::{Machine, Mode, Ready};
 use crate::block::Outcome;
+use crate::block::opener::opener;
 use crate::code::Code;
-use crate::dialect::{self, Reader};
+use crate::dialect::{self, Memory, Reader};
 use crate::event::{Ev, Queue};
 use crate::lex;
-use crate::look::Look;
 use crate::options::Thinking;
 use crate::parsed::ThinkingStyle;
 use crate::window::{MORE, Wait, Win};
@@ -105,7 +105,7 @@ impl Machine {
         let content = thought.content;
         self.pos = w.end();
         self.mode = Mode::Text;
-        let mut look = Look::default();
+        let mut memory = Memory::default();
         let mut queue = Queue::default();
         queue.mute(true);
         let mut run: Vec<(usize, Vec<Ready>, Vec<Ev>)> = Vec::new();
@@ -113,17 +113,16 @@ impl Machine {
         let mut at = content;
         while let Some(p) = w.find(b'<', at) {
             at = p + 1;
-            let native = look
-                .opener(w, p)
+            let native = opener(w, p)
                 .ok()
                 .flatten()
-                .map(|open| Reader::native(w, p, open.end, 0, &mut queue));
+                .map(|body| Reader::native(w, p, body, 0, &mut queue));
             let reader = match native {
                 Some(reader) => Some(reader),
-                None => dialect::begin(w, p, &mut look, &self.opts, 0, &mut queue).ok().flatten(),
+                None => dialect::begin(w, p, &mut memory, &self.opts, 0, &mut queue).ok().flatten(),
             };
             let Some(mut reader) = reader else { continue };
-            let Ok(done) = reader.run_with(w, &mut look, &mut queue, &self.opts, self.cut) else {
+            let Ok(done) = reader.run_with(w, &mut memory, &mut queue, &self.opts, self.cut) else {
                 break;
             };
             if !lex::all_blank(w.str(run_end, p)) {

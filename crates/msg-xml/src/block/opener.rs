@@ -1,0 +1,219 @@
+//! Whether a `<tool>` in text begins a block (XT-9). It looks a bounded way ahead and remembers nothing.
+
+use crate::lex::{self, ARGS, NAME, OpenTag, Tag};
+use crate::window::{MORE, Wait, Wake, Win, is_blank, is_name_byte};
+
+/// Longest `<tool …>` that counts.
+pub(crate) const OPENER_MAX: usize = 512;
+/// Misc between opener and content.
+const MISC_MAX: usize = 4096;
+/// Prose between opener and the name.
+const PROSE_MAX: usize = 256;
+/// Longest name element after prose.
+const PROSE_ELEMENT_MAX: usize = 512;
+/// Longest declaration.
+const DOCTYPE_MAX: usize = 4096;
+const DOCTYPE: &str = "<!DOCTYPE";
+
+/// A part of misc that is no blank: its end, and whether it is a declaration.
+pub(crate) type Part = Option<(usize, bool)>;
+
+/// XT-9: one past the opener's `>`, if a real one stands at `pos` (a `<`).
+pub(crate) fn opener(w: &Win<'_>, pos: usize) -> Result<Option<usize>, Wait> {
+    if !matches!(w.at(pos + 1), Some(b't' | b'T') | None)
+        || !w.word(pos, "<tool")? && !w.cut_word(pos, "<tool")
+        || w.at(pos + "<tool".len()).is_some_and(is_name_byte)
+    {
+        return Ok(None);
+    }
+    let open = match lex::tag(w, pos) {
+        Ok(Tag::Open(t)) if t.is_tool() && !t.self_closing && t.end - pos <= OPENER_MAX => t,
+        Ok(_) => return Ok(None),
+        Err(_) if w.end() - pos >= OPENER_MAX => return Ok(None),
+        Err(wait) => return Err(wait.by(pos + OPENER_MAX)),
+    };
+    let Some(p) = misc_near(w, open.end)? else { return Ok(None) };
+    let real = match lex::need(w, p)? {
+        None | Some(b'{') => true,
+        Some(b'<') => child(w, &open, p)?,
+        Some(b'[') if w.after_blanks(p + 1)?.1 == Some(b'{') => true,
+        Some(b'`') => json_fence(w, p)?.is_some(),
+        Some(_) => prose(w, p)?,
+    };
+    Ok(real.then_some(open.end))
+}
+
+/// Where the misc at `pos` ends, if that is within 4096 bytes.
+pub(crate) fn misc_near(w: &Win<'_>, pos: usize) -> Result<Option<usize>, Wait> {
+    let limit = pos + MISC_MAX;
+    let near = w.upto(limit + 1);
+    match misc(&near, pos, plain_find) {
+        Ok(p) if p <= limit => Ok(Some(p)),
+        Ok(_) => Ok(None),
+        Err(_) if w.end() > limit => Ok(None),
+        Err(wait) => Err(wait.by(limit + 1)),
+    }
+}
+
+fn plain_find(w: &Win<'_>, needle: &'static [u8], from: usize) -> Option<usize> {
+    memchr::memmem::find(w.from(from), needle).map(|i| from + i)
+}
+
+/// Where misc ends; `find` looks for terminators.
+pub(crate) fn misc<'a>(
+    w: &Win<'a>,
+    pos: usize,
+    mut find: impl FnMut(&Win<'a>, &'static [u8], usize) -> Option<usize>,
+) -> Result<usize, Wait> {
+    let mut p = pos;
+    loop {
+        p = w.skip_blanks(p);
+        match part(w, p, &mut find)? {
+            Some((end, _)) => p = end,
+            None => return Ok(p),
+        }
+    }
+}
+
+/// The comment, instruction or declaration at `p`.
+pub(crate) fn part<'a>(
+    w: &Win<'a>,
+    p: usize,
+    mut find: impl FnMut(&Win<'a>, &'static [u8], usize) -> Option<usize>,
+) -> Result<Part, Wait> {
+    match w.at(p) {
+        None if !w.eof => return Err(Wait::on(Wake::NonBlank)),
+        Some(b'<') => {}
+        _ => return Ok(None),
+    }
+    let mut closed = |needle: &'static [u8], from| match find(w, needle, from) {
+        Some(at) => Ok(Some((at + needle.len(), false))),
+        None if w.eof => Ok(None),
+        None => Err(Wait::on(Wake::Byte(b'>'))),
+    };
+    match lex::need(w, p + 1)? {
+        Some(b'?') => closed(b"?>", p + 2),
+        Some(b'!') if w.word(p, "<!--")? => closed(b"-->", p + 4),
+        Some(b'!') if w.word(p, DOCTYPE)? => Ok(doctype_end(w, p)?.map(|end| (end, true))),
+        _ => Ok(None),
+    }
+}
+
+/// The end of the declaration at `p`: the first `>` outside of its brackets, if it is near.
+fn doctype_end(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+    let rest = w.from(p);
+    let rest = &rest[..rest.len().min(DOCTYPE_MAX)];
+    let mut depth = 0_usize;
+    for (i, b) in rest.iter().enumerate() {
+        match b {
+            b'[' => depth += 1,
+            b']' => depth = depth.saturating_sub(1),
+            b'>' if depth == 0 => return Ok(Some(p + i + 1)),
+            _ => {}
+        }
+    }
+    match w.eof || rest.len() == DOCTYPE_MAX {
+        true => Ok(None),
+        false => Err(Wait::on(Wake::Byte(b'>')).by(p + DOCTYPE_MAX)),
+    }
+}
+
+/// The children that make an opener real.
+fn child(w: &Win<'_>, open: &OpenTag<'_>, p: usize) -> Result<bool, Wait> {
+    Ok(match lex::tag(w, p)? {
+        Tag::Close(c) => c.is_tool(),
+        Tag::Open(t) => lex::is_envelope(t.name) || lex::attribute(open.attrs, &NAME).is_some(),
+        Tag::Cut => cut_envelope(w.str(p + 1, w.end())),
+        Tag::None => false,
+    })
+}
+
+/// An envelope open tag that the end of input cut, shorter than 16 bytes with its `<`.
+fn cut_envelope(rest: &str) -> bool {
+    if rest.len() + 1 >= 16 {
+        return false;
+    }
+    let words = lex::NAME.iter().chain(&lex::SERVER).chain(&ARGS);
+    words.into_iter().any(|word| {
+        let n = rest.len().min(word.len());
+        let same = rest.as_bytes()[..n].eq_ignore_ascii_case(&word.as_bytes()[..n]);
+        same && rest.as_bytes().get(word.len()).is_none_or(|&b| is_blank(b) || b == b'/')
+    })
+}
+
+/// Three backticks, a word, blanks and a JSON start: the position of the latter.
+pub(crate) fn json_fence(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+    if !w.word(p, "```")? {
+        return Ok(None);
+    }
+    let rest = w.from(p + 3);
+    let n =
+        rest.iter().position(|b| !b.is_ascii_alphanumeric() && !matches!(b, b'_' | b'-' | b'+'));
+    let Some(n) = n else {
+        return if w.eof { Ok(None) } else { Err(MORE) };
+    };
+    let (q, b) = w.after_blanks(p + 3 + n)?;
+    Ok(matches!(b, Some(b'{' | b'[')).then_some(q))
+}
+
+/// At most 256 bytes of prose and then a complete, bare name element.
+fn prose(w: &Win<'_>, p: usize) -> Result<bool, Wait> {
+    let rest = w.from(p);
+    let seen = &rest[..rest.len().min(PROSE_MAX + 1)];
+    let Some(n) = seen.iter().position(|b| matches!(b, b'<' | b'>' | b'`')) else {
+        let decided = w.eof || seen.len() > PROSE_MAX;
+        return if decided { Ok(false) } else { Err(MORE) };
+    };
+    if seen[n] != b'<' {
+        return Ok(false);
+    }
+    let start = p + n;
+    let word = match bounded(w, start, start)? {
+        Some((_, Some((name, true)))) if name.eq_ignore_ascii_case("tool_name") => "tool_name",
+        Some((_, Some((name, true)))) if name.eq_ignore_ascii_case("server_name") => "server_name",
+        _ => return Ok(false),
+    };
+    let Ok(Tag::Open(open)) = lex::tag(w, start) else { return Ok(false) };
+    let Some(lt) = w.find(b'<', open.end) else {
+        let decided = w.eof || w.end() - start > PROSE_ELEMENT_MAX;
+        return if decided {
+            Ok(false)
+        } else {
+            Err(Wait::on(Wake::Byte(b'<')).by(start + PROSE_ELEMENT_MAX + 1))
+        };
+    };
+    let Some((end, Some((name, false)))) = bounded(w, lt, start)? else { return Ok(false) };
+    let content = lex::trim(w.str(open.end, lt));
+    Ok(name.eq_ignore_ascii_case(word)
+        && end - start <= PROSE_ELEMENT_MAX
+        && lex::valid_tool_name(content))
+}
+
+/// The end of a tag, and its name with whether it is a bare open tag.
+type Bounded<'a> = (usize, Option<(&'a str, bool)>);
+
+/// End and name of the tag at `at`, if the element that began at `start` does not grow too long for it.
+fn bounded<'a>(w: &Win<'a>, at: usize, start: usize) -> Result<Option<Bounded<'a>>, Wait> {
+    match lex::tag(w, at) {
+        Err(_) if w.end() - start > PROSE_ELEMENT_MAX => Ok(None),
+        Err(wait) => Err(wait.by(start + PROSE_ELEMENT_MAX + 1)),
+        Ok(tag) => Ok(Some((tag_end(&tag), tag_name(&tag)))),
+    }
+}
+
+fn tag_end(tag: &Tag<'_>) -> usize {
+    match tag {
+        Tag::Open(t) => t.end,
+        Tag::Close(c) => c.end,
+        Tag::Cut | Tag::None => 0,
+    }
+}
+
+/// Name and whether it is a bare open tag.
+fn tag_name<'a>(tag: &Tag<'a>) -> Option<(&'a str, bool)> {
+    match tag {
+        Tag::Open(t) if t.bare() && !t.self_closing && !t.prefixed => Some((t.name, true)),
+        Tag::Close(c) => Some((c.name, false)),
+        _ => None,
+    }
+}

@@ -1,0 +1,433 @@
+//! What can be said of a block before it is read (XT-42): its name, and pieces of the value that is open. It follows
+//! the usual form and stops at anything else; what it took for structure may turn out to be text, so what was sent is
+//! compared with the values that the reading gives. It decides nothing.
+
+use std::collections::HashMap;
+
+use super::ahead::Parent;
+use super::element::param_key;
+use super::opener::opener;
+use super::top::{opener_attributes, read_name};
+use crate::event::{ArgPath, Queue};
+use crate::lane::{Kind, Lane};
+use crate::lex::{self, ARGS, NAME, OpenTag, Tag};
+use crate::options::Options;
+use crate::value;
+use crate::window::{MORE, Turn, Wait, Wake, Win, is_blank};
+
+/// What has been sent of a block's first call.
+#[derive(Debug, Default)]
+pub(crate) struct Sent {
+    pub(crate) name: bool,
+    pub(crate) leaves: Vec<SentLeaf>,
+}
+
+/// What has been sent of a value: ranges of the source, and then a text.
+#[derive(Debug)]
+pub(crate) struct SentLeaf {
+    pub(crate) path: ArgPath,
+    ranges: Vec<(usize, usize)>,
+    rest: String,
+}
+
+impl SentLeaf {
+    /// What is left of `value` behind what has been sent; `None` if that is not its beginning.
+    pub(crate) fn rest<'v>(&self, w: &Win<'_>, value: &'v str) -> Option<&'v str> {
+        let strip = |rest: Option<&'v str>, &(from, to): &(usize, usize)| {
+            rest.and_then(|rest| rest.strip_prefix(w.str(from, to)))
+        };
+        self.ranges.iter().fold(Some(value), strip)?.strip_prefix(self.rest.as_str())
+    }
+
+    /// Whether nothing of it has been sent.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty() && self.rest.is_empty()
+    }
+
+    /// Touching ranges are joined.
+    fn push(&mut self, (from, to): (usize, usize)) {
+        match self.ranges.last_mut() {
+            Some(last) if last.1 == from => last.1 = to,
+            _ => self.ranges.push((from, to)),
+        }
+    }
+}
+
+#[derive(Debug)]
+enum State {
+    /// Names and ARGS.
+    Top,
+    /// Between elements.
+    Elements,
+    /// In a value.
+    Leaf(Leaf),
+    /// The rest comes with the reading.
+    Off,
+}
+
+/// ARGS, or an object in it.
+#[derive(Debug)]
+struct Level {
+    name: String,
+    path: ArgPath,
+    /// How many children of each name there are.
+    counts: HashMap<String, usize>,
+}
+
+/// A value that is open.
+#[derive(Debug)]
+struct Leaf {
+    own: String,
+    content: usize,
+    flow: Flow,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Flow {
+    /// Only blanks so far.
+    Lead,
+    /// Plain text: sent up to here, looked through up to there.
+    Plain(usize, usize),
+    /// In a section, of which everything before has been sent.
+    Section(usize),
+    /// The rest comes with the value, whose end is looked for from here on; sections were seen.
+    Held(usize, bool),
+}
+
+/// A preview of one block.
+#[derive(Debug)]
+pub(super) struct Preview {
+    call: u32,
+    at: usize,
+    state: State,
+    tool: Option<String>,
+    levels: Vec<Level>,
+    pub(super) sent: Sent,
+    turn: Turn,
+}
+
+impl Preview {
+    pub(super) fn new(w: &Win<'_>, start: usize, body: usize, call: u32) -> Self {
+        let attrs = opener_attributes(w, start, body);
+        let tool = lex::attribute(attrs, &NAME).map(value::decoded);
+        let tool = tool.map(|name| lex::trim(&name).to_owned());
+        Preview {
+            call,
+            at: body,
+            state: State::Top,
+            tool: tool.filter(|name| lex::valid_tool_name(name)),
+            levels: Vec::new(),
+            sent: Sent::default(),
+            turn: Turn::default(),
+        }
+    }
+
+    /// Where the section begins that goes on at the end of what has been seen.
+    pub(super) fn section(&self) -> Option<usize> {
+        match &self.state {
+            State::Leaf(Leaf { content, flow: Flow::Section(_), .. }) => Some(*content),
+            _ => None,
+        }
+    }
+
+    /// Sends what the new bytes show.
+    pub(super) fn run(&mut self, w: &Win<'_>, queue: &mut Queue, opts: &Options) {
+        if let Some(name) = self.tool.as_ref().filter(|_| !self.sent.name) {
+            queue.name(self.call, name);
+            self.sent.name = true;
+        }
+        if !self.turn.comes(w) {
+            return;
+        }
+        loop {
+            let res = match &self.state {
+                State::Off => return,
+                State::Top => self.top(w, queue),
+                State::Elements => self.element(w, queue),
+                State::Leaf(leaf) => match leaf.flow {
+                    Flow::Lead => self.lead(w, opts),
+                    Flow::Plain(sent, at) => self.plain(w, queue, sent, at),
+                    Flow::Section(at) => self.section_goes_on(w, queue, at),
+                    Flow::Held(at, sections) => self.held(w, queue, at, sections),
+                },
+            };
+            if let Err(wait) = res {
+                self.turn.put_off(w, wait);
+                return;
+            }
+        }
+    }
+
+    fn off(&mut self) {
+        self.state = State::Off;
+    }
+
+    /// A name or ARGS.
+    fn top(&mut self, w: &Win<'_>, queue: &mut Queue) -> Result<(), Wait> {
+        let (p, next) = w.after_blanks(self.at)?;
+        let Tag::Open(t) = (if next == Some(b'<') { lex::tag(w, p)? } else { Tag::None }) else {
+            self.off();
+            return Ok(());
+        };
+        let is_name = lex::is_word(t.name, &NAME) && self.tool.is_none();
+        if is_name || lex::is_word(t.name, &lex::SERVER) {
+            return self.name(w, queue, &t, is_name);
+        }
+        let args = lex::is_word(t.name, &ARGS) && !t.self_closing;
+        if !args || w.after_blanks(t.end)?.1 == Some(b'{') {
+            self.off();
+            return Ok(());
+        }
+        self.open_level(t.name, ArgPath::root());
+        self.at = t.end;
+        Ok(())
+    }
+
+    fn name(
+        &mut self,
+        w: &Win<'_>,
+        queue: &mut Queue,
+        t: &OpenTag<'_>,
+        is_name: bool,
+    ) -> Result<(), Wait> {
+        let section_end = |from| match memchr::memmem::find(w.from(from), b"]]>") {
+            Some(i) => Ok(Some(from + i + 3)),
+            None => Err(Wait::on(Wake::Byte(b'>'))),
+        };
+        let Some(name) = read_name(w, section_end, t)? else { return Err(MORE) };
+        self.at = name.end;
+        let content = lex::trim(&name.content);
+        if is_name && !lex::valid_tool_name(content) {
+            self.off();
+        } else if is_name {
+            queue.name(self.call, content);
+            (self.tool, self.sent.name) = (Some(content.to_owned()), true);
+        }
+        Ok(())
+    }
+
+    fn open_level(&mut self, name: &str, path: ArgPath) {
+        self.levels.push(Level { name: name.to_owned(), path, counts: HashMap::new() });
+        self.state = State::Elements;
+    }
+
+    /// An element's open tag, or the close tag of the level.
+    fn element(&mut self, w: &Win<'_>, queue: &mut Queue) -> Result<(), Wait> {
+        let (p, next) = w.after_blanks(self.at)?;
+        let tag = if next == Some(b'<') { lex::tag(w, p)? } else { Tag::None };
+        let depth = self.levels.len();
+        let Some(level) = self.levels.last_mut() else { return Ok(self.off()) };
+        match tag {
+            Tag::Open(t) if !t.is_tool() && (depth == 1 || t.bare()) => {
+                let key = if depth == 1 { param_key(&t) } else { t.name };
+                let count = level.counts.entry(key.to_owned()).or_default();
+                let path = queue.paths.child(&level.path, key, *count);
+                *count += 1;
+                self.at = t.end;
+                if !t.self_closing {
+                    let own = t.name.to_owned();
+                    self.sent.leaves.push(SentLeaf { path, ranges: Vec::new(), rest: String::new() });
+                    self.state = State::Leaf(Leaf { own, content: t.end, flow: Flow::Lead });
+                }
+            }
+            Tag::Close(c) if depth > 1 && c.is(&level.name) => {
+                self.levels.pop();
+                self.at = c.end;
+            }
+            _ => self.off(),
+        }
+        Ok(())
+    }
+
+    fn flow(&mut self, to: Flow) {
+        if let State::Leaf(leaf) = &mut self.state {
+            leaf.flow = to;
+        }
+    }
+
+    /// How a value begins.
+    fn lead(&mut self, w: &Win<'_>, opts: &Options) -> Result<(), Wait> {
+        let State::Leaf(leaf) = &self.state else { return Ok(()) };
+        let content = leaf.content;
+        let (p, next) = w.after_blanks(content)?;
+        let flow = match next {
+            Some(b'<') if w.word(p, lex::CDATA)? => Flow::Section(p + lex::CDATA.len()),
+            Some(b'<') => match lex::tag(w, p)? {
+                Tag::Open(t) if t.bare() && !self.wants_text(opts) => {
+                    if opener(w, p)?.is_none() {
+                        return Ok(self.open_object(p));
+                    }
+                    Flow::Held(p, false)
+                }
+                _ => Flow::Held(p, false),
+            },
+            Some(b'&') | None => Flow::Held(p, false),
+            Some(_) if w.word(p, value::PLACEHOLDER)? => Flow::Held(p, false),
+            Some(_) => {
+                let from = content + value::block_lead(w.str(content, p));
+                Flow::Plain(from, from)
+            }
+        };
+        self.flow(flow);
+        Ok(())
+    }
+
+    /// XT-30: whether the schema takes the value as text.
+    fn wants_text(&self, opts: &Options) -> bool {
+        let (Some(schema), Some(tool), Some(leaf)) =
+            (&opts.schema, &self.tool, self.sent.leaves.last())
+        else {
+            return false;
+        };
+        schema.wants_text(tool, &leaf.path.keys().collect::<Vec<_>>())
+    }
+
+    /// The value is an object, whose first child stands at `p`.
+    fn open_object(&mut self, p: usize) {
+        let State::Leaf(leaf) = &self.state else { return };
+        let own = leaf.own.clone();
+        let path = self.sent.leaves.pop().map(|leaf| leaf.path).unwrap_or_default();
+        self.open_level(&own, path);
+        self.at = p;
+    }
+
+    /// Sends a range of the source.
+    fn send(&mut self, queue: &mut Queue, from: usize, to: usize) {
+        let Some(leaf) = self.sent.leaves.last_mut().filter(|_| from < to) else { return };
+        queue.arg(self.call, &leaf.path, from, to);
+        leaf.push((from, to));
+    }
+
+    fn plain(&mut self, w: &Win<'_>, queue: &mut Queue, sent: usize, at: usize) -> Result<(), Wait> {
+        let rest = w.from(at);
+        let stop = memchr::memchr2(b'<', b'&', rest);
+        let end = at + stop.unwrap_or(rest.len());
+        // Blanks go out once something follows them. A character is never cut: blanks are ASCII.
+        let kept = w.str(sent, end).trim_end_matches(|c: char| c.is_ascii() && is_blank(c as u8));
+        let to = sent + kept.len();
+        self.send(queue, sent, to);
+        match stop {
+            Some(_) => self.flow(Flow::Held(end, false)),
+            None => {
+                self.flow(Flow::Plain(to, end));
+                return Err(MORE);
+            }
+        }
+        Ok(())
+    }
+
+    fn section_goes_on(&mut self, w: &Win<'_>, queue: &mut Queue, at: usize) -> Result<(), Wait> {
+        let rest = w.from(at);
+        let Some(i) = memchr::memmem::find(rest, b"]]>") else {
+            let open = rest.iter().rev().take(2).take_while(|&&b| b == b']').count();
+            let to = at + rest.len() - open;
+            self.send(queue, at, to);
+            self.flow(Flow::Section(to));
+            return Err(MORE);
+        };
+        self.send(queue, at, at + i);
+        self.flow(Flow::Section(at + i));
+        let end = at + i + 3;
+        let flow = match w.word(end, lex::CDATA)? {
+            true => Flow::Section(end + lex::CDATA.len()),
+            false => Flow::Held(end, true),
+        };
+        self.flow(flow);
+        Ok(())
+    }
+
+    /// Looks for the close tag of a value that has more than can be sent.
+    fn held(
+        &mut self,
+        w: &Win<'_>,
+        queue: &mut Queue,
+        at: usize,
+        sections: bool,
+    ) -> Result<(), Wait> {
+        let Some(p) = w.find(b'<', at) else { return Err(Wait::on(Wake::Byte(b'<'))) };
+        self.flow(Flow::Held(p, sections));
+        if lex::marker(w, p)? {
+            let Some(i) = memchr::memmem::find(w.from(p), b"]]>") else {
+                return Err(Wait::on(Wake::Byte(b'>')));
+            };
+            self.flow(Flow::Held(p + i + 3, true));
+            return Ok(());
+        }
+        let State::Leaf(leaf) = &self.state else { return Ok(()) };
+        let content = leaf.content;
+        match lex::tag(w, p)? {
+            Tag::Close(c) if c.is(&leaf.own) && self.ends_here(w, c.end)? => {
+                if !sections {
+                    self.send_rest(queue, &value::value(w.str(content, p), &[]).0);
+                }
+                self.at = c.end;
+                self.state = State::Elements;
+            }
+            _ => self.flow(Flow::Held(p + 1, sections)),
+        }
+        Ok(())
+    }
+
+    /// Whether what follows a close tag makes it one of the structure.
+    fn ends_here(&self, w: &Win<'_>, end: usize) -> Result<bool, Wait> {
+        let (q, next) = w.after_blanks(end)?;
+        if next != Some(b'<') {
+            return Ok(false);
+        }
+        let args = self.levels.len() == 1;
+        let level = self.levels.last().map_or("", |level| level.name.as_str());
+        Ok(match lex::tag(w, q)? {
+            Tag::Close(c) => c.is(level) || args && Parent::Args.closed_by(c.name) || c.is_tool(),
+            Tag::Open(t) => t.bare() || t.named_param(),
+            Tag::Cut | Tag::None => false,
+        })
+    }
+
+    /// Sends what is missing of a value that has ended.
+    fn send_rest(&mut self, queue: &mut Queue, text: &str) {
+        let Some(leaf) = self.sent.leaves.last_mut() else { return };
+        let sent: usize = leaf.ranges.iter().map(|(from, to)| to - from).sum();
+        if let Some(rest) = text.get(sent..).filter(|rest| !rest.is_empty()) {
+            queue.arg_text(self.call, &leaf.path, rest);
+            leaf.rest.push_str(rest);
+        }
+    }
+
+    /// The lane for the bytes from `end` on, if a value is being sent there.
+    pub(super) fn lane(&self, end: usize, until: usize) -> Lane {
+        let (State::Leaf(Leaf { flow, .. }), Some(leaf)) = (&self.state, self.sent.leaves.last())
+        else {
+            return Lane::new(Kind::Closed);
+        };
+        match *flow {
+            Flow::Section(at) if at == end => {
+                Lane::value(Kind::Cdata, self.call, leaf.path.clone(), at, until)
+            }
+            Flow::Plain(sent, at) if at == end => {
+                Lane::value(Kind::Plain, self.call, leaf.path.clone(), sent, until)
+            }
+            _ => Lane::new(Kind::Closed),
+        }
+    }
+
+    /// Moves to `end` over a value of which everything up to `to` has been sent.
+    pub(super) fn went_on(&mut self, to: usize, end: usize) {
+        let (State::Leaf(Leaf { flow, .. }), Some(leaf)) =
+            (&mut self.state, self.sent.leaves.last_mut())
+        else {
+            return;
+        };
+        let from = match flow {
+            Flow::Section(at) => std::mem::replace(at, end),
+            Flow::Plain(sent, at) => {
+                *at = end;
+                std::mem::replace(sent, to.max(*sent))
+            }
+            Flow::Lead | Flow::Held(..) => return,
+        };
+        if to > from {
+            leaf.push((from, to));
+        }
+        self.turn = Turn::default();
+    }
+}

@@ -1,0 +1,165 @@
+//! A block whose bytes are being stored: it is read when its end may have come, and meanwhile it is previewed. Its
+//! size is bounded (XT-28).
+
+use super::draft::{Done, Note, Outcome};
+use super::extent::Extent;
+use super::grammar::{Head, read};
+use super::preview::Preview;
+use crate::code::Code;
+use crate::event::Queue;
+use crate::lane::{Kind, Lane};
+use crate::lex::{self, Tag};
+use crate::options::Options;
+use crate::window::{MORE, Wait, Win};
+
+/// How many bytes behind the size limit are stored: what follows a block may decide where it ends.
+const BEHIND: usize = 8 << 10;
+
+/// A block that is open.
+#[derive(Debug)]
+pub(crate) struct Block {
+    head: Head,
+    /// The number of its first call.
+    call: u32,
+    extent: Extent,
+    preview: Option<Preview>,
+    /// It is too large: from here on its end is looked for, and nothing is stored.
+    skip: Option<usize>,
+}
+
+impl Block {
+    /// The block whose opener is `head`.
+    pub(crate) fn new(w: &Win<'_>, head: Head, call: u32, queue: &mut Queue) -> Self {
+        queue.begin(call);
+        let preview = queue.on().then(|| Preview::new(w, head.start, head.body, call));
+        Block { head, call, extent: Extent::new(head.body), preview, skip: None }
+    }
+
+    pub(crate) fn start(&self) -> usize {
+        self.head.start
+    }
+
+    /// The first byte that may still be needed.
+    pub(crate) fn keep(&self) -> usize {
+        self.skip.unwrap_or(self.head.start)
+    }
+
+    /// The block, if it ends in the window.
+    pub(crate) fn run(
+        &mut self,
+        w: &Win<'_>,
+        queue: &mut Queue,
+        opts: &Options,
+        cut: bool,
+    ) -> Result<Done, Wait> {
+        let size = self.head.start.saturating_add(opts.limits.max_tool_bytes);
+        if self.skip.is_none() {
+            match self.read(w, size, queue, opts, cut) {
+                Ok(Some(done)) => return Ok(self.announced(done, queue)),
+                Ok(None) => self.skip = Some(size),
+                Err(wait) => return Err(wait),
+            }
+        }
+        self.skip(w)
+    }
+
+    /// The block; `None` if it is too large.
+    fn read(
+        &mut self,
+        w: &Win<'_>,
+        size: usize,
+        queue: &mut Queue,
+        opts: &Options,
+        cut: bool,
+    ) -> Result<Option<Done>, Wait> {
+        let last = size.saturating_add(BEHIND);
+        if w.end() > last {
+            let near = Win { eof: false, ..w.upto(last) };
+            let (res, _) = read(near, self.head, opts, cut);
+            return Ok(res.ok());
+        }
+        if w.eof {
+            let (res, _) = read(*w, self.head, opts, cut);
+            debug_assert!(res.is_ok(), "nothing waits at the end of input");
+            return Ok(Some(res.unwrap_or_else(|_| self.failed(w.end(), Code::InvalidToolBody))));
+        }
+        let len = w.end() - self.head.start;
+        let first = self.extent.is_first();
+        if !first && let Some(preview) = &mut self.preview {
+            preview.run(w, queue, opts);
+        }
+        let section = self.preview.as_ref().filter(|_| !first).and_then(Preview::section);
+        self.extent.scan(w, section);
+        if self.extent.is_due(w, len) {
+            match read(*w, self.head, opts, cut) {
+                (Ok(done), _) => return Ok(Some(done)),
+                (Err(wait), readings) => self.extent.too_early(w, wait, readings * len),
+            }
+        }
+        if first && let Some(preview) = &mut self.preview {
+            preview.run(w, queue, opts);
+        }
+        Err(MORE)
+    }
+
+    fn failed(&self, end: usize, code: Code) -> Done {
+        let start = self.head.start;
+        let outcome = match code {
+            Code::ToolTooLarge => Outcome::Dropped(code),
+            code => Outcome::Rejected(code),
+        };
+        Done::new(start, end, outcome, vec![Note { code, start, end, call: 0 }])
+    }
+
+    /// Announces what has not been.
+    fn announced(&mut self, mut done: Done, queue: &mut Queue) -> Done {
+        let sent = self.preview.take().map(|preview| preview.sent).unwrap_or_default();
+        if let Outcome::Calls(calls) = &done.outcome {
+            for (n, call) in (self.call..).zip(calls) {
+                if n > self.call {
+                    queue.begin(n);
+                }
+                let known = n == self.call && sent.name;
+                if let Some(name) = call.name.as_ref().filter(|_| !known) {
+                    queue.name(n, name);
+                }
+            }
+            done.begun = calls.len() as u32;
+        }
+        done.sent = sent;
+        done
+    }
+
+    /// Past the first `</tool>` beyond the size limit.
+    fn skip(&mut self, w: &Win<'_>) -> Result<Done, Wait> {
+        let mut at = self.skip.unwrap_or(w.end());
+        while let Some(p) = w.find(b'<', at) {
+            self.skip = Some(p);
+            if let Tag::Close(c) = lex::tag(w, p)?
+                && c.is_tool()
+            {
+                return Ok(self.failed(c.end, Code::ToolTooLarge));
+            }
+            at = p + 1;
+        }
+        self.skip = Some(w.end().max(at));
+        if w.eof { Ok(self.failed(w.end(), Code::ToolTooLarge)) } else { Err(MORE) }
+    }
+
+    /// The lane for the bytes from `end` on.
+    pub(crate) fn lane(&self, end: usize, opts: &Options) -> Lane {
+        let until = self.head.start.saturating_add(opts.limits.max_tool_bytes);
+        match &self.preview {
+            Some(preview) if self.extent.is_quiet() => preview.lane(end, until),
+            _ => Lane::new(Kind::Closed),
+        }
+    }
+
+    /// Moves to `end` over a value of which everything up to `to` has been sent.
+    pub(crate) fn went_on(&mut self, to: usize, end: usize) {
+        if let Some(preview) = &mut self.preview {
+            preview.went_on(to, end);
+            self.extent.went_on(end);
+        }
+    }
+}
