@@ -36,7 +36,7 @@ pub(super) enum End {
     /// It has none before the tail, or the bare end, of the block.
     Stop(usize),
     /// The same, with a bare end that the end of input made one.
-    BareEnd(usize),
+    Bare(usize),
     /// It has none near, and too many before it had none either.
     Far,
     /// The input ends in it.
@@ -69,23 +69,16 @@ pub(super) fn find_end(ahead: &mut Ahead<'_>, value: &Value<'_>) -> Result<(End,
         true => usize::MAX,
         false => value.from + NEAR,
     };
-    let mut scan = Scan {
-        value,
-        at: value.from,
-        own: 1,
-        bal: 0,
-        bare_end: None,
-        inside: Inside::default(),
-    };
+    let mut scan =
+        Scan { value, at: value.from, own: 1, bal: 0, bare_end: None, inside: Inside::default() };
     let end = scan.run(ahead, far)?;
     match end {
-        End::Stop(stop) | End::BareEnd(stop) => ahead.scanned(stop),
-        _ => {}
+        End::Stop(stop) | End::Bare(stop) => ahead.scanned(stop),
+        End::Open => ahead.scanned(ahead.w.end()),
+        End::At(..) | End::Far | End::NoFit => {}
     }
     let end = match end {
-        End::Stop(_) | End::BareEnd(_) | End::Open | End::Far if value.outer.is_some() => {
-            End::NoFit
-        }
+        End::Stop(_) | End::Bare(_) | End::Open | End::Far if value.outer.is_some() => End::NoFit,
         end => end,
     };
     Ok((end, scan.inside))
@@ -234,7 +227,7 @@ impl Scan<'_> {
             (None, Some((stop, own))) => {
                 // Those behind it do not count for a value that ends there.
                 self.inside.own = own;
-                End::BareEnd(stop)
+                End::Bare(stop)
             }
             (None, None) => End::Open,
         }

@@ -161,11 +161,7 @@ impl<'a> Grammar<'a> {
         })
     }
 
-    fn value_of<'e>(
-        &self,
-        elem: &Elem<'e>,
-        outer: Option<(&'e str, Parent<'e>)>,
-    ) -> Value<'e> {
+    fn value_of<'e>(&self, elem: &Elem<'e>, outer: Option<(&'e str, Parent<'e>)>) -> Value<'e> {
         let Elem { own, parent, content, .. } = *elem;
         Value { own, parent, from: content, outer, bare_end: self.bare_end }
     }
@@ -174,14 +170,16 @@ impl<'a> Grammar<'a> {
     fn text(&mut self, elem: &Elem<'_>, key: &str) -> Result<Read, Halt> {
         let value = self.value_of(elem, None);
         let (end, inside) = find_end(&mut self.ahead, &value)?;
-        if let End::BareEnd(stop) = end {
+        if let End::Bare(stop) = end {
             (self.bare_end, self.at_eof) = (Some(stop), true);
         }
         let mended = match end {
             End::At(to, end) => {
                 return Ok((Json::String(self.text_value(elem.content, to, &inside)), to, end));
             }
-            End::Stop(stop) | End::BareEnd(stop) => {
+            // What is not stored (XT-28) mends nothing.
+            End::Stop(stop) | End::Bare(stop) if self.is_large(stop) => Mended::before(stop),
+            End::Stop(stop) | End::Bare(stop) => {
                 recover::mend(&mut self.ahead, &value, &inside, stop)?
             }
             End::Far => recover::cut_short(&self.ahead.w, &value, &inside),
@@ -215,8 +213,7 @@ impl<'a> Grammar<'a> {
     fn open_value(&mut self, key: &str, value: &Value<'_>, inside: &Inside) {
         let (w, from) = (self.ahead.w, value.from);
         let mut raw = w.str(from, w.end());
-        let mut sections: Vec<Section> =
-            inside.sections.iter().map(|s| s.relative(from)).collect();
+        let mut sections: Vec<Section> = inside.sections.iter().map(|s| s.relative(from)).collect();
         match sections.last_mut() {
             Some(s) if s.end == raw.len() && s.to == s.end => {
                 for _ in 0..2 {

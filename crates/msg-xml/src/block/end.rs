@@ -59,9 +59,7 @@ impl Grammar<'_> {
             notes.push(Note { code: Code::TruncatedToolCall, start, end, call: last });
         }
         let outcome = match self.reject {
-            _ if end - start > self.ahead.opts.limits.max_tool_bytes => {
-                Outcome::Dropped(Code::ToolTooLarge)
-            }
+            _ if self.is_large(end) => Outcome::Dropped(Code::ToolTooLarge),
             Some(code @ Code::DepthLimit) => Outcome::Dropped(code),
             Some(code) => Outcome::Rejected(code),
             None => Outcome::Calls(calls),

@@ -105,6 +105,11 @@ impl<'a> Grammar<'a> {
         self.notes.push(Note { code, start, end, call });
     }
 
+    /// XT-28: whether the block is too large if it goes on up to `pos`.
+    pub(super) fn is_large(&self, pos: usize) -> bool {
+        pos - self.head.start > self.ahead.opts.limits.max_tool_bytes
+    }
+
     pub(super) fn refuse(&mut self, code: Code) {
         self.reject.get_or_insert(code);
     }

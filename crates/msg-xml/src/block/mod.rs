@@ -21,6 +21,8 @@ mod element;
 mod end;
 mod extent;
 mod grammar;
+#[cfg(test)]
+mod growth;
 mod json_body;
 mod json_calls;
 pub(crate) mod opener;

@@ -216,7 +216,10 @@ impl Preview {
         let (p, next) = w.after_blanks(self.at)?;
         let tag = if next == Some(b'<') { lex::tag(w, p)? } else { Tag::None };
         let depth = self.levels.len();
-        let Some(level) = self.levels.last_mut() else { return Ok(self.off()) };
+        let Some(level) = self.levels.last_mut() else {
+            self.off();
+            return Ok(());
+        };
         match tag {
             Tag::Open(t) if !t.is_tool() && (depth == 1 || t.bare()) => {
                 let key = if depth == 1 { param_key(&t) } else { t.name };
@@ -226,7 +229,11 @@ impl Preview {
                 self.at = t.end;
                 if !t.self_closing {
                     let own = t.name.to_owned();
-                    self.sent.leaves.push(SentLeaf { path, ranges: Vec::new(), rest: String::new() });
+                    self.sent.leaves.push(SentLeaf {
+                        path,
+                        ranges: Vec::new(),
+                        rest: String::new(),
+                    });
                     self.state = State::Leaf(Leaf { own, content: t.end, flow: Flow::Lead });
                 }
             }
@@ -252,15 +259,11 @@ impl Preview {
         let (p, next) = w.after_blanks(content)?;
         let flow = match next {
             Some(b'<') if w.word(p, lex::CDATA)? => Flow::Section(p + lex::CDATA.len()),
-            Some(b'<') => match lex::tag(w, p)? {
-                Tag::Open(t) if t.bare() && !self.wants_text(opts) => {
-                    if opener(w, p)?.is_none() {
-                        return Ok(self.open_object(p));
-                    }
-                    Flow::Held(p, false)
-                }
-                _ => Flow::Held(p, false),
-            },
+            Some(b'<') if self.is_object(w, p, opts)? => {
+                self.open_object(p);
+                return Ok(());
+            }
+            Some(b'<') => Flow::Held(p, false),
             Some(b'&') | None => Flow::Held(p, false),
             Some(_) if w.word(p, value::PLACEHOLDER)? => Flow::Held(p, false),
             Some(_) => {
@@ -270,6 +273,12 @@ impl Preview {
         };
         self.flow(flow);
         Ok(())
+    }
+
+    /// Whether the value seems to be an object, whose first child stands at `p`.
+    fn is_object(&self, w: &Win<'_>, p: usize, opts: &Options) -> Result<bool, Wait> {
+        let bare = matches!(lex::tag(w, p)?, Tag::Open(t) if t.bare());
+        Ok(bare && !self.wants_text(opts) && opener(w, p)?.is_none())
     }
 
     /// XT-30: whether the schema takes the value as text.
@@ -298,7 +307,13 @@ impl Preview {
         leaf.push((from, to));
     }
 
-    fn plain(&mut self, w: &Win<'_>, queue: &mut Queue, sent: usize, at: usize) -> Result<(), Wait> {
+    fn plain(
+        &mut self,
+        w: &Win<'_>,
+        queue: &mut Queue,
+        sent: usize,
+        at: usize,
+    ) -> Result<(), Wait> {
         let rest = w.from(at);
         let stop = memchr::memchr2(b'<', b'&', rest);
         let end = at + stop.unwrap_or(rest.len());

@@ -64,11 +64,7 @@ impl Cdata {
         Ended { section, unescaped: self.unescaped, unterminated: false }
     }
 
-    fn run(
-        &mut self,
-        ahead: &mut Ahead<'_>,
-        holder: Holder<'_>,
-    ) -> Result<Option<Ended>, Wait> {
+    fn run(&mut self, ahead: &mut Ahead<'_>, holder: Holder<'_>) -> Result<Option<Ended>, Wait> {
         let w = ahead.w;
         while let Some(i) = memchr::memchr2(b'<', b']', w.from(self.at)) {
             let p = self.at + i;
@@ -208,9 +204,7 @@ fn own_close(ahead: &mut Ahead<'_>, holder: Holder<'_>, pos: usize) -> Result<St
         return Ok(Strength::No);
     }
     match lex::tag(&ahead.w, q)? {
-        Tag::Close(c) if c.is(holder.own) => {
-            ahead.structural(c.end, holder.own, holder.parent)
-        }
+        Tag::Close(c) if c.is(holder.own) => ahead.structural(c.end, holder.own, holder.parent),
         _ => Ok(Strength::No),
     }
 }

@@ -83,23 +83,30 @@ impl Block {
             debug_assert!(res.is_ok(), "nothing waits at the end of input");
             return Ok(Some(res.unwrap_or_else(|_| self.failed(w.end(), Code::InvalidToolBody))));
         }
-        let len = w.end() - self.head.start;
-        let first = self.extent.is_first();
-        if !first && let Some(preview) = &mut self.preview {
+        // What is wholly there needs no preview, and nobody looks for its end.
+        if self.extent.is_first()
+            && let Some(done) = self.try_reading(w, opts, cut)
+        {
+            return Ok(Some(done));
+        }
+        if let Some(preview) = &mut self.preview {
             preview.run(w, queue, opts);
         }
-        let section = self.preview.as_ref().filter(|_| !first).and_then(Preview::section);
-        self.extent.scan(w, section);
-        if self.extent.is_due(w, len) {
-            match read(*w, self.head, opts, cut) {
-                (Ok(done), _) => return Ok(Some(done)),
-                (Err(wait), readings) => self.extent.too_early(w, wait, readings * len),
-            }
+        self.extent.scan(w, self.preview.as_ref().and_then(Preview::section));
+        match self.extent.is_due(w, w.end() - self.head.start) {
+            true => self.try_reading(w, opts, cut).map(Some).ok_or(MORE),
+            false => Err(MORE),
         }
-        if first && let Some(preview) = &mut self.preview {
-            preview.run(w, queue, opts);
-        }
-        Err(MORE)
+    }
+
+    fn try_reading(&mut self, w: &Win<'_>, opts: &Options, cut: bool) -> Option<Done> {
+        let (res, readings) = read(*w, self.head, opts, cut);
+        let wait = match res {
+            Ok(done) => return Some(done),
+            Err(wait) => wait,
+        };
+        self.extent.too_early(w, wait, readings * (w.end() - self.head.start));
+        None
     }
 
     fn failed(&self, end: usize, code: Code) -> Done {

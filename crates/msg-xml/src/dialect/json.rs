@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::Cx;
 use super::grammar::{Grammar, close_any, open_any};
 use super::{Gathered, TagShape};
-use super::Cx;
 use crate::block::{Done, Draft, partial_name, read_calls};
 use crate::code::Code;
 use crate::json::{self, Json, Scan, Scanner};

@@ -243,7 +243,7 @@ pub(crate) struct Cx<'a, 'w> {
 #[derive(Debug)]
 pub(crate) enum Reader {
     Native(Block),
-    Tags(TagReader),
+    Tags(Box<TagReader>),
     Json(JsonReader),
     Cline(Cline),
 }
@@ -326,11 +326,12 @@ pub(crate) fn begin(
         let reader = match dialect {
             Dialect::Tags(grammar) => match json::begin_list(w, p, grammar, first_call)? {
                 Some(reader) => Some(Reader::Json(reader)),
-                None => tags::begin(w, p, grammar, first_call)?.map(Reader::Tags),
+                None => {
+                    tags::begin(w, p, grammar, first_call)?.map(|it| Reader::Tags(Box::new(it)))
+                }
             },
-            Dialect::Glm(grammar) => {
-                tags::begin_glm(w, p, memory, grammar, first_call)?.map(Reader::Tags)
-            }
+            Dialect::Glm(grammar) => tags::begin_glm(w, p, memory, grammar, first_call)?
+                .map(|it| Reader::Tags(Box::new(it))),
             Dialect::Hermes => json::begin_hermes(w, p, first_call)?.map(Reader::Json),
             Dialect::Cline => cline::begin(w, p, opts, first_call)?.map(Reader::Cline),
         };

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::Cx;
 use super::closes::{Closes, Fate, Kind, Seen};
 use super::grammar::{close_any, open_any};
 use super::tags::{State, TagReader, open_block};
-use super::Cx;
 use crate::block::Done;
 use crate::code::Code;
 use crate::json::{self, Json};

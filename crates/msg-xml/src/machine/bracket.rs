@@ -2,9 +2,9 @@
 
 use super::span::{Span, SpanEnd};
 use super::{Machine, Mode};
+use crate::block::opener::opener;
 use crate::event::Ev;
 use crate::lex::trim;
-use crate::block::opener::opener;
 use crate::options::Thinking;
 use crate::parsed::ThinkingStyle;
 use crate::window::{MORE, Wait, Wake, Win};

@@ -230,11 +230,7 @@ fn build(draft: Draft, value: &Json, origin: Origin) -> CallOutcome {
 }
 
 /// What is left of each text value behind what has been sent; `None` if that was something else.
-fn rests<'l>(
-    w: &Win<'_>,
-    leaves: &'l [(ArgPath, String)],
-    sent: &Sent,
-) -> Option<Vec<&'l str>> {
+fn rests<'l>(w: &Win<'_>, leaves: &'l [(ArgPath, String)], sent: &Sent) -> Option<Vec<&'l str>> {
     let mut rests: Vec<&str> = leaves.iter().map(|(_, text)| text.as_str()).collect();
     let mut at = 0;
     for leaf in sent.leaves.iter().filter(|leaf| !leaf.is_empty()) {

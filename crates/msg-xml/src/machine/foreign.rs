@@ -10,9 +10,9 @@
 //! ```
 
 use super::Machine;
+use crate::block::opener::OPENER_MAX;
 use crate::code::Code;
 use crate::dialect;
-use crate::block::opener::OPENER_MAX;
 use crate::window::{MORE, Wait, Win, is_blank};
 
 /// The openers that are plain words.

@@ -7,11 +7,11 @@ use super::span::{Span, SpanEnd};
 use super::thinking::Thought;
 use super::words::{Known, bare_end};
 use super::{Machine, Mode};
+use crate::block::opener::{OPENER_MAX, opener};
 use crate::code::Code;
 use crate::dialect::{self, Reader};
 use crate::lane::begins_plainly;
 use crate::lex::{self, Tag};
-use crate::block::opener::{OPENER_MAX, opener};
 use crate::options::Thinking;
 use crate::window::{MORE, Wait, Win};
 

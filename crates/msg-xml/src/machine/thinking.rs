@@ -113,10 +113,8 @@ impl Machine {
         let mut at = content;
         while let Some(p) = w.find(b'<', at) {
             at = p + 1;
-            let native = opener(w, p)
-                .ok()
-                .flatten()
-                .map(|body| Reader::native(w, p, body, 0, &mut queue));
+            let native =
+                opener(w, p).ok().flatten().map(|body| Reader::native(w, p, body, 0, &mut queue));
             let reader = match native {
                 Some(reader) => Some(reader),
                 None => dialect::begin(w, p, &mut memory, &self.opts, 0, &mut queue).ok().flatten(),
