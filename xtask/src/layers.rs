@@ -44,7 +44,7 @@ pub(crate) const LAYERS: &[Room] = &[
     room(
         "msg-document",
         4,
-        &["msg-chainast", "msg-compact", "msg-core", "msg-file", "msg-openai"],
+        &["msg-anthropic", "msg-chainast", "msg-compact", "msg-core", "msg-file", "msg-openai"],
         TESTKIT,
         0,
     ),

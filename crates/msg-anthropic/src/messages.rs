@@ -122,12 +122,17 @@ impl Document {
 
     /// Gives the messages away.
     #[must_use]
-    pub fn into_messages(self) -> Vec<Message> {
-        match self {
+    pub fn into_messages(mut self) -> Vec<Message> {
+        self.take_messages()
+    }
+
+    /// Gives the messages away for a while, until [`Document::set_messages`] puts them back.
+    pub fn take_messages(&mut self) -> Vec<Message> {
+        std::mem::take(match self {
             Self::Messages(it) => it,
-            Self::Request(it) => it.messages,
-            Self::Response(it) => it.messages,
-        }
+            Self::Request(it) => &mut it.messages,
+            Self::Response(it) => &mut it.messages,
+        })
     }
 
     /// Puts other messages in the place of those that were read. A response holds what one message can:

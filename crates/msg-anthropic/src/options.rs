@@ -117,12 +117,14 @@ impl WriteOptions {
     /// assert!(options.set("thinking", "some").is_err());
     /// # Ok::<(), msg_anthropic::Error>(())
     /// ```
-    pub fn set(&mut self, name: &'static str, word: &str) -> Result<bool, Error> {
+    pub fn set(&mut self, name: &str, word: &str) -> Result<bool, Error> {
         match name {
-            "layout" => self.layout = choice(name, word, "keep or canonical")?,
-            "later_system" => self.later_system = choice(name, word, "user, keep or hoist")?,
-            "cache_control" => self.cache_control = choice(name, word, "carry or drop")?,
-            "thinking" => self.thinking = choice(name, word, "keep or none")?,
+            "layout" => self.layout = choice("layout", word, "keep or canonical")?,
+            "later_system" => {
+                self.later_system = choice("later_system", word, "user, keep or hoist")?;
+            }
+            "cache_control" => self.cache_control = choice("cache_control", word, "carry or drop")?,
+            "thinking" => self.thinking = choice("thinking", word, "keep or none")?,
             _ => return Ok(false),
         }
         Ok(true)

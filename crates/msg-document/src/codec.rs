@@ -145,6 +145,8 @@ pub(crate) enum Side {
 pub struct WriteOptions {
     /// For `openai` and `responses`.
     pub encode: EncodeOptions,
+    /// For `anthropic`.
+    pub anthropic: msg_anthropic::WriteOptions,
     /// For `agent`.
     pub agent_form: AgentForm,
     /// For `plain`: role and preview only, of so many characters.

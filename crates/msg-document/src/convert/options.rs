@@ -89,9 +89,7 @@ impl ConvertOptions {
             }
             _ => {
                 let is_ours = match word(name, value) {
-                    Ok(word) => {
-                        self.write.encode.set(name, &word).map_err(|it| bad(it.to_string()))?
-                    }
+                    Ok(word) => self.set_word(name, &word)?,
                     Err(error) if !LOWERING.contains(&name) => return Err(error),
                     Err(_) => false,
                 };
@@ -101,6 +99,14 @@ impl ConvertOptions {
             }
         }
         Ok(())
+    }
+
+    /// Sets an option of the wire formats, which several of them may have. False if none has it.
+    fn set_word(&mut self, name: &str, word: &str) -> Result<bool, Refusal> {
+        let refused = |it: msg_openai::Error| bad(it.to_string());
+        let of_openai = self.write.encode.set(name, word).map_err(refused)?;
+        let of_anthropic = self.write.anthropic.set(name, word).map_err(refused)?;
+        Ok(of_openai || of_anthropic)
     }
 }
 

@@ -2,50 +2,13 @@
 
 use super::{Foreign, certain_if};
 use crate::codec::Likelihood;
-use crate::outline::{Item, List, Outline, Record, ValueKind};
+use crate::outline::{Item, List, Outline, Record};
 
 pub(super) static TABLE: &[Foreign] = &[
     Foreign::new("a Bedrock Converse document", bedrock),
-    Foreign::new("an Anthropic Messages document", anthropic),
     Foreign::new("a Gemini document", gemini),
     Foreign::new("a Cohere chat document", cohere),
 ];
-
-/// AN-1: blocks of types that OpenAI does not know, `system` beside the messages, or a response.
-fn anthropic(outline: &Outline<'_>) -> Likelihood {
-    let has_block = |it: &List<'_>| it.records().any(|it| it.parts().any(is_anthropic_block));
-    let is_reply = |it: &Record<'_>| it.kind == Some("message") && it.has("stop_reason");
-    let has_reply = |it: &List<'_>| it.records().any(is_reply);
-    let in_messages = outline.messages().is_some_and(|it| has_block(it) || has_reply(it));
-    let is_response = outline.text("type") == Some("message")
-        && outline.list("content").is_some()
-        && outline.text("role").is_some();
-    certain_if(in_messages || is_response || has_anthropic_system(outline))
-}
-
-/// `system` beside messages; with OpenAI's own members among them it is somebody's own.
-fn has_anthropic_system(outline: &Outline<'_>) -> bool {
-    let is_openai = |it: &Record<'_>| {
-        it.has("tool_calls")
-            || it.has("tool_call_id")
-            || matches!(it.role, Some("system" | "developer" | "tool" | "function"))
-    };
-    matches!(outline.member("system"), Some(ValueKind::Text | ValueKind::List))
-        && outline.list("messages").is_some_and(|it| !it.records().any(is_openai))
-}
-
-fn is_anthropic_block(part: &Item<'_>) -> bool {
-    match part.kind {
-        Some("tool_use" | "redacted_thinking" | "server_tool_use" | "mcp_tool_use") => true,
-        Some("container_upload" | "search_result") => true,
-        Some("tool_result") => part.has("tool_use_id"),
-        // Mistral's holds a list.
-        Some("thinking") => part.member("thinking") == Some(ValueKind::Text),
-        Some("image" | "document") => part.member("source") == Some(ValueKind::Object),
-        Some(kind) => kind.ends_with("_tool_result"),
-        None => false,
-    }
-}
 
 /// Contents with parts that name their kind by their member.
 fn gemini(outline: &Outline<'_>) -> Likelihood {

@@ -1,12 +1,14 @@
 //! The table of formats. To add one: a file here that implements `Codec`, and a line in [`FORMATS`].
 //!
 //! ```text
-//! name    recognised by                          read with            written with
-//! openai  messages, choices, role + content      msg_openai::chat     msg_openai::chat
-//! msgmd   Markdown with headings                 msg_file             msg_file
+//! name       recognised by                          read with            written with
+//! openai     messages, choices, role + content      msg_openai::chat     msg_openai::chat
+//! anthropic  blocks, system beside messages         msg_anthropic        msg_anthropic
+//! msgmd      Markdown with headings                 msg_file             msg_file
 //! ```
 
 mod agent;
+mod anthropic;
 mod msgmd;
 mod native;
 mod openai;
@@ -27,6 +29,7 @@ use crate::wrapper::Wrapper;
 /// All formats. Where two are equally likely the first is taken.
 pub(crate) static FORMATS: &[&dyn Codec] = &[
     &openai::Openai,
+    &anthropic::Anthropic,
     &responses::Responses,
     &agent::Agent,
     &turns::Turns,

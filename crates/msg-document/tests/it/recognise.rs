@@ -1,4 +1,4 @@
-//! `test_data/recognise.jsonl`: a document, and the name of its file; expected is its format.
+//! `test_data/recognise*.jsonl`: a document, and the name of its file; expected is its format.
 
 use serde::Deserialize;
 
@@ -10,12 +10,16 @@ struct Document {
 
 #[test]
 fn documents_are_recognised() {
-    testkit::rows!("recognise.jsonl").check_lines(|row| {
-        let it: Document = serde_json::from_str(&row.text).expect("because a row is a document");
-        match msg_document::recognise(it.text.as_bytes(), &it.file) {
-            Ok(format) => format.name().to_owned(),
-            // What is read is not told: formats come.
-            Err(it) => it.to_string().split("; msg reads").next().unwrap_or_default().to_owned(),
-        }
-    });
+    for rows in [testkit::rows!("recognise.jsonl"), testkit::rows!("recognise_anthropic.jsonl")] {
+        rows.check_lines(|row| recognised(&row.text));
+    }
+}
+
+/// The format, or how the refusal begins: what is read is not told, for formats come.
+fn recognised(row: &str) -> String {
+    let it: Document = serde_json::from_str(row).expect("because a row is a document");
+    match msg_document::recognise(it.text.as_bytes(), &it.file) {
+        Ok(format) => format.name().to_owned(),
+        Err(it) => it.to_string().split("; msg reads").next().unwrap_or_default().to_owned(),
+    }
 }
