@@ -6,7 +6,7 @@ use msg_core::{Diagnostic, IdSource, Message, SeededIds, Severity};
 use crate::{
     ChainAst,
     conform::{conform, last_message, position},
-    mend::{Item, Origin, mend, mend_items},
+    mend::{Item, Mended, Origin, mend, mend_items},
     options::RepairOptions,
     pairing,
     profile::Profile,
@@ -110,7 +110,7 @@ impl ChainAst {
             }
             None if !paired => {
                 let mended = mend(messages, plan, options, ids);
-                mended.exhausted.iter().for_each(|place| tell_exhausted(&mut report, *place));
+                tell(&mut report, &mended);
                 mended.made
             }
             _ => ChainAst::build(carry_out(messages, plan, rules, ids, &mut report)),
@@ -173,7 +173,7 @@ fn carry_out(
         return items;
     }
     let mut mended = mend_items(messages, plan, rules.options, ids);
-    mended.exhausted.iter().for_each(|place| tell_exhausted(report, *place));
+    tell(report, &mended);
     pairing::restore_items(&mut mended.made);
     mended.made
 }
@@ -200,7 +200,7 @@ pub(crate) fn mend_for(
     let (mut items, mut replaced_ids) = (Vec::new(), HashMap::new());
     if plan.mends {
         let mended = mend_items(messages, plan, rules.options, ids);
-        mended.exhausted.iter().for_each(|place| tell_exhausted(report, *place));
+        tell(report, &mended);
         (items, replaced_ids) = (mended.made, mended.replaced_ids);
     } else {
         items.extend(messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)));
@@ -216,6 +216,20 @@ pub(crate) fn mend_for(
         report.sort_by_key(position);
     }
     items
+}
+
+/// Adds to the edits what is known of them only when they are made.
+fn tell<T>(report: &mut [Diagnostic], mended: &Mended<T>) {
+    mended.exhausted.iter().for_each(|place| tell_exhausted(report, *place));
+    for (message, dropped) in &mended.dropped {
+        let first = report.partition_point(|it| it.at.message < Some(*message));
+        let edits = report[first..].iter_mut().take_while(|it| it.at.message == Some(*message));
+        let mut merges =
+            edits.filter_map(|it| it.fix.as_mut()).filter(|it| it.starts_with("merged"));
+        if let Some(fix) = merges.next() {
+            fix.to_mut().push_str(&dropped.told());
+        }
+    }
 }
 
 /// Says at the edit that gave a fresh id that the pattern was exhausted (CA-52).

@@ -1,14 +1,19 @@
 //! Steps 6, 10 and 11: arguments, messages without content, empty texts.
 
-use msg_core::{ArgumentsState, CallKind, Message, Part, Role, ToolCall, with_article};
+use std::borrow::Cow;
 
-use super::{Breach, Conform};
+use msg_core::{ArgumentsState, CallKind, Extra, Message, Part, Role, ToolCall, with_article};
+
+use super::{Breach, Conform, roles::merge_told};
 use crate::{
     arguments::sanitized,
     constants::{EMPTY_CONTENT, FALLBACK_REQUEST_ARGS},
-    mend::Item,
+    mend::{Item, without_members},
     profile::{Acceptance, ArgumentsRule, EmptyIs},
 };
+
+/// The member by which a client asks that what stands before it be cached.
+pub(super) const CACHE_MARKER: &str = "cache_control";
 
 impl Conform<'_> {
     pub(super) fn arguments(&mut self) {
@@ -40,17 +45,21 @@ impl Conform<'_> {
         if self.profile.empty.is_empty() {
             return;
         }
-        let blank = self.profile.blank;
         for at in 0..self.items.len() {
             if !self.is_filled(&self.items[at].message) {
                 continue;
             }
-            let fix = "inserted a placeholder text";
+            let origin = self.items[at].origin.message;
+            let mut fix = "inserted a placeholder text".to_owned();
+            for (message, lost) in self.take_empty_texts(at) {
+                if message == origin {
+                    fix.push_str(&lost);
+                } else {
+                    self.tell_empty_text(message, format!("removed{lost}"));
+                }
+            }
             self.at_message(at, empty_message(&self.items[at].message.role, fix));
-            let item = &mut self.items[at];
-            item.retain_parts(|_, it| !is_empty_text(it, blank));
-            let place = (item.origin.message, 0);
-            item.push_part(Part::text(EMPTY_CONTENT), place);
+            self.items[at].push_part(Part::text(EMPTY_CONTENT), (origin, 0));
         }
     }
 
@@ -64,8 +73,10 @@ impl Conform<'_> {
         let mut kept: Vec<Item> = Vec::with_capacity(self.items.len());
         for item in std::mem::take(&mut self.items) {
             if item.message.role.is_system() && self.is_filled(&item.message) {
-                let breach = empty_message(&item.message.role, "removed");
-                self.report.push(breach.diagnostic().at_message(item.origin.message));
+                for message in item.sources() {
+                    let breach = empty_message(&item.message.role, "removed");
+                    self.report.push(breach.diagnostic().at_message(message));
+                }
                 removed_before = true;
                 continue;
             }
@@ -75,10 +86,10 @@ impl Conform<'_> {
             match kept.last_mut().filter(|it| joins && it.message.role == Role::User) {
                 Some(last) => {
                     let sentence = "two user messages in a row, once the system message is removed";
-                    let fix = "merged into the one before";
+                    let at = item.origin.message;
+                    let fix = merge_told("merged into the one before", last.merge(item));
                     let breach = Breach::error("chain::consecutive-user", sentence, fix);
-                    self.report.push(breach.diagnostic().at_message(item.origin.message));
-                    last.merge(item);
+                    self.report.push(breach.diagnostic().at_message(at));
                 }
                 None => kept.push(item),
             }
@@ -113,22 +124,62 @@ impl Conform<'_> {
         if self.profile.empty_text == Acceptance::Accept {
             return;
         }
-        let blank = self.profile.blank;
         for at in 0..self.items.len() {
-            let parts = &self.items[at].message.parts;
-            if !self.drops_empty_texts(parts) {
+            if !self.drops_empty_texts(&self.items[at].message.parts) {
                 continue;
             }
-            let empty = |it: &usize| is_empty_text(&parts[*it], blank);
-            let mut from: Vec<usize> =
-                (0..parts.len()).filter(empty).map(|it| self.items[at].place(it).0).collect();
-            from.dedup();
-            for message in from {
-                let breach = Breach::error("profile::empty-text", "an empty text part", "removed");
-                self.report.push(breach.diagnostic().at_message(message));
+            let only_refusals = !self.has_content_beside(at);
+            let filled = if only_refusals { ", a placeholder text in its place" } else { "" };
+            let taken = self.take_empty_texts(at);
+            let first = taken.first().map(|it| it.0);
+            for (message, lost) in taken {
+                self.tell_empty_text(message, format!("removed{filled}{lost}"));
             }
-            self.items[at].retain_parts(|_, it| !is_empty_text(it, blank));
+            if let Some(message) = first.filter(|_| only_refusals) {
+                self.items[at].insert_first(Part::text(EMPTY_CONTENT), (message, 0));
+            }
         }
+    }
+
+    fn tell_empty_text(&mut self, message: usize, fix: String) {
+        let breach = Breach::error("profile::empty-text", "an empty text part", fix);
+        self.report.push(breach.diagnostic().at_message(message));
+    }
+
+    /// Whether a message holds more than empty texts, reasoning and refusals, of which most providers know
+    /// nothing: what is written of such a message would be empty.
+    fn has_content_beside(&self, at: usize) -> bool {
+        let parts = &self.items[at].message.parts;
+        parts.iter().any(|it| {
+            let refusal = matches!(it, Part::Refusal(_)) || it.as_reasoning().is_some();
+            !refusal && !is_empty_text(it, self.profile.blank)
+        })
+    }
+
+    /// Takes the empty texts out of a message; for each input message that they came from the members that
+    /// go with them, told as the end of an edit. A cache marker moves to the part before (PM-12).
+    fn take_empty_texts(&mut self, at: usize) -> Vec<(usize, String)> {
+        let blank = self.profile.blank;
+        let item = &mut self.items[at];
+        let mut taken: Vec<(usize, Gone)> = Vec::new();
+        let mut kept: Option<usize> = None;
+        for part in 0..item.message.parts.len() {
+            if !is_empty_text(&item.message.parts[part], blank) {
+                kept = Some(part);
+                continue;
+            }
+            let message = item.place(part).0;
+            let extra = std::mem::take(item.message.parts[part].extra_mut());
+            let before = kept.map(|it| item.message.parts[it].extra_mut());
+            if taken.last().is_none_or(|it| it.0 != message) {
+                taken.push((message, Gone::default()));
+            }
+            if let Some((_, gone)) = taken.last_mut() {
+                gone.take(&extra, before);
+            }
+        }
+        item.retain_parts(|_, it| !is_empty_text(it, blank));
+        taken.into_iter().map(|(message, gone)| (message, gone.told())).collect()
     }
 
     /// Whether empty texts among these parts are refused: beside other content. Reasoning is none, and a
@@ -139,6 +190,36 @@ impl Conform<'_> {
         self.profile.empty_text == Acceptance::Reject
             && parts.iter().any(|it| is_empty_text(it, blank))
             && parts.iter().any(is_content)
+    }
+}
+
+/// What becomes of the members of parts that go.
+#[derive(Default)]
+struct Gone {
+    lost: Vec<String>,
+    marker_moved: bool,
+}
+
+impl Gone {
+    /// The members of a part; a cache marker goes to the part before, if that has none.
+    fn take(&mut self, extra: &Extra, mut before: Option<&mut Extra>) {
+        for (origin, name, value) in extra.all() {
+            let free = |it: &&mut Extra| name == CACHE_MARKER && it.get(origin, name).is_none();
+            match before.as_deref_mut().filter(free) {
+                Some(before) => {
+                    before.insert(origin.clone(), name, value.clone());
+                    self.marker_moved = true;
+                }
+                None => self.lost.push(name.to_owned()),
+            }
+        }
+    }
+
+    /// The end of an edit.
+    fn told(&self) -> String {
+        let moved =
+            if self.marker_moved { ", its cache marker moved to the part before" } else { "" };
+        format!("{moved}{}", without_members(&self.lost))
     }
 }
 
@@ -179,7 +260,7 @@ fn is_empty(text: &str, blank: bool) -> bool {
     if blank { text.trim().is_empty() } else { text.is_empty() }
 }
 
-fn empty_message(role: &Role, fix: &'static str) -> Breach {
+fn empty_message(role: &Role, fix: impl Into<Cow<'static, str>>) -> Breach {
     let sentence = format!("{} message without content", with_article(role.as_str()));
     Breach::error("profile::empty-message", sentence, fix)
 }

@@ -62,8 +62,8 @@ impl Conform<'_> {
             let old = call.id.clone();
             let mut breach = self.bad_id(&old, reused);
             breach.fix = new.as_ref().map(|it| match it.exhausted {
-                false => "given a fresh id",
-                true => NUMBERED,
+                false => "given a fresh id".into(),
+                true => NUMBERED.into(),
             });
             self.at_part(at, part, breach);
             if let (Some(new), Some(Part::ToolCall(call))) =

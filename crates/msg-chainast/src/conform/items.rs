@@ -32,7 +32,7 @@ impl Conform<'_> {
                     Breach::error("profile::lone-reasoning", sentence, "removed"),
                 );
             }
-            self.items[at].retain_parts(|part, _| !lone.contains(&part));
+            self.remove_reasoning(at, |part| lone.binary_search(&part).is_ok());
         }
     }
 

@@ -13,9 +13,10 @@ mod split;
 
 use std::{borrow::Cow, ops::Range};
 
-use hashbrown::HashMap;
-use msg_core::{Code, Diagnostic, IdSource, Part, Role, Severity};
+use hashbrown::{HashMap, HashSet};
+use msg_core::{Code, Diagnostic, IdSource, Part, Role, Severity, with_article};
 
+use content::is_empty_text;
 pub(crate) use items::{ITEM, has_item_id};
 pub(crate) use reasoning::{remove_twins, twins};
 
@@ -67,7 +68,8 @@ pub(crate) fn conform(
     ids: &mut dyn IdSource,
     ids_in_input: &HashMap<(usize, usize), String>,
 ) -> (Vec<Item>, Vec<Diagnostic>) {
-    let mut it = Conform { profile, enforced, items, ids_in_input, report: Vec::new() };
+    let mut it =
+        Conform { profile, enforced, items, ids_in_input, report: Vec::new(), emptied: Vec::new() };
     it.developer_role();
     it.empty_systems();
     it.user_message();
@@ -84,6 +86,7 @@ pub(crate) fn conform(
     it.user_after_tool();
     it.surplus_calls();
     it.call_ids(ids);
+    it.emptied_messages();
     (it.items, it.report)
 }
 
@@ -109,6 +112,8 @@ struct Conform<'a> {
     items: Vec<Item>,
     ids_in_input: &'a HashMap<(usize, usize), String>,
     report: Vec<Diagnostic>,
+    /// The messages that had nothing left once reasoning was removed, as in the input.
+    emptied: Vec<usize>,
 }
 
 /// A rule of a profile that a message or part breaks.
@@ -116,22 +121,22 @@ struct Breach {
     code: &'static str,
     severity: Severity,
     sentence: Cow<'static, str>,
-    fix: Option<&'static str>,
+    fix: Option<Cow<'static, str>>,
 }
 
 impl Breach {
     fn error(
         code: &'static str,
         sentence: impl Into<Cow<'static, str>>,
-        fix: &'static str,
+        fix: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Breach { code, severity: Severity::Error, sentence: sentence.into(), fix: Some(fix) }
+        Breach { code, severity: Severity::Error, sentence: sentence.into(), fix: Some(fix.into()) }
     }
 
     fn warning(
         code: &'static str,
         sentence: impl Into<Cow<'static, str>>,
-        fix: &'static str,
+        fix: impl Into<Cow<'static, str>>,
     ) -> Self {
         Breach { severity: Severity::Warning, ..Breach::error(code, sentence, fix) }
     }
@@ -144,7 +149,7 @@ impl Breach {
 
     fn diagnostic(self) -> Diagnostic {
         let mut it = Diagnostic::new(self.severity, Code::new(self.code), self.sentence);
-        it.fix = self.fix.map(Cow::Borrowed);
+        it.fix = self.fix;
         it
     }
 }
@@ -169,6 +174,31 @@ impl Conform<'_> {
             .map(|id| self.ids_in_input.get(&place).map_or(id, String::as_str))
             .map(str::to_owned);
         self.report.push(it);
+    }
+
+    /// Removes parts of reasoning, and remembers a message that has nothing left.
+    fn remove_reasoning(&mut self, item: usize, goes: impl Fn(usize) -> bool) {
+        let item = &mut self.items[item];
+        item.retain_parts(|part, _| !goes(part));
+        if item.message.parts.iter().all(|it| is_empty_text(it, false)) {
+            self.emptied.push(item.origin.message);
+        }
+    }
+
+    /// Says of a message that was emptied what a later check would say of it (CA-11).
+    fn emptied_messages(&mut self) {
+        let emptied = std::mem::take(&mut self.emptied);
+        let mut emptied = emptied.into_iter().collect::<HashSet<_>>();
+        for item in &self.items {
+            let message = &item.message;
+            let empty = message.parts.iter().all(|it| is_empty_text(it, false));
+            if empty && emptied.remove(&item.origin.message) {
+                let sentence =
+                    format!("{} message without content", with_article(message.role.as_str()));
+                let it = Diagnostic::warning(Code::new("chain::empty-message"), sentence);
+                self.report.push(it.at_message(item.origin.message));
+            }
+        }
     }
 
     /// The assistant messages with the tool messages directly behind each.

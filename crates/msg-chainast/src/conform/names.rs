@@ -140,7 +140,7 @@ impl Conform<'_> {
             let Some(name) = &self.items[at].message.name else { continue };
             let (breach, new) = match &self.profile.message_name {
                 MessageNames::None => {
-                    let sentence = "messages have no name here";
+                    let sentence = format!("the name `{name}`, where messages have none");
                     (Breach::warning("profile::message-name", sentence, "removed"), None)
                 }
                 MessageNames::Of(class) => {

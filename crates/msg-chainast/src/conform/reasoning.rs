@@ -50,13 +50,15 @@ impl Conform<'_> {
                 && message.parts.iter().zip(&goes).all(|it| *it.1 || it.0.as_reasoning().is_none());
             let twin = all_go && twins(message).next().is_some();
             let fix = if twin { "removed, with the member that repeats it" } else { "removed" };
-            let breach = match unsigned {
-                true => Breach::error(code, sentence, fix),
-                false => Breach::warning(code, sentence, fix),
-            };
-            self.at_message(at, breach);
+            for message in self.sources(at, &goes) {
+                let breach = match unsigned {
+                    true => Breach::error(code, sentence, fix),
+                    false => Breach::warning(code, sentence, fix),
+                };
+                self.report.push(breach.diagnostic().at_message(message));
+            }
+            self.remove_reasoning(at, |part| goes[part]);
             let item = &mut self.items[at];
-            item.retain_parts(|part, _| !goes[part]);
             if twin {
                 remove_twins(&mut item.message);
             }
@@ -64,6 +66,16 @@ impl Conform<'_> {
                 item.message.parts.iter_mut().for_each(drop_signature);
             }
         }
+    }
+
+    /// The input messages that the parts which go came from, and those whose calls are signed.
+    fn sources(&self, at: usize, goes: &[bool]) -> Vec<usize> {
+        let item = &self.items[at];
+        let parts = item.message.parts.iter().enumerate();
+        let touched = parts.filter(|it| goes[it.0] || self.drops_signatures() && is_signed(it.1));
+        let mut sources: Vec<usize> = touched.map(|it| item.place(it.0).0).collect();
+        sources.dedup();
+        sources
     }
 
     fn accepts_all_reasoning(&self) -> bool {
@@ -216,6 +228,10 @@ pub(crate) fn twins(message: &Message) -> impl Iterator<Item = &'static str> + '
 
 fn has_signature(part: &Part) -> bool {
     matches!(part, Part::ToolCall(it) if it.signature.as_ref().is_some_and(|it| !it.is_empty()))
+}
+
+fn is_signed(part: &Part) -> bool {
+    part.as_tool_call().is_some_and(|it| it.signature.is_some())
 }
 
 fn drop_signature(part: &mut Part) {

@@ -5,10 +5,15 @@ use msg_core::{Message, Role};
 use super::{Breach, Conform};
 use crate::{
     constants::{BRIDGE_CONTENT, FIRST_USER_CONTENT},
-    mend::Item,
+    mend::{Dropped, Item},
     profile::{AfterTool, DeveloperRole, UserMessage},
     reasoning::has_tool_calls,
 };
+
+/// The edit of a merge, with what it drops.
+pub(super) fn merge_told(fix: &str, dropped: Option<Dropped>) -> String {
+    format!("{fix}{}", dropped.map_or_else(String::new, |it| it.told()))
+}
 
 impl Conform<'_> {
     pub(super) fn developer_role(&mut self) {
@@ -75,13 +80,13 @@ impl Conform<'_> {
             is_completion = is_assistant(&item) && !has_tool_calls(&item.message);
             match merged.last_mut() {
                 Some(last) if joins => {
+                    let at = item.origin.message;
                     let breach = Breach::error(
                         "profile::consecutive-assistant",
                         "two assistant messages in a row",
-                        "merged with the one before",
+                        merge_told("merged with the one before", last.merge(item)),
                     );
-                    self.report.push(breach.diagnostic().at_message(item.origin.message));
-                    last.merge(item);
+                    self.report.push(breach.diagnostic().at_message(at));
                 }
                 _ => merged.push(item),
             }

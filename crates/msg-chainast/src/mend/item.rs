@@ -67,6 +67,14 @@ impl Item {
         }
     }
 
+    /// The input messages that it is made of, in order: its own, and those whose parts it has.
+    pub(crate) fn sources(&self) -> Vec<usize> {
+        let parts = (0..self.message.parts.len()).map(|it| self.place(it).0);
+        let mut sources: Vec<usize> = std::iter::once(self.origin.message).chain(parts).collect();
+        sources.dedup();
+        sources
+    }
+
     /// Adds a part that came from elsewhere.
     pub(crate) fn push_part(&mut self, part: Part, place: (usize, usize)) {
         if let Some(places) = self.places() {
@@ -104,8 +112,10 @@ impl Item {
         (self.message.parts.split_off(from), places)
     }
 
-    /// Puts all parts of another message behind these; its name and extra members fill gaps (CA-25).
-    pub(crate) fn merge(&mut self, mut other: Item) {
+    /// Puts all parts of another message behind these; its name and extra members fill gaps (CA-25). What
+    /// finds no gap is dropped, and told.
+    pub(crate) fn merge(&mut self, mut other: Item) -> Option<Dropped> {
+        let dropped = Dropped::between(&self.message, &other.message);
         if let (Some(places), Some(others)) = (self.places(), other.places()) {
             places.append(others);
         }
@@ -118,6 +128,7 @@ impl Item {
             self.message.name = other.message.name;
         }
         self.message.extra.merge(other.message.extra);
+        dropped
     }
 
     /// The place of each part, to be changed together with the parts; none if nobody will ask.
@@ -130,6 +141,43 @@ impl Item {
             Places::Each(places) => Some(places),
             _ => None,
         }
+    }
+}
+
+/// What a merge drops of a message, since the one that it joins has another (CA-25).
+#[derive(Debug)]
+pub(crate) struct Dropped {
+    name: Option<String>,
+    members: Vec<String>,
+}
+
+impl Dropped {
+    fn between(kept: &Message, joined: &Message) -> Option<Self> {
+        let members = joined.extra.all().filter(|(origin, name, value)| {
+            kept.extra.get(origin, name).is_some_and(|kept| kept != *value)
+        });
+        let members: Vec<String> = members.map(|it| it.1.to_owned()).collect();
+        let name = joined.name.clone().filter(|it| kept.name.as_ref().is_some_and(|own| own != it));
+        (name.is_some() || !members.is_empty()).then_some(Dropped { name, members })
+    }
+
+    /// What stands behind the edit that says of the merge.
+    pub(crate) fn told(&self) -> String {
+        let members = without_members(&self.members);
+        match &self.name {
+            Some(name) => format!(", without the name `{name}`{members}"),
+            None => members,
+        }
+    }
+}
+
+/// The end of an edit with which these members go.
+pub(crate) fn without_members(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|it| format!("`{it}`")).collect();
+    match quoted.as_slice() {
+        [] => String::new(),
+        [one] => format!(", without the member {one}"),
+        all => format!(", without the members {}", all.join(", ")),
     }
 }
 

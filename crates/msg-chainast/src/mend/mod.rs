@@ -9,9 +9,9 @@ mod pair;
 mod results;
 
 use hashbrown::HashMap;
-use msg_core::{IdSource, Message, Part, Role, ToolResult};
+use msg_core::{Extra, IdSource, Message, Part, Role, ToolResult};
 
-pub(crate) use item::{Item, Origin};
+pub(crate) use item::{Dropped, Item, Origin, without_members};
 use pair::Written;
 
 use crate::{
@@ -26,6 +26,8 @@ pub(crate) struct Mended<T> {
     pub(crate) made: T,
     /// Where the id pattern gave no unused id, so that a number was appended (CA-52).
     pub(crate) exhausted: Vec<(usize, usize)>,
+    /// What merges dropped, with the input message that joined another.
+    pub(crate) dropped: Vec<(usize, Dropped)>,
     /// The ids of the input that were replaced, by place.
     pub(crate) replaced_ids: HashMap<(usize, usize), String>,
 }
@@ -41,9 +43,9 @@ pub(crate) fn mend<'a>(
     let tree = GrowingTree::with_capacity(users + 1);
     let mut mender = Mender::new(messages, plan, options, ids, Some(tree));
     mender.run();
-    let Mender { tree, exhausted, replaced_ids, .. } = mender;
+    let Mender { tree, exhausted, dropped, replaced_ids, .. } = mender;
     let made = tree.map_or_else(ChainAst::new, GrowingTree::finish);
-    Mended { made, exhausted, replaced_ids }
+    Mended { made, exhausted, dropped, replaced_ids }
 }
 
 /// Mends a list of messages as planned; the items know where they came from.
@@ -56,8 +58,8 @@ pub(crate) fn mend_items<'a>(
     let mut mender = Mender::new(messages, plan, options, ids, None);
     mender.items.reserve(mender.messages.len() + mender.plan.slots.len() / 8 + 1);
     mender.run();
-    let Mender { items: made, exhausted, replaced_ids, .. } = mender;
-    Mended { made, exhausted, replaced_ids }
+    let Mender { items: made, exhausted, dropped, replaced_ids, .. } = mender;
+    Mended { made, exhausted, dropped, replaced_ids }
 }
 
 struct Mender<'a> {
@@ -67,6 +69,8 @@ struct Mender<'a> {
     fresh: Option<FreshIds<'a>>,
     /// The results of messages that hold more than one, by message and part.
     taken_apart: HashMap<u32, Vec<Option<ToolResult>>>,
+    /// Name and extra members of messages that do not stay: they go along with the first of their results.
+    shells: HashMap<u32, (Option<String>, Extra)>,
     /// The message taken apart whose results are being written, with its index among the items.
     shell: Option<(u32, usize)>,
     /// How many calls were written.
@@ -81,6 +85,7 @@ struct Mender<'a> {
     tree: Option<GrowingTree>,
     /// Where the id pattern gave no unused id, so that a number was appended.
     exhausted: Vec<(usize, usize)>,
+    dropped: Vec<(usize, Dropped)>,
     replaced_ids: HashMap<(usize, usize), String>,
     /// The fresh ids of calls, for results that stand apart from them.
     fresh_ids: HashMap<u32, String>,
@@ -102,6 +107,7 @@ impl<'a> Mender<'a> {
             options,
             fresh,
             taken_apart: HashMap::new(),
+            shells: HashMap::new(),
             shell: None,
             n_calls: 0,
             slots: Vec::new(),
@@ -109,6 +115,7 @@ impl<'a> Mender<'a> {
             items: Vec::new(),
             tree,
             exhausted: Vec::new(),
+            dropped: Vec::new(),
             replaced_ids: HashMap::new(),
             fresh_ids: HashMap::new(),
         }
@@ -162,7 +169,8 @@ impl<'a> Mender<'a> {
         let Some(lead) = self.plan.lead else { return };
         let mut item = self.take(lead, RolePart::System);
         for other in std::mem::take(&mut self.plan.lead_merges) {
-            item.merge(self.take(other, RolePart::System));
+            let dropped = item.merge(self.take(other, RolePart::System));
+            self.dropped.extend(dropped.map(|it| (other as usize, it)));
         }
         self.items.push(item);
     }
@@ -170,7 +178,9 @@ impl<'a> Mender<'a> {
     fn user(&mut self, unit: u32, merges: &mut usize) {
         let mut item = self.take(self.plan.units[unit as usize].message, RolePart::User);
         while let Some((_, other)) = self.plan.user_merges.get(*merges).filter(|it| it.0 == unit) {
-            item.merge(self.take(*other, RolePart::User));
+            let other = *other;
+            let dropped = item.merge(self.take(other, RolePart::User));
+            self.dropped.extend(dropped.map(|it| (other as usize, it)));
             *merges += 1;
         }
         self.items.push(item);

@@ -1,16 +1,27 @@
 //! Writing results: whole messages where they stand alone, parts where a message holds several (CA-6).
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use msg_core::{Message, Part, Role, ToolResult};
 
 use super::{Item, Mender};
-use crate::walk::{Reading, RolePart, read_role};
+use crate::walk::{Reading, RolePart, Slot, read_role};
 
 impl Mender<'_> {
     /// Takes the results out of messages that hold more than one, or something else beside them.
     pub(super) fn take_apart(&mut self) {
-        for at in std::mem::take(&mut self.plan.taken_apart) {
+        let taken_apart = std::mem::take(&mut self.plan.taken_apart);
+        if taken_apart.is_empty() {
+            return;
+        }
+        let stays = |it: &&Slot| it.natural && !it.dead && it.message == it.place;
+        let kept: HashSet<u32> =
+            self.plan.slots.iter().filter(stays).map(|it| it.message).collect();
+        for at in taken_apart {
             let message = &mut self.messages[at as usize];
+            if !kept.contains(&at) && goes_whole(message) {
+                let extra = std::mem::take(&mut message.extra);
+                self.shells.insert(at, (message.name.take(), extra));
+            }
             let results = if is_tool(message) {
                 tool_results(message)
             } else {
@@ -54,7 +65,9 @@ impl Mender<'_> {
                 self.items.push(item);
             }
             _ => {
-                self.items.push(Item::of_part(Message::new(Role::Tool), part, at));
+                let mut own = Message::new(Role::Tool);
+                (own.name, own.extra) = self.shells.remove(&message).unwrap_or_default();
+                self.items.push(Item::of_part(own, part, at));
             }
         }
     }
@@ -89,6 +102,16 @@ impl Mender<'_> {
         };
         from.unwrap_or_default()
     }
+}
+
+/// Whether nothing is left of a message once its results are taken out.
+fn goes_whole(message: &Message) -> bool {
+    let may_hold_calls = !matches!(read_role(message), Reading::Known(RolePart::Assistant));
+    message.parts.iter().all(|it| match it {
+        Part::ToolResult(_) => true,
+        Part::ToolCall(_) => may_hold_calls,
+        _ => is_tool(message),
+    })
 }
 
 fn is_tool(message: &Message) -> bool {

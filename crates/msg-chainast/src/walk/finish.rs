@@ -5,6 +5,7 @@ use hashbrown::HashSet;
 use super::{
     NONE, Naming, Plan, UnitKind, Walk,
     found::{Found, NameEdit, OrphanEdit, What},
+    says_nothing,
 };
 use crate::{constants::SUMMARIZATION_TOOL_NAME, pairing};
 
@@ -174,6 +175,9 @@ impl Walk<'_, '_> {
     /// A pair with a pending call, or with calls that want mending.
     fn judge_pair(&mut self, unit: u32, may_stay_open: bool, made: std::ops::Range<usize>) {
         self.judge_names(unit);
+        if made.is_empty() && self.rules.warnings {
+            self.judge_emptied(unit);
+        }
         self.judge_ids(unit);
         for call in self.plan.calls_of(unit) {
             let it = &self.plan.calls[call as usize];
@@ -217,6 +221,19 @@ impl Walk<'_, '_> {
             if edit != NameEdit::Removed && self.rules.warnings {
                 self.judge_arguments(call);
             }
+        }
+    }
+
+    /// A message of which only calls that are removed were left is empty then.
+    fn judge_emptied(&mut self, unit: u32) {
+        let mut calls = self.plan.calls_of(unit);
+        let message = self.plan.units[unit as usize].message;
+        let parts = &self.chain.message(message).parts;
+        if !calls.is_empty()
+            && calls.all(|it| self.plan.calls[it as usize].removed)
+            && parts.iter().all(|it| says_nothing(it) || it.as_tool_call().is_some())
+        {
+            self.find(message, NONE, What::EmptyMessage);
         }
     }
 

@@ -40,7 +40,7 @@ impl<'m> Walk<'m, '_> {
         if let Some(call) = self.pending_in_open(id).or_else(|| self.pending(id)) {
             if open != Some(self.plan.calls[call as usize].unit) {
                 if !self.rules.enforced.interleaved_calls {
-                    return self.stay_late(call, message, part);
+                    return self.stay_late(call, message, part, natural);
                 }
                 self.find(message, part, What::LateResult);
                 return self.answer(call, message, part, false);
@@ -133,9 +133,9 @@ impl<'m> Walk<'m, '_> {
     }
 
     /// Lets a result answer a call of an earlier pair from where it stands.
-    fn stay_late(&mut self, call: u32, message: u32, part: u32) {
+    fn stay_late(&mut self, call: u32, message: u32, part: u32, natural: bool) {
         self.find_accepted(message, part, What::LateResult);
-        let slot = self.push_slot(message, part, true);
+        let slot = self.push_slot(message, part, natural);
         let unit = match &self.open {
             Some(open) => open.unit,
             None => self.push_unit(message, UnitKind::Results),

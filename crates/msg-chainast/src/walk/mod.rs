@@ -16,7 +16,7 @@ use msg_core::{Message, Part};
 
 pub(crate) use chain::Chain;
 pub(crate) use found::{Found, diagnostics};
-pub(crate) use plan::{NONE, Naming, Plan, UnitKind};
+pub(crate) use plan::{NONE, Naming, Plan, Slot, UnitKind};
 pub(crate) use role::{Part as RolePart, Reading, canonical, read as read_role};
 pub(crate) use rules::{Enforced, Rules};
 
@@ -262,10 +262,8 @@ impl<'m> Walk<'m, '_> {
                         removed: false,
                         fresh_id: false,
                     });
-                    content = true;
                 }
-                Part::Text(it) if it.text.is_empty() => {}
-                _ => content = true,
+                it => content |= !says_nothing(it),
             }
         }
         let it = &mut self.plan.units[unit as usize];
@@ -275,7 +273,7 @@ impl<'m> Walk<'m, '_> {
         if n_calls > 0 {
             self.judge_calls(unit, message);
         }
-        if !content && self.rules.warnings {
+        if !content && n_calls == 0 && self.rules.warnings {
             self.find(at, NONE, What::EmptyMessage);
         }
     }
@@ -409,8 +407,18 @@ impl<'m> Walk<'m, '_> {
     }
 }
 
-/// Whether a message has no part, or only empty text parts.
+/// Whether nothing is left of a message but empty texts, once what may not stay in it is taken out.
 #[inline]
 fn is_empty(message: &Message) -> bool {
-    message.parts.iter().all(|it| matches!(it, Part::Text(it) if it.text.is_empty()))
+    message.parts.iter().all(|it| says_nothing(it) || it.as_tool_call().is_some())
+}
+
+/// Whether a part is an empty text, or a result, which does not stay in a message of another role.
+#[inline]
+fn says_nothing(part: &Part) -> bool {
+    match part {
+        Part::Text(it) => it.text.is_empty(),
+        Part::ToolResult(_) => true,
+        _ => false,
+    }
 }

@@ -8,7 +8,9 @@ use msg_chainast::{
     UserMessage,
     constants::{FALLBACK_RESPONSE_CONTENT, SUMMARIZATION_TOOL_NAME},
 };
-use msg_core::{CallKind, Content, Image, Reasoning, Role, ToolResult};
+use msg_core::{
+    CallKind, Content, Extra, File, Image, Origin, Other, RawJson, Reasoning, Role, ToolResult,
+};
 
 /// Reads choices from bytes; behind their end every choice is the first.
 pub(crate) struct Choices<'b> {
@@ -152,15 +154,43 @@ impl<'b> Choices<'b> {
             let part = self.any_part();
             message.parts.push(part);
         }
-        if self.one_in(9) {
+        if self.one_in(5) {
             message.name = Some(["Ann B.", "ann", "", "ж"][self.below(4)].to_owned());
+        }
+        if self.one_in(5) {
+            self.member(&mut message.extra);
+        }
+        if self.one_in(8)
+            && let Some(part) = message.parts.last_mut()
+        {
+            self.member(part.extra_mut());
         }
         message
     }
 
+    /// A member that a source had: of few names, so that they clash.
+    fn member(&mut self, extra: &mut Extra) {
+        let origin = [Origin::OpenAi, Origin::Anthropic][self.below(2)].clone();
+        let name = ["cache_control", "metadata"][self.below(2)];
+        self.marks += 1;
+        let value = RawJson::string(&format!("member {}", self.marks));
+        extra.insert(origin, name, value);
+    }
+
+    fn medium(&mut self) -> Part {
+        self.marks += 1;
+        let url = format!("https://host/{}", self.marks);
+        match self.below(4) {
+            0 => Part::Image(Image::from_url("data:image/png;base64,AAAA")),
+            1 => Part::Image(Image::from_url(url)),
+            2 => Part::File(File { url: Some(url), ..File::default() }),
+            _ => Part::Other(Other::new(Origin::OpenAi, RawJson::string(&url))),
+        }
+    }
+
     fn any_part(&mut self) -> Part {
         match self.below(6) {
-            0 => Part::Image(Image::from_url("data:image/png;base64,AAAA")),
+            0 => self.medium(),
             1 => self.call(),
             2 => self.result(),
             3 => self.reasoning(),
@@ -201,6 +231,7 @@ impl<'b> Choices<'b> {
     fn result(&mut self) -> Part {
         let content: Content = match self.below(6) {
             0 => FALLBACK_RESPONSE_CONTENT.into(),
+            1 => vec![Part::text(self.text()), self.medium()].into(),
             _ => self.text().into(),
         };
         let mut it = ToolResult::new(self.of(IDS), content);

@@ -1,11 +1,14 @@
 //! What holds for every chain. Each law takes its input and panics where it does not hold; fuzz targets
 //! take this file in.
 
-use std::collections::{HashMap, HashSet};
+#[path = "losses.rs"]
+mod losses;
+
+use std::collections::HashSet;
 
 use msg_chainast::{
-    ChainAst, CheckOptions, IdPattern, Message, MessageOrigin, Part, Profile, RepairOptions,
-    SeededIds, check, repair,
+    ChainAst, CheckOptions, IdPattern, Message, MessageOrigin, Profile, RepairOptions, SeededIds,
+    check, repair,
 };
 use msg_core::{Diagnostic, Role};
 
@@ -93,6 +96,9 @@ fn a_mended_list_stays(
         assert_eq!(mended, messages, "changed without an edit");
     }
     let left = check(&mended, profile, &CheckOptions::new().open(open));
+    let empty =
+        |all: &[Diagnostic]| all.iter().filter(|it| it.code == "chain::empty-message").count();
+    assert!(empty(&left) <= empty(&report), "emptied and not told: {report:?}\n{messages:#?}");
     assert!(
         left.iter().all(|it| it.fix.is_none()),
         "left unmended: {left:?}\n{mended:#?}\n{messages:#?}"
@@ -123,62 +129,14 @@ pub(crate) fn reports_agree(messages: &[Message], profile: Option<&Profile>) {
     }
 }
 
-/// Law 4: each text, result, call and signed part of the input is in the output, or an edit names it.
+/// Law 4: whatever the input holds is in the output, or an edit names it: texts, media, opaque parts, all
+/// reasoning, results, calls, ids, names, extra members, roles.
 pub(crate) fn nothing_is_lost(messages: &[Message], options: &RepairOptions) {
     let (chain, edits) = ChainAst::repair(messages.to_vec(), options, &mut ids());
-    let mut left: HashMap<String, usize> = HashMap::new();
-    for part in chain.messages().flat_map(|it| &it.parts) {
-        for key in keys(part) {
-            *left.entry(key).or_default() += 1;
-        }
-    }
-    let edited: Vec<_> = edits.iter().filter(|it| it.fix.is_some()).map(|it| &it.at).collect();
-    for (at, message) in messages.iter().enumerate() {
-        for (part, it) in message.parts.iter().enumerate() {
-            for key in keys(it) {
-                match left.get_mut(&key) {
-                    Some(count) if *count > 0 => *count -= 1,
-                    _ => {
-                        let named = edited.iter().any(|it| {
-                            it.message == Some(at) && it.part.is_none_or(|it| it == part)
-                        });
-                        // Equal texts are interchangeable: an edit of another one accounts for this one.
-                        let elsewhere = || named_elsewhere(messages, &key, &edited);
-                        assert!(
-                            named || elsewhere(),
-                            "message {at} part {part}: {key} is lost\n{edits:?}"
-                        );
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn named_elsewhere(messages: &[Message], key: &str, edited: &[&msg_core::Position]) -> bool {
-    messages.iter().enumerate().any(|(at, message)| {
-        message.parts.iter().enumerate().any(|(part, it)| {
-            keys(it).iter().any(|it| it == key)
-                && edited
-                    .iter()
-                    .any(|it| it.message == Some(at) && it.part.is_none_or(|it| it == part))
-        })
-    })
-}
-
-fn keys(part: &Part) -> Vec<String> {
-    match part {
-        Part::Text(it) => vec![format!("text {}", it.text)],
-        Part::Refusal(it) => vec![format!("refusal {}", it.text)],
-        Part::ToolResult(it) => {
-            let inner = it.content.parts().iter().flat_map(keys);
-            inner.map(|it| it.replacen("text", "result", 1)).collect()
-        }
-        Part::ToolCall(it) => vec![format!("call {} {}", it.name, it.arguments.text())],
-        Part::Reasoning(it) if it.is_signed() => {
-            vec![format!("reasoning {:?} {:?}", it.signature, it.encrypted)]
-        }
-        _ => Vec::new(),
+    let (list, list_edits) = repair(messages.to_vec(), options, &mut ids());
+    for roles in [false, true] {
+        losses::are_named(messages, &flat(&chain), &edits, roles);
+        losses::are_named(messages, &list, &list_edits, roles);
     }
 }
 

@@ -58,7 +58,7 @@ fn repairs_are_valid() {
 
 #[test]
 fn repairs_lose_nothing() {
-    over_bytes(2000, 140, |bytes| {
+    over_bytes(4000, 140, |bytes| {
         let (head, tail) = bytes.split_at(bytes.len().min(9));
         let (options, _, open) = options(head);
         laws::nothing_is_lost(&chain(tail), &options);
