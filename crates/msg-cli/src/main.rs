@@ -23,6 +23,7 @@ mod jsonl;
 mod output;
 mod progress;
 mod render;
+mod signals;
 mod terminal;
 
 use std::error::Error;

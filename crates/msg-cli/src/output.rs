@@ -13,6 +13,7 @@ use crate::cli::Context;
 use crate::exit::Failure;
 use crate::input::Input;
 use crate::render::safe;
+use crate::signals;
 use crate::terminal;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -182,7 +183,8 @@ fn atomic(path: PathBuf, existing: Option<fs::Permissions>) -> io::Result<Target
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let folder = folder(&path);
-    let temporary = builder.tempfile_in(folder).map_err(|it| match it.kind() {
+    let made = signals::temporary(|| builder.tempfile_in(folder), |it| it.path().to_owned());
+    let temporary = made.map_err(|it| match it.kind() {
         // What the system says names a temporary file that nobody asked for.
         io::ErrorKind::NotFound => {
             io::Error::new(it.kind(), format!("there is no folder {}", folder.display()))
@@ -200,7 +202,9 @@ fn atomic(path: PathBuf, existing: Option<fs::Permissions>) -> io::Result<Target
 
 fn replace(temporary: NamedTempFile, path: &Path) -> io::Result<()> {
     temporary.as_file().sync_all()?;
+    let name = temporary.path().to_owned();
     temporary.persist(path).map_err(|it| it.error)?;
+    signals::forget(&name);
     // The new name is only durable once its folder is; not every system can sync a folder.
     if let Ok(folder) = File::open(folder(path)) {
         let _ = folder.sync_all();

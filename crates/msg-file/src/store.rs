@@ -31,7 +31,7 @@ mod tail;
 mod tests;
 
 pub use appender::{Appender, Growing};
-pub use replace::replace;
+pub use replace::{remove_temporary_files, replace};
 pub use tail::{Tail, tail};
 
 use crate::span::Span;

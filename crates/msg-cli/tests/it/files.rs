@@ -268,3 +268,28 @@ fn a_profile_of_ones_own_is_read_from_a_file() {
     let output = msg(&["check", "--profile-file", &path], chain.as_bytes());
     assert!(stderr(&output).contains("bad.toml: line 2, column 1"), "{}", stderr(&output));
 }
+
+/// Signals that end the program take its temporary file along; the file that is there stays.
+#[cfg(unix)]
+#[test]
+fn a_signal_leaves_no_temporary_file() {
+    for signal in ["-INT", "-TERM", "-HUP", "-QUIT", "-USR1"] {
+        let dir = tempfile::tempdir().unwrap();
+        let out = dir.path().join("out.jsonl");
+        fs::write(&out, "old").unwrap();
+        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("msg"))
+            .args(["check", "--jsonl", "-o", out.to_str().unwrap()])
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let count = || fs::read_dir(dir.path()).unwrap().count();
+        while count() < 2 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let id = child.id().to_string();
+        let kill = std::process::Command::new("kill").args([signal, &id]).status();
+        assert!(kill.unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), None, "{signal}");
+        assert_eq!((count(), fs::read_to_string(&out).unwrap().as_str()), (1, "old"), "{signal}");
+    }
+}

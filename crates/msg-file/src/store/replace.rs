@@ -5,8 +5,10 @@ use super::lock::Lock;
 use crate::error::Error;
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use tempfile::NamedTempFile;
 
 /// Puts `new` in the place of `seen`: under the lock, only if the file still holds `seen`, by a
 /// temporary file of the same mode, owner and extended attributes (access lists are such) that is renamed over it. A link stays, its target is
@@ -49,11 +51,43 @@ pub(super) fn create(real: &Path, bytes: &[u8]) -> Result<(), Error> {
     temporary(real, bytes, None)
 }
 
+/// The temporary files of replacements that are under way.
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the temporary files of replacements that are under way, and lets no other begin: for a program
+/// that a signal is about to end, called from a thread and not from the handler.
+pub fn remove_temporary_files() {
+    let all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    for path in all.iter() {
+        let _ = std::fs::remove_file(path);
+    }
+    // Whoever wants to begin waits for this.
+    std::mem::forget(all);
+}
+
+/// A temporary file that is known as such; it is made while nobody removes them.
+fn begin(real: &Path) -> Result<NamedTempFile, Error> {
+    let mut all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    let made = tempfile::Builder::new().prefix(".msg-file-").tempfile_in(folder(real));
+    let made = made.map_err(at("make a temporary file beside", real))?;
+    all.push(made.path().to_owned());
+    Ok(made)
+}
+
 fn temporary(real: &Path, bytes: &[u8], like: Option<(&File, &Metadata)>) -> Result<(), Error> {
-    let mut temporary = tempfile::Builder::new()
-        .prefix(".msg-file-")
-        .tempfile_in(folder(real))
-        .map_err(at("make a temporary file beside", real))?;
+    let file = begin(real)?;
+    let name = file.path().to_owned();
+    let done = fill(file, real, bytes, like);
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).retain(|it| *it != name);
+    done
+}
+
+fn fill(
+    mut temporary: NamedTempFile,
+    real: &Path,
+    bytes: &[u8],
+    like: Option<(&File, &Metadata)>,
+) -> Result<(), Error> {
     temporary.write_all(bytes).map_err(at("write", real))?;
     match like {
         Some((original, meta)) => {

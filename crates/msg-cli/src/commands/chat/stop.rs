@@ -11,6 +11,8 @@ use signal_hook::consts::SIGINT;
 #[cfg(unix)]
 use signal_hook::consts::{SIGHUP, SIGTERM};
 
+use crate::signals::is_ignored;
+
 #[cfg(unix)]
 const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 #[cfg(not(unix))]
@@ -23,8 +25,7 @@ impl Stop {
     /// Catches the signals from now on.
     pub(super) fn on_signals() -> io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
-        let ignored = ignored_signals();
-        for signal in SIGNALS.into_iter().filter(|it| ignored & (1 << (it - 1)) == 0) {
+        for signal in SIGNALS.into_iter().filter(|it| !is_ignored(*it)) {
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))?;
             signal_hook::flag::register(signal, Arc::clone(&stop))?;
         }
@@ -35,11 +36,4 @@ impl Stop {
     pub(super) fn is_wanted(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
-}
-
-/// The signals that are ignored, a bit each; none where the system does not tell.
-fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|it| it.strip_prefix("SigIgn:"));
-    line.and_then(|it| u64::from_str_radix(it.trim(), 16).ok()).unwrap_or(0)
 }

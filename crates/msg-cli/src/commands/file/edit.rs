@@ -28,6 +28,7 @@ use msg_document::to_json;
 
 use crate::jsonl::Answer;
 use crate::output::Output;
+use crate::signals;
 
 /// Where an appended cell stands, in an answer.
 #[derive(Serialize)]
@@ -146,6 +147,7 @@ impl Fmt {
                 let newer = Diagnostic::error(Code::new("msgfile::newer-format"), what);
                 return Err(failed_by(&newer, &request.name));
             }
+            signals::clean_up();
             let replaced = store::replace(path, doc.bytes(), &formatted.bytes, self.force);
             replaced.map_err(|it| failed(it, &request.name))?;
         }
@@ -184,6 +186,7 @@ impl WriteArgs {
             Durable::Flush => Durability::Flush,
             Durable::None => Durability::None,
         };
+        signals::clean_up();
         let options = store::Options { durability, force: self.force, ..store::Options::default() };
         let log = Appender::open(path, options).map_err(|it| failed(it, &name))?;
         Ok((log, name))
