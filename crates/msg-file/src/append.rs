@@ -9,6 +9,7 @@ use crate::book::{Book, Class};
 use crate::document::{Document, Eol, Mode};
 use crate::error::Error;
 use crate::grammar::{self, Kind};
+use crate::history::record_end::{self, HEADINGS};
 use crate::limits::Limits;
 use crate::line::BOM;
 use crate::nonce::Nonce;
@@ -229,7 +230,16 @@ pub(crate) fn resolve(
         (Kind::Output, _) => book.level + 1,
     };
     let level = cell.level.unwrap_or(level.min(5));
+    own_headings(&mut cell, book);
     Ok((cell, id, level))
+}
+
+/// Says how many headings of a body are its own, where they would end the section of a Markdown file.
+fn own_headings(cell: &mut NewCell, book: &Book) {
+    let count = book.section.map_or(0, |level| record_end::count(&cell.body, level));
+    if count > 0 && !cell.attrs.iter().any(|it| it.0 == HEADINGS) {
+        cell.attrs.push((HEADINGS.to_owned(), Some(count.to_string())));
+    }
 }
 
 fn with_nonce(

@@ -45,6 +45,8 @@ pub(crate) struct Book {
     call_ids: HashMap<Box<str>, Box<str>>,
     /// The level of messages.
     pub(crate) level: u8,
+    /// The level of the section of a Markdown file.
+    pub(crate) section: Option<u8>,
 }
 
 impl Book {
@@ -52,7 +54,8 @@ impl Book {
     pub(crate) fn of(doc: &Document) -> Self {
         let mut book = Self { level: 1, ..Self::default() };
         if doc.mode() == Mode::Markdown {
-            book.level = doc.section().map_or(2, |s| s.level + 1).min(5);
+            book.section = doc.section().map(|s| s.level);
+            book.level = book.section.map_or(2, |level| level + 1).min(5);
         }
         if let Some(front) = doc.frontmatter() {
             book.presets = front.agents.iter().map(|(n, _)| n.as_str().into()).collect();

@@ -2,9 +2,7 @@
 
 use crate::diag::Findings;
 use crate::document::Document;
-use crate::grammar;
-use crate::line::lines;
-use crate::scan::within;
+use crate::history::record_end::{end_in, headings};
 use msg_core::Diagnostic;
 use std::collections::HashMap;
 
@@ -60,21 +58,23 @@ fn id_case(doc: &Document, found: &mut Findings) {
     }
 }
 
-/// Headings in the last cell that a reader would take for the end of the section.
+/// Headings in cells that a reader would take for the end of the section: what follows is not sent.
 fn text_after_section(doc: &Document, found: &mut Findings) {
+    const CODE: &str = "msgfile::text-after-section";
+    for at in doc.cells().iter().filter_map(|it| end_in(doc, it)) {
+        found.info(
+            at,
+            CODE,
+            "the heading ends the section: from here on nothing is sent to a model",
+        );
+    }
     let (Some(section), Some(last)) = (doc.section(), doc.cells().last()) else { return };
-    for span in [last.body.0, last.body.1] {
-        for line in lines(doc.bytes(), span.start, span.end) {
-            let heading = grammar::section_heading(line.text(doc.bytes()));
-            if heading.is_some_and(|(level, _)| level <= section.level)
-                && !within(&doc.layout.fences, line.start)
-            {
-                found.info(
-                    line.start,
-                    "msgfile::text-after-section",
-                    "the heading ends the section for a reader, but is text of the last cell",
-                );
-            }
-        }
+    let spans = [last.body.0, last.body.1];
+    for (at, _) in headings(doc.bytes(), spans, section.level, &doc.layout.fences) {
+        found.info(
+            at,
+            CODE,
+            "the heading ends the section for a reader, but is text of the last cell",
+        );
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod arguments;
 mod blocks;
 mod project;
+pub(crate) mod record_end;
 
 use crate::cell::Cell;
 use crate::content::{self, Encoding};

@@ -16,7 +16,7 @@ pub use section::Section;
 use std::sync::Arc;
 
 /// Where everything is.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Layout {
     pub(crate) active: bool,
     pub(crate) frontmatter: Option<Frontmatter>,

@@ -63,7 +63,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     who: who::WhoArgs,
     /// Switch a Markdown file on, make its section, write to a newer format, to a file with errors or to
-    /// one of another kind. Appending to a message file needs none.
+    /// one of another kind. Appending to a message file needs none: that is what it is for.
     #[arg(long)]
     force: bool,
     /// Print the request; send nothing, change nothing.

@@ -1,8 +1,10 @@
 //! One message a cell, calls with their turn, results behind it (MF-28 to MF-30, MF-33).
 
-use super::{History, HistoryOptions, OMITTED_RESULT, SUMMARY_PREFIX, View, arguments, blocks};
+use super::{
+    History, HistoryOptions, OMITTED_RESULT, SUMMARY_PREFIX, View, arguments, blocks, record_end,
+};
 use crate::cell::Cell;
-use crate::content::Status;
+use crate::content::{FenceState, Status};
 use crate::document::Document;
 use crate::error::Error;
 use crate::kinds::{CellKind, Turn};
@@ -14,6 +16,7 @@ const MISSING_RESULT: &str = "the call was not handled, please try again";
 
 /// Makes the history of a document.
 pub(crate) fn project(doc: &Document, options: &HistoryOptions) -> Result<History, Error> {
+    let doc = &record_end::up_to_it(doc);
     let agent = who_answers(doc, options)?;
     let mut out = Projection {
         doc,
@@ -161,24 +164,20 @@ impl<'a> Projection<'a> {
                 .iter()
                 .any(|a| *a.name == *name && a.kind != crate::agents::AgentKind::Implicit)
         });
-        if !registered || cell.view() == View::Summary {
-            let mut message =
-                if registered { Message::new(Role::Assistant) } else { Message::new(Role::User) };
-            message.parts.push(Part::text(self.text(cell)));
-            message.name = if registered {
-                self.name_of(cell, from.as_deref())
-            } else {
-                from.map(|n| n.into_owned())
-            };
-            return self.push(message, vec![cell.ordinal()]);
-        }
+        let whole = cell.view() == View::Full;
         let block = cell.code_block();
-        let mut message = Message::new(Role::Assistant);
-        if !block.reasoning.is_empty() {
+        let mut message = Message::new(if registered { Role::Assistant } else { Role::User });
+        if registered && whole && !block.reasoning.is_empty() {
             message.parts.push(Part::Reasoning(Reasoning::new(block.reasoning)));
         }
-        message.parts.push(Part::text(block.fenced));
-        message.name = self.name_of(cell, from.as_deref());
+        // The text around the code is reasoning: an agent's is sent as such, a person's is not sent.
+        let is_fenced = block.fence != FenceState::Absent;
+        let text = if whole && is_fenced { block.fenced } else { self.text(cell) };
+        message.parts.push(Part::text(text));
+        message.name = match registered {
+            true => self.name_of(cell, from.as_deref()),
+            false => from.map(|n| n.into_owned()),
+        };
         self.push(message, vec![cell.ordinal()]);
     }
 

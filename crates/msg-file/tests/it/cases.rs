@@ -52,3 +52,20 @@ fn documents() {
         out
     });
 }
+
+/// An answer in a Markdown file may hold headings like that of the section; they are its own.
+#[test]
+fn headings_of_answers_in_markdown_files_come_back() {
+    use msg_core::Message;
+    use msg_file::{Entry, ToCells, append_entries};
+    let old = b"---\nmessage_section: true\n---\n# Discussion\n";
+    let chain =
+        [Message::user("# hi"), Message::assistant("# A\n\ntext\n\n```\n# c\n```\n\n# B\n")];
+    let entries = chain.clone().map(Entry::Message);
+    let (options, mut nonce) = (ToCells::default(), laws::nonces());
+    let (new, _) =
+        append_entries(old, Mode::Markdown, &entries, &options, &mut nonce, false).unwrap();
+    let doc = read(&new, Mode::Markdown);
+    assert_eq!(doc.cells()[1].attr("headings").as_deref(), Some("2"));
+    assert_eq!(doc.history(&HistoryOptions::default()).unwrap().messages, chain);
+}

@@ -157,7 +157,8 @@ impl Fmt {
 
 #[derive(Debug, Clone, clap::Args)]
 struct WriteArgs {
-    /// Switch a Markdown file on, write to a newer format, take an id that is there.
+    /// Switch a Markdown file on, write to a newer format or a file of another kind, take an id that is
+    /// there. Appending to a message file needs none: that is what it is for.
     #[arg(long)]
     force: bool,
     /// When it counts as done: on the disk, handed to the system, or neither.
