@@ -282,6 +282,8 @@ fn a_signal_leaves_no_temporary_file() {
             .stdin(std::process::Stdio::piped())
             .spawn()
             .unwrap();
+        // Waiting for it would end its input, and with it the run.
+        let input = child.stdin.take();
         let count = || fs::read_dir(dir.path()).unwrap().count();
         while count() < 2 {
             std::thread::sleep(std::time::Duration::from_millis(5));
@@ -290,6 +292,7 @@ fn a_signal_leaves_no_temporary_file() {
         let kill = std::process::Command::new("kill").args([signal, &id]).status();
         assert!(kill.unwrap().success());
         assert_eq!(child.wait().unwrap().code(), None, "{signal}");
+        drop(input);
         assert_eq!((count(), fs::read_to_string(&out).unwrap().as_str()), (1, "old"), "{signal}");
     }
 }
