@@ -1,12 +1,81 @@
-//! The families of streams that this program reads, in the order in which they are asked whose an
-//! event is (OA-17). What each is, is for its crate to say.
+//! The families of streams that this program knows, in the order in which they are asked whose an event
+//! is (OA-17). What those that are read are, is for their crates to say; the others are known only so that
+//! a stream of theirs is refused by its name.
 
-use msg_wire::Family;
+use msg_wire::{Assembler, Family, Json, StreamOptions};
 
-/// All of them; what none recognises is Chat Completions, of which compatible servers send anything.
-pub(crate) static ALL: [&dyn Family; 3] =
-    [msg_openai::RESPONSES, msg_anthropic::ANTHROPIC, msg_openai::CHAT];
+/// All of them; what none recognises and is an error, or nothing at all, is Chat Completions.
+pub(crate) static ALL: [&dyn Family; 11] = [
+    msg_openai::RESPONSES,
+    msg_anthropic::ANTHROPIC,
+    &COHERE,
+    &GEMINI,
+    &INTERACTIONS,
+    &CONVERSE,
+    &OLLAMA,
+    &ASSISTANTS,
+    &GENERATION,
+    &UI_MESSAGES,
+    msg_openai::CHAT,
+];
 
 pub(crate) static CHAT: [&dyn Family; 1] = [msg_openai::CHAT];
 pub(crate) static RESPONSES: [&dyn Family; 1] = [msg_openai::RESPONSES];
 pub(crate) static ANTHROPIC: [&dyn Family; 1] = [msg_anthropic::ANTHROPIC];
+
+static COHERE: Foreign = Foreign("Cohere", |it| {
+    let kinds =
+        ["message-start", "content-delta", "tool-plan-delta", "citation-start", "message-end"];
+    is_one_of(it, "type", &kinds)
+        || is_one_of(it, "event_type", &["stream-start", "text-generation", "stream-end"])
+});
+static GEMINI: Foreign = Foreign("Gemini", |it| {
+    let it = it.get("response").unwrap_or(it);
+    ["candidates", "promptFeedback", "usageMetadata"].iter().any(|name| it.get(name).is_some())
+});
+static INTERACTIONS: Foreign = Foreign("Gemini interactions", |it| {
+    let starts = ["interaction.", "step.", "content."];
+    let kind = it.get("event_type").and_then(Json::text).unwrap_or_default();
+    starts.iter().any(|start| kind.starts_with(start))
+});
+static CONVERSE: Foreign = Foreign("Bedrock Converse", |it| {
+    let names = ["messageStart", "contentBlockStart", "contentBlockDelta", "messageStop"];
+    names.iter().any(|name| it.get(name).is_some_and(Json::is_object))
+});
+static OLLAMA: Foreign = Foreign("Ollama", |it| {
+    let says = it.get("message").is_some_and(Json::is_object) || it.get("response").is_some();
+    says && it.get("created_at").is_some()
+        && it.get("done").is_some()
+        && it.get("choices").is_none()
+});
+static ASSISTANTS: Foreign = Foreign("OpenAI Assistants", |it| {
+    it.get("object").and_then(Json::text).is_some_and(|it| it.starts_with("thread."))
+});
+static GENERATION: Foreign = Foreign("Hugging Face text generation", |it| {
+    it.get("token").is_some_and(Json::is_object) && it.get("choices").is_none()
+});
+static UI_MESSAGES: Foreign = Foreign("Vercel AI SDK UI messages", |it| {
+    is_one_of(it, "type", &["start", "start-step", "text-start", "text-delta", "finish-step"])
+});
+
+/// A family that is not read: what people call it, and whether an event is of it.
+#[derive(Debug)]
+struct Foreign(&'static str, fn(Json<'_>) -> bool);
+
+impl Family for Foreign {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn recognises(&self, event: Json<'_>) -> bool {
+        self.1(event)
+    }
+
+    fn assembler(&self, _: &StreamOptions) -> Option<Box<dyn Assembler>> {
+        None
+    }
+}
+
+fn is_one_of(event: Json<'_>, member: &str, words: &[&str]) -> bool {
+    event.get(member).and_then(Json::text).is_some_and(|it| words.contains(&&*it))
+}

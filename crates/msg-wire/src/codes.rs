@@ -24,6 +24,11 @@ pub const CODES: &[CodeInfo] = &[
         "OA-22, OA-23",
         "an event that the API does not have",
     ),
+    CodeInfo::warning(
+        "stream::several-responses",
+        "OA-17",
+        "the bytes hold more than one response",
+    ),
     CodeInfo::error(
         "stream::foreign-format",
         "OA-17",

@@ -143,7 +143,7 @@ impl AnthropicAssembler {
                 let error = event.error.and_then(ProviderError::of_member);
                 self.head.fail(error.unwrap_or_else(|| ProviderError::of_object(whole)), sink);
             }
-            kind => match event.error.and_then(ProviderError::of_member) {
+            kind => match ProviderError::of_event(event.error, whole) {
                 Some(error) => self.head.fail(error, sink),
                 None => self.head.note(Note::UNKNOWN_EVENT, || format!("unknown event {kind:?}")),
             },
@@ -281,6 +281,11 @@ impl Assembler for AnthropicAssembler {
 
     fn is_finished(&self) -> bool {
         self.stopped
+    }
+
+    fn begins_another(&self, event: Json<'_>) -> bool {
+        let kind = event.get("type").and_then(Json::text);
+        kind.is_some_and(|it| it == "message_start" || it == "message")
     }
 
     fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {

@@ -6,7 +6,7 @@ use std::io::Read;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use msg_core::{Code, Diagnostic, StreamEvent};
+use msg_core::{Code, Diagnostic, Part, StreamEvent};
 use msg_openai::{MessageForm, write_result};
 use msg_wire::{Assembled, Family, StreamOptions, StreamReader};
 use serde::Deserialize;
@@ -232,7 +232,7 @@ impl<'a> Run<'a> {
                 }
             });
         }
-        self.left > 0 && !self.reader.is_finished()
+        self.left > 0
     }
 
     fn end(mut self) -> (Assembled, Vec<StreamEvent<'static>>) {
@@ -291,6 +291,11 @@ fn for_people(res: &Assembled) -> String {
         for call in message.tool_calls() {
             let cut = if choice.incomplete.contains(&call.id) { " [incomplete]" } else { "" };
             text.push_str(&format!("{}({}){cut}\n", call.name, call.arguments.text()));
+        }
+        for part in &message.parts {
+            if let Part::Other(item) = part {
+                text.push_str(&format!("[item] {}\n", item.value.text()));
+            }
         }
         let finish = choice.finish.as_ref().map_or("no finish reason", |it| it.as_str());
         text.push_str(&format!("[{finish}]\n"));

@@ -84,6 +84,11 @@ impl ChatAssembler {
             return;
         }
         let mut effects = Effects::default();
+        if self.is_over() && self.is_of_another(chunk.id) {
+            self.head.note(Note::SEVERAL_RESPONSES, || {
+                "another response begins here and is read as the same one".into()
+            });
+        }
         self.head.identify(chunk.id, chunk.model, chunk.created);
         if self.head.set_usage(chunk.usage) {
             effects.other();
@@ -115,6 +120,17 @@ impl ChatAssembler {
         true
     }
 
+    /// Whether every choice that was seen has its finish reason.
+    fn is_over(&self) -> bool {
+        !self.choices.is_empty() && self.choices.iter().all(|it| it.finish.is_known())
+    }
+
+    /// Whether this is the id of a response that is not the one at hand.
+    fn is_of_another(&self, id: Option<Json<'_>>) -> bool {
+        let id = id.and_then(Json::text);
+        id.is_some_and(|id| self.head.id.as_ref().is_some_and(|own| *own != id))
+    }
+
     /// Whether the chunk reports an error (OA-21), which is taken.
     fn error(
         &mut self,
@@ -124,7 +140,7 @@ impl ChatAssembler {
         sink: &mut Sink<'_>,
     ) -> bool {
         let is_error = chunk.object.and_then(Json::text).is_some_and(|it| it == "error");
-        let error = match chunk.error.and_then(ProviderError::of_member) {
+        let error = match ProviderError::of_event(chunk.error, whole) {
             Some(error) => error,
             None if is_error || (named && !chunk.choices.is_some_and(Json::is_array)) => {
                 ProviderError::of_object(whole)
@@ -142,12 +158,14 @@ impl ChatAssembler {
         sink: &mut Sink<'_>,
     ) {
         let (mut index, mut finish, mut usage) = (0, None, None);
-        let (mut delta, mut message) = (None, None);
+        let (mut delta, mut message, mut text) = (None, None, None);
         for (key, value) in members {
             match &*key {
                 "index" => index = value.whole_number().unwrap_or(0),
                 "delta" => delta = Some(value),
                 "message" => message = Some(value),
+                // Of a completion of the API before chats.
+                "text" => text = Some(value),
                 "finish_reason" => finish = value.text(),
                 "usage" => usage = Some(value),
                 _ => {}
@@ -163,6 +181,8 @@ impl ChatAssembler {
         let choice = &mut self.choices[place];
         if let Some(delta) = delta.filter(|it| it.is_object()).or(message) {
             choice.delta(delta, effects, &mut self.head.step(index, sink));
+        } else if let Some(text) = text {
+            choice.content(text, effects, &mut self.head.step(index, sink));
         }
         if let Some(finish) = finish {
             effects.other();
@@ -218,7 +238,9 @@ impl Assembler for ChatAssembler {
         let is_object = self.head.object(text, |key, value| match key {
             "choices" => is_completion = true,
             "object" => {
-                is_completion |= value.text().is_some_and(|it| it.starts_with("chat.completion"));
+                is_completion |= value
+                    .text()
+                    .is_some_and(|it| it.starts_with("chat.completion") || it == "text_completion");
             }
             _ => {}
         });
@@ -226,7 +248,7 @@ impl Assembler for ChatAssembler {
             self.chunk(text, false, sink);
         } else if is_object {
             let whole = Json::from_valid(text.trim_ascii());
-            let member = whole.get("error").and_then(ProviderError::of_member);
+            let member = ProviderError::of_event(whole.get("error"), whole);
             self.head.fail(member.unwrap_or_else(|| ProviderError::of_object(whole)), sink);
         }
     }
@@ -235,10 +257,12 @@ impl Assembler for ChatAssembler {
         self.done
     }
 
+    fn begins_another(&self, event: Json<'_>) -> bool {
+        event.get("choices").is_some_and(Json::is_array) && self.is_of_another(event.get("id"))
+    }
+
     fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
-        let all_finished =
-            !self.choices.is_empty() && self.choices.iter().all(|it| it.finish.is_known());
-        let ended = state == StreamState::Ended && (self.done || all_finished);
+        let ended = state == StreamState::Ended && (self.done || self.is_over());
         let failed = self.head.error.is_some();
         if state == StreamState::Ended && !ended && !failed {
             self.head.note(Note::TRUNCATED, || {

@@ -119,7 +119,8 @@ impl Choice {
         }
     }
 
-    fn content<'a>(
+    /// What the model says: text, or a list of parts.
+    pub(crate) fn content<'a>(
         &mut self,
         content: Json<'a>,
         effects: &mut Effects<'a, Target>,

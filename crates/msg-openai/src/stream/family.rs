@@ -32,7 +32,9 @@ impl Family for Chat {
     }
 
     fn recognises(&self, event: Json<'_>) -> bool {
-        event.get("choices").is_some() || has(event, "object", "chat.completion")
+        event.get("choices").is_some()
+            || has(event, "object", "chat.completion")
+            || has(event, "object", "text_completion")
     }
 
     fn assembler(&self, options: &StreamOptions) -> Option<Box<dyn Assembler>> {

@@ -149,7 +149,7 @@ impl ResponsesAssembler {
 
     /// An event that is none of the API's own.
     fn foreign(&mut self, kind: &str, event: &Event<'_>, whole: Json<'_>, sink: &mut Sink<'_>) {
-        match event.error.and_then(ProviderError::of_member) {
+        match ProviderError::of_event(event.error, whole) {
             Some(error) => self.head.fail(error, sink),
             None if kind == "error" => self.head.fail(ProviderError::of_object(whole), sink),
             None => self.head.note(Note::UNKNOWN_EVENT, || format!("unknown event {kind:?}")),
@@ -341,6 +341,16 @@ impl Assembler for ResponsesAssembler {
 
     fn is_finished(&self) -> bool {
         self.stopped
+    }
+
+    fn begins_another(&self, event: Json<'_>) -> bool {
+        let is = |member: &str, word: &str| {
+            event.get(member).and_then(Json::text).is_some_and(|it| it == word)
+        };
+        let response = event.get("response").unwrap_or(event);
+        let id = response.get("id").and_then(Json::text);
+        let differs = id.is_some_and(|id| self.head.id.as_ref().is_none_or(|own| *own != id));
+        differs && (is("type", "response.created") || is("object", "response"))
     }
 
     fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {

@@ -37,7 +37,10 @@ pub fn write_result(
 ) {
     let message = |it: &AssembledChoice, out: &mut Vec<u8>| write_message(&it.message, out);
     match form {
-        MessageForm::OpenAi => res.write_with(message, events, out),
+        MessageForm::OpenAi => {
+            let lost: Vec<_> = res.without_place().into_iter().collect();
+            res.write_with(message, &lost, events, out);
+        }
         MessageForm::Native => res.write_native(events, out),
         MessageForm::Turn => res.write_turns(events, out),
     }

@@ -35,10 +35,14 @@ impl Case {
         self.bytes.as_deref().or(self.sse.as_ref().map(String::as_bytes)).unwrap()
     }
 
-    /// The family that the case names, and its options.
+    /// The family that the case names, or all of them, and its options.
     pub(crate) fn how(&self, families: &[&'static dyn Family]) -> How {
         let own = families.iter().find(|it| it.name() == self.provider);
-        let mut how = How::new(&[*own.expect("the family of a case is registered")]);
+        let mut how = match own {
+            Some(own) => How::new(&[*own]),
+            None if self.provider == "auto" => How::new(families),
+            None => panic!("the family of a case is registered"),
+        };
         how.options.split_concatenated = self.options.split_concatenated;
         if let Some(limit) = self.options.max_event_bytes {
             how.options.limits.max_event_bytes = limit;

@@ -46,6 +46,12 @@ pub trait Assembler: fmt::Debug + Send + Sync {
     /// Whether the stream has said that it is over: what follows is ignored.
     fn is_finished(&self) -> bool;
 
+    /// Whether an event that comes after the end of the stream begins another response. It is a JSON
+    /// object.
+    fn begins_another(&self, _event: Json<'_>) -> bool {
+        false
+    }
+
     /// Gives the result; calls that may not be whole are incomplete. Usage and finish reasons go to
     /// `sink`, last.
     fn close(self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled;

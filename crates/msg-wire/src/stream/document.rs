@@ -123,9 +123,6 @@ fn deliver_lines(text: &str, at: u64, to: &mut Recognition, sink: &mut Sink<'_>)
             "" => {}
             content => to.document(content, offset, sink),
         }
-        if to.is_finished() {
-            return;
-        }
         offset += line.len() as u64 + 1;
     }
 }

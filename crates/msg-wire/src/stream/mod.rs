@@ -39,6 +39,7 @@ mod notes;
 mod output;
 mod template;
 mod unknown;
+mod utf8;
 
 pub use assembled::{Assembled, AssembledChoice};
 pub use assembler::{Assembler, Family, Sink};

@@ -21,6 +21,7 @@ impl Note {
     pub const BAD_JSON: Self = Self::warning("stream::bad-json");
     pub const EVENT_TOO_LARGE: Self = Self::error("stream::event-too-large");
     pub const NDJSON: Self = Self::warning("stream::ndjson");
+    pub const SEVERAL_RESPONSES: Self = Self::warning("stream::several-responses");
     pub const FOREIGN_FORMAT: Self = Self::error("stream::foreign-format");
     pub const UNKNOWN_EVENT: Self = Self::warning("stream::unknown-event");
     pub const INDEX_MISSING: Self = Self::warning("stream::index-missing");
@@ -72,15 +73,22 @@ impl Note {
 #[derive(Debug, Clone, Default)]
 pub struct Notes {
     found: Vec<(Note, u64, String)>,
+    /// Nothing more is taken.
+    closed: bool,
 }
 
 impl Notes {
     /// Adds a finding at a byte offset, unless one of its kind is there. Free of allocation from the
     /// second time on, and O(1): there are a few dozen kinds.
     pub fn add(&mut self, note: Note, at: u64, message: impl FnOnce() -> String) {
-        if !self.found.iter().any(|(it, ..)| *it == note) {
+        if !self.closed && !self.found.iter().any(|(it, ..)| *it == note) {
             self.found.push((note, at, message()));
         }
+    }
+
+    /// Takes no more findings.
+    pub(super) fn close(&mut self) {
+        self.closed = true;
     }
 
     /// Moves findings that lie behind `end` to it: in text that was not UTF-8 a place is found by

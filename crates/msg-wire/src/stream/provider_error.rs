@@ -49,6 +49,28 @@ impl ProviderError {
         Some(inner.unwrap_or_else(|| Self::of_object(value)))
     }
 
+    /// The error that an event or body reports: in its member `error`, or beside it where that is just
+    /// `true`. None if it reports none.
+    pub fn of_event(error: Option<Json<'_>>, whole: Json<'_>) -> Option<Self> {
+        match error {
+            Some(it) if it.source() == "true" => Some(Self::of_object(whole)),
+            it => it.and_then(Self::of_member),
+        }
+    }
+
+    /// Whether an object that nobody recognises is an error of some server.
+    pub(super) fn looks_like_one(object: Json<'_>) -> bool {
+        let is =
+            |member: &str| object.get(member).and_then(Json::text).is_some_and(|it| it == "error");
+        let says = |member: &str| object.get(member).is_some_and(|it| it.filled().is_some());
+        let details = object.get("detail").is_some_and(|it| it.is_array() || it.is_object());
+        Self::of_event(object.get("error"), object).is_some()
+            || is("object")
+            || is("type")
+            || details
+            || (says("message") || says("detail")) && object.members().count() <= 4
+    }
+
     /// The error that an object is.
     pub fn of_object(object: Json<'_>) -> Self {
         let mut found = Self::new(String::new());

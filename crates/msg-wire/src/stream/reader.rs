@@ -50,9 +50,6 @@ impl StreamReader {
 
     /// Takes the next bytes; what they add goes to `sink`, borrowed where possible.
     pub fn feed(&mut self, chunk: &[u8], sink: &mut dyn FnMut(StreamEvent<'_>)) {
-        if self.is_finished() {
-            return;
-        }
         let from = self.body.look(chunk, self.taken).unwrap_or(0);
         match &mut self.body {
             Body::Document(document) => document.push(&chunk[from..], self.limits.max_body_bytes),
@@ -61,7 +58,7 @@ impl StreamReader {
                 while let Some((event, at)) = events.next_at() {
                     self.recognition.event(event, at, sink);
                     if self.recognition.is_finished() {
-                        break;
+                        events.mute();
                     }
                 }
             }
@@ -69,7 +66,8 @@ impl StreamReader {
         self.taken += chunk.len() as u64;
     }
 
-    /// Whether the stream has said that it is over: what is fed from now on is ignored.
+    /// Whether the stream has said that it is over: what is fed from now on is ignored, but that another
+    /// response begins in it is noted.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.recognition.is_finished()
@@ -84,9 +82,7 @@ impl StreamReader {
 
     /// Ends the stream: the bytes are over.
     pub fn finish(mut self, sink: &mut dyn FnMut(StreamEvent<'_>)) -> Assembled {
-        if !self.is_finished() {
-            self.end_body(sink);
-        }
+        self.end_body(sink);
         self.close(StreamState::Ended, sink)
     }
 

@@ -7,6 +7,7 @@ use super::finish::StreamState;
 use super::head::{Data, Head};
 use super::notes::{Note, Notes};
 use super::options::StreamOptions;
+use super::provider_error::ProviderError;
 use super::sse::SseEvent;
 use crate::Json;
 use crate::json::read_members;
@@ -15,7 +16,15 @@ use crate::json::read_members;
 #[derive(Debug, Clone)]
 pub(super) enum Recognition {
     Undecided(Waiting),
-    Decided(Box<dyn Assembler>),
+    Decided(Decided),
+}
+
+/// An assembler, and what came behind the end of its stream.
+#[derive(Debug, Clone)]
+pub(super) struct Decided {
+    assembler: Box<dyn Assembler>,
+    /// Where another response began.
+    another_at: Option<u64>,
 }
 
 /// Events that came before one that tells the family.
@@ -25,6 +34,8 @@ pub(super) struct Waiting {
     options: StreamOptions,
     events: Vec<Held>,
     bytes: usize,
+    /// Where the event began that told the family.
+    recognised_at: u64,
     notes: Notes,
 }
 
@@ -44,6 +55,7 @@ impl Recognition {
             options,
             events: Vec::new(),
             bytes: 0,
+            recognised_at: 0,
             notes: Notes::default(),
         };
         let mut res = Self::Undecided(waiting);
@@ -56,7 +68,8 @@ impl Recognition {
     /// Takes an event that began at byte `at`.
     pub(super) fn event(&mut self, event: SseEvent<'_>, at: u64, sink: &mut Sink<'_>) {
         match self {
-            Self::Decided(it) => {
+            Self::Decided(it) if it.assembler.is_finished() => it.look_behind(&event.data, at),
+            Self::Decided(Decided { assembler: it, .. }) => {
                 it.locate(at);
                 it.event(event, sink);
             }
@@ -78,7 +91,8 @@ impl Recognition {
     /// Takes a body, or a line of it, that is a document of its own.
     pub(super) fn document(&mut self, text: &str, at: u64, sink: &mut Sink<'_>) {
         match self {
-            Self::Decided(it) => {
+            Self::Decided(it) if it.assembler.is_finished() => it.look_behind(text, at),
+            Self::Decided(Decided { assembler: it, .. }) => {
                 it.locate(at);
                 it.document(text, sink);
             }
@@ -92,7 +106,7 @@ impl Recognition {
 
     pub(super) fn is_finished(&self) -> bool {
         match self {
-            Self::Decided(it) => it.is_finished(),
+            Self::Decided(it) => it.assembler.is_finished(),
             Self::Undecided(_) => false,
         }
     }
@@ -100,7 +114,7 @@ impl Recognition {
     /// Adds findings of the layers below.
     pub(super) fn note(&mut self, add: impl FnOnce(&mut Notes)) {
         add(match self {
-            Self::Decided(it) => &mut it.head().notes,
+            Self::Decided(it) => &mut it.assembler.head().notes,
             Self::Undecided(waiting) => &mut waiting.notes,
         });
     }
@@ -108,10 +122,10 @@ impl Recognition {
     /// Ends the stream, whose last byte was before `at`.
     pub(super) fn close(mut self, state: StreamState, at: u64, sink: &mut Sink<'_>) -> Assembled {
         self.settle(sink);
-        let mut it = match self {
-            Self::Decided(it) => it,
+        let (mut it, another_at) = match self {
+            Self::Decided(it) => (it.assembler, it.another_at),
             // `settle` leaves nothing undecided.
-            Self::Undecided(waiting) => Refused::boxed(&waiting.options),
+            Self::Undecided(waiting) => (Refused::boxed(&waiting.options), None),
         };
         // What is found at the end of a stream that said where it ends is found there, not where the
         // bytes happened to stop.
@@ -121,6 +135,11 @@ impl Recognition {
         let head = it.head();
         let end = head.at;
         head.notes.cap(end);
+        if let Some(at) = another_at {
+            head.notes.add(Note::SEVERAL_RESPONSES, at, || {
+                "another response begins behind the end of this one and is not read".into()
+            });
+        }
         it.close(state, sink)
     }
 
@@ -144,6 +163,7 @@ impl Recognition {
         }
         let object = Json(data.trim_ascii());
         if let Some(family) = waiting.families.iter().copied().find(|it| it.recognises(object)) {
+            waiting.recognised_at = at;
             self.decide(Some(family), sink);
             return true;
         }
@@ -159,24 +179,38 @@ impl Recognition {
         true
     }
 
-    /// Decides without an event that tells: the last family takes what waits.
+    /// Decides without an event that tells: the last family takes what waits if there is an error in it
+    /// or nothing at all; what is neither is of no family that is read.
     fn settle(&mut self, sink: &mut Sink<'_>) {
-        if let Self::Undecided(waiting) = self {
+        let Self::Undecided(waiting) = self else {
+            return;
+        };
+        let is_error = |it: &Held| ProviderError::looks_like_one(Json(it.data.trim_ascii()));
+        if waiting.events.is_empty() || waiting.events.iter().any(is_error) {
             let last = waiting.families.last().copied();
-            self.decide(last, sink);
+            return self.decide(last, sink);
         }
+        let at = waiting.events[0].at;
+        let known = waiting.read_names();
+        waiting.notes.add(Note::FOREIGN_FORMAT, at, || {
+            format!("no event of the stream is of a format that is read, which are {known}")
+        });
+        waiting.events.clear();
+        self.decide(None, sink);
     }
 
     fn decide(&mut self, family: Option<&'static dyn Family>, sink: &mut Sink<'_>) {
         let Self::Undecided(waiting) = self else {
             return;
         };
-        let mut assembler = family
-            .and_then(|it| it.assembler(&waiting.options))
-            .unwrap_or_else(|| Refused::boxed(&waiting.options));
+        let assembler = family.and_then(|it| it.assembler(&waiting.options));
+        if let (Some(family), None) = (family, &assembler) {
+            waiting.refuse(family);
+        }
+        let mut assembler = assembler.unwrap_or_else(|| Refused::boxed(&waiting.options));
         assembler.head().notes.merge(&waiting.notes);
         let events = std::mem::take(&mut waiting.events);
-        *self = Self::Decided(assembler);
+        *self = Self::Decided(Decided { assembler, another_at: None });
         for it in events {
             if it.is_document {
                 self.document(&it.data, it.at, sink);
@@ -184,6 +218,19 @@ impl Recognition {
                 let event = SseEvent { event: it.name.as_deref(), data: it.data.into() };
                 self.event(event, it.at, sink);
             }
+        }
+    }
+}
+
+impl Decided {
+    /// Looks at an event behind the end for nothing but whether another response begins with it.
+    fn look_behind(&mut self, data: &str, at: u64) {
+        let data = data.trim_ascii();
+        if self.another_at.is_none()
+            && read_members(data, |_, _| {}).is_ok()
+            && self.assembler.begins_another(Json(data))
+        {
+            self.another_at = Some(at);
         }
     }
 }
@@ -197,6 +244,20 @@ impl Waiting {
             self.events.push(event);
         }
         fits
+    }
+
+    /// Says that the stream is of a family that is not read.
+    fn refuse(&mut self, family: &dyn Family) {
+        let (name, known) = (family.name(), self.read_names());
+        self.notes.add(Note::FOREIGN_FORMAT, self.recognised_at, || {
+            format!("this looks like a stream of {name}, which is not read; read are {known}")
+        });
+    }
+
+    /// The names of the families that are read.
+    fn read_names(&self) -> String {
+        let read = self.families.iter().filter(|it| it.assembler(&self.options).is_some());
+        read.map(|it| it.name()).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -10,6 +10,7 @@ use memchr::memchr2;
 
 use super::limits::StreamLimits;
 use super::notes::{Note, Notes};
+use super::utf8::Utf8;
 
 /// One event of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +54,8 @@ pub struct SseDecoder {
     cr: bool,
     /// How many bytes of a byte order mark were seen; 3 when its place has passed.
     bom: u8,
+    /// Whether the comment in `line` is text so far.
+    comment: Utf8,
     /// The data lines so far, joined; they begin at `data_from`.
     data: Vec<u8>,
     data_from: usize,
@@ -78,6 +81,7 @@ impl SseDecoder {
             line: Vec::new(),
             line_at: 0,
             overlong: false,
+            comment: Utf8::default(),
             cr: false,
             bom: 0,
             data: Vec::new(),
@@ -172,8 +176,12 @@ impl SseDecoder {
         if self.line.is_empty() {
             self.line_at = at;
         }
-        if self.line.first() == Some(&b':') {
-            return;
+        if self.line.first().or(bytes.first()) == Some(&b':') {
+            // Of a comment only that it is one is kept, however long it is.
+            self.line.truncate(0);
+            self.line.push(b':');
+            let wrong = self.comment.feed(bytes, at);
+            return self.note_invalid(wrong);
         }
         // The field name and what makes the value too long by itself.
         let most = self.max_event_bytes.saturating_add(16);
@@ -209,10 +217,34 @@ impl SseDecoder {
                 After::Next
             }
             Field::Blank => self.end_event(),
-            Field::Other => After::Next,
+            Field::Other => {
+                let wrong = self.end_other(at, overlong);
+                self.note_invalid(wrong);
+                After::Next
+            }
         };
         self.line.clear();
         after
+    }
+
+    /// Where the line in `line`, which is no field that counts, is no text.
+    fn end_other(&mut self, at: u64, overlong: bool) -> Option<u64> {
+        if self.line.first() == Some(&b':') {
+            return self.comment.end();
+        }
+        let error = std::str::from_utf8(&self.line).err()?;
+        // What is left out of a line that is too long may be the rest of a character.
+        if overlong && error.error_len().is_none() {
+            return None;
+        }
+        Some(at + error.valid_up_to() as u64)
+    }
+
+    fn note_invalid(&mut self, at: Option<u64>) {
+        if let Some(at) = at {
+            self.notes
+                .add(Note::INVALID_UTF8, at, || "bytes that are not UTF-8 became U+FFFD".into());
+        }
     }
 
     fn note_bare(&mut self, field: Field, at: u64) {
@@ -315,6 +347,11 @@ impl Events<'_> {
         self.decoder.event_at
     }
 
+    /// Takes no note of anything from here on: the stream has said that it is over.
+    pub(super) fn mute(&mut self) {
+        self.decoder.notes.close();
+    }
+
     /// Goes on to the next event; gives the place of its data in the chunk, if they lie there.
     fn advance(&mut self) -> Option<Option<(usize, usize)>> {
         self.decoder.release();
@@ -400,7 +437,12 @@ impl Events<'_> {
                 After::Next
             }
             Field::Blank => self.decoder.end_event(),
-            Field::Other => After::Next,
+            Field::Other => {
+                let error = std::str::from_utf8(line).err();
+                let wrong = error.map(|it| at + it.valid_up_to() as u64);
+                self.decoder.note_invalid(wrong);
+                After::Next
+            }
         }
     }
 

@@ -1,29 +1,48 @@
 //! The JSON form of a stream's result (OA-26), for programs in other languages. The form of the message
 //! in it is the caller's; those that need no wire format are here.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use msg_core::json::Writer;
-use msg_core::{Severity, StreamEvent, native};
+use msg_core::{Code, Diagnostic, Other, Part, Severity, StreamEvent, native};
 
 use super::assembled::{Assembled, AssembledChoice};
+use crate::Json;
 
 impl Assembled {
     /// Appends the result as one JSON object, each message in this workspace's own form, with the
     /// events if they are given.
     pub fn write_native(&self, events: Option<&[StreamEvent<'_>]>, out: &mut Vec<u8>) {
-        self.write_with(|it, out| native::write_message(&it.message, out), events, out);
+        self.write_with(|it, out| native::write_message(&it.message, out), &[], events, out);
     }
 
     /// Appends the result as one JSON object, each message as the turn that an application stores
     /// (OA-25), with the events if they are given.
     pub fn write_turns(&self, events: Option<&[StreamEvent<'_>]>, out: &mut Vec<u8>) {
-        self.write_with(|it, out| serialize(out, &self.turn_of(Some(it))), events, out);
+        let lost: Vec<_> = self.without_place().into_iter().collect();
+        self.write_with(|it, out| serialize(out, &self.turn_of(Some(it))), &lost, events, out);
+    }
+
+    /// What forms other than the native one leave out: items and blocks that the model has no kind for,
+    /// such as an approval that waits for its answer, named by their types.
+    #[must_use]
+    pub fn without_place(&self) -> Option<Diagnostic> {
+        let parts = self.choices.iter().flat_map(|it| &it.message.parts);
+        let kinds =
+            parts.filter_map(|it| if let Part::Other(it) = it { Some(kind(it)) } else { None });
+        let kinds: BTreeSet<_> = kinds.collect();
+        let names = kinds.into_iter().collect::<Vec<_>>().join(", ");
+        let text = format!("the form has no place for {names}; `to: native` keeps it");
+        (!names.is_empty()).then(|| Diagnostic::warning(Code::new("convert::lost-part"), text))
     }
 
     /// Appends the result as one JSON object, with the events if they are given; `message` writes
-    /// one JSON value for a choice.
+    /// one JSON value for a choice, `lost` is what these leave out.
     pub fn write_with(
         &self,
         message: impl Fn(&AssembledChoice, &mut Vec<u8>),
+        lost: &[Diagnostic],
         events: Option<&[StreamEvent<'_>]>,
         out: &mut Vec<u8>,
     ) {
@@ -34,7 +53,7 @@ impl Assembled {
                 it => it.value(|out| first.into_iter().for_each(|first| message(first, out))),
             }
             it.key("finish_reason").opt_str(first.and_then(AssembledChoice::reason));
-            self.write_tail(it);
+            self.write_tail(lost, it);
             if self.choices.len() > 1 {
                 it.key("choices").array(&self.choices, |it, choice| {
                     it.object(|it| {
@@ -51,7 +70,7 @@ impl Assembled {
     }
 
     /// The members behind the finish reason, up to the diagnostics.
-    fn write_tail(&self, it: &mut Writer<'_>) {
+    fn write_tail(&self, lost: &[Diagnostic], it: &mut Writer<'_>) {
         match self.usage.as_ref().and_then(|it| it.raw.as_ref()) {
             Some(usage) => it.key("usage").value(|out| usage.write_compact(out)),
             None => it.key("usage").null(),
@@ -63,7 +82,7 @@ impl Assembled {
         let incomplete = self.choices.iter().flat_map(|it| &it.incomplete);
         it.key("incomplete_calls").array(incomplete, |it, id| it.str(id));
         for (name, is_error) in [("errors", true), ("warnings", false)] {
-            let found = self.diagnostics.iter();
+            let found = self.diagnostics.iter().chain(lost);
             let found = found.filter(|it| (it.severity == Severity::Error) == is_error);
             it.key(name).array(found, |it, found| it.value(|out| serialize(out, found)));
         }
@@ -75,6 +94,12 @@ impl AssembledChoice {
     fn reason(&self) -> Option<&str> {
         self.finish.as_ref().map(|it| it.as_str())
     }
+}
+
+/// The type of an item or block; `other` if it has none.
+fn kind(it: &Other) -> String {
+    let kind = Json(it.value.text()).get("type").and_then(Json::text);
+    kind.map_or_else(|| "other".to_owned(), Cow::into_owned)
 }
 
 fn serialize(out: &mut Vec<u8>, value: &impl serde::Serialize) {
