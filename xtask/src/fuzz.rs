@@ -1,17 +1,27 @@
-//! `cargo xtask fuzz`: runs the targets of `xtask/fuzz`, seeded with the case data of their crates.
+//! `cargo xtask fuzz`: runs the targets of `xtask/fuzz`, seeded with the case data of their crates and with the
+//! folders that `--seeds` names.
+//!
+//! cargo-fuzz wants a nightly compiler for its coverage flags. Where none is installed, the stable one is told to
+//! take them (`RUSTC_BOOTSTRAP`); nothing that is released is built so.
 
 use std::path::PathBuf;
 
 use crate::workspace::Workspace;
 use crate::{Res, sh};
 
-const TOOLCHAIN: &str = "+nightly";
+/// What is asked for on the command line.
+#[derive(Debug)]
+struct Order<'a> {
+    target: Option<&'a str>,
+    seconds: u32,
+    seeds: Vec<&'a str>,
+}
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
-    let (target, seconds) = parse(args)?;
+    let order = parse(args)?;
     check_tools(workspace)?;
     let targets = targets(workspace)?;
-    let chosen: Vec<&str> = match target {
+    let chosen: Vec<&str> = match order.target {
         Some(name) if targets.iter().any(|it| it == name) => vec![name],
         Some(name) => {
             return Err(format!(
@@ -23,35 +33,38 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
         None => targets.iter().map(String::as_str).collect(),
     };
     for name in chosen {
-        fuzz(workspace, name, seconds)?;
+        fuzz(workspace, name, &order)?;
     }
     Ok(())
 }
 
-fn parse<'a>(args: &[&'a str]) -> Res<(Option<&'a str>, u32)> {
-    let (mut target, mut seconds) = (None, 60);
+fn parse<'a>(args: &[&'a str]) -> Res<Order<'a>> {
+    let mut res = Order { target: None, seconds: 60, seeds: Vec::new() };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match *arg {
             "--seconds" => {
                 let n = args.next().ok_or("--seconds needs a number")?;
-                seconds = n.parse().map_err(|_| format!("--seconds: {n:?} is not a number"))?;
+                res.seconds = n.parse().map_err(|_| format!("--seconds: {n:?} is not a number"))?;
             }
-            name if !name.starts_with('-') && target.is_none() => target = Some(name),
+            "--seeds" => res.seeds.push(args.next().ok_or("--seeds needs a folder")?),
+            name if !name.starts_with('-') && res.target.is_none() => res.target = Some(name),
             other => crate::no_more(&[other])?,
         }
     }
-    Ok((target, seconds))
+    Ok(res)
 }
 
 fn check_tools(workspace: &Workspace) -> Res {
-    if !sh::succeeds(&workspace.root, "cargo", &[TOOLCHAIN, "--version"]) {
-        return Err("fuzzing needs a nightly compiler: rustup toolchain install nightly".into());
-    }
-    if !sh::succeeds(&workspace.root, "cargo", &[TOOLCHAIN, "fuzz", "--version"]) {
+    if !sh::succeeds(&workspace.root, "cargo", &["fuzz", "--version"]) {
         return Err("fuzzing needs cargo-fuzz: cargo install cargo-fuzz".into());
     }
     Ok(())
+}
+
+/// Whether a nightly compiler is installed beside the one of the project.
+fn has_nightly(workspace: &Workspace) -> bool {
+    sh::succeeds(&workspace.root, "cargo", &["+nightly", "--version"])
 }
 
 /// The targets, by name.
@@ -67,8 +80,8 @@ fn targets(workspace: &Workspace) -> Res<Vec<String>> {
     Ok(res)
 }
 
-fn fuzz(workspace: &Workspace, name: &str, seconds: u32) -> Res {
-    println!("== fuzz {name} for {seconds} s");
+fn fuzz(workspace: &Workspace, name: &str, order: &Order<'_>) -> Res {
+    println!("== fuzz {name} for {} s", order.seconds);
     let fuzz_dir = workspace.root.join("xtask/fuzz");
     let corpus = fuzz_dir.join("corpus").join(name);
     std::fs::create_dir_all(&corpus)?;
@@ -77,13 +90,19 @@ fn fuzz(workspace: &Workspace, name: &str, seconds: u32) -> Res {
         .chain(seeds(workspace, name)?)
         .map(|it| it.display().to_string())
         .collect();
-    let limit = format!("-max_total_time={seconds}");
-    let mut args = vec![TOOLCHAIN, "fuzz", "run", "--fuzz-dir", ".", name];
-    args.extend(folders.iter().map(String::as_str));
+    let named = order.seeds.iter().map(|it| std::fs::canonicalize(workspace.root.join(it)));
+    let named =
+        named.map(|it| it.map(|it| it.display().to_string())).collect::<Result<Vec<_>, _>>()?;
+    let limit = format!("-max_total_time={}", order.seconds);
+    let nightly = has_nightly(workspace);
+    let mut args = if nightly { vec!["+nightly"] } else { Vec::new() };
+    args.extend(["fuzz", "run", "--fuzz-dir", ".", name]);
+    args.extend(folders.iter().chain(&named).map(String::as_str));
     args.extend(["--", &limit, "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"]);
     // cargo sets these for its children, and they would point the nightly cargo at the stable one.
-    let clean = [("RUSTUP_TOOLCHAIN", "nightly"), ("CARGO", "cargo")];
-    sh::run(&fuzz_dir, "cargo", &args, &clean)
+    let nightly_env = [("RUSTUP_TOOLCHAIN", "nightly"), ("CARGO", "cargo")];
+    let stable_env = [("RUSTC_BOOTSTRAP", "1")];
+    sh::run(&fuzz_dir, "cargo", &args, if nightly { &nightly_env } else { &stable_env })
 }
 
 /// The case folders of the crates whose laws the target takes in.

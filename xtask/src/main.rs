@@ -33,7 +33,8 @@ usage: cargo xtask TASK
   ci [--tests-done]             everything that has to pass: format, lints, tests, docs, tidy, codegen
   tidy                          rules of the house that no compiler checks
   codegen [--check] [NAME...]   write what is one fact in several places, or check that it is fresh
-  fuzz [TARGET] [--seconds N]   fuzz one target, or all in turn (nightly and cargo-fuzz; N is 60)
+  fuzz [TARGET] [--seconds N] [--seeds DIR]
+                                fuzz one target, or all in turn (cargo-fuzz; N is 60)
   bench [NAME] [-- ARGS...]     run the benches; the first build compiles the peers and takes long
   bench table [PREFIX]          what the last run measured, as Markdown
   release LEVEL [--dry-run]     major, minor, patch or X.Y.Z: set versions, date the changelog
