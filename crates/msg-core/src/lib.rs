@@ -50,6 +50,7 @@ mod truncate;
 pub mod agent;
 pub mod native;
 pub mod plain;
+pub mod request;
 pub mod schema;
 
 mod turn;

@@ -7,7 +7,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::json::{self, JsonError};
+use crate::json::{self, JsonError, Reader};
 
 /// One JSON value as its source text: numbers keep their spelling, members their order, and
 /// nesting may be of any depth (MS-8).
@@ -65,6 +65,25 @@ impl RawJson {
     /// What serde_json says of a value that does not fit the type, or nests deeper than 128.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.text())
+    }
+
+    /// The members of an object, in order, duplicates included; none if it is something else. Linear.
+    ///
+    /// ```
+    /// use msg_core::RawJson;
+    ///
+    /// let members = RawJson::new(r#"{"a":1.0,"b":[]}"#)?.members().expect("because it is an object");
+    /// assert_eq!((members[0].0.as_str(), members[0].1.text()), ("a", "1.0"));
+    /// # Ok::<(), msg_core::json::JsonError>(())
+    /// ```
+    pub fn members(&self) -> Option<Vec<(String, RawJson)>> {
+        let mut reader = Reader::from_text(self.text());
+        reader.begin_object().ok()?;
+        let mut res = Vec::new();
+        while let Some(name) = reader.next_key().ok()? {
+            res.push((name.text.into_owned(), reader.raw_json().ok()?));
+        }
+        Some(res)
     }
 
     /// Length in bytes of the text without white space between tokens (CA-20).

@@ -3,6 +3,7 @@
 //! Does not know which formats there are.
 
 use msg_compact::Plan;
+use msg_core::request::RequestHead;
 use msg_core::{Diagnostic, Message, RawJson, Report, agent::AgentForm, turns::LowerOptions};
 use msg_openai::EncodeOptions;
 
@@ -54,6 +55,21 @@ pub(crate) trait Codec: Sync {
         report: &mut Report,
     );
 
+    /// Writes messages as a request that asks what `head` asks; what it has no place for is reported.
+    ///
+    /// Fails for a format that has no requests, and where a request lacks what its provider demands.
+    fn write_request(
+        &self,
+        _head: &RequestHead,
+        _messages: &mut Vec<Message>,
+        _options: &WriteOptions,
+        _out: &mut Vec<u8>,
+        _report: &mut Report,
+    ) -> Result<(), Refusal> {
+        let text = format!("{} has no requests, so that nothing can go along", self.name());
+        Err(Refusal::bad_option(text))
+    }
+
     /// Whether a document is JSON lines, all of which are one conversation.
     fn spans_lines(&self) -> bool {
         false
@@ -102,6 +118,16 @@ pub(crate) trait Around: Send + Sync {
     /// by the plan itself and nothing is to be forgotten.
     fn edited_by(&mut self, _messages: &[Message], _plan: Option<&Plan>) -> bool {
         false
+    }
+
+    /// What the document asks besides its conversation, if it is a request (AN-21).
+    fn head(&self) -> Option<RequestHead> {
+        None
+    }
+
+    /// The names of the members that stay behind where the messages go out alone.
+    fn members(&self) -> Vec<String> {
+        self.head().map(|it| it.members).unwrap_or_default()
     }
 
     /// Whether the messages are a conversation, or the answer to one.

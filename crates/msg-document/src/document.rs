@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use msg_compact::Plan;
+use msg_core::request::RequestHead;
 use msg_core::{Code, Diagnostic, Message, RawJson, Report, Severity, turns::LowerOptions};
 
 use crate::codec::{Content, Side, WriteOptions};
@@ -195,19 +196,40 @@ impl Document {
         report
     }
 
-    /// Writes the document in `format`; in another than its own, only the messages go out.
-    pub fn write_as(
+    /// Writes the messages alone in another format.
+    pub(crate) fn write_messages(
         &mut self,
         format: Format,
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Report {
-        if format == self.format {
-            return self.write(options, out);
-        }
         let mut report = Report::default();
         format.codec().write(&mut self.content.messages, options, out, &mut report);
         report
+    }
+
+    /// Writes the messages as a request of another format, which asks what `head` asks.
+    pub(crate) fn write_request(
+        &mut self,
+        format: Format,
+        head: &RequestHead,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Report, Refusal> {
+        let mut report = Report::default();
+        let messages = &mut self.content.messages;
+        format.codec().write_request(head, messages, options, out, &mut report)?;
+        Ok(report)
+    }
+
+    /// What it asks besides its conversation, if it is a request (AN-21).
+    pub fn head(&self) -> Option<RequestHead> {
+        self.content.around.head()
+    }
+
+    /// The names of the members that stay behind where its messages go out alone.
+    pub fn members(&self) -> Vec<String> {
+        self.content.around.members()
     }
 }
 

@@ -37,7 +37,7 @@ mod seed;
 
 pub use check::{CheckOptions, Checked, check};
 pub use codec::WriteOptions;
-pub use convert::{ConvertOptions, Converted, convert};
+pub use convert::{Carry, ConvertOptions, Converted, convert};
 pub use document::{Accept, Document, ReadOptions};
 pub use fit::{
     Digest, FitOptions, Fitted, Goal, OneOrMany, Summarizer, Usage, first_requests, fit,

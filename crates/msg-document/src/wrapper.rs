@@ -15,21 +15,26 @@ pub(crate) struct Wrapper {
     codec: &'static dyn Codec,
     before: Vec<u8>,
     after: Vec<u8>,
+    /// The names of its members but `messages`.
+    members: Vec<String>,
 }
 
 impl Wrapper {
     /// No wrapper: all of `json` is the list.
     pub(crate) fn none(json: &[u8], codec: &'static dyn Codec) -> (Self, Range<usize>) {
-        (Wrapper { codec, before: Vec::new(), after: Vec::new() }, 0..json.len())
+        (
+            Wrapper { codec, before: Vec::new(), after: Vec::new(), members: Vec::new() },
+            0..json.len(),
+        )
     }
 
     /// The wrapper of `json`, and where the list is. What is no object with a list in `messages`
     /// has no wrapper: its reader says what is wrong with it.
     pub(crate) fn around(json: &[u8], codec: &'static dyn Codec) -> (Self, Range<usize>) {
         match list(json) {
-            Ok(Some(list)) => {
+            Ok(Some(List { place: list, members })) => {
                 let (before, after) = (json[..list.start].to_vec(), json[list.end..].to_vec());
-                (Wrapper { codec, before, after }, list)
+                (Wrapper { codec, before, after, members }, list)
             }
             Ok(None) | Err(_) => Wrapper::none(json, codec),
         }
@@ -48,15 +53,25 @@ impl Around for Wrapper {
         self.codec.write(messages, options, out, report);
         out.extend_from_slice(self.after.trim_ascii_end());
     }
+
+    fn members(&self) -> Vec<String> {
+        self.members.clone()
+    }
 }
 
-/// Where the list of the last member `messages` is.
-fn list(json: &[u8]) -> Result<Option<Range<usize>>, JsonError> {
+/// Where the list of the last member `messages` is, and the names of the others.
+struct List {
+    place: Range<usize>,
+    members: Vec<String>,
+}
+
+/// Looks for the list in an object; nothing in anything else.
+fn list(json: &[u8]) -> Result<Option<List>, JsonError> {
     let mut reader = Reader::new(json)?;
     if reader.peek()? != Kind::Object {
         return Ok(None);
     }
-    let mut res = None;
+    let (mut res, mut members) = (None, Vec::new());
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
         let (is_messages, is_list) = (key.text == "messages", reader.peek()? == Kind::Array);
@@ -64,8 +79,10 @@ fn list(json: &[u8]) -> Result<Option<Range<usize>>, JsonError> {
         reader.raw()?;
         if is_messages {
             res = is_list.then_some(start..reader.offset());
+        } else {
+            members.push(key.text.into_owned());
         }
     }
     reader.finish()?;
-    Ok(res)
+    Ok(res.map(|place| List { place, members }))
 }

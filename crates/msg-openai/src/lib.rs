@@ -7,6 +7,7 @@
 pub mod chat;
 pub mod responses;
 
+mod head;
 mod stream;
 
 mod headers;

@@ -2,7 +2,10 @@
 //!
 //! What the other format cannot hold is reported, never silently lost; both are the libraries' work.
 
-use msg_document::{ConvertOptions, Converted, Format, convert};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use msg_document::{Carry, ConvertOptions, Converted, Format, convert};
 
 use super::Command;
 use crate::cli::Context;
@@ -15,8 +18,10 @@ use crate::render::Quotes;
 
 /// Convert a conversation between formats; what the target cannot hold is reported.
 ///
-/// From a format to itself nothing changes: the same JSON value, order of members and spelling of
-/// numbers included.
+/// From a format to itself the JSON value stays the same, order of members and spelling of numbers
+/// included; only `human` and `ai` are written `user` and `assistant` (reported), duplicate members
+/// once, and halves of characters as U+FFFD. Of a request the conversation is converted: what stays
+/// behind is named, --request takes it along.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -27,6 +32,12 @@ pub(crate) struct Args {
     /// Options of both sides as a JSON object, such as `{"layout":"canonical"}`.
     #[arg(long, value_name = "JSON")]
     options: Option<String>,
+    /// Carry the whole request (tools, limits, temperature …), not only its conversation.
+    #[arg(long)]
+    request: bool,
+    /// With --request: the model to ask; the name in the input is of another provider.
+    #[arg(long, value_name = "NAME", requires = "request")]
+    model: Option<String>,
     #[command(flatten)]
     lines: LineArgs,
     #[command(flatten)]
@@ -37,11 +48,7 @@ pub(crate) struct Args {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        let options = match &self.options {
-            Some(json) => ConvertOptions::default().with(json.as_bytes()),
-            None => Ok(ConvertOptions::default()),
-        };
-        let options = options.map_err(|it| Failure::Usage(it.to_string()))?;
+        let options = self.options()?;
         let (named, to) = (self.input.from, self.to);
         let is_json = to.is_json() && named.is_none_or(Format::is_json);
         if self.lines.jsonl && !is_json {
@@ -53,16 +60,23 @@ impl Command for Args {
         let report = self.report.open(&input, &out)?;
         if self.lines.jsonl {
             let options = options.with_read(self.input.of_a_line());
-            return jsonl::run(cx, &self.lines, input, out, report, move |line| {
-                let Converted { document, edits } = convert(line, to, &options)?;
+            let stayed = Mutex::new(BTreeSet::new());
+            let status = jsonl::run(cx, &self.lines, input, out, report, |line| {
+                let Converted { document, edits, left_behind } = convert(line, to, &options)?;
+                if !left_behind.is_empty() {
+                    stayed.lock().unwrap_or_else(PoisonError::into_inner).extend(left_behind);
+                }
                 Ok(Answer { json: document, edits, status: Status::Clean })
-            });
+            })?;
+            let stayed = stayed.into_inner().unwrap_or_else(PoisonError::into_inner);
+            say_left_behind(cx, &stayed.into_iter().collect::<Vec<_>>());
+            return Ok(status);
         }
         let bytes = input.read_all()?;
         let mut document = formats::read_unlowered(cx, bytes, &input.name, named)?;
-        let mut text = Vec::new();
-        let edits = document.convert(to, &options, &mut text);
-        let edits = edits.map_err(|it| Failure::Usage(it.to_string()))?;
+        let converted = document.convert(to, &options);
+        let converted = converted.map_err(|it| Failure::refused(it, &input.name))?;
+        let Converted { document: mut text, edits, left_behind } = converted;
         end_line(&mut text);
         out.write(&text)?;
         out.finish()?;
@@ -77,6 +91,31 @@ impl Command for Args {
             };
             cx.note(&cx.list(&input.name, &quotes).findings(&edits));
         }
+        say_left_behind(cx, &left_behind);
         Ok(Status::Clean)
     }
+}
+
+impl Args {
+    fn options(&self) -> Result<ConvertOptions, Failure> {
+        let options = match &self.options {
+            Some(json) => ConvertOptions::default().with(json.as_bytes()),
+            None => Ok(ConvertOptions::default()),
+        };
+        let options = options.map_err(|it| Failure::Usage(it.to_string()))?;
+        let carry = match self.request {
+            true => Carry::Request { model: self.model.clone() },
+            false => Carry::Conversation,
+        };
+        Ok(options.with_carry(carry))
+    }
+}
+
+/// Members that are no part of the messages are no part of the report either (AN-21).
+fn say_left_behind(cx: &Context, names: &[String]) {
+    if names.is_empty() || cx.quiet {
+        return;
+    }
+    let names = names.join(", ");
+    cx.note(&format!("msg: these members stay behind (--request carries a request): {names}\n"));
 }

@@ -5,20 +5,24 @@
 mod options;
 
 use msg_core::Diagnostic;
+use msg_core::request::RequestHead;
 
-pub use self::options::ConvertOptions;
+pub use self::options::{Carry, ConvertOptions};
 use crate::document::Document;
 use crate::format::Format;
 use crate::json::edits_json;
 use crate::refusal::Refusal;
 
 /// A converted document.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Converted {
     /// The document in the target format.
     pub document: Vec<u8>,
     /// What was lost or changed, the reader's notes first.
     pub edits: Vec<Diagnostic>,
+    /// The names of the members of a request or a response that stayed behind, being no part of the
+    /// messages.
+    pub left_behind: Vec<String>,
 }
 
 /// Converts a document.
@@ -35,32 +39,63 @@ pub struct Converted {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn convert(json: &[u8], to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
-    let mut document = Document::read_unlowered(json, &options.read)?;
-    let mut text = Vec::with_capacity(json.len());
-    let edits = document.convert(to, options, &mut text)?;
-    Ok(Converted { document: text, edits })
+    Document::read_unlowered(json, &options.read)?.convert(to, options)
 }
 
 impl Document {
-    /// Writes the document in `to` and returns what was lost or changed, the reader's notes first.
+    /// Writes the document in `to`: into its own format all of it, into another its messages, and with
+    /// [`Carry::Request`] what it asks besides them.
     ///
-    /// Fails only for the options of a document of turns.
-    pub fn convert(
-        &mut self,
-        to: Format,
-        options: &ConvertOptions,
-        out: &mut Vec<u8>,
-    ) -> Result<Vec<Diagnostic>, Refusal> {
+    /// Fails for the options of a document of turns, for a target without requests, and where a request
+    /// lacks what the target demands.
+    pub fn convert(&mut self, to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
         let own = self.own_options().map(|it| options.clone().with(it.text().as_bytes()));
         let own = own.transpose()?;
         let options = own.as_ref().unwrap_or(options);
-        let mut edits = self.take_notes();
-        if to != self.format() {
-            edits.extend(self.lower(&options.lower));
+        let mut res = Converted { edits: self.take_notes(), ..Converted::default() };
+        if to == self.format() {
+            expect_no_model(&options.carry)?;
+            res.edits.extend(self.write(&options.write, &mut res.document).into_vec());
+            return Ok(res);
         }
-        edits.extend(self.write_as(to, &options.write, out).into_vec());
-        Ok(edits)
+        res.edits.extend(self.lower(&options.lower));
+        let written = match &options.carry {
+            Carry::Conversation => {
+                res.left_behind = self.members();
+                self.write_messages(to, &options.write, &mut res.document)
+            }
+            Carry::Request { model } => {
+                let head = self.head().unwrap_or_default();
+                let (head, mut edits) = with_model(head, model.as_deref());
+                res.edits.append(&mut edits);
+                self.write_request(to, &head, &options.write, &mut res.document)?
+            }
+        };
+        res.edits.extend(written.into_vec());
+        Ok(res)
     }
+}
+
+/// Into its own format a request goes with the model that it has.
+fn expect_no_model(carry: &Carry) -> Result<(), Refusal> {
+    match carry {
+        Carry::Request { model: Some(_) } => {
+            let text = "--model is for the request of another format: to its own nothing changes";
+            Err(Refusal::bad_option(text))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A model's name means nothing to another provider: it is lost, or another is given.
+fn with_model(mut head: RequestHead, model: Option<&str>) -> (RequestHead, Vec<Diagnostic>) {
+    let old = std::mem::replace(&mut head.model, model.map(str::to_owned));
+    let lost = || {
+        let text = "`model` is left out: the name means nothing to another provider";
+        Diagnostic::warning("convert::lost-member".into(), text).with_fix("--model names one")
+    };
+    let is_lost = old.is_some() && model.is_none();
+    (head, is_lost.then(lost).into_iter().collect())
 }
 
 impl Converted {

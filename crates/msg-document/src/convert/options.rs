@@ -38,11 +38,33 @@ pub struct ConvertOptions {
     pub write: WriteOptions,
     /// How turns become messages.
     pub lower: LowerOptions,
+    /// What goes along into another format.
+    pub carry: Carry,
     /// All options that were given so far, by name.
     members: BTreeMap<String, Box<RawValue>>,
 }
 
+/// What of a request goes along into another format.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Carry {
+    /// The conversation alone.
+    #[default]
+    Conversation,
+    /// All that the target has a place for (AN-21).
+    Request {
+        /// The model to ask there; the name that the source has is of another provider.
+        model: Option<String>,
+    },
+}
+
 impl ConvertOptions {
+    /// This goes along.
+    #[must_use]
+    pub fn with_carry(mut self, carry: Carry) -> Self {
+        self.carry = carry;
+        self
+    }
+
     /// The document is read so.
     #[must_use]
     pub fn with_read(mut self, read: ReadOptions) -> Self {

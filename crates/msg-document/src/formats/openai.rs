@@ -1,9 +1,10 @@
 //! OpenAI chat messages: an array, or a request or response body. Reading and writing are
 //! `msg_openai::chat`'s.
 
+use msg_core::request::RequestHead;
 use msg_core::{Message, Report};
-use msg_openai::ChatResponse;
 use msg_openai::chat::{self, Choice, Document};
+use msg_openai::{ChatRequest, ChatResponse};
 
 use super::no_limit;
 use crate::codec::{Around, Codec, Content, Likelihood, Side, WriteOptions};
@@ -49,6 +50,22 @@ impl Codec for Openai {
     ) {
         report.append(chat::write(messages, &options.encode, out));
     }
+
+    fn write_request(
+        &self,
+        head: &RequestHead,
+        messages: &mut Vec<Message>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) -> Result<(), Refusal> {
+        let (request, lost) = ChatRequest::from_head(head, std::mem::take(messages));
+        report.append(lost);
+        let mut document = Document::Request(request);
+        report.append(document.write(&options.encode, out));
+        *messages = take_messages(&mut document);
+        Ok(())
+    }
 }
 
 /// A document whose messages have been taken out.
@@ -81,6 +98,18 @@ impl Around for Body {
 
     fn edited(&mut self) {
         self.edited = true;
+    }
+
+    fn head(&self) -> Option<RequestHead> {
+        if let Document::Request(it) = &self.document { Some(it.head()) } else { None }
+    }
+
+    fn members(&self) -> Vec<String> {
+        match &self.document {
+            Document::Messages(_) => Vec::new(),
+            Document::Request(it) => it.head().members,
+            Document::Response(it) => it.members().map(|it| it.0.to_owned()).collect(),
+        }
     }
 
     fn side(&self) -> Side {

@@ -1,7 +1,9 @@
 //! OpenAI Responses items: an array, or a request or response body. Reading and writing are
 //! `msg_openai::responses`'s.
 
+use msg_core::request::RequestHead;
 use msg_core::{Message, Report};
+use msg_openai::ResponsesRequest;
 use msg_openai::responses::{self, Document};
 
 use super::no_limit;
@@ -48,6 +50,22 @@ impl Codec for Responses {
     ) {
         report.append(responses::write(messages, &options.encode, out));
     }
+
+    fn write_request(
+        &self,
+        head: &RequestHead,
+        messages: &mut Vec<Message>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) -> Result<(), Refusal> {
+        let (request, lost) = ResponsesRequest::from_head(head, std::mem::take(messages));
+        report.append(lost);
+        let mut document = Document::Request(request);
+        report.append(document.write(&options.encode, out));
+        *messages = std::mem::take(items_of(&mut document));
+        Ok(())
+    }
 }
 
 fn is_a_body(outline: &Outline<'_>) -> bool {
@@ -88,6 +106,18 @@ impl Around for Body {
         self.0.set_messages(std::mem::take(messages));
         report.append(self.0.write(&options.encode, out));
         *messages = std::mem::take(items_of(&mut self.0));
+    }
+
+    fn head(&self) -> Option<RequestHead> {
+        if let Document::Request(it) = &self.0 { Some(it.head()) } else { None }
+    }
+
+    fn members(&self) -> Vec<String> {
+        match &self.0 {
+            Document::Items(_) => Vec::new(),
+            Document::Request(it) => it.head().members,
+            Document::Response(it) => it.members().map(|it| it.0.to_owned()).collect(),
+        }
     }
 
     fn side(&self) -> Side {

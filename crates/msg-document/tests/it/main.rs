@@ -1,4 +1,5 @@
-//! The tests of the library, by data: what a document is taken for.
+//! The tests of the library, by data: what a document is taken for, and what becomes of it.
 
+mod convert;
 mod recognise;
 mod responses;

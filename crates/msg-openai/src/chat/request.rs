@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
+use msg_core::request::RequestHead;
 use msg_core::{Code, Diagnostic, Error, Message, RawJson, Report, json::Reader};
 use serde::{Serialize, Serializer, de::DeserializeOwned};
 
 use super::{Tool, ToolChoice, read_messages};
+use crate::head::Spelling;
 use crate::{EncodeOptions, ReadOptions};
 use msg_wire::codec::{Body, Context};
 
@@ -83,6 +85,46 @@ impl ChatRequest {
                 offset: 0,
             })),
         }
+    }
+
+    /// A request that asks what a head asks (AN-21), in `max_completion_tokens` for the limit. Members
+    /// that have no place are in the report; so is `model`, which is only a name where it came from.
+    ///
+    /// ```
+    /// use msg_core::request::RequestHead;
+    /// use msg_core::Message;
+    /// use msg_openai::ChatRequest;
+    ///
+    /// let head = RequestHead { max_tokens: Some(9), ..RequestHead::default() };
+    /// let (request, report) = ChatRequest::from_head(&head, vec![Message::user("hi")]);
+    /// assert_eq!(
+    ///     serde_json::to_string(&request)?,
+    ///     r#"{"messages":[{"role":"user","content":"hi"}],"max_completion_tokens":9}"#,
+    /// );
+    /// assert!(report.is_empty());
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn from_head(head: &RequestHead, messages: Vec<Message>) -> (Self, Report) {
+        let mut report = Report::new();
+        let mut res = Self::new(head.model.as_deref().unwrap_or_default(), messages);
+        if head.model.is_none() {
+            res.body.remove("model");
+        }
+        for (name, raw) in crate::head::write(head, Spelling::Chat, &mut report) {
+            res.body.set(name, raw);
+        }
+        (res, report)
+    }
+
+    /// What it asks besides the conversation, in words that providers share.
+    pub fn head(&self) -> RequestHead {
+        crate::head::read(self.members(), Spelling::Chat)
+    }
+
+    /// The members but `messages`, raw, in order.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        let extra = self.extra.iter().map(|it| (it.0.as_str(), &it.1));
+        self.body.iter().filter(|it| it.0 != "messages").chain(extra)
     }
 
     /// The model's name.

@@ -96,6 +96,11 @@ impl Choice {
 }
 
 impl ChatResponse {
+    /// The members but `choices`, raw, in order.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.body.iter().filter(|it| it.0 != "choices")
+    }
+
     /// The answers, in order.
     pub fn choices(&self) -> &[Choice] {
         &self.choices

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use msg_core::request::RequestHead;
 use msg_core::{
     Error, Message, Part, RawJson, Report, Role,
     json::{Kind, Reader},
@@ -9,6 +10,7 @@ use msg_core::{
 use serde::{Serialize, Serializer, de::DeserializeOwned};
 
 use super::read::items;
+use crate::head::Spelling;
 use crate::{EncodeOptions, chat::serialize_raw};
 use msg_wire::codec::{Body, Context};
 
@@ -57,6 +59,38 @@ impl ResponsesRequest {
     pub fn is_continued(&self) -> bool {
         let given = |name: &str| self.body.get(name).is_some_and(|it| it.text() != "null");
         given("previous_response_id") || given("conversation")
+    }
+
+    /// A request that asks what a head asks (AN-21). Members that have no place are in the report.
+    ///
+    /// ```
+    /// use msg_core::request::RequestHead;
+    /// use msg_openai::ResponsesRequest;
+    ///
+    /// let head = RequestHead { stop: vec!["END".into()], ..RequestHead::default() };
+    /// let (_, report) = ResponsesRequest::from_head(&head, Vec::new());
+    /// assert_eq!(report.len(), 1);
+    /// ```
+    pub fn from_head(head: &RequestHead, messages: Vec<Message>) -> (Self, Report) {
+        let mut report = Report::new();
+        let mut res = Self::new(head.model.as_deref().unwrap_or_default(), messages);
+        if head.model.is_none() {
+            res.body.remove("model");
+        }
+        for (name, raw) in crate::head::write(head, Spelling::Responses, &mut report) {
+            res.body.set(name, raw);
+        }
+        (res, report)
+    }
+
+    /// What it asks besides the conversation, in words that providers share.
+    pub fn head(&self) -> RequestHead {
+        crate::head::read(self.members(), Spelling::Responses)
+    }
+
+    /// The members but `input`, raw, in order.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.body.iter().filter(|it| self.get(it.0).is_some())
     }
 
     /// A member, raw.

@@ -55,6 +55,11 @@ impl ResponsesResponse {
         self.body.get(name).filter(|_| name != "output")
     }
 
+    /// The members but `output`, raw, in order.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.body.iter().filter(|it| it.0 != "output")
+    }
+
     /// Appends the response as JSON; unedited it is the same value as what was read.
     /// What it cannot hold is in the report.
     pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>) -> Report {

@@ -1,0 +1,37 @@
+//! `test_data/convert.jsonl`: a document, the target and what goes along; expected is the document in
+//! the target format, what was lost, and the names of what stayed behind.
+
+use msg_document::{Carry, ConvertOptions, convert};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Case {
+    to: String,
+    /// Whether the request goes along, and to which model.
+    #[serde(default)]
+    request: bool,
+    #[serde(default)]
+    model: Option<String>,
+    text: String,
+}
+
+#[test]
+fn documents_are_converted() {
+    testkit::rows!("convert.jsonl").check_lines(|row| {
+        let case: Case = serde_json::from_str(&row.text).expect("because a row is a case");
+        let carry = match case.request {
+            true => Carry::Request { model: case.model },
+            false => Carry::Conversation,
+        };
+        let options = ConvertOptions::default().with_carry(carry);
+        let to = case.to.parse().expect("because the target is a format");
+        match convert(case.text.as_bytes(), to, &options) {
+            Err(refusal) => format!("refused: {}", refusal.diagnostic()),
+            Ok(it) => {
+                let document = String::from_utf8(it.document).expect("because JSON is UTF-8");
+                let edits: Vec<_> = it.edits.iter().map(ToString::to_string).collect();
+                format!("{document} lost {edits:?} behind {:?}", it.left_behind)
+            }
+        }
+    });
+}

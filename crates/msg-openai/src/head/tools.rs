@@ -1,0 +1,115 @@
+//! The tools of a request, both ways.
+
+use msg_core::json::{self, Writer};
+use msg_core::request::{Function, RequestHead, Tool, ToolChoice, lost};
+use msg_core::{RawJson, Report};
+
+use super::Spelling;
+
+/// A list of tools, functions in either spelling.
+pub(super) fn read(raw: &RawJson) -> Option<Vec<Tool>> {
+    let tools: Vec<RawJson> = raw.parse().ok()?;
+    Some(tools.into_iter().map(tool).collect())
+}
+
+/// The older list of functions.
+pub(super) fn read_functions(raw: &RawJson) -> Option<Vec<Tool>> {
+    let tools: Vec<RawJson> = raw.parse().ok()?;
+    tools.iter().map(|it| function(it.members()?).map(Tool::Function)).collect()
+}
+
+fn tool(raw: RawJson) -> Tool {
+    match read_tool(&raw) {
+        Some(function) => Tool::Function(function),
+        None => Tool::Other(raw),
+    }
+}
+
+/// `{"type":"function","function":{…}}`, or the members of the function beside the type.
+fn read_tool(raw: &RawJson) -> Option<Function> {
+    let mut members = raw.members()?;
+    let kind = members.iter().position(|it| it.0 == "type")?;
+    (members.remove(kind).1.parse::<String>().ok()? == "function").then_some(())?;
+    let Some(inner) = members.iter().position(|it| it.0 == "function") else {
+        return function(members);
+    };
+    let mut res = function(members.remove(inner).1.members()?)?;
+    res.rest.extend(members);
+    Some(res)
+}
+
+fn function(members: Vec<(String, RawJson)>) -> Option<Function> {
+    let mut res = Function::default();
+    let mut has_name = false;
+    for (name, raw) in members.into_iter().filter(|it| it.1.text() != "null") {
+        match name.as_str() {
+            "name" => {
+                res.name = raw.parse().ok()?;
+                has_name = true;
+            }
+            "description" => res.description = Some(raw.parse().ok()?),
+            "parameters" => res.parameters = Some(raw),
+            "strict" => res.strict = Some(raw.parse().ok()?),
+            _ => res.rest.push((name, raw)),
+        }
+    }
+    has_name.then_some(res)
+}
+
+/// The functions as the member `tools`; none if there are none. All else is reported.
+pub(super) fn write(head: &RequestHead, spelling: Spelling, report: &mut Report) -> Option<String> {
+    let target = spelling.target();
+    for (at, tool) in head.tools.iter().enumerate() {
+        match tool {
+            Tool::Function(it) => {
+                let names = it.rest.iter().map(|it| format!("tools[{at}].{}", it.0));
+                names.for_each(|name| report.push(lost(target, &name)));
+            }
+            _ => report.push(lost(target, &format!("tools[{at}]"))),
+        }
+    }
+    let functions: Vec<_> = head.tools.iter().filter_map(Tool::function).collect();
+    let list =
+        |functions| json::to_text(|it| it.array(functions, |it, tool| element(tool, spelling, it)));
+    (!functions.is_empty()).then(|| list(functions))
+}
+
+fn element(tool: &Function, spelling: Spelling, it: &mut Writer<'_>) {
+    it.object(|it| {
+        it.key("type").str("function");
+        match spelling {
+            Spelling::Chat => it.key("function").object(|it| members(tool, it)),
+            Spelling::Responses => members(tool, it),
+        }
+    });
+}
+
+fn members(tool: &Function, it: &mut Writer<'_>) {
+    it.key("name").str(&tool.name);
+    if let Some(description) = &tool.description {
+        it.key("description").str(description);
+    }
+    if let Some(parameters) = &tool.parameters {
+        it.key("parameters").raw(parameters.text());
+    }
+    if let Some(strict) = tool.strict {
+        it.key("strict").bool(strict);
+    }
+}
+
+/// The member `tool_choice`.
+pub(super) fn choice(choice: &ToolChoice, spelling: Spelling) -> String {
+    json::to_text(|it| match (choice, spelling) {
+        (ToolChoice::Auto, _) => it.str("auto"),
+        (ToolChoice::None, _) => it.str("none"),
+        (ToolChoice::Required, _) => it.str("required"),
+        (ToolChoice::Tool(name), Spelling::Chat) => it.object(|it| {
+            it.key("type").str("function");
+            it.key("function").object(|it| it.key("name").str(name));
+        }),
+        (ToolChoice::Tool(name), Spelling::Responses) => it.object(|it| {
+            it.key("type").str("function");
+            it.key("name").str(name);
+        }),
+    })
+}
