@@ -66,6 +66,33 @@ fn sizes(c: &mut Criterion) {
     group.finish();
 }
 
+/// 100 000 small messages of which every policy has something to ask: what a request costs besides its
+/// answer shows here.
+fn summaries(c: &mut Criterion) {
+    let turn = |turn: usize| {
+        let answer = format!("answer {turn}, which is a little longer than the question");
+        [Message::user(format!("question {turn}")), Message::assistant(answer)]
+    };
+    let ast = ChainAst::parse((0..50_000).flat_map(turn).collect());
+    let ast = ast.expect("because the session is valid");
+    let tally = counted(&ast);
+    let budget = half(&tally);
+    let mut group = c.benchmark_group("plan_summaries/100k");
+    group.sample_size(10);
+    for name in ["summarize-history", "summarize-sections", "summarize-qa-pairs"] {
+        let policy = policy::from_json(&serde_json::json!({"policy": name}));
+        let policy = policy.expect("because the name is one of the page").0;
+        let pipeline = Pipeline::new().stage(policy, msg_compact::When::Always);
+        group.bench_function(name, |b| b.iter(|| run(black_box(&ast), &tally, &budget, &pipeline)));
+    }
+    for name in ["balanced", "pentagi", "forge"] {
+        let preset = Preset::named(name, &serde_json::Map::new());
+        let pipeline = preset.expect("because the preset exists").pipeline();
+        group.bench_function(name, |b| b.iter(|| run(black_box(&ast), &tally, &budget, &pipeline)));
+    }
+    group.finish();
+}
+
 fn policies(c: &mut Criterion) {
     let ast = session(10_000);
     let tally = counted(&ast);
@@ -136,5 +163,5 @@ fn tallies(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, sizes, policies, tallies);
+criterion_group!(benches, sizes, summaries, policies, tallies);
 criterion_main!(benches);

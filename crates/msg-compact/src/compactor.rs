@@ -141,6 +141,7 @@ impl<'a> Compactor<'a> {
             max_prompt: pipeline.max_prompt.unwrap_or(default_prompt),
             ids,
             base,
+            empty_costs: Default::default(),
             items: lists.items,
             changes: Vec::new(),
             pair_states: lists.pairs,

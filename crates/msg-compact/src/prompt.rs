@@ -17,6 +17,9 @@ const MAX_RESULT: usize = 8192;
 /// summarise.
 const MIN_ROOM: usize = 2 * MIN_CAP;
 
+/// More bytes than what is fixed in a prompt.
+const MAX_FRAME: usize = 2048;
+
 /// How often a prompt is shortened by what it costs too much, before it gets the least.
 const MAX_TRIES: usize = 8;
 
@@ -54,16 +57,27 @@ impl SummaryRequest {
 
     /// Leaves the texts of the prompt so much room that it costs at most `limit`. `count` tells what the
     /// two messages cost; where it is clear without counting that they are within the limit, it is not
-    /// asked. Where no room is small enough, the prompt is refused.
-    pub(crate) fn keep_within(&mut self, limit: u64, count: impl Fn(&[Message]) -> u64) {
+    /// asked, and where what the texts are known to cost is far beyond, not of all of them. Where no room is
+    /// small enough, the prompt is refused.
+    pub(crate) fn keep_within(
+        &mut self,
+        limit: u64,
+        texts_cost: u64,
+        count: impl Fn(&[Message]) -> u64,
+    ) {
+        let longest = self.longest();
+        if ((MAX_FRAME + longest) as u64).saturating_mul(MAX_TOKENS_A_BYTE) <= limit {
+            return;
+        }
         let frame =
             [Message::system(self.instructions("-1")), Message::user(elements("-1", "", ""))];
         let frame_size: usize = frame.iter().map(Message::size).sum();
-        let longest = (frame_size + self.longest()) as u64;
-        if longest.saturating_mul(MAX_TOKENS_A_BYTE) <= limit {
-            return;
-        }
         let fixed = count(&frame);
+        if texts_cost / 2 > limit {
+            let (room, limit) = (longest as u128, u128::from(limit));
+            let room = usize::try_from(room * limit / u128::from(texts_cost)).unwrap_or(usize::MAX);
+            self.prompt_room = room.max(MIN_ROOM);
+        }
         for tries_left in (0..=MAX_TRIES).rev() {
             let prompt = self.prompt_in_room();
             let cost = count(&prompt);
@@ -86,9 +100,11 @@ impl SummaryRequest {
 
     /// More bytes than the texts of the prompt have.
     fn longest(&self) -> usize {
-        let all = self.context.iter().chain(&self.source);
         // A label, and a line end or a space for each text, name and argument.
-        all.map(|it| it.size() + it.role.as_str().len() + 3 + 2 * lines_of(it)).sum()
+        self.messages
+            .iter()
+            .map(|it| it.size() + it.role.as_str().len() + 3 + 2 * lines_of(it))
+            .sum()
     }
 
     fn instructions(&self, suffix: &str) -> String {
@@ -106,9 +122,10 @@ impl SummaryRequest {
 
     /// What the prompt is about, and the messages to summarise, both within the room there is.
     fn texts(&self) -> (String, String) {
-        let context = source_text(&self.context);
+        let context = source_text(self.context());
         let cap = self.result_cap(context.len());
-        let messages: String = self.source.iter().map(|it| shown(it, cap)).collect();
+        let mut messages = String::new();
+        self.source().iter().for_each(|it| write_shown(&mut messages, it, cap));
         // The tasks give way last, and keep half of the room.
         let half = self.prompt_room / 2;
         let context = within(context, self.prompt_room.saturating_sub(messages.len()).max(half));
@@ -119,9 +136,9 @@ impl SummaryRequest {
     /// Bytes that each result may have in the prompt: 8 KiB, or the largest half, quarter … of it under
     /// which all of them leave the texts within their room.
     fn result_cap(&self, besides: usize) -> usize {
-        let results = self.source.iter().flat_map(Message::tool_results);
+        let results = self.source().iter().flat_map(Message::tool_results);
         let results: Vec<usize> = results.map(|it| it.content.size()).collect();
-        let all: usize = self.source.iter().map(Message::size).sum();
+        let all: usize = self.source().iter().map(Message::size).sum();
         let rest = besides + all.saturating_sub(results.iter().sum());
         let room = self.prompt_room.saturating_sub(rest);
         let mut cap = MAX_RESULT;
@@ -144,10 +161,11 @@ fn within(text: String, room: usize) -> String {
     if text.len() > room { truncate_output(&text, room, 50) } else { text }
 }
 
-fn shown(message: &Message, cap: usize) -> String {
-    let mut text = format!("[{}]\n", message.role);
-    message.parts.iter().for_each(|it| write_part(&mut text, it, cap));
-    text
+fn write_shown(out: &mut String, message: &Message, cap: usize) {
+    out.push('[');
+    out.push_str(message.role.as_str());
+    out.push_str("]\n");
+    message.parts.iter().for_each(|it| write_part(out, it, cap));
 }
 
 /// Texts, names and arguments of a message.

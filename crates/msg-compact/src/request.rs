@@ -2,13 +2,13 @@
 //! be. It is plain data: who asks whom, and when, is the caller's; how it reads for a model is the
 //! prompt's.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use msg_core::{Message, Part};
 
 use crate::{
     error::PromptTooLong,
-    text::{fnv1a, truncate_output},
+    text::{Fnv, truncate_output},
 };
 
 /// The number of a request within its compaction.
@@ -28,8 +28,10 @@ pub struct SummaryRequest {
     pub(crate) id: RequestId,
     pub(crate) policy: &'static str,
     pub(crate) replaces: Range<usize>,
-    pub(crate) context: Vec<Message>,
-    pub(crate) source: Vec<Message>,
+    /// The context, then the source; shared with the copy that is handed out.
+    pub(crate) messages: Arc<[Message]>,
+    /// How many of them are the context.
+    pub(crate) n_context: usize,
     pub(crate) replaced_bytes: u64,
     pub(crate) target: u64,
     pub(crate) max: u64,
@@ -57,12 +59,12 @@ impl SummaryRequest {
 
     /// User messages that tell what the work is about; for understanding only.
     pub fn context(&self) -> &[Message] {
-        &self.context
+        &self.messages[..self.n_context]
     }
 
     /// The messages to summarise.
     pub fn source(&self) -> &[Message] {
-        &self.source
+        &self.messages[self.n_context..]
     }
 
     /// Bytes of what the summary will replace.
@@ -84,43 +86,69 @@ impl SummaryRequest {
     ///
     /// Two requests of one policy with the same source text are the same request (CP-26).
     pub fn source_text(&self) -> String {
-        source_text(&self.source)
+        source_text(self.source())
     }
 
     /// FNV-1a with 64 bits of the source text.
     pub fn source_hash(&self) -> u64 {
-        fnv1a(&[&self.source_text()])
+        let mut hash = Fnv::new();
+        write_source(&mut hash, self.source());
+        hash.finish()
+    }
+
+    /// What tells a request from others: two of one policy with the same source text are the same (CP-26).
+    pub(crate) fn key(&self) -> u64 {
+        let mut hash = Fnv::new();
+        hash.push_str(self.policy);
+        hash.push_str("\n");
+        write_source(&mut hash, self.source());
+        hash.finish()
+    }
+}
+
+/// Where text goes: into a string, or into a hash of it.
+pub(crate) trait Sink {
+    fn push_str(&mut self, text: &str);
+}
+
+impl Sink for String {
+    fn push_str(&mut self, text: &str) {
+        self.push_str(text);
     }
 }
 
 pub(crate) fn source_text(messages: &[Message]) -> String {
     let mut text = String::new();
-    for message in messages {
-        text.push_str(message.role.as_str());
-        text.push('\n');
-        message.parts.iter().for_each(|it| write_part(&mut text, it, usize::MAX));
-    }
+    write_source(&mut text, messages);
     text
 }
 
-pub(crate) fn write_part(out: &mut String, part: &Part, cap: usize) {
+fn write_source(out: &mut impl Sink, messages: &[Message]) {
+    for message in messages {
+        out.push_str(message.role.as_str());
+        out.push_str("\n");
+        message.parts.iter().for_each(|it| write_part(out, it, usize::MAX));
+    }
+}
+
+pub(crate) fn write_part(out: &mut impl Sink, part: &Part, cap: usize) {
     match part {
         Part::Text(it) | Part::Refusal(it) => {
             out.push_str(&it.text);
-            out.push('\n');
+            out.push_str("\n");
         }
         Part::ToolCall(it) => {
             out.push_str(&it.name);
-            out.push(' ');
+            out.push_str(" ");
             out.push_str(it.arguments.text());
-            out.push('\n');
+            out.push_str("\n");
         }
         Part::ToolResult(it) => {
             for part in it.content.parts() {
                 match part {
                     Part::Text(it) if it.text.len() > cap => {
                         out.push_str(&truncate_output(&it.text, cap, 50));
-                        out.push('\n');
+                        out.push_str("\n");
                     }
                     other => write_part(out, other, cap),
                 }

@@ -1,5 +1,7 @@
 //! Texts that compaction makes of texts: a shortened output (CP-33) and a cleaned answer (CP-23).
 
+use crate::request::Sink;
+
 /// The head and the tail of a text over `cap` bytes, with a line that says how much is missing
 /// between them; the result has at most `cap` bytes, which is at least 64 (CP-33).
 pub(crate) fn truncate_output(text: &str, cap: usize, head_percent: usize) -> String {
@@ -45,12 +47,25 @@ pub(crate) fn clean_answer(answer: &str) -> &str {
     }
 }
 
-/// FNV-1a with 64 bits, of several texts as if they were one.
-pub(crate) fn fnv1a(texts: &[&str]) -> u64 {
-    let bytes = texts.iter().flat_map(|it| it.bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, it| {
-        (hash ^ u64::from(it)).wrapping_mul(0x100_0000_01b3)
-    })
+/// FNV-1a with 64 bits, of texts as if they were one.
+pub(crate) struct Fnv(u64);
+
+impl Fnv {
+    pub(crate) fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    pub(crate) fn finish(self) -> u64 {
+        self.0
+    }
+}
+
+impl Sink for Fnv {
+    fn push_str(&mut self, text: &str) {
+        self.0 = text
+            .bytes()
+            .fold(self.0, |hash, it| (hash ^ u64::from(it)).wrapping_mul(0x100_0000_01b3));
+    }
 }
 
 #[cfg(test)]

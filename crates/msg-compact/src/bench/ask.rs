@@ -8,9 +8,8 @@ use super::{Form, Item, MergeSum, Workbench, form::Shape};
 use crate::{
     budget::share,
     error::SummaryError,
-    request::{SummaryRequest, source_text},
+    request::{RequestId, SummaryRequest},
     tally::Cost,
-    text::fnv1a,
 };
 
 /// A request that is open, or answered and not yet settled.
@@ -22,7 +21,6 @@ pub(crate) struct Ask {
     pub(crate) target: Target,
     /// What the answer's replacement has to be cheaper than.
     pub(crate) replaced: Cost,
-    pub(crate) key: u64,
     pub(crate) answer: Option<Result<String, SummaryError>>,
 }
 
@@ -88,14 +86,16 @@ impl Workbench<'_> {
             replaced: cost,
             empty,
             replaces: span_of(items()),
-            context: Vec::new(),
-            source: Vec::new(),
+            messages: Vec::new(),
+            n_context: 0,
         };
         if !self.may_save(&asked) {
             return false;
         }
-        let context = self.copies(state.user.iter().map(|it| self.item(*it)));
-        let asked = Asked { context, source: self.copies(items()), ..asked };
+        let context = state.user.iter().map(|it| self.item(*it));
+        let messages = self.copies(context.chain(items()));
+        let n_context = usize::from(state.user.is_some());
+        let asked = Asked { messages, n_context, ..asked };
         self.push_ask(who, Target::Pairs { section, pairs, shape }, asked)
     }
 
@@ -122,22 +122,23 @@ impl Workbench<'_> {
                 let body = self.pairs_of(it).iter().flat_map(|it| &self.items[it.items()]);
                 it.user.iter().map(|it| self.item(*it)).chain(body)
             })),
-            context: Vec::new(),
-            source: Vec::new(),
+            messages: Vec::new(),
+            n_context: 0,
         };
         if !self.may_save(&asked) {
             return false;
         }
         let first_user = open().find_map(|it| it.user);
         let told = |it: &u32| merge == Merge::FirstUser && Some(*it) != first_user;
-        let mut source = Vec::new();
+        let mut messages = self.copies(open().filter_map(|it| it.user).map(|it| self.item(it)));
+        let n_context = messages.len();
+        messages.reserve(open().map(|it| self.len_without_system(it)).sum());
         for state in open() {
             let user = state.user.iter().filter(|it| told(it)).map(|it| self.item(*it));
             let body = self.pairs_of(state).iter().flat_map(|it| &self.items[it.items()]);
-            source.extend(self.copies(user.chain(body)));
+            messages.extend(user.chain(body).map(|it| self.message(it).into_owned()));
         }
-        let context = self.copies(open().filter_map(|it| it.user).map(|it| self.item(it)));
-        let asked = Asked { context, source, ..asked };
+        let asked = Asked { messages, n_context, ..asked };
         self.push_ask(who, Target::Sections { sections, shape, merge }, asked)
     }
 
@@ -159,17 +160,17 @@ impl Workbench<'_> {
             replaced: whole.minus(kept),
             empty: empty.minus(kept),
             replaces: span_of(users()),
-            context: Vec::new(),
-            source: Vec::new(),
+            messages: Vec::new(),
+            n_context: 0,
         };
         if !self.may_save(&asked) {
             return false;
         }
-        let mut source = self.copies(users());
+        let mut messages = self.copies(users());
         if keep_first {
-            source = after_first_text(source);
+            messages = after_first_text(messages);
         }
-        self.push_ask(who, Target::Users { section, keep_first }, Asked { source, ..asked })
+        self.push_ask(who, Target::Users { section, keep_first }, Asked { messages, ..asked })
     }
 
     /// What the part of a user message costs that stays beside a summary without a text.
@@ -203,10 +204,21 @@ impl Workbench<'_> {
         shape
     }
 
-    /// What a summary of this shape costs without a text.
+    /// What a summary of this shape costs without a text. Shapes without reasoning are few, and asked for
+    /// by every section of a chain.
     pub(crate) fn summary_cost(&self, shape: &Shape) -> Cost {
+        let mut known = self.empty_costs.borrow_mut();
+        let same = |it: &&EmptyCost| it.is_of(shape);
+        if let Some(it) = known.iter().find(same).filter(|_| shape.reasoning.is_empty()) {
+            return it.cost;
+        }
         let messages = self.summary(shape, "", &self.sample_id());
-        messages.iter().map(|it| self.cost_of(it)).sum()
+        let cost = messages.iter().map(|it| self.cost_of(it)).sum();
+        if shape.reasoning.is_empty() {
+            let (call, signed, prefix) = (shape.call, shape.signed, shape.prefix.clone());
+            known.push(EmptyCost { call, signed, prefix, cost });
+        }
+        cost
     }
 
     /// The user message of merged sections: the item of the first, or one message of all of them.
@@ -251,26 +263,28 @@ impl Workbench<'_> {
     }
 
     fn push_ask(&mut self, who: PairTarget<'_>, target: Target, asked: Asked) -> bool {
-        let key = fnv1a(&[who.policy, "\n", &source_text(&asked.source)]);
-        if self.refused.contains(&key) {
-            return false;
-        }
         let cost = self.unit.of(asked.replaced);
         let mut request = SummaryRequest {
-            id: self.next_id(),
+            id: RequestId(self.next_request),
             policy: who.policy,
             replaces: asked.replaces,
-            context: asked.context,
-            source: asked.source,
+            messages: asked.messages.into(),
+            n_context: asked.n_context,
             replaced_bytes: asked.replaced.bytes,
             target: share(cost, 20).max(MIN_TARGET),
             max: cost - self.unit.of(asked.empty) - 1,
             prompt_room: usize::MAX,
             prompt_too_long: None,
         };
-        request.keep_within(self.max_prompt, |it| self.prompt_cost(it));
+        // Hashing a source costs more than all else that is done with it.
+        if !self.refused.is_empty() && self.refused.contains(&request.key()) {
+            return false;
+        }
+        self.next_request += 1;
+        self.requests += 1;
+        request.keep_within(self.max_prompt, cost, |it| self.prompt_cost(it));
         let replaced = asked.replaced;
-        self.asks.push(Ask { request, code: who.code, target, replaced, key, answer: None });
+        self.asks.push(Ask { request, code: who.code, target, replaced, answer: None });
         true
     }
 
@@ -281,6 +295,21 @@ impl Workbench<'_> {
     }
 }
 
+/// What a summary of a shape without reasoning costs if it says nothing.
+#[derive(Debug)]
+pub(crate) struct EmptyCost {
+    call: bool,
+    signed: bool,
+    prefix: Box<str>,
+    cost: Cost,
+}
+
+impl EmptyCost {
+    fn is_of(&self, shape: &Shape) -> bool {
+        (self.call, self.signed, &self.prefix) == (shape.call, shape.signed, &shape.prefix)
+    }
+}
+
 /// What is asked about.
 struct Asked {
     /// The cost of what an answer will replace.
@@ -288,8 +317,9 @@ struct Asked {
     /// The cost of what replaces it if the answer is empty.
     empty: Cost,
     replaces: Range<usize>,
-    context: Vec<Message>,
-    source: Vec<Message>,
+    /// The context, then the source.
+    messages: Vec<Message>,
+    n_context: usize,
 }
 
 /// The messages behind the first text of the first: its remaining parts, then the others.

@@ -19,6 +19,7 @@ mod write;
 
 use std::{
     borrow::Cow,
+    cell::RefCell,
     collections::{BTreeSet, HashSet},
 };
 
@@ -26,7 +27,7 @@ use msg_chainast::{BodyPairKind, MessageOrigin};
 use msg_core::{IdSource, Message};
 
 pub use ask::Merge;
-pub(crate) use ask::{Ask, PairTarget};
+pub(crate) use ask::{Ask, EmptyCost, PairTarget};
 pub(crate) use build::lists;
 pub use form::Form;
 pub(crate) use form::{FormRules, Shape, default_pattern};
@@ -42,7 +43,6 @@ use crate::{
     budget::Unit,
     outcome::{Edit, EditKind},
     pipeline::OnFailure,
-    request::RequestId,
     tally::{Cost, Facts},
 };
 
@@ -64,6 +64,7 @@ pub struct Workbench<'a> {
     pub(crate) max_prompt: u64,
     pub(crate) ids: &'a mut (dyn IdSource + Send),
     pub(crate) base: Cost,
+    pub(crate) empty_costs: RefCell<Vec<EmptyCost>>,
     /// The input's messages by index, then those that were made.
     pub(crate) items: Vec<Item>,
     /// What became of items.
@@ -76,7 +77,7 @@ pub struct Workbench<'a> {
     pub(crate) sum: Cost,
     pub(crate) edits: Vec<Edit>,
     pub(crate) asks: Vec<Ask>,
-    pub(crate) used_ids: Option<HashSet<String>>,
+    pub(crate) used_ids: Option<HashSet<Cow<'a, str>>>,
     pub(crate) next_request: u32,
     pub(crate) requests: usize,
     /// Keys of the requests that were refused (CP-26).
@@ -300,12 +301,5 @@ impl<'a> Workbench<'a> {
         let place = item::index(self.items.len());
         self.items.push(item);
         place
-    }
-
-    pub(crate) fn next_id(&mut self) -> RequestId {
-        let id = RequestId(self.next_request);
-        self.next_request += 1;
-        self.requests += 1;
-        id
     }
 }

@@ -1,7 +1,7 @@
 //! What becomes of answers (CP-23): each is used or refused on its own, and the used ones are put in
 //! place from the back, so that no place moves before its turn.
 
-use std::collections::HashSet;
+use std::{borrow::Cow, collections::HashSet};
 
 use msg_core::{CountingIds, Message, Part};
 
@@ -79,7 +79,7 @@ impl Workbench<'_> {
             Err(error) => ("compact::summary-failed", format!("the summary failed: {error}")),
         };
         self.warn(first_of(ask), EditKind::Refused { code, reason: reason.into() });
-        self.refused.insert(ask.key);
+        self.refused.insert(ask.request.key());
         self.refused_policies.insert(ask.request.policy);
         match self.on_failure {
             OnFailure::Keep => None,
@@ -118,20 +118,20 @@ impl Workbench<'_> {
         let inputs = &self.inputs;
         let used = self.used_ids.get_or_insert_with(|| {
             let parts = inputs.iter().flat_map(|it| &it.parts);
-            parts.filter_map(id_of).map(str::to_owned).collect::<HashSet<_>>()
+            parts.filter_map(id_of).map(Cow::Borrowed).collect::<HashSet<_>>()
         });
         let name = msg_chainast::constants::SUMMARIZATION_TOOL_NAME;
         let mut id = String::new();
         for draw in 0..DRAWS {
             let counter = (used.len() + draw) as u64;
             id = self.rules.id_pattern.generate(name, counter, &mut self.ids);
-            if used.insert(id.clone()) {
+            if used.insert(Cow::Owned(id.clone())) {
                 return id;
             }
         }
         let numbered = (2u64..).map(|it| format!("{id}_{it}"));
-        let fresh = numbered.into_iter().find(|it| !used.contains(it)).unwrap_or_default();
-        used.insert(fresh.clone());
+        let fresh = numbered.into_iter().find(|it| !used.contains(it.as_str())).unwrap_or_default();
+        used.insert(Cow::Owned(fresh.clone()));
         fresh
     }
 
