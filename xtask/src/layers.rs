@@ -41,6 +41,7 @@ pub(crate) const LAYERS: &[Room] = &[
     room("msg-openai", 2, &["msg-core", "msg-wire"], TESTKIT, 15),
     room("msg-file", 2, &["msg-core", "msg-xml"], TESTKIT, 0),
     room("msg-compact", 2, &["msg-chainast", "msg-core"], TESTKIT, 0),
+    room("msg-session", 3, &["msg-core", "msg-openai"], TESTKIT, 0),
     room(
         "msg-document",
         4,
@@ -59,6 +60,7 @@ pub(crate) const LAYERS: &[Room] = &[
             "msg-document",
             "msg-file",
             "msg-openai",
+            "msg-session",
             "msg-wire",
             "msg-xml",
         ],
@@ -85,6 +87,7 @@ pub(crate) const LAYERS: &[Room] = &[
             "msg-core",
             "msg-file",
             "msg-openai",
+            "msg-session",
             "msg-wire",
             "msg-xml",
             "testkit",

@@ -84,6 +84,17 @@ impl Input {
         }
     }
 
+    /// An input that is no file, where an output must be told which file it may not overwrite.
+    pub(crate) fn nothing() -> Self {
+        Input {
+            name: String::new(),
+            path: None,
+            len: None,
+            limit: MAX_DOCUMENT,
+            reader: Box::new(io::empty()),
+        }
+    }
+
     fn file(path: &Path) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let opened = File::open(path).and_then(|file| file.metadata().map(|it| (file, it)));

@@ -22,7 +22,9 @@ mod input;
 mod jsonl;
 mod output;
 mod progress;
+mod redact;
 mod render;
+mod sessions;
 mod signals;
 mod terminal;
 

@@ -6,7 +6,7 @@ use super::House;
 use crate::Res;
 
 /// The areas whose pages number their rules.
-const AREAS: &[&str] = &["CA", "CP", "MF", "MS", "OA", "XT"];
+const AREAS: &[&str] = &["CA", "CP", "MF", "MS", "OA", "SE", "XT"];
 
 pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     let pages = house.pages.iter().filter(|it| it.path.starts_with("docs/formats/"));

@@ -15,6 +15,7 @@ mod files;
 mod fit;
 mod lines;
 mod message_files;
+mod rescue;
 mod server;
 
 use std::process::Output;

@@ -1,0 +1,292 @@
+//! `msg doctor`: what keeps a session from being resumed, and its mend (SE-90 to SE-96).
+
+pub(crate) mod line;
+mod text;
+
+use std::path::{Path, PathBuf};
+
+use msg_session::{Dialect, Finding, Origin, RepairOptions, Session};
+use serde::Serialize;
+
+use self::line::{Form, unreadable};
+use super::Command;
+use crate::cli::Context;
+use crate::exit::{Failure, Status};
+use crate::input::{Input, MAX_DOCUMENT};
+use crate::jsonl::{self, LineArgs};
+use crate::output::Output;
+use crate::redact;
+use crate::render::safe;
+use crate::sessions::load::{Loaded, load};
+use crate::sessions::{in_use, put_back::put_back};
+
+/// Find what keeps an agent's session from being resumed, and mend it
+///
+/// SESSION is a file or folder, the id of a session, `latest` or `latest:DIALECT`, or - for standard input. Without
+/// --fix nothing is written. With --jsonl each line is {"name","dialect","input" or "input_b64","options"}.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The sessions.
+    #[arg(value_name = "SESSION", required = true)]
+    sessions: Vec<PathBuf>,
+    /// Whose sessions they are; recognised from name and content if not given.
+    #[arg(long, value_name = "DIALECT")]
+    from: Option<Dialect>,
+    /// Mend in place, behind a backup NAME.bakN.
+    #[arg(long)]
+    fix: bool,
+    /// Mend a session that seems to be in use, too.
+    #[arg(long, requires = "fix")]
+    force: bool,
+    #[command(flatten)]
+    what: WhatArgs,
+    /// Replace secrets in everything that is printed.
+    #[arg(long)]
+    redact: bool,
+    /// The JSON form.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    lines: LineArgs,
+    /// Write codes and places to FILE, without any text of the session.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+struct WhatArgs {
+    /// Make the mends of warnings too.
+    #[arg(long)]
+    all: bool,
+    /// Remove the thoughts of the model.
+    #[arg(long)]
+    drop_thinking: bool,
+    /// Remove what only another account can decrypt.
+    #[arg(long)]
+    drop_encrypted: bool,
+    /// Remove lines with errors from a data set.
+    #[arg(long)]
+    drop: bool,
+    /// The message of the provider: find what it is about.
+    #[arg(long, value_name = "TEXT")]
+    error: Option<String>,
+    /// Read the session along this record.
+    #[arg(long, value_name = "ID")]
+    leaf: Option<String>,
+    /// Do not look into records above this size, in bytes.
+    #[arg(long, value_name = "N")]
+    max_record: Option<u64>,
+    /// Read tool calls in the text of older sessions.
+    #[arg(long)]
+    xml: bool,
+}
+
+impl WhatArgs {
+    fn options(&self) -> RepairOptions {
+        let default = RepairOptions::default();
+        RepairOptions {
+            all: self.all,
+            drop_thinking: self.drop_thinking,
+            drop_encrypted: self.drop_encrypted,
+            drop: self.drop,
+            error: self.error.clone(),
+            leaf: self.leaf.clone(),
+            max_record: self.max_record.unwrap_or(default.max_record),
+            xml: self.xml,
+        }
+    }
+}
+
+impl Command for Args {
+    fn run(self, cx: &Context) -> Result<Status, Failure> {
+        let options = self.what.options();
+        if self.lines.jsonl {
+            return self.run_lines(cx, &options);
+        }
+        let mut report = self.open_report()?;
+        let mut worst = Status::Clean;
+        for path in &self.sessions {
+            let status = match self.session(cx, path, &options, report.as_mut()) {
+                Ok(status) => status,
+                Err(Failure::ClosedPipe) => return Err(Failure::ClosedPipe),
+                Err(failure) => {
+                    cx.note(&crate::render::failure(&failure, cx.color_err));
+                    Status::Failed
+                }
+            };
+            worst = worst.max(status);
+        }
+        report.map_or(Ok(()), Output::finish)?;
+        Ok(worst)
+    }
+}
+
+/// What is said when a mended session is not sound (SE-93).
+const MEND_FAILED: &str = "session::mend-failed";
+
+/// What was found in a session.
+struct Diagnosis {
+    dialect: Dialect,
+    findings: Vec<Finding>,
+    /// Records that the provider's message names, as line and origin.
+    named: Option<Vec<Origin>>,
+    changed: bool,
+    backup: Option<PathBuf>,
+}
+
+impl Args {
+    fn run_lines(&self, cx: &Context, options: &RepairOptions) -> Result<Status, Failure> {
+        if self.fix || self.report.is_some() {
+            let text = "--jsonl answers each line with its mended bytes: it takes no --fix and no --report";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        let [input] = self.sessions.as_slice() else {
+            return Err(Failure::Usage("--jsonl takes one input".to_owned()));
+        };
+        let mut input = Input::open(Some(input))?;
+        input.limit = MAX_DOCUMENT.saturating_mul(4);
+        let from = self.from;
+        jsonl::run(cx, &self.lines, input, Output::stdout(), None, move |line| {
+            Ok(line::answer(line, from, options)?)
+        })
+    }
+
+    fn open_report(&self) -> Result<Option<Output>, Failure> {
+        let Some(path) = &self.report else { return Ok(None) };
+        Output::file(path, &Input::nothing()).map(Some)
+    }
+
+    fn session(
+        &self,
+        cx: &Context,
+        path: &Path,
+        options: &RepairOptions,
+        report: Option<&mut Output>,
+    ) -> Result<Status, Failure> {
+        let loaded = load(path, self.from)?;
+        let blobs = loaded.blobs.clone();
+        let session = match self.from.or(loaded.dialect) {
+            Some(dialect) => Session::named(dialect, blobs),
+            None => Session::recognise(blobs),
+        };
+        let session = session.map_err(|it| failure(&loaded.name, &it))?;
+        let diagnosis = self.diagnose(&loaded, session, options)?;
+        if let Some(report) = report {
+            report.write(&text::report(&loaded.name, &diagnosis.findings))?;
+        }
+        self.print(cx, &loaded, &diagnosis)?;
+        let fixed = self.fix && diagnosis.findings.iter().all(|it| !it.is_error() || it.done);
+        let ok = !diagnosis.findings.iter().any(Finding::is_error);
+        Ok(Status::of(ok || fixed))
+    }
+
+    fn diagnose(
+        &self,
+        loaded: &Loaded,
+        mut session: Session,
+        options: &RepairOptions,
+    ) -> Result<Diagnosis, Failure> {
+        let wrong = |it: msg_session::Error| failure(&loaded.name, &it);
+        let dialect = session.dialect();
+        let named = match &options.error {
+            Some(error) => {
+                let plain = RepairOptions { error: None, ..options.clone() };
+                Some(session.read(&plain).map_err(wrong)?.named_by(error))
+            }
+            None => None,
+        };
+        if !self.fix {
+            let findings = session.check(options).map_err(wrong)?;
+            return Ok(Diagnosis { dialect, findings, named, changed: false, backup: None });
+        }
+        let findings = session.repair(options).map_err(wrong)?;
+        let changed = session.blobs() != loaded.blobs;
+        let backup = match changed {
+            true => Some(self.write(loaded, &session, options)?),
+            false => None,
+        };
+        Ok(Diagnosis { dialect, findings, named, changed, backup })
+    }
+
+    /// Puts the mended session in its place, and looks at it again (SE-92, SE-93).
+    fn write(
+        &self,
+        loaded: &Loaded,
+        session: &Session,
+        options: &RepairOptions,
+    ) -> Result<PathBuf, Failure> {
+        let refuse = |text: String| Failure::Refused(format!("{}: {text}", loaded.name));
+        let Some(path) = &loaded.path else {
+            return Err(Failure::Usage("--fix needs a file, not standard input".to_owned()));
+        };
+        if !self.force
+            && let Some(why) = loaded.stamps.iter().find_map(in_use::why)
+        {
+            return Err(refuse(format!("{why}; close the agent, or use --force")));
+        }
+        let backup = put_back(loaded, session.blobs()).map_err(|it| refuse(it.to_string()))?;
+        let again = RepairOptions { error: None, ..options.clone() };
+        let is_sound = load(path, self.from).ok().is_some_and(|it| {
+            let findings = Session::new(session.dialect(), it.blobs).check(&again);
+            findings.is_ok_and(|it| !it.iter().any(|it| it.is_error() && it.fix.is_some()))
+        });
+        if !is_sound {
+            backup.restore().map_err(|it| refuse(it.to_string()))?;
+            let text = "the mended session was not sound, so the old one is back: this is a defect of msg, please report it";
+            return Err(refuse(format!("{text} ({MEND_FAILED})")));
+        }
+        Ok(backup.path)
+    }
+
+    fn print(&self, cx: &Context, loaded: &Loaded, it: &Diagnosis) -> Result<(), Failure> {
+        let mut out = Output::stdout();
+        let text = if self.json {
+            let path = (self.sessions.len() > 1).then_some(loaded.name.as_str());
+            json(path, it)
+        } else {
+            text::human(&loaded.name, it, self.fix, cx.color_for(&out))
+        };
+        let text = if self.redact { redact::text(&text).0 } else { text };
+        out.write(text.as_bytes())?;
+        out.finish()
+    }
+}
+
+fn json(path: Option<&str>, it: &Diagnosis) -> String {
+    #[derive(Serialize)]
+    struct WithPath<'a> {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        path: Option<&'a str>,
+        #[serde(flatten)]
+        form: Form<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        named: Option<Vec<Named>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        backup: Option<String>,
+    }
+    #[derive(Serialize)]
+    struct Named {
+        record: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        block: Option<u32>,
+    }
+    let named = it.named.as_ref().map(|it| {
+        it.iter().map(|it| Named { record: it.record, block: it.block }).collect()
+    });
+    let form = Form {
+        dialect: it.dialect,
+        ok: !it.findings.iter().any(Finding::is_error),
+        findings: &it.findings,
+        changed: it.changed,
+        output_b64: None,
+    };
+    let backup = it.backup.as_ref().map(|it| it.display().to_string());
+    let mut res = msg_document::to_json(&WithPath { path, form, named, backup });
+    res.push(b'\n');
+    String::from_utf8(res).expect("because JSON is UTF-8")
+}
+
+fn failure(name: &str, error: &msg_session::Error) -> Failure {
+    let diagnostic = unreadable(error);
+    Failure::Refused(format!("{}: {} ({})", safe(name), diagnostic.message(), error.code()))
+}

@@ -1,0 +1,104 @@
+//! A diagnosis in words for people, and the report without any (SE-90, SE-95).
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use msg_core::Severity;
+use msg_session::{Finding, Place};
+use serde::Serialize;
+
+use super::Diagnosis;
+use msg_document::to_json;
+use crate::render::{plural, safe};
+
+/// The diagnosis of the session `name`.
+pub(super) fn human(name: &str, it: &Diagnosis, fix: bool, color: bool) -> String {
+    let mut res = format!("{} ({}): {}\n", safe(name), it.dialect, verdict(it, fix));
+    for finding in &it.findings {
+        show(finding, fix, color, &mut res);
+    }
+    if let Some(named) = &it.named {
+        let records: Vec<_> = named.iter().map(|it| it.record.to_string()).collect();
+        match records.is_empty() {
+            true => res.push_str("  the provider's message: nothing on disk explains this\n"),
+            false => {
+                let _ = writeln!(res, "  the provider's message is about record {}", records.join(", "));
+            }
+        }
+    }
+    if let Some(backup) = &it.backup {
+        let _ = writeln!(res, "  mended; the old session is {}", safe(&backup.display().to_string()));
+    }
+    let fixable = it.findings.iter().filter(|it| it.is_error() && it.fix.is_some()).count();
+    if !fix && fixable > 0 {
+        let count = plural(fixable, "error");
+        let _ = writeln!(res, "  --fix would mend {count} in place, behind a backup");
+    }
+    res
+}
+
+fn verdict(it: &Diagnosis, fix: bool) -> String {
+    let errors = it.findings.iter().filter(|it| it.is_error()).count();
+    let left = it.findings.iter().filter(|it| it.is_error() && !it.done).count();
+    let others = it.findings.len() - errors;
+    match (errors, fix) {
+        (0, _) if others == 0 => "sound".to_owned(),
+        (0, _) => format!("can be resumed; {}", plural(others, "remark")),
+        (_, true) if left == 0 => format!("mended {}", plural(errors, "error")),
+        (_, true) => format!("{} left that cannot be mended", plural(left, "error")),
+        _ => format!("cannot be resumed: {}", plural(errors, "error")),
+    }
+}
+
+fn show(it: &Finding, fix: bool, color: bool, res: &mut String) {
+    let style = match it.severity {
+        _ if !color => Style::new(),
+        Severity::Error => Style::new().bold().fg_color(Some(AnsiColor::Red.into())),
+        Severity::Warning => Style::new().bold().fg_color(Some(AnsiColor::Yellow.into())),
+        Severity::Info => Style::new().fg_color(Some(AnsiColor::Cyan.into())),
+    };
+    let head = format!("{}[{}]", it.severity, it.code);
+    let _ = writeln!(res, "  {style}{head}{style:#}: line {}: {}", it.at.line, safe(&it.message));
+    if let Some(cause) = it.cause().filter(|_| it.severity != Severity::Info) {
+        let _ = writeln!(res, "      which ends in: {cause}");
+    }
+    match &it.fix {
+        Some(text) if it.done && fix => {
+            let _ = writeln!(res, "      done: {}", safe(text));
+        }
+        Some(text) if it.is_error() => {
+            let _ = writeln!(res, "      --fix: {}", safe(text));
+        }
+        Some(text) => {
+            let _ = writeln!(res, "      --fix --all: {}", safe(text));
+        }
+        None => {}
+    }
+}
+
+/// A line of the report: codes and places, and no word of the session.
+pub(super) fn report(name: &str, findings: &[Finding]) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        path: &'a str,
+        findings: Vec<Entry<'a>>,
+    }
+    #[derive(Serialize)]
+    struct Entry<'a> {
+        code: &'a str,
+        severity: Severity,
+        at: Place,
+        done: bool,
+    }
+    let entry = |it: &'_ Finding| -> (String, Severity, Place, bool) {
+        (it.code.to_string(), it.severity, it.at, it.done)
+    };
+    let list: Vec<_> = findings.iter().map(entry).collect();
+    let findings = list
+        .iter()
+        .map(|it| Entry { code: &it.0, severity: it.1, at: it.2, done: it.3 })
+        .collect();
+    let mut res = to_json(&Line { path: name, findings });
+    res.push(b'\n');
+    res
+}

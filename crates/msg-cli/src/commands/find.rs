@@ -1,0 +1,168 @@
+//! `msg find`: text in the sessions on this machine (SE-12). Read only.
+
+use std::path::{Path, PathBuf};
+
+use memchr::memmem;
+use msg_core::{Message, Part, Role, truncate};
+use msg_session::{Dialect, RepairOptions, Session};
+use serde::Serialize;
+
+use super::Command;
+use crate::cli::Context;
+use crate::exit::{Failure, Status};
+use crate::output::Output;
+use crate::redact;
+use crate::render::safe;
+use crate::sessions::load::load;
+use crate::sessions::places::{self, in_parallel};
+
+/// Find text in the sessions that agents left on this machine
+///
+/// What users and models said is searched, results of tools with --tools. A text in small letters finds capitals too.
+/// Status 1 if nothing is found. Nothing is written.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The text.
+    #[arg(value_name = "TEXT")]
+    text: String,
+    /// Files and folders to look in, instead of the places where agents put their sessions.
+    #[arg(value_name = "PLACE")]
+    places: Vec<PathBuf>,
+    /// Sessions of this dialect only.
+    #[arg(long, value_name = "DIALECT")]
+    dialect: Option<Dialect>,
+    /// TEXT is a regular expression.
+    #[arg(long)]
+    regex: bool,
+    /// Search the results of tools too.
+    #[arg(long)]
+    tools: bool,
+    /// Replace secrets in what is shown.
+    #[arg(long)]
+    redact: bool,
+    /// The JSON form: a line a hit.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The JSON form of a hit.
+#[derive(Debug, Serialize)]
+struct Hit {
+    path: String,
+    dialect: Dialect,
+    id: String,
+    record: u32,
+    role: String,
+    snippet: String,
+}
+
+/// What is looked for.
+struct Needle {
+    regex: regex_lite::Regex,
+    /// The text as it stands in JSON, where a file without it cannot have it.
+    bytes: Option<Vec<u8>>,
+}
+
+impl Needle {
+    fn new(text: &str, is_regex: bool) -> Result<Self, Failure> {
+        let pattern = if is_regex { text.to_owned() } else { regex_lite::escape(text) };
+        let is_small = !text.chars().any(char::is_uppercase);
+        let regex = regex_lite::RegexBuilder::new(&pattern).case_insensitive(is_small).build();
+        let regex = regex.map_err(|it| Failure::Usage(format!("{text:?}: {it}")))?;
+        // Only what JSON never escapes can be looked for in the bytes.
+        let is_plain = |it: char| it.is_ascii_graphic() && !"\"\\/<>&'".contains(it) || it == ' ';
+        let bytes = (!is_regex && !is_small && text.chars().all(is_plain)).then(|| text.into());
+        Ok(Self { regex, bytes })
+    }
+
+    fn may_be_in(&self, bytes: &[u8]) -> bool {
+        self.bytes.as_ref().is_none_or(|it| memmem::find(bytes, it).is_some())
+    }
+}
+
+impl Command for Args {
+    fn run(self, cx: &Context) -> Result<Status, Failure> {
+        let needle = Needle::new(&self.text, self.regex)?;
+        let mut warnings = Vec::new();
+        let found = places::find(&self.places, self.dialect, &mut warnings);
+        let hits = in_parallel(&found, |it| self.hits(&needle, &it.path, it.dialect));
+        let mut out = Output::stdout();
+        let mut count = 0;
+        for hit in hits.iter().flatten() {
+            count += 1;
+            let text = if self.json { json(hit) } else { human(hit) };
+            let text = if self.redact { redact::text(&text).0 } else { text };
+            out.write(text.as_bytes())?;
+        }
+        out.finish()?;
+        places::warn(cx, &warnings);
+        Ok(Status::of(count > 0))
+    }
+}
+
+impl Args {
+    fn hits(&self, needle: &Needle, path: &Path, dialect: Option<Dialect>) -> Vec<Hit> {
+        let Ok(loaded) = load(path, dialect) else { return Vec::new() };
+        if !loaded.blobs.iter().any(|it| needle.may_be_in(&it.bytes)) {
+            return Vec::new();
+        }
+        let session = match dialect {
+            Some(dialect) => Session::new(dialect, loaded.blobs),
+            None => match Session::recognise(loaded.blobs) {
+                Ok(session) => session,
+                Err(_) => return Vec::new(),
+            },
+        };
+        if self.dialect.is_some_and(|it| it != session.dialect()) {
+            return Vec::new();
+        }
+        let Ok(view) = session.read(&RepairOptions::default()) else { return Vec::new() };
+        let mut res = Vec::new();
+        for (message, origins) in view.messages.iter().zip(&view.origins) {
+            for (part, origin) in message.parts.iter().zip(origins) {
+                let Some(text) = self.text_of(message, part) else { continue };
+                let Some(at) = needle.regex.find(&text) else { continue };
+                res.push(Hit {
+                    path: path.display().to_string(),
+                    dialect: session.dialect(),
+                    id: places::id(path),
+                    record: origin.record,
+                    role: message.role.as_str().to_owned(),
+                    snippet: snippet(&text, at.start()),
+                });
+            }
+        }
+        // What was said stands before what tools gave back.
+        res.sort_by_key(|it| it.role == "tool");
+        res
+    }
+
+    fn text_of(&self, message: &Message, part: &Part) -> Option<String> {
+        match part {
+            Part::Text(it) => Some(it.text.clone()),
+            Part::ToolResult(it) if self.tools => Some(it.content.text().into_owned()),
+            Part::Reasoning(it) if message.role == Role::Assistant => {
+                Some(it.display_text().into_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The words around a hit, on one line (MS-17).
+fn snippet(text: &str, at: usize) -> String {
+    let start = (0..=at.saturating_sub(30)).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
+    let line: Vec<_> = text[start..].split_whitespace().take(40).collect();
+    truncate(&line.join(" "), 120).into()
+}
+
+fn json(hit: &Hit) -> String {
+    let mut res = msg_document::to_json(hit);
+    res.push(b'\n');
+    String::from_utf8(res).expect("because JSON is UTF-8")
+}
+
+fn human(it: &Hit) -> String {
+    let (path, snippet) = (safe(&it.path), safe(&it.snippet));
+    format!("{path}:{}: {}: {snippet}\n", it.record, it.role)
+}

@@ -1,0 +1,122 @@
+//! `msg list`: the sessions on this machine, a line each (SE-12). Read only: nothing is locked or changed.
+
+use std::path::PathBuf;
+
+use msg_session::{Dialect, Finding, RepairOptions, Session};
+use serde::Serialize;
+
+use super::Command;
+use crate::cli::Context;
+use crate::exit::{Failure, Status};
+use crate::output::Output;
+use crate::redact;
+use crate::render::safe;
+use crate::sessions::load::load;
+use crate::sessions::places::{self, in_parallel};
+
+/// List the sessions that agents left on this machine
+///
+/// A line a session: time of the last record, dialect, project, title, messages, size. Nothing is written.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Files and folders to look in, instead of the places where agents put their sessions.
+    #[arg(value_name = "PLACE")]
+    places: Vec<PathBuf>,
+    /// Sessions of this dialect only.
+    #[arg(long, value_name = "DIALECT")]
+    dialect: Option<Dialect>,
+    /// Mark sessions in which doctor finds an error with !.
+    #[arg(long)]
+    check: bool,
+    /// Replace secrets in titles.
+    #[arg(long)]
+    redact: bool,
+    /// The JSON form: a line a session.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The JSON form of a line.
+#[derive(Debug, Serialize)]
+struct Line {
+    path: String,
+    dialect: Dialect,
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    messages: usize,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ok: Option<bool>,
+}
+
+impl Command for Args {
+    fn run(self, cx: &Context) -> Result<Status, Failure> {
+        let mut warnings = Vec::new();
+        let found = places::find(&self.places, self.dialect, &mut warnings);
+        let mut lines: Vec<Line> =
+            in_parallel(&found, |it| self.line(&it.path, it.dialect)).into_iter().flatten().collect();
+        lines.sort_by(|a, b| (&b.time, &a.path).cmp(&(&a.time, &b.path)));
+        let mut out = Output::stdout();
+        for line in &lines {
+            let text = if self.json { json(line) } else { human(line) };
+            let text = if self.redact { redact::text(&text).0 } else { text };
+            out.write(text.as_bytes())?;
+        }
+        out.finish()?;
+        places::warn(cx, &warnings);
+        Ok(Status::Clean)
+    }
+}
+
+impl Args {
+    /// The line of a session; none of what is none.
+    fn line(&self, path: &std::path::Path, dialect: Option<Dialect>) -> Option<Line> {
+        let loaded = load(path, dialect).ok()?;
+        let bytes = loaded.blobs.iter().map(|it| it.bytes.len() as u64).sum();
+        let session = match dialect {
+            Some(dialect) => Session::new(dialect, loaded.blobs),
+            None => Session::recognise(loaded.blobs).ok()?,
+        };
+        if self.dialect.is_some_and(|it| it != session.dialect()) {
+            return None;
+        }
+        let summary = session.summary();
+        let ok = self.check.then(|| {
+            let findings = session.check(&RepairOptions::default());
+            findings.is_ok_and(|it| !it.iter().any(Finding::is_error))
+        });
+        Some(Line {
+            path: path.display().to_string(),
+            dialect: session.dialect(),
+            id: places::id(path),
+            time: summary.time,
+            project: summary.project,
+            title: summary.title,
+            messages: summary.messages,
+            bytes,
+            ok,
+        })
+    }
+}
+
+fn json(line: &Line) -> String {
+    let mut res = msg_document::to_json(line);
+    res.push(b'\n');
+    String::from_utf8(res).expect("because JSON is UTF-8")
+}
+
+fn human(it: &Line) -> String {
+    let mark = if it.ok == Some(false) { "!" } else { " " };
+    let time = it.time.as_deref().unwrap_or("-");
+    let project = it.project.as_deref().unwrap_or("-");
+    let title = it.title.as_deref().unwrap_or("-");
+    let kib = it.bytes.div_ceil(1024);
+    let (time, project, title) = (safe(time), safe(project), safe(title));
+    let (dialect, messages, id) = (it.dialect, it.messages, safe(&it.id));
+    format!("{mark} {time:24} {dialect:12} {messages:5} {kib:7}k  {id}  {project}  {title}\n")
+}

@@ -1,0 +1,9 @@
+//! The sessions on this machine: where agents put them, how one is loaded and put back.
+//!
+//! What a session says and how it is mended is `msg_session`'s; here are folders, files, backups and
+//! clocks.
+
+pub(crate) mod in_use;
+pub(crate) mod load;
+pub(crate) mod places;
+pub(crate) mod put_back;

@@ -1,0 +1,209 @@
+//! From what somebody names to the blobs of a session: a file, a folder, an id, or `latest` (SE-90).
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use msg_session::{Blob, Dialect};
+
+use super::places::{self, Found};
+use crate::exit::Failure;
+
+/// A session that has been read.
+pub(crate) struct Loaded {
+    /// How it is called in messages.
+    pub(crate) name: String,
+    /// The file or folder that the blobs' names are relative to; none of standard input.
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) blobs: Vec<Blob>,
+    /// Where the dialect's place says so: whose session it is.
+    pub(crate) dialect: Option<Dialect>,
+    /// What the files were like before they were read.
+    pub(crate) stamps: Vec<Stamp>,
+}
+
+/// A file as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) path: PathBuf,
+    pub(crate) len: u64,
+    pub(crate) changed: Option<SystemTime>,
+}
+
+impl Stamp {
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        let meta = fs::metadata(path)?;
+        Ok(Self { path: path.to_owned(), len: meta.len(), changed: meta.modified().ok() })
+    }
+
+    /// Whether the file is still as it was.
+    pub(crate) fn holds(&self) -> bool {
+        Self::of(&self.path).is_ok_and(|it| it == *self)
+    }
+}
+
+/// Reads the session that `name` names.
+pub(crate) fn load(name: &Path, from: Option<Dialect>) -> Result<Loaded, Failure> {
+    if name.as_os_str() == "-" {
+        return standard_input();
+    }
+    if let Some(text) = name.to_str()
+        && !name.exists()
+        && let Some(found) = named(text, from)?
+    {
+        let dialect = Some(found.dialect);
+        return Ok(Loaded { dialect, ..read(&found.path)? });
+    }
+    read(name)
+}
+
+fn standard_input() -> Result<Loaded, Failure> {
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().read_to_end(&mut bytes);
+    read.map_err(|it| Failure::read("<stdin>", it))?;
+    Ok(Loaded {
+        name: "<stdin>".to_owned(),
+        path: None,
+        blobs: vec![Blob::new("", bytes)],
+        dialect: None,
+        stamps: Vec::new(),
+    })
+}
+
+/// The session of this id, or `latest`.
+fn named(text: &str, from: Option<Dialect>) -> Result<Option<Found>, Failure> {
+    let (latest, dialect) = match text.split_once(':') {
+        Some(("latest", dialect)) => {
+            let dialect = dialect.parse::<Dialect>();
+            (true, Some(dialect.map_err(|it| Failure::Usage(it.to_string()))?))
+        }
+        _ => (text == "latest", from),
+    };
+    if !latest && (text.contains(['/', '\\', '.']) || text.len() < 6) {
+        return Ok(None);
+    }
+    let found = places::scan(dialect, &mut Vec::new());
+    if latest {
+        let res = found.into_iter().max_by_key(|it| it.changed);
+        return res.map(Some).ok_or_else(|| {
+            Failure::Refused("no session was found where agents put them".to_owned())
+        });
+    }
+    let mut found: Vec<_> =
+        found.into_iter().filter(|it| places::id(&it.path).contains(text)).collect();
+    match found.len() {
+        0 => Ok(None),
+        1 => Ok(found.pop()),
+        count => Err(Failure::Usage(format!("{count} sessions have {text} in their ids"))),
+    }
+}
+
+fn read(path: &Path) -> Result<Loaded, Failure> {
+    let name = path.display().to_string();
+    let meta = fs::metadata(path).map_err(|it| Failure::read(&name, it))?;
+    let files = if meta.is_dir() { folder_files(path) } else { session_files(path) };
+    let (root, files) = files.map_err(|it| Failure::read(&name, it))?;
+    let mut loaded = Loaded {
+        name: name.clone(),
+        path: Some(root.clone()),
+        blobs: Vec::new(),
+        dialect: None,
+        stamps: Vec::new(),
+    };
+    for file in files {
+        let stamp = Stamp::of(&file).map_err(|it| Failure::read(&name, it))?;
+        let bytes = fs::read(&file).map_err(|it| Failure::read(&name, it))?;
+        if !stamp.holds() {
+            let text = format!("{} changed while it was read: it is in use", file.display());
+            return Err(Failure::Refused(text));
+        }
+        let relative = file.strip_prefix(&root).unwrap_or(&file);
+        let blob = if relative.as_os_str().is_empty() { &file } else { relative };
+        loaded.blobs.push(Blob::new(slashes(blob), bytes));
+        loaded.stamps.push(stamp);
+    }
+    Ok(loaded)
+}
+
+/// A path as the library takes it, or the file's own name.
+fn slashes(path: &Path) -> String {
+    if path.is_absolute() {
+        return path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+    }
+    let parts: Vec<_> = path.iter().map(|it| it.to_string_lossy()).collect();
+    parts.join("/")
+}
+
+type Files = (PathBuf, Vec<PathBuf>);
+
+/// The files of a folder that is one session: OpenHands, or opencode's storage.
+fn folder_files(path: &Path) -> io::Result<Files> {
+    let mut files = Vec::new();
+    if path.join("events").is_dir() {
+        files.extend(Some(path.join("base_state.json")).filter(|it| it.is_file()));
+        json_files(&path.join("events"), &mut files)?;
+    } else {
+        let root =
+            if path.join("storage").is_dir() { path.join("storage") } else { path.to_owned() };
+        for kind in ["session", "message", "part"] {
+            for folder in folders(&root.join(kind)) {
+                json_files(&folder, &mut files)?;
+            }
+        }
+        if !files.is_empty() {
+            return Ok((root, files));
+        }
+    }
+    match files.is_empty() {
+        true => Err(io::Error::other("it is a folder, and no session of OpenHands or opencode")),
+        false => Ok((path.to_owned(), files)),
+    }
+}
+
+/// The files that belong to a file: the messages and parts of an opencode session.
+fn session_files(path: &Path) -> io::Result<Files> {
+    let alone = (path.to_owned(), vec![path.to_owned()]);
+    let Some(storage) = opencode_storage(path) else { return Ok(alone) };
+    let id = path.file_stem().unwrap_or_default();
+    let folder = storage.join("message").join(id);
+    if !folder.is_dir() {
+        return Ok(alone);
+    }
+    let (mut messages, mut parts) = (Vec::new(), Vec::new());
+    json_files(&folder, &mut messages)?;
+    for message in &messages {
+        let folder = storage.join("part").join(message.file_stem().unwrap_or_default());
+        if folder.is_dir() {
+            json_files(&folder, &mut parts)?;
+        }
+    }
+    let files = [vec![path.to_owned()], messages, parts].concat();
+    Ok((storage, files))
+}
+
+/// The storage folder of a file `session/PROJECT/ses_….json`.
+fn opencode_storage(path: &Path) -> Option<PathBuf> {
+    let sessions = path.parent()?.parent()?;
+    (sessions.file_name()? == "session").then(|| sessions.parent().map(Path::to_owned))?
+}
+
+fn folders(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
+    let mut res: Vec<_> = entries.flatten().map(|it| it.path()).filter(|it| it.is_dir()).collect();
+    res.sort();
+    res
+}
+
+fn json_files(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|it| it == "json") && path.is_file() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    files.extend(found);
+    Ok(())
+}

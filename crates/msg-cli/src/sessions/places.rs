@@ -1,0 +1,193 @@
+//! Where agents put their sessions (SE-11). Read only: nothing is locked, written or followed out of its
+//! folder.
+
+use std::env;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::SystemTime;
+
+use msg_session::Dialect;
+
+use crate::cli::Context;
+use crate::render::safe;
+
+/// A session that was found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    pub(crate) dialect: Dialect,
+    pub(crate) changed: Option<SystemTime>,
+}
+
+/// A folder, how deep sessions stand in it, and how their names end.
+struct Place {
+    dialect: Dialect,
+    root: PathBuf,
+    depth: usize,
+    suffixes: &'static [&'static str],
+}
+
+/// The sessions of all places, or of those of one dialect. What cannot be read is named in `warnings`.
+pub(crate) fn scan(dialect: Option<Dialect>, warnings: &mut Vec<String>) -> Vec<Found> {
+    let mut res = Vec::new();
+    for place in places().into_iter().filter(|it| dialect.is_none_or(|wanted| it.dialect == wanted))
+    {
+        if place.root.is_dir() {
+            walk(&place, &place.root, place.depth, &mut res, warnings);
+        }
+    }
+    res
+}
+
+/// A session to look at, and whose it is where its place says so.
+pub(crate) struct Candidate {
+    pub(crate) path: PathBuf,
+    pub(crate) dialect: Option<Dialect>,
+}
+
+/// The sessions in the files and folders that somebody named, or in all places of agents.
+pub(crate) fn find(
+    named: &[PathBuf],
+    dialect: Option<Dialect>,
+    warnings: &mut Vec<String>,
+) -> Vec<Candidate> {
+    let mut res: Vec<Candidate> = match named {
+        [] => scan(dialect, warnings)
+            .into_iter()
+            .map(|it| Candidate { path: it.path, dialect: Some(it.dialect) })
+            .collect(),
+        named => named
+            .iter()
+            .flat_map(|it| scan_folder(it, warnings))
+            .map(|path| Candidate { path, dialect: None })
+            .collect(),
+    };
+    res.sort_by(|a, b| a.path.cmp(&b.path));
+    res.dedup_by(|a, b| a.path == b.path);
+    res
+}
+
+fn scan_folder(path: &Path, warnings: &mut Vec<String>) -> Vec<PathBuf> {
+    const SUFFIXES: &[&str] = &[".jsonl", ".json", ".traj", ".eval", ".aider.chat.history.md"];
+    let mut res = Vec::new();
+    if path.is_file() {
+        return vec![path.to_owned()];
+    }
+    let (dialect, root) = (Dialect::ClaudeCode, path.to_owned());
+    let place = Place { dialect, root, depth: 8, suffixes: SUFFIXES };
+    walk(&place, path, place.depth, &mut res, warnings);
+    res.into_iter().map(|it| it.path).collect()
+}
+
+/// Does `job` for each candidate, on all processors; the answers come in order.
+pub(crate) fn in_parallel<T: Send>(
+    list: &[Candidate],
+    job: impl Fn(&Candidate) -> T + Sync,
+) -> Vec<T> {
+    let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let next = AtomicUsize::new(0);
+    let mut res: Vec<(usize, T)> = thread::scope(|scope| {
+        let work = || {
+            let mut done = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(it) = list.get(at) else { return done };
+                done.push((at, job(it)));
+            }
+        };
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|it| it.join().unwrap_or_default()).collect()
+    });
+    res.sort_by_key(|it| it.0);
+    res.into_iter().map(|it| it.1).collect()
+}
+
+/// Says what could not be read.
+pub(crate) fn warn(cx: &Context, warnings: &[String]) {
+    for it in warnings {
+        cx.note(&format!("warning: {}\n", safe(it)));
+    }
+}
+
+/// The id of a session: the name of its file or folder.
+pub(crate) fn id(path: &Path) -> String {
+    let name = match path.file_name().and_then(|it| it.to_str()) {
+        Some("api_conversation_history.json" | "claude_messages.json") => path.parent(),
+        _ => Some(path),
+    };
+    let name = name.and_then(|it| it.file_stem()).unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+fn places() -> Vec<Place> {
+    let home = env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let or_home = |name: &str, rest: &str| match env::var_os(name) {
+        Some(value) if !value.is_empty() => PathBuf::from(value),
+        _ => home.join(rest),
+    };
+    let place = |dialect, root, depth, suffixes| Place { dialect, root, depth, suffixes };
+    let codex = or_home("CODEX_HOME", ".codex");
+    let data = or_home("XDG_DATA_HOME", ".local/share");
+    let history: &[&str] = &["api_conversation_history.json", "claude_messages.json"];
+    let mut res = vec![
+        place(
+            Dialect::ClaudeCode,
+            or_home("CLAUDE_CONFIG_DIR", ".claude").join("projects"),
+            3,
+            &[".jsonl"],
+        ),
+        place(Dialect::Codex, codex.join("sessions"), 4, &[".jsonl"]),
+        place(Dialect::Codex, codex.join("archived_sessions"), 4, &[".jsonl"]),
+        place(Dialect::GeminiCli, home.join(".gemini/tmp"), 4, &[".jsonl", ".json"]),
+        place(Dialect::OpenCode, data.join("opencode/storage/session"), 2, &[".json"]),
+        place(Dialect::Goose, data.join("goose/sessions"), 1, &[".jsonl"]),
+        place(Dialect::Cline, home.join(".cline/data"), 4, history),
+        place(Dialect::Cline, home.join(".cline/data/sessions"), 2, &[".messages.json"]),
+    ];
+    for editor in ["Code", "Code - Insiders", "Cursor", "VSCodium", "Windsurf"] {
+        for extension in ["saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline"] {
+            let root = home
+                .join(".config")
+                .join(editor)
+                .join("User/globalStorage")
+                .join(extension)
+                .join("tasks");
+            res.push(place(Dialect::Cline, root, 2, history));
+        }
+    }
+    res
+}
+
+fn walk(
+    place: &Place,
+    folder: &Path,
+    depth: usize,
+    found: &mut Vec<Found>,
+    warnings: &mut Vec<String>,
+) {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => return warnings.push(format!("cannot read {}: {error}", folder.display())),
+    };
+    for entry in entries.flatten() {
+        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+        // A link could lead out of the folder, or round in it.
+        if kind.is_dir() && depth > 1 {
+            walk(place, &path, depth - 1, found, warnings);
+        } else if kind.is_file() && is_session(place, &path) {
+            let Ok(meta) = entry.metadata() else { continue };
+            let changed = meta.modified().ok();
+            found.push(Found { path, dialect: place.dialect, changed });
+        }
+    }
+}
+
+fn is_session(place: &Place, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_gemini = place.dialect != Dialect::GeminiCli
+        || path.parent().is_some_and(|it| it.components().any(|it| it.as_os_str() == "chats"));
+    is_gemini && place.suffixes.iter().any(|it| name.ends_with(it))
+}

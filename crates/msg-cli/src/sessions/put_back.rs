@@ -1,0 +1,156 @@
+//! Putting a mended session in the place of the old one (SE-92): a synced backup first, then each file
+//! replaced as a whole. A crash at any step leaves the old file or the new one.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use msg_session::Blob;
+use tempfile::NamedTempFile;
+
+use super::load::Loaded;
+
+/// A backup that was made.
+pub(crate) struct Backup {
+    pub(crate) path: PathBuf,
+    /// Each file with the place of its old bytes; none if the file is new.
+    files: Vec<(PathBuf, Option<PathBuf>)>,
+}
+
+/// Writes the blobs that differ from what was loaded; gives the backup.
+pub(crate) fn put_back(loaded: &Loaded, blobs: &[Blob]) -> io::Result<Backup> {
+    let root = loaded.path.as_deref().ok_or_else(|| io::Error::other("it is no file"))?;
+    let changes = changes(root, loaded, blobs);
+    let backup = back_up(root, &changes)?;
+    if !loaded.stamps.iter().all(super::load::Stamp::holds) {
+        return Err(io::Error::other("it changed since it was read: it is in use"));
+    }
+    // What comes is written before what goes is removed, so that nothing is missing in between.
+    for (path, bytes) in changes.iter().filter_map(|it| Some((&it.path, it.new?))) {
+        replace(path, bytes)?;
+    }
+    for path in changes.iter().filter(|it| it.new.is_none()).map(|it| &it.path) {
+        fs::remove_file(path)?;
+        sync_folder(path);
+    }
+    Ok(backup)
+}
+
+/// A file that gets other bytes, or goes.
+struct Change<'a> {
+    path: PathBuf,
+    new: Option<&'a [u8]>,
+    is_there: bool,
+}
+
+fn changes<'a>(root: &Path, loaded: &Loaded, blobs: &'a [Blob]) -> Vec<Change<'a>> {
+    let is_folder = root.is_dir();
+    let path_of = |name: &str| if is_folder { root.join(name) } else { root.to_owned() };
+    let mut res = Vec::new();
+    for new in blobs {
+        let old = loaded.blobs.iter().find(|it| it.name == new.name);
+        if old.is_none_or(|it| it.bytes != new.bytes) {
+            let path = path_of(&new.name);
+            res.push(Change { path, new: Some(&new.bytes), is_there: old.is_some() });
+        }
+    }
+    for old in &loaded.blobs {
+        if blobs.iter().all(|it| it.name != old.name) {
+            res.push(Change { path: path_of(&old.name), new: None, is_there: true });
+        }
+    }
+    res
+}
+
+/// Copies the files that will change to `NAME.bakN`, a file or a folder, and syncs them.
+fn back_up(root: &Path, changes: &[Change<'_>]) -> io::Result<Backup> {
+    let path = free_name(root);
+    let is_folder = root.is_dir();
+    if is_folder {
+        fs::create_dir(&path)?;
+    }
+    let mut files = Vec::new();
+    for change in changes {
+        let copy = match is_folder {
+            true => path.join(change.path.strip_prefix(root).unwrap_or(&change.path)),
+            false => path.clone(),
+        };
+        if change.is_there {
+            if let Some(folder) = copy.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            copy_synced(&change.path, &copy)?;
+        }
+        files.push((change.path.clone(), change.is_there.then_some(copy)));
+    }
+    sync_folder(&path);
+    Ok(Backup { path, files })
+}
+
+/// The first of `NAME.bak1`, `NAME.bak2` … that is free.
+fn free_name(root: &Path) -> PathBuf {
+    let name = |n: u64| {
+        let mut name = root.as_os_str().to_owned();
+        name.push(format!(".bak{n}"));
+        PathBuf::from(name)
+    };
+    let is_free = |it: &PathBuf| fs::symlink_metadata(it).is_err();
+    (1..).map(name).find(is_free).unwrap_or_else(|| name(0))
+}
+
+fn copy_synced(from: &Path, to: &Path) -> io::Result<()> {
+    let bytes = fs::read(from)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).open(to)?;
+    file.write_all(&bytes)?;
+    file.set_permissions(fs::metadata(from)?.permissions())?;
+    file.sync_all()?;
+    sync_folder(to);
+    Ok(())
+}
+
+/// Replaces a file as a whole; that of a link, not the link. Mode and owner stay.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = real.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut temporary = NamedTempFile::with_prefix_in(".msg-", folder)?;
+    temporary.write_all(bytes)?;
+    if let Ok(meta) = fs::metadata(&real) {
+        temporary.as_file().set_permissions(meta.permissions())?;
+        keep_owner(temporary.path(), &meta);
+    }
+    temporary.as_file().sync_all()?;
+    temporary.persist(&real).map_err(|it| it.error)?;
+    sync_folder(&real);
+    Ok(())
+}
+
+#[cfg(unix)]
+fn keep_owner(path: &Path, meta: &fs::Metadata) {
+    use std::os::unix::fs::{MetadataExt, chown};
+    // Only the owner may give a file away; where that fails, the file was not another's before.
+    let _ = chown(path, Some(meta.uid()), Some(meta.gid()));
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_: &Path, _: &fs::Metadata) {}
+
+/// A new name is durable once its folder is; not every system can sync a folder.
+fn sync_folder(path: &Path) {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+}
+
+impl Backup {
+    /// Puts the old bytes back.
+    pub(crate) fn restore(&self) -> io::Result<()> {
+        for (path, copy) in &self.files {
+            match copy {
+                Some(copy) => replace(path, &fs::read(copy)?)?,
+                None => fs::remove_file(path)?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,72 @@
+//! What a provider or an agent says because of a finding: the words that people search for.
+
+use crate::Finding;
+
+impl Finding {
+    /// What the provider answers, or the agent says, because of this finding; none if it does no harm.
+    ///
+    /// ```
+    /// use msg_session::{Blob, Dialect, RepairOptions, Session};
+    ///
+    /// let lines = concat!(
+    ///     r#"{"role":"user","created":1,"content":[{"type":"text","text":"go"}]}"#, "\n",
+    ///     r#"{"role":"user","created":2,"content":[{"type":"toolResponse","id":"t9"}]}"#, "\n",
+    /// );
+    /// let session = Session::new(Dialect::Goose, vec![Blob::new("s.jsonl", lines)]);
+    /// let findings = session.check(&RepairOptions::default())?;
+    /// assert!(findings[0].cause().is_some_and(|it| it.contains("unexpected `tool_use_id`")));
+    /// # Ok::<(), msg_session::Error>(())
+    /// ```
+    pub fn cause(&self) -> Option<&'static str> {
+        let name = self.code.as_str().strip_prefix("session::")?;
+        CAUSES.iter().find(|it| it.0 == name).map(|it| it.1)
+    }
+}
+
+const CAUSES: &[(&str, &str)] = &[
+    ("bom", "failed to parse line 1: expected value at line 1 column 1"),
+    ("nul-bytes", "Unexpected token '\\0' in JSON"),
+    ("invalid-utf8", "stream did not contain valid UTF-8"),
+    ("joined-lines", "Unexpected non-whitespace character after JSON"),
+    ("merged-line", "Unexpected token in JSON"),
+    ("torn-tail", "Unexpected end of JSON input"),
+    ("bad-line", "SyntaxError: Unexpected token in JSON"),
+    ("lone-surrogate", "400 The request body is not valid JSON: no low surrogate in string"),
+    ("duplicate-call", "400 `tool_use` ids must be unique"),
+    ("reused-call-id", "400 `tool_use` ids must be unique"),
+    (
+        "orphan-result",
+        "400 unexpected `tool_use_id` found in `tool_result` blocks; No tool call found for function call output",
+    ),
+    ("duplicate-result", "400 each tool_use must have a single result"),
+    ("late-result", "400 `tool_use` ids were found without `tool_result` blocks immediately after"),
+    (
+        "unanswered-call",
+        "400 `tool_use` ids were found without `tool_result` blocks immediately after; No tool output found for function call",
+    ),
+    ("empty-text", "400 text content blocks must be non-empty"),
+    ("blank-text", "400 text content blocks must contain non-whitespace text"),
+    ("empty-message", "400 all messages must have non-empty content"),
+    ("image-too-large", "400 image dimensions exceed max allowed size; image exceeds 5 MB maximum"),
+    ("first-not-user", "400 first message must use the \"user\" role"),
+    (
+        "refused-thinking",
+        "400 `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified; Invalid `signature` in `thinking` block",
+    ),
+    ("missing-parent", "the conversation comes back without its beginning"),
+    ("parent-cycle", "the agent hangs while it loads the session"),
+    (
+        "orphan-reasoning",
+        "400 Item of type 'reasoning' was provided without its required following item",
+    ),
+    ("foreign-encrypted", "400 The encrypted content could not be verified"),
+    ("missing-header", "failed to load the session: no session metadata"),
+    ("misplaced-header", "failed to load the session: no session metadata in the first line"),
+    ("bad-ordinal", "the end of the conversation is missing after a resume"),
+    ("result-id", "400 function response parts do not match the function call parts"),
+    ("lost-by-rewind", "the conversation comes back empty"),
+    ("stuck-tool", "the session waits for a tool that never ends"),
+    ("missing-event", "assertion failed: event index mismatch"),
+    ("empty-session", "the session is not offered for resuming"),
+    ("not-readable", "the session comes back empty"),
+];

@@ -1,0 +1,195 @@
+//! Whose session it is (SE-10): by the name, then by the members of the first records. A sure mark of one
+//! dialect is needed; what could be two things is read only by name.
+
+use crate::json::{BLANKS, Object, Value};
+use crate::{Blob, Dialect, Error};
+
+/// How many records are looked at.
+const RECORDS: usize = 50;
+
+/// The dialect of a session.
+pub(crate) fn detect(blobs: &[Blob]) -> Result<Dialect, Error> {
+    if let Some(dialect) = by_folder(blobs) {
+        return Ok(dialect);
+    }
+    let Some(blob) = blobs.first() else { return Err(Error::UnknownDialect) };
+    let found = by_content(&blob.bytes)?;
+    found.or_else(|| by_name(&blob.name)).ok_or(Error::UnknownDialect)
+}
+
+/// Whether a session that looks like another dialect may be this one after all: dialects that have no
+/// mark of their own.
+pub(crate) fn could_be(dialect: Dialect, blobs: &[Blob]) -> bool {
+    match dialect {
+        Dialect::AgentsSdk | Dialect::Otel | Dialect::OpenCode | Dialect::OpenHands => true,
+        _ => blobs.first().is_some_and(|it| by_name(&it.name) == Some(dialect)),
+    }
+}
+
+fn by_folder(blobs: &[Blob]) -> Option<Dialect> {
+    let any = |mark: &str| blobs.iter().any(|it| it.name.contains(mark));
+    if any("events/event-") && any("base_state.json") || blobs.iter().any(is_event) {
+        return Some(Dialect::OpenHands);
+    }
+    let is_storage = ["session/", "message/", "part/"].iter().filter(|it| any(it)).count() > 1;
+    is_storage.then_some(Dialect::OpenCode)
+}
+
+fn is_event(blob: &Blob) -> bool {
+    let name = blob.name.rsplit('/').next().unwrap_or_default();
+    name.starts_with("event-") && name.ends_with(".json")
+}
+
+fn by_name(name: &str) -> Option<Dialect> {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    match name {
+        "api_conversation_history.json" | "claude_messages.json" => Some(Dialect::Cline),
+        ".aider.chat.history.md" => Some(Dialect::Aider),
+        _ if name.starts_with("rollout-") && name.ends_with(".jsonl") => Some(Dialect::Codex),
+        _ if name.ends_with(".messages.json") => Some(Dialect::Cline),
+        _ if name.ends_with(".traj") => Some(Dialect::SweAgent),
+        _ if name.ends_with(".eval") => Some(Dialect::Inspect),
+        _ => None,
+    }
+}
+
+fn by_content(bytes: &[u8]) -> Result<Option<Dialect>, Error> {
+    if bytes.starts_with(b"PK\x03\x04") {
+        return Ok(crate::dialects::is_eval_archive(bytes).then_some(Dialect::Inspect));
+    }
+    let text = text(bytes);
+    if text.starts_with("# aider chat started at") {
+        return Ok(Some(Dialect::Aider));
+    }
+    if text.starts_with('[') {
+        return Ok(by_elements(&text));
+    }
+    match Object::whole(&text, 0) {
+        Some(document) => by_document(&document),
+        None => by_lines(&text),
+    }
+}
+
+/// The text without what the frame rules take away.
+fn text(bytes: &[u8]) -> String {
+    let bytes: Vec<u8> = bytes.iter().copied().filter(|it| *it != 0).collect();
+    let text = String::from_utf8_lossy(&bytes);
+    text.trim_start_matches('\u{feff}').trim_matches(BLANKS).to_owned()
+}
+
+/// JSON lines: the first record that bears a mark decides.
+fn by_lines(text: &str) -> Result<Option<Dialect>, Error> {
+    let lines = text.split('\n').map(|it| it.trim_matches(BLANKS)).filter(|it| !it.is_empty());
+    for line in lines.take(RECORDS) {
+        let Some((object, _)) = Object::begin(line, 0) else { continue };
+        if let Some(dialect) = by_record(&object)? {
+            return Ok(Some(dialect));
+        }
+    }
+    Ok(None)
+}
+
+/// The mark of a line.
+fn by_record(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
+    let kind = object.text("type");
+    let kind = kind.as_deref().unwrap_or_default();
+    if kind == "session" && object.has("version") {
+        return Err(Error::NotRead { program: "pi" });
+    }
+    let meta = ["summary", "file-history-snapshot", "queue-operation"];
+    Ok(Some(if object.has("payload") && object.has("type") {
+        Dialect::Codex
+    } else if object.has("sessionId") && object.has("projectHash") || object.has("$set") {
+        Dialect::GeminiCli
+    } else if object.has("parentUuid")
+        || object.has("uuid") && object.has("type")
+        || meta.contains(&kind)
+    {
+        Dialect::ClaudeCode
+    } else if object.has("conversations") {
+        Dialect::ShareGpt
+    } else if !object.has("sessionId")
+        && object.get("messages").is_some_and(|it| it.source.starts_with('['))
+    {
+        Dialect::OpenAiJsonl
+    } else if object.has("working_dir")
+        || object.has("role") && object.has("content") && object.has("created")
+    {
+        Dialect::Goose
+    } else if is_otel(object) {
+        Dialect::Otel
+    } else {
+        return Ok(None);
+    }))
+}
+
+/// One JSON object: a document, or a session of one line.
+fn by_document(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
+    let has = |name: &str| object.has(name);
+    Ok(if has("history") && (has("trajectory") || has("info")) {
+        Some(Dialect::SweAgent)
+    } else if has("eval") && (has("samples") || has("status")) {
+        Some(Dialect::Inspect)
+    } else if has("messages") && (has("projectHash") || has("sessionId") && has("startTime")) {
+        Some(Dialect::GeminiCli)
+    } else if is_otel(object) || has("resourceSpans") {
+        Some(Dialect::Otel)
+    } else if has("info") && has("messages") {
+        Some(Dialect::OpenCode)
+    } else if let Some(list) = object.get("messages").filter(|_| has("version") && has("sessionId"))
+    {
+        by_elements(list.source).or(Some(Dialect::Cline))
+    } else if has("channel_values") {
+        Some(Dialect::LangChain)
+    } else {
+        return by_record(object);
+    })
+}
+
+/// An array, cut off or not: the first element that bears a mark decides.
+fn by_elements(text: &str) -> Option<Dialect> {
+    crate::frame::read_array(text.as_bytes(), None)
+        .values()
+        .take(RECORDS)
+        .find_map(|it| by_element(&it.object()?))
+}
+
+fn by_element(object: &Object<'_>) -> Option<Dialect> {
+    let parts = object.get("parts").and_then(|it| it.array());
+    let has_parts_with = |name: &str| {
+        let parts = parts.iter().flatten();
+        parts.filter_map(Value::object).any(|it| it.has(name))
+    };
+    if has_parts_with("part_kind") {
+        Some(Dialect::PydanticAi)
+    } else if object.has("lc") || object.has("data") && object.has("type") {
+        Some(Dialect::LangChain)
+    } else if object.has("role") && has_parts_with("type") {
+        Some(Dialect::VercelUi)
+    } else if object.has("conversations") {
+        Some(Dialect::ShareGpt)
+    } else if is_otel(object) {
+        Some(Dialect::Otel)
+    } else if object.has("role") && has_blocks(object) {
+        Some(Dialect::Cline)
+    } else {
+        None
+    }
+}
+
+/// Whether the content is a list of Anthropic blocks that no other format has.
+fn has_blocks(object: &Object<'_>) -> bool {
+    const MARKS: [&str; 4] = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
+    let blocks = object.get("content").and_then(|it| it.array()).unwrap_or_default();
+    let kinds = blocks.iter().filter_map(|it| it.get("type")?.text());
+    kinds.into_iter().any(|it| MARKS.contains(&&*it))
+}
+
+fn is_otel(object: &Object<'_>) -> bool {
+    let is_mark = |name: &str| name.starts_with("gen_ai.");
+    object.iter().any(|it| is_mark(it.0))
+        || object
+            .get("attributes")
+            .and_then(|it| it.object())
+            .is_some_and(|it| it.iter().any(|it| is_mark(it.0)))
+}

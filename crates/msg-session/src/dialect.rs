@@ -1,0 +1,81 @@
+//! The dialects: whose session it is (SE-10). How each is read is in `dialects/`.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! dialects {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// Whose session it is.
+        ///
+        /// ```
+        /// use msg_session::Dialect;
+        /// assert_eq!("claude-code".parse(), Ok(Dialect::ClaudeCode));
+        /// assert_eq!(Dialect::OpenAiJsonl.to_string(), "openai-jsonl");
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum Dialect { $($(#[$doc])* #[serde(rename = $name)] $variant,)* }
+
+        impl Dialect {
+            /// All of them.
+            pub const ALL: &[Dialect] = &[$(Dialect::$variant,)*];
+
+            /// The name of the dialect, as `--from` takes it.
+            pub fn name(self) -> &'static str {
+                match self { $(Dialect::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+dialects! {
+    /// Claude Code, JSON lines that form a tree.
+    ClaudeCode = "claude-code",
+    /// Codex, JSON lines of Responses items.
+    Codex = "codex",
+    /// Gemini CLI, JSON lines or one document.
+    GeminiCli = "gemini-cli",
+    /// opencode, a folder of small files or an export.
+    OpenCode = "opencode",
+    /// goose, JSON lines or rows.
+    Goose = "goose",
+    /// Cline and Roo Code, an array of Anthropic messages.
+    Cline = "cline",
+    /// aider, a Markdown log.
+    Aider = "aider",
+    /// OpenHands, a file an event.
+    OpenHands = "openhands",
+    /// SWE-agent trajectories.
+    SweAgent = "swe-agent",
+    /// LangChain messages.
+    LangChain = "langchain",
+    /// Pydantic AI messages.
+    PydanticAi = "pydantic-ai",
+    /// OpenAI Agents SDK items.
+    AgentsSdk = "agents-sdk",
+    /// Vercel AI SDK UI messages.
+    VercelUi = "vercel-ui",
+    /// ShareGPT conversations.
+    ShareGpt = "sharegpt",
+    /// OpenAI fine-tuning lines.
+    OpenAiJsonl = "openai-jsonl",
+    /// Inspect evaluation logs.
+    Inspect = "inspect",
+    /// OpenTelemetry GenAI spans.
+    Otel = "otel",
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Dialect {
+    type Err = crate::Error;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.iter().find(|it| it.name() == name);
+        found.copied().ok_or_else(|| crate::Error::NoDialect(name.to_owned()))
+    }
+}

@@ -1,0 +1,242 @@
+//! The edits of a Claude Code session: records that go hand their children to their parents (SE-46),
+//! records that come are chained in (SE-47), and gathered results are chained where they must (SE-42).
+
+use std::collections::{HashMap, HashSet};
+
+use super::node::Nodes;
+use super::path::Path;
+use super::tree::Tree;
+use crate::edit::{Edit, set_member};
+use crate::json::{Object, quoted};
+use crate::link::Plan;
+
+/// Whom a record follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Link {
+    /// Nobody.
+    Nothing,
+    /// This record of the file.
+    Record(usize),
+    /// This one of the records that come.
+    New(usize),
+}
+
+/// A record that comes.
+struct NewRecord {
+    behind: usize,
+    follows: Link,
+    uuid: String,
+    block: String,
+}
+
+/// The file as it will be.
+pub(super) struct Mend<'m, 'a> {
+    nodes: &'m Nodes<'a>,
+    /// Records that go from the tree.
+    removed: HashSet<usize>,
+    /// Links that are not those of the file.
+    links: HashMap<usize, Link>,
+    new: Vec<NewRecord>,
+}
+
+/// Whether gathered results are chained into the path: if all is mended, and if the record at which a
+/// resume goes on is removed, since then another one takes its place.
+pub(super) fn chains_gathered(plan: &Plan<'_>, path: &Path<'_>, all: bool) -> bool {
+    let leaf = path.records.last();
+    let leaf_goes = || {
+        let sent = plan.sent.iter().position(|it| Some(&it.record) == leaf);
+        sent.is_some_and(|it| plan.is_gone(it))
+    };
+    !path.gathered.is_empty() && (all || leaf_goes())
+}
+
+impl<'m, 'a> Mend<'m, 'a> {
+    pub(super) fn new(nodes: &'m Nodes<'a>) -> Self {
+        let (removed, links) = (HashSet::new(), HashMap::new());
+        Self { nodes, removed, links, new: Vec::new() }
+    }
+
+    /// Takes over the links that were mended in the tree.
+    pub(super) fn links_of(&mut self, tree: &Tree, all: bool) {
+        for (at, is_error) in &tree.mended {
+            let at = *at as usize;
+            if *is_error || all {
+                let link = tree.parents[at].map_or(Link::Nothing, |it| Link::Record(it as usize));
+                self.links.insert(at, link);
+            }
+        }
+    }
+
+    /// Takes over what the rules between calls and results have planned.
+    pub(super) fn plan(&mut self, plan: &Plan<'_>, path: &Path<'_>, chains: bool) {
+        let gone = (0..plan.sent.len()).filter(|it| plan.is_gone(*it));
+        self.removed = gone.map(|it| plan.sent[it].record).collect();
+        let mut comes: HashMap<usize, Vec<&str>> = HashMap::new();
+        for (behind, block) in &plan.new_records {
+            let behind = last_that_stays(plan, *behind);
+            comes.entry(plan.sent[behind].record).or_default().push(block);
+        }
+        let mut gathered: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (record, behind) in path.gathered.iter().filter(|_| chains) {
+            gathered.entry(*behind).or_default().push(*record);
+        }
+        let mut uuids = Uuids::of(self.nodes);
+        for (n, record) in path.records.iter().enumerate() {
+            let mut last = Link::Record(*record);
+            for block in comes.remove(record).into_iter().flatten() {
+                let (follows, uuid) = (last, uuids.next());
+                last = Link::New(self.new.len());
+                self.new.push(NewRecord {
+                    behind: *record,
+                    follows,
+                    uuid,
+                    block: block.to_owned(),
+                });
+            }
+            for record in gathered.remove(record).into_iter().flatten() {
+                self.links.insert(record, last);
+                last = Link::Record(record);
+            }
+            if let Some(next) = path.records.get(n + 1)
+                && last != Link::Record(*record)
+            {
+                self.links.insert(*next, last);
+            }
+        }
+    }
+
+    /// Writes the edits of links, and the lines that go and come.
+    pub(super) fn write(&self, tree: &Tree, edits: &mut Vec<Edit>) {
+        let lines = &self.nodes.lines;
+        let mut resolved = Resolved { mend: self, tree, known: HashMap::new() };
+        for at in 0..self.nodes.list.len() {
+            if self.removed.contains(&at) {
+                edits.push(lines.remove(at));
+            } else if self.needs_link(tree, at) {
+                let link = resolved.link_of(at);
+                edits.extend(self.set_parent(at, link));
+            }
+        }
+        for it in &self.new {
+            let follows = self.json(resolved.follow(it.follows));
+            if let Some(template) = lines.object(it.behind) {
+                edits.push(lines.insert_behind(it.behind, &record(&template, it, &follows)));
+            }
+        }
+    }
+
+    /// How many records there will be.
+    pub(super) fn records_left(&self) -> usize {
+        self.nodes.list.len() + self.new.len() - self.removed.len()
+    }
+
+    fn needs_link(&self, tree: &Tree, at: usize) -> bool {
+        self.links.contains_key(&at)
+            || tree.parents[at].is_some_and(|it| self.removed.contains(&(it as usize)))
+    }
+
+    fn set_parent(&self, at: usize, link: Link) -> Option<Edit> {
+        let json = self.json(link);
+        match self.nodes.parent_value(at) {
+            Some(old) if old.source == json => None,
+            Some(old) => Some(Edit::replace(old.span(), json)),
+            None => Some(set_member(&self.nodes.lines.object(at)?, "parentUuid", json)),
+        }
+    }
+
+    fn json(&self, link: Link) -> String {
+        match link {
+            Link::Nothing => "null".to_owned(),
+            Link::Record(it) => self.nodes.uuid(it).unwrap_or("null").to_owned(),
+            Link::New(it) => quoted(&self.new[it].uuid),
+        }
+    }
+}
+
+/// The last record of a message that is not removed, from this one back.
+fn last_that_stays(plan: &Plan<'_>, from: usize) -> usize {
+    (0..=from).rev().find(|it| !plan.is_gone(*it)).unwrap_or(from)
+}
+
+/// Links past records that are removed, each found once.
+struct Resolved<'r, 'm, 'a> {
+    mend: &'r Mend<'m, 'a>,
+    tree: &'r Tree,
+    known: HashMap<usize, Link>,
+}
+
+impl Resolved<'_, '_, '_> {
+    /// The link of a record, past what is removed.
+    fn link_of(&mut self, at: usize) -> Link {
+        let link = self.own_link(at);
+        self.follow(link)
+    }
+
+    fn own_link(&self, at: usize) -> Link {
+        if let Some(link) = self.mend.links.get(&at) {
+            return *link;
+        }
+        self.tree.parents[at].map_or(Link::Nothing, |it| Link::Record(it as usize))
+    }
+
+    fn follow(&mut self, mut link: Link) -> Link {
+        let mut passed = Vec::new();
+        while let Link::Record(at) = link {
+            if !self.mend.removed.contains(&at) {
+                break;
+            }
+            if let Some(known) = self.known.get(&at) {
+                link = *known;
+                break;
+            }
+            passed.push(at);
+            link = self.own_link(at);
+        }
+        self.known.extend(passed.into_iter().map(|it| (it, link)));
+        link
+    }
+}
+
+/// Ids for records that come: the first ones that are free, so that the same input has the same output.
+struct Uuids<'u> {
+    used: HashSet<&'u str>,
+    last: u64,
+}
+
+impl<'u> Uuids<'u> {
+    fn of(nodes: &'u Nodes<'_>) -> Self {
+        let used = (0..nodes.list.len()).filter_map(|it| nodes.uuid(it));
+        Self { used: used.filter(|it| it.starts_with("\"00000000-0000-4000")).collect(), last: 0 }
+    }
+
+    fn next(&mut self) -> String {
+        loop {
+            self.last += 1;
+            let res = format!("00000000-0000-4000-8000-{:012x}", self.last);
+            if !self.used.contains(&*quoted(&res)) {
+                return res;
+            }
+        }
+    }
+}
+
+/// The line of a record that comes (SE-47).
+fn record(template: &Object<'_>, new: &NewRecord, follows: &str) -> String {
+    const KEPT: [&str; 6] = ["isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch"];
+    let mut res = format!("{{\"parentUuid\":{follows}");
+    for name in KEPT {
+        if let Some(value) = template.get(name) {
+            res.push_str(&format!(",\"{name}\":{}", value.source));
+        }
+    }
+    let block = &new.block;
+    res.push_str(&format!(
+        r#","type":"user","message":{{"role":"user","content":[{block}]}},"uuid":"{}""#,
+        new.uuid
+    ));
+    if let Some(time) = template.get("timestamp") {
+        res.push_str(&format!(",\"timestamp\":{}", time.source));
+    }
+    res.push('}');
+    res
+}

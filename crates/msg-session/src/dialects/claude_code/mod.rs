@@ -1,0 +1,119 @@
+//! Claude Code: JSON lines that form a tree (SE-41 to SE-47).
+//!
+//! ```text
+//! {"uuid":"u1","parentUuid":null,"type":"user","message":{"role":"user","content":"list"},…}
+//! {"uuid":"u2","parentUuid":"u1","type":"assistant","message":{"id":"msg_1","content":[{"type":"tool_use",…}]},…}
+//! {"type":"summary","summary":"…","leafUuid":"u2"}
+//! ```
+//!
+//! One record a block: records of one `message.id` are one message.
+
+mod mend;
+mod node;
+mod path;
+mod thinking;
+mod tree;
+mod usage;
+
+use super::{Checked, Format};
+use crate::Error;
+use crate::blob::Blob;
+use crate::finding::Finding;
+use crate::link::{Plan, Rules};
+use crate::options::RepairOptions;
+use crate::parts::anthropic;
+use crate::surrogate;
+use crate::view::{View, messages};
+
+use mend::Mend;
+use node::Nodes;
+
+/// The dialect.
+pub(crate) struct ClaudeCode;
+
+impl Format for ClaudeCode {
+    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+        let nodes = Nodes::read(super::only(blobs), options.max_record);
+        let tree = tree::read(&nodes, false);
+        let leaf = super::checked_leaf(options, tree.leaf(&nodes, options.leaf.as_deref()))?;
+        let path = path::read(&nodes, &tree, leaf);
+        let mut view = View { usage: usage::of(&nodes), ..View::default() };
+        messages(&mut view, &path.sent, true, anthropic::part);
+        view.findings = nodes.lines.findings.clone();
+        view.findings.extend(tree.findings);
+        Ok(view)
+    }
+
+    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
+        let nodes = Nodes::read(super::only(blobs), options.max_record);
+        let tree = tree::read(&nodes, options.all);
+        let leaf = super::checked_leaf(options, tree.leaf(&nodes, options.leaf.as_deref()))?;
+        let path = path::read(&nodes, &tree, leaf);
+        let rules = rules(options);
+        let mut plan = crate::link::check(&path.sent, &rules);
+        thinking::check(&mut plan, options);
+        crate::link::check_content(&mut plan);
+        Ok(finish(&nodes, tree, &path, plan, options))
+    }
+}
+
+fn rules(options: &RepairOptions) -> Rules {
+    Rules {
+        joins_answers: true,
+        results_first: false,
+        starts_with_user: false,
+        all: options.all,
+        placeholder: anthropic::placeholder,
+        images: anthropic::images,
+    }
+}
+
+fn finish(
+    nodes: &Nodes<'_>,
+    tree: tree::Tree,
+    path: &path::Path<'_>,
+    mut plan: Plan<'_>,
+    options: &RepairOptions,
+) -> Checked {
+    let chains = mend::chains_gathered(&plan, path, options.all);
+    let mut findings = nodes.lines.findings.clone();
+    findings.extend_from_slice(&tree.findings);
+    findings.extend(tree::unknown_records(nodes));
+    findings.extend(split_results(nodes, path, chains));
+    findings.append(&mut plan.findings);
+    let mut edits = plan.take_edits();
+    for it in plan.sent {
+        let found = surrogates(nodes, it.record);
+        findings.extend(super::lone_surrogates(it.place, &found));
+        edits.extend(found);
+    }
+    if options.all {
+        edits.extend(tree.duplicates.iter().map(|it| nodes.lines.remove(*it as usize)));
+        edits.extend(tree.lost_logical.iter().filter_map(|it| {
+            let value = nodes.logical_parent(it.0 as usize)?;
+            Some(crate::edit::Edit::replace(value.span(), nodes.uuid(it.1 as usize)?))
+        }));
+    }
+    let mut mend = Mend::new(nodes);
+    mend.links_of(&tree, options.all);
+    mend.plan(&plan, path, chains);
+    mend.write(&tree, &mut edits);
+    let left = mend.records_left();
+    Checked::of_text(&nodes.lines.text, nodes.list.len(), left, findings, edits)
+}
+
+fn surrogates(nodes: &Nodes<'_>, record: usize) -> Vec<crate::edit::Edit> {
+    nodes.message_value(record).map(surrogate::mend).unwrap_or_default()
+}
+
+fn split_results(nodes: &Nodes<'_>, path: &path::Path<'_>, chains: bool) -> Vec<Finding> {
+    let message = "a result of a parallel call stands beside the path of the session";
+    path.gathered
+        .iter()
+        .map(|(record, _)| {
+            let place = nodes.lines.place(*record);
+            Finding::warning("session::split-results", place, message)
+                .mended("it is chained into the path", chains)
+        })
+        .collect()
+}

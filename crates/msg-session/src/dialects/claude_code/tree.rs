@@ -1,0 +1,215 @@
+//! The tree of a Claude Code session: who is whose parent, mended where a link is lost (SE-27, SE-43,
+//! SE-44).
+
+use std::collections::HashMap;
+
+use super::node::{Kind, Nodes};
+use crate::finding::Finding;
+
+/// The links between records.
+pub(super) struct Tree {
+    /// The parent of each record; none for the first of a path.
+    pub(super) parents: Vec<Option<u32>>,
+    /// Records whose id another one had before: they are in no tree.
+    pub(super) is_repeated: Vec<bool>,
+    /// Records that stand there twice with the same bytes.
+    pub(super) duplicates: Vec<u32>,
+    /// Records whose parent was mended, and whether that is an error.
+    pub(super) mended: Vec<(u32, bool)>,
+    /// Boundaries whose logical parent is lost, with the record that takes its place.
+    pub(super) lost_logical: Vec<(u32, u32)>,
+    pub(super) findings: Vec<Finding>,
+}
+
+pub(super) fn read(nodes: &Nodes<'_>, all: bool) -> Tree {
+    let count = nodes.list.len();
+    let mut res = Tree {
+        parents: vec![None; count],
+        is_repeated: vec![false; count],
+        duplicates: Vec::new(),
+        mended: Vec::new(),
+        lost_logical: Vec::new(),
+        findings: Vec::new(),
+    };
+    let ids = res.ids(nodes, all);
+    let before = res.records_before(nodes);
+    res.link(nodes, &ids, &before, all);
+    res.break_cycles(nodes, &before, all);
+    res
+}
+
+impl Tree {
+    /// The first record of each id.
+    fn ids<'n>(&mut self, nodes: &'n Nodes<'_>, all: bool) -> HashMap<&'n str, u32> {
+        let mut res: HashMap<&str, u32> = HashMap::with_capacity(nodes.list.len());
+        for at in 0..nodes.list.len() {
+            let Some(id) = nodes.uuid(at) else { continue };
+            let index = at as u32;
+            let first = *res.entry(id).or_insert(index);
+            if first != index {
+                self.repeated(nodes, first as usize, at, all);
+            }
+        }
+        res
+    }
+
+    fn repeated(&mut self, nodes: &Nodes<'_>, first: usize, at: usize, all: bool) {
+        self.is_repeated[at] = true;
+        let text = |it: usize| &nodes.lines.text[nodes.lines.records[it].span()];
+        let place = nodes.lines.place(at);
+        let finding = if text(first) == text(at) {
+            self.duplicates.push(at as u32);
+            let message = "the record stands there twice";
+            let finding = Finding::warning("session::duplicate-record", place, message);
+            finding.mended("the later one is removed", all)
+        } else {
+            let message = "another record has the same id; the first one counts";
+            Finding::warning("session::reused-record-id", place, message)
+        };
+        self.findings.push(finding);
+    }
+
+    /// For each record of the tree the one before it in the file of the same kind of chain.
+    fn records_before(&self, nodes: &Nodes<'_>) -> Vec<Option<u32>> {
+        let mut last = [None, None];
+        let mut res = vec![None; nodes.list.len()];
+        for (at, node) in nodes.list.iter().enumerate() {
+            if self.is_repeated[at] || nodes.uuid(at).is_none() {
+                continue;
+            }
+            let last = &mut last[usize::from(node.is_sidechain)];
+            res[at] = last.replace(at as u32);
+        }
+        res
+    }
+
+    fn link(
+        &mut self,
+        nodes: &Nodes<'_>,
+        ids: &HashMap<&str, u32>,
+        before: &[Option<u32>],
+        all: bool,
+    ) {
+        for at in 0..nodes.list.len() {
+            if self.is_repeated[at] || nodes.uuid(at).is_none() {
+                continue;
+            }
+            if let Some(parent) = nodes.parent(at) {
+                match ids.get(parent.source) {
+                    Some(parent) => self.parents[at] = Some(*parent),
+                    None => self.missing_parent(nodes, at, before[at], all),
+                }
+            }
+            if let (Some(logical), Some(before)) = (nodes.logical_parent(at), before[at])
+                && !ids.contains_key(logical.source)
+            {
+                self.missing_logical_parent(nodes, at, before, all);
+            }
+        }
+    }
+
+    fn missing_parent(&mut self, nodes: &Nodes<'_>, at: usize, before: Option<u32>, all: bool) {
+        let place = nodes.lines.place(at);
+        let Some(before) = before else {
+            let message = "the session goes on from another file";
+            return self.findings.push(Finding::info("session::starts-inside", place, message));
+        };
+        self.parents[at] = Some(before);
+        let is_error = !nodes.list[at].is_sidechain;
+        self.mended.push((at as u32, is_error));
+        let (code, message) =
+            ("session::missing-parent", "the record that this one follows is lost");
+        let finding = match is_error {
+            true => Finding::error(code, place, message),
+            false => Finding::warning(code, place, message),
+        };
+        self.findings.push(finding.mended("it follows the record before it", all));
+    }
+
+    fn missing_logical_parent(&mut self, nodes: &Nodes<'_>, at: usize, before: u32, all: bool) {
+        self.lost_logical.push((at as u32, before));
+        let message = "the record that this compaction goes back to is lost";
+        let place = nodes.lines.place(at);
+        let finding = Finding::warning("session::missing-logical-parent", place, message);
+        self.findings.push(finding.mended("it goes back to the record before it", all));
+    }
+
+    /// Gives a record that is its own ancestor the record before it as parent: of each cycle the first one
+    /// in the file. That may close a cycle elsewhere; after two rounds all links that point forward go,
+    /// without which there is none.
+    fn break_cycles(&mut self, nodes: &Nodes<'_>, before: &[Option<u32>], all: bool) {
+        for round in 0..3 {
+            let mut cyclic = first_of_cycles(&self.parents);
+            if cyclic.is_empty() {
+                return;
+            }
+            if round == 2 {
+                let forward = |it: &usize| self.parents[*it].is_some_and(|to| to as usize >= *it);
+                cyclic = (0..self.parents.len()).filter(forward).collect();
+            }
+            for at in cyclic {
+                self.break_cycle(nodes, at, before[at], all);
+            }
+        }
+    }
+
+    fn break_cycle(&mut self, nodes: &Nodes<'_>, at: usize, before: Option<u32>, all: bool) {
+        self.parents[at] = before;
+        self.mended.push((at as u32, true));
+        let message = "the record is its own ancestor";
+        let place = nodes.lines.place(at);
+        let finding = Finding::error("session::parent-cycle", place, message);
+        self.findings.push(finding.mended("it follows the record before it", all));
+    }
+
+    /// The record at which a resume goes on (SE-41), or the one with this id.
+    pub(super) fn leaf(&self, nodes: &Nodes<'_>, wanted: Option<&str>) -> Option<usize> {
+        if let Some(wanted) = wanted {
+            let wanted = crate::json::quoted(wanted);
+            return (0..nodes.list.len()).find(|it| nodes.uuid(*it) == Some(&*wanted));
+        }
+        (0..nodes.list.len()).rev().find(|it| {
+            let node = &nodes.list[*it];
+            node.is_message()
+                && !node.is_sidechain
+                && !self.is_repeated[*it]
+                && nodes.uuid(*it).is_some()
+        })
+    }
+
+    /// The records from the first one to a leaf.
+    pub(super) fn path(&self, leaf: Option<usize>) -> Vec<usize> {
+        let mut res: Vec<usize> =
+            std::iter::successors(leaf, |it| self.parents[*it].map(|it| it as usize)).collect();
+        res.reverse();
+        res
+    }
+}
+
+/// Of each cycle of parents the record that stands first in the file, in file order. Linear: every
+/// record is walked over once.
+fn first_of_cycles(parents: &[Option<u32>]) -> Vec<usize> {
+    const NEW: u32 = u32::MAX;
+    let mut walk = vec![NEW; parents.len()];
+    let mut res = Vec::new();
+    let parent = |it: usize| parents[it].map(|it| it as usize);
+    for start in 0..parents.len() {
+        let mut at = Some(start);
+        while let Some(it) = at.filter(|it| walk[*it] == NEW) {
+            walk[it] = start as u32;
+            at = parent(it);
+        }
+        // Back at a record of this very walk: from there round to it is a cycle.
+        let Some(again) = at.filter(|it| walk[*it] == start as u32) else { continue };
+        let round = std::iter::successors(parent(again), |it| parent(*it).filter(|_| *it != again));
+        res.extend(round.take_while(|it| *it != again).chain([again]).min());
+    }
+    res.sort_unstable();
+    res
+}
+
+/// Records that are no message, marker or meta record of Claude Code.
+pub(super) fn unknown_records(nodes: &Nodes<'_>) -> Vec<Finding> {
+    let unknown = nodes.list.iter().enumerate().filter(|it| it.1.kind == Kind::Unknown);
+    unknown.map(|(at, _)| super::super::unknown_record(nodes.lines.place(at))).collect()
+}

@@ -1,0 +1,104 @@
+//! Cline and Roo Code: one array of Anthropic messages (SE-67); Cline's SDK has it in a member.
+//!
+//! ```text
+//! [{"role":"user","content":[{"type":"text","text":"fix"}],"ts":1},
+//!  {"role":"assistant","content":[{"type":"tool_use","id":"toolu_1",…}],"truncationParent":"t1"},
+//!  {"role":"user","content":[…],"isTruncationMarker":true,"truncationId":"t1"}]
+//! ```
+
+use std::collections::HashSet;
+
+use super::{Checked, Format, list};
+use crate::Error;
+use crate::blob::Blob;
+use crate::finding::Finding;
+use crate::frame::{Array, read_array};
+use crate::json::Object;
+use crate::link::{Rules, Sender, Sent};
+use crate::options::RepairOptions;
+use crate::parts::anthropic;
+use crate::view::{View, messages};
+
+/// The dialect.
+pub(crate) struct Cline;
+
+impl Format for Cline {
+    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+        let array = read_array(super::only(blobs), Some("messages"));
+        let path = path(&array);
+        super::leaf_is_not_chosen(options)?;
+        let mut view = View { findings: array.findings.clone(), ..View::default() };
+        messages(&mut view, &path.sent, false, anthropic::part);
+        Ok(view)
+    }
+
+    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
+        let array = read_array(super::only(blobs), Some("messages"));
+        let path = path(&array);
+        let mut findings = array.findings.clone();
+        findings.extend(path.unknown);
+        if !array.is_readable() {
+            return Ok(Checked::unreadable(findings));
+        }
+        let rules = Rules {
+            joins_answers: false,
+            results_first: true,
+            starts_with_user: true,
+            all: options.all,
+            placeholder: anthropic::placeholder,
+            images: anthropic::images,
+        };
+        Ok(list::check(&array, &path.sent, &rules, findings))
+    }
+}
+
+struct Path<'a> {
+    sent: Vec<Sent<'a>>,
+    unknown: Vec<Finding>,
+}
+
+/// The messages that no summary and no cut hides.
+fn path<'a>(array: &'a Array<'_>) -> Path<'a> {
+    let objects: Vec<_> = (0..array.records.len()).map(|it| array.object(it)).collect();
+    let hiding: HashSet<_> = objects
+        .iter()
+        .flatten()
+        .flat_map(|it| ["condenseId", "truncationId"].map(|name| it.text(name)))
+        .flatten()
+        .collect();
+    let is_hidden = |it: &Object<'_>| {
+        let parents = ["condenseParent", "truncationParent"].map(|name| it.text(name));
+        parents.iter().flatten().any(|it| hiding.contains(it))
+    };
+    let mut res = Path { sent: Vec::new(), unknown: Vec::new() };
+    for (at, object) in objects.iter().enumerate() {
+        match object.as_ref().and_then(record) {
+            Some(Record::Message(sender)) => {
+                let object = object.as_ref().filter(|it| !is_hidden(it));
+                res.sent.extend(object.map(|it| sent(array, at, sender, it)));
+            }
+            Some(Record::Meta) => {}
+            None => res.unknown.push(super::unknown_record(array.place(at))),
+        }
+    }
+    res
+}
+
+enum Record {
+    Message(Sender),
+    Meta,
+}
+
+fn record(object: &Object<'_>) -> Option<Record> {
+    match object.text("role").as_deref() {
+        Some("user") => Some(Record::Message(Sender::User)),
+        Some("assistant") => Some(Record::Message(Sender::Assistant)),
+        _ if object.text("type")? == "reasoning" => Some(Record::Meta),
+        _ => None,
+    }
+}
+
+fn sent<'a>(array: &Array<'_>, at: usize, sender: Sender, object: &Object<'a>) -> Sent<'a> {
+    let content = anthropic::content(object.get("content"));
+    Sent { record: at, place: array.place(at), sender, answer: None, content }
+}

@@ -1,0 +1,126 @@
+//! The edits of a Codex session: items that go and come, the header that moves, lines that are numbered.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::header::Header;
+use super::ordinals::{self, Line};
+use super::path::Path;
+use super::rules::Plan;
+use crate::edit::{Edit, apply, drop_elements};
+use crate::finding::Finding;
+use crate::frame::Lines;
+use crate::json::Object;
+
+/// Writes the edits; gives how many records are left.
+pub(super) fn write(
+    lines: &Lines<'_>,
+    path: &Path<'_>,
+    plan: &Plan,
+    header: Header,
+    findings: &mut Vec<Finding>,
+    edits: &mut Vec<Edit>,
+) -> usize {
+    let dropped = path.items.iter().zip(&plan.dropped).filter(|it| *it.1).map(|it| it.0);
+    let gone: HashSet<usize> =
+        dropped.filter(|it| it.block.is_none()).map(|it| it.record).collect();
+    let new: Vec<_> = plan
+        .outputs
+        .iter()
+        .filter(|it| path.items[it.0].block.is_none())
+        .map(|(at, json)| (path.items[*at].record, json.as_str()))
+        .collect();
+    replacements(path, plan, edits);
+    let order = Order::new(lines.records.len(), header, &gone);
+    let numbers = match header.is_paginated {
+        true => {
+            findings.extend(ordinals::check(lines, order.records()));
+            ordinals::number(lines, order.with_new(&new), edits)
+        }
+        false => Vec::new(),
+    };
+    for (at, (record, json)) in new.iter().enumerate() {
+        let ordinal = numbers.iter().find(|it| it.0 == at).map(|it| it.1);
+        if let Some(call) = lines.object(*record) {
+            edits.push(lines.insert_behind(*record, &line(&call, ordinal, json)));
+        }
+    }
+    edits.extend(gone.iter().map(|it| lines.remove(*it)));
+    if let Some(record) = header.misplaced {
+        move_to_front(lines, record, edits);
+    }
+    lines.records.len() - gone.len() + new.len()
+}
+
+/// The lines of the file in the order that they will have.
+struct Order {
+    records: Vec<usize>,
+}
+
+impl Order {
+    fn new(count: usize, header: Header, gone: &HashSet<usize>) -> Self {
+        let stays = |it: &usize| Some(*it) != header.misplaced && !gone.contains(it);
+        Self { records: header.misplaced.into_iter().chain((0..count).filter(stays)).collect() }
+    }
+
+    fn records(&self) -> impl Iterator<Item = usize> + '_ {
+        self.records.iter().copied()
+    }
+
+    /// With the lines that come, each behind its record.
+    fn with_new<'o>(&'o self, new: &'o [(usize, &str)]) -> impl Iterator<Item = Line> + 'o {
+        let mut behind: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (at, (record, _)) in new.iter().enumerate() {
+            behind.entry(*record).or_default().push(at);
+        }
+        self.records.iter().flat_map(move |record| {
+            let come = behind.get(record).into_iter().flatten().map(|it| Line::New(*it));
+            [Line::Record(*record)].into_iter().chain(come.collect::<Vec<_>>())
+        })
+    }
+}
+
+/// A line for an output (SE-52): the time is that of its call.
+fn line(call: &Object<'_>, ordinal: Option<u64>, json: &str) -> String {
+    let time = call.get("timestamp").map(|it| format!("\"timestamp\":{},", it.source));
+    let time = time.unwrap_or_default();
+    let ordinal = ordinal.map(|it| format!("\"ordinal\":{it},")).unwrap_or_default();
+    format!(r#"{{{time}{ordinal}"type":"response_item","payload":{json}}}"#)
+}
+
+/// Items that go from, and come into, the replacement history of a compaction.
+fn replacements(path: &Path<'_>, plan: &Plan, edits: &mut Vec<Edit>) {
+    for (at, json) in &plan.outputs {
+        let item = &path.items[*at];
+        if item.block.is_some() {
+            edits.push(Edit::insert(item.value.end(), format!(",{json}")));
+        }
+    }
+    let blocks: Vec<_> =
+        (0..path.items.len()).filter(|it| path.items[*it].block.is_some()).collect();
+    if !blocks.iter().any(|it| plan.dropped[*it]) {
+        return;
+    }
+    let values: Vec<_> = blocks.iter().map(|it| path.items[*it].value).collect();
+    if blocks.iter().all(|it| plan.dropped[*it]) {
+        if let (Some(first), Some(last)) = (values.first(), values.last()) {
+            edits.push(Edit::remove(first.at..last.end()));
+        }
+        return;
+    }
+    edits.extend(drop_elements(&values, |it| plan.dropped[blocks[it]]));
+}
+
+/// Moves a line to the front, with the edits that are made inside it.
+fn move_to_front(lines: &Lines<'_>, record: usize, edits: &mut Vec<Edit>) {
+    let span = lines.records[record].span();
+    let is_inside = |it: &Edit| span.start <= it.span.start && it.span.end <= span.end;
+    let (inside, others): (Vec<_>, Vec<_>) = edits.drain(..).partition(is_inside);
+    *edits = others;
+    let moved = |it: Edit| Edit {
+        span: it.span.start - span.start..it.span.end - span.start,
+        text: it.text,
+    };
+    let text = apply(&lines.text[span.clone()], inside.into_iter().map(moved).collect());
+    edits.push(lines.insert_before(0, &text));
+    edits.push(lines.remove(record));
+}

@@ -1,0 +1,78 @@
+//! Codex: JSON lines, each a record around a Responses item, an event or a header (SE-50 to SE-56).
+//!
+//! ```text
+//! {"timestamp":"…","type":"session_meta","payload":{"id":"019b…","cwd":"/srv/app",…}}
+//! {"timestamp":"…","type":"response_item","payload":{"type":"function_call","call_id":"call_1",…}}
+//! {"timestamp":"…","type":"response_item","payload":{"type":"function_call_output","call_id":"call_1",…}}
+//! {"timestamp":"…","type":"event_msg","payload":{"type":"user_message",…}}      shown, not sent
+//! {"timestamp":"…","type":"compacted","payload":{"message":"…","replacement_history":[…]}}
+//! ```
+
+mod header;
+mod items;
+mod mend;
+mod ordinals;
+mod path;
+mod rules;
+mod usage;
+mod view;
+
+use super::{Checked, Format};
+use crate::Error;
+use crate::blob::Blob;
+use crate::frame::{Lines, read_lines};
+use crate::json::Object;
+use crate::options::RepairOptions;
+use crate::surrogate;
+use crate::view::View;
+
+use path::Path;
+
+/// The dialect.
+pub(crate) struct Codex;
+
+impl Format for Codex {
+    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+        super::leaf_is_not_chosen(options)?;
+        let lines = read_lines(super::only(blobs), options.max_record, |_, _| {});
+        let path = Path::of(&lines);
+        let mut view = view::of(&path);
+        view.usage = usage::of(&lines);
+        view.findings = lines.findings;
+        Ok(view)
+    }
+
+    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
+        let name = blobs.first().map_or("", |it| &it.name);
+        let lines = read_lines(super::only(blobs), options.max_record, |_, _| {});
+        let path = Path::of(&lines);
+        let mut findings = lines.findings.clone();
+        if lines.records.is_empty() || path.is_bare {
+            // Files of the first versions, which have no envelope, are read only (SE-50).
+            return Ok(Checked::of_text(&lines.text, lines.records.len(), 1, findings, Vec::new()));
+        }
+        findings.extend(path.unknown.iter().map(|it| super::unknown_record(lines.place(*it))));
+        let header = header::check(&lines, name, &mut findings);
+        let mut plan = rules::check(&path, options);
+        findings.append(&mut plan.findings);
+        let mut edits = std::mem::take(&mut plan.edits);
+        for it in &path.items {
+            let found = surrogate::mend(it.value);
+            findings.extend(super::lone_surrogates(it.place, &found));
+            edits.extend(found);
+        }
+        let left = mend::write(&lines, &path, &plan, header, &mut findings, &mut edits);
+        Ok(Checked::of_text(&lines.text, lines.records.len(), left, findings, edits))
+    }
+}
+
+/// The kind of a record and its payload.
+fn envelope<'a>(record: &Object<'a>) -> Option<(String, Object<'a>)> {
+    let payload = record.get("payload")?.object()?;
+    Some((record.text("type")?.into_owned(), payload))
+}
+
+/// As [`envelope`], of a line.
+fn envelope_of<'a>(lines: &'a Lines<'_>, record: usize) -> Option<(String, Object<'a>)> {
+    envelope(&lines.object(record)?)
+}

@@ -1,0 +1,108 @@
+//! What of a Codex session is sent (SE-51): its items in order, compactions and steps back applied.
+
+use super::envelope;
+use super::items::{Item, Kind};
+use crate::frame::Lines;
+use crate::json::{BLANKS, Object, Value};
+
+/// The active path.
+#[derive(Default)]
+pub(super) struct Path<'a> {
+    pub(super) items: Vec<Item<'a>>,
+    /// The summary of a compaction that kept only the user's messages: its record and text, and the
+    /// number of items before it.
+    pub(super) summary: Option<Summary>,
+    /// Records of no known kind.
+    pub(super) unknown: Vec<usize>,
+    /// Whether the records are items without an envelope.
+    pub(super) is_bare: bool,
+}
+
+pub(super) struct Summary {
+    pub(super) record: usize,
+    pub(super) text: String,
+    pub(super) behind: usize,
+}
+
+impl<'a> Path<'a> {
+    pub(super) fn of(lines: &'a Lines<'_>) -> Self {
+        let mut res = Self::default();
+        for at in 0..lines.records.len() {
+            let Some(object) = lines.object(at) else { continue };
+            match envelope(&object) {
+                Some((kind, payload)) => res.record(lines, at, &kind, &object, &payload),
+                None => res.without_envelope(lines, at, &object),
+            }
+        }
+        res
+    }
+
+    fn record(
+        &mut self,
+        lines: &'a Lines<'_>,
+        at: usize,
+        kind: &str,
+        record: &Object<'a>,
+        payload: &Object<'a>,
+    ) {
+        match kind {
+            "response_item" => {
+                let value = record.get("payload");
+                let item = value.and_then(|it| Item::new((at, None), lines.place(at), it));
+                self.items.extend(item);
+            }
+            "compacted" => self.compacted(lines, at, payload),
+            "event_msg" if payload.text("type").is_some_and(|it| it == "thread_rolled_back") => {
+                let turns = payload.get("num_turns").and_then(|it| it.number()).unwrap_or(0);
+                self.roll_back(turns);
+            }
+            _ => {}
+        }
+    }
+
+    /// A replacement takes the place of all before it; without one the user's messages stay.
+    fn compacted(&mut self, lines: &'a Lines<'_>, at: usize, payload: &Object<'a>) {
+        if let Some(list) = payload.get("replacement_history").and_then(|it| it.array()) {
+            self.summary = None;
+            let place = lines.place(at);
+            let items = list.into_iter().enumerate();
+            self.items =
+                items.filter_map(|(block, it)| Item::new((at, Some(block)), place, it)).collect();
+            return;
+        }
+        self.items.retain(|it| it.kind == Kind::UserMessage);
+        let text = payload.text("message").map(Into::into).unwrap_or_default();
+        self.summary = Some(Summary { record: at, text, behind: self.items.len() });
+    }
+
+    /// Drops the last turns, counted by the user's messages.
+    fn roll_back(&mut self, turns: u64) {
+        let mut left = turns;
+        while left > 0 {
+            let last = self.items.iter().rposition(|it| it.kind == Kind::UserMessage);
+            self.items.truncate(last.unwrap_or(0));
+            if last.is_none() {
+                break;
+            }
+            left -= 1;
+        }
+        if self.summary.as_ref().is_some_and(|it| it.behind > self.items.len()) {
+            self.summary = None;
+        }
+    }
+
+    /// Older files: the items themselves, behind a header.
+    fn without_envelope(&mut self, lines: &'a Lines<'_>, at: usize, object: &Object<'a>) {
+        if object.has("payload") || !object.has("type") {
+            let is_header = object.has("id") && object.has("timestamp");
+            self.unknown.extend((!is_header).then_some(at));
+            return;
+        }
+        let span = lines.records[at].span();
+        let text = &lines.text[span.clone()];
+        let start = span.start + (text.len() - text.trim_start_matches(BLANKS).len());
+        let value = Value { source: text.trim_matches(BLANKS), at: start };
+        self.items.extend(Item::new((at, None), lines.place(at), value));
+        self.is_bare = true;
+    }
+}

@@ -1,0 +1,108 @@
+//! Calls without a result, and results that name another call (SE-62, SE-63).
+
+use std::collections::HashSet;
+
+use super::replay::{Kind, Message};
+use super::{Edits, id_of};
+use crate::edit::{Edit, set_member};
+use crate::finding::{Finding, Place};
+use crate::json::{Object, Value};
+use crate::parts::INTERRUPTED;
+
+pub(super) fn check(message: &Message<'_>, findings: &mut Vec<Finding>, edits: &mut Edits) {
+    if message.kind != Kind::Gemini {
+        return;
+    }
+    let calls = message.object.get("toolCalls").and_then(|it| it.array()).unwrap_or_default();
+    let mut ids = HashSet::new();
+    for (at, call) in calls.iter().enumerate() {
+        let Some(call) = call.object() else { continue };
+        ids.extend(id_of(&call));
+        let place = message.place.with_block(at);
+        if has_result(&call) {
+            check_ids(&call, place, findings, edits);
+        } else {
+            findings.push(unanswered(&call, place));
+            edits.push(set_member(&call, "result", result(&call)));
+        }
+    }
+    let missing: Vec<_> = content_calls(message)
+        .filter(|it| id_of(it).is_some_and(|id| !ids.contains(&id)))
+        .collect();
+    if !missing.is_empty() {
+        findings.extend(missing.iter().map(|it| unanswered(it, message.place)));
+        edits.push(append(message, &calls, &missing));
+    }
+}
+
+fn has_result(call: &Object<'_>) -> bool {
+    match call.get("result") {
+        None => false,
+        Some(it) if it.is_null() => false,
+        Some(it) => match it.array() {
+            Some(list) => !list.is_empty(),
+            None => it.text().is_none_or(|it| !it.is_empty()),
+        },
+    }
+}
+
+/// The calls that stand in the content.
+fn content_calls<'a>(message: &Message<'a>) -> impl Iterator<Item = Object<'a>> {
+    let parts = message.object.get("content").and_then(|it| it.array()).unwrap_or_default();
+    parts.into_iter().filter_map(|it| it.get("functionCall")?.object())
+}
+
+fn unanswered(call: &Object<'_>, place: Place) -> Finding {
+    let name = id_of(call).or_else(|| call.text("name")).unwrap_or_default();
+    let message = format!("the call {name} has no result");
+    Finding::error("session::unanswered-call", place, message)
+        .mended("an error result says that the call was interrupted", false)
+}
+
+/// The JSON of a result for a call that has none.
+fn result(call: &Object<'_>) -> String {
+    let (id, name) = (source(call, "id"), source(call, "name"));
+    format!(
+        r#"[{{"functionResponse":{{"id":{id},"name":{name},"response":{{"error":"{INTERRUPTED}"}}}}}}]"#
+    )
+}
+
+fn source<'a>(object: &Object<'a>, name: &str) -> &'a str {
+    object.get(name).map_or("\"\"", |it| it.source)
+}
+
+/// Adds entries for calls of the content that have none.
+fn append(message: &Message<'_>, calls: &[Value<'_>], missing: &[Object<'_>]) -> Edit {
+    let time = message.object.get("timestamp");
+    let time = time.map(|it| format!(",\"timestamp\":{}", it.source)).unwrap_or_default();
+    let entry = |call: &Object<'_>| {
+        let args = call.get("args").map_or("{}", |it| it.source);
+        let (id, name, result) = (source(call, "id"), source(call, "name"), result(call));
+        format!(
+            r#"{{"id":{id},"name":{name},"args":{args},"result":{result},"status":"error"{time}}}"#
+        )
+    };
+    let entries = missing.iter().map(entry).collect::<Vec<_>>().join(",");
+    match calls.last() {
+        Some(last) => Edit::insert(last.end(), format!(",{entries}")),
+        None => set_member(&message.object, "toolCalls", format!("[{entries}]")),
+    }
+}
+
+/// Each response must name its call.
+fn check_ids(call: &Object<'_>, place: Place, findings: &mut Vec<Finding>, edits: &mut Edits) {
+    let (Some(id), Some(list)) = (call.get("id"), call.get("result").and_then(|it| it.array()))
+    else {
+        return;
+    };
+    let Some(wanted) = id.text().filter(|it| !it.is_empty()) else { return };
+    for response in list.iter().filter_map(|it| it.get("functionResponse")?.object()) {
+        if response.text("id").is_some_and(|it| it == wanted) {
+            continue;
+        }
+        let message = format!("the result of the call {wanted} names another call");
+        let finding = Finding::error("session::result-id", place, message);
+        findings.push(finding.mended("it names its call", false));
+        edits.push(set_member(&response, "id", id.source));
+    }
+}

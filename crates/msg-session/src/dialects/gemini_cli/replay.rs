@@ -1,0 +1,141 @@
+//! The lines of a Gemini CLI session replayed: which messages there are at the end (SE-60).
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::{Edits, File, id_of, is_header};
+use crate::finding::{Finding, Place};
+use crate::frame::{Array, Lines};
+use crate::json::{Object, Value};
+
+/// A message that is there at the end.
+pub(super) struct Message<'a> {
+    pub(super) record: usize,
+    pub(super) place: Place,
+    pub(super) value: Value<'a>,
+    pub(super) object: Object<'a>,
+    pub(super) kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    User,
+    Gemini,
+    /// What the program says, which is not sent.
+    Note,
+}
+
+/// The outcome.
+#[derive(Default)]
+pub(super) struct Replay<'a> {
+    pub(super) messages: Vec<Message<'a>>,
+    pub(super) has_header: bool,
+    pub(super) findings: Vec<Finding>,
+    /// Edits that remove lines, and how many.
+    pub(super) edits: Edits,
+    pub(super) removed: usize,
+    /// Where the message of each id stands.
+    ids: HashMap<Cow<'a, str>, usize>,
+}
+
+impl<'a> Replay<'a> {
+    pub(super) fn of(file: &'a File<'_>) -> Self {
+        let mut res = Self::default();
+        match file {
+            File::Lines(lines) => res.lines(lines),
+            File::Document(array) => res.document(array),
+        }
+        res
+    }
+
+    fn document(&mut self, array: &'a Array<'_>) {
+        self.has_header = array.document().is_some_and(|it| is_header(&it));
+        for at in 0..array.records.len() {
+            let message = array.value(at).and_then(|it| message(at, array.place(at), it));
+            match message {
+                // In a document a repeated id is nothing special.
+                Some(it) => self.messages.push(it),
+                None => self.findings.push(super::super::unknown_record(array.place(at))),
+            }
+        }
+    }
+
+    fn lines(&mut self, lines: &'a Lines<'_>) {
+        for at in 0..lines.records.len() {
+            let Some(object) = lines.object(at) else { continue };
+            if let Some(set) = object.get("$set") {
+                self.set(lines, at, set);
+            } else if let Some(id) = object.get("$rewindTo") {
+                self.rewind(lines, at, id);
+            } else if let Some(message) = line_message(lines, at, &object) {
+                self.put(message);
+            } else if is_header(&object) {
+                self.has_header = true;
+            } else {
+                self.findings.push(super::super::unknown_record(lines.place(at)));
+            }
+        }
+    }
+
+    /// A message: in the place of the one that has its id, or at the end.
+    fn put(&mut self, message: Message<'a>) {
+        let Some(id) = id_of(&message.object) else { return self.messages.push(message) };
+        match self.ids.get(&id) {
+            Some(at) => self.messages[*at] = message,
+            None => {
+                self.ids.insert(id, self.messages.len());
+                self.messages.push(message);
+            }
+        }
+    }
+
+    /// New values of the session; messages replace all that there are.
+    fn set(&mut self, lines: &'a Lines<'_>, at: usize, set: Value<'a>) {
+        let Some(list) = set.get("messages").and_then(|it| it.array()) else { return };
+        self.messages.clear();
+        self.ids.clear();
+        let place = lines.place(at);
+        list.into_iter().filter_map(|it| message(at, place, it)).for_each(|it| self.put(it));
+    }
+
+    /// Goes back to before a message. If that is not there, the agent drops everything (SE-63).
+    fn rewind(&mut self, lines: &'a Lines<'_>, at: usize, id: Value<'a>) {
+        let to = id.text().and_then(|it| self.ids.get(&it).copied());
+        if let Some(to) = to {
+            for gone in self.messages.drain(to..) {
+                if let Some(id) = id_of(&gone.object) {
+                    self.ids.remove(&id);
+                }
+            }
+            return;
+        }
+        let message = "a step back to a message that is not there, at which the agent drops everything before";
+        let finding = Finding::error("session::lost-by-rewind", lines.place(at), message);
+        self.findings.push(finding.mended("the line is removed", false));
+        self.edits.push(lines.remove(at));
+        self.removed += 1;
+    }
+}
+
+fn line_message<'a>(lines: &'a Lines<'_>, at: usize, object: &Object<'a>) -> Option<Message<'a>> {
+    let it = lines.records[at].span();
+    let source = lines.text[it.clone()].trim_matches(crate::json::BLANKS);
+    let lead = lines.text[it.clone()].find('{').unwrap_or(0);
+    let value = Value { source, at: it.start + lead };
+    let object = object.clone();
+    Some(Message { record: at, place: lines.place(at), value, kind: kind(&object)?, object })
+}
+
+fn message(record: usize, place: Place, value: Value<'_>) -> Option<Message<'_>> {
+    let object = value.object()?;
+    Some(Message { record, place, value, kind: kind(&object)?, object })
+}
+
+fn kind(object: &Object<'_>) -> Option<Kind> {
+    Some(match &*object.text("type")? {
+        "user" => Kind::User,
+        "gemini" => Kind::Gemini,
+        "info" | "warning" | "error" => Kind::Note,
+        _ => return None,
+    })
+}

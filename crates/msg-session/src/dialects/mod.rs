@@ -1,0 +1,199 @@
+//! How the sessions of each dialect are read and mended: a file or folder a dialect, all behind one trait.
+//!
+//! ```text
+//! bytes -> frame (records) -> dialect (active path) -> view, or link rules -> edits -> bytes
+//! ```
+
+mod agents_sdk;
+mod aider;
+mod claude_code;
+mod cline;
+mod codex;
+mod data_set;
+mod document;
+mod gemini_cli;
+mod goose;
+mod inspect;
+mod langchain;
+mod list;
+mod opencode;
+mod openhands;
+mod otel;
+mod pydantic_ai;
+mod swe_agent;
+mod vercel_ui;
+
+use msg_core::Usage;
+
+pub(crate) use inspect::is_archive as is_eval_archive;
+
+use crate::Dialect;
+use crate::Error;
+use crate::blob::Blob;
+use crate::edit::{Edit, apply};
+use crate::finding::{Finding, Place};
+use crate::options::RepairOptions;
+use crate::view::View;
+
+/// What a dialect can do with the blobs of a session.
+pub(crate) trait Format: Sync {
+    /// What the session says along its active path.
+    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error>;
+
+    /// What is wrong, and the session as it is mended.
+    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error>;
+}
+
+pub(crate) fn format(dialect: Dialect) -> &'static dyn Format {
+    match dialect {
+        Dialect::ClaudeCode => &claude_code::ClaudeCode,
+        Dialect::Cline => &cline::Cline,
+        Dialect::Goose => &goose::Goose,
+        Dialect::OpenAiJsonl => &data_set::OpenAiJsonl,
+        Dialect::ShareGpt => &data_set::ShareGpt,
+        Dialect::LangChain => &langchain::LangChain,
+        Dialect::PydanticAi => &pydantic_ai::PydanticAi,
+        Dialect::VercelUi => &vercel_ui::VercelUi,
+        Dialect::AgentsSdk => &agents_sdk::AgentsSdk,
+        Dialect::SweAgent => &swe_agent::SweAgent,
+        Dialect::Aider => &aider::Aider,
+        Dialect::Inspect => &inspect::Inspect,
+        Dialect::Otel => &otel::Otel,
+        Dialect::OpenCode => &opencode::OpenCode,
+        Dialect::OpenHands => &openhands::OpenHands,
+        Dialect::Codex => &codex::Codex,
+        Dialect::GeminiCli => &gemini_cli::GeminiCli,
+    }
+}
+
+/// The outcome of a diagnosis.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Checked {
+    pub(crate) findings: Vec<Finding>,
+    /// Blobs that get other bytes; none where nothing is mended.
+    pub(crate) changed: Vec<Change>,
+}
+
+/// What becomes of a blob.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) name: String,
+    /// The new bytes; none if the blob goes.
+    pub(crate) bytes: Option<Vec<u8>>,
+}
+
+impl Checked {
+    /// The outcome for a session that cannot be read, of which nothing is mended.
+    pub(crate) fn unreadable(mut findings: Vec<Finding>) -> Self {
+        findings.iter_mut().for_each(|it| it.done = false);
+        Self { findings, changed: Vec::new() }
+    }
+
+    /// The outcome for a session of one blob. `text` is the blob behind the frame rules. Nothing is
+    /// mended if no record would be left (SE-6).
+    pub(crate) fn of_text(
+        text: &str,
+        records: usize,
+        left: usize,
+        mut findings: Vec<Finding>,
+        edits: Vec<Edit>,
+    ) -> Self {
+        if records == 0 || left == 0 {
+            findings.push(empty_session(records));
+            return Self::unreadable(findings);
+        }
+        if edits.is_empty() && !findings.iter().any(|it| it.done) {
+            return Self { findings, changed: Vec::new() };
+        }
+        let bytes = Some(apply(text, edits).into_bytes());
+        Self { findings, changed: vec![Change { name: String::new(), bytes }] }
+    }
+}
+
+fn empty_session(records: usize) -> Finding {
+    let message = match records {
+        0 => "there is no record in it",
+        _ => "no record would be left, so nothing is mended",
+    };
+    Finding::error("session::empty-session", Place::line(1), message)
+}
+
+/// The bytes of a session that has one blob.
+pub(crate) fn only(blobs: &[Blob]) -> &[u8] {
+    blobs.first().map_or(&[], |it| &it.bytes)
+}
+
+/// The leaf, which must exist if one was asked for.
+pub(crate) fn checked_leaf<T>(
+    options: &RepairOptions,
+    leaf: Option<T>,
+) -> Result<Option<T>, Error> {
+    match (&options.leaf, leaf) {
+        (Some(wanted), None) => Err(Error::NoLeaf(wanted.clone())),
+        (_, leaf) => Ok(leaf),
+    }
+}
+
+/// Refuses a leaf in a dialect whose sessions are no trees.
+pub(crate) fn leaf_is_not_chosen(options: &RepairOptions) -> Result<(), Error> {
+    options.leaf.as_ref().map_or(Ok(()), |it| Err(Error::NoLeaf(it.clone())))
+}
+
+/// The finding about a record of no known kind (SE-28).
+pub(crate) fn unknown_record(place: Place) -> Finding {
+    let message = "a record of no known kind; it is kept as it is";
+    Finding::info("session::unknown-record", place, message)
+}
+
+/// The finding about half surrogate pairs in a record.
+pub(crate) fn lone_surrogates(place: Place, edits: &[Edit]) -> Option<Finding> {
+    let count = edits.len() as u64;
+    (count > 0).then(|| {
+        let message = "an escape of half a character stands in what is sent";
+        let finding = Finding::error("session::lone-surrogate", place, message);
+        Finding { count: (count > 1).then_some(count), ..finding }
+            .mended("each half becomes U+FFFD", false)
+    })
+}
+
+/// Both usages added up.
+pub(crate) fn add_usage(a: Usage, b: Usage) -> Usage {
+    let add = |a: Option<u64>, b: Option<u64>| match (a, b) {
+        (None, None) => None,
+        (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+    };
+    Usage {
+        input: add(a.input, b.input),
+        output: add(a.output, b.output),
+        total: add(a.total, b.total),
+        cached: add(a.cached, b.cached),
+        cache_write: add(a.cache_write, b.cache_write),
+        reasoning: add(a.reasoning, b.reasoning),
+        raw: None,
+    }
+}
+
+impl Change {
+    /// Makes the change; says whether there was one. An unnamed change is of the only blob.
+    pub(crate) fn apply(self, blobs: &mut Vec<Blob>) -> bool {
+        let at = match self.name.is_empty() {
+            true => Some(0),
+            false => blobs.iter().position(|it| it.name == self.name),
+        };
+        match (at, self.bytes) {
+            (Some(at), Some(bytes)) => {
+                let old = std::mem::replace(&mut blobs[at].bytes, bytes);
+                old != blobs[at].bytes
+            }
+            (Some(at), None) => {
+                blobs.remove(at);
+                true
+            }
+            (None, Some(bytes)) => {
+                blobs.push(Blob { name: self.name, bytes });
+                true
+            }
+            (None, None) => false,
+        }
+    }
+}

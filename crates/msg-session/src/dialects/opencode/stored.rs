@@ -1,0 +1,190 @@
+//! What opencode stores: sessions, messages and parts, out of files or out of an export.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use crate::Error;
+use crate::blob::Blob;
+use crate::finding::{Finding, Place};
+use crate::frame::clean;
+use crate::json::{Object, Value};
+use crate::options::RepairOptions;
+
+/// A blob behind the frame rules.
+pub(super) struct Text<'a> {
+    pub(super) name: &'a str,
+    pub(super) text: Cow<'a, str>,
+}
+
+pub(super) fn texts(blobs: &[Blob]) -> Vec<Text<'_>> {
+    let text = |it: &'_ Blob| clean(&it.bytes, &mut Vec::new()).into_owned();
+    blobs.iter().map(|it| Text { name: &it.name, text: Cow::Owned(text(it)) }).collect()
+}
+
+/// All that is stored.
+#[derive(Default)]
+pub(super) struct Stored<'a> {
+    pub(super) sessions: Vec<String>,
+    /// Those of all sessions, by time, then id.
+    pub(super) messages: Vec<Message<'a>>,
+    pub(super) findings: Vec<Finding>,
+}
+
+pub(super) struct Message<'a> {
+    pub(super) id: String,
+    pub(super) session: String,
+    pub(super) created: u64,
+    pub(super) is_completed: bool,
+    pub(super) place: Place,
+    pub(super) object: Object<'a>,
+    /// By id.
+    pub(super) parts: Vec<Part<'a>>,
+}
+
+pub(super) struct Part<'a> {
+    pub(super) id: String,
+    pub(super) place: Place,
+    pub(super) object: Object<'a>,
+}
+
+impl Part<'_> {
+    /// The state of a tool, in small letters.
+    pub(super) fn status(&self) -> Option<String> {
+        let state = self.object.get("state")?.object()?;
+        Some(state.text("status")?.to_ascii_lowercase())
+    }
+
+    pub(super) fn is_stuck(&self) -> bool {
+        matches!(self.status().as_deref(), Some("pending" | "running"))
+    }
+}
+
+impl<'a> Stored<'a> {
+    /// Reads files or an export; none if there is nothing of either.
+    pub(super) fn read(texts: &'a [Text<'_>]) -> Option<Self> {
+        let mut res = Self::default();
+        if let [only] = texts
+            && let Some(export) = Object::whole(&only.text, 0).filter(|it| it.has("messages"))
+        {
+            res.export(&export);
+        } else {
+            res.files(texts);
+        }
+        res.messages.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
+        (!res.messages.is_empty() || !res.sessions.is_empty()).then_some(res)
+    }
+
+    fn export(&mut self, export: &Object<'a>) {
+        let info = export.get("info").and_then(|it| it.object());
+        let session = info.map(|it| crate::parts::text(&it, "id")).unwrap_or_default();
+        let list = export.get("messages").and_then(|it| it.array()).unwrap_or_default();
+        for (at, value) in list.into_iter().enumerate() {
+            let record = Place { line: 1, record: u32::try_from(at).ok(), ..Place::default() };
+            let Some(info) = value.get("info").and_then(|it| it.object()) else {
+                self.findings.push(super::super::unknown_record(record));
+                continue;
+            };
+            let parts = value.get("parts").and_then(|it| it.array()).unwrap_or_default();
+            let parts = parts.into_iter().enumerate();
+            let mut message = message(record, info, &session);
+            message.parts = parts
+                .filter_map(|(n, it)| Some(part(record.with_block(n), it.object()?)))
+                .collect();
+            self.messages.push(message);
+        }
+        self.sessions.push(session);
+    }
+
+    fn files(&mut self, texts: &'a [Text<'_>]) {
+        let mut parts: HashMap<String, Vec<Part<'a>>> = HashMap::new();
+        for (blob, it) in texts.iter().enumerate() {
+            let at = u32::try_from(blob).unwrap_or(u32::MAX);
+            let place = Place { blob: at, line: 1, record: Some(at), block: None };
+            let (kind, folder) = kind_of(it.name);
+            let Some(object) = Object::whole(&it.text, 0) else {
+                self.unreadable(place, it.name);
+                continue;
+            };
+            match kind {
+                Some("session") => self.sessions.push(crate::parts::text(&object, "id")),
+                Some("message") => self.messages.push(message(place, object, folder)),
+                Some("part") => {
+                    let of = object.text("messageID").map(Into::into);
+                    let of = of.unwrap_or_else(|| folder.to_owned());
+                    parts.entry(of).or_default().push(part(place, object));
+                }
+                _ => self.findings.push(super::super::unknown_record(place)),
+            }
+        }
+        for message in &mut self.messages {
+            message.parts = parts.remove(&message.id).unwrap_or_default();
+            message.parts.sort_by(|a, b| a.id.cmp(&b.id));
+        }
+        self.orphans(parts);
+    }
+
+    fn unreadable(&mut self, place: Place, name: &str) {
+        let message = format!("{name} is no JSON object");
+        self.findings.push(Finding::error("session::not-readable", place, message));
+    }
+
+    fn orphans(&mut self, parts: HashMap<String, Vec<Part<'a>>>) {
+        let mut parts: Vec<_> = parts.into_values().flatten().collect();
+        parts.sort_by_key(|it| it.place);
+        for part in parts {
+            let message = format!("the part {} belongs to no message that is there", part.id);
+            self.findings.push(Finding::warning("session::orphan-part", part.place, message));
+        }
+        for it in &self.messages {
+            if !self.sessions.contains(&it.session) {
+                let message = format!("the message {} belongs to no session that is there", it.id);
+                self.findings.push(Finding::warning("session::orphan-message", it.place, message));
+            }
+        }
+    }
+
+    /// The session that is read: the only one, or the one that the leaf names.
+    pub(super) fn session(&self, options: &RepairOptions) -> Result<String, Error> {
+        let mut ids: Vec<&str> = self.sessions.iter().map(String::as_str).collect();
+        ids.extend(self.messages.iter().map(|it| it.session.as_str()));
+        ids.sort_unstable();
+        ids.dedup();
+        match &options.leaf {
+            Some(leaf) if ids.contains(&leaf.as_str()) => Ok(leaf.clone()),
+            Some(leaf) => Err(Error::NoLeaf(leaf.clone())),
+            None if ids.len() > 1 => Err(Error::Several { count: ids.len() }),
+            None => Ok(ids.first().copied().unwrap_or_default().to_owned()),
+        }
+    }
+}
+
+/// What a file is, by its folder, and the last folder that it stands in.
+fn kind_of(name: &str) -> (Option<&str>, &str) {
+    let mut folders: Vec<&str> = name.split('/').collect();
+    folders.pop();
+    let kind = folders.iter().rev().find(|it| ["session", "message", "part"].contains(it));
+    (kind.copied(), folders.last().copied().unwrap_or_default())
+}
+
+fn message<'a>(place: Place, object: Object<'a>, session: &str) -> Message<'a> {
+    let time = object.get("time").and_then(|it| it.object());
+    let number = |name: &str| time.as_ref().and_then(|it| it.get(name)?.number());
+    Message {
+        id: crate::parts::text(&object, "id"),
+        session: object.text("sessionID").map_or_else(|| session.to_owned(), Into::into),
+        created: number("created").unwrap_or(0),
+        is_completed: number("completed").is_some(),
+        place,
+        parts: Vec::new(),
+        object,
+    }
+}
+
+fn part(place: Place, object: Object<'_>) -> Part<'_> {
+    Part { id: crate::parts::text(&object, "id"), place, object }
+}
+
+/// The value of an object's member as text: a string's, or the JSON of another value.
+pub(super) fn text_of(value: Value<'_>) -> String {
+    value.text().map_or_else(|| value.source.to_owned(), Into::into)
+}

@@ -1,0 +1,159 @@
+//! OpenHands: an event a file, in the order of their numbers (SE-69).
+//!
+//! ```text
+//! events/event-00001-UUID.json   {"kind":"MessageEvent","llm_message":{"role":"user","content":[…]}}
+//! events/event-00002-UUID.json   {"kind":"ActionEvent","tool_call_id":"c1","llm_response_id":"r1",…}
+//! events/event-00003-UUID.json   {"kind":"ObservationEvent","tool_call_id":"c1","observation":{…}}
+//! ```
+
+mod events;
+mod view;
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Change, Checked, Format};
+use crate::blob::Blob;
+use crate::finding::{Finding, Place};
+use crate::json::quoted;
+use crate::options::RepairOptions;
+use crate::parts::INTERRUPTED;
+use crate::view::View;
+use crate::{Dialect, Error};
+
+use events::{Event, Events, Kind};
+
+/// The dialect.
+pub(crate) struct OpenHands;
+
+impl Format for OpenHands {
+    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+        super::leaf_is_not_chosen(options)?;
+        let texts = events::texts(blobs);
+        let events = Events::read(blobs, &texts);
+        if events.list.is_empty() {
+            return Err(Error::WrongDialect { dialect: Dialect::OpenHands, looks_like: None });
+        }
+        Ok(view::of(&events))
+    }
+
+    fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
+        let texts = events::texts(blobs);
+        let events = Events::read(blobs, &texts);
+        let mut res = Checked { findings: events.findings.clone(), ..Checked::default() };
+        if events.list.is_empty() {
+            res.findings.push(super::empty_session(0));
+            return Ok(res);
+        }
+        missing(&events, &mut res.findings);
+        let orphans = orphans(&events, &mut res.findings);
+        let open = unanswered(&events, &mut res.findings);
+        res.changed = changes(blobs, &events, &orphans, &open);
+        Ok(res)
+    }
+}
+
+fn missing(events: &Events<'_>, findings: &mut Vec<Finding>) {
+    let mut expected = 0;
+    for event in &events.list {
+        if event.number > expected {
+            let message = format!("event {expected} is missing before this one");
+            findings.push(Finding::error("session::missing-event", event.place, message));
+        }
+        expected = event.number + 1;
+    }
+}
+
+/// Observations without their action, as indices.
+fn orphans(events: &Events<'_>, findings: &mut Vec<Finding>) -> HashSet<usize> {
+    let mut actions = HashSet::new();
+    let mut res = HashSet::new();
+    for (at, event) in events.list.iter().enumerate() {
+        let Some(id) = event.object.text("tool_call_id") else { continue };
+        match event.kind {
+            Kind::Action => {
+                actions.insert(id);
+            }
+            Kind::Observation if !actions.contains(&id) => {
+                res.insert(at);
+                let message = format!("no action {id} stands before this observation");
+                let finding = Finding::error("session::orphan-result", event.place, message);
+                findings
+                    .push(finding.mended("the file is removed, later ones are renumbered", false));
+            }
+            _ => {}
+        }
+    }
+    res
+}
+
+/// Actions without an observation.
+fn unanswered<'e, 'a>(events: &'e Events<'a>, findings: &mut Vec<Finding>) -> Vec<&'e Event<'a>> {
+    let results: HashMap<_, _> = events
+        .list
+        .iter()
+        .filter(|it| it.kind == Kind::Observation)
+        .filter_map(|it| Some((it.object.text("tool_call_id")?, ())))
+        .collect();
+    let is_open = |it: &&Event<'_>| {
+        let id = it.object.text("tool_call_id").filter(|it| !it.is_empty());
+        it.kind == Kind::Action && id.is_some_and(|it| !results.contains_key(&it))
+    };
+    let open: Vec<_> = events.list.iter().filter(is_open).collect();
+    for event in &open {
+        let id = event.object.text("tool_call_id").unwrap_or_default();
+        let message = format!("the action {id} has no observation");
+        let finding = Finding::error("session::unanswered-call", event.place, message);
+        findings.push(finding.mended("an error event says that it was interrupted", false));
+    }
+    open
+}
+
+/// Files that go, get another number, or come.
+fn changes(
+    blobs: &[Blob],
+    events: &Events<'_>,
+    orphans: &HashSet<usize>,
+    open: &[&Event<'_>],
+) -> Vec<Change> {
+    let mut res = Vec::new();
+    let mut new = Vec::new();
+    for (at, event) in events.list.iter().enumerate() {
+        let before = orphans.iter().filter(|it| **it < at).count() as u64;
+        let blob = &blobs[event.place.blob as usize];
+        if orphans.contains(&at) {
+            res.push(Change { name: blob.name.clone(), bytes: None });
+        } else if before > 0 {
+            res.push(Change { name: blob.name.clone(), bytes: None });
+            let name = events::renamed(&blob.name, event.number - before);
+            new.push(Change { name, bytes: Some(blob.bytes.clone()) });
+        }
+    }
+    res.extend(new);
+    let last = events.list.last().map_or(0, |it| it.number) + 1 - orphans.len() as u64;
+    let folder = events.list.first().map(|it| blobs[it.place.blob as usize].name.as_str());
+    for (n, event) in open.iter().enumerate() {
+        let number = last + n as u64;
+        let uuid = format!("00000000-0000-4000-8000-{number:012x}");
+        let name = events::name_beside(folder.unwrap_or_default(), number, &uuid);
+        res.push(Change { name, bytes: Some(error_event(event, &uuid).into_bytes()) });
+    }
+    res
+}
+
+/// The event that says that an action was interrupted.
+fn error_event(action: &Event<'_>, uuid: &str) -> String {
+    let source = |name: &str| action.object.get(name).map(|it| it.source);
+    let time = source("timestamp").map(|it| format!(",\"timestamp\":{it}")).unwrap_or_default();
+    let name = source("tool_name").unwrap_or("\"\"");
+    let id = source("tool_call_id").unwrap_or("\"\"");
+    let text = quoted(INTERRUPTED);
+    format!(
+        r#"{{"kind":"AgentErrorEvent","id":"{uuid}"{time},"source":"environment","error":{text},"tool_name":{name},"tool_call_id":{id}}}"#
+    )
+}
+
+/// The place of a blob.
+pub(super) fn place(blob: usize, record: usize) -> Place {
+    let index = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
+    Place { blob: index(blob), line: 1, record: Some(index(record)), block: None }
+}

@@ -1,0 +1,215 @@
+//! OpenTelemetry: spans of GenAI calls. The longest input of a trace with its output is the conversation.
+//!
+//! ```text
+//! {"attributes":{"gen_ai.input.messages":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"hi\"}]}]",…},
+//!  "events":[{"name":"gen_ai.user.message","attributes":{"content":"hi"}}]}           before 1.37
+//! ```
+
+use msg_core::{Content, File, Image, Message, Part, Reasoning, Role, ToolCall, ToolResult};
+
+use super::{Checked, Format, document};
+use crate::Error;
+use crate::blob::Blob;
+use crate::frame::read_lines;
+use crate::json::{Object, Value};
+use crate::options::RepairOptions;
+use crate::parts::{self, openai};
+use crate::view::{Draft, Origin, View};
+
+/// The dialect.
+pub(crate) struct Otel;
+
+impl Format for Otel {
+    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+        super::leaf_is_not_chosen(options)?;
+        let (text, findings) = document::text(super::only(blobs));
+        let spans = spans(&text, options);
+        let views = spans.iter().enumerate().map(|(at, it)| span(at, it));
+        let longest = views.max_by_key(|it| it.messages.len());
+        Ok(View { findings, ..longest.unwrap_or_default() })
+    }
+
+    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
+        let bytes = super::only(blobs);
+        if Value::whole(&document::text(bytes).0, 0).is_some() {
+            return Ok(document::check_text(bytes));
+        }
+        let lines = read_lines(bytes, options.max_record, |_, _| {});
+        let count = lines.records.len();
+        let findings = lines.findings.clone();
+        Ok(Checked::of_text(&lines.text, count, count, findings, Vec::new()))
+    }
+}
+
+/// The JSON of each span, out of a list, of lines, or of an export.
+fn spans(text: &str, options: &RepairOptions) -> Vec<String> {
+    let Some(value) = Value::whole(text, 0) else {
+        let lines = read_lines(text.as_bytes(), options.max_record, |_, _| {});
+        return lines.records.iter().map(|it| lines.text[it.span()].trim().to_owned()).collect();
+    };
+    let mut res = Vec::new();
+    let mut open = vec![value];
+    // Spans stand in lists of known names, so that the way down is short.
+    while let Some(it) = open.pop() {
+        if let Some(list) = it.array() {
+            open.extend(list.into_iter().rev());
+            continue;
+        }
+        let Some(object) = it.object() else { continue };
+        let names = ["resourceSpans", "scopeSpans", "instrumentationLibrarySpans", "spans"];
+        let nested: Vec<_> = names.iter().filter_map(|name| object.get(name)).collect();
+        if nested.is_empty() {
+            res.push(it.source.to_owned());
+        }
+        open.extend(nested.into_iter().filter(|it| it.array().is_some()));
+    }
+    res
+}
+
+fn span(at: usize, source: &str) -> View {
+    let mut view = View::default();
+    let Some(object) = (Value { source, at: 0 }).object() else { return view };
+    let attributes = Attributes::of(&object);
+    for (name, role) in [
+        ("gen_ai.system_instructions", Some(Role::System)),
+        ("gen_ai.input.messages", None),
+        ("gen_ai.output.messages", None),
+    ] {
+        if let Some(json) = attributes.get(name) {
+            add(&mut view, at, json, role);
+        }
+    }
+    if view.messages.is_empty() {
+        events(&mut view, at, &object);
+    }
+    view
+}
+
+/// Attributes as a map, or as a list of keys and typed values.
+struct Attributes(Vec<(String, String)>);
+
+impl Attributes {
+    fn of(span: &Object<'_>) -> Self {
+        let Some(value) = span.get("attributes") else { return Self::from(span) };
+        match (value.object(), value.array()) {
+            (Some(map), _) => Self::from(&map),
+            (None, Some(list)) => Self(list.into_iter().filter_map(pair).collect()),
+            _ => Self::from(span),
+        }
+    }
+
+    fn from(map: &Object<'_>) -> Self {
+        let own =
+            map.iter().filter(|it| it.0.starts_with("gen_ai.") || !it.1.source.starts_with('{'));
+        Self(own.map(|(name, it)| (name.to_owned(), plain(it))).collect())
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
+    }
+}
+
+fn pair(value: Value<'_>) -> Option<(String, String)> {
+    let object = value.object()?;
+    let typed = object.get("value")?;
+    let inner = typed.object().and_then(|it| it.iter().next().map(|it| it.1)).unwrap_or(typed);
+    Some((object.text("key")?.into_owned(), plain(inner)))
+}
+
+/// A string's text, or the JSON of another value.
+fn plain(value: Value<'_>) -> String {
+    value.text().map_or_else(|| value.source.to_owned(), Into::into)
+}
+
+fn add(view: &mut View, at: usize, json: &str, role: Option<Role>) {
+    let Some(list) = Value::whole(json, 0).and_then(|it| it.array()) else {
+        if let Some(role) = role.filter(|_| !json.is_empty()) {
+            push(view, at, Message::new(role).with_text(json));
+        }
+        return;
+    };
+    if let Some(role) = role {
+        let parts = list.into_iter().map(part);
+        return push(view, at, Message { parts: parts.collect(), ..Message::new(role) });
+    }
+    for message in list.iter().filter_map(|it| it.object()) {
+        let role = Role::from(&*message.text("role").unwrap_or_default());
+        let parts = message.get("parts").and_then(|it| it.array()).unwrap_or_default();
+        let parts: Vec<_> = parts.into_iter().map(part).collect();
+        let is_results = !parts.is_empty() && parts.iter().all(|it| it.as_tool_result().is_some());
+        let role = if is_results { Role::Tool } else { role };
+        push(view, at, Message { parts, ..Message::new(role) });
+    }
+}
+
+fn push(view: &mut View, at: usize, message: Message) {
+    let mut draft = Draft::new(message.role);
+    message.parts.into_iter().for_each(|it| draft.push(it, Origin::record(at)));
+    view.push(draft);
+}
+
+fn part(value: Value<'_>) -> Part {
+    value.object().and_then(|it| known_part(&it)).unwrap_or_else(|| parts::other(value))
+}
+
+fn known_part(object: &Object<'_>) -> Option<Part> {
+    let media_type: Option<String> = object.text("mime_type").map(Into::into);
+    let is_image = object.text("modality").is_some_and(|it| it == "image")
+        || media_type.as_deref().is_some_and(|it| it.starts_with("image/"));
+    Some(match &*object.text("type")? {
+        "text" => Part::text(object.text("content")?),
+        "reasoning" => Part::Reasoning(Reasoning::new(object.text("content")?)),
+        "tool_call" => {
+            let arguments = object.get("arguments").map(plain).unwrap_or_default();
+            let (id, name) = (parts::text(object, "id"), parts::text(object, "name"));
+            Part::ToolCall(ToolCall::new(id, name, arguments))
+        }
+        "tool_call_response" => {
+            let content = object.get("response").or_else(|| object.get("result")).map(plain);
+            let content = Content::from(content.unwrap_or_default());
+            Part::ToolResult(ToolResult::new(parts::text(object, "id"), content))
+        }
+        "blob" if is_image => {
+            let data = object.text("data").or_else(|| object.text("content"))?;
+            let url = parts::data_url(media_type.as_deref(), &data);
+            Part::Image(Image { media_type, ..Image::from_url(url) })
+        }
+        "blob" => {
+            let data = object.text("data").or_else(|| object.text("content"))?;
+            Part::File(File { data: Some(data.into()), media_type, ..File::default() })
+        }
+        "uri" if is_image => {
+            Part::Image(Image { media_type, ..Image::from_url(object.text("uri")?) })
+        }
+        "uri" => {
+            let url = Some(object.text("uri")?.into_owned());
+            Part::File(File { url, media_type, ..File::default() })
+        }
+        "file" => {
+            let file_id = Some(object.text("file_id")?.into_owned());
+            Part::File(File { file_id, media_type, ..File::default() })
+        }
+        _ => return None,
+    })
+}
+
+/// The events of older spans: one a message, with the members of a chat message.
+fn events(view: &mut View, at: usize, span: &Object<'_>) {
+    let events = span.get("events").and_then(|it| it.array()).unwrap_or_default();
+    for event in events.iter().filter_map(|it| it.object()) {
+        let name = event.text("name").unwrap_or_default();
+        let Some(kind) = name.strip_prefix("gen_ai.") else { continue };
+        let role = kind.strip_suffix(".message").unwrap_or("assistant");
+        let Some(body) = event.get("attributes").or_else(|| event.get("body")) else { continue };
+        let body = body.get("message").unwrap_or(body);
+        let Some(object) = body.object() else { continue };
+        let mut json = String::from("[{\"role\":");
+        json.push_str(&crate::json::quoted(&object.text("role").unwrap_or(role.into())));
+        for (name, value) in object.iter().filter(|it| it.0 != "role") {
+            let name = if name == "id" { "tool_call_id" } else { name };
+            json.push_str(&format!(",{}:{}", crate::json::quoted(name), value.source));
+        }
+        json.push_str("}]");
+        openai::chat(&json).into_iter().for_each(|it| push(view, at, it));
+    }
+}

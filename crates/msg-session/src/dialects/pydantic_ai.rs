@@ -1,0 +1,168 @@
+//! Pydantic AI: requests and responses, each with parts.
+//!
+//! ```text
+//! {"kind":"request","parts":[{"part_kind":"user-prompt","content":"hi"}],"instructions":null}
+//! {"kind":"response","parts":[{"part_kind":"tool-call","tool_name":"f","args":"{}","tool_call_id":"c1"}]}
+//! ```
+
+use msg_core::{Content, File, Image, Part, Reasoning, Role, ToolCall, ToolResult, Usage};
+
+use super::{Checked, Format, document};
+use crate::Error;
+use crate::blob::Blob;
+use crate::json::{Object, Value};
+use crate::options::RepairOptions;
+use crate::parts;
+use crate::view::{Draft, Origin, View};
+
+/// The dialect.
+pub(crate) struct PydanticAi;
+
+impl Format for PydanticAi {
+    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+        super::leaf_is_not_chosen(options)?;
+        let array = document::list(super::only(blobs), &["messages"]);
+        let mut view = View { findings: array.findings.clone(), ..View::default() };
+        let objects: Vec<_> = array.values().filter_map(|it| it.object()).collect();
+        instructions(&mut view, &objects);
+        for (at, message) in objects.iter().enumerate() {
+            match message.text("kind").as_deref() {
+                Some("response") => response(&mut view, at, message),
+                _ => request(&mut view, at, message),
+            }
+        }
+        Ok(view)
+    }
+
+    fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
+        Ok(document::check_list(super::only(blobs), &["messages"]))
+    }
+}
+
+/// The instructions of the last request are the system text.
+fn instructions(view: &mut View, messages: &[Object<'_>]) {
+    let last = messages
+        .iter()
+        .enumerate()
+        .rev()
+        .find(|it| it.1.text("kind").is_some_and(|it| it == "request"));
+    let Some((at, text)) = last.and_then(|(at, it)| Some((at, it.text("instructions")?))) else {
+        return;
+    };
+    let mut draft = Draft::new(Role::System);
+    draft.push(Part::text(text), Origin::record(at));
+    view.push(draft);
+}
+
+fn parts_of<'a>(message: &Object<'a>) -> Vec<Object<'a>> {
+    let list = message.get("parts").and_then(|it| it.array()).unwrap_or_default();
+    list.into_iter().filter_map(|it| it.object()).collect()
+}
+
+fn request(view: &mut View, at: usize, message: &Object<'_>) {
+    let mut results = Draft::new(Role::Tool);
+    for (n, part) in parts_of(message).iter().enumerate() {
+        let origin = Origin::block(at, n);
+        let result = result(part);
+        if let Some(result) = result {
+            results.push(Part::ToolResult(result), origin);
+            continue;
+        }
+        view.push(std::mem::replace(&mut results, Draft::new(Role::Tool)));
+        let kind = part.text("part_kind").unwrap_or_default();
+        let role = if kind == "system-prompt" { Role::System } else { Role::User };
+        let mut draft = Draft::new(role);
+        prompt(part).into_iter().for_each(|it| draft.push(it, origin));
+        view.push(draft);
+    }
+    view.push(results);
+}
+
+/// What a tool gave back; a retry that names no tool is a word of the user.
+fn result(part: &Object<'_>) -> Option<ToolResult> {
+    let is_error = match &*part.text("part_kind")? {
+        "tool-return" | "builtin-tool-return" => {
+            part.text("outcome").is_some_and(|it| it != "success")
+        }
+        "retry-prompt" | "retry-feedback" if part.text("tool_name").is_some() => true,
+        _ => return None,
+    };
+    let content = part.get("content").map(text_of).unwrap_or_default();
+    Some(ToolResult {
+        name: part.text("tool_name").map(Into::into),
+        is_error,
+        ..ToolResult::new(parts::text(part, "tool_call_id"), Content::from(content))
+    })
+}
+
+fn text_of(value: Value<'_>) -> String {
+    value.text().map_or_else(|| value.source.to_owned(), Into::into)
+}
+
+fn prompt(part: &Object<'_>) -> Vec<Part> {
+    let Some(content) = part.get("content") else { return Vec::new() };
+    match content.array() {
+        Some(list) if part.text("part_kind").is_some_and(|it| it == "user-prompt") => {
+            list.into_iter().filter_map(item).collect()
+        }
+        _ => vec![Part::text(text_of(content))],
+    }
+}
+
+/// An item of a user's prompt: text, or media.
+fn item(value: Value<'_>) -> Option<Part> {
+    if let Some(text) = value.text() {
+        return Some(Part::text(text));
+    }
+    let object = value.object()?;
+    let media_type: Option<String> = object.text("media_type").map(Into::into);
+    let is_image = media_type.as_deref().is_some_and(|it| it.starts_with("image/"));
+    Some(match &*object.text("kind").unwrap_or_default() {
+        "image-url" => Part::Image(Image { media_type, ..Image::from_url(object.text("url")?) }),
+        "binary" if is_image => {
+            let url = parts::data_url(media_type.as_deref(), &object.text("data")?);
+            Part::Image(Image { media_type, ..Image::from_url(url) })
+        }
+        "binary" => {
+            let data = Some(object.text("data")?.into_owned());
+            Part::File(File { data, media_type, ..File::default() })
+        }
+        kind if kind.ends_with("-url") => {
+            let url = Some(object.text("url")?.into_owned());
+            Part::File(File { url, media_type, ..File::default() })
+        }
+        _ => parts::other(value),
+    })
+}
+
+fn response(view: &mut View, at: usize, message: &Object<'_>) {
+    let mut draft = Draft::new(Role::Assistant);
+    let list = message.get("parts").and_then(|it| it.array()).unwrap_or_default();
+    for (n, value) in list.into_iter().enumerate() {
+        if let Some(part) = value.object().and_then(|it| answer(&it, value)) {
+            draft.push(part, Origin::block(at, n));
+        }
+    }
+    view.push(draft);
+    if let Some(usage) = message.get("usage") {
+        let usage = Usage::from_raw(usage.raw_json());
+        view.usage = super::add_usage(std::mem::take(&mut view.usage), usage);
+    }
+}
+
+fn answer(part: &Object<'_>, value: Value<'_>) -> Option<Part> {
+    Some(match &*part.text("part_kind")? {
+        "text" => Part::text(part.text("content").filter(|it| !it.is_empty())?),
+        "thinking" => Part::Reasoning(Reasoning {
+            text: part.text("content").map(Into::into),
+            signature: part.text("signature").map(Into::into),
+            ..Reasoning::default()
+        }),
+        "tool-call" => {
+            let arguments = part.get("args").filter(|it| !it.is_null()).map(text_of);
+            let (id, name) = (parts::text(part, "tool_call_id"), parts::text(part, "tool_name"));
+            Part::ToolCall(ToolCall::new(id, name, arguments.unwrap_or_default()))
+        }
+        _ => parts::other(value),
+    })
+}

@@ -1,0 +1,124 @@
+//! Vercel AI SDK: UI messages, whose tool parts are call and result in one.
+//!
+//! ```text
+//! {"id":"2","role":"assistant","parts":[{"type":"step-start"},
+//!   {"type":"tool-weather","toolCallId":"c1","state":"output-available","input":{…},"output":{…}}]}
+//! ```
+
+use msg_core::{File, Image, Part, Reasoning, Role, ToolCall, ToolResult};
+
+use super::{Checked, Format, document};
+use crate::Error;
+use crate::blob::Blob;
+use crate::json::{Object, Value};
+use crate::options::RepairOptions;
+use crate::parts;
+use crate::view::{Draft, Origin, View};
+
+/// The dialect.
+pub(crate) struct VercelUi;
+
+impl Format for VercelUi {
+    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+        super::leaf_is_not_chosen(options)?;
+        let array = document::list(super::only(blobs), &["messages"]);
+        let mut view = View { findings: array.findings.clone(), ..View::default() };
+        for (at, value) in array.values().enumerate() {
+            if let Some(object) = value.object() {
+                message(&mut view, at, &object);
+            }
+        }
+        Ok(view)
+    }
+
+    fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
+        Ok(document::check_list(super::only(blobs), &["messages"]))
+    }
+}
+
+fn message(view: &mut View, at: usize, object: &Object<'_>) {
+    let role = Role::from(&*object.text("role").unwrap_or_default());
+    let mut step = Step { answer: Draft::new(role.clone()), results: Draft::new(Role::Tool) };
+    let list = object.get("parts").and_then(|it| it.array()).unwrap_or_default();
+    if list.is_empty()
+        && let Some(text) = object.text("content").filter(|it| !it.is_empty())
+    {
+        step.answer.push(Part::text(text), Origin::record(at));
+    }
+    for (n, value) in list.into_iter().enumerate() {
+        let Some(part) = value.object() else { continue };
+        let kind = part.text("type").unwrap_or_default();
+        if kind == "step-start" {
+            step.end(view, &role);
+        } else {
+            step.part(&kind, &part, value, Origin::block(at, n));
+        }
+    }
+    step.end(view, &role);
+}
+
+/// A step of an answer: what is said, then what its tools gave back.
+struct Step {
+    answer: Draft,
+    results: Draft,
+}
+
+impl Step {
+    fn end(&mut self, view: &mut View, role: &Role) {
+        view.push(std::mem::replace(&mut self.answer, Draft::new(role.clone())));
+        view.push(std::mem::replace(&mut self.results, Draft::new(Role::Tool)));
+    }
+
+    fn part(&mut self, kind: &str, part: &Object<'_>, value: Value<'_>, origin: Origin) {
+        let name = match kind {
+            "dynamic-tool" => Some(parts::text(part, "toolName")),
+            _ => kind.strip_prefix("tool-").map(str::to_owned),
+        };
+        if let Some(name) = name {
+            return self.tool(&name, part, origin);
+        }
+        let part = match kind {
+            "text" => Part::text(parts::text(part, "text")),
+            "reasoning" => Part::Reasoning(Reasoning::new(parts::text(part, "text"))),
+            "file" => file(part).unwrap_or_else(|| parts::other(value)),
+            _ => parts::other(value),
+        };
+        self.answer.push(part, origin);
+    }
+
+    fn tool(&mut self, name: &str, part: &Object<'_>, origin: Origin) {
+        let input = part.get("input").or_else(|| part.get("rawInput"));
+        let id = parts::text(part, "toolCallId");
+        let call = ToolCall::new(id.clone(), name, input.map(text_of).unwrap_or_default());
+        self.answer.push(Part::ToolCall(call), origin);
+        let (content, is_error) = match part.text("state").as_deref() {
+            Some("output-available") => (part.get("output").map(text_of), false),
+            Some("output-error") => (part.get("errorText").map(text_of), true),
+            _ => return,
+        };
+        let result = ToolResult {
+            name: Some(name.to_owned()),
+            is_error,
+            ..ToolResult::new(id, content.unwrap_or_default())
+        };
+        self.results.push(Part::ToolResult(result), origin);
+    }
+}
+
+fn text_of(value: Value<'_>) -> String {
+    value.text().map_or_else(|| value.source.to_owned(), Into::into)
+}
+
+fn file(part: &Object<'_>) -> Option<Part> {
+    let media_type: Option<String> = part.text("mediaType").map(Into::into);
+    let url = part.text("url")?;
+    if media_type.as_deref().is_some_and(|it| it.starts_with("image/")) {
+        return Some(Part::Image(Image { media_type, ..Image::from_url(url) }));
+    }
+    let filename = part.text("filename").map(Into::into);
+    let (data, url) = match url.starts_with("data:") {
+        true => (Some(url.into_owned()), None),
+        false => (None, Some(url.into_owned())),
+    };
+    Some(Part::File(File { url, data, filename, media_type, ..File::default() }))
+}

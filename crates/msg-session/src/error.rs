@@ -1,0 +1,73 @@
+//! Why a session cannot be read or written at all.
+
+use crate::Dialect;
+
+/// Why a session cannot be read or written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No dialect has this name.
+    #[error("no session dialect is called {0:?}")]
+    NoDialect(String),
+    /// Nothing in the input says which agent wrote it.
+    #[error("this is no session of a known dialect; name the dialect if you know it")]
+    UnknownDialect,
+    /// The input is a session of a program whose sessions are not read.
+    #[error("this is a session of {program}, which is not read")]
+    NotRead {
+        /// The program.
+        program: &'static str,
+    },
+    /// No record of the named dialect is in the input.
+    #[error("this is no session of {dialect}{}", seen_as(.looks_like))]
+    WrongDialect {
+        /// The dialect that was named.
+        dialect: Dialect,
+        /// The dialect that the input looks like.
+        looks_like: Option<Dialect>,
+    },
+    /// The dialect has no writer.
+    #[error("sessions of {dialect} are read and not written")]
+    NoWriter {
+        /// The dialect that was named.
+        dialect: Dialect,
+    },
+    /// A document that is one JSON value cannot be read.
+    #[error("the document is not readable as {dialect} at byte {offset}: {reason}")]
+    Unreadable {
+        /// The dialect that was named or recognised.
+        dialect: Dialect,
+        /// Where, in bytes.
+        offset: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A data set holds several conversations, and none was named.
+    #[error(
+        "it holds {count} conversations: read it line by line, or name the number of one as leaf"
+    )]
+    Several {
+        /// How many.
+        count: usize,
+    },
+    /// No record has the id of the leaf that was asked for.
+    #[error("no record has the id {0:?}, along which the session should be read")]
+    NoLeaf(String),
+}
+
+impl Error {
+    /// The stable name of the error, as diagnostics have one.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::NoLeaf(_) => "session::no-leaf",
+            Error::Several { .. } => "session::several",
+            Error::NoWriter { .. } => "session::no-writer",
+            Error::Unreadable { .. } => "session::not-readable",
+            _ => "session::unknown-dialect",
+        }
+    }
+}
+
+fn seen_as(dialect: &Option<Dialect>) -> String {
+    dialect.map(|it| format!("; it looks like {it}")).unwrap_or_default()
+}

@@ -1,0 +1,226 @@
+//! Sessions that are one JSON document with a list of records in it (SE-21, SE-22, SE-25, SE-28).
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use msg_core::json::{self, Problem, Reader};
+
+use super::lines::byte_order_mark;
+use crate::edit::{Edit, apply};
+use crate::finding::{Finding, Place};
+use crate::json::{BLANKS, Object, Value};
+
+/// A document behind the frame rules.
+pub(crate) struct Array<'a> {
+    /// The text, damage mended.
+    pub(crate) text: Cow<'a, str>,
+    /// The elements, in order.
+    pub(crate) records: Vec<Element>,
+    /// What was wrong with the document.
+    pub(crate) findings: Vec<Finding>,
+    /// Where the list begins, at its bracket; none if there is no list.
+    open: Option<usize>,
+}
+
+/// An element of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Element {
+    start: usize,
+    end: usize,
+    line: u32,
+}
+
+impl Element {
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.start..self.end
+    }
+}
+
+impl Array<'_> {
+    /// The object of a record; none of another value.
+    pub(crate) fn object(&self, record: usize) -> Option<Object<'_>> {
+        self.value(record)?.object()
+    }
+
+    /// The value of a record.
+    pub(crate) fn value(&self, record: usize) -> Option<Value<'_>> {
+        let it = self.records.get(record)?;
+        Some(Value { source: &self.text[it.span()], at: it.start })
+    }
+
+    /// The values of all records.
+    pub(crate) fn values(&self) -> impl Iterator<Item = Value<'_>> {
+        (0..self.records.len()).filter_map(|it| self.value(it))
+    }
+
+    /// The object around the list, if the document is one.
+    pub(crate) fn document(&self) -> Option<Object<'_>> {
+        Object::whole(&self.text, 0)
+    }
+
+    /// Whether there is a list.
+    pub(crate) fn is_readable(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Where a record is.
+    pub(crate) fn place(&self, record: usize) -> Place {
+        let line = self.records.get(record).map_or(1, |it| it.line);
+        Place { blob: 0, line, record: u32::try_from(record).ok(), block: None }
+    }
+
+    /// The edits that drop records.
+    pub(crate) fn drop(&self, dropped: impl Fn(usize) -> bool) -> Vec<Edit> {
+        let values: Vec<_> = (0..self.records.len()).filter_map(|it| self.value(it)).collect();
+        crate::edit::drop_elements(&values, dropped)
+    }
+
+    /// The edit that puts a record behind another one.
+    pub(crate) fn insert_behind(&self, record: usize, json: &str) -> Edit {
+        Edit::insert(self.records[record].end, format!(",{json}"))
+    }
+
+    /// The edit that puts a record before another one.
+    pub(crate) fn insert_before(&self, record: usize, json: &str) -> Edit {
+        match record.checked_sub(1) {
+            Some(before) => self.insert_behind(before, json),
+            None => Edit::insert(self.open.map_or(0, |it| it + 1), format!("{json},")),
+        }
+    }
+}
+
+/// Reads a document: a list, or an object that has the list in the member `member`.
+pub(crate) fn read<'a>(bytes: &'a [u8], member: Option<&str>) -> Array<'a> {
+    let mut findings = Vec::new();
+    let text = clean(bytes, &mut findings);
+    let mut res = Array { text, records: Vec::new(), findings, open: None };
+    let Some(found) = find(&res.text, member) else { return res.not_readable() };
+    res.open = Some(found.open);
+    res.records = found.elements;
+    if let Some(edit) = found.torn {
+        res.findings.push(torn(&res.text));
+        res.text = Cow::Owned(apply(&res.text, vec![edit]));
+    }
+    res
+}
+
+impl Array<'_> {
+    fn not_readable(mut self) -> Self {
+        let message = "the document has no list of records where one must be";
+        let place = Place::line(1);
+        self.findings.push(Finding::error("session::not-readable", place, message));
+        self
+    }
+}
+
+fn torn(text: &str) -> Finding {
+    let line = 1 + memchr::memchr_iter(b'\n', text.trim_end_matches(BLANKS).as_bytes()).count();
+    let place = Place::line(u32::try_from(line).unwrap_or(u32::MAX));
+    let message = "the document was cut off while it was written";
+    Finding::error("session::torn-tail", place, message)
+        .mended("what is whole stays, the list is closed", false)
+}
+
+/// The text without a byte order mark, NUL bytes and sequences that are no UTF-8.
+pub(crate) fn clean<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, str> {
+    let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+        Some(rest) => {
+            findings.push(byte_order_mark());
+            rest
+        }
+        None => bytes,
+    };
+    let bytes = without_nul(bytes, findings);
+    if let Err(it) = std::str::from_utf8(&bytes) {
+        let line = line_of(&bytes, it.valid_up_to());
+        let message = "the document is not UTF-8";
+        let finding = Finding::error("session::invalid-utf8", Place::line(line), message);
+        findings.push(finding.mended("each bad sequence becomes U+FFFD", false));
+    }
+    match bytes {
+        Cow::Borrowed(it) => String::from_utf8_lossy(it),
+        Cow::Owned(it) => Cow::Owned(String::from_utf8_lossy(&it).into_owned()),
+    }
+}
+
+fn without_nul<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, [u8]> {
+    let Some(first) = memchr::memchr(0, bytes) else { return Cow::Borrowed(bytes) };
+    let message = "the document holds NUL bytes, as after a power loss";
+    let finding = Finding::error("session::nul-bytes", Place::line(line_of(bytes, first)), message);
+    findings.push(finding.mended("the NUL bytes are removed", false));
+    Cow::Owned(bytes.iter().copied().filter(|it| *it != 0).collect())
+}
+
+pub(crate) fn line_of(bytes: &[u8], at: usize) -> u32 {
+    let count = memchr::memchr_iter(b'\n', bytes.get(..at).unwrap_or_default()).count();
+    u32::try_from(count + 1).unwrap_or(u32::MAX)
+}
+
+/// The list of a document.
+struct Found {
+    open: usize,
+    elements: Vec<Element>,
+    /// The edit that closes a list that ends early.
+    torn: Option<Edit>,
+}
+
+fn find(text: &str, member: Option<&str>) -> Option<Found> {
+    let ends_early = match json::validate(text) {
+        Ok(()) => false,
+        Err(it) => {
+            let at_end = it.offset >= text.trim_end_matches(BLANKS).len();
+            if !at_end && !matches!(it.problem, Problem::End { .. }) {
+                return None;
+            }
+            true
+        }
+    };
+    let start = text.len() - text.trim_start_matches(BLANKS).len();
+    let (open, close) = match text.as_bytes().get(start)? {
+        b'[' => (start, "]"),
+        b'{' => (list_in(text, member?)?, "]}"),
+        _ => return None,
+    };
+    let elements = elements(text, open);
+    let torn = ends_early.then(|| {
+        let end = elements.last().map_or(open + 1, |it| it.end);
+        Edit::replace(end..text.len(), close)
+    });
+    Some(Found { open, elements, torn })
+}
+
+/// Where the list in this member of an object begins; the object need not be whole.
+fn list_in(text: &str, member: &str) -> Option<usize> {
+    let mut reader = Reader::from_text(text);
+    reader.begin_object().ok()?;
+    let mut res = None;
+    while let Ok(Some(key)) = reader.next_key() {
+        let at = reader.next_offset();
+        if key.text == member {
+            res = (text.as_bytes().get(at) == Some(&b'[')).then_some(at);
+        }
+        if reader.raw().is_err() {
+            break;
+        }
+    }
+    res
+}
+
+/// The whole elements of the list that begins at `open`.
+fn elements(text: &str, open: usize) -> Vec<Element> {
+    let mut reader = Reader::from_text(&text[open..]);
+    let mut res = Vec::new();
+    if reader.begin_array().is_err() {
+        return res;
+    }
+    let mut line = line_of(text.as_bytes(), open);
+    let mut counted = open;
+    while let Ok(true) = reader.next_element() {
+        let start = open + reader.next_offset();
+        let Ok(source) = reader.raw() else { break };
+        line += line_of(&text.as_bytes()[counted..], start - counted) - 1;
+        counted = start;
+        res.push(Element { start, end: start + source.len(), line });
+    }
+    res
+}

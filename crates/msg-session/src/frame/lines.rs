@@ -1,0 +1,285 @@
+//! Sessions of JSON lines: records, and the faults of lines (SE-20 to SE-26).
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::line::{Fault, save};
+use crate::edit::Edit;
+use crate::finding::{Finding, Place};
+use crate::json::{BLANKS, Object};
+
+/// A session of JSON lines behind the frame rules.
+pub(crate) struct Lines<'a> {
+    /// The text, damaged lines mended.
+    pub(crate) text: Cow<'a, str>,
+    /// The lines that are objects, in order.
+    pub(crate) records: Vec<Record>,
+    /// What was wrong with lines.
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// A line that is an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Record {
+    start: usize,
+    end: usize,
+    /// Line of the input, from 1.
+    pub(crate) line: u32,
+    /// Whether it is too large to be looked into (SE-2).
+    pub(crate) opaque: bool,
+}
+
+impl Record {
+    /// The line without its line end.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.start..self.end
+    }
+}
+
+impl Lines<'_> {
+    /// The object of a record; none of one that is too large.
+    pub(crate) fn object(&self, record: usize) -> Option<Object<'_>> {
+        let it = self.records.get(record).filter(|it| !it.opaque)?;
+        Object::whole(&self.text[it.span()], it.start)
+    }
+
+    /// Where a record is.
+    pub(crate) fn place(&self, record: usize) -> Place {
+        let line = self.records.get(record).map_or(1, |it| it.line);
+        Place { blob: 0, line, record: u32::try_from(record).ok(), block: None }
+    }
+
+    /// The edit that removes a line with its line end.
+    pub(crate) fn remove(&self, record: usize) -> Edit {
+        let start = self.records[record].start;
+        Edit::remove(start..self.behind(record))
+    }
+
+    /// The edit that puts a line behind a record (SE-5): it ends like that one.
+    pub(crate) fn insert_behind(&self, record: usize, line: &str) -> Edit {
+        let (end, behind) = (self.records[record].end, self.behind(record));
+        match &self.text[end..behind] {
+            "" => Edit::insert(behind, format!("\n{line}")),
+            line_end => Edit::insert(behind, format!("{line}{line_end}")),
+        }
+    }
+
+    /// The edit that puts a line before a record.
+    pub(crate) fn insert_before(&self, record: usize, line: &str) -> Edit {
+        let Record { start, end, .. } = self.records[record];
+        let line_end = match &self.text[end..self.behind(record)] {
+            "" => "\n",
+            it => it,
+        };
+        Edit::insert(start, format!("{line}{line_end}"))
+    }
+
+    fn behind(&self, record: usize) -> usize {
+        let end = self.records[record].end;
+        let rest = self.text.as_bytes().get(end..).unwrap_or_default();
+        match rest {
+            [b'\r', b'\n', ..] => end + 2,
+            [b'\n', ..] => end + 1,
+            _ => end,
+        }
+    }
+}
+
+/// Reads JSON lines. Each line is walked over once; `head` is given the members of every record as it
+/// is found, so that a dialect takes what it needs in the same walk.
+pub(crate) fn read<'a>(
+    bytes: &'a [u8],
+    max_record: u64,
+    mut head: impl FnMut(usize, Option<&Object<'_>>),
+) -> Lines<'a> {
+    let mut reader = LinesReader { max_record, ..LinesReader::default() };
+    let bytes = reader.without_mark(bytes);
+    match std::str::from_utf8(bytes) {
+        Ok(text) => reader.borrowed(text, &mut head),
+        Err(_) => reader.owned(bytes, &mut head),
+    }
+}
+
+#[derive(Default)]
+struct LinesReader {
+    max_record: u64,
+    records: Vec<Record>,
+    findings: Vec<Finding>,
+    line: u32,
+}
+
+impl LinesReader {
+    fn without_mark<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") else { return bytes };
+        self.findings.push(byte_order_mark());
+        rest
+    }
+
+    /// The way of a text without faults: nothing is copied. At the first fault the rest is copied.
+    fn borrowed<'a>(
+        mut self,
+        text: &'a str,
+        head: &mut impl FnMut(usize, Option<&Object<'_>>),
+    ) -> Lines<'a> {
+        let mut at = 0;
+        while at < text.len() {
+            let (end, behind) = line_end(text.as_bytes(), at);
+            if !self.sound(&text[at..end], at, head) {
+                let mut out = Vec::with_capacity(text.len());
+                out.extend_from_slice(&text.as_bytes()[..at]);
+                return self.rest(text.as_bytes(), at, out, head);
+            }
+            at = behind;
+        }
+        Lines { text: Cow::Borrowed(text), records: self.records, findings: self.findings }
+    }
+
+    fn owned<'a>(
+        self,
+        bytes: &[u8],
+        head: &mut impl FnMut(usize, Option<&Object<'_>>),
+    ) -> Lines<'a> {
+        self.rest(bytes, 0, Vec::with_capacity(bytes.len()), head)
+    }
+
+    /// Goes on from `at`, copying what is kept.
+    fn rest<'a>(
+        mut self,
+        bytes: &[u8],
+        mut at: usize,
+        mut out: Vec<u8>,
+        head: &mut impl FnMut(usize, Option<&Object<'_>>),
+    ) -> Lines<'a> {
+        while at < bytes.len() {
+            let (end, behind) = line_end(bytes, at);
+            let line = &bytes[at..end];
+            let is_sound =
+                std::str::from_utf8(line).is_ok_and(|it| self.sound(it, out.len(), head));
+            if is_sound {
+                out.extend_from_slice(&bytes[at..behind]);
+            } else {
+                let is_last = bytes[end..].iter().all(|it| b" \t\r\n".contains(it));
+                self.damaged(line, &bytes[end..behind], is_last, &mut out, head);
+            }
+            at = behind;
+        }
+        let text = String::from_utf8(out).expect("because every line that is kept is UTF-8");
+        Lines { text: Cow::Owned(text), records: self.records, findings: self.findings }
+    }
+
+    /// Takes a line that is one object, or blank. `at` is where it stands in the text that is kept.
+    fn sound(
+        &mut self,
+        line: &str,
+        at: usize,
+        head: &mut impl FnMut(usize, Option<&Object<'_>>),
+    ) -> bool {
+        if line.trim_matches(BLANKS).is_empty() {
+            self.line += 1;
+            return true;
+        }
+        if line.len() as u64 > self.max_record && !line.as_bytes().contains(&0) {
+            self.line += 1;
+            self.too_large(line.len(), at, head);
+            return true;
+        }
+        let Some(object) = Object::whole(line, at) else { return false };
+        self.line += 1;
+        self.records.push(Record {
+            start: at,
+            end: at + line.len(),
+            line: self.line,
+            opaque: false,
+        });
+        head(at, Some(&object));
+        true
+    }
+
+    fn too_large(
+        &mut self,
+        len: usize,
+        at: usize,
+        head: &mut impl FnMut(usize, Option<&Object<'_>>),
+    ) {
+        let record = self.records.len();
+        let place = Place { record: u32::try_from(record).ok(), ..Place::line(self.line) };
+        let message = format!("the record is {len} bytes long, more than is looked into");
+        self.findings.push(Finding::warning("session::record-too-large", place, message));
+        self.records.push(Record { start: at, end: at + len, line: self.line, opaque: true });
+        head(at, None);
+    }
+
+    fn damaged(
+        &mut self,
+        line: &[u8],
+        line_end: &[u8],
+        is_last: bool,
+        out: &mut Vec<u8>,
+        head: &mut impl FnMut(usize, Option<&Object<'_>>),
+    ) {
+        self.line += 1;
+        let saved = save(line);
+        let is_torn = is_last && line_end.is_empty();
+        let is_blank = saved.objects.is_empty() && !saved.faults.contains(&Fault::NotAnObject);
+        self.findings.extend(saved.faults.iter().map(|it| finding(*it, is_torn, self.line)));
+        let count = saved.objects.len();
+        for (n, object) in saved.objects.iter().enumerate() {
+            let start = out.len();
+            out.extend_from_slice(object.as_bytes());
+            self.records.push(Record { start, end: out.len(), line: self.line, opaque: false });
+            head(start, Object::whole(object, start).as_ref());
+            let last = n + 1 == count;
+            out.extend_from_slice(if last || !line_end.is_empty() { line_end } else { b"\n" });
+        }
+        if is_blank {
+            out.extend_from_slice(line_end);
+        }
+    }
+}
+
+/// The end of the line that begins at `at`, without and with its line end.
+fn line_end(bytes: &[u8], at: usize) -> (usize, usize) {
+    match memchr::memchr(b'\n', &bytes[at..]) {
+        Some(len) if len > 0 && bytes[at + len - 1] == b'\r' => (at + len - 1, at + len + 1),
+        Some(len) => (at + len, at + len + 1),
+        None => (bytes.len(), bytes.len()),
+    }
+}
+
+pub(super) fn byte_order_mark() -> Finding {
+    let message = "the file begins with a byte order mark, which the agent refuses";
+    Finding::error("session::bom", Place::line(1), message)
+        .mended("the byte order mark is removed", false)
+}
+
+fn finding(fault: Fault, is_torn: bool, line: u32) -> Finding {
+    let (code, message, fix) = match fault {
+        Fault::Nul => (
+            "session::nul-bytes",
+            "the line holds NUL bytes, as after a power loss",
+            "the NUL bytes are removed",
+        ),
+        Fault::Utf8 => {
+            ("session::invalid-utf8", "the line is not UTF-8", "each bad sequence becomes U+FFFD")
+        }
+        Fault::Joined => (
+            "session::joined-lines",
+            "several records stand in one line",
+            "each record gets a line of its own",
+        ),
+        Fault::Merged => (
+            "session::merged-line",
+            "a record stands behind one that was cut off",
+            "the text before the whole record is removed",
+        ),
+        Fault::NotAnObject if is_torn => (
+            "session::torn-tail",
+            "the last line was cut off while it was written",
+            "the line is removed",
+        ),
+        Fault::NotAnObject => {
+            ("session::bad-line", "the line is no JSON object", "the line is removed")
+        }
+    };
+    Finding::error(code, Place::line(line), message).mended(fix, false)
+}

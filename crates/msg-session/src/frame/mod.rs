@@ -1,0 +1,17 @@
+//! From bytes to records: the frame rules (SE-20 to SE-28), the same for all dialects of one form. What
+//! they mend is mended in the text that a dialect sees; a text without faults is borrowed.
+//!
+//! ```text
+//! {"type":"user",…}\n        record 0, line 1
+//! {"type":"ass               bad-line: no record
+//! {"a":1}{"b":2}\n           joined-lines: records 1 and 2, both of line 3
+//! ```
+//!
+//! Here is nothing that knows what a record says.
+
+mod array;
+mod line;
+mod lines;
+
+pub(crate) use array::{Array, clean, read as read_array};
+pub(crate) use lines::{Lines, read as read_lines};

@@ -1,0 +1,167 @@
+//! JSON values with the place of each in their text, so that an edit can name bytes. Nothing is copied
+//! until a string is asked for; nothing here recurses.
+//!
+//! ```text
+//! {"uuid":"u1","message":{"role":"user"}}
+//!        ^---^ Value { source: "\"u1\"", at: 8 }
+//! ```
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use msg_core::RawJson;
+use msg_core::json::{self, Reader};
+
+pub(crate) use msg_core::json::Kind;
+
+/// A JSON value: its source, and the offset at which it stands in the text of its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Value<'a> {
+    pub(crate) source: &'a str,
+    pub(crate) at: usize,
+}
+
+/// An object: its members in order, with their places.
+#[derive(Debug, Clone)]
+pub(crate) struct Object<'a> {
+    members: Vec<(Cow<'a, str>, Value<'a>)>,
+    /// Offset of the closing brace.
+    close: usize,
+}
+
+impl<'a> Value<'a> {
+    /// The value that makes up the whole text (white space around it aside), if that is one.
+    pub(crate) fn whole(text: &'a str, at: usize) -> Option<Self> {
+        let start = text.len() - text.trim_start_matches(BLANKS).len();
+        let source = text[start..].trim_end_matches(BLANKS);
+        json::validate(source).ok()?;
+        Some(Self { source, at: at + start })
+    }
+
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.at..self.at + self.source.len()
+    }
+
+    pub(crate) fn end(&self) -> usize {
+        self.at + self.source.len()
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        match self.source.as_bytes().first() {
+            Some(b'{') => Kind::Object,
+            Some(b'[') => Kind::Array,
+            Some(b'"') => Kind::String,
+            Some(b't' | b'f') => Kind::Bool,
+            Some(b'n') => Kind::Null,
+            _ => Kind::Number,
+        }
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        self.kind() == Kind::Null
+    }
+
+    pub(crate) fn is_true(&self) -> bool {
+        self.source == "true"
+    }
+
+    /// The text of a string; lone surrogates read as U+FFFD.
+    pub(crate) fn text(&self) -> Option<Cow<'a, str>> {
+        let inner = self.source.strip_prefix('"')?.strip_suffix('"')?;
+        Some(json::unescape(inner).text)
+    }
+
+    pub(crate) fn number(&self) -> Option<u64> {
+        self.source.parse().ok()
+    }
+
+    /// The members of an object.
+    pub(crate) fn object(&self) -> Option<Object<'a>> {
+        Object::begin(self.source, self.at).map(|it| it.0)
+    }
+
+    /// The elements of an array.
+    pub(crate) fn array(&self) -> Option<Vec<Value<'a>>> {
+        let mut reader = Reader::from_text(self.source);
+        reader.begin_array().ok()?;
+        let mut res = Vec::new();
+        while reader.next_element().ok()? {
+            let at = self.at + reader.next_offset();
+            res.push(Value { source: reader.raw().ok()?, at });
+        }
+        Some(res)
+    }
+
+    /// The member of this name, of an object.
+    pub(crate) fn get(&self, name: &str) -> Option<Value<'a>> {
+        self.object()?.get(name)
+    }
+
+    pub(crate) fn raw_json(&self) -> RawJson {
+        RawJson::new(self.source).expect("because the reader has walked over this value")
+    }
+}
+
+impl<'a> Object<'a> {
+    /// The object that a text begins with, and the offset behind it in that text.
+    pub(crate) fn begin(text: &'a str, at: usize) -> Option<(Self, usize)> {
+        let mut reader = Reader::from_text(text);
+        reader.begin_object().ok()?;
+        let mut members = Vec::with_capacity(16);
+        while let Some(key) = reader.next_key().ok()? {
+            let start = at + reader.next_offset();
+            members.push((key.text, Value { source: reader.raw().ok()?, at: start }));
+        }
+        let end = reader.offset();
+        Some((Self { members, close: at + end - 1 }, end))
+    }
+
+    /// The object that makes up a whole text.
+    pub(crate) fn whole(text: &'a str, at: usize) -> Option<Self> {
+        let (res, end) = Self::begin(text, at)?;
+        text[end..].trim_start_matches(BLANKS).is_empty().then_some(res)
+    }
+
+    /// The last member of this name: of several the last one counts (MS-8).
+    pub(crate) fn get(&self, name: &str) -> Option<Value<'a>> {
+        self.members.iter().rev().find(|it| it.0 == name).map(|it| it.1)
+    }
+
+    /// The text of a string member.
+    pub(crate) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.get(name)?.text()
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    pub(crate) fn is_true(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|it| it.is_true())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Value<'a>)> {
+        self.members.iter().map(|(name, value)| (&**name, *value))
+    }
+
+    /// Where a new member goes, and whether a comma stands before it: behind the last one (SE-5).
+    pub(crate) fn end_of_members(&self) -> (usize, bool) {
+        match self.members.last() {
+            Some((_, last)) => (last.end(), true),
+            None => (self.close, false),
+        }
+    }
+}
+
+pub(crate) const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
+
+/// A JSON string with its quotes.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len() + 2);
+    json::write_str(&mut out, text);
+    String::from_utf8(out).expect("because an escaped text is UTF-8")
+}

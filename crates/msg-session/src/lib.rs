@@ -1,0 +1,39 @@
+//! The sessions that agents leave on disk: read, explained, mended by byte edits, moved.
+//!
+//! Bytes in, bytes out: this crate opens no file, reads no clock and no database. What no mend names
+//! survives byte for byte; nothing is executed, and the content of a result is never guessed.
+
+mod blob;
+mod causes;
+mod codes;
+mod detect;
+mod dialect;
+mod error;
+mod finding;
+mod options;
+mod redact;
+mod session;
+mod summary;
+mod view;
+
+mod dialects;
+
+mod edit;
+mod frame;
+mod json;
+mod link;
+mod located;
+mod parts;
+mod provider_error;
+mod surrogate;
+
+pub use blob::Blob;
+pub use codes::CODES;
+pub use dialect::Dialect;
+pub use error::Error;
+pub use finding::{Finding, Place};
+pub use options::RepairOptions;
+pub use redact::redact;
+pub use session::Session;
+pub use summary::Summary;
+pub use view::{Origin, View};

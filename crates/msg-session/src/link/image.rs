@@ -1,0 +1,148 @@
+//! Images that the provider refuses (SE-39): their size, read from the first bytes of PNG, JPEG, GIF and
+//! WebP. Nothing is decoded but base64.
+
+use super::model::Content;
+use super::plan::Plan;
+use crate::finding::Finding;
+use crate::json::quoted;
+
+/// What the provider takes, in pixels a side and in bytes of base64.
+struct Limits {
+    side: u32,
+    base64: usize,
+    /// The side above which images are refused in a request of many.
+    many_side: u32,
+    /// How many images are not yet many.
+    many: usize,
+}
+
+/// The limits of Anthropic's Messages API, the provider of the dialects that these rules are for.
+const LIMITS: Limits = Limits { side: 8000, base64: 5 << 20, many_side: 2000, many: 20 };
+
+/// Width and height in pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Size {
+    width: u32,
+    height: u32,
+}
+
+pub(super) fn check(plan: &mut Plan<'_>) {
+    let mut found = Vec::new();
+    for (sent, it) in plan.sent.iter().enumerate() {
+        let Content::Blocks(_, blocks) = &it.content else { continue };
+        for (block, it) in blocks.iter().enumerate() {
+            if plan.is_dropped((sent, block)) {
+                continue;
+            }
+            found.extend((plan.rules.images)(it.value).into_iter().map(|it| (sent, block, it)));
+        }
+    }
+    let side = if found.len() > LIMITS.many { LIMITS.many_side } else { LIMITS.side };
+    for (sent, block, (value, data)) in found {
+        let data = data.source.trim_matches('"');
+        let Some(text) = refusal(data, side) else { continue };
+        let place = plan.sent[sent].place.with_block(block);
+        let message = format!("an image is larger than the provider takes: {text}");
+        let finding = Finding::error("session::image-too-large", place, message);
+        plan.findings.push(finding.mended("a text stands for the image", plan.rules.all));
+        let text = quoted(&format!("[image removed: {text}]"));
+        plan.replace(value.span(), format!(r#"{{"type":"text","text":{text}}}"#));
+    }
+}
+
+/// Why an image is refused, if it is.
+fn refusal(data: &str, side: u32) -> Option<String> {
+    let size = image_size(data);
+    if let Some(Size { width, height }) = size.filter(|it| it.width > side || it.height > side) {
+        return Some(format!("{width}x{height}, at most {side}x{side} is accepted"));
+    }
+    let (len, most) = (data.len(), LIMITS.base64);
+    (len > most).then(|| format!("{len} bytes, at most {most} are accepted"))
+}
+
+/// How much base64 is looked into for the size of an image: a JPEG may carry a preview before it.
+const LOOK: usize = 1 << 20;
+
+/// The size that the header of an image in base64 names.
+fn image_size(base64: &str) -> Option<Size> {
+    let bytes = decode(base64.get(..LOOK).unwrap_or(base64));
+    png(&bytes).or_else(|| gif(&bytes)).or_else(|| webp(&bytes)).or_else(|| jpeg(&bytes))
+}
+
+fn png(bytes: &[u8]) -> Option<Size> {
+    let header = bytes.strip_prefix(b"\x89PNG\r\n\x1a\n")?.get(8..16)?;
+    Some(Size { width: be32(header, 0)?, height: be32(header, 4)? })
+}
+
+fn gif(bytes: &[u8]) -> Option<Size> {
+    bytes.starts_with(b"GIF8").then_some(())?;
+    Some(Size { width: le16(bytes, 6)?, height: le16(bytes, 8)? })
+}
+
+fn webp(bytes: &[u8]) -> Option<Size> {
+    (bytes.get(..4)? == b"RIFF" && bytes.get(8..12)? == b"WEBP").then_some(())?;
+    match bytes.get(12..16)? {
+        b"VP8 " => {
+            Some(Size { width: le16(bytes, 26)? & 0x3fff, height: le16(bytes, 28)? & 0x3fff })
+        }
+        b"VP8L" => {
+            let bits = le16(bytes, 21)? | le16(bytes, 23)? << 16;
+            Some(Size { width: (bits & 0x3fff) + 1, height: (bits >> 14 & 0x3fff) + 1 })
+        }
+        b"VP8X" => Some(Size { width: le24(bytes, 24)? + 1, height: le24(bytes, 27)? + 1 }),
+        _ => None,
+    }
+}
+
+fn jpeg(bytes: &[u8]) -> Option<Size> {
+    let mut rest = bytes.strip_prefix(b"\xff\xd8")?;
+    loop {
+        let skip = rest.iter().take_while(|it| **it == 0xff).count();
+        let (marker, segment) = rest.get(skip.max(1)..)?.split_first()?;
+        // All frame headers but the markers for tables among them.
+        if matches!(marker, 0xc0..=0xcf) && !matches!(marker, 0xc4 | 0xc8 | 0xcc) {
+            return Some(Size { height: be16(segment, 3)?, width: be16(segment, 5)? });
+        }
+        rest = segment.get(be16(segment, 0)? as usize..)?;
+    }
+}
+
+fn be16(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from(*bytes.get(at)?) << 8 | u32::from(*bytes.get(at + 1)?))
+}
+
+fn be32(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(be16(bytes, at)? << 16 | be16(bytes, at + 2)?)
+}
+
+fn le16(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from(*bytes.get(at)?) | u32::from(*bytes.get(at + 1)?) << 8)
+}
+
+fn le24(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(le16(bytes, at)? | u32::from(*bytes.get(at + 2)?) << 16)
+}
+
+/// The bytes that a text of base64 stands for, as far as it is that.
+fn decode(text: &str) -> Vec<u8> {
+    let mut res = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut count) = (0u32, 0);
+    for it in text.bytes() {
+        let value = match it {
+            b'A'..=b'Z' => it - b'A',
+            b'a'..=b'z' => it - b'a' + 26,
+            b'0'..=b'9' => it - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            b'\\' => continue,
+            _ => break,
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            res.push((bits >> count) as u8);
+        }
+    }
+    res
+}

@@ -1,0 +1,39 @@
+//! The rules between calls and results, and of content (SE-30 to SE-39), for the dialects whose messages
+//! are lists of blocks: claude-code, cline, goose.
+//!
+//! ```text
+//! records of the path      messages                     calls and results
+//! user      text           0 user
+//! assistant call a         1 answer (one message.id)    a: answered in 2
+//! assistant call b         1                            b: nothing -> unanswered-call
+//! user      result a       2 user
+//! user      text           2
+//! ```
+//!
+//! A dialect gives the records of its active path as [`Sent`]; what is to be changed comes back as a
+//! [`Plan`], which the dialect turns into edits of its file. Here is no byte of a file's frame.
+
+mod calls;
+mod content;
+mod image;
+mod model;
+mod plan;
+mod results;
+
+pub(crate) use model::{Block, BlockKind, Content, Rules, Sender, Sent};
+pub(crate) use plan::{Plan, messages};
+
+/// Checks the records of a path, in the order calls, results, content, and plans the mends.
+pub(crate) fn check<'a>(sent: &'a [Sent<'a>], rules: &'a Rules) -> Plan<'a> {
+    let mut plan = Plan::new(sent, rules);
+    calls::check(&mut plan);
+    results::check(&mut plan);
+    plan
+}
+
+/// Checks what is left of the content, behind all other mends.
+pub(crate) fn check_content(plan: &mut Plan<'_>) {
+    content::check(plan);
+    image::check(plan);
+    content::check_first(plan);
+}

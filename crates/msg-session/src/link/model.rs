@@ -1,0 +1,109 @@
+//! What the link rules see of a session.
+
+use std::borrow::Cow;
+
+use crate::finding::Place;
+use crate::json::Value;
+
+/// A record of the active path that is sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Sent<'a> {
+    /// Index of the record.
+    pub(crate) record: usize,
+    /// Where it is.
+    pub(crate) place: Place,
+    /// Who speaks.
+    pub(crate) sender: Sender,
+    /// The id of the answer that it is a piece of.
+    pub(crate) answer: Option<Cow<'a, str>>,
+    /// What is said.
+    pub(crate) content: Content<'a>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sender {
+    User,
+    Assistant,
+}
+
+/// What a record says.
+#[derive(Debug, Clone)]
+pub(crate) enum Content<'a> {
+    /// A string.
+    Text(Value<'a>),
+    /// A list of blocks, and its value.
+    Blocks(Value<'a>, Vec<Block<'a>>),
+    /// Nothing that the provider would take.
+    None,
+}
+
+/// A block of a content list.
+#[derive(Debug, Clone)]
+pub(crate) struct Block<'a> {
+    pub(crate) value: Value<'a>,
+    pub(crate) kind: BlockKind<'a>,
+}
+
+/// What the rules need to know of a block. An id is the value of the member that holds it.
+#[derive(Debug, Clone)]
+pub(crate) enum BlockKind<'a> {
+    Call(Option<Value<'a>>),
+    Result(Option<Value<'a>>),
+    Text(Value<'a>),
+    Thinking { emptied: bool },
+    Other,
+}
+
+/// What differs between the dialects.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    /// Whether neighbouring records of one answer are one message.
+    pub(crate) joins_answers: bool,
+    /// Whether results must stand before everything else of their message (SE-34), and a result that
+    /// comes goes to the front of the next record where it can (SE-37).
+    pub(crate) results_first: bool,
+    /// Whether the conversation must begin with a user (SE-39).
+    pub(crate) starts_with_user: bool,
+    /// Whether the mends of warnings are made.
+    pub(crate) all: bool,
+    /// The JSON of an error result for the call with this id, which is given as JSON.
+    pub(crate) placeholder: fn(&str) -> String,
+    /// The images of a block, as (block or nested block to replace, base64).
+    pub(crate) images: for<'v> fn(Value<'v>) -> Vec<(Value<'v>, Value<'v>)>,
+}
+
+impl<'a> Sent<'a> {
+    pub(crate) fn blocks(&self) -> &[Block<'a>] {
+        match &self.content {
+            Content::Blocks(_, it) => it,
+            _ => &[],
+        }
+    }
+
+    /// Whether it says something else than results.
+    pub(crate) fn says_more_than_results(&self) -> bool {
+        match &self.content {
+            Content::Text(_) => true,
+            Content::Blocks(_, it) => it.iter().any(|it| !it.is_result()),
+            Content::None => false,
+        }
+    }
+}
+
+impl<'a> Block<'a> {
+    pub(crate) fn is_result(&self) -> bool {
+        matches!(self.kind, BlockKind::Result(_))
+    }
+
+    /// The id of a call, not empty.
+    pub(crate) fn call_id(&self) -> Option<(Value<'a>, Cow<'a, str>)> {
+        let BlockKind::Call(Some(id)) = self.kind else { return None };
+        id.text().filter(|it| !it.is_empty()).map(|it| (id, it))
+    }
+
+    /// The id of the call that a result answers, not empty.
+    pub(crate) fn result_id(&self) -> Option<(Value<'a>, Cow<'a, str>)> {
+        let BlockKind::Result(Some(id)) = self.kind else { return None };
+        id.text().filter(|it| !it.is_empty()).map(|it| (id, it))
+    }
+}

@@ -1,0 +1,166 @@
+//! What is to be done with the records of a path, as it grows from rule to rule.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::model::{Content, Rules, Sender, Sent};
+use crate::edit::{Edit, apply, drop_elements};
+use crate::finding::Finding;
+use crate::json::quoted;
+
+/// Findings and mends about the records of a path.
+pub(crate) struct Plan<'a> {
+    pub(crate) sent: &'a [Sent<'a>],
+    pub(crate) rules: &'a Rules,
+    pub(crate) findings: Vec<Finding>,
+    /// Messages, as ranges of `sent`.
+    pub(crate) messages: Vec<Range<usize>>,
+    /// What happens to each record.
+    fates: Vec<Fate>,
+    /// New texts of spans inside blocks that stay.
+    edits: Vec<Edit>,
+    /// New ids, by the place of the old one.
+    renamed: HashMap<usize, String>,
+    /// Records that come, each behind a record of `sent`, with the block that they hold.
+    pub(crate) new_records: Vec<(usize, String)>,
+    /// The record before which the start of the conversation is missing.
+    pub(crate) missing_start: Option<usize>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Fate {
+    dropped: Vec<bool>,
+    /// Blocks that come to the front.
+    front: Vec<String>,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(sent: &'a [Sent<'a>], rules: &'a Rules) -> Self {
+        let fates = sent
+            .iter()
+            .map(|it| Fate { dropped: vec![false; it.blocks().len()], front: Vec::new() })
+            .collect();
+        Self {
+            sent,
+            rules,
+            findings: Vec::new(),
+            messages: messages(sent, rules.joins_answers),
+            fates,
+            edits: Vec::new(),
+            renamed: HashMap::new(),
+            new_records: Vec::new(),
+            missing_start: None,
+        }
+    }
+
+    pub(crate) fn drop_block(&mut self, at: (usize, usize)) {
+        self.fates[at.0].dropped[at.1] = true;
+    }
+
+    pub(crate) fn is_dropped(&self, at: (usize, usize)) -> bool {
+        self.fates[at.0].dropped[at.1]
+    }
+
+    pub(super) fn rename(&mut self, id: crate::json::Value<'_>, new: &str) {
+        self.renamed.insert(id.at, new.to_owned());
+        self.edits.push(Edit::replace(id.span(), quoted(new)));
+    }
+
+    /// The id that a block's id has by now.
+    pub(super) fn id_now(&self, id: crate::json::Value<'_>, old: &str) -> String {
+        self.renamed.get(&id.at).cloned().unwrap_or_else(|| old.to_owned())
+    }
+
+    pub(super) fn replace(&mut self, span: Range<usize>, text: impl Into<String>) {
+        self.edits.push(Edit::replace(span, text));
+    }
+
+    /// A result as it is by now, to stand elsewhere.
+    pub(super) fn result_text(&self, at: (usize, usize)) -> String {
+        let block = &self.sent[at.0].blocks()[at.1];
+        let (source, start) = (block.value.source, block.value.at);
+        let id = block.result_id().map(|it| it.0);
+        let Some((id, new)) = id.and_then(|it| Some((it, self.renamed.get(&it.at)?))) else {
+            return source.to_owned();
+        };
+        let span = id.at - start..id.end() - start;
+        apply(source, vec![Edit::replace(span, quoted(new))])
+    }
+
+    /// Puts a result behind its message (SE-37): to the front of the next record if that is a user's
+    /// list of which something is left, where the dialect has it so, else into a record of its own.
+    pub(super) fn put_result(&mut self, message: usize, block: String) {
+        let next = self.messages[message].end;
+        let fits = self.rules.results_first
+            && self.sent.get(next).is_some_and(|it| {
+                it.sender == Sender::User && matches!(it.content, Content::Blocks(..))
+            })
+            && self.keeps_something(next);
+        if fits {
+            self.fates[next].front.push(block);
+        } else {
+            self.new_records.push((next - 1, block));
+        }
+    }
+
+    /// Whether a block of the record stays.
+    fn keeps_something(&self, sent: usize) -> bool {
+        self.fates[sent].dropped.iter().any(|it| !it)
+    }
+
+    /// How many blocks the record has by now.
+    pub(super) fn len_now(&self, sent: usize) -> usize {
+        let fate = &self.fates[sent];
+        fate.front.len() + fate.dropped.iter().filter(|it| !**it).count()
+    }
+
+    /// Whether a record has lost all that it had.
+    pub(crate) fn is_gone(&self, sent: usize) -> bool {
+        !self.fates[sent].dropped.is_empty() && self.len_now(sent) == 0
+    }
+
+    /// The edits inside records that stay. The records that go and come are the dialect's to write.
+    pub(crate) fn take_edits(&mut self) -> Vec<Edit> {
+        let mut res = std::mem::take(&mut self.edits);
+        for (at, fate) in self.fates.iter().enumerate() {
+            let Content::Blocks(list, blocks) = &self.sent[at].content else { continue };
+            if fate.front.is_empty() && !fate.dropped.contains(&true) || self.is_gone(at) {
+                continue;
+            }
+            if fate.dropped.iter().all(|it| *it) {
+                res.push(Edit::replace(list.at + 1..list.end() - 1, fate.front.join(",")));
+                continue;
+            }
+            let values: Vec<_> = blocks.iter().map(|it| it.value).collect();
+            res.extend(drop_elements(&values, |it| fate.dropped[it]));
+            let front = fate.front.iter().map(|it| format!("{it},")).collect::<String>();
+            res.push(Edit::insert(list.at + 1, front));
+        }
+        res
+    }
+
+    /// The message that a record is a piece of.
+    pub(super) fn message_of(&self, sent: usize) -> usize {
+        self.messages.partition_point(|it| it.end <= sent)
+    }
+
+    pub(super) fn sender(&self, message: usize) -> Sender {
+        self.sent[self.messages[message].start].sender
+    }
+}
+
+/// Neighbouring user records are one message, and neighbouring records of one answer.
+pub(crate) fn messages(sent: &[Sent<'_>], joins_answers: bool) -> Vec<Range<usize>> {
+    let mut res: Vec<Range<usize>> = Vec::new();
+    for (at, it) in sent.iter().enumerate() {
+        let joins = at.checked_sub(1).map(|it| &sent[it]).is_some_and(|before| {
+            before.sender == it.sender
+                && (it.sender == Sender::User || joins_answers && before.answer == it.answer)
+        });
+        match res.last_mut() {
+            Some(last) if joins => last.end = at + 1,
+            _ => res.push(at..at + 1),
+        }
+    }
+    res
+}

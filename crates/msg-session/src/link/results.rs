@@ -1,0 +1,165 @@
+//! Results that are no answer, or not where one belongs, and calls without one (SE-32 to SE-37).
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::model::{Content, Sender};
+use super::plan::Plan;
+use crate::finding::Finding;
+
+type Position = (usize, usize);
+
+/// A call and what is known of its result.
+struct Call {
+    at: Position,
+    message: usize,
+    /// The result, and whether it must move.
+    result: Option<(Position, bool)>,
+}
+
+pub(super) fn check(plan: &mut Plan<'_>) {
+    let mut calls = Calls::of(plan);
+    calls.answer(plan);
+    calls.complete(plan);
+}
+
+struct Calls {
+    list: Vec<(String, Call)>,
+    by_id: HashMap<String, usize>,
+    first_others: Vec<Option<Position>>,
+}
+
+impl Calls {
+    /// The calls that stay, by the ids that they have by now.
+    fn of(plan: &Plan<'_>) -> Self {
+        let mut res =
+            Self { list: Vec::new(), by_id: HashMap::new(), first_others: first_others(plan) };
+        for (sent, it) in plan.sent.iter().enumerate() {
+            if it.sender == Sender::User {
+                continue;
+            }
+            let message = plan.message_of(sent);
+            for (block, it) in it.blocks().iter().enumerate() {
+                if plan.is_dropped((sent, block)) {
+                    continue;
+                }
+                let Some((value, id)) = it.call_id() else { continue };
+                let id = plan.id_now(value, &id);
+                res.by_id.insert(id.clone(), res.list.len());
+                res.list.push((id, Call { at: (sent, block), message, result: None }));
+            }
+        }
+        res
+    }
+
+    /// Gives each result to its call; what is no answer goes.
+    fn answer(&mut self, plan: &mut Plan<'_>) {
+        for sent in 0..plan.sent.len() {
+            for block in 0..plan.sent[sent].blocks().len() {
+                let Some((value, id)) = plan.sent[sent].blocks()[block].result_id() else {
+                    continue;
+                };
+                let id = plan.id_now(value, &id);
+                self.take_result(plan, (sent, block), &id);
+            }
+        }
+    }
+
+    fn take_result(&mut self, plan: &mut Plan<'_>, at: Position, id: &str) {
+        let behind_others = self.stands_behind_others(plan, at);
+        let call = self.by_id.get(id).map(|it| &mut self.list[*it].1);
+        let in_answer = plan.sent[at.0].sender == Sender::Assistant;
+        let Some(call) = call.filter(|it| !in_answer && it.at < at) else {
+            let message = match in_answer {
+                true => format!("the result of {id} stands in an answer of the model"),
+                false => format!("no call {id} stands before this result"),
+            };
+            return drop(plan, at, "session::orphan-result", message);
+        };
+        if call.result.is_some() {
+            let message = format!("the call {id} has a result already");
+            return drop(plan, at, "session::duplicate-result", message);
+        }
+        let is_late =
+            plan.message_of(at.0) != call.message + 1 || plan.rules.results_first && behind_others;
+        call.result = Some((at, is_late));
+    }
+
+    /// Whether something else than results stands before a result in its message.
+    fn stands_behind_others(&self, plan: &Plan<'_>, at: Position) -> bool {
+        self.first_others[plan.message_of(at.0)].is_some_and(|it| it < at)
+    }
+
+    /// Moves late results, and puts an error where there is none; calls in order.
+    fn complete(&self, plan: &mut Plan<'_>) {
+        let went_on = plan
+            .sent
+            .iter()
+            .rposition(|it| it.sender == Sender::Assistant || it.says_more_than_results());
+        let went_on = went_on.map(|it| plan.message_of(it));
+        for (id, call) in &self.list {
+            match call.result {
+                Some((_, false)) => {}
+                Some((at, true)) => late(plan, call, id, at),
+                None if went_on > Some(call.message) => unanswered(plan, call, id),
+                None => open(plan, call, id),
+            }
+        }
+    }
+}
+
+fn drop(plan: &mut Plan<'_>, at: Position, code: &'static str, message: String) {
+    plan.drop_block(at);
+    let place = plan.sent[at.0].place.with_block(at.1);
+    let finding = Finding::error(code, place, message);
+    plan.findings.push(finding.mended("the result is removed", plan.rules.all));
+}
+
+/// The first thing of each message that is no result.
+fn first_others(plan: &Plan<'_>) -> Vec<Option<Position>> {
+    let first = |message: &Range<usize>| {
+        message.clone().find_map(|sent| match &plan.sent[sent].content {
+            Content::Text(_) => Some((sent, 0)),
+            Content::Blocks(_, it) => {
+                it.iter().position(|it| !it.is_result()).map(|block| (sent, block))
+            }
+            Content::None => None,
+        })
+    };
+    plan.messages.iter().map(first).collect()
+}
+
+fn late(plan: &mut Plan<'_>, call: &Call, id: &str, at: Position) {
+    let block = plan.result_text(at);
+    plan.drop_block(at);
+    plan.put_result(call.message, block);
+    let message = format!("the result of the call {id} does not stand right behind it");
+    let place = plan.sent[at.0].place.with_block(at.1);
+    let finding = Finding::error("session::late-result", place, message);
+    plan.findings.push(finding.mended("the result is moved behind its call", plan.rules.all));
+}
+
+fn unanswered(plan: &mut Plan<'_>, call: &Call, id: &str) {
+    let message = format!("the call {id} has no result");
+    let place = plan.sent[call.at.0].place.with_block(call.at.1);
+    let finding = Finding::error("session::unanswered-call", place, message);
+    plan.findings.push(finding.mended(INTERRUPTED, plan.rules.all));
+    placeholder(plan, call, id);
+}
+
+fn open(plan: &mut Plan<'_>, call: &Call, id: &str) {
+    let message = format!("the session ends with the call {id}, which has no result yet");
+    let place = plan.sent[call.at.0].place.with_block(call.at.1);
+    let finding = Finding::warning("session::open-call", place, message);
+    plan.findings.push(finding.mended(INTERRUPTED, plan.rules.all));
+    if plan.rules.all {
+        placeholder(plan, call, id);
+    }
+}
+
+const INTERRUPTED: &str = "an error result says that the call was interrupted";
+
+fn placeholder(plan: &mut Plan<'_>, call: &Call, id: &str) {
+    let block = (plan.rules.placeholder)(&crate::json::quoted(id));
+    plan.put_result(call.message, block);
+}

@@ -1,0 +1,80 @@
+//! Which records the message of a provider names (SE-90): by the number of a message, or by the id of a
+//! call.
+
+use msg_core::{Message, Part, Role};
+
+use crate::provider_error::ProviderError;
+use crate::view::{Origin, View};
+
+impl View {
+    /// The places that the message of a provider names: `messages.5.content.0: …` is message 5 of what is
+    /// sent, the system prompt not counted; an id is the call or result that bears it. Linear.
+    ///
+    /// ```
+    /// use msg_session::{Blob, Dialect, RepairOptions, Session};
+    ///
+    /// let line = r#"{"role":"assistant","created":1,"content":[{"type":"toolRequest","id":"call_77"}]}"#;
+    /// let session = Session::new(Dialect::Goose, vec![Blob::new("s.jsonl", line)]);
+    /// let view = session.read(&RepairOptions::default())?;
+    /// assert_eq!(view.named_by("No tool output found for call_77.")[0].block, Some(0));
+    /// # Ok::<(), msg_session::Error>(())
+    /// ```
+    pub fn named_by(&self, error: &str) -> Vec<Origin> {
+        let error = ProviderError::read(error);
+        let mut res = Vec::new();
+        if let Some(number) = error.message {
+            let sent = self.sent_messages(error.counts_items);
+            res.extend(sent.into_iter().filter(|it| it.0 == number).map(|it| it.1));
+        }
+        for (message, origins) in self.messages.iter().zip(&self.origins) {
+            for (part, origin) in message.parts.iter().zip(origins) {
+                if id_of(part).is_some_and(|it| error.words.binary_search(&it).is_ok()) {
+                    res.push(*origin);
+                }
+            }
+        }
+        res.sort_unstable();
+        res.dedup();
+        res
+    }
+
+    /// The number that the provider gives each origin: neighbouring messages of one speaker are one
+    /// message there, and an item of Responses is one by itself.
+    fn sent_messages(&self, counts_items: bool) -> Vec<(usize, Origin)> {
+        let mut res: Vec<(usize, Origin)> = Vec::new();
+        let mut number = None;
+        let mut before: Option<&Message> = None;
+        for (message, origins) in self.messages.iter().zip(&self.origins) {
+            if message.role.is_system() && !counts_items {
+                continue;
+            }
+            for (n, origin) in origins.iter().enumerate() {
+                let goes_on = match counts_items {
+                    true => res.last().is_some_and(|it| it.1 == *origin),
+                    false => n > 0 || before.is_some_and(|it| joins(it, message)),
+                };
+                number = match number {
+                    Some(last) if goes_on => Some(last),
+                    last => Some(last.map_or(0, |it: usize| it + 1)),
+                };
+                before = Some(message);
+                res.extend(number.map(|it| (it, *origin)));
+            }
+        }
+        res
+    }
+}
+
+/// Whether two messages are one of a provider: results and the words of the user, in any order.
+fn joins(before: &Message, message: &Message) -> bool {
+    let of_user = |it: &Message| matches!(it.role, Role::User | Role::Tool);
+    of_user(before) && of_user(message)
+}
+
+fn id_of(part: &Part) -> Option<&str> {
+    match part {
+        Part::ToolCall(it) => Some(&it.id),
+        Part::ToolResult(it) => Some(&it.call_id),
+        _ => None,
+    }
+}

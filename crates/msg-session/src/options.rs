@@ -1,0 +1,80 @@
+//! What a reader, a diagnosis and a mend are told.
+
+use serde::Deserialize;
+
+/// Options of reading, diagnosis and mending, as in `msg doctor --jsonl` (SE-91).
+///
+/// ```
+/// use msg_session::RepairOptions;
+/// assert!(RepairOptions::default().with_all().all);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RepairOptions {
+    /// Whether the mends of warnings are made too.
+    pub all: bool,
+    /// Whether thinking blocks of the active path go (SE-45).
+    pub drop_thinking: bool,
+    /// Whether items that only another account can decrypt go (SE-54).
+    pub drop_encrypted: bool,
+    /// Whether lines of a data set that have errors go (SE-70).
+    pub drop: bool,
+    /// The message of a provider whose cause is sought (SE-45, SE-90).
+    pub error: Option<String>,
+    /// The record along which the session is read, instead of the one that a resume would take.
+    pub leaf: Option<String>,
+    /// Records longer than this many bytes are not looked into (SE-2).
+    pub max_record: u64,
+    /// Whether tool calls in the text of older sessions are read (SE-67).
+    pub xml: bool,
+}
+
+/// The size above which a record is not looked into: 256 MiB (SE-2).
+const MAX_RECORD: u64 = 256 << 20;
+
+impl Default for RepairOptions {
+    fn default() -> Self {
+        Self {
+            all: false,
+            drop_thinking: false,
+            drop_encrypted: false,
+            drop: false,
+            error: None,
+            leaf: None,
+            max_record: MAX_RECORD,
+            xml: false,
+        }
+    }
+}
+
+macro_rules! builders {
+    ($($(#[$doc:meta])* $name:ident => $field:ident = $value:expr $(, $arg:ident: $type:ty)?;)*) => {
+        impl RepairOptions {
+            $($(#[$doc])*
+            #[must_use]
+            pub fn $name(mut self $(, $arg: impl Into<$type>)?) -> Self {
+                self.$field = $value;
+                self
+            })*
+        }
+    };
+}
+
+builders! {
+    /// Makes the mends of warnings too.
+    with_all => all = true;
+    /// Drops thinking blocks of the active path.
+    with_drop_thinking => drop_thinking = true;
+    /// Drops items that only another account can decrypt.
+    with_drop_encrypted => drop_encrypted = true;
+    /// Drops lines of a data set that have errors.
+    with_drop => drop = true;
+    /// Reads tool calls in the text of older sessions.
+    with_xml => xml = true;
+    /// Looks for the cause of this message of a provider.
+    with_error => error = Some(error.into()), error: String;
+    /// Reads along this record.
+    with_leaf => leaf = Some(leaf.into()), leaf: String;
+    /// Does not look into records above this size, in bytes.
+    with_max_record => max_record = bytes.into(), bytes: u64;
+}

@@ -1,0 +1,74 @@
+//! Messages as they grow from Responses items (OA-14): those of the assistant in a row are one message.
+
+use msg_core::{Message, Part, Role};
+
+use super::openai;
+use crate::json::Value;
+use crate::view::{Draft, Origin, View};
+
+/// Messages as they grow from items.
+#[derive(Default)]
+pub(crate) struct Items {
+    view: View,
+    run: Option<Draft>,
+    /// The item of the run before, if it was a message: the next one is read behind it, so that the
+    /// reader marks where it begins.
+    last_message: Option<String>,
+}
+
+impl Items {
+    /// Adds an item.
+    pub(crate) fn item(&mut self, value: Value<'_>, origin: Origin) {
+        let object = value.object();
+        let role = object.as_ref().and_then(|it| it.text("role"));
+        let is_message = role.is_some_and(|it| it == "assistant");
+        let before = self.last_message.take().filter(|_| is_message && self.run.is_some());
+        let message = openai::item(value.source, before.as_deref());
+        self.last_message = is_message.then(|| value.source.to_owned());
+        self.push(message, origin);
+    }
+
+    /// Adds an item that is kept and not understood.
+    pub(crate) fn unknown(&mut self, value: Value<'_>, origin: Origin) {
+        self.last_message = None;
+        self.push(openai::unknown_item(value.raw_json()), origin);
+    }
+
+    /// Adds a text of the user.
+    pub(crate) fn user_text(&mut self, text: &str, origin: Origin) {
+        if !text.is_empty() {
+            self.last_message = None;
+            self.push(Message::user(text), origin);
+        }
+    }
+
+    fn push(&mut self, mut message: Message, origin: Origin) {
+        // Agents write an empty list where there is no summary.
+        for it in &mut message.parts {
+            if let Part::Reasoning(it) = it {
+                it.summary.take_if(|it| it.is_empty());
+            }
+        }
+        if message.role == Role::Assistant {
+            let run = self.run.get_or_insert_with(|| Draft::new(Role::Assistant));
+            message.parts.into_iter().for_each(|it| run.push(it, origin));
+            return;
+        }
+        self.end_run();
+        let mut draft = Draft::new(message.role);
+        message.parts.into_iter().for_each(|it| draft.push(it, origin));
+        self.view.push(draft);
+    }
+
+    fn end_run(&mut self) {
+        if let Some(run) = self.run.take() {
+            self.view.push(run);
+        }
+    }
+
+    /// The messages.
+    pub(crate) fn finish(mut self) -> View {
+        self.end_run();
+        self.view
+    }
+}

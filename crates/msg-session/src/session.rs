@@ -1,0 +1,141 @@
+//! A session: its blobs and its dialect, and what can be asked of them (SE-1).
+
+use msg_core::Message;
+
+use crate::blob::Blob;
+use crate::dialects::{self, Checked};
+use crate::finding::{Finding, sort};
+use crate::options::RepairOptions;
+use crate::view::View;
+use crate::{Dialect, Error};
+
+/// A session that an agent left on disk.
+///
+/// ```
+/// use msg_session::{Blob, Dialect, RepairOptions, Session};
+///
+/// let line = r#"{"type":"user","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"Hi"}}"#;
+/// let torn = format!("{line}\n{{\"type\":\"ass");
+/// let mut session = Session::new(Dialect::ClaudeCode, vec![Blob::new("s.jsonl", torn)]);
+///
+/// assert_eq!(session.read(&RepairOptions::default())?.messages[0].text(), "Hi");
+/// let findings = session.repair(&RepairOptions::default())?;
+/// assert_eq!(findings[0].code, "session::torn-tail");
+/// assert_eq!(session.blobs()[0].bytes, format!("{line}\n").as_bytes());
+/// # Ok::<(), msg_session::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    dialect: Dialect,
+    blobs: Vec<Blob>,
+}
+
+/// How often a mended session is mended again, for what only a mend brought to light.
+const ROUNDS: usize = 4;
+
+impl Session {
+    /// A session of a dialect that is known.
+    pub fn new(dialect: Dialect, blobs: Vec<Blob>) -> Self {
+        Self { dialect, blobs }
+    }
+
+    /// A session whose dialect is recognised (SE-10).
+    ///
+    /// # Errors
+    /// Nothing says which agent wrote it.
+    pub fn recognise(blobs: Vec<Blob>) -> Result<Self, Error> {
+        let dialect = crate::detect::detect(&blobs)?;
+        Ok(Self { dialect, blobs })
+    }
+
+    /// A session of the dialect that somebody named, which is reported if it is another one (SE-10).
+    ///
+    /// # Errors
+    /// It is a session of another dialect.
+    pub fn named(dialect: Dialect, blobs: Vec<Blob>) -> Result<Self, Error> {
+        match crate::detect::detect(&blobs) {
+            Ok(other) if other != dialect && !crate::detect::could_be(dialect, &blobs) => {
+                Err(Error::WrongDialect { dialect, looks_like: Some(other) })
+            }
+            _ => Ok(Self { dialect, blobs }),
+        }
+    }
+
+    /// Whose session it is.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// The bytes, unchanged where nothing was mended.
+    pub fn blobs(&self) -> &[Blob] {
+        &self.blobs
+    }
+
+    /// Gives the bytes away.
+    pub fn into_blobs(self) -> Vec<Blob> {
+        self.blobs
+    }
+
+    /// What the session says along its active path. What keeps it from being read at all is mended in
+    /// memory and reported (SE-7). Linear.
+    ///
+    /// # Errors
+    /// It has no record of its dialect, or not the leaf that was asked for.
+    pub fn read(&self, options: &RepairOptions) -> Result<View, Error> {
+        let mut view = dialects::format(self.dialect).view(&self.blobs, options)?;
+        sort(&mut view.findings);
+        Ok(view)
+    }
+
+    /// The messages along the active path.
+    ///
+    /// # Errors
+    /// As [`Session::read`].
+    pub fn messages(&self) -> Result<Vec<Message>, Error> {
+        self.read(&RepairOptions::default()).map(|it| it.messages)
+    }
+
+    /// What is wrong, in the order of the file. Linear.
+    ///
+    /// # Errors
+    /// As [`Session::read`].
+    pub fn check(&self, options: &RepairOptions) -> Result<Vec<Finding>, Error> {
+        let mut findings = self.checked(options)?.findings;
+        findings.iter_mut().for_each(|it| it.done = false);
+        Ok(findings)
+    }
+
+    /// Mends it and says what was wrong, in the order of the file that it was. Mending again changes
+    /// nothing; a sound session is never changed; bytes that no mend names stay (SE-5, SE-6).
+    ///
+    /// # Errors
+    /// As [`Session::read`]; then nothing is changed.
+    pub fn repair(&mut self, options: &RepairOptions) -> Result<Vec<Finding>, Error> {
+        let Checked { findings, changed } = self.checked(options)?;
+        let mut round = changed;
+        // The message of a provider is about the session as it was.
+        let again = RepairOptions { error: None, ..options.clone() };
+        for _ in 0..ROUNDS {
+            if !self.change(round) {
+                break;
+            }
+            round = self.checked(&again)?.changed;
+        }
+        Ok(findings)
+    }
+
+    fn checked(&self, options: &RepairOptions) -> Result<Checked, Error> {
+        let mut res = dialects::format(self.dialect).check(&self.blobs, options)?;
+        sort(&mut res.findings);
+        Ok(res)
+    }
+
+    /// Gives blobs their new bytes; says whether any changed.
+    fn change(&mut self, changes: Vec<dialects::Change>) -> bool {
+        let mut changed = false;
+        for it in changes {
+            changed |= it.apply(&mut self.blobs);
+        }
+        changed
+    }
+}

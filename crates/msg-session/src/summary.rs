@@ -1,0 +1,214 @@
+//! A session in a line: when, where, what it is called, how long it is (SE-12). One walk over the records;
+//! no message is built.
+
+use std::borrow::Cow;
+
+use crate::Dialect;
+use crate::blob::Blob;
+use crate::frame::read_lines;
+use crate::json::{Object, Value};
+use crate::options::RepairOptions;
+use crate::session::Session;
+
+/// What a list of sessions says of one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// The time of the last record, as the dialect writes it.
+    pub time: Option<String>,
+    /// The folder that the agent worked in.
+    pub project: Option<String>,
+    /// The dialect's own title, else the first words of the user.
+    pub title: Option<String>,
+    /// How many messages of users and assistants there are.
+    pub messages: usize,
+}
+
+impl Session {
+    /// What a list of sessions says of this one. Linear; nothing is mended, and what cannot be read is
+    /// left out.
+    ///
+    /// ```
+    /// use msg_session::{Blob, Dialect, Session};
+    ///
+    /// let lines = concat!(
+    ///     r#"{"type":"user","uuid":"u","cwd":"/srv","timestamp":"2026-02-03T10:00:00Z","message":{"role":"user","content":"list the files"}}"#, "\n",
+    ///     r#"{"type":"ai-title","aiTitle":"Listing"}"#, "\n",
+    /// );
+    /// let it = Session::new(Dialect::ClaudeCode, vec![Blob::new("s.jsonl", lines)]).summary();
+    /// assert_eq!((it.title.as_deref(), it.messages), (Some("Listing"), 1));
+    /// ```
+    pub fn summary(&self) -> Summary {
+        let mut res = Gathering { dialect: self.dialect(), ..Gathering::default() };
+        match self.dialect() {
+            Dialect::ClaudeCode | Dialect::Codex | Dialect::Goose => res.lines(self.blobs()),
+            Dialect::GeminiCli if !self.is_document() => res.lines(self.blobs()),
+            _ => res.document(self),
+        }
+        res.finish()
+    }
+
+    fn is_document(&self) -> bool {
+        self.blobs().first().is_some_and(|it| it.name.ends_with(".json"))
+    }
+}
+
+struct Gathering {
+    dialect: Dialect,
+    summary: Summary,
+    first_words: Option<String>,
+}
+
+impl Default for Gathering {
+    fn default() -> Self {
+        let summary = Summary::default();
+        Self { dialect: Dialect::ClaudeCode, summary, first_words: None }
+    }
+}
+
+impl Gathering {
+    fn lines(&mut self, blobs: &[Blob]) {
+        let bytes = blobs.first().map_or(&[][..], |it| &it.bytes);
+        read_lines(bytes, RepairOptions::default().max_record, |_, object| {
+            if let Some(object) = object {
+                self.record(object);
+            }
+        });
+    }
+
+    fn document(&mut self, session: &Session) {
+        let Ok(view) = session.read(&RepairOptions::default()) else { return };
+        let is_said = |it: &&msg_core::Message| {
+            matches!(it.role, msg_core::Role::User | msg_core::Role::Assistant)
+        };
+        self.summary.messages = view.messages.iter().filter(is_said).count();
+        for it in view.messages.iter().filter(|it| it.role == msg_core::Role::User) {
+            self.words(&it.text());
+        }
+        for blob in session.blobs() {
+            let text = String::from_utf8_lossy(&blob.bytes);
+            if let Some(object) = Object::whole(&text, 0) {
+                self.common(&object);
+            }
+        }
+    }
+
+    fn record(&mut self, object: &Object<'_>) {
+        self.common(object);
+        let kind = object.text("type").unwrap_or_default();
+        match self.dialect {
+            Dialect::ClaudeCode => self.claude_code(object, &kind),
+            Dialect::Codex => {
+                let Some(payload) = object.get("payload").and_then(|it| it.object()) else {
+                    return;
+                };
+                self.codex(&payload);
+            }
+            Dialect::GeminiCli if matches!(&*kind, "user" | "gemini") => {
+                self.said(&kind, object.get("content"));
+            }
+            Dialect::Goose => {
+                let role = object.text("role").unwrap_or_default();
+                self.said(&role, object.get("content"));
+            }
+            _ => {}
+        }
+    }
+
+    /// What several dialects call the same.
+    fn common(&mut self, object: &Object<'_>) {
+        let set = object.get("$set").and_then(|it| it.object());
+        let time = |it: &Object<'_>| {
+            let names = ["timestamp", "lastUpdated", "created"];
+            names.iter().find_map(|name| it.get(name)).map(plain)
+        };
+        let found = set.as_ref().and_then(time).or_else(|| time(object)).or_else(|| {
+            let time = object.get("time")?;
+            time.get("updated").or_else(|| time.get("created")).map(plain)
+        });
+        self.summary.time = found.or(self.summary.time.take());
+        if self.summary.project.is_none() {
+            let names = ["cwd", "working_dir", "directory"];
+            let project = names.iter().find_map(|name| object.text(name));
+            self.summary.project = project.map(Into::into);
+        }
+        if !matches!(self.dialect, Dialect::ClaudeCode | Dialect::Codex) {
+            let title = ["title", "name", "description"].iter().find_map(|name| object.text(name));
+            let title = title.filter(|it| !it.is_empty() && !object.has("content"));
+            self.summary.title = self.summary.title.take().or(title.map(Into::into));
+        }
+    }
+
+    fn claude_code(&mut self, object: &Object<'_>, kind: &str) {
+        let title = match kind {
+            "ai-title" => object.text("aiTitle"),
+            "custom-title" => object.text("customTitle").or_else(|| object.text("title")),
+            "summary" => object.text("summary"),
+            _ => None,
+        };
+        if let Some(title) = title {
+            self.summary.title = Some(title.into_owned());
+        }
+        if matches!(kind, "user" | "assistant") && !object.is_true("isSidechain") {
+            let content = object.get("message").and_then(|it| it.get("content"));
+            let kind = if object.is_true("isMeta") { "meta" } else { kind };
+            self.said(kind, content);
+        }
+    }
+
+    fn codex(&mut self, payload: &Object<'_>) {
+        if self.summary.project.is_none() {
+            self.summary.project = payload.text("cwd").map(Into::into);
+        }
+        match &*payload.text("type").unwrap_or_default() {
+            "message" => {
+                let role = payload.text("role").unwrap_or_default();
+                self.said(&role, payload.get("content"));
+            }
+            "thread_name_updated" => {
+                let name = payload.text("thread_name").or_else(|| payload.text("name"));
+                self.summary.title = name.map(Into::into).or(self.summary.title.take());
+            }
+            _ => {}
+        }
+    }
+
+    fn said(&mut self, role: &str, content: Option<Value<'_>>) {
+        self.summary.messages +=
+            usize::from(matches!(role, "user" | "assistant" | "gemini" | "meta"));
+        if role != "user" || self.first_words.is_some() {
+            return;
+        }
+        let Some(content) = content else { return };
+        match content.text() {
+            Some(text) => self.words(&text),
+            None => {
+                for it in content.array().into_iter().flatten() {
+                    let text = it.object().and_then(|it| it.text("text"));
+                    self.words(&text.unwrap_or_default());
+                }
+            }
+        }
+    }
+
+    /// Takes the first words of the user, if they are no injected context.
+    fn words(&mut self, text: &str) {
+        let text = text.trim();
+        let is_injected = text.starts_with('<') || text.starts_with("Caveat:") || text.is_empty();
+        if self.first_words.is_none() && !is_injected {
+            let line: Cow<'_, str> = text.lines().next().unwrap_or_default().into();
+            self.first_words = Some(line.chars().take(WORDS).collect());
+        }
+    }
+
+    fn finish(mut self) -> Summary {
+        self.summary.title = self.summary.title.filter(|it| !it.is_empty()).or(self.first_words);
+        self.summary
+    }
+}
+
+/// How many characters of the user's words are a title.
+const WORDS: usize = 80;
+
+fn plain(value: Value<'_>) -> String {
+    value.text().map_or_else(|| value.source.to_owned(), Into::into)
+}

@@ -1,0 +1,125 @@
+//! A session as messages, each part with the record and block that it came from (SE-4).
+
+use msg_core::{Message, Part, Role, Usage};
+
+use crate::finding::Finding;
+use crate::json::Value;
+use crate::link::{Content, Sender, Sent};
+
+/// What a session says along its active path.
+#[derive(Debug, Clone, Default)]
+pub struct View {
+    /// The messages, in order.
+    pub messages: Vec<Message>,
+    /// Where each message's parts came from, a list a message.
+    pub origins: Vec<Vec<Origin>>,
+    /// What the responses cost, each counted once (SE-40).
+    pub usage: Usage,
+    /// What was mended in memory to read the session (SE-7).
+    pub findings: Vec<Finding>,
+}
+
+/// The record and block that a part came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Origin {
+    /// Index of the record, from 0.
+    pub record: u32,
+    /// Index of the block in its record, if it has blocks.
+    pub block: Option<u32>,
+}
+
+impl Origin {
+    pub(crate) fn record(record: usize) -> Self {
+        Self { record: u32::try_from(record).unwrap_or(u32::MAX), block: None }
+    }
+
+    pub(crate) fn block(record: usize, block: usize) -> Self {
+        Self { block: u32::try_from(block).ok(), ..Self::record(record) }
+    }
+}
+
+/// A message as it grows.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) message: Message,
+    pub(crate) origins: Vec<Origin>,
+}
+
+impl Draft {
+    pub(crate) fn new(role: Role) -> Self {
+        Self { message: Message::new(role), origins: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, part: Part, origin: Origin) {
+        self.message.parts.push(part);
+        self.origins.push(origin);
+    }
+}
+
+impl View {
+    /// Adds a message that says something.
+    pub(crate) fn push(&mut self, draft: Draft) {
+        if !draft.message.parts.is_empty() {
+            self.messages.push(draft.message);
+            self.origins.push(draft.origins);
+        }
+    }
+}
+
+/// The messages of a path of block lists: of a user's turn the results first, as one tool message, then
+/// each record's other content (SE-42); an answer is one message.
+pub(crate) fn messages(
+    view: &mut View,
+    sent: &[Sent<'_>],
+    joins_answers: bool,
+    part: fn(Value<'_>) -> Option<Part>,
+) {
+    for message in crate::link::messages(sent, joins_answers) {
+        let records = &sent[message];
+        match records[0].sender {
+            Sender::Assistant => {
+                let mut answer = Draft::new(Role::Assistant);
+                records.iter().for_each(|it| take(it, part, &mut answer, |_| true));
+                view.push(answer);
+            }
+            Sender::User => user_turn(view, records, part),
+        }
+    }
+}
+
+fn user_turn(view: &mut View, records: &[Sent<'_>], part: fn(Value<'_>) -> Option<Part>) {
+    let is_result = |it: &Part| it.as_tool_result().is_some();
+    let mut results = Draft::new(Role::Tool);
+    records.iter().for_each(|it| take(it, part, &mut results, is_result));
+    view.push(results);
+    for record in records {
+        let mut draft = Draft::new(Role::User);
+        take(record, part, &mut draft, |it| !is_result(it));
+        view.push(draft);
+    }
+}
+
+fn take(
+    record: &Sent<'_>,
+    part: fn(Value<'_>) -> Option<Part>,
+    draft: &mut Draft,
+    wanted: impl Fn(&Part) -> bool,
+) {
+    match &record.content {
+        Content::Text(value) => {
+            let text = value.text().unwrap_or_default().into_owned();
+            let part = Part::text(text);
+            if part.as_text() != Some("") && wanted(&part) {
+                draft.push(part, Origin::record(record.record));
+            }
+        }
+        Content::Blocks(_, blocks) => {
+            for (at, it) in blocks.iter().enumerate() {
+                if let Some(part) = part(it.value).filter(&wanted) {
+                    draft.push(part, Origin::block(record.record, at));
+                }
+            }
+        }
+        Content::None => {}
+    }
+}

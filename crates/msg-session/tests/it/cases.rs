@@ -1,0 +1,84 @@
+//! Case rows: a session a line, with what is found, what it becomes, and what it says.
+
+use msg_session::{Blob, Dialect, RepairOptions, Session};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// A row of `sessions.jsonl`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Row {
+    #[allow(dead_code, reason = "the harness names the row by it")]
+    name: String,
+    pub(crate) dialect: Dialect,
+    blobs: Map<String, Value>,
+    #[serde(default)]
+    pub(crate) options: RepairOptions,
+}
+
+impl Row {
+    pub(crate) fn read(text: &str) -> Self {
+        serde_json::from_str(text).unwrap()
+    }
+
+    pub(crate) fn blobs(&self) -> Vec<Blob> {
+        let blob = |(name, text): (&String, &Value)| Blob::new(name, text.as_str().unwrap());
+        self.blobs.iter().map(blob).collect()
+    }
+
+    pub(crate) fn session(&self) -> Session {
+        Session::new(self.dialect, self.blobs())
+    }
+}
+
+#[test]
+fn sessions() {
+    testkit::rows!("sessions.jsonl").check_lines(|row| render(&Row::read(&row.text)).to_string());
+}
+
+fn render(row: &Row) -> Value {
+    let mut session = row.session();
+    let before = session.blobs().to_vec();
+    let messages = match session.read(&row.options) {
+        Ok(view) => {
+            let mut out = Vec::new();
+            msg_core::native::write(&view.messages, &mut out);
+            serde_json::from_slice(&out).unwrap()
+        }
+        Err(error) => json!(error.to_string()),
+    };
+    let found = session.repair(&row.options);
+    let findings = found.map_or_else(|it| json!(it.to_string()), |it| json!(it));
+    let mut changed = Map::new();
+    for it in session.blobs().iter().filter(|it| !before.contains(it)) {
+        changed.insert(it.name.clone(), json!(String::from_utf8_lossy(&it.bytes)));
+    }
+    for it in before.iter().filter(|it| session.blobs().iter().all(|new| new.name != it.name)) {
+        changed.insert(it.name.clone(), Value::Null);
+    }
+    json!({ "findings": findings, "changed": changed, "messages": messages })
+}
+
+#[test]
+fn dialects_are_recognised() {
+    let mut missed = Vec::new();
+    for row in testkit::rows!("sessions.jsonl").rows() {
+        let case = Row::read(&row.text);
+        let found = Session::recognise(case.blobs()).map(|it| it.dialect());
+        if found.as_ref().is_ok_and(|it| *it != case.dialect) {
+            missed.push(format!("{}: {found:?}", row.name));
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn a_session_of_another_dialect_is_refused_by_name() {
+    let line = r#"{"type":"user","uuid":"u","parentUuid":null,"message":{"content":"a"}}"#;
+    let error = Session::named(Dialect::Codex, vec![Blob::new("a.jsonl", line)]).unwrap_err();
+    assert_eq!(error.to_string(), "this is no session of codex; it looks like claude-code");
+    let pi = r#"{"type":"session","version":3,"id":"x"}"#;
+    let error = Session::recognise(vec![Blob::new("a.jsonl", pi)]).unwrap_err();
+    assert_eq!(error.to_string(), "this is a session of pi, which is not read");
+    assert!(Session::recognise(vec![Blob::new("a.jsonl", "hello\n")]).is_err());
+}

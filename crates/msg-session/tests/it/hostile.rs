@@ -1,0 +1,103 @@
+//! Input that was made to hurt: each ends in a finding or a refusal, in linear time.
+
+use msg_session::{Blob, Dialect, RepairOptions, Session};
+
+use crate::laws;
+
+fn check(dialect: Dialect, text: String) -> Vec<String> {
+    let blobs = vec![Blob::new("hostile", text)];
+    laws::mended_once_is_mended(dialect, blobs.clone(), &RepairOptions::default());
+    let session = Session::new(dialect, blobs);
+    session.check(&RepairOptions::default()).map_or_else(
+        |it| vec![it.code().to_owned()],
+        |it| it.into_iter().map(|it| it.code.to_string()).collect(),
+    )
+}
+
+fn user(uuid: &str, parent: &str) -> String {
+    format!(
+        r#"{{"type":"user","uuid":"{uuid}","parentUuid":{parent},"message":{{"content":"a"}}}}"#
+    )
+}
+
+#[test]
+fn deep_nesting_is_walked_without_recursion() {
+    let depth = 20_000;
+    for dialect in Dialect::ALL {
+        let nested = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        check(*dialect, nested.clone());
+        check(
+            *dialect,
+            format!(r#"{{"type":"user","uuid":"u","message":{{"content":{nested}}}}}"#),
+        );
+        check(*dialect, "{\"a\":".repeat(depth));
+    }
+}
+
+#[test]
+fn a_long_chain_of_forward_parents_is_broken_in_linear_time() {
+    let count = 20_000;
+    let line = |at: usize| user(&format!("u{at}"), &format!("\"u{}\"", (at + 1) % count));
+    let text = (0..count).map(line).collect::<Vec<_>>().join("\n");
+    assert_eq!(check(Dialect::ClaudeCode, text), ["session::parent-cycle"]);
+}
+
+#[test]
+fn cycles_of_two_are_all_broken() {
+    let line = |at: usize| user(&format!("u{at}"), &format!("\"u{}\"", at ^ 1));
+    let text = (0..2000).map(line).collect::<Vec<_>>().join("\n");
+    let found = check(Dialect::ClaudeCode, text);
+    assert_eq!(found.len(), 1000);
+}
+
+#[test]
+fn one_id_for_all_records_and_calls() {
+    let text = [user("u", "null"), user("u", "\"u\"")].join("\n").repeat(500);
+    check(Dialect::ClaudeCode, text);
+    let call = r#"{"role":"assistant","created":1,"content":[{"type":"toolRequest","id":"t"}]}"#;
+    let found = check(Dialect::Goose, format!("{call}\n").repeat(3000));
+    assert!(found.contains(&"session::reused-call-id".to_owned()));
+}
+
+#[test]
+fn many_records_are_read_in_linear_time() {
+    let mut text = user("u0", "null");
+    for at in 1..100_000 {
+        text.push('\n');
+        text.push_str(&user(&format!("u{at}"), &format!("\"u{}\"", at - 1)));
+    }
+    assert!(check(Dialect::ClaudeCode, text).is_empty());
+}
+
+#[test]
+fn blocks_of_nul_and_garbage() {
+    for dialect in Dialect::ALL {
+        check(*dialect, "\0".repeat(100_000));
+        check(*dialect, "{\"".repeat(50_000));
+        check(*dialect, "{\"a\":\"{".repeat(20_000));
+        check(*dialect, "}{".repeat(50_000));
+        check(*dialect, "\u{feff}\u{feff}\u{feff}".to_owned());
+    }
+}
+
+#[test]
+fn a_record_above_the_limit_is_kept_and_not_looked_into() {
+    let big = user("u2", "\"u1\"").replace("\"a\"", &format!("\"{}\"", "x".repeat(5000)));
+    let text = [user("u1", "null"), big].join("\n");
+    let options = RepairOptions::default().with_max_record(1000_u64);
+    let session = Session::new(Dialect::ClaudeCode, vec![Blob::new("s", text)]);
+    let found = session.check(&options).unwrap();
+    assert_eq!(found[0].code, "session::record-too-large");
+    assert_eq!(session.read(&options).unwrap().messages.len(), 1);
+}
+
+#[test]
+fn archives_that_are_none() {
+    for bytes in [
+        &b"PK\x03\x04"[..],
+        b"PK\x03\x04PK\x05\x06\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+    ] {
+        let session = Session::new(Dialect::Inspect, vec![Blob::new("a.eval", bytes)]);
+        assert!(session.check(&RepairOptions::default()).is_err());
+    }
+}

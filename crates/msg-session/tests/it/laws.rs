@@ -1,0 +1,46 @@
+//! The laws of sessions (SE-6): each a function, shared by the tests and the fuzz targets.
+
+use msg_session::{Blob, Dialect, Finding, RepairOptions, Session};
+
+/// Mending is idempotent, leaves nothing that it could mend, and never empties a session; what was not
+/// mended is not changed, and reading never fails where there are records.
+pub(crate) fn mended_once_is_mended(dialect: Dialect, blobs: Vec<Blob>, options: &RepairOptions) {
+    let mut session = Session::new(dialect, blobs.clone());
+    let Ok(findings) = session.repair(options) else {
+        assert_eq!(session.blobs(), blobs, "what cannot be read is not changed");
+        return;
+    };
+    let changed = session.blobs() != blobs;
+    assert!(!changed || findings.iter().any(|it| it.done), "a change without a finding");
+    assert!(sorted(&findings), "findings are in the order of the file");
+    let again = RepairOptions { error: None, ..options.clone() };
+    let left = session.check(&again).unwrap();
+    let mendable: Vec<_> = left.iter().filter(|it| is_mended(it, &again)).collect();
+    let gave_up = left.iter().any(|it| it.code == "session::empty-session")
+        || findings.iter().all(|it| !it.done);
+    assert!(mendable.is_empty() || gave_up, "left behind: {mendable:?}\nof {findings:?}");
+    let once = session.blobs().to_vec();
+    session.repair(&again).unwrap();
+    assert_eq!(session.blobs(), once, "mending again changes something");
+    if changed {
+        assert!(!session.blobs().is_empty(), "mending emptied the session");
+    }
+}
+
+fn is_mended(it: &Finding, options: &RepairOptions) -> bool {
+    it.fix.is_some() && (it.is_error() || options.all)
+}
+
+fn sorted(findings: &[Finding]) -> bool {
+    findings.is_sorted_by_key(|it| (it.at.blob, it.at.line, it.at.record))
+}
+
+/// Reading never panics, and each part knows where it came from.
+pub(crate) fn every_part_has_an_origin(dialect: Dialect, blobs: Vec<Blob>) {
+    let Ok(view) = Session::new(dialect, blobs).read(&RepairOptions::default()) else { return };
+    assert_eq!(view.messages.len(), view.origins.len());
+    for (message, origins) in view.messages.iter().zip(&view.origins) {
+        assert_eq!(message.parts.len(), origins.len());
+        assert!(!message.parts.is_empty(), "a message that says nothing");
+    }
+}

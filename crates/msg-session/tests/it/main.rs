@@ -1,0 +1,7 @@
+//! The tests of the crate: case rows, laws over broken cases, and hostile input.
+#![allow(clippy::unwrap_used)]
+
+mod broken;
+mod cases;
+mod hostile;
+mod laws;
