@@ -11,3 +11,6 @@ pub mod readme {}
 
 #[doc = include_str!("../../../docs/compaction.md")]
 pub mod compaction {}
+
+#[doc = include_str!("../../../docs/migrating.md")]
+pub mod migrating {}

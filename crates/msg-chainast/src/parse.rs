@@ -70,6 +70,7 @@ impl ChainAst {
     /// assert_eq!(error.diagnostics()[0].code, "chain::consecutive-user");
     /// assert_eq!(error.into_messages().len(), 2);
     /// ```
+    #[doc(alias = "NewChainAST")]
     pub fn parse(messages: Vec<Message>) -> Result<Self, ParseError> {
         parse_with(messages, false)
     }

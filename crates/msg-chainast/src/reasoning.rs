@@ -19,6 +19,7 @@ use crate::conform::remove_twins;
 /// let message = Message::assistant("").with_part(Part::ToolCall(call));
 /// assert!(contains_tool_call_reasoning(&[message]));
 /// ```
+#[doc(alias = "ContainsToolCallReasoning")]
 pub fn contains_tool_call_reasoning<M: Borrow<Message>>(messages: &[M]) -> bool {
     messages.iter().any(|it| has_signed_call(it.borrow()))
 }
@@ -76,6 +77,7 @@ pub fn remove_reasoning(message: &mut Message) -> bool {
 }
 
 /// Whether a message calls a tool (CA-58).
+#[doc(alias = "HasToolCalls")]
 pub fn has_tool_calls(message: &Message) -> bool {
     message.tool_calls().next().is_some()
 }

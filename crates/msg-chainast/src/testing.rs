@@ -110,6 +110,7 @@ pub fn chain_with_summarization_and_other_pairs() -> Vec<Message> {
 /// The lists are read at the index of the section, and of the pair in its section; behind their end the
 /// default counts: one pair, no tools, one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[doc(alias = "DefaultChainConfig")]
 pub struct ChainConfig {
     /// Whether a system message comes first.
     pub include_system: bool,

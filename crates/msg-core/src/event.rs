@@ -23,6 +23,7 @@ use crate::{FinishReason, RawJson, ToolCall, Usage};
 #[non_exhaustive]
 pub enum StreamEvent<'a> {
     /// More text.
+    #[doc(alias = "text-delta")]
     TextDelta {
         /// Number of the alternative.
         choice: u32,

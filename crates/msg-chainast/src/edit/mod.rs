@@ -126,6 +126,7 @@ impl ChainAst {
     /// assert_eq!(chain.messages().last().map(|it| it.parts.len()), Some(2));
     /// # Ok::<(), msg_chainast::ParseError>(())
     /// ```
+    #[doc(alias = "AppendHumanMessage")]
     pub fn append_user(&mut self, text: impl Into<String>) -> UserChange {
         let text = text.into();
         let part = Sizes { bytes: text.len(), reasoning: 0, messages: 0 };

@@ -66,6 +66,7 @@ impl ChainAst {
     /// assert!(chain.add_tool_result("call_2", "", "sunny").is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(alias = "AddToolResponse")]
     pub fn add_tool_result(
         &mut self,
         id: &str,
@@ -86,6 +87,7 @@ impl ChainAst {
     }
 
     /// All results of an id, in chain order (CA-44). O(results found), once the index is built.
+    #[doc(alias = "FindToolCallResponses")]
     pub fn find_tool_results(&self, id: &str) -> impl Iterator<Item = &ToolResult> {
         let places = self.index.of(&self.sections).results(&self.sections, id);
         places.filter_map(|at| {

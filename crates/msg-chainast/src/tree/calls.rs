@@ -64,6 +64,7 @@ impl BodyPair {
     /// assert_eq!(pair.tool_calls_info().pending[0].id, "call_1");
     /// assert!(!pair.is_valid());
     /// ```
+    #[doc(alias = "GetToolCallsInfo")]
     pub fn tool_calls_info(&self) -> ToolCallsInfo<'_> {
         let calls: Vec<_> = self.calls().collect();
         let mut links = Links::new(&calls);

@@ -23,6 +23,7 @@ pub struct Header {
 
 impl Header {
     /// A header of these messages (CA-60).
+    #[doc(alias = "NewHeader")]
     pub fn new(system: Option<Message>, user: Option<Message>) -> Self {
         let mut header = Header { system: system.map(Box::new), user, sizes: Sizes::default() };
         header.recount();
@@ -35,6 +36,7 @@ impl Header {
     }
 
     /// The user message.
+    #[doc(alias = "HumanMessage")]
     pub fn user(&self) -> Option<&Message> {
         self.user.as_ref()
     }

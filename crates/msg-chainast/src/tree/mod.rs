@@ -46,6 +46,7 @@ use sizes::Sizes;
 /// # Ok::<(), msg_chainast::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
+#[doc(alias = "ChainAST")]
 pub struct ChainAst {
     pub(crate) sections: Vec<Section>,
     pub(crate) sizes: Sizes,

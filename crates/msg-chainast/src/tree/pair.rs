@@ -65,6 +65,7 @@ pub enum PairError {
 
 impl BodyPair {
     /// A pair of these messages; nothing is checked (CA-60).
+    #[doc(alias = "NewBodyPair")]
     pub fn new(assistant: Message, tool_messages: Vec<Message>) -> Self {
         let mut sizes = Sizes::of(&assistant);
         tool_messages.iter().for_each(|it| sizes += Sizes::of(it));
@@ -77,6 +78,7 @@ impl BodyPair {
     /// # Errors
     /// If the list is empty, does not begin with an assistant message, or goes on with another than a
     /// tool message.
+    #[doc(alias = "NewBodyPairFromMessages")]
     pub fn from_messages(messages: Vec<Message>) -> Result<Self, PairError> {
         let mut messages = messages.into_iter();
         let assistant = messages.next().ok_or(PairError::Empty)?;
@@ -92,6 +94,7 @@ impl BodyPair {
     }
 
     /// A pair of an answer without tool calls.
+    #[doc(alias = "NewBodyPairFromCompletion")]
     pub fn completion(text: impl Into<String>) -> Self {
         BodyPair::new(Message::new(Role::Assistant).with_text(text), Vec::new())
     }
@@ -111,6 +114,7 @@ impl BodyPair {
     /// assert_eq!(pair.size(), 212 + "Paris it is.".len());
     /// # Ok::<(), msg_chainast::PatternError>(())
     /// ```
+    #[doc(alias = "NewBodyPairFromSummarization")]
     pub fn summarization(
         text: impl Into<String>,
         pattern: &IdPattern,
@@ -139,6 +143,7 @@ impl BodyPair {
     }
 
     /// The assistant message.
+    #[doc(alias = "AIMessage")]
     pub fn assistant(&self) -> &Message {
         &self.assistant
     }

@@ -15,6 +15,7 @@ use super::{Messages, header::Header, pair::BodyPair, sizes::Sizes};
 /// assert_eq!(section.size(), 14);
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
+#[doc(alias = "ChainSection")]
 pub struct Section {
     pub(crate) header: Header,
     pub(crate) body: Vec<BodyPair>,
@@ -23,6 +24,7 @@ pub struct Section {
 
 impl Section {
     /// A section of these; nothing is checked (CA-60).
+    #[doc(alias = "NewChainSection")]
     pub fn new(header: Header, body: Vec<BodyPair>) -> Self {
         let mut section = Section { header, body, sizes: Sizes::default() };
         section.sum();

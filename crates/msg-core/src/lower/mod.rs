@@ -39,6 +39,7 @@ pub struct Lowered {
 /// assert_eq!(lowered.messages, [Message::system("You are Ada."), Message::user("Hello")]);
 /// assert!(lowered.report.is_empty());
 /// ```
+#[doc(alias = "to_llm_messages")]
 pub fn lower(turns: &[Turn], options: &LowerOptions) -> Lowered {
     let mut ids = ids::Ids::default();
     let mut report = Report::default();

@@ -34,21 +34,25 @@ pub struct PlainMessage {
 
 impl PlainMessage {
     /// Instructions to the model.
+    #[doc(alias = "message.System")]
     pub fn system(content: impl Into<String>) -> Self {
         Self { role: Role::System, content: content.into() }
     }
 
     /// What the person says.
+    #[doc(alias = "message.User")]
     pub fn user(content: impl Into<String>) -> Self {
         Self { role: Role::User, content: content.into() }
     }
 
     /// What the model says.
+    #[doc(alias = "message.Assistant")]
     pub fn assistant(content: impl Into<String>) -> Self {
         Self { role: Role::Assistant, content: content.into() }
     }
 
     /// What the tool of this name gave back.
+    #[doc(alias = "message.Tool")]
     pub fn tool(name: &str, result: &str) -> Self {
         Self { role: Role::Tool, content: format!("Tool: {name}\n{result}") }
     }
