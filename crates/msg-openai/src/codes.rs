@@ -8,7 +8,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::warning(
         "convert::order-lost",
         "OA-2",
-        "content that stood behind a tool call is written before it",
+        "what stood behind a tool call or a refusal is written before it",
     ),
     CodeInfo::warning("stream::item-id-changed", "OA-22", "the id of an output item changed"),
 ];

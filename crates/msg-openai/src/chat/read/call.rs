@@ -94,9 +94,10 @@ impl<'a> Draft<'a> {
             Some(it) => (Some(it.signature), it.rest, it.odd),
             None => (None, None, None),
         };
+        let canonical_body = if kind == CallKind::Custom { call::CUSTOM } else { call::FUNCTION };
         let canonical = bit(call::ID)
             | bit(call::TYPE)
-            | bit(body)
+            | bit(canonical_body)
             | mask(signature.is_some(), call::EXTRA_CONTENT);
         let name = call::SHAPE.name(body);
         let kept =
@@ -120,6 +121,10 @@ impl<'a> Draft<'a> {
             Some(source) => match &*text_of(source)?.0 {
                 "function" => CallKind::Function,
                 "custom" => CallKind::Custom,
+                // A type that nobody knows tells nothing beside a function; it stays raw.
+                _ if self.function.as_ref().is_some_and(|it| it.fits) => {
+                    return Some(CallKind::Unspecified);
+                }
                 _ => return None,
             },
         };
@@ -148,7 +153,10 @@ impl<'a> Draft<'a> {
 
     /// The code of the member that holds name and arguments, and these.
     fn body(&mut self, kind: &CallKind) -> Option<(u8, Function)> {
-        let code = if *kind == CallKind::Custom { call::CUSTOM } else { call::FUNCTION };
+        // A custom call may come with a `function` instead.
+        let is_custom = *kind == CallKind::Custom
+            && (self.function.is_none() || self.fields.raw(call::CUSTOM).is_some());
+        let code = if is_custom { call::CUSTOM } else { call::FUNCTION };
         let taken = if code == call::CUSTOM { &mut self.custom } else { &mut self.function };
         let res = match (taken.take(), self.fields.raw(code)) {
             (Some(it), _) if it.fits => it,

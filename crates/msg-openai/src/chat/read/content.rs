@@ -156,7 +156,7 @@ fn audio<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> 
 fn file<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let mut it = inner(&body::FILE, fields, cx)?;
     let [file_id, data, filename] = [1, 2, 3].map(|code| it.text_or_report(cx, code));
-    if file_id.is_none() && data.is_none() && filename.is_none() {
+    if file_id.is_none() && data.is_none() {
         return None;
     }
     let canonical =

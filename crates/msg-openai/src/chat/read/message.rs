@@ -107,7 +107,9 @@ impl<'a> Draft<'a> {
         let signed = parts.iter().filter_map(Part::as_reasoning).any(signs);
         let speech = parts.len();
         self.refusal(&role, &mut parts, cx);
-        self.audio(&mut parts, cx);
+        if role == Role::Assistant {
+            self.audio(&mut parts, cx);
+        }
         self.move_calls(&mut parts, cx);
         let speaks = role == Role::Assistant && parts.len() > speech;
         self.vary_content(contents, is_plain);

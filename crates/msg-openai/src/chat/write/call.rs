@@ -34,8 +34,9 @@ impl Writer<'_> {
             self.losses.member(Some(at), "kind");
         }
         let is_custom = it.kind == CallKind::Custom;
-        let body = if is_custom { call::CUSTOM } else { call::FUNCTION };
-        let shape = if is_custom { &function::CUSTOM } else { &function::SHAPE };
+        let in_custom = is_custom && !self.came_as_function(it);
+        let body = if in_custom { call::CUSTOM } else { call::FUNCTION };
+        let shape = if in_custom { &function::CUSTOM } else { &function::SHAPE };
         let name = call::SHAPE.name(body);
         let (inner_raw, inner_plan) = self.inner(&it.extra, name, at);
         let plan = self.call_plan(it, body);
@@ -45,9 +46,12 @@ impl Writer<'_> {
         // The `custom` of a source tells the kind without a type.
         let is_untyped =
             it.kind == CallKind::Unspecified || (is_custom && plan.has(call::CUSTOM, false));
+        let has_own_type = it.kind == CallKind::Unspecified
+            && self.options.keeps_layout()
+            && raw.iter().any(|it| it.name == "type");
         let has_body = !is_empty(it) || !inner_raw.is_empty();
         let want = mask(plan.has(call::ID, true) || !it.id.is_empty(), call::ID)
-            | mask(plan.has(call::TYPE, true) || !is_untyped, call::TYPE)
+            | mask((plan.has(call::TYPE, true) || !is_untyped) && !has_own_type, call::TYPE)
             | mask(plan.has(body, true) || has_body, body)
             | mask(signature.is_some(), call::EXTRA_CONTENT);
         let mut inner_lost = 0;
@@ -66,6 +70,12 @@ impl Writer<'_> {
             _ => inner_lost = function(it, shape, inner_plan, &inner_raw, out),
         });
         self.losses.taken(Some(at), lost + inner_lost);
+    }
+
+    /// Whether a custom call came with a `function` instead of a `custom`.
+    fn came_as_function(&self, it: &ToolCall) -> bool {
+        let plan = self.plan(&it.extra);
+        plan.has(call::FUNCTION, false) && !plan.has(call::CUSTOM, false)
     }
 
     /// The plan of a call; that of a `function_call` says nothing about a call with an id.

@@ -22,7 +22,7 @@ pub(super) fn fits(it: &Part) -> bool {
         Part::Text(_) | Part::Refusal(_) => true,
         Part::Image(it) => it.url.is_some(),
         Part::Audio(it) => !is_reply(it) && it.data.is_some(),
-        Part::File(it) => it.file_id.is_some() || it.data.is_some() || it.filename.is_some(),
+        Part::File(it) => it.file_id.is_some() || it.data.is_some(),
         Part::Other(it) => match it.format {
             Origin::Json => true,
             Origin::OpenAi => matches!(it.place, None | Some(Place::Content)),

@@ -23,8 +23,20 @@ struct Sorted<'m> {
     calls: Vec<(usize, &'m Part)>,
     legacy: Option<usize>,
     results: usize,
-    /// Whether content stands behind a call.
+    /// The first part that stands behind one which is written behind it.
     order_lost: Option<usize>,
+}
+
+impl Sorted<'_> {
+    fn has_calls(&self) -> bool {
+        !self.calls.is_empty() || self.legacy.is_some()
+    }
+
+    fn note_order(&mut self, at: usize, is_kept: bool) {
+        if !is_kept && self.order_lost.is_none() {
+            self.order_lost = Some(at);
+        }
+    }
 }
 
 impl Writer<'_> {
@@ -63,8 +75,8 @@ impl Writer<'_> {
         };
         let refusal = self.refusal_text(&sorted);
         let name = it.name.as_deref().filter(|it| !it.is_empty());
+        let has_calls = sorted.has_calls();
         let contents = Contents { parts: sorted.contents, at: None };
-        let has_calls = !sorted.calls.is_empty() || sorted.legacy.is_some();
         let beside = has_calls || !refusal.is_empty() || sorted.audio.is_some();
         let beside = beside && it.role == Role::Assistant;
         let has_raw_content = raw.iter().any(|it| it.name == "content");
@@ -108,9 +120,12 @@ impl Writer<'_> {
                     }
                 }
                 Part::Refusal(_) if self.is_refusal_member(&it.role, part, plan) => {
+                    res.note_order(at, !res.has_calls());
                     res.refusals.push((at, part));
                 }
-                Part::Audio(audio) if is_reply(audio) && res.audio.is_none() => {
+                Part::Audio(audio)
+                    if is_reply(audio) && res.audio.is_none() && it.role == Role::Assistant =>
+                {
                     res.audio = Some(at);
                 }
                 Part::ToolCall(call)
@@ -126,17 +141,19 @@ impl Writer<'_> {
                 {
                     res.calls.push((at, part));
                 }
+                // What was said to the model has no member of its own.
+                Part::Audio(audio) if it.role != Role::Assistant && audio.data.is_some() => {
+                    res.contents.push((at, part));
+                }
                 _ if fits(part) => {
-                    if res.order_lost.is_none() && !(res.calls.is_empty() && res.legacy.is_none()) {
-                        res.order_lost = Some(at);
-                    }
+                    res.note_order(at, !res.has_calls() && res.refusals.is_empty());
                     res.contents.push((at, part));
                 }
                 _ => self.losses.part(at, part.kind()),
             }
         }
         if let Some(at) = res.order_lost {
-            let text = "content behind a tool call is written before it";
+            let text = "what stands behind a tool call or a refusal is written before it";
             self.losses.warn("convert::order-lost", Some(at), text);
         }
         res
@@ -154,6 +171,9 @@ impl Writer<'_> {
 
     fn refusal_text(&mut self, sorted: &Sorted<'_>) -> String {
         let mut res = String::new();
+        if let Some((at, _)) = sorted.refusals.get(1) {
+            self.losses.warn("convert::merged-parts", Some(*at), "several refusals become one");
+        }
         for (at, it) in &sorted.refusals {
             self.losses.foreign(it.extra(), None, Some(*at));
             if let Part::Refusal(it) = it {

@@ -86,7 +86,7 @@ impl Writer<'_> {
     fn reasoning_field(&self, plan: Plan<'_>, raw: &[RawMember<'_>], covered: bool) -> Option<u8> {
         let chosen = match self.options.reasoning_field {
             ReasoningField::ReasoningContent => message::REASONING_CONTENT,
-            ReasoningField::Reasoning => return Some(message::REASONING),
+            ReasoningField::Reasoning => message::REASONING,
         };
         if plan.slots().is_none() || self.options.layout == Layout::Canonical {
             return Some(chosen);

@@ -66,7 +66,8 @@ pub(super) fn read<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Ite
         cx.text(("".into(), it.lone_surrogate), "summary");
         fields.set_raw(item::SUMMARY, None);
         raw[0] = raw[0].filter(|_| !it.lone_surrogate);
-        res.summary = Some(it.texts);
+        // An empty one says nothing, and every item has one.
+        res.summary = Some(it.texts).filter(|it| !it.is_empty());
     }
     if let Some(it) = content {
         res.text = Some(cx.text((it.texts.join("\n\n").into(), it.lone_surrogate), "content"));

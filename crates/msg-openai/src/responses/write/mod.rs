@@ -38,6 +38,7 @@ impl Writer<'_> {
         if it.name.is_some() {
             self.losses.member(None, "name");
         }
+        self.note_roles(it);
         let before = out.len();
         let keeps_reasoning = match self.options.reasoning {
             ReasoningPolicy::All => true,
@@ -70,9 +71,26 @@ impl Writer<'_> {
         self.losses.next_message();
     }
 
+    /// Items say by their type who speaks: a result makes a message of its own, a call is the model's.
+    fn note_roles(&mut self, it: &Message) {
+        let results = it.tool_results().count();
+        if results > usize::from(it.role == Role::Tool) {
+            let text = "each tool result becomes a message of its own";
+            self.losses.warn("convert::split-message", None, text);
+        }
+        let is_of_model = |it: &Part| matches!(it, Part::ToolCall(_) | Part::Reasoning(_));
+        if let Some(at) = it.parts.iter().position(is_of_model)
+            && it.role != Role::Assistant
+        {
+            let text = "calls and reasoning have no role in this format, they are the assistant's";
+            self.losses.warn("convert::role-changed", Some(at), text);
+        }
+    }
+
     /// Parts of a tool message that stand in no result have no item.
     fn no_result(&mut self, it: &Message, range: Range<usize>) {
-        for at in range {
+        // Without any result the whole message is lost, which is said once.
+        for at in range.filter(|_| it.tool_results().next().is_some()) {
             self.losses.part(at, it.parts[at].kind());
         }
     }

@@ -90,7 +90,11 @@ pub(crate) fn converted_in_silence_comes_back(bytes: &[u8]) {
     if losses.is_empty() {
         // Neighbouring messages of an assistant become one, which loses no part.
         let parts = |all: &[msg_core::Message]| -> Vec<_> {
-            all.iter().flat_map(|it| it.parts.clone()).map(with_kind).collect()
+            let parts = |it: &msg_core::Message| {
+                let role = it.role.clone();
+                it.parts.clone().into_iter().map(move |part| (role.clone(), with_kind(part)))
+            };
+            all.iter().flat_map(parts).collect()
         };
         assert_eq!(parts(&messages), parts(&back), "{}", String::from_utf8_lossy(&out));
     }
