@@ -45,7 +45,15 @@ pub(crate) const LAYERS: &[Room] = &[
     room(
         "msg-document",
         4,
-        &["msg-anthropic", "msg-chainast", "msg-compact", "msg-core", "msg-file", "msg-openai"],
+        &[
+            "msg-anthropic",
+            "msg-chainast",
+            "msg-compact",
+            "msg-core",
+            "msg-file",
+            "msg-openai",
+            "msg-xml",
+        ],
         TESTKIT,
         0,
     ),

@@ -54,6 +54,7 @@ fn check_chain(
 ) -> Vec<Diagnostic> {
     let mut repair = RepairOptions::new().open(options.is_open()).continued(options.is_continued());
     repair = repair.request(options.is_request());
+    repair = repair.several_systems(options.takes_several_systems());
     if let Some(profile) = profile {
         repair = repair.profile(profile);
     }

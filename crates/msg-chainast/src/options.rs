@@ -80,6 +80,7 @@ pub struct RepairOptions {
     placeholder: Content,
     first_user: String,
     continued: bool,
+    several_systems: bool,
     request: bool,
     profile: Option<Box<Profile>>,
 }
@@ -100,6 +101,7 @@ impl RepairOptions {
             placeholder: shared(FALLBACK_RESPONSE_CONTENT.to_owned()),
             first_user: FIRST_USER_CONTENT.to_owned(),
             continued: false,
+            several_systems: false,
             request: false,
             profile: None,
         }
@@ -192,6 +194,18 @@ impl RepairOptions {
         self.continued
     }
 
+    /// Leaves several system messages at the start as they are: in the form of the messages they are fine. It
+    /// counts for a list ([`repair`](crate::repair)); a tree has one.
+    #[must_use]
+    pub fn several_systems(mut self, several_systems: bool) -> Self {
+        self.several_systems = several_systems;
+        self
+    }
+
+    pub(crate) fn takes_several_systems(&self) -> bool {
+        self.several_systems
+    }
+
     pub(crate) fn is_request(&self) -> bool {
         self.request
     }
@@ -255,6 +269,7 @@ pub struct CheckOptions {
     open: bool,
     request: bool,
     continued: bool,
+    several_systems: bool,
 }
 
 impl CheckOptions {
@@ -287,6 +302,17 @@ impl CheckOptions {
 
     pub(crate) fn is_continued(self) -> bool {
         self.continued
+    }
+
+    /// Takes several system messages at the start as they are ([`RepairOptions::several_systems`]).
+    #[must_use]
+    pub fn several_systems(mut self, several_systems: bool) -> Self {
+        self.several_systems = several_systems;
+        self
+    }
+
+    pub(crate) fn takes_several_systems(self) -> bool {
+        self.several_systems
     }
 
     pub(crate) fn is_open(self) -> bool {

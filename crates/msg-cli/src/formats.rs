@@ -4,11 +4,11 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use msg_core::Diagnostic;
-use msg_document::{Document, Format, ReadOptions};
+use msg_document::{Calls, Document, Format};
 
 use crate::cli::Context;
 use crate::exit::{Failure, Status};
-use crate::input::Input;
+use crate::input::{Input, InputArgs};
 use crate::render::Quotes;
 
 /// The parser of a format's name.
@@ -18,14 +18,16 @@ pub(crate) fn parser() -> impl TypedValueParser<Value = Format> {
     names.map(|name| name.parse().expect("because the names are those of formats"))
 }
 
+/// The parser of where calls stand.
+pub(crate) fn calls_parser() -> impl TypedValueParser<Value = Calls> {
+    let names = PossibleValuesParser::new(["native", "xml"]);
+    names.map(|name| if name == "xml" { Calls::Xml } else { Calls::Native })
+}
+
 /// Reads all of `input`, says with `-v` what it is, and gives the place where it is wrong.
-pub(crate) fn open(
-    cx: &Context,
-    input: &mut Input,
-    named: Option<Format>,
-) -> Result<Document, Failure> {
+pub(crate) fn open(cx: &Context, input: &mut Input, args: &InputArgs) -> Result<Document, Failure> {
     let bytes = input.read_all()?;
-    read(cx, bytes, &input.name, named)
+    read(cx, bytes, &input.name, args)
 }
 
 /// As [`open`], of bytes that have been read. They are dropped here: from now on only the messages
@@ -34,10 +36,12 @@ pub(crate) fn read(
     cx: &Context,
     bytes: Vec<u8>,
     name: &str,
-    named: Option<Format>,
+    args: &InputArgs,
 ) -> Result<Document, Failure> {
-    let document = Document::read(&bytes, &options(name, named));
-    document.map_err(|it| Failure::document(it, name, bytes)).inspect(|it| say(cx, it, name, named))
+    let document = Document::read(&bytes, &args.of_a_document(name));
+    document
+        .map_err(|it| Failure::document(it, name, bytes))
+        .inspect(|it| say(cx, it, name, args.from))
 }
 
 /// As [`read`], but turns stay turns.
@@ -45,10 +49,12 @@ pub(crate) fn read_unlowered(
     cx: &Context,
     bytes: Vec<u8>,
     name: &str,
-    named: Option<Format>,
+    args: &InputArgs,
 ) -> Result<Document, Failure> {
-    let document = Document::read_unlowered(&bytes, &options(name, named));
-    document.map_err(|it| Failure::document(it, name, bytes)).inspect(|it| say(cx, it, name, named))
+    let document = Document::read_unlowered(&bytes, &args.of_a_document(name));
+    document
+        .map_err(|it| Failure::document(it, name, bytes))
+        .inspect(|it| say(cx, it, name, args.from))
 }
 
 /// What a run is worth whose document may have no messages: it says so, and nothing is not sound.
@@ -66,10 +72,6 @@ pub(crate) fn emptiness(cx: &Context, document: &Document, name: &str) -> Status
 
 fn is_no_messages(it: &Diagnostic) -> bool {
     it.code.as_str() == "message::no-messages"
-}
-
-fn options(name: &str, named: Option<Format>) -> ReadOptions {
-    ReadOptions::default().with_from(named).with_name(name.to_owned())
 }
 
 fn say(cx: &Context, document: &Document, name: &str, named: Option<Format>) {

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use msg_core::{Code, Diagnostic};
-use msg_document::{Accept, Format, ReadOptions};
+use msg_document::{Accept, Calls, Format, ReadOptions};
 
 use crate::exit::Failure;
 use crate::formats;
@@ -24,6 +24,9 @@ pub(crate) struct InputArgs {
     /// The format of the input; recognised from its content, then its name, if not given.
     #[arg(long, value_name = "FORMAT", value_parser = formats::parser())]
     pub(crate) from: Option<Format>,
+    /// Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`.
+    #[arg(long, value_name = "WHERE", value_parser = formats::calls_parser())]
+    pub(crate) calls: Option<Calls>,
     /// The largest document (a file, or a line with --jsonl) that is read, in bytes.
     #[arg(long, value_name = "N", default_value_t = MAX_DOCUMENT, hide_default_value = true)]
     pub(crate) max_bytes: u64,
@@ -32,7 +35,13 @@ pub(crate) struct InputArgs {
 impl InputArgs {
     /// How a line of a `--jsonl` run is read: it has no name, and no Markdown fits on it.
     pub(crate) fn of_a_line(&self) -> ReadOptions {
-        ReadOptions::default().with_from(self.from).with_accept(Accept::Json)
+        self.of_a_document("").with_accept(Accept::Json)
+    }
+
+    /// How the document that is called `name` is read.
+    pub(crate) fn of_a_document(&self, name: &str) -> ReadOptions {
+        let calls = self.calls.unwrap_or_default();
+        ReadOptions::default().with_from(self.from).with_calls(calls).with_name(name.to_owned())
     }
 
     /// Opens the input. Fails if there is none, it is a directory, or it cannot be opened.

@@ -79,7 +79,9 @@ impl Document {
     /// What the chain rules and the profile say.
     fn check_chain(&self, options: &CheckOptions) -> Vec<Diagnostic> {
         let messages = self.messages();
-        let judge = |messages: &[Message], rules| {
+        let several = self.has_text_calls();
+        let judge = |messages: &[Message], rules: msg_chainast::CheckOptions| {
+            let rules = rules.several_systems(several);
             msg_chainast::check(messages, options.profile.as_ref(), &rules)
         };
         match self.side() {

@@ -75,6 +75,11 @@ pub(crate) trait Codec: Sync {
         false
     }
 
+    /// Whether its calls stand in the text of assistants, for it has no members for them.
+    fn has_text_calls(&self) -> bool {
+        false
+    }
+
     /// Whether a document is JSON, so that one fits on a line.
     fn is_json(&self) -> bool {
         true

@@ -6,12 +6,13 @@ use std::borrow::Cow;
 
 use msg_compact::Plan;
 use msg_core::request::RequestHead;
-use msg_core::{Code, Diagnostic, Message, RawJson, Report, Severity, turns::LowerOptions};
+use msg_core::{Code, Diagnostic, Message, RawJson, Report, Role, Severity, turns::LowerOptions};
 
 use crate::codec::{Content, Side, WriteOptions};
 use crate::format::Format;
 use crate::recognise::{accept, recognise};
 use crate::refusal::Refusal;
+use crate::text_calls::{Calls, TextCalls};
 
 /// How a document is read.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +23,8 @@ pub struct ReadOptions {
     pub name: Cow<'static, str>,
     /// Which formats it may be in.
     pub accept: Accept,
+    /// Where its calls stand.
+    pub calls: Calls,
 }
 
 /// Which formats a document may be in.
@@ -56,6 +59,13 @@ impl ReadOptions {
         self
     }
 
+    /// Its calls stand there.
+    #[must_use]
+    pub fn with_calls(mut self, calls: Calls) -> Self {
+        self.calls = calls;
+        self
+    }
+
     /// The format that was named, or the one that is recognised.
     fn format(&self, bytes: &[u8]) -> Result<Format, Refusal> {
         let format = match self.from {
@@ -85,6 +95,11 @@ impl ReadOptions {
 pub struct Document {
     format: Format,
     content: Content,
+    calls: Calls,
+    /// What was text, once calls have been read from it.
+    texts: Option<TextCalls>,
+    /// System messages that stand in one while the messages are compacted.
+    systems: Vec<Message>,
 }
 
 impl Document {
@@ -108,7 +123,7 @@ impl Document {
         // Editors of one platform put this in front of every text; no reader of JSON takes it.
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).filter(|_| format.is_json());
         let content = format.codec().read(text.unwrap_or(bytes), &options.name)?;
-        Ok(Document { format, content })
+        Ok(Document { format, content, calls: options.calls, texts: None, systems: Vec::new() })
     }
 
     /// Whether there are no messages, of which nothing can be said.
@@ -120,7 +135,23 @@ impl Document {
     /// has messages.
     pub fn lower(&mut self, options: &LowerOptions) -> Vec<Diagnostic> {
         let Content { messages, around, .. } = &mut self.content;
-        around.lower(messages, options)
+        let mut found = around.lower(messages, options);
+        if self.texts.is_none() && self.has_text_calls() {
+            let headed = !self.format.codec().has_text_calls();
+            let (texts, more) = TextCalls::read(&mut self.content.messages, headed);
+            self.texts = Some(texts);
+            found.extend(more);
+        }
+        found
+    }
+
+    /// Whether calls stand in the text of assistants, and several system messages are fine (MS-10).
+    pub(crate) fn has_text_calls(&self) -> bool {
+        match self.calls {
+            Calls::Auto => self.format.codec().has_text_calls(),
+            Calls::Native => false,
+            Calls::Xml => true,
+        }
     }
 
     /// What was odd about it, as the reader reports it.
@@ -168,6 +199,33 @@ impl Document {
         std::mem::take(&mut self.content.messages)
     }
 
+    /// As [`Document::take_messages`], for a tree: where several system messages at the start are fine, they are one in
+    /// it until [`Document::put_planned`].
+    pub fn take_for_tree(&mut self) -> Vec<Message> {
+        let mut messages = self.take_messages();
+        let n = messages.iter().take_while(|it| it.role == Role::System).count();
+        if self.has_text_calls() && n > 1 {
+            self.systems = messages.drain(1..n).collect();
+            let first = messages[0].clone();
+            for it in &self.systems {
+                messages[0].parts.extend(it.parts.iter().cloned());
+            }
+            self.systems.insert(0, first);
+        }
+        messages
+    }
+
+    /// The system messages as they were, unless somebody changed them.
+    fn part_systems(&mut self, messages: &mut Vec<Message>) {
+        let parts = self.systems.iter().flat_map(|it| &it.parts);
+        if let Some(first) = messages.first()
+            && !self.systems.is_empty()
+            && first.parts.iter().eq(parts)
+        {
+            messages.splice(..1, self.systems.drain(..));
+        }
+    }
+
     /// Puts messages back in their place, as they were taken.
     pub fn put_messages(&mut self, messages: Vec<Message>) {
         self.content.messages = messages;
@@ -181,7 +239,8 @@ impl Document {
 
     /// As [`Document::put_edited`], where a plan says how they became others: turns are edited as it
     /// says, so that all that it does not name stays as it came (CP-63).
-    pub fn put_planned(&mut self, messages: Vec<Message>, plan: Option<&Plan>) {
+    pub fn put_planned(&mut self, mut messages: Vec<Message>, plan: Option<&Plan>) {
+        self.part_systems(&mut messages);
         if !self.content.around.edited_by(&messages, plan) {
             self.content.around.edited();
         }
@@ -192,7 +251,10 @@ impl Document {
     pub fn write(&mut self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let mut report = Report::default();
         let Content { messages, around, .. } = &mut self.content;
-        around.write(messages, options, out, &mut report);
+        match &self.texts {
+            Some(texts) => around.write(&mut texts.write(messages), options, out, &mut report),
+            None => around.write(messages, options, out, &mut report),
+        }
         report
     }
 

@@ -34,6 +34,7 @@ mod wrapper;
 mod json;
 mod refusal;
 mod seed;
+mod text_calls;
 
 pub use check::{CheckOptions, Checked, check};
 pub use codec::WriteOptions;
@@ -50,3 +51,4 @@ pub use refusal::Refusal;
 pub use repair::{RepairOptions, Repaired, repair};
 pub use seed::ids;
 pub use stats::{PartTotals, RoleTotals, SectionTotals, Stats, ToolTotals, stats};
+pub use text_calls::Calls;

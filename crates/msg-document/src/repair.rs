@@ -59,7 +59,8 @@ impl Document {
     pub fn repair(&mut self, options: &RepairOptions) -> Vec<Diagnostic> {
         let side = self.side();
         let messages = self.take_messages();
-        let (messages, mut found) = mend(messages, side, &options.chain);
+        let chain = options.chain.clone().several_systems(self.has_text_calls());
+        let (messages, mut found) = mend(messages, side, &chain);
         found.retain(|it| it.fix.is_some());
         if found.is_empty() {
             self.put_messages(messages);

@@ -27,6 +27,9 @@ impl<'a> Rules<'a> {
     pub(crate) fn of_list(options: &'a RepairOptions) -> Self {
         let given = options.given_profile();
         let mut enforced = given.map_or(Enforced::STRICT, Enforced::by);
+        if given.is_none() && options.takes_several_systems() {
+            enforced.repeated_system = false;
+        }
         if options.is_continued() {
             enforced.first_role = false;
             enforced.leading_results =

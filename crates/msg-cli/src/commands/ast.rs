@@ -75,12 +75,12 @@ impl Command for Args {
         };
         let mut input = self.input.open()?;
         let mut out = self.output.open(&input)?;
-        let (named, with_ops) = (self.input.from, self.ops);
+        let with_ops = self.ops;
         let read = self.input.of_a_line();
         if self.lines.jsonl {
             return jsonl::run(cx, &self.lines, input, out, None, move |line| {
                 let ops = if with_ops { Some(ops::read(line)?) } else { None };
-                let messages = Document::read(line, &read)?.into_messages();
+                let messages = Document::read(line, &read)?.take_for_tree();
                 Ok(answer(rules.grow(messages), ops.as_deref()))
             });
         }
@@ -90,7 +90,7 @@ impl Command for Args {
             Ok(ops) => ops,
             Err(error) => return Err(Failure::document(error, &input.name, bytes)),
         };
-        let messages = formats::read(cx, bytes, &input.name, named)?.into_messages();
+        let messages = formats::read(cx, bytes, &input.name, &self.input)?.take_for_tree();
         if self.json || with_ops {
             let mut answer = answer(rules.grow(messages), ops.as_deref());
             answer.json.push(b'\n');

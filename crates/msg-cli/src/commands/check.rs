@@ -51,7 +51,7 @@ impl Command for Args {
                 Ok(Answer::new(checked.to_json(), status(&checked)))
             });
         }
-        let document = formats::open(cx, &mut input, self.input.from)?;
+        let document = formats::open(cx, &mut input, &self.input)?;
         let checked = document.check(&options);
         if self.json {
             let mut json = checked.to_json();

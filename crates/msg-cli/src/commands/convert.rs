@@ -73,7 +73,7 @@ impl Command for Args {
             return Ok(status);
         }
         let bytes = input.read_all()?;
-        let mut document = formats::read_unlowered(cx, bytes, &input.name, named)?;
+        let mut document = formats::read_unlowered(cx, bytes, &input.name, &self.input)?;
         let converted = document.convert(to, &options);
         let converted = converted.map_err(|it| Failure::refused(it, &input.name))?;
         let Converted { document: mut text, edits, left_behind } = converted;

@@ -108,7 +108,7 @@ impl Command for Args {
         }
         let bytes = input.read_all()?;
         let mut options = options.for_document(&bytes).into_owned();
-        let document = formats::read(cx, bytes, &input.name, self.input.from)?;
+        let document = formats::read(cx, bytes, &input.name, &self.input)?;
         // Turns are printed as the plan leaves them.
         options.plan |= document.format().name() == "turns" && !self.json;
         let status = formats::emptiness(cx, &document, &input.name);
@@ -127,7 +127,7 @@ impl Args {
         mut out: Output,
     ) -> Result<Status, Failure> {
         let refused = |it: Refusal| Failure::refused(it, &input.name);
-        let messages = document.take_messages();
+        let messages = document.take_for_tree();
         if let Some((goal, path)) = self.goal() {
             let no_plan = |it: Refusal| Failure::Usage(format!("{}: {it}", path.display()));
             let plan = read_plan(&read_text(path)?).map_err(no_plan)?;
@@ -231,7 +231,7 @@ fn answer_line(
     options: &FitOptions,
     summarizer: &dyn Summarizer,
 ) -> Result<Answer, Refusal> {
-    let messages = Document::read(line, read)?.into_messages();
+    let messages = Document::read(line, read)?.take_for_tree();
     let status = Status::of(!messages.is_empty());
     let plans = [(Goal::Apply, &options.apply), (Goal::Undo, &options.undo)];
     if let Some((goal, plan)) = plans.into_iter().find_map(|(goal, it)| it.as_ref().map(|it| (goal, it))) {

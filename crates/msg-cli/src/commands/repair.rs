@@ -53,7 +53,7 @@ impl Command for Args {
                 Ok(Answer { json: document, edits, status: Status::of(messages > 0) })
             });
         }
-        let mut document = formats::open(cx, &mut input, self.input.from)?;
+        let mut document = formats::open(cx, &mut input, &self.input)?;
         let status = formats::emptiness(cx, &document, &input.name);
         let quotes = quotes(&document, profile.as_ref(), self.chain.check_options(), cx, self.json);
         let edits = document.repair(&RepairOptions { chain, ..RepairOptions::default() });

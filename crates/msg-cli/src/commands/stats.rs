@@ -62,7 +62,7 @@ impl Command for Args {
         }
         let bytes = input.read_all()?;
         let options = options.for_document(&bytes).into_owned();
-        let document = formats::read(cx, bytes, &input.name, self.input.from)?;
+        let document = formats::read(cx, bytes, &input.name, &self.input)?;
         let status = formats::emptiness(cx, &document, &input.name);
         let stats = Stats::gather(document.into_messages(), &options);
         let stats = stats.map_err(|it| Failure::refused(it, &input.name))?;

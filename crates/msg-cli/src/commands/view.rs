@@ -32,7 +32,7 @@ impl Command for Args {
         let profile = self.chain.profile()?;
         let mut input = self.input.open()?;
         let mut out = self.output.open(&input)?;
-        let messages = formats::open(cx, &mut input, self.input.from)?.into_messages();
+        let messages = formats::open(cx, &mut input, &self.input)?.into_messages();
         let options = self.chain.check_options();
         let found = msg_chainast::check(&messages, profile.as_ref(), &options);
         out.write(page::page(&input.name, &messages, &found).as_bytes())?;

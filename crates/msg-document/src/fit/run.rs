@@ -107,7 +107,7 @@ pub fn fit(
 ) -> Result<Fitted, Refusal> {
     let options = options.for_line(json)?;
     fit_messages(
-        Document::read(json, &ReadOptions::default())?.into_messages(),
+        Document::read(json, &ReadOptions::default())?.take_for_tree(),
         &options,
         summarizer,
     )

@@ -5,11 +5,24 @@ use msg_core::{Message, Report, plain};
 
 use super::read_list;
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
-use crate::outline::{Outline, is_chat};
+use crate::outline::{List, Outline, Record, ValueKind, is_chat};
 use crate::refusal::Refusal;
 use crate::wrapper::Wrapper;
 
 pub(crate) struct Plain;
+
+/// Whether results say by their first line whose they are, and no message has members for calls: those stand in the
+/// text.
+fn has_headed_results(list: &List<'_>) -> bool {
+    const OF_CALLS: [&str; 3] = ["tool_calls", "tool_call_id", "function_call"];
+    let is_result = |it: &Record<'_>| it.role == Some("tool") && it.is_headed();
+    let is_plain = |it: &Record<'_>| {
+        is_chat(it)
+            && it.member("content") == Some(ValueKind::Text)
+            && !OF_CALLS.iter().any(|name| it.has(name))
+    };
+    list.records().any(is_result) && list.records().all(is_plain)
+}
 
 impl Codec for Plain {
     fn name(&self) -> &'static str {
@@ -20,7 +33,14 @@ impl Codec for Plain {
         "An array of `{role, content}`"
     }
 
+    fn has_text_calls(&self) -> bool {
+        true
+    }
+
     fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
+        if outline.list("").is_some_and(has_headed_results) {
+            return Likelihood::Certain;
+        }
         match outline.messages() {
             Some(list) if list.is_empty() || list.records().any(is_chat) => Likelihood::Possible,
             _ => Likelihood::No,

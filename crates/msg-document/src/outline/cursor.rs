@@ -48,6 +48,11 @@ impl<'a> Cursor<'a> {
         })
     }
 
+    /// Whether the value that stands here is written like this.
+    pub(super) fn begins_with(&mut self, bytes: &[u8]) -> bool {
+        self.peek().is_some() && self.bytes[self.pos..].starts_with(bytes)
+    }
+
     /// Steps into the list or object that opens with `bracket`.
     pub(super) fn open(&mut self, bracket: u8) -> Option<Inside> {
         (self.peek()? == bracket).then(|| self.pos += 1)?;

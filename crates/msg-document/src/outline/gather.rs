@@ -95,6 +95,7 @@ fn record<'a>(cursor: &mut Cursor<'a>, res: &mut Record<'a>) -> Option<()> {
     res.members.clear();
     res.parts.clear();
     (res.role, res.kind, res.content, res.message) = (None, None, None, None);
+    res.headed = false;
     let mut inside = cursor.open(b'{')?;
     while let Some(name) = cursor.member(&mut inside)? {
         let kind = cursor.kind()?;
@@ -104,6 +105,10 @@ fn record<'a>(cursor: &mut Cursor<'a>, res: &mut Record<'a>) -> Option<()> {
         match (name, kind) {
             ("role", ValueKind::Text) => res.role = Some(cursor.text()?),
             ("type", ValueKind::Text) => res.kind = Some(cursor.text()?),
+            ("content", ValueKind::Text) => {
+                res.headed = cursor.begins_with(b"\"Tool: ");
+                cursor.skip()?;
+            }
             ("content" | "parts", ValueKind::List) => parts(cursor, &mut res.parts)?,
             ("content", ValueKind::Object) => res.content = Some(item(cursor)?),
             ("message", ValueKind::Object) => res.message = Some(item(cursor)?),

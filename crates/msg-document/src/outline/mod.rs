@@ -77,6 +77,8 @@ pub(crate) struct Record<'a> {
     members: Vec<(&'a str, ValueKind)>,
     /// Objects in the lists `content` and `parts`.
     parts: Vec<Item<'a>>,
+    /// Its `content` is a text that begins like the result of a tool that is called in text (MS-10).
+    headed: bool,
     content: Option<Item<'a>>,
     message: Option<Item<'a>>,
 }
@@ -200,6 +202,11 @@ impl<'a> Record<'a> {
     /// The shapes of the objects in its lists `content` and `parts`, each once.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Item<'a>> {
         self.parts.iter()
+    }
+
+    /// Whether its `content` begins with `Tool: `.
+    pub(crate) fn is_headed(&self) -> bool {
+        self.headed
     }
 
     /// The object in `message`.

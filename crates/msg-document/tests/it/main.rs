@@ -3,3 +3,4 @@
 mod convert;
 mod recognise;
 mod responses;
+mod text_calls;

@@ -1,0 +1,169 @@
+//! From calls and results to text again.
+
+use std::collections::HashMap;
+
+use msg_core::{Message, Part, Role, Text, ToolCall, ToolResult};
+
+use super::{CallSource, TextCalls};
+
+impl TextCalls {
+    /// The messages with all calls and results as text that had no members of their own, also those that were made
+    /// since. What cannot be written as text stays what it is.
+    pub(crate) fn write(&self, messages: &[Message]) -> Vec<Message> {
+        let mut names: HashMap<&str, &str> = HashMap::new();
+        let mut written = Vec::with_capacity(messages.len());
+        for message in messages {
+            for it in &message.parts {
+                if let Part::ToolCall(it) = it {
+                    names.insert(&it.id, &it.name);
+                }
+            }
+            written.push(self.message(message, &names));
+        }
+        written
+    }
+
+    fn message(&self, message: &Message, names: &HashMap<&str, &str>) -> Message {
+        let mut res = message.clone();
+        if !message.parts.iter().any(|it| matches!(it, Part::ToolCall(_) | Part::ToolResult(_))) {
+            return res;
+        }
+        res.parts.clear();
+        let mut pieces = Pieces { parts: &mut res.parts, open: false };
+        for part in &message.parts {
+            match part {
+                Part::ToolCall(it) if !self.native.contains(&it.id) => self.call(it, &mut pieces),
+                Part::ToolResult(it) if !self.native.contains(&it.call_id) => {
+                    pieces.parts.push(self.result(it, names));
+                }
+                Part::Text(it) => pieces.text(it),
+                it => pieces.parts.push(it.clone()),
+            }
+        }
+        if let [Part::ToolResult(it)] = message.parts.as_slice()
+            && self.is_of_user(&it.call_id)
+        {
+            to_user(&mut res);
+        }
+        res
+    }
+
+    /// Whether the result of this call is a message of the user.
+    fn is_of_user(&self, id: &str) -> bool {
+        match self.results.get(id) {
+            Some(source) => source.of_user,
+            None => self.headed && !self.of_tools && !self.native.contains(id),
+        }
+    }
+
+    fn call(&self, call: &ToolCall, pieces: &mut Pieces<'_>) {
+        match self.calls.get(&call.id) {
+            Some(source) => {
+                let rendered = source.text_of(call);
+                pieces.call(source, &rendered);
+            }
+            None => match render(call) {
+                Some(block) => pieces.block(&block),
+                None => pieces.parts.push(Part::ToolCall(call.clone())),
+            },
+        }
+    }
+
+    fn result(&self, result: &ToolResult, names: &HashMap<&str, &str>) -> Part {
+        let mut res = result.clone();
+        res.call_id.clear();
+        if res.name.is_none() {
+            res.name = names.get(result.call_id.as_str()).map(|it| (*it).to_owned());
+        }
+        let Some(text) = res.content.as_text().filter(|_| self.headed) else {
+            return Part::ToolResult(res);
+        };
+        let known = self.results.get(&result.call_id).filter(|it| it.content == text);
+        let headed = match (known, &res.name) {
+            (Some(source), _) => Some(source.text.clone()),
+            (None, Some(name)) => {
+                let (name, content) = (name.clone(), text.to_owned());
+                msg_xml::ToolResult { name, content, is_error: res.is_error }.render().ok()
+            }
+            (None, None) => None,
+        };
+        if let Some(headed) = headed {
+            (res.content, res.name, res.is_error) = (headed.into(), None, false);
+        }
+        Part::ToolResult(res)
+    }
+}
+
+impl CallSource {
+    /// The block as it was written, unless somebody changed the call.
+    fn text_of(&self, call: &ToolCall) -> String {
+        let same = call.name == self.name && call.arguments.text() == self.arguments;
+        match same {
+            true => self.text.clone(),
+            false => render(call).unwrap_or_else(|| self.text.clone()),
+        }
+    }
+}
+
+fn render(call: &ToolCall) -> Option<String> {
+    let server = call.extra.get(&msg_core::Origin::Xml, "server_name");
+    let server = server.and_then(|it| serde_json::from_str::<String>(it.text()).ok());
+    let block = msg_xml::Call::new(call.name.clone(), call.arguments.clone());
+    let block = match server {
+        Some(server) => block.with_server(server),
+        None => block,
+    };
+    msg_xml::render(&block).ok()
+}
+
+/// A result is a message of the user where there is no tool role.
+fn to_user(message: &mut Message) {
+    if let [Part::ToolResult(it)] = message.parts.as_slice()
+        && it.call_id.is_empty()
+        && let Some(text) = it.content.as_text()
+    {
+        let part = Part::Text(Text::new(text));
+        message.parts = vec![part];
+        message.role = Role::User;
+    }
+}
+
+/// The parts of a message while texts are put together.
+struct Pieces<'m> {
+    parts: &'m mut Vec<Part>,
+    /// What comes next belongs to the text before.
+    open: bool,
+}
+
+impl Pieces<'_> {
+    fn text(&mut self, text: &Text) {
+        let open = std::mem::take(&mut self.open);
+        match self.parts.last_mut() {
+            Some(Part::Text(last)) if open => last.text.push_str(&text.text),
+            _ => self.parts.push(Part::Text(text.clone())),
+        }
+    }
+
+    fn call(&mut self, source: &CallSource, block: &str) {
+        let (before, behind) = &source.around;
+        let text = format!("{before}{block}{behind}");
+        let joins = self.open || source.glued.0;
+        match self.parts.last_mut() {
+            Some(Part::Text(last)) if joins => last.text.push_str(&text),
+            _ => self.parts.push(Part::Text(Text { text, ..source.part.clone() })),
+        }
+        self.open = source.glued.1;
+    }
+
+    /// A block of which there is no source, on lines of its own.
+    fn block(&mut self, block: &str) {
+        self.open = false;
+        match self.parts.last_mut() {
+            Some(Part::Text(last)) => {
+                last.text.push_str(if last.text.is_empty() { "" } else { "\n" });
+                last.text.push_str(block);
+            }
+            _ => self.parts.push(Part::Text(Text::new(block))),
+        }
+    }
+}
