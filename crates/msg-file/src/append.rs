@@ -18,7 +18,7 @@ use crate::scan::is_utf16;
 use crate::span::Span;
 pub(crate) use activate::activated;
 use std::path::Path;
-pub(crate) use verify::{last_strong, verify};
+pub(crate) use verify::{last_strong, verify, verify_all};
 
 /// Where an appended cell stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,23 +78,25 @@ pub(crate) fn append_cells<T>(
         }
     };
     let mut book = Book::of(&doc);
-    let mut tail = last_strong(&doc);
+    let tail = last_strong(&doc);
     drop(doc);
+    let (old, mut starts) = (bytes.len(), Vec::new());
     let mut placed = Vec::new();
     for item in items {
         for cell in make(&book, item) {
             let (cell, id, level) = resolve(cell, &book, nonce, force)?;
             let text = render(&cell, &id, level, Eol::of(&bytes))?;
-            let start = bytes.len();
             bytes.extend_from_slice(&joint(&bytes));
             let from = bytes.len();
             bytes.extend_from_slice(&text);
-            let tail_mode = if tail.is_some() { Mode::MessageFile } else { mode };
-            let written = verify(&bytes, tail.unwrap_or(0), start, from, tail_mode)?;
-            book.learn(&written);
-            tail = Some(from);
+            book.learn_new(&cell, &id);
+            starts.push(from);
             placed.push(Placed { id, span: Span::new(start_of(&bytes, from), bytes.len()) });
         }
+    }
+    if !starts.is_empty() {
+        let mode = if tail.is_some() { Mode::MessageFile } else { mode };
+        verify_all(&bytes, tail.unwrap_or(0), old, &starts, mode)?;
     }
     Ok((bytes, placed))
 }

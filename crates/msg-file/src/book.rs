@@ -8,6 +8,8 @@ use crate::cell::Cell;
 use crate::document::{CellRef, Document, Mode};
 use crate::grammar::{self, Kind};
 use crate::meaning::is_language;
+use crate::render::{self, NewCell};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// What may hang below a cell.
@@ -49,6 +51,27 @@ pub(crate) struct Book {
     pub(crate) section: Option<u8>,
 }
 
+/// What has to be known of a cell, whether it was read or is about to be written.
+struct Facts<'a> {
+    kind: Kind,
+    id: Option<Cow<'a, str>>,
+    ty: Cow<'a, str>,
+    title: Option<Cow<'a, str>>,
+    /// The value of an attribute: none within for a flag.
+    attr: &'a dyn Fn(&str) -> Option<Option<Cow<'a, str>>>,
+}
+
+impl<'a> Facts<'a> {
+    fn has(&self, key: &str) -> bool {
+        (self.attr)(key).is_some()
+    }
+
+    /// A value that is not empty.
+    fn text(&self, key: &str) -> Option<Cow<'a, str>> {
+        (self.attr)(key).flatten().filter(|it| !it.is_empty())
+    }
+}
+
 impl Book {
     /// From a whole document.
     pub(crate) fn of(doc: &Document) -> Self {
@@ -68,9 +91,36 @@ impl Book {
 
     /// Takes in one more cell at the end.
     pub(crate) fn learn(&mut self, cell: &Cell) {
-        let id = cell.id().map(|i| Box::<str>::from(&*i));
-        let ty = cell.type_name().unwrap_or_default().into_owned();
-        let class = self.class(cell, &ty);
+        self.learn_facts(&Facts {
+            kind: cell.head.kind,
+            id: cell.id(),
+            ty: cell.type_name().unwrap_or_default(),
+            title: cell.heading().title,
+            attr: &|key| cell.raw_attr(key).map(|it| cell.value(it)),
+        });
+    }
+
+    /// Takes in a cell that is written under this id; it will read as it was given.
+    pub(crate) fn learn_new(&mut self, cell: &NewCell, id: &str) {
+        let last = |key: &str| cell.attrs.iter().rev().find(|it| it.0 == key);
+        self.learn_facts(&Facts {
+            kind: cell.kind,
+            id: Some(id.into()),
+            ty: cell.ty.as_deref().unwrap_or_default().into(),
+            title: cell
+                .title
+                .as_deref()
+                .map(render::title)
+                .filter(|it| !it.is_empty())
+                .map(Into::into),
+            attr: &|key| last(key).map(|it| it.1.as_deref().map(Cow::Borrowed)),
+        });
+    }
+
+    fn learn_facts(&mut self, cell: &Facts<'_>) {
+        let id = cell.id.as_deref().map(Box::<str>::from);
+        let ty = &*cell.ty;
+        let class = self.class(cell, ty);
         if let Some(id) = &id {
             if let Some(base) = grammar::integer_base(id) {
                 self.largest = self.largest.max(base);
@@ -88,12 +138,9 @@ impl Book {
     }
 
     /// Notes a call, or that a call has a result now.
-    fn learn_call(&mut self, cell: &Cell, id: &str, class: Class) {
+    fn learn_call(&mut self, cell: &Facts<'_>, id: &str, class: Class) {
         if class == Class::Call {
-            let call_id = cell
-                .attr("call_id")
-                .filter(|c| !c.is_empty())
-                .map_or_else(|| id.into(), |c| Box::<str>::from(&*c));
+            let call_id = cell.text("call_id").map_or_else(|| id.into(), |c| Box::<str>::from(&*c));
             self.calls.entry(call_id.clone()).or_default().push((id.into(), false));
             self.call_ids.insert(id.into(), call_id);
         } else if let Some((base, _)) = id.rsplit_once('.')
@@ -110,26 +157,28 @@ impl Book {
         calls.iter().rev().find(|c| !c.1).or(calls.last()).map(|c| &*c.0)
     }
 
-    fn class(&mut self, cell: &Cell, ty: &str) -> Class {
+    fn class(&mut self, cell: &Facts<'_>, ty: &str) -> Class {
         let lower = ty.to_ascii_lowercase();
-        if cell.head.kind == Kind::Message {
+        if cell.kind == Kind::Message {
             match lower.as_str() {
                 "code" => return Class::Code,
                 "agent" => self.introduce(cell),
-                "set" => self.direct(&cell.attr("default").unwrap_or_default()),
+                "set" => self.direct(&cell.text("default").unwrap_or_default()),
                 "function_call" => return Class::Call,
                 _ => return Class::Speaker,
             }
             return Class::Other;
         }
-        let id = cell.id().map(|i| i.into_owned()).unwrap_or_default();
-        let parent = id
+        let parent = cell
+            .id
+            .as_deref()
+            .unwrap_or_default()
             .rsplit_once('.')
             .and_then(|(base, n)| Some((*self.ids.get(base)?, grammar::integer(n))));
         match (lower.as_str(), parent) {
             ("tool", Some((Class::Call, Some(_)))) => Class::Other,
             ("tool", Some((Class::Speaker | Class::Code, _))) => Class::Call,
-            ("tool", _) if cell.has_attr("status") && !cell.has_attr("name") => Class::Other,
+            ("tool", _) if cell.has("status") && !cell.has("name") => Class::Other,
             ("tool", _) => Class::Call,
             ("summary", _) => Class::Other,
             (_, Some((Class::Code, Some(_)))) => Class::Execution,
@@ -144,20 +193,16 @@ impl Book {
         }
     }
 
-    fn introduce(&mut self, cell: &Cell) {
-        let text = |key: &str| cell.attr(key).filter(|v| !v.is_empty()).map(|v| v.into_owned());
-        let title = || cell.heading().title.map(|t| t.into_owned());
-        let Some(name) = text("name").or_else(title).or_else(|| cell.id().map(|i| i.into_owned()))
-        else {
-            return;
-        };
-        if self.known.insert(name.as_str().into()) {
-            self.temporary.push(name.as_str().into());
+    fn introduce(&mut self, cell: &Facts<'_>) {
+        let title = || cell.title.as_deref().map(Cow::Borrowed);
+        let id = || cell.id.as_deref().map(Cow::Borrowed);
+        let Some(name) = cell.text("name").or_else(title).or_else(id) else { return };
+        if self.known.insert((&*name).into()) {
+            self.temporary.push((&*name).into());
         }
-        if cell
-            .raw_attr("default")
-            .is_some_and(|a| cell.value(a).is_none_or(|v| boolean(&v) == Some(true)))
-        {
+        let is_default =
+            |value: Option<Cow<'_, str>>| value.is_none_or(|v| boolean(&v) == Some(true));
+        if (cell.attr)("default").is_some_and(is_default) {
             self.direct(&name);
         }
     }

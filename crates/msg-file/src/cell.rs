@@ -17,6 +17,8 @@ pub struct Cell {
     pub(crate) ordinal: usize,
     pub(crate) line: usize,
     pub(crate) span: Span,
+    /// Where its footnote block begins, or its end.
+    pub(crate) end: usize,
     pub(crate) head: Head,
     /// The heading line ends in CRLF, so CRs at line ends are no content (MF-2).
     pub(crate) crlf: bool,
@@ -24,8 +26,7 @@ pub struct Cell {
     /// The id in the definition line, where there is one.
     pub(crate) defined_id: Option<Span>,
     pub(crate) ty: Option<Span>,
-    pub(crate) attrs: Vec<RawAttr>,
-    pub(crate) parts: Box<[(PartKind, Span)]>,
+    pub(crate) attrs: Box<[RawAttr]>,
     /// The lines of the body: two spans where a definition stands between them.
     pub(crate) body: (Span, Span),
     pub(crate) history: HistoryMode,
@@ -235,16 +236,16 @@ impl Cell {
     }
 
     pub(crate) fn raw_attr(&self, key: &str) -> Option<&RawAttr> {
-        self.attrs.iter().rev().find(|a| a.key.of(&self.source) == key.as_bytes())
+        self.attrs.iter().rev().find(|a| a.key().of(&self.source) == key.as_bytes())
     }
 
     /// All attributes in order, repeated ones included.
     pub fn attrs(&self) -> impl Iterator<Item = Attr<'_>> {
-        self.attrs.iter().map(|a| Attr { key: self.text(a.key), value: self.value(a) })
+        self.attrs.iter().map(|a| Attr { key: self.text(a.key()), value: self.value(a) })
     }
 
     pub(crate) fn value(&self, attr: &RawAttr) -> Option<Cow<'_, str>> {
-        match attr.value {
+        match attr.value() {
             RawValue::Flag => None,
             RawValue::Plain(s) => Some(self.text(s)),
             RawValue::Escaped(s) => Some(match grammar::decode_double(s.of(&self.source)) {
@@ -294,10 +295,30 @@ impl Cell {
         self.covered_by
     }
 
-    /// The parts, tiling the cell.
+    /// The parts, tiling the cell. Put together when asked for.
     #[must_use]
-    pub fn parts(&self) -> &[(PartKind, Span)] {
-        &self.parts
+    pub fn parts(&self) -> Vec<(PartKind, Span)> {
+        let heading = (PartKind::Heading, self.head.line);
+        let bodies = [self.body.0, self.body.1].map(|it| (PartKind::Body, it));
+        let definition = self.definition.map(|it| (PartKind::Definition, it));
+        let footnotes = (PartKind::Footnotes, Span::new(self.end, self.span.end));
+        let mut known: Vec<(PartKind, Span)> =
+            [heading, footnotes].into_iter().chain(bodies).chain(definition).collect();
+        known.retain(|it| !it.1.is_empty());
+        known.sort_by_key(|it| it.1.start);
+        let mut all = Vec::with_capacity(2 * known.len());
+        let mut at = self.span.start;
+        for (kind, span) in known {
+            if span.start > at {
+                all.push((PartKind::Gap, Span::new(at, span.start)));
+            }
+            all.push((kind, span));
+            at = span.end;
+        }
+        if at < self.span.end {
+            all.push((PartKind::Gap, Span::new(at, self.span.end)));
+        }
+        all
     }
 }
 

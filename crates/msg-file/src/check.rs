@@ -3,6 +3,7 @@
 use crate::diag::Findings;
 use crate::document::Document;
 use crate::history::record_end::{end_in, headings};
+use crate::limits::Limits;
 use msg_core::Diagnostic;
 use std::collections::HashMap;
 
@@ -17,7 +18,7 @@ impl Document {
     /// ```
     #[must_use]
     pub fn check(&self) -> Vec<Diagnostic> {
-        let mut found = Findings::default();
+        let mut found = Findings::of(&self.source, Limits::default().max_diagnostics);
         id_case(self, &mut found);
         for cell in self.cells() {
             let body = cell.body.0.of(self.bytes());
@@ -32,7 +33,7 @@ impl Document {
         }
         text_after_section(self, &mut found);
         let mut all = self.diagnostics().to_vec();
-        all.extend(found.finish(self.bytes(), usize::MAX).into_vec());
+        all.extend(found.finish().into_vec());
         all.sort_by(|a, b| (a.at.line, &a.code).cmp(&(b.at.line, &b.code)));
         all
     }

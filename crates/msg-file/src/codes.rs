@@ -169,6 +169,7 @@ pub const CODES: &[CodeInfo] = &[
         "MF-37, MF-56",
         "there is no cell that could be meant",
     ),
+    CodeInfo::error("msgfile::too-many-cells", "MF-59", "the file has too many cells for its size"),
     CodeInfo::error("msgfile::nonce-exhausted", "MF-37", "every nonce that was offered is taken"),
     CodeInfo::error(
         "msgfile::not-activated",

@@ -1,32 +1,80 @@
 //! Findings are gathered by offset while reading and given lines at the end, in one pass.
+//!
+//! A hostile file has more of them than bytes to spare: of each code no more are kept than a report takes,
+//! the others are counted.
 
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter};
 use msg_core::{Code, Diagnostic, Report, Severity};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Where findings are gathered.
-#[derive(Debug, Default)]
-pub(crate) struct Findings(Vec<Finding>);
+#[derive(Debug)]
+pub(crate) struct Findings {
+    source: Arc<[u8]>,
+    /// How many of a code are kept; none where nobody asks for them.
+    cap: usize,
+    kept: Vec<Finding>,
+    codes: Vec<OfCode>,
+    /// Those beyond the cap, counted.
+    over: Report,
+}
 
 #[derive(Debug)]
 struct Finding {
     at: usize,
-    end: usize,
     severity: Severity,
     code: &'static str,
-    message: String,
+    message: Cow<'static, str>,
+}
+
+/// What is known of the findings of a code.
+#[derive(Debug)]
+struct OfCode {
+    code: &'static str,
+    count: usize,
+    /// From the last one to the end of its line: there is one of a code a line.
+    line: Range<usize>,
 }
 
 impl Findings {
-    pub(crate) fn error(&mut self, at: usize, code: &'static str, message: impl Into<String>) {
-        self.push(Severity::Error, at, code, message);
+    /// For a file that is read; `cap` is how many a report takes.
+    pub(crate) fn of(source: &Arc<[u8]>, cap: usize) -> Self {
+        let (kept, codes) = (Vec::new(), Vec::new());
+        Self { source: Arc::clone(source), cap, kept, codes, over: Report::with_cap(0) }
     }
 
-    pub(crate) fn warning(&mut self, at: usize, code: &'static str, message: impl Into<String>) {
-        self.push(Severity::Warning, at, code, message);
+    /// For a piece that is read for its structure alone.
+    pub(crate) fn nobodys() -> Self {
+        Self::of(&Arc::from([]), 0)
     }
 
-    pub(crate) fn info(&mut self, at: usize, code: &'static str, message: impl Into<String>) {
-        self.push(Severity::Info, at, code, message);
+    pub(crate) fn error(
+        &mut self,
+        at: usize,
+        code: &'static str,
+        message: impl Into<Cow<'static, str>>,
+    ) {
+        self.push(Severity::Error, at, code, message.into());
+    }
+
+    pub(crate) fn warning(
+        &mut self,
+        at: usize,
+        code: &'static str,
+        message: impl Into<Cow<'static, str>>,
+    ) {
+        self.push(Severity::Warning, at, code, message.into());
+    }
+
+    pub(crate) fn info(
+        &mut self,
+        at: usize,
+        code: &'static str,
+        message: impl Into<Cow<'static, str>>,
+    ) {
+        self.push(Severity::Info, at, code, message.into());
     }
 
     fn push(
@@ -34,24 +82,48 @@ impl Findings {
         severity: Severity,
         at: usize,
         code: &'static str,
-        message: impl Into<String>,
+        message: Cow<'static, str>,
     ) {
-        self.0.push(Finding { at, end: at, severity, code, message: message.into() });
+        if self.source.is_empty() && self.cap == 0 {
+            return;
+        }
+        let known = self.codes.iter_mut().find(|it| it.code == code);
+        if known.as_ref().is_some_and(|it| it.line.contains(&at)) {
+            return;
+        }
+        let end = memchr(b'\n', &self.source[at..]).map_or(self.source.len(), |n| at + n);
+        // The last line of a file may be empty.
+        let line = at..end.max(at + 1);
+        let count = match known {
+            Some(it) => {
+                (it.count, it.line) = (it.count + 1, line);
+                it.count
+            }
+            None => {
+                self.codes.push(OfCode { code, count: 1, line });
+                1
+            }
+        };
+        if count > self.cap {
+            self.over.push(Diagnostic::new(severity, Code::new(code), ""));
+        } else {
+            self.kept.push(Finding { at, severity, code, message });
+        }
     }
 
     /// Drops everything but the errors found so far.
     pub(crate) fn keep_errors(&mut self) {
-        self.0.retain(|f| f.severity == Severity::Error);
+        self.kept.retain(|f| f.severity == Severity::Error);
     }
 
-    /// Sorted by line and code, one of a code a line, the first `cap` of them kept (MF-48, MF-59).
-    pub(crate) fn finish(mut self, source: &[u8], cap: usize) -> Report {
-        self.0.sort_by_key(|f| f.at);
-        let mut report = Report::with_cap(cap);
+    /// Sorted by line and code, one of a code a line, the first ones kept (MF-48, MF-59).
+    pub(crate) fn finish(mut self) -> Report {
+        self.kept.sort_by_key(|f| f.at);
+        let mut report = Report::with_cap(self.cap);
         let (mut line, mut seen, mut line_start) = (1, 0, 0);
         let mut same: Vec<Diagnostic> = Vec::new();
-        for f in self.0 {
-            for n in memchr_iter(b'\n', &source[seen..f.at]) {
+        for f in self.kept {
+            for n in memchr_iter(b'\n', &self.source[seen..f.at]) {
                 line += 1;
                 line_start = seen + n + 1;
             }
@@ -59,18 +131,13 @@ impl Findings {
             if same.first().is_some_and(|d| d.at.line != Some(line)) {
                 flush(&mut same, &mut report);
             }
-            let column = String::from_utf8_lossy(&source[line_start..f.at.min(line_start + 4096)])
-                .chars()
-                .count()
-                + 1;
-            let code = Code::new(f.code);
-            same.push(
-                Diagnostic::new(f.severity, code, f.message)
-                    .at_line(line, column)
-                    .at_span(f.at..f.end),
-            );
+            let before = &self.source[line_start..f.at.min(line_start + 4096)];
+            let column = String::from_utf8_lossy(before).chars().count() + 1;
+            let found = Diagnostic::new(f.severity, Code::new(f.code), f.message);
+            same.push(found.at_line(line, column).at_span(f.at..f.at));
         }
         flush(&mut same, &mut report);
+        report.append(self.over);
         report
     }
 }

@@ -81,7 +81,7 @@ impl Document {
     /// Cost: linear; the bytes, and about 500 bytes a cell.
     ///
     /// # Errors
-    /// [`Error::Limit`] only, if there are more bytes than `limits` allows.
+    /// [`Error::Limit`] and [`Error::Cells`] only, if there are more bytes or cells than `limits` allows.
     ///
     /// ```
     /// use msg_file::{Document, Limits, Mode};
@@ -91,17 +91,20 @@ impl Document {
     /// ```
     pub fn read(bytes: impl Into<Arc<[u8]>>, mode: Mode, limits: &Limits) -> Result<Self, Error> {
         let source: Arc<[u8]> = bytes.into();
-        if source.len() > limits.max_bytes {
-            return Err(Error::Limit {
-                found: source.len() as u64,
-                limit: limits.max_bytes as u64,
-            });
+        // Places are kept as 32 bits where there may be many.
+        let limit = limits.max_bytes.min(u32::MAX as usize) as u64;
+        let found = source.len() as u64;
+        if found > limit {
+            return Err(Error::Limit { found, limit });
         }
-        let mut found = Findings::default();
+        let mut found = Findings::of(&source, limits.max_diagnostics);
         let mut layout = layout::layout(&source, mode, limits, &mut found);
+        if let Some(limit) = layout.overfull {
+            return Err(Error::Cells { limit });
+        }
         let front = if layout.active { layout.frontmatter.as_ref() } else { None };
         let meaning = meaning::meaning(&mut layout.cells, front, &mut found);
-        let report = found.finish(&source, limits.max_diagnostics);
+        let report = found.finish();
         Ok(Self {
             source,
             mode,
@@ -164,7 +167,7 @@ impl Document {
     pub fn print(&self, out: &mut impl io::Write) -> io::Result<()> {
         let whole =
             [self.frontmatter().map(|f| f.span), self.layout.document, Some(self.layout.preamble)];
-        let parts = self.cells().iter().flat_map(|c| c.parts().iter().map(|p| p.1));
+        let parts = self.cells().iter().flat_map(|c| c.parts()).map(|p| p.1);
         for span in whole.into_iter().flatten().chain(parts) {
             out.write_all(span.of(&self.source))?;
         }

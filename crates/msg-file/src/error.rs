@@ -27,6 +27,12 @@ pub enum Error {
         /// Bytes allowed.
         limit: u64,
     },
+    /// The file has more cells than its size lets expect ([`Limits::max_cells`](crate::Limits::max_cells)).
+    #[error("the file has more than {limit} cells, which is too many for its size")]
+    Cells {
+        /// Cells allowed.
+        limit: usize,
+    },
     /// Strict reading met an error diagnostic.
     #[error("{0}")]
     Strict(Box<Diagnostic>),
@@ -84,6 +90,7 @@ impl Error {
     pub fn code(&self) -> Code {
         let code = match self {
             Self::Limit { .. } => "msgfile::too-large",
+            Self::Cells { .. } => "msgfile::too-many-cells",
             Self::Strict(d) => return d.code.clone(),
             Self::Refused { code, .. } => code,
             Self::Locked { .. } => "msgfile::locked",

@@ -151,7 +151,7 @@ fn definition(cell: &Cell, source: &[u8]) -> Vec<u8> {
     }
     for attr in &cell.attrs {
         out.push(b' ');
-        out.extend_from_slice(attr.key.of(source));
+        out.extend_from_slice(attr.key().of(source));
         if let Some(value) = cell.value(attr) {
             out.extend_from_slice(b"=\"");
             quote(&value, &mut out);

@@ -93,11 +93,11 @@ mod tests {
 
     fn front(inner: &str) -> (Frontmatter, Vec<String>) {
         let text = format!("---\n{inner}---\n");
-        let mut found = Findings::default();
+        let mut found = Findings::of(&text.as_bytes().into(), 100);
         let (span, body) = find(text.as_bytes(), 0, text.len(), &mut found)
             .unwrap_or_else(|| panic!("no frontmatter"));
         let front = read(text.as_bytes(), span, body, &Limits::default(), &mut found);
-        let codes = found.finish(text.as_bytes(), 100).iter().map(|d| d.code.to_string()).collect();
+        let codes = found.finish().iter().map(|d| d.code.to_string()).collect();
         (front, codes)
     }
 

@@ -26,6 +26,8 @@ pub(crate) struct Layout {
     pub(crate) cells: Vec<Cell>,
     /// Closed fences, as spans of whole lines, in order.
     pub(crate) fences: Vec<Span>,
+    /// There are more cells than this, the most that is read; then nothing else is known.
+    pub(crate) overfull: Option<usize>,
 }
 
 /// Reads the structure of a file.
@@ -40,7 +42,11 @@ pub(crate) fn layout(
         found.error(0, "msgfile::utf16-unsupported", "the file is UTF-16; only UTF-8 is read");
         return Layout { preamble: Span::new(0, end), ..empty(mode == Mode::MessageFile) };
     }
-    let Survey { mut heads, lines, mut near, mut fences } = scan::survey(source);
+    let most = limits.cells_of(end);
+    let Survey { mut heads, lines, mut near, mut fences } = scan::survey(source, most);
+    if heads.len() > most {
+        return Layout { overfull: Some(most), ..empty(true) };
+    }
     let strong = heads.iter().find(|h| h.strong).map_or(end, |h| h.start);
     let frontmatter = frontmatter::find(source, scan::bom_len(source), strong, found)
         .map(|(span, inner)| frontmatter::read(source, span, inner, limits, found));
@@ -89,6 +95,7 @@ fn empty(active: bool) -> Layout {
         preamble: Span::default(),
         cells: Vec::new(),
         fences: Vec::new(),
+        overfull: None,
     }
 }
 

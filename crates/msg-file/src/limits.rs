@@ -15,6 +15,9 @@ pub struct Limits {
     pub max_frontmatter: usize,
     /// Nesting of the frontmatter; deeper is kept but not interpreted. 16.
     pub max_yaml_depth: usize,
+    /// Cells that any file may have; beyond these a file may have one for each 32 of its bytes. More fails
+    /// with [`Error::Cells`](crate::Error::Cells), so that no file takes memory out of proportion. 50 000.
+    pub max_cells: usize,
     /// Diagnostics kept; more are counted. 10 000.
     pub max_diagnostics: usize,
     /// Bytes of the first window that an append reads from the end of the file. 64 KiB.
@@ -27,8 +30,24 @@ impl Default for Limits {
             max_bytes: 1 << 30,
             max_frontmatter: 1 << 20,
             max_yaml_depth: 16,
+            max_cells: 50_000,
             max_diagnostics: 10_000,
             tail_window: 64 << 10,
         }
+    }
+}
+
+/// Bytes of a file for each of its cells, where there are many.
+const BYTES_A_CELL: usize = 32;
+
+impl Limits {
+    /// Those of a piece of a file that was read within its own.
+    pub(crate) fn of_piece() -> Self {
+        Self { max_cells: usize::MAX, ..Self::default() }
+    }
+
+    /// The most cells of a file of so many bytes.
+    pub(crate) fn cells_of(&self, bytes: usize) -> usize {
+        self.max_cells.max(bytes / BYTES_A_CELL)
     }
 }

@@ -145,7 +145,7 @@ impl<'a> Pass<'a> {
         let config = registry::temporary_config(cell, name.as_deref(), found);
         let Some(name) = name else {
             found.warning(at, "msgfile::agent-unnamed", "the agent has neither name, title nor id");
-            return CellKind::AgentDef(AgentDef { agent: None, config });
+            return CellKind::AgentDef(AgentDef { agent: None, config: config.into() });
         };
         let name: Arc<str> = name.into();
         if !self.registry.introduce(&name, &config, cell.ordinal) {
@@ -161,7 +161,7 @@ impl<'a> Pass<'a> {
         {
             self.registry.set_default(&name);
         }
-        CellKind::AgentDef(AgentDef { agent: Some(name), config })
+        CellKind::AgentDef(AgentDef { agent: Some(name), config: config.into() })
     }
 
     fn directive(&mut self, cell: &Cell, found: &mut Findings) -> CellKind {

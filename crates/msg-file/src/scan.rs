@@ -61,16 +61,17 @@ pub(crate) struct Survey {
     pub(crate) fences: Vec<FenceLine>,
 }
 
-/// How much is looked at before the next search: little enough to stay in the processor's cache, for
-/// large files are read at the speed of memory.
-const BLOCK: usize = 1 << 16;
-
-/// Finds all that the layout is made from: each search goes through a block before the next block is read.
-pub(crate) fn survey(bytes: &[u8]) -> Survey {
-    survey_by(bytes, BLOCK)
+/// Finds all that the layout is made from; gives up beyond so many headings.
+///
+/// The searches take turns by pieces of the file, so that each piece is read from memory once.
+pub(crate) fn survey(bytes: &[u8], most: usize) -> Survey {
+    survey_by(bytes, BLOCK, most)
 }
 
-fn survey_by(bytes: &[u8], block: usize) -> Survey {
+/// How much a search looks at before the next one does: little enough to stay in the processor's cache.
+const BLOCK: usize = 1 << 16;
+
+fn survey_by(bytes: &[u8], block: usize, most: usize) -> Survey {
     let mut found = Survey::default();
     let mut percent = LinesWith::new(b"%%");
     // Full-width signs make no marker, so these lines are near ones or nothing.
@@ -100,6 +101,9 @@ fn survey_by(bytes: &[u8], block: usize) -> Survey {
         });
         for search in &mut fences {
             search.up_to(bytes, end, &mut found.fences);
+        }
+        if found.heads.len() > most {
+            break;
         }
     }
     let Survey { heads, near, fences, .. } = &mut found;
@@ -364,10 +368,10 @@ mod tests {
     fn blocks_change_nothing() {
         let text = "\u{feff}~~~\n# %% long title[^1]\n\n[^1]: [code]\n\n  ```` x\n%%\n ````\n\
             # %%%\n＃ ％％ %%\n#%% a\n~~~\n\n## %% y %% z\n\n    ```\n# %%";
-        let whole = survey(text.as_bytes());
+        let whole = survey(text.as_bytes(), usize::MAX);
         assert_eq!((whole.heads.len(), whole.near.len(), whole.fences.len()), (4, 2, 4));
         for size in 1..text.len() {
-            assert_eq!(survey_by(text.as_bytes(), size), whole, "{size}");
+            assert_eq!(survey_by(text.as_bytes(), size, usize::MAX), whole, "{size}");
         }
     }
 
@@ -385,7 +389,7 @@ mod tests {
     #[test]
     fn near_markers_are_not_markers() {
         let Survey { heads, near, lines, .. } =
-            survey("# %%\n#%% x\n＃ ％％\n50%% off\n# %%".as_bytes());
+            survey("# %%\n#%% x\n＃ ％％\n50%% off\n# %%".as_bytes(), usize::MAX);
         assert_eq!((heads.len(), near, lines), (2, vec![5, 11], vec![(0, 1), (31, 5)]));
     }
 }

@@ -74,6 +74,8 @@ pub struct Options {
     pub reconcile: Reconcile,
     /// Bytes of written cells that are remembered for that, of at most 64 cells. 16 MiB.
     pub keep_bytes: usize,
+    /// Bytes of the largest file that is read. 1 GiB.
+    pub max_bytes: usize,
 }
 
 impl Default for Options {
@@ -84,6 +86,7 @@ impl Default for Options {
             force: false,
             reconcile: Reconcile::Restore,
             keep_bytes: 16 << 20,
+            max_bytes: 1 << 30,
         }
     }
 }

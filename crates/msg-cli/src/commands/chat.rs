@@ -202,7 +202,8 @@ impl Args {
     }
 
     fn open(&self) -> Result<Appender, Failure> {
-        let options = Options { force: self.forces(), ..Options::default() };
+        let max_bytes = usize::try_from(self.max_bytes).unwrap_or(usize::MAX);
+        let options = Options { force: self.forces(), max_bytes, ..Options::default() };
         Appender::open(&self.file, options).map_err(|it| self.failed(it))
     }
 

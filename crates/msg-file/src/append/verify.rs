@@ -24,32 +24,46 @@ pub(crate) fn verify(
     from: usize,
     mode: Mode,
 ) -> Result<Cell, Error> {
+    let mut new = verify_all(bytes, tail, joint, &[from], mode)?;
+    Ok(new.pop().expect("because one cell was looked for"))
+}
+
+/// The same of several cells, which begin at these offsets: one reading for all of them.
+pub(crate) fn verify_all(
+    bytes: &[u8],
+    tail: usize,
+    joint: usize,
+    from: &[usize],
+    mode: Mode,
+) -> Result<Vec<Cell>, Error> {
     let read = |end: usize| -> Layout {
         let source: Arc<[u8]> = bytes[tail..end].into();
-        layout(&source, mode, &Limits::default(), &mut Findings::default())
+        layout(&source, mode, &Limits::of_piece(), &mut Findings::nobodys())
     };
     // A last line without its end is read with the LF that ends it from now on.
     let ended = bytes[..joint].ends_with(b"\n") || bytes.get(joint) != Some(&b'\n');
     let old = read(if ended { joint } else { joint + 1 });
-    let mut new = read(bytes.len());
-    let last = new.cells.pop();
-    let same = old.cells.len() == new.cells.len()
-        && old.section == new.section
-        && old.frontmatter == new.frontmatter
-        && old.cells.iter().zip(&new.cells).all(|(a, b)| same_cell(a, b));
+    let mut all = read(bytes.len());
+    let same = all.cells.len() == old.cells.len() + from.len()
+        && old.section == all.section
+        && old.frontmatter == all.frontmatter
+        && old.cells.iter().zip(&all.cells).all(|(a, b)| same_cell(a, b));
+    let new = if same { all.cells.split_off(old.cells.len()) } else { Vec::new() };
     // A byte order mark belongs to the line that it stands before.
-    let start = if bytes[tail..from] == *BOM { tail } else { from };
-    last.filter(|c| same && c.head.strong && c.span.start == start - tail).ok_or_else(|| {
-        Error::refused(
-            "msgfile::bad-cell",
-            "the cell would not read back as it was meant, or change what stands above it",
-        )
-    })
+    let start = |from: usize| if bytes[tail..from] == *BOM { 0 } else { from - tail };
+    let there = |(cell, &from): (&Cell, &usize)| cell.head.strong && cell.span.start == start(from);
+    if same && new.iter().zip(from).all(there) {
+        return Ok(new);
+    }
+    Err(Error::refused(
+        "msgfile::bad-cell",
+        "the cell would not read back as it was meant, or change what stands above it",
+    ))
 }
 
 fn same_cell(a: &Cell, b: &Cell) -> bool {
     let parts =
-        |c: &Cell| c.parts.iter().filter(|p| p.0 != PartKind::Gap).copied().collect::<Vec<_>>();
+        |c: &Cell| c.parts().into_iter().filter(|p| p.0 != PartKind::Gap).collect::<Vec<_>>();
     // A last line without its end gets one, and the gap may grow; nothing else may move.
     let ended = |c: &Cell| parts(c).iter().map(|(k, s)| (*k, s.start)).collect::<Vec<_>>();
     a.head.strong == b.head.strong

@@ -56,14 +56,14 @@ impl Edit<'_> {
         let it = self.cell(cell)?;
         own_definition(it)?;
         Ok(match it.raw_attr(key) {
-            Some(attr) if attr.value != RawValue::Flag && value.is_some() => {
+            Some(attr) if attr.value() != RawValue::Flag && value.is_some() => {
                 // The key and its equals sign stay as they are.
-                let whole = attr.whole.of(self.doc().bytes());
+                let whole = attr.whole().of(self.doc().bytes());
                 let equals = memchr::memchr(b'=', whole).map_or(whole.len(), |n| n + 1);
-                let from = attr.whole.start + equals;
-                vec![(Span::new(from, attr.whole.end), text[key.len() + 2..].to_vec())]
+                let from = attr.whole().start + equals;
+                vec![(Span::new(from, attr.whole().end), text[key.len() + 2..].to_vec())]
             }
-            Some(attr) => vec![(attr.whole, text[1..].to_vec())],
+            Some(attr) => vec![(attr.whole(), text[1..].to_vec())],
             None => {
                 let (begin, end) = attributes_span(it, self.doc())?;
                 let joined =
@@ -85,8 +85,8 @@ impl Edit<'_> {
         let holes: Vec<Span> = it
             .attrs
             .iter()
-            .filter(|a| a.key.of(bytes) == key.as_bytes())
-            .map(|a| with_blanks(a.whole, bytes))
+            .filter(|a| a.key().of(bytes) == key.as_bytes())
+            .map(|a| with_blanks(a.whole(), bytes))
             .collect();
         let (Some(first), Some(last)) = (holes.first(), holes.last()) else { return Ok(self) };
         let all = Span::new(first.start, last.end);

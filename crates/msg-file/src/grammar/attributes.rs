@@ -13,13 +13,66 @@ use nom::combinator::map;
 use nom::sequence::{delimited, preceded};
 use std::borrow::Cow;
 
-/// An attribute as it stands in the file.
+/// An attribute as it stands in the file: 24 bytes, since a hostile line holds millions.
+///
+/// ```text
+/// history="exclude"
+/// ▲     ▲  ▲     ▲ ▲
+/// start │  from  to end
+///       key_end
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RawAttr {
-    pub(crate) key: Span,
-    pub(crate) value: RawValue,
+    start: u32,
+    key_end: u32,
+    from: u32,
+    to: u32,
+    end: u32,
+    form: Form,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Flag,
+    Plain,
+    Escaped,
+}
+
+impl RawAttr {
+    /// `whole` is key, equals sign and value with its quotes. Offsets are below 4 GiB, as those of every
+    /// file that is read.
+    pub(super) fn new(key: Span, value: RawValue, whole: Span) -> Self {
+        let (form, span) = match value {
+            RawValue::Flag => (Form::Flag, Span::new(whole.end, whole.end)),
+            RawValue::Plain(it) => (Form::Plain, it),
+            RawValue::Escaped(it) => (Form::Escaped, it),
+        };
+        let [start, key_end, from, to, end] =
+            [key.start, key.end, span.start, span.end, whole.end].map(|it| it as u32);
+        Self { start, key_end, from, to, end, form }
+    }
+
+    pub(crate) fn key(&self) -> Span {
+        span(self.start, self.key_end)
+    }
+
     /// Key, equals sign and value with its quotes.
-    pub(crate) whole: Span,
+    pub(crate) fn whole(&self) -> Span {
+        span(self.start, self.end)
+    }
+
+    pub(crate) fn value(&self) -> RawValue {
+        let inner = span(self.from, self.to);
+        match self.form {
+            Form::Flag => RawValue::Flag,
+            Form::Plain => RawValue::Plain(inner),
+            Form::Escaped => RawValue::Escaped(inner),
+        }
+    }
+}
+
+fn span(start: u32, end: u32) -> Span {
+    Span::new(start as usize, end as usize)
 }
 
 /// A value and how it is quoted.
@@ -151,7 +204,7 @@ impl Lexer<'_> {
                 key.end -= 1;
             }
             let whole = shift(key, base);
-            out.attrs.push(RawAttr { key: whole, value: RawValue::Flag, whole });
+            out.attrs.push(RawAttr::new(whole, RawValue::Flag, whole));
             return;
         }
         self.at += blanks + 1;
@@ -162,7 +215,7 @@ impl Lexer<'_> {
             _ => RawValue::Plain(shift(Span::new(self.at, self.at), base)),
         };
         let whole = shift(Span::new(start, self.at), base);
-        out.attrs.push(RawAttr { key: shift(key, base), value, whole });
+        out.attrs.push(RawAttr::new(shift(key, base), value, whole));
     }
 
     /// The value at the current position; nothing if the line ends here.
@@ -298,7 +351,7 @@ mod tests {
     fn read(line: &str) -> (Vec<(String, Option<String>)>, Vec<&'static str>) {
         let mut out = Lexed::default();
         attributes(line.as_bytes(), 0, 0, &mut out);
-        let value = |v: &RawValue| match v {
+        let value = |v: RawValue| match v {
             RawValue::Flag => None,
             RawValue::Plain(s) => Some(line[s.range()].to_owned()),
             RawValue::Escaped(s) => Some(
@@ -306,7 +359,10 @@ mod tests {
             ),
         };
         (
-            out.attrs.iter().map(|a| (line[a.key.range()].to_owned(), value(&a.value))).collect(),
+            out.attrs
+                .iter()
+                .map(|a| (line[a.key().range()].to_owned(), value(a.value())))
+                .collect(),
             out.codes,
         )
     }

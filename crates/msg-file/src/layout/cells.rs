@@ -1,6 +1,6 @@
 //! One cell at a time: its definition, its gaps, its body (MF-9 to MF-12).
 
-use crate::cell::{Cell, Head as CellHead, HistoryMode, PartKind};
+use crate::cell::{Cell, Head as CellHead, HistoryMode};
 use crate::diag::Findings;
 use crate::grammar::{self, Definition, Lexed};
 use crate::history::View;
@@ -213,53 +213,31 @@ impl<'a> Draft<'a> {
         self.definition = Some(Span::new(line.start, end));
     }
 
-    /// Gaps and body around the definition; the parts tile the cell.
+    /// The body around the definition.
     fn finish(self, source: &Arc<[u8]>, ordinal: usize, line: usize) -> Cell {
-        // Gathered in place, so that each cell costs one allocation of the right size.
-        let mut parts = [(PartKind::Gap, Span::default()); 10];
-        let mut count = 0;
-        let mut push = |kind, start: usize, end: usize| {
-            if end > start {
-                parts[count] = (kind, Span::new(start, end));
-                count += 1;
-            }
-        };
         let from = self.head.line.end;
-        push(PartKind::Heading, self.head.line.start, from);
         let first = skip_empty(source, from, self.end);
         let attached = self.definition.filter(|d| d.start == first);
         let start = attached.map_or(from, |d| d.end);
-        if let Some(def) = attached {
-            push(PartKind::Gap, from, def.start);
-            push(PartKind::Definition, def.start, def.end);
-        }
         let body = skip_empty(source, start, self.end);
-        push(PartKind::Gap, start, body);
         let cut =
             self.definition.filter(|_| attached.is_none()).unwrap_or(Span::new(self.end, self.end));
-        let rest_end = trim_empty_end(source, cut.end, self.end);
         let more = skip_empty(source, cut.end, self.end) < self.end;
         let body_end = if more { cut.start } else { trim_empty_end(source, body, cut.start) };
-        push(PartKind::Body, body, body_end);
-        push(PartKind::Gap, body_end, cut.start);
-        push(PartKind::Definition, cut.start, cut.end);
-        let second = if more { Span::new(cut.end, rest_end) } else { Span::new(cut.end, cut.end) };
-        push(PartKind::Body, second.start, second.end);
-        push(PartKind::Gap, second.end, self.end);
-        push(PartKind::Footnotes, self.end, self.cell_end);
+        let rest_end = if more { trim_empty_end(source, cut.end, self.end) } else { cut.end };
         Cell {
             source: Arc::clone(source),
             ordinal,
             line,
             span: Span::new(self.head.line.start, self.cell_end),
+            end: self.end,
             crlf: source[..from].ends_with(b"\r\n"),
             head: self.head,
             definition: self.definition,
             defined_id: self.defined_id,
             ty: self.ty,
-            attrs: self.lexed.attrs,
-            parts: Box::from(&parts[..count]),
-            body: (Span::new(body, body_end), second),
+            attrs: self.lexed.attrs.into(),
+            body: (Span::new(body, body_end.max(body)), Span::new(cut.end, rest_end)),
             history: HistoryMode::Include,
             view: View::Full,
             parent: None,
@@ -300,7 +278,7 @@ fn attributes(source: &[u8], line: Line, from: usize, lexed: &mut Lexed, found: 
 }
 
 fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Findings) {
-    let keys = lexed.attrs.iter().map(|a| a.key.of(source));
+    let keys = lexed.attrs.iter().map(|a| a.key().of(source));
     let repeated = if lexed.attrs.len() < 9 {
         keys.clone().enumerate().any(|(i, k)| keys.clone().take(i).any(|other| other == k))
     } else {
@@ -339,7 +317,7 @@ fn bind_footnotes(
             let shift = |s: Span| Span::new(s.start + line.start, s.end + line.start);
             cells[i].defined_id = Some(shift(def.id));
             cells[i].ty = def.ty.map(shift);
-            cells[i].attrs = lexed.attrs;
+            cells[i].attrs = lexed.attrs.into();
         }
     }
 }

@@ -292,6 +292,10 @@ impl Appender {
 
     fn read_all(&self, lock: &mut Lock) -> Result<Vec<u8>, Error> {
         let len = lock.file.metadata().map_err(at("examine", &self.real))?.len();
+        let limit = self.options.max_bytes as u64;
+        if len > limit {
+            return Err(Error::Limit { found: len, limit });
+        }
         read_range(&mut lock.file, 0, len).map_err(at("read", &self.real))
     }
 

@@ -78,8 +78,8 @@ pub(super) fn recovered(text: &[u8]) -> Vec<u8> {
     let it = layout(
         &source,
         Mode::MessageFile,
-        &Limits::default(),
-        &mut crate::diag::Findings::default(),
+        &Limits::of_piece(),
+        &mut crate::diag::Findings::nobodys(),
     );
     let end = it.cells.first().and_then(|c| c.definition).map_or(0, |d| d.end);
     let at = text[..end].iter().rposition(|b| !matches!(b, b'\n' | b'\r')).map_or(0, |n| n + 1);

@@ -2,7 +2,7 @@
 
 use crate::laws;
 use msg_core::Message;
-use msg_file::Mode;
+use msg_file::{Document, Limits, Mode};
 
 #[test]
 fn hostile_shapes_are_read() {
@@ -41,4 +41,26 @@ fn lines_of_ten_megabytes_come_back() {
         b"",
         &[Message::user(long.as_str()), Message::assistant(format!("# %% {long}"))],
     );
+}
+
+/// More cells than the size of the file lets expect are refused before they take memory.
+#[test]
+fn cells_of_a_few_bytes_are_bounded() {
+    let read = |cell: &str, n: usize| {
+        Document::read(cell.repeat(n).into_bytes(), Mode::MessageFile, &Limits::default())
+    };
+    assert_eq!(read("# %%\n", 50_000).unwrap().cells().len(), 50_000);
+    let refused = read("# %%\n", 500_000).unwrap_err();
+    assert_eq!(refused.code().as_str(), "msgfile::too-many-cells");
+    let small = "# %% [^12345]\n\n[^12345]: [md]\n\nok\n\n";
+    assert_eq!(read(small, 60_000).unwrap().cells().len(), 60_000);
+}
+
+/// Findings without end are counted, the first of each code are kept.
+#[test]
+fn findings_beyond_the_limit_are_counted() {
+    let text = b"\xff\n#%%\n".repeat(15_000);
+    let doc = Document::read(text, Mode::MessageFile, &Limits::default()).unwrap();
+    assert_eq!((doc.diagnostics().len(), doc.diagnostics_dropped()), (10_000, 20_000));
+    assert_eq!(doc.diagnostics()[9_999].at.line, Some(10_000));
 }

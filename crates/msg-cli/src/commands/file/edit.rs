@@ -3,7 +3,7 @@
 //! Lines of `--jsonl` touch no file: the new document comes back (MF-48). With a file, `append` takes
 //! a cell a line and acknowledges each when it is durable (MF-52).
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::PathBuf;
 
 use base64::Engine as _;
@@ -188,7 +188,9 @@ impl WriteArgs {
             Durable::None => Durability::None,
         };
         signals::clean_up();
-        let options = store::Options { durability, force: self.force, ..store::Options::default() };
+        let max_bytes = usize::try_from(file.max_bytes).unwrap_or(usize::MAX);
+        let options =
+            store::Options { durability, force: self.force, max_bytes, ..store::Options::default() };
         let log = Appender::open(path, options).map_err(|it| failed(it, &name))?;
         Ok((log, name))
     }
@@ -303,14 +305,17 @@ impl Append {
     /// A cell or message a line, each acknowledged before the next is read.
     fn acknowledge_lines(&self, _: &Context) -> Result<Status, Failure> {
         let (mut log, _) = self.write.open(&self.file)?;
-        let mut input = BufReader::new(Input::open(None)?.reader.take(u64::MAX));
+        let mut input = BufReader::new(Input::open(None)?.reader);
+        let longest = self.file.max_bytes;
         let mut status = Status::Clean;
         let mut line = Vec::new();
         loop {
             line.clear();
-            let read = input.read_until(b'\n', &mut line);
-            if read.map_err(|it| Failure::read("<stdin>", it))? == 0 {
-                return Ok(status);
+            let read = (&mut input).take(longest.saturating_add(1)).read_until(b'\n', &mut line);
+            match read.map_err(|it| Failure::read("<stdin>", it))? {
+                0 => return Ok(status),
+                n if n as u64 > longest => return Err(too_long(longest)),
+                _ => {}
             }
             match append_line(&mut log, &line) {
                 Ok(done) => {
@@ -325,6 +330,11 @@ impl Append {
             }
         }
     }
+}
+
+fn too_long(limit: u64) -> Failure {
+    let what = format!("a line has more than {limit} bytes (--max-bytes raises the limit)");
+    Failure::read("<stdin>", io::Error::new(io::ErrorKind::FileTooLarge, what))
 }
 
 #[derive(Serialize)]

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::forms::ResultForm;
 use crate::cli::Context;
 use crate::exit::{Failure, Status};
-use crate::input::Input;
+use crate::input::{Input, MAX_DOCUMENT};
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::Output;
 
@@ -25,6 +25,9 @@ pub(super) struct FileArgs {
     /// Answer in JSON.
     #[arg(long)]
     pub(super) json: bool,
+    /// The largest document (a file, or a line with --jsonl) that is read, in bytes.
+    #[arg(long, value_name = "N", default_value_t = MAX_DOCUMENT, hide_default_value = true)]
+    pub(super) max_bytes: u64,
     #[command(flatten)]
     pub(super) lines: LineArgs,
 }
@@ -123,7 +126,7 @@ impl FileArgs {
         job: impl Fn(Request) -> Answered + Sync,
     ) -> Result<Status, Failure> {
         let mut input = Input::open(self.file.as_deref())?;
-        input.limit = 2 << 30;
+        input.limit = self.max_bytes;
         let job = |line: &[u8]| Ok(job(Request::of_line(line)?)?);
         jsonl::run(cx, &self.lines, input, Output::stdout(), None, job)
     }
@@ -131,7 +134,7 @@ impl FileArgs {
     /// The file as a request.
     pub(super) fn request(&self, options: Options) -> Result<Request, Failure> {
         let mut input = Input::open(self.file.as_deref())?;
-        input.limit = 1 << 30;
+        input.limit = self.max_bytes;
         let bytes = input.read_all()?;
         let name = if input.path.is_some() { input.name } else { "x.msg.md".to_owned() };
         Ok(Request { bytes, name, options, cells: Vec::new(), result: None })
@@ -159,8 +162,7 @@ impl FileArgs {
 /// Prints a line.
 pub(super) fn print(line: &[u8]) -> Result<(), Failure> {
     let mut out = Output::stdout();
-    let mut line = line.to_vec();
-    line.push(b'\n');
-    out.write(&line)?;
+    out.write(line)?;
+    out.write(b"\n")?;
     out.finish()
 }

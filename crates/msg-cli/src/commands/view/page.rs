@@ -1,7 +1,8 @@
 //! One conversation as one HTML page that needs nothing else: no script, no font, no network.
 //!
 //! Shows what is there and interprets nothing: text is text, Markdown included, and no URL of the
-//! conversation becomes a link. Every byte of it is escaped.
+//! conversation becomes a link. Every byte of it is escaped, and every text of it is isolated, so that
+//! marks of writing direction turn nothing around beside it.
 
 use std::fmt::Write as _;
 
@@ -39,7 +40,7 @@ fn head(title: &str, n_messages: usize, problems: &[Diagnostic], res: &mut Strin
          <meta name=\"viewport\" content=\"width=device-width\">\n\
          <meta http-equiv=\"Content-Security-Policy\" \
          content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n\
-         <title>{title}</title>\n<style>\n{css}</style></head>\n<body>\n<h1>{title}</h1>\n\
+         <title>{title}</title>\n<style>\n{css}</style></head>\n<body>\n<h1><bdi>{title}</bdi></h1>\n\
          <p class=\"about\">{messages}</p>\n",
         css = include_str!("page.css"),
         messages = plural(n_messages, "message"),
@@ -55,7 +56,7 @@ fn head(title: &str, n_messages: usize, problems: &[Diagnostic], res: &mut Strin
 
 fn problem(it: &Diagnostic, res: &mut String) {
     let (severity, code) = (it.severity, escape(it.code.as_str()));
-    let _ = write!(res, "<p class=\"problem {severity}\"><code>{code}</code> {}", escape(&it.message()));
+    let _ = write!(res, "<p class=\"problem {severity}\"><code>{code}</code> <bdi>{}</bdi>", escape(&it.message()));
     if let Some(number) = it.at.message {
         let _ = write!(res, " <a class=\"about\" href=\"#m{number}\">message {number}</a>");
     }
@@ -69,11 +70,11 @@ fn article(number: usize, message: &Message, res: &mut String) {
     let class = if role.bytes().all(|it| it.is_ascii_lowercase()) { role } else { "" };
     let _ = write!(
         res,
-        "<article class=\"{class}\" id=\"m{number}\"><h2><a href=\"#m{number}\">{number}</a>{}",
+        "<article class=\"{class}\" id=\"m{number}\"><h2><a href=\"#m{number}\">{number}</a><bdi>{}</bdi>",
         escape(role)
     );
     if let Some(name) = &message.name {
-        let _ = write!(res, " <small>{}</small>", escape(name));
+        let _ = write!(res, " <small><bdi>{}</bdi></small>", escape(name));
     }
     let _ = writeln!(res, " <small>{} bytes</small></h2>", message.size());
     for it in &message.parts {
@@ -146,12 +147,12 @@ fn text(class: &str, text: &str, res: &mut String) {
     if text.len() > 4 * FOLD {
         fold("text", &format!("{} bytes", text.len()), text, true, res);
     } else if !text.is_empty() {
-        let _ = writeln!(res, "<pre class=\"{class}\">{}</pre>", escape(text));
+        let _ = writeln!(res, "<pre class=\"{class}\" dir=\"auto\">{}</pre>", escape(text));
     }
 }
 
 fn note(title: &str, more: &str, res: &mut String) {
-    let _ = writeln!(res, "<p class=\"about\">{} {}</p>", escape(title), escape(more));
+    let _ = writeln!(res, "<p class=\"about\">{} <bdi>{}</bdi></p>", escape(title), escape(more));
 }
 
 fn fold(title: &str, more: &str, text: &str, open: bool, res: &mut String) {
@@ -159,7 +160,7 @@ fn fold(title: &str, more: &str, text: &str, open: bool, res: &mut String) {
     let (title, more, text) = (escape(title), escape(more), escape(text));
     let _ = writeln!(
         res,
-        "<details{open}><summary><b>{title}</b> {more}</summary><pre>{text}</pre></details>"
+        "<details{open}><summary><b><bdi>{title}</bdi></b> <bdi>{more}</bdi></summary><pre dir=\"auto\">{text}</pre></details>"
     );
 }
 
@@ -230,6 +231,21 @@ mod tests {
         assert!(!page.contains("<script"), "{page}");
         assert!(!page.contains("<img"), "{page}");
         assert!(!page.contains("\" onerror"), "{page}");
+    }
+
+    #[test]
+    fn marks_of_direction_turn_nothing_around_beside_their_text() {
+        let evil = "a\u{202e}b";
+        let call = ToolCall::new(evil, evil, "{}");
+        let mut message = Message::user(evil).with_name(evil);
+        message.parts.push(Part::ToolCall(call));
+        let page = page(evil, &[message], &[]);
+        let body = &page[page.find("<h1>").unwrap()..];
+        for (at, _) in body.match_indices(evil) {
+            let before = &body[..at];
+            let isolated = before.ends_with("<bdi>") || before.ends_with("dir=\"auto\">");
+            assert!(isolated, "{}", &before[before.len().saturating_sub(60)..]);
+        }
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl Appender {
 /// The last cell of a record, for the sidecar.
 fn last_of(journal: &Journal) -> Option<Last> {
     let source: std::sync::Arc<[u8]> = journal.record.as_slice().into();
-    let it = layout(&source, Mode::MessageFile, &Limits::default(), &mut Findings::default());
+    let it = layout(&source, Mode::MessageFile, &Limits::of_piece(), &mut Findings::nobodys());
     let cell = it.cells.last()?;
     let text = cell.span.of(&journal.record);
     let offset = journal.offset + cell.span.start as u64;

@@ -53,8 +53,8 @@ impl Appender {
         let it = layout(
             &bytes.as_slice().into(),
             Mode::MessageFile,
-            &Limits::default(),
-            &mut Findings::default(),
+            &Limits::of_piece(),
+            &mut Findings::nobodys(),
         );
         let first_new = it.cells.partition_point(|c| c.span.start < old);
         if first_new != state.tail_cells {
