@@ -1,6 +1,11 @@
 //! The codes of everything that reading reports, each with what a model should write instead (section 11).
 //! Positions and sentences about one place are the diagnostic's, not the code's.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
+use msg_core::{Diagnostic, Severity};
+
 use crate::codes::CODES;
 
 macro_rules! codes {
@@ -128,6 +133,18 @@ codes! {
     UnknownParameter "unknown_parameter" "xml::unknown-parameter" warning "Use only the parameters that the tool's definition lists, by their exact names.";
     /// A value that was announced as JSON.
     ValueNotJson "value_not_json" "xml::value-not-json" warning "Write valid JSON, or leave out string=\"false\".";
+}
+
+/// A code as a diagnostic about a place.
+pub(crate) fn diagnostic(code: Code, span: Range<usize>, detail: Option<&str>) -> Diagnostic {
+    let severity = if code.is_error() { Severity::Error } else { Severity::Warning };
+    let message: Cow<'static, str> = match detail.filter(|d| !d.is_empty()) {
+        Some(detail) => format!("{}: {detail}", code.as_str().replace('_', " ")).into(),
+        None => code.summary().into(),
+    };
+    Diagnostic::new(severity, msg_core::Code::new(code.kebab()), message)
+        .at_span(span)
+        .with_fix(code.hint())
 }
 
 #[cfg(test)]

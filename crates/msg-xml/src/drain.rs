@@ -2,13 +2,10 @@
 //! of the machine turned into positions of the input.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use msg_core::{Diagnostic, Severity};
-
-use crate::code::Code;
-use crate::event::{ArgPath, Ev, Event, Outcome, Queue};
-use crate::parsed::ThinkingStyle;
+use crate::code::diagnostic;
+use crate::event::{Ev, Event, Outcome, Queue, ThinkingStyle};
+use crate::path::ArgPath;
 use crate::window::Win;
 
 /// How positions of the machine and of the input differ: from each position on, by so much.
@@ -154,16 +151,4 @@ fn event<'a>(
             )))
         }
     }
-}
-
-/// A code as a diagnostic about a place.
-pub(crate) fn diagnostic(code: Code, span: Range<usize>, detail: Option<&str>) -> Diagnostic {
-    let severity = if code.is_error() { Severity::Error } else { Severity::Warning };
-    let message: Cow<'static, str> = match detail.filter(|d| !d.is_empty()) {
-        Some(detail) => format!("{}: {detail}", code.as_str().replace('_', " ")).into(),
-        None => code.summary().into(),
-    };
-    Diagnostic::new(severity, msg_core::Code::new(code.kebab()), message)
-        .at_span(span)
-        .with_fix(code.hint())
 }

@@ -4,7 +4,7 @@
 
 mod glance;
 
-use crate::event::ArgPath;
+use crate::path::ArgPath;
 use crate::window::is_blank;
 use glance::Stops;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::Dialects;
+use crate::dialects::Dialects;
 use crate::schema::SchemaSet;
 
 /// How a message is read.

@@ -2,10 +2,12 @@
 
 use crate::call::Call;
 use crate::error::Error;
+use crate::event::ThinkingStyle;
 use crate::json::{self, Json, Members};
 use crate::lex;
 use crate::machine::is_thought;
 use crate::options::Limits;
+use crate::parsed::{Parsed, SegmentKind};
 
 /// How special characters are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -255,11 +257,43 @@ pub fn render_thinking(text: &str) -> Result<String, Error> {
     if reads_as(&tag, text) { Ok(tag) } else { Err(Error::InvalidThinking) }
 }
 
-pub(crate) fn thinking_tag(text: &str) -> String {
+fn thinking_tag(text: &str) -> String {
     format!("<thinking>{text}</thinking>")
 }
 
 fn reads_as(rendered: &str, text: &str) -> bool {
     let parsed = crate::parse(rendered.as_bytes(), None, &crate::Options::default());
     parsed.segments.len() == 1 && parsed.diagnostics.is_empty() && parsed.thinking().eq([text])
+}
+
+impl Parsed {
+    /// The message with every complete call rendered canonically (XT-47); a call that cannot be rendered keeps its source.
+    pub fn canonical(&self) -> String {
+        let mut out = String::new();
+        for (i, segment) in self.segments.iter().enumerate() {
+            let after_text = i
+                .checked_sub(1)
+                .is_none_or(|p| matches!(self.segments[p].kind, SegmentKind::Text(_)));
+            let is_text = matches!(segment.kind, SegmentKind::Text(_));
+            if !after_text && !is_text {
+                out.push('\n');
+            }
+            match &segment.kind {
+                SegmentKind::Text(text) => out.push_str(text),
+                SegmentKind::Thinking { text, style } => match style {
+                    ThinkingStyle::Bracket => {
+                        out.push('[');
+                        out.push_str(text);
+                        out.push(']');
+                    }
+                    ThinkingStyle::Tag => out.push_str(&thinking_tag(text)),
+                },
+                SegmentKind::Call(call) => {
+                    out.push_str(&render(call).unwrap_or_else(|_| call.source.clone()));
+                }
+                SegmentKind::Partial(call) => out.push_str(&call.source),
+            }
+        }
+        out
+    }
 }

@@ -67,7 +67,7 @@ impl SchemaSet {
         let span = call.span.start as usize..call.span.end as usize;
         mismatches
             .into_iter()
-            .map(|path| crate::drain::diagnostic(Code::SchemaMismatch, span.clone(), Some(&path)))
+            .map(|path| crate::code::diagnostic(Code::SchemaMismatch, span.clone(), Some(&path)))
             .collect()
     }
 

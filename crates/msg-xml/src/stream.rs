@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use msg_core::FinishReason;
 
+use crate::collector::Collector;
 use crate::drain::{Drain, Shifts, Whole};
 use crate::lane::{Kind, Lane};
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::parsed::{Collector, Parsed};
+use crate::parsed::Parsed;
 use crate::window::{Wait, Win};
 
 /// Reads a whole message. Total: any bytes give a value.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::preview::Sent;
+use super::sent::Sent;
 use crate::call::Server;
 use crate::code::Code;
 use crate::json::{Json, Members};

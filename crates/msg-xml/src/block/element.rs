@@ -6,10 +6,11 @@ use std::ops::Range;
 use super::ahead::Parent;
 use super::close::{End, Inside, Value, find_end};
 use super::grammar::{Grammar, Halt};
+use super::names::param_key;
 use super::opener::opener;
 use super::recover::{self, Mended};
 use crate::json::{Json, Members};
-use crate::lex::{self, OpenTag, PARAM, Tag};
+use crate::lex::{self, OpenTag, Tag};
 use crate::value::{self, Section};
 use crate::window::Win;
 
@@ -228,15 +229,6 @@ impl<'a> Grammar<'a> {
         // Half a value is never run, also beside arguments that are closed.
         self.cur.args_closed = false;
     }
-}
-
-/// The name of a parameter: its tag's, or what a PARAM word's attribute says.
-pub(super) fn param_key<'a>(t: &OpenTag<'a>) -> &'a str {
-    let named = match lex::is_word(t.name, &PARAM) {
-        true => lex::attribute(t.attrs, &["name"]).map(lex::trim),
-        false => None,
-    };
-    named.filter(|name| !name.is_empty()).unwrap_or(t.name)
 }
 
 /// Length of a text without an unfinished tag or entity at its end.

@@ -25,15 +25,17 @@ mod grammar;
 mod growth;
 mod json_body;
 mod json_calls;
+mod names;
 pub(crate) mod opener;
 mod preview;
 mod recover;
 mod section;
+mod sent;
 mod stored;
 mod top;
 
 pub(crate) use draft::{Done, Draft, Note, Outcome};
 pub(crate) use grammar::{Head, read};
 pub(crate) use json_calls::{partial_name, read_arguments, read_calls};
-pub(crate) use preview::Sent;
+pub(crate) use sent::Sent;
 pub(crate) use stored::Block;

@@ -4,54 +4,16 @@
 
 use std::collections::HashMap;
 
-use super::ahead::Parent;
-use super::element::param_key;
+use super::names::{opener_attributes, param_key, read_name};
 use super::opener::opener;
-use super::top::{opener_attributes, read_name};
-use crate::event::{ArgPath, Queue};
+use super::sent::{Sent, SentLeaf};
+use crate::event::Queue;
 use crate::lane::{Kind, Lane};
 use crate::lex::{self, ARGS, NAME, OpenTag, Tag};
 use crate::options::Options;
+use crate::path::ArgPath;
 use crate::value;
 use crate::window::{MORE, Turn, Wait, Wake, Win, is_blank};
-
-/// What has been sent of a block's first call.
-#[derive(Debug, Default)]
-pub(crate) struct Sent {
-    pub(crate) name: bool,
-    pub(crate) leaves: Vec<SentLeaf>,
-}
-
-/// What has been sent of a value: ranges of the source, and then a text.
-#[derive(Debug)]
-pub(crate) struct SentLeaf {
-    pub(crate) path: ArgPath,
-    ranges: Vec<(usize, usize)>,
-    rest: String,
-}
-
-impl SentLeaf {
-    /// What is left of `value` behind what has been sent; `None` if that is not its beginning.
-    pub(crate) fn rest<'v>(&self, w: &Win<'_>, value: &'v str) -> Option<&'v str> {
-        let strip = |rest: Option<&'v str>, &(from, to): &(usize, usize)| {
-            rest.and_then(|rest| rest.strip_prefix(w.str(from, to)))
-        };
-        self.ranges.iter().fold(Some(value), strip)?.strip_prefix(self.rest.as_str())
-    }
-
-    /// Whether nothing of it has been sent.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.ranges.is_empty() && self.rest.is_empty()
-    }
-
-    /// Touching ranges are joined.
-    fn push(&mut self, (from, to): (usize, usize)) {
-        match self.ranges.last_mut() {
-            Some(last) if last.1 == from => last.1 = to,
-            _ => self.ranges.push((from, to)),
-        }
-    }
-}
 
 #[derive(Debug)]
 enum State {
@@ -392,7 +354,7 @@ impl Preview {
         let args = self.levels.len() == 1;
         let level = self.levels.last().map_or("", |level| level.name.as_str());
         Ok(match lex::tag(w, q)? {
-            Tag::Close(c) => c.is(level) || args && Parent::Args.closed_by(c.name) || c.is_tool(),
+            Tag::Close(c) => c.is(level) || args && lex::is_word(c.name, &ARGS) || c.is_tool(),
             Tag::Open(t) => t.bare() || t.named_param(),
             Tag::Cut | Tag::None => false,
         })

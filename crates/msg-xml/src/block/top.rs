@@ -1,26 +1,17 @@
 //! The level of `<tool>` itself: names, servers, arguments, parameters without wrapper (XT-12 to XT-15).
 
-use std::borrow::Cow;
-
 use super::draft::{Done, Draft};
 use super::grammar::{Grammar, Halt};
+use super::names::{opener_attributes, read_name};
 use super::opener::opener;
 use crate::call::{self, Server};
 use crate::code::Code;
 use crate::lex::{self, ARGS, NAME, OpenTag, SERVER, Tag};
 use crate::value;
-use crate::window::{Wait, Wake, Win};
+use crate::window::{Wait, Wake};
 
 /// How far text after the arguments is followed.
 pub(super) const TEXT_MAX: usize = 256;
-
-/// A name element that has been read.
-pub(super) struct Name<'a> {
-    /// With the blanks around it.
-    pub(super) content: Cow<'a, str>,
-    pub(super) end: usize,
-    pub(super) report: Option<Code>,
-}
 
 impl<'a> Grammar<'a> {
     /// XT-13: names that the opener's attributes give.
@@ -212,42 +203,4 @@ impl<'a> Grammar<'a> {
             Err(Wait::on(Wake::Byte(b'<')).by(p + TEXT_MAX + 1))
         }
     }
-}
-
-/// What stands between `<tool` and the `>` before `body`.
-pub(super) fn opener_attributes<'a>(w: &Win<'a>, start: usize, body: usize) -> &'a str {
-    let tag = w.str(start, body);
-    tag.strip_suffix('>').and_then(|t| t.get("<tool".len()..)).unwrap_or_default()
-}
-
-/// XT-13: the content of a NAME or SERVER element; `None` if the input ends in it.
-pub(super) fn read_name<'a>(
-    w: &Win<'a>,
-    section_end: impl FnOnce(usize) -> Result<Option<usize>, Wait>,
-    t: &OpenTag<'_>,
-) -> Result<Option<Name<'a>>, Wait> {
-    if t.self_closing {
-        return Ok(Some(Name { content: "".into(), end: t.end, report: None }));
-    }
-    let (p, next) = w.after_blanks(t.end)?;
-    let mut section = "";
-    let mut text = t.end;
-    if next == Some(b'<') && lex::marker(w, p)? {
-        let from = p + lex::CDATA.len();
-        let Some(end) = section_end(from)? else { return Ok(None) };
-        section = w.str(from, end - "]]>".len());
-        text = end;
-    }
-    let Some(lt) = w.find(b'<', text) else {
-        return if w.eof { Ok(None) } else { Err(Wait::on(Wake::Byte(b'<'))) };
-    };
-    let (end, report) = match lex::tag(w, lt)? {
-        Tag::Close(c) if c.is(t.name) => (c.end, None),
-        Tag::Close(c) => (c.end, Some(Code::MismatchedCloseTag)),
-        Tag::Cut => return Ok(None),
-        Tag::Open(_) | Tag::None => (lt, Some(Code::MissingCloseTag)),
-    };
-    let text = value::decoded(w.str(text, lt));
-    let content = if section.is_empty() { text } else { Cow::Owned(format!("{section}{text}")) };
-    Ok(Some(Name { content, end, report }))
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::Cx;
+use super::gather::Cx;
 use crate::block::{Done, Head, Note, Outcome, opener, read};
 use crate::code::Code;
 use crate::lex::{self, Tag};

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use super::grammar::Grammar;
 use crate::ladder::Ladder;
+use crate::shape::Grammar;
 
 /// A tag in a value.
 #[derive(Clone, Copy, Debug)]

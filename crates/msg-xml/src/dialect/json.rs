@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::Cx;
-use super::grammar::{Grammar, close_any, open_any};
-use super::{Gathered, TagShape};
+use super::gather::Cx;
+use super::gather::Gathered;
 use crate::block::{Done, Draft, partial_name, read_calls};
 use crate::code::Code;
 use crate::json::{self, Json, Scan, Scanner};
+use crate::shape::{Grammar, TagShape, close_any, open_any};
 use crate::window::{MORE, Wait, Win, until_done};
 
 /// The members that may have the name; the first is the expected one.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::Cx;
 use super::closes::{Closes, Fate, Kind, Seen};
-use super::grammar::{close_any, open_any};
+use super::gather::Cx;
 use super::tags::{State, TagReader, open_block};
 use crate::block::Done;
 use crate::code::Code;
 use crate::json::{self, Json};
+use crate::shape::{close_any, open_any};
 use crate::value;
 use crate::window::{MORE, Wait, Win, is_blank};
 

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::Gathered;
-use super::grammar::{Grammar, Opened, close_any, open_any};
+use super::gather::Gathered;
+use super::gather::{Cx, Memory};
 use super::tag_value::Value;
-use super::{Cx, Memory};
 use crate::block::{Done, Draft, read_arguments};
 use crate::code::Code;
 use crate::json::{self, Json, Scan, Scanner};
 use crate::lex;
+use crate::shape::{Grammar, Opened, TagShape, close_any, open_any};
 use crate::window::{MORE, Wait, Wake, Win, until_done};
 
 /// How far text after a name is followed (XT-36).
@@ -367,7 +367,7 @@ impl TagReader {
         let key = lex::trim(w.str(opened.end, lt));
         let (q, next) = w.after_blanks(end)?;
         if next == Some(b'<')
-            && let Some(value) = super::TagShape::bare("arg_value").open(w, q)?
+            && let Some(value) = TagShape::bare("arg_value").open(w, q)?
         {
             return Ok(Some(Opened { end: value.end, name: key, text: true }));
         }
@@ -382,7 +382,7 @@ impl TagReader {
 
     pub(super) fn close_param(&self, w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
         if self.glm {
-            super::TagShape::bare("arg_value").close(w, p)
+            TagShape::bare("arg_value").close(w, p)
         } else {
             close_any(&self.grammar.parameter, w, p)
         }
@@ -391,7 +391,7 @@ impl TagReader {
     pub(super) fn cut(&self, w: &Win<'_>, p: usize) -> bool {
         let grammar = &self.grammar;
         let shapes = grammar.parameter.iter().chain(&grammar.call).chain(&grammar.wrapper);
-        let value = super::TagShape::bare("arg_value");
+        let value = TagShape::bare("arg_value");
         shapes.chain(self.glm.then_some(&value)).any(|shape| shape.cut(w, p))
     }
 

@@ -4,9 +4,9 @@ use super::span::{Span, SpanEnd};
 use super::{Machine, Mode};
 use crate::block::opener::opener;
 use crate::event::Ev;
+use crate::event::ThinkingStyle;
 use crate::lex::trim;
 use crate::options::Thinking;
-use crate::parsed::ThinkingStyle;
 use crate::window::{MORE, Wait, Wake, Win};
 
 /// Longest candidate.

@@ -4,8 +4,9 @@ use super::{Machine, Mode, Ready};
 use crate::block::{Done, Draft, Note, Outcome, Sent};
 use crate::call::{Call, LOCAL, Origin, PartialCall, arguments_of};
 use crate::code::Code;
-use crate::event::{ArgPath, Ev, Outcome as CallOutcome};
+use crate::event::{Ev, Outcome as CallOutcome};
 use crate::json::Json;
+use crate::path::ArgPath;
 use crate::window::{Wait, Win};
 
 impl Machine {

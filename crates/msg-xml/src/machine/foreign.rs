@@ -12,7 +12,7 @@
 use super::Machine;
 use crate::block::opener::OPENER_MAX;
 use crate::code::Code;
-use crate::dialect;
+use crate::shape;
 use crate::window::{MORE, Wait, Win, is_blank};
 
 /// The openers that are plain words.
@@ -77,7 +77,7 @@ impl Machine {
 
 /// An opener of a foreign syntax at `p`; one past what shows it.
 fn foreign(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
-    if let Some(end) = dialect::bars(w, p + 1, "DSML")? {
+    if let Some(end) = shape::bars(w, p + 1, "DSML")? {
         return Ok(Some(end));
     }
     if matches!(w.at(p + 1), Some(b'|' | 0xEF)) {

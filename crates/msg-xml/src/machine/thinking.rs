@@ -8,10 +8,10 @@ use crate::block::Outcome;
 use crate::block::opener::opener;
 use crate::code::Code;
 use crate::dialect::{self, Memory, Reader};
+use crate::event::ThinkingStyle;
 use crate::event::{Ev, Queue};
 use crate::lex;
 use crate::options::Thinking;
-use crate::parsed::ThinkingStyle;
 use crate::window::{MORE, Wait, Win};
 
 /// Thinking that is open.

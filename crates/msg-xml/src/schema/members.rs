@@ -37,9 +37,8 @@ impl SchemaSet {
         let mut checker = Checker { found: Vec::new(), path: String::new() };
         checker.value(Node { root, schema: root }, &value);
         let span = call.span.start as usize..call.span.end as usize;
-        let report = |(code, path): (Code, String)| {
-            crate::drain::diagnostic(code, span.clone(), Some(&path))
-        };
+        let report =
+            |(code, path): (Code, String)| crate::code::diagnostic(code, span.clone(), Some(&path));
         checker.found.into_iter().map(report).collect()
     }
 }

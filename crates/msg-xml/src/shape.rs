@@ -1,9 +1,8 @@
 //! A tag dialect as data (XT-33): what its wrapper, call and parameter tags look like. The built-in ones are
-//! written in the same terms that users have. How a block is read by a grammar is `tags`.
+//! written in the same terms that users have. How a block is read by one is the business of `dialect::tags`.
 
 use serde::{Deserialize, Serialize};
 
-use super::bars;
 use crate::error::Error;
 use crate::lex;
 use crate::window::{MORE, Wait, Wake, Win, is_blank};
@@ -105,7 +104,7 @@ impl TagShape {
     }
 
     /// The open tag at `p`, where a `<` stands.
-    pub(super) fn open<'a>(&self, w: &Win<'a>, p: usize) -> Result<Option<Opened<'a>>, Wait> {
+    pub(crate) fn open<'a>(&self, w: &Win<'a>, p: usize) -> Result<Option<Opened<'a>>, Wait> {
         let Some(at) = self.word(w, p + 1)? else { return Ok(None) };
         match &self.name {
             NameForm::None => match w.after_blanks(at)? {
@@ -136,7 +135,7 @@ impl TagShape {
     }
 
     /// The end of the close tag at `p`.
-    pub(super) fn close(&self, w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+    pub(crate) fn close(&self, w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
         if lex::need(w, p + 1)? != Some(b'/') {
             return Ok(None);
         }
@@ -148,7 +147,7 @@ impl TagShape {
     }
 
     /// Whether the end of input cut an open (or close) tag of this shape at `p`.
-    pub(super) fn cut(&self, w: &Win<'_>, p: usize) -> bool {
+    pub(crate) fn cut(&self, w: &Win<'_>, p: usize) -> bool {
         if !w.eof {
             return false;
         }
@@ -197,11 +196,11 @@ impl TagShape {
 
 /// An open tag of a dialect.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Opened<'a> {
-    pub(super) end: usize,
-    pub(super) name: &'a str,
+pub(crate) struct Opened<'a> {
+    pub(crate) end: usize,
+    pub(crate) name: &'a str,
     /// `string="false"` was not said.
-    pub(super) text: bool,
+    pub(crate) text: bool,
 }
 
 /// The `>` of a tag, if no `<` comes first.
@@ -248,7 +247,7 @@ impl Grammar {
     }
 
     /// XT-35.
-    pub(super) fn invoke() -> Self {
+    pub(crate) fn invoke() -> Self {
         let wrapper = TagShape::bare("function_calls").prefixed("antml:");
         Grammar { json_list: vec![wrapper.clone()], ..Self::new("invoke") }
             .with_wrapper(wrapper)
@@ -257,14 +256,14 @@ impl Grammar {
     }
 
     /// XT-36: keys and values are told apart in `tags`.
-    pub(super) fn glm() -> Self {
+    pub(crate) fn glm() -> Self {
         Self::new("glm")
             .with_call(TagShape::bare("tool_call"))
             .with_parameter(TagShape::bare("arg_key"))
     }
 
     /// XT-37.
-    pub(super) fn qwen() -> Self {
+    pub(crate) fn qwen() -> Self {
         Self::new("qwen")
             .with_wrapper(TagShape::bare("tool_call"))
             .with_call(TagShape::equals("function"))
@@ -274,7 +273,7 @@ impl Grammar {
     }
 
     /// XT-39.
-    pub(super) fn dsml() -> Self {
+    pub(crate) fn dsml() -> Self {
         Self::new("dsml")
             .with_wrapper(TagShape::bare("function_calls").barred("DSML"))
             .with_wrapper(TagShape::bare("tool_calls").barred("DSML"))
@@ -284,7 +283,7 @@ impl Grammar {
     }
 
     /// XT-40.
-    pub(super) fn minimax() -> Self {
+    pub(crate) fn minimax() -> Self {
         Grammar {
             wrapper_required: true,
             json_list: vec![TagShape::bare("tool_calls")],
@@ -295,7 +294,7 @@ impl Grammar {
         .with_parameter(TagShape::attribute("parameter", "name"))
     }
 
-    pub(super) fn opener_words(&self) -> Vec<String> {
+    pub(crate) fn opener_words(&self) -> Vec<String> {
         self.wrapper
             .iter()
             .chain(&self.call)
@@ -304,7 +303,7 @@ impl Grammar {
             .collect()
     }
 
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         let bad = |reason: &str| {
             Err(Error::InvalidDialect { name: self.name.clone(), reason: reason.to_owned() })
         };
@@ -334,7 +333,7 @@ impl Grammar {
 }
 
 /// The first of `shapes` whose open tag stands at `p`.
-pub(super) fn open_any<'a>(
+pub(crate) fn open_any<'a>(
     shapes: &[TagShape],
     w: &Win<'a>,
     p: usize,
@@ -351,7 +350,7 @@ pub(super) fn open_any<'a>(
 }
 
 /// The end of the close tag of one of `shapes` at `p`.
-pub(super) fn close_any(shapes: &[TagShape], w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+pub(crate) fn close_any(shapes: &[TagShape], w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
     let mut waiting = None;
     for shape in shapes {
         match shape.close(w, p) {
@@ -361,4 +360,27 @@ pub(super) fn close_any(shapes: &[TagShape], w: &Win<'_>, p: usize) -> Result<Op
         }
     }
     waiting.map_or(Ok(None), Err)
+}
+
+/// A bar, `word`, a bar and blanks at `p` (XT-39): one past them.
+pub(crate) fn bars(w: &Win<'_>, p: usize, word: &str) -> Result<Option<usize>, Wait> {
+    let Some(at) = bar(w, p)? else { return Ok(None) };
+    if !w.word(at, word)? {
+        return Ok(None);
+    }
+    let Some(end) = bar(w, at + word.len())? else { return Ok(None) };
+    Ok(Some(w.skip_blanks(end)))
+}
+
+/// One or two bars at `p`: one past them.
+fn bar(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+    let one = |p: usize| -> Result<Option<usize>, Wait> {
+        match lex::need(w, p)? {
+            Some(b'|') => Ok(Some(p + 1)),
+            Some(0xEF) => Ok(w.str(p, w.end()).starts_with('｜').then_some(p + '｜'.len_utf8())),
+            _ => Ok(None),
+        }
+    };
+    let Some(end) = one(p)? else { return Ok(None) };
+    Ok(Some(one(end)?.unwrap_or(end)))
 }

@@ -1,0 +1,160 @@
+//! What the readers of dialects share: what they may look at, what they remember, and what they gather about a block.
+
+use std::sync::Arc;
+
+use super::closes::Known;
+use crate::block::{Done, Draft, Note, Outcome};
+use crate::code::Code;
+use crate::event::Queue;
+use crate::options::Options;
+use crate::window::Win;
+
+/// What readers of dialects share over one message.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// Where values end.
+    pub(super) values: Known,
+    /// The name that is looked at before a block begins, and how far it goes at least.
+    pub(super) name: (usize, usize),
+}
+
+/// What a reader of a dialect may look at and write to.
+pub(crate) struct Cx<'a, 'w> {
+    pub(crate) w: &'a Win<'w>,
+    pub(crate) memory: &'a mut Memory,
+    pub(crate) queue: &'a mut Queue,
+    pub(crate) opts: &'a Options,
+    /// The finish reason says that the message was cut; meaningful at the end of input only.
+    pub(crate) cut: bool,
+}
+
+/// What a dialect's reader gathers about a block.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    pub(super) start: usize,
+    /// Where the call begins that is being read, for its size.
+    pub(super) call_start: usize,
+    /// The calls that begin before have their source; so many are they.
+    pub(super) settled: usize,
+    pub(super) settled_calls: usize,
+    pub(super) first_call: u32,
+    pub(super) format: Arc<str>,
+    pub(super) calls: Vec<Draft>,
+    pub(super) notes: Vec<Note>,
+    pub(super) reject: Option<Code>,
+    pub(super) begun: u32,
+    /// Only the end of input decided where something ends (XT-29).
+    pub(super) at_eof: bool,
+}
+
+impl Gathered {
+    pub(super) fn new(start: usize, first_call: u32, format: &str) -> Self {
+        Gathered {
+            start,
+            call_start: start,
+            settled: start,
+            settled_calls: 0,
+            first_call,
+            format: format.into(),
+            calls: Vec::new(),
+            notes: Vec::new(),
+            reject: None,
+            begun: 1,
+            at_eof: false,
+        }
+    }
+
+    /// Announces the call that comes next, and its name.
+    pub(super) fn announce(&mut self, queue: &mut Queue, name: Option<&str>) {
+        let n = self.calls.len() as u32;
+        if n >= self.begun {
+            queue.begin(self.first_call + n);
+            self.begun = n + 1;
+        }
+        if let Some(name) = name {
+            queue.name(self.first_call + n, name);
+        }
+    }
+
+    pub(super) fn note(&mut self, code: Code, start: usize, end: usize) {
+        let call = self.calls.len();
+        self.notes.push(Note { code, start, end, call });
+    }
+
+    /// XT-28: whether the call that is being read is too large once it goes up to `pos`.
+    pub(super) fn over(&self, opts: &Options, pos: usize) -> bool {
+        pos - self.call_start > opts.limits.max_tool_bytes
+    }
+
+    /// The call that was being read ends at `end`.
+    pub(super) fn push(&mut self, mut call: Draft, opts: &Options, end: usize) {
+        call.end = end;
+        call.too_large = self.over(opts, end);
+        call.complete &= !call.too_large;
+        self.calls.push(call);
+        self.call_start = end;
+    }
+
+    /// Moves the end of the last call over what closes the block.
+    pub(super) fn extend_last(&mut self, end: usize) {
+        if let Some(last) = self.calls.last_mut().filter(|call| call.source.is_empty()) {
+            last.end = end;
+        }
+    }
+
+    /// Copies the sources of the calls before one that is too large to be kept.
+    pub(super) fn settle(&mut self, cx: &Cx<'_, '_>, cursor: usize) {
+        if !self.over(cx.opts, cursor) || self.settled == self.call_start {
+            return;
+        }
+        for call in &mut self.calls[self.settled_calls..] {
+            cx.w.str(call.start, call.end).clone_into(&mut call.source);
+        }
+        (self.settled, self.settled_calls) = (self.call_start, self.calls.len());
+    }
+
+    /// The first byte that may still be needed, if reading stands at `cursor`.
+    pub(super) fn keep(&self, cursor: usize, opts: &Options) -> usize {
+        if self.settled == self.call_start && self.over(opts, cursor) {
+            cursor
+        } else {
+            self.settled
+        }
+    }
+
+    /// A report about the call before.
+    pub(super) fn note_last(&mut self, code: Code, start: usize, end: usize) {
+        let call = self.calls.len().saturating_sub(1);
+        self.notes.push(Note { code, start, end, call });
+    }
+
+    pub(super) fn done(&mut self, cx: &Cx<'_, '_>, end: usize) -> Done {
+        let calls = std::mem::take(&mut self.calls);
+        let mut notes = std::mem::take(&mut self.notes);
+        if let Some(last) =
+            calls.len().checked_sub(1).filter(|&i| !calls[i].complete && !calls[i].too_large)
+        {
+            notes.retain(|n| n.call != last);
+            notes.push(Note { code: Code::TruncatedToolCall, start: self.start, end, call: last });
+        }
+        let large = calls.iter().filter(|call| call.too_large).count();
+        // What is too large was not stored: it cannot become text.
+        let lost = self.reject.is_some() && (large > 0 || self.over(cx.opts, end));
+        let outcome = if lost || large > 0 && large == calls.len() {
+            Outcome::Dropped(Code::ToolTooLarge)
+        } else {
+            match self.reject {
+                Some(Code::DepthLimit) => Outcome::Dropped(Code::DepthLimit),
+                Some(code) => Outcome::Rejected(code),
+                None => Outcome::Calls(calls),
+            }
+        };
+        if let Outcome::Rejected(code) | Outcome::Dropped(code) = outcome {
+            notes = vec![Note { code, start: self.start, end, call: 0 }];
+        }
+        let mut done = Done::new(self.start, end, outcome, notes);
+        (done.at_eof, done.begun) = (self.at_eof, self.begun);
+        done.format = Some(Arc::clone(&self.format));
+        done
+    }
+}

@@ -1,0 +1,209 @@
+//! The dialects by name, and those that are described as data: which are on, in the order in which they are tried
+//! (XT-32). It reads nothing.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::error::Error;
+use crate::shape::Grammar;
+
+/// A built-in dialect, or one that is described as data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// XT-35, XT-37, XT-39, XT-40 and those of users: tags by a grammar.
+    Tags(Arc<Grammar>),
+    /// XT-34.
+    Hermes,
+    /// XT-36.
+    Glm(Arc<Grammar>),
+    /// XT-38.
+    Cline,
+}
+
+/// The dialects that are read; none by default.
+///
+/// ```
+/// use msg_xml::{Dialects, Options, parse};
+/// let opts = Options::new().with_dialects(Dialects::by_names(["hermes"])?);
+/// let parsed = parse(br#"<tool_call>{"name":"ls","arguments":{}}</tool_call>"#, None, &opts);
+/// assert_eq!(parsed.calls().next().map(|call| call.tool_name()), Some("ls"));
+/// # Ok::<(), msg_xml::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dialects {
+    /// In the order in which they are tried.
+    list: Vec<Dialect>,
+}
+
+impl Dialects {
+    /// The names of the built-in dialects, in the order in which they are tried (XT-32).
+    pub const NAMES: [&'static str; 7] =
+        ["invoke", "hermes", "glm", "qwen", "cline", "dsml", "minimax"];
+
+    /// The built-in dialects of these names.
+    ///
+    /// # Errors
+    /// A name that is none of [`Dialects::NAMES`].
+    pub fn by_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Self, Error> {
+        let mut wanted = [false; 7];
+        for name in names {
+            let unknown = || Error::InvalidDialect {
+                name: name.to_owned(),
+                reason: format!("expected one of {}", Self::NAMES.join(", ")),
+            };
+            wanted[Self::NAMES.iter().position(|known| *known == name).ok_or_else(unknown)?] = true;
+        }
+        let list = Self::NAMES
+            .iter()
+            .zip(wanted)
+            .filter(|(_, on)| *on)
+            .map(|(name, _)| built_in(name))
+            .collect();
+        Ok(Dialects { list })
+    }
+
+    /// Adds a dialect that is described as data; it is tried after the built-in ones.
+    ///
+    /// # Errors
+    /// A name that is taken, or a grammar in which two tags cannot be told apart.
+    pub fn add(&mut self, grammar: Grammar) -> Result<(), Error> {
+        grammar.check()?;
+        if self.names().any(|name| name == grammar.name)
+            || Self::NAMES.contains(&grammar.name.as_str())
+        {
+            return Err(Error::InvalidDialect {
+                name: grammar.name,
+                reason: "the name is taken".to_owned(),
+            });
+        }
+        self.list.push(Dialect::Tags(Arc::new(grammar)));
+        Ok(())
+    }
+
+    /// Adds a dialect that is described in TOML.
+    ///
+    /// # Errors
+    /// TOML that describes no [`Grammar`], and as [`Dialects::add`].
+    ///
+    /// ```
+    /// # use msg_xml::{Dialects, Options, parse};
+    /// let mut dialects = Dialects::default();
+    /// dialects.add_toml(r#"
+    ///     name = "actions"
+    ///     call = [{ tag = "action", name = { attribute = "do" } }]
+    ///     parameter = [{ tag = "with", name = { attribute = "key" } }]
+    /// "#)?;
+    /// let text = br#"<action do="ls"><with key="path">src</with></action>"#;
+    /// let parsed = parse(text, None, &Options::new().with_dialects(dialects));
+    /// assert_eq!(parsed.calls().next().map(|call| call.arguments().text()), Some(r#"{"path":"src"}"#));
+    /// # Ok::<(), msg_xml::Error>(())
+    /// ```
+    #[cfg(feature = "toml")]
+    pub fn add_toml(&mut self, text: &str) -> Result<(), Error> {
+        self.add(toml::from_str(text).map_err(|error| invalid_grammar(text, &error))?)
+    }
+
+    /// The names of those that are on, in the order in which they are tried.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(Dialect::name)
+    }
+
+    /// Whether none is on.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The words that may follow a `<`.
+    pub(crate) fn opener_words(&self) -> impl Iterator<Item = String> {
+        self.list.iter().flat_map(|dialect| match dialect {
+            Dialect::Tags(grammar) => grammar.opener_words(),
+            Dialect::Hermes | Dialect::Glm(_) | Dialect::Cline => Vec::new(),
+        })
+    }
+
+    /// The dialects in that order.
+    pub(crate) fn list(&self) -> &[Dialect] {
+        &self.list
+    }
+
+    pub(crate) fn cline(&self) -> bool {
+        self.list.contains(&Dialect::Cline)
+    }
+}
+
+#[cfg(feature = "toml")]
+fn invalid_grammar(text: &str, error: &toml::de::Error) -> Error {
+    let at = error.span().map_or(0, |span| span.start.min(text.len()));
+    let before = text.get(..at).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+    Error::InvalidGrammar {
+        line: before.matches('\n').count() + 1,
+        column: before[line_start..].chars().count() + 1,
+        reason: error.message().to_owned(),
+    }
+}
+
+impl Dialect {
+    fn name(&self) -> &str {
+        match self {
+            Dialect::Tags(grammar) | Dialect::Glm(grammar) => &grammar.name,
+            Dialect::Hermes => "hermes",
+            Dialect::Cline => "cline",
+        }
+    }
+}
+
+fn built_in(name: &str) -> Dialect {
+    match name {
+        "hermes" => Dialect::Hermes,
+        "cline" => Dialect::Cline,
+        "glm" => Dialect::Glm(Arc::new(Grammar::glm())),
+        "qwen" => Dialect::Tags(Arc::new(Grammar::qwen())),
+        "dsml" => Dialect::Tags(Arc::new(Grammar::dsml())),
+        "minimax" => Dialect::Tags(Arc::new(Grammar::minimax())),
+        _ => Dialect::Tags(Arc::new(Grammar::invoke())),
+    }
+}
+
+/// A name, or a grammar.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    Name(String),
+    Grammar(Box<Grammar>),
+}
+
+impl Serialize for Dialects {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(untagged)]
+        enum Entry<'a> {
+            Name(&'a str),
+            Grammar(&'a Grammar),
+        }
+        serializer.collect_seq(self.list.iter().map(|dialect| match dialect {
+            Dialect::Tags(grammar) if !Self::NAMES.contains(&grammar.name.as_str()) => {
+                Entry::Grammar(grammar)
+            }
+            other => Entry::Name(other.name()),
+        }))
+    }
+}
+
+impl<'de> Deserialize<'de> for Dialects {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error as _;
+        let entries = Vec::<Entry>::deserialize(deserializer)?;
+        let names = entries
+            .iter()
+            .filter_map(|e| if let Entry::Name(name) = e { Some(name.as_str()) } else { None });
+        let mut dialects = Dialects::by_names(names).map_err(D::Error::custom)?;
+        for entry in entries {
+            if let Entry::Grammar(grammar) = entry {
+                dialects.add(*grammar).map_err(D::Error::custom)?;
+            }
+        }
+        Ok(dialects)
+    }
+}
