@@ -7,7 +7,7 @@ use benches::{corpus, growth};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use msg_chainast::ChainAst;
 use msg_compact::{
-    Budget, Outcome, Pipeline, Preset, Tally, compact_with, count,
+    Budget, Outcome, Pipeline, Preset, TokenIndex, compact_with, count,
     policy::{self, SlidingWindow},
 };
 use msg_core::{Message, Part, SeededIds, ToolCall};
@@ -32,35 +32,35 @@ fn session(n: usize) -> ChainAst {
     ChainAst::parse(messages).expect("because the session is valid")
 }
 
-fn counted(ast: &ChainAst) -> Tally {
-    Tally::of(ast, Box::new(count::Script::new()), &[])
+fn counted(ast: &ChainAst) -> TokenIndex {
+    TokenIndex::of(ast, Box::new(count::Script::new()), &[])
 }
 
-fn run(ast: &ChainAst, tally: &Tally, budget: &Budget, pipeline: &Pipeline) -> Outcome {
+fn run(ast: &ChainAst, index: &TokenIndex, budget: &Budget, pipeline: &Pipeline) -> Outcome {
     let ask = |_: &_| Ok("They worked on the parser.".to_owned());
-    compact_with(ast, tally, Some(budget), pipeline, &mut SeededIds::new(1), ask)
+    compact_with(ast, index, Some(budget), pipeline, &mut SeededIds::new(1), ask)
         .expect("because the budget makes sense")
 }
 
 /// Half of what the session costs.
-fn half(tally: &Tally) -> Budget {
-    Budget::tokens(tally.total().tokens / 2)
+fn half(index: &TokenIndex) -> Budget {
+    Budget::tokens(index.total().tokens / 2)
 }
 
 fn sizes(c: &mut Criterion) {
     let mut group = c.benchmark_group("plan_compaction");
     for n in [1_000, 10_000, 100_000] {
         let ast = session(n);
-        let tally = counted(&ast);
-        let budget = half(&tally);
+        let index = counted(&ast);
+        let budget = half(&index);
         group.throughput(Throughput::Elements(n as u64));
         let pipeline = Pipeline::new().over(SlidingWindow::default());
         group.bench_with_input(BenchmarkId::new("window", n), &n, |b, _| {
-            b.iter(|| run(black_box(&ast), &tally, &budget, &pipeline));
+            b.iter(|| run(black_box(&ast), &index, &budget, &pipeline));
         });
         let pipeline = Preset::Balanced.pipeline();
         group.bench_with_input(BenchmarkId::new("balanced", n), &n, |b, _| {
-            b.iter(|| run(black_box(&ast), &tally, &budget, &pipeline));
+            b.iter(|| run(black_box(&ast), &index, &budget, &pipeline));
         });
     }
     group.finish();
@@ -75,28 +75,28 @@ fn summaries(c: &mut Criterion) {
     };
     let ast = ChainAst::parse((0..50_000).flat_map(turn).collect());
     let ast = ast.expect("because the session is valid");
-    let tally = counted(&ast);
-    let budget = half(&tally);
+    let index = counted(&ast);
+    let budget = half(&index);
     let mut group = c.benchmark_group("plan_summaries/100k");
     group.sample_size(10);
     for name in ["summarize-history", "summarize-sections", "summarize-qa-pairs"] {
         let policy = policy::from_json(&serde_json::json!({"policy": name}));
         let policy = policy.expect("because the name is one of the page").0;
         let pipeline = Pipeline::new().stage(policy, msg_compact::When::Always);
-        group.bench_function(name, |b| b.iter(|| run(black_box(&ast), &tally, &budget, &pipeline)));
+        group.bench_function(name, |b| b.iter(|| run(black_box(&ast), &index, &budget, &pipeline)));
     }
     for name in ["balanced", "pentagi", "forge"] {
         let preset = Preset::named(name, &serde_json::Map::new());
         let pipeline = preset.expect("because the preset exists").pipeline();
-        group.bench_function(name, |b| b.iter(|| run(black_box(&ast), &tally, &budget, &pipeline)));
+        group.bench_function(name, |b| b.iter(|| run(black_box(&ast), &index, &budget, &pipeline)));
     }
     group.finish();
 }
 
 fn policies(c: &mut Criterion) {
     let ast = session(10_000);
-    let tally = counted(&ast);
-    let budget = half(&tally);
+    let index = counted(&ast);
+    let budget = half(&index);
     let mut group = c.benchmark_group("policy/10k");
     for name in [
         "drop-reasoning",
@@ -115,7 +115,7 @@ fn policies(c: &mut Criterion) {
         let policy = policy::from_json(&serde_json::json!({"policy": name}));
         let policy = policy.expect("because the name is one of the page").0;
         let pipeline = Pipeline::new().stage(policy, msg_compact::When::Always);
-        group.bench_function(name, |b| b.iter(|| run(black_box(&ast), &tally, &budget, &pipeline)));
+        group.bench_function(name, |b| b.iter(|| run(black_box(&ast), &index, &budget, &pipeline)));
     }
     group.finish();
     for name in ["prune-tool-outputs", "summarize-history", "sliding-window", "summarize-sections"]
@@ -128,40 +128,40 @@ fn policies(c: &mut Criterion) {
             10_000,
             |n| {
                 let ast = session(n);
-                let tally = counted(&ast);
-                let budget = half(&tally);
-                (ast, tally, budget)
+                let index = counted(&ast);
+                let budget = half(&index);
+                (ast, index, budget)
             },
-            |(ast, tally, budget)| run(ast, tally, budget, &pipeline),
+            |(ast, index, budget)| run(ast, index, budget, &pipeline),
         );
         println!("compact/{name}: 10x the input takes {ratio:.1}x the time");
     }
 }
 
-fn tallies(c: &mut Criterion) {
+fn token_indexes(c: &mut Criterion) {
     let message = Message::assistant("done");
-    let mut group = c.benchmark_group("tally");
+    let mut group = c.benchmark_group("index");
     group.throughput(Throughput::Elements(1_000));
     group.bench_function("push/1000-short", |b| {
         b.iter_batched(
-            || Tally::new(Box::new(count::Forge), &[]),
-            |mut tally| (0..1_000).for_each(|_| tally.push(black_box(&message))),
+            || TokenIndex::new(Box::new(count::Forge), &[]),
+            |mut index| (0..1_000).for_each(|_| index.push(black_box(&message))),
             BatchSize::SmallInput,
         );
     });
     group.bench_function("extend_last/1000-deltas", |b| {
         b.iter_batched(
             || {
-                let mut tally = Tally::new(Box::new(count::Script::new()), &[]);
-                tally.push(&message);
-                tally
+                let mut index = TokenIndex::new(Box::new(count::Script::new()), &[]);
+                index.push(&message);
+                index
             },
-            |mut tally| (0..1_000).for_each(|_| tally.extend_last(black_box(" word"))),
+            |mut index| (0..1_000).for_each(|_| index.extend_last(black_box(" word"))),
             BatchSize::SmallInput,
         );
     });
     group.finish();
 }
 
-criterion_group!(benches, sizes, summaries, policies, tallies);
+criterion_group!(benches, sizes, summaries, policies, token_indexes);
 criterion_main!(benches);

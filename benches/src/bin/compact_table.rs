@@ -12,7 +12,7 @@
 use std::path::Path;
 
 use msg_chainast::{ChainAst, RepairOptions};
-use msg_compact::{Budget, Outcome, Preset, Tally, compact_with, count, digest};
+use msg_compact::{Budget, Outcome, Preset, TokenIndex, compact_with, count, digest};
 use msg_core::{Message, SeededIds};
 use msg_openai::{ReadOptions, chat};
 
@@ -87,13 +87,13 @@ fn row(
     let mut row = Row::default();
     for messages in sessions {
         let ast = ChainAst::parse(messages.clone())?;
-        let tally = Tally::of(&ast, Box::new(count::Bpe::o200k()), &[]);
-        let total = tally.total().tokens;
+        let index = TokenIndex::of(&ast, Box::new(count::Bpe::o200k()), &[]);
+        let total = index.total().tokens;
         let budget = Budget::tokens((total * percent / 100).max(1));
         let pipeline = preset.pipeline().best_effort(true);
         let mut ids = SeededIds::new(1);
         let ask = |it: &_| Ok(digest(it));
-        let outcome = compact_with(&ast, &tally, Some(&budget), &pipeline, &mut ids, ask)?;
+        let outcome = compact_with(&ast, &index, Some(&budget), &pipeline, &mut ids, ask)?;
         row.add(ast, (total, budget.usable()?), outcome)?;
     }
     Ok(row)

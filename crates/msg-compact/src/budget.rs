@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Error, Tally, tally::Cost};
+use crate::{Error, TokenIndex, token_index::Cost};
 
 /// What costs are measured in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Unit {
-    /// Tokens of the tally's counter, the base of the request included.
+    /// Tokens of the tokens's counter, the base of the request included.
     #[default]
     Tokens,
     /// UTF-8 bytes of the messages (CA-20).
@@ -164,9 +164,9 @@ impl Budget {
     ///
     /// # Errors
     /// As [`Budget::usable`].
-    pub fn check(&self, tally: &Tally) -> Result<Decision, Error> {
+    pub fn check(&self, index: &TokenIndex) -> Result<Decision, Error> {
         let usable = self.usable()?;
-        let total = self.unit.of(tally.total());
+        let total = self.unit.of(index.total());
         Ok(Decision { over: total > share(usable, self.trigger), total, usable })
     }
 

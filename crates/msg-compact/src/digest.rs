@@ -6,8 +6,8 @@ use std::{borrow::Cow, collections::BTreeMap};
 use msg_core::{Message, Part, Role, ToolCall};
 
 use crate::{
-    bench::{SUMMARY_PREFIXES, WINDOW_NOTE},
     request::SummaryRequest,
+    state::{SUMMARY_PREFIXES, WINDOW_NOTE},
 };
 
 /// The first line of a digest.

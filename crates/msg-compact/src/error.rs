@@ -34,12 +34,12 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// The tally is not that of the tree.
-    #[error("the tally counts {counted} messages, the chain has {messages}")]
-    Tally {
+    /// The tokens is not that of the tree.
+    #[error("the token index counts {counted} messages, the chain has {messages}")]
+    TokenIndex {
         /// Messages of the tree.
         messages: usize,
-        /// Messages of the tally.
+        /// Messages of the tokens.
         counted: usize,
     },
 }

@@ -6,7 +6,7 @@
 //! summaries are asked for, and answered by the caller, on whatever runtime it has. What comes out is
 //! a [`Plan`] that can be stored, applied to a history that has grown, and undone.
 
-mod compactor;
+mod engine;
 mod outcome;
 mod plan;
 mod record;
@@ -17,26 +17,25 @@ mod preset;
 
 pub mod policy;
 
-mod bench;
+mod state;
+
+mod request;
 
 mod digest;
-mod prompt;
-mod request;
 
 pub mod count;
 
-mod tally;
 mod text;
+mod token_index;
 
 pub mod codes;
 mod error;
 
-pub use bench::{Form, Merge, ToolOutput, Workbench};
 pub use budget::{Budget, Decision, Reserve, Unit};
 pub use codes::CODES;
-pub use compactor::{Compactor, Refused, Step, compact_with};
 pub use count::{ErrorBar, TokenCounter};
 pub use digest::digest;
+pub use engine::{Compactor, Refused, Step, compact_with};
 pub use error::{AnswerError, Error, PlanError, PromptTooLong, SummaryError};
 pub use outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Totals, Unchanged};
 pub use pipeline::{OnFailure, Pin, Pipeline, When};
@@ -45,4 +44,5 @@ pub use policy::{Policy, Progress};
 pub use preset::{ForgeConfig, PentagiConfig, Preset, WoloConfig};
 pub use record::{CompactionRecord, RecordInfo};
 pub use request::{RequestId, SummaryRequest};
-pub use tally::{Cost, RoleTotal, Tally};
+pub use state::{ChainState, Form, Merge, ToolOutput};
+pub use token_index::{Cost, RoleTotal, TokenIndex};

@@ -7,10 +7,10 @@ use msg_chainast::ChainAst;
 use msg_core::Message;
 
 use crate::{
-    bench::{Change, ChangeId},
     error::PlanError,
     plan::{Plan, plan_of},
     record::CompactionRecord,
+    state::{Change, ChangeId},
 };
 
 pub use edit::Edit;
@@ -181,6 +181,6 @@ pub struct Totals {
     pub messages: usize,
     /// UTF-8 bytes (CA-20).
     pub bytes: u64,
-    /// Tokens by the tally's counter.
+    /// Tokens by the tokens's counter.
     pub tokens: u64,
 }

@@ -264,6 +264,17 @@ impl Pipeline {
     }
 }
 
+impl fmt::Debug for Pipeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pipeline")
+            .field("stages", &self.stages())
+            .field("pins", &self.pins)
+            .field("profile", &self.profile.as_ref().map(|it| &it.name))
+            .field("on_failure", &self.on_failure)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Default for Pipeline {
     fn default() -> Self {
         Self::new()

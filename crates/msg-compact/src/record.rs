@@ -4,7 +4,7 @@ use msg_core::{Message, Origin};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{bench::Workbench, budget::Unit, outcome::Edit};
+use crate::{budget::Unit, outcome::Edit, state::ChainState};
 
 /// What a record needs and this crate does not know.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -62,31 +62,31 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    pub(crate) fn new(bench: &Workbench<'_>) -> Self {
+    pub(crate) fn new(chain: &ChainState<'_>) -> Self {
         Self {
-            total: bench.total(),
-            messages: bench.items().count(),
-            present: present(bench),
-            edits: bench.edits.len(),
-            requests: bench.requests,
+            total: chain.total(),
+            messages: chain.items().count(),
+            present: present(chain),
+            edits: chain.log.edits.len(),
+            requests: chain.requests.made,
         }
     }
 
     /// The record of the stage that has just ended.
     pub(crate) fn record(
         self,
-        bench: &Workbench<'_>,
+        chain: &ChainState<'_>,
         policy: &str,
         config: Value,
         info: &RecordInfo,
         number: usize,
     ) -> CompactionRecord {
-        let left = present(bench);
-        let id = |it: u32| message_id(bench, it);
+        let left = present(chain);
+        let id = |it: u32| message_id(chain, it);
         let (kept, gone): (Vec<_>, Vec<_>) =
             self.present.iter().copied().partition(|it| left.binary_search(it).is_ok());
-        let summary = newest_summary(bench, &self);
-        let unit = match bench.unit {
+        let summary = newest_summary(chain, &self);
+        let unit = match chain.measure.unit {
             Unit::Tokens => "tokens",
             Unit::Bytes => "bytes",
         };
@@ -96,21 +96,21 @@ impl Before {
             policy: policy.to_owned(),
             created_at: info.created_at,
             original_token_count: self.total,
-            result_token_count: bench.total(),
+            result_token_count: chain.total(),
             original_message_count: self.messages,
-            result_message_count: bench.items().count(),
+            result_message_count: chain.items().count(),
             compacted_message_ids: gone.into_iter().filter_map(id).collect(),
             preserved_message_ids: kept.into_iter().filter_map(id).collect(),
             summary_message_id: summary.as_ref().map(|it| it.0.clone()).unwrap_or_default(),
-            summary_text: summary.map(|it| it.1).unwrap_or_else(|| self.reduction(bench)),
+            summary_text: summary.map(|it| it.1).unwrap_or_else(|| self.reduction(chain)),
             config_snapshot: config,
             unit: unit.to_owned(),
-            requests: bench.requests - self.requests,
+            requests: chain.requests.made - self.requests,
         }
     }
 
-    fn reduction(&self, bench: &Workbench<'_>) -> String {
-        let edits = &bench.edits[self.edits..];
+    fn reduction(&self, chain: &ChainState<'_>) -> String {
+        let edits = &chain.log.edits[self.edits..];
         let is_prune = |it: &&Edit| it.code() == "compact::tool-output-pruned";
         let pruned = edits.iter().filter(is_prune).count();
         if pruned > 0 {
@@ -122,33 +122,33 @@ impl Before {
 }
 
 /// The input messages that are in the chain unchanged, by index, sorted.
-fn present(bench: &Workbench<'_>) -> Vec<u32> {
+fn present(chain: &ChainState<'_>) -> Vec<u32> {
     let mut present: Vec<u32> =
-        bench.items().filter(|it| it.change.is_none()).map(|it| it.input).collect();
+        chain.items().filter(|it| it.change.is_none()).map(|it| it.input).collect();
     present.sort_unstable();
     present
 }
 
 /// The last summary that a stage left, with its place in the result.
-fn newest_summary(bench: &Workbench<'_>, before: &Before) -> Option<(String, String)> {
+fn newest_summary(chain: &ChainState<'_>, before: &Before) -> Option<(String, String)> {
     let is_summary = |it: &str| {
         it.ends_with("-summarized")
             || it == "compact::sections-merged"
             || it == "compact::goal-batch"
     };
-    if !bench.edits[before.edits..].iter().any(|it| is_summary(it.code())) {
+    if !chain.log.edits[before.edits..].iter().any(|it| is_summary(it.code())) {
         return None;
     }
     let mut place = 0;
     let mut found = None;
-    for section in &bench.sections {
+    for section in &chain.sections {
         place += usize::from(section.system.is_some()) + usize::from(section.user.is_some());
-        for pair in bench.pairs_of(section) {
-            let last = bench.items[pair.items()].last();
-            let made = last.filter(|it| it.change.is_some() && bench.is_summary(pair));
+        for pair in chain.pairs_of(section) {
+            let last = chain.items[pair.items()].last();
+            let made = last.filter(|it| it.change.is_some() && chain.is_summary(pair));
             place += pair.len();
             if let Some(made) = made {
-                let message = bench.message(made);
+                let message = chain.message(made);
                 let result = message.tool_results().next();
                 let text = result.map_or_else(|| message.text(), |it| it.content.text());
                 found = Some((format!("m{}", place - 1), text.into_owned()));
@@ -159,10 +159,10 @@ fn newest_summary(bench: &Workbench<'_>, before: &Before) -> Option<(String, Str
 }
 
 /// A message's own id, else `m` and its index in the input; none for one that a repair inserted.
-fn message_id(bench: &Workbench<'_>, index: u32) -> Option<String> {
-    let message: &Message = bench.inputs[index as usize];
+fn message_id(chain: &ChainState<'_>, index: u32) -> Option<String> {
+    let message: &Message = chain.input.messages[index as usize];
     let own = message.extra.get(&Origin::OpenAi, "id").and_then(|it| it.parse::<String>().ok());
-    let index = match bench.origins.and_then(|it| it.get(index as usize)) {
+    let index = match chain.input.origins.and_then(|it| it.get(index as usize)) {
         Some(origin) if origin.inserted => return None,
         Some(origin) => origin.message,
         None => index as usize,

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use msg_chainast::ChainAst;
-use msg_compact::{Tally, TokenCounter};
+use msg_compact::{TokenCounter, TokenIndex};
 use msg_core::{Message, Part, Role, ToolResult};
 use serde::Serialize;
 
@@ -127,21 +127,21 @@ impl Stats {
     pub fn gather(messages: Vec<Message>, options: &FitOptions) -> Result<Self, Refusal> {
         let tools = options.tools();
         let counter = options.counter(None, &messages, &tools)?;
-        let mut tally = Tally::new(counter, &tools);
-        messages.iter().for_each(|it| tally.push(it));
-        let (by_tool, parts) = Gatherer::new(tally.counter()).of(&messages);
-        let total = tally.total();
+        let mut index = TokenIndex::new(counter, &tools);
+        messages.iter().for_each(|it| index.push(it));
+        let (by_tool, parts) = Gatherer::new(index.counter()).of(&messages);
+        let total = index.total();
         Ok(Stats {
-            counter: tally.counter().name().to_owned(),
+            counter: index.counter().name().to_owned(),
             messages: messages.len(),
             bytes: total.bytes,
-            base: tally.base(),
+            base: index.base(),
             tokens: total.tokens,
-            roles: roles(&tally),
-            growth: growth(&tally),
+            roles: roles(&index),
+            growth: growth(&index),
             tools: by_tool,
             largest: largest(parts, options.top.unwrap_or(DEFAULT_TOP)),
-            sections: sections(messages, &tally),
+            sections: sections(messages, &index),
         })
     }
 }
@@ -149,19 +149,19 @@ impl Stats {
 /// How many of the largest parts are listed.
 const DEFAULT_TOP: usize = 10;
 
-fn roles(tally: &Tally) -> BTreeMap<String, RoleTotals> {
+fn roles(index: &TokenIndex) -> BTreeMap<String, RoleTotals> {
     let of = |it: msg_compact::RoleTotal| RoleTotals {
         messages: it.messages,
         bytes: it.cost.bytes,
         tokens: it.cost.tokens,
     };
-    tally.roles().map(|(role, it)| (role.to_string(), of(it))).collect()
+    index.roles().map(|(role, it)| (role.to_string(), of(it))).collect()
 }
 
-fn growth(tally: &Tally) -> Vec<u64> {
-    let costs = (0..tally.len()).filter_map(|it| tally.message(it));
+fn growth(index: &TokenIndex) -> Vec<u64> {
+    let costs = (0..index.len()).filter_map(|it| index.message(it));
     costs
-        .scan(tally.base(), |sum, it| {
+        .scan(index.base(), |sum, it| {
             *sum += it.tokens;
             Some(*sum)
         })
@@ -169,12 +169,12 @@ fn growth(tally: &Tally) -> Vec<u64> {
 }
 
 /// The sections; none if the messages are no chain, an open tail allowed.
-fn sections(messages: Vec<Message>, tally: &Tally) -> Option<Vec<SectionTotals>> {
+fn sections(messages: Vec<Message>, index: &TokenIndex) -> Option<Vec<SectionTotals>> {
     let ast = ChainAst::parse_open(messages).ok()?;
     let mut next = 0;
     let totals = ast.sections().iter().map(|section| {
         let messages = section.messages().len();
-        let costs = (next..next + messages).filter_map(|it| tally.message(it));
+        let costs = (next..next + messages).filter_map(|it| index.message(it));
         next += messages;
         let start = SectionTotals { messages, pairs: section.body().len(), ..Default::default() };
         costs.fold(start, |sum, it| SectionTotals {

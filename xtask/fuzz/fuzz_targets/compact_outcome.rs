@@ -43,7 +43,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     laws::outcome_is_lawful(&case);
     laws::is_idempotent(&case);
     laws::order_of_answers_is_free(&case);
-    laws::tally_is_a_recount(&messages, &counter, tail);
+    laws::token_index_is_a_recount(&messages, &counter, tail);
     let vandal = Pipeline::new().always(Vandal(head.to_vec()));
     laws::outcome_is_lawful(&Case {
         pipeline: &vandal,

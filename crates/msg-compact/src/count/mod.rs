@@ -1,5 +1,5 @@
 //! Counting tokens (CP-50): one trait, the counters that come with the crate, and what media and
-//! tool definitions cost. Counting a whole history and keeping it counted is the tally's business.
+//! tool definitions cost. Counting a whole history and keeping it counted is the tokens's business.
 
 mod bpe;
 mod calibrated;

@@ -11,17 +11,17 @@ use crate::codes;
 ///
 /// ```
 /// use msg_chainast::ChainAst;
-/// use msg_compact::{Budget, Outcome, Preset, SummaryError, Tally, compact_with, count};
+/// use msg_compact::{Budget, Outcome, Preset, SummaryError, TokenIndex, compact_with, count};
 /// use msg_core::{Message, SeededIds};
 ///
 /// let talk = ["a", "b", "c", "d"].iter();
 /// let talk = talk.flat_map(|it| [Message::user(*it), Message::assistant("word ".repeat(50))]);
 /// let ast = ChainAst::parse(talk.collect())?;
-/// let tally = Tally::of(&ast, Box::new(count::Script::new()), &[]);
+/// let index = TokenIndex::of(&ast, Box::new(count::Script::new()), &[]);
 /// let (budget, pipeline) = (Budget::tokens(150), Preset::Window.pipeline());
 /// let nobody = |_: &_| Err(SummaryError::new("a window asks nobody"));
 /// let outcome =
-///     compact_with(&ast, &tally, Some(&budget), &pipeline, &mut SeededIds::new(1), nobody)?;
+///     compact_with(&ast, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), nobody)?;
 /// let Outcome::Compacted(it) = outcome else { panic!("it fits when compacted") };
 /// assert_eq!(it.edits[0].code(), "compact::messages-dropped");
 /// assert_eq!(it.edits[0].to_string(), "messages 1 to 3 are outside the window");

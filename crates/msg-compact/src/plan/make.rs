@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use msg_core::{Layouts, Message};
 
 use super::{Fingerprints, Plan, PlanEdit, fingerprint};
-use crate::{bench::Change, outcome::Place};
+use crate::{outcome::Place, state::Change};
 
 /// The plan that turns the input into these messages, in this order. Those that are the input's own and
 /// stand in its order stay; all else is replaced.

@@ -7,8 +7,8 @@ use super::{
     placeholder::{CLEARED, Enough, Placeholder},
 };
 use crate::{
-    bench::{Change, ToolOutput, Workbench},
     outcome::EditKind,
+    state::{ChainState, Change, ToolOutput},
 };
 
 /// Clears all tool outputs but the last ones (CP-32).
@@ -51,21 +51,21 @@ impl Policy for ClearToolUses {
         serde_json::json!(self)
     }
 
-    fn step(&self, _at: u32, bench: &mut Workbench<'_>) -> Progress {
-        let placeholder = Placeholder::new(bench, &self.placeholder);
-        let mut outputs = bench.outputs();
+    fn step(&self, _at: u32, chain: &mut ChainState<'_>) -> Progress {
+        let placeholder = Placeholder::new(chain, &self.placeholder);
+        let mut outputs = chain.outputs();
         let keep = usize::try_from(self.keep).unwrap_or(usize::MAX);
         outputs.truncate(outputs.len().saturating_sub(keep));
-        outputs.retain(|it| placeholder.may_replace(bench, it, &self.exclude_tools));
+        outputs.retain(|it| placeholder.may_replace(chain, it, &self.exclude_tools));
         let saved: u64 = outputs.iter().map(|it| it.cost - placeholder.cost).sum();
         if outputs.is_empty() || saved < self.clear_at_least {
             return Progress::Done;
         }
         let enough = Enough::of(self.stop_at_target);
-        let cleared = placeholder.replace(bench, &outputs, "compact::tool-use-cleared", enough);
+        let cleared = placeholder.replace(chain, &outputs, "compact::tool-use-cleared", enough);
         let cleared = &outputs[..cleared];
-        let inputs = if self.clear_inputs { calls_of(bench, cleared) } else { Vec::new() };
-        inputs.into_iter().for_each(|it| clear_inputs(bench, &it));
+        let inputs = if self.clear_inputs { calls_of(chain, cleared) } else { Vec::new() };
+        inputs.into_iter().for_each(|it| clear_inputs(chain, &it));
         Progress::Done
     }
 
@@ -81,10 +81,10 @@ struct Inputs {
     ids: Vec<String>,
 }
 
-fn calls_of(bench: &Workbench<'_>, outputs: &[ToolOutput]) -> Vec<Inputs> {
+fn calls_of(chain: &ChainState<'_>, outputs: &[ToolOutput]) -> Vec<Inputs> {
     let same_pair = |a: &ToolOutput, b: &ToolOutput| (a.section, a.pair) == (b.section, b.pair);
     let ids = |group: &[ToolOutput]| {
-        group.iter().filter_map(|it| bench.output(it)).map(|it| it.call_id.clone()).collect()
+        group.iter().filter_map(|it| chain.output(it)).map(|it| it.call_id.clone()).collect()
     };
     outputs
         .chunk_by(same_pair)
@@ -92,13 +92,13 @@ fn calls_of(bench: &Workbench<'_>, outputs: &[ToolOutput]) -> Vec<Inputs> {
         .collect()
 }
 
-fn clear_inputs(bench: &mut Workbench<'_>, inputs: &Inputs) {
+fn clear_inputs(chain: &mut ChainState<'_>, inputs: &Inputs) {
     let Inputs { section, pair, ids } = inputs;
-    let Some(message) = bench.without_inputs(*section, *pair, ids) else { return };
-    let cost = bench.cost_of(&message);
-    if bench.replace_item(*section, *pair, 0, (Change::New(message.into()), cost)) {
-        let state = &bench.sections[*section];
-        let input = bench.assistant(&bench.pairs_of(state)[*pair]).input;
-        bench.note(input, EditKind::InputsCleared);
+    let Some(message) = chain.without_inputs(*section, *pair, ids) else { return };
+    let cost = chain.cost_of(&message);
+    if chain.replace_if_smaller(*section, *pair, 0, (Change::New(message.into()), cost)) {
+        let state = &chain.sections[*section];
+        let input = chain.assistant(&chain.pairs_of(state)[*pair]).input;
+        chain.note(input, EditKind::InputsCleared);
     }
 }

@@ -6,7 +6,7 @@ use msg_chainast::BodyPairKind;
 use serde::{Deserialize, Serialize};
 
 use super::{PREFIX_GOALS, Policy, Progress};
-use crate::bench::{Form, Merge, PairState, PairTarget, SectionState, Workbench};
+use crate::state::{ChainState, Form, Merge, PairState, PairTarget, SectionState};
 
 /// Merges old, summarised turns into batches (CP-40).
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ impl Policy for GoalBatch {
         serde_json::json!(self)
     }
 
-    fn step(&self, at: u32, bench: &mut Workbench<'_>) -> Progress {
+    fn step(&self, at: u32, chain: &mut ChainState<'_>) -> Progress {
         if at > 0 {
             return Progress::Done;
         }
@@ -45,10 +45,10 @@ impl Policy for GoalBatch {
             form: Form::Text,
             prefix: PREFIX_GOALS,
         };
-        for batch in self.batches(bench) {
-            bench.ask_sections_as(who, batch, Merge::FirstUser);
+        for batch in self.batches(chain) {
+            chain.open_sections(who, batch, Merge::FirstUser);
         }
-        Progress::Ask
+        Progress::Requested
     }
 
     fn max_requests(&self, sections: usize, _pairs: usize) -> usize {
@@ -57,8 +57,8 @@ impl Policy for GoalBatch {
 }
 
 impl GoalBatch {
-    fn batches(&self, bench: &Workbench<'_>) -> Vec<Range<usize>> {
-        let complete = self.complete_turns(bench);
+    fn batches(&self, chain: &ChainState<'_>) -> Vec<Range<usize>> {
+        let complete = self.complete_turns(chain);
         let max = usize::try_from(self.max_turns.max(1)).unwrap_or(usize::MAX);
         let runs = complete.chunk_by(|a, b| a + 1 == *b);
         runs.flat_map(|it| it.chunks(max))
@@ -67,14 +67,14 @@ impl GoalBatch {
             .collect()
     }
 
-    fn complete_turns(&self, bench: &Workbench<'_>) -> Vec<usize> {
-        let old = (bench.n_without_system() as u64).saturating_sub(self.old_after);
+    fn complete_turns(&self, chain: &ChainState<'_>) -> Vec<usize> {
+        let old = (chain.n_without_system() as u64).saturating_sub(self.old_after);
         let mut place = 0u64;
         let mut complete = Vec::new();
-        let last = bench.sections().saturating_sub(1);
-        for (number, state) in bench.sections[..last].iter().enumerate() {
-            place += bench.len_without_system(state) as u64;
-            if place <= old && !state.pinned && is_complete(bench, state) {
+        let last = chain.sections().saturating_sub(1);
+        for (number, state) in chain.sections[..last].iter().enumerate() {
+            place += chain.len_without_system(state) as u64;
+            if place <= old && !state.pinned && is_complete(chain, state) {
                 complete.push(number);
             }
         }
@@ -83,12 +83,12 @@ impl GoalBatch {
 }
 
 /// A turn with a user whose body is done with: no calls, no batch, and a summary at least.
-fn is_complete(bench: &Workbench<'_>, state: &SectionState) -> bool {
-    let pairs = bench.pairs_of(state);
-    let blocks = |it: &PairState| match bench.kind(it) {
+fn is_complete(chain: &ChainState<'_>, state: &SectionState) -> bool {
+    let pairs = chain.pairs_of(state);
+    let blocks = |it: &PairState| match chain.kind(it) {
         BodyPairKind::RequestResponse => true,
-        BodyPairKind::Completion => bench.first_text(it).starts_with(PREFIX_GOALS),
+        BodyPairKind::Completion => chain.first_text(it).starts_with(PREFIX_GOALS),
         BodyPairKind::Summarization => false,
     };
-    state.user.is_some() && !pairs.iter().any(blocks) && pairs.iter().any(|it| bench.is_summary(it))
+    state.user.is_some() && !pairs.iter().any(blocks) && pairs.iter().any(|it| chain.is_summary(it))
 }

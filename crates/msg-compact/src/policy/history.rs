@@ -7,9 +7,9 @@ use super::{
     split::{Split, Splitter},
 };
 use crate::{
-    bench::{Form, Merge, MergeSum, PairSum, Shape, Workbench},
     budget::share,
-    tally::Cost,
+    state::{ChainState, Form, Merge, MergeSum, PairSum, Shape},
+    token_index::Cost,
 };
 
 /// Summarises the older part of the history, as little of it as reaches the target (CP-39).
@@ -73,13 +73,13 @@ impl Policy for SummarizeHistory {
         serde_json::json!(self)
     }
 
-    fn step(&self, at: u32, bench: &mut Workbench<'_>) -> Progress {
-        let goes_on = at == 0 || at < MAX_STEPS && bench.accepted() > 0 && bench.over();
-        if !goes_on || bench.refused_policies.contains(self.name()) {
+    fn step(&self, at: u32, chain: &mut ChainState<'_>) -> Progress {
+        let goes_on = at == 0 || at < MAX_STEPS && chain.accepted() > 0 && chain.over();
+        if !goes_on || chain.requests.refused_policies.contains(self.name()) {
             return Progress::Done;
         }
-        let Some(split) = self.best_split(bench) else { return Progress::Done };
-        if split.ask(bench, self.splitter()) { Progress::Ask } else { Progress::Done }
+        let Some(split) = self.best_split(chain) else { return Progress::Done };
+        if split.ask(chain, self.splitter()) { Progress::Requested } else { Progress::Done }
     }
 
     fn max_requests(&self, _sections: usize, _pairs: usize) -> usize {
@@ -100,54 +100,54 @@ impl SummarizeHistory {
     /// The first split that is predicted to reach the target, else the last. Where the chain is not
     /// over its target, the one before the last `keep_turns` turns or none, whatever `keep` says, so
     /// that a second run finds nothing to do (CP-15).
-    fn best_split(&self, bench: &Workbench<'_>) -> Option<Split> {
-        let Some(target) = bench.target().filter(|_| bench.over()) else {
-            let section = self.first_section(bench);
+    fn best_split(&self, chain: &ChainState<'_>) -> Option<Split> {
+        let Some(target) = chain.target().filter(|_| chain.over()) else {
+            let section = self.first_section(chain);
             let mut before = MergeSum::default();
-            bench.sections.iter().take(section).for_each(|it| before.add(bench, it));
-            let is_cut = bench.sections.get(section).is_some_and(|it| it.cut);
+            chain.sections.iter().take(section).for_each(|it| before.add(chain, it));
+            let is_cut = chain.sections.get(section).is_some_and(|it| it.cut);
             return (is_cut && before.has_request()).then_some(Split { section, pair: 0 });
         };
-        let splits = self.splits(bench);
-        let total = bench.total();
+        let splits = self.splits(chain);
+        let total = chain.total();
         let reaches = |saved: u64| total.saturating_sub(saved) <= target;
         let found = splits.iter().find(|it| reaches(it.1));
         found.or(splits.last()).map(|it| it.0)
     }
 
     /// The first section that a cut may stand before while the chain is over its target.
-    fn first_cut(&self, bench: &Workbench<'_>) -> usize {
+    fn first_cut(&self, chain: &ChainState<'_>) -> usize {
         match self.keep {
-            HistoryKeep::Turns => self.first_section(bench),
+            HistoryKeep::Turns => self.first_section(chain),
             HistoryKeep::Most => 1,
         }
     }
 
     /// The section that the last `keep_turns` turns begin with; never the first of all.
-    fn first_section(&self, bench: &Workbench<'_>) -> usize {
+    fn first_section(&self, chain: &ChainState<'_>) -> usize {
         let keep = usize::try_from(self.keep_turns.max(1)).unwrap_or(usize::MAX);
-        bench.sections().saturating_sub(keep).max(1)
+        chain.sections().saturating_sub(keep).max(1)
     }
 
     /// The splits that have a request, in the order of CP-39, with what each is predicted to save. One
     /// pass over the chain.
-    fn splits(&self, bench: &Workbench<'_>) -> Vec<(Split, u64)> {
-        let first = self.first_cut(bench);
+    fn splits(&self, chain: &ChainState<'_>) -> Vec<(Split, u64)> {
+        let first = self.first_cut(chain);
         let mut splits = Vec::new();
         let mut before = MergeSum::default();
         let mut empty = EmptyCost::default();
         let mut by_sections = None;
-        for (section, state) in bench.sections.iter().enumerate() {
+        for (section, state) in chain.sections.iter().enumerate() {
             if section >= first {
-                by_sections = self.saved_by_sections(bench, section, &before, &mut empty);
+                by_sections = self.saved_by_sections(chain, section, &before, &mut empty);
                 if let Some(saved) = by_sections.filter(|_| state.cut) {
                     splits.push((Split { section, pair: 0 }, saved));
                 }
             }
-            before.add(bench, state);
+            before.add(chain, state);
         }
-        let Some(section) = bench.sections().checked_sub(1) else { return splits };
-        for (pair, by_pairs) in self.saved_by_pairs(bench, section) {
+        let Some(section) = chain.sections().checked_sub(1) else { return splits };
+        for (pair, by_pairs) in self.saved_by_pairs(chain, section) {
             if by_sections.is_some() || by_pairs.is_some() {
                 let saved = by_sections.unwrap_or_default() + by_pairs.unwrap_or_default();
                 splits.push((Split { section, pair }, saved));
@@ -160,7 +160,7 @@ impl SummarizeHistory {
     /// where there is no request.
     fn saved_by_sections(
         &self,
-        bench: &Workbench<'_>,
+        chain: &ChainState<'_>,
         end: usize,
         sum: &MergeSum,
         empty: &mut EmptyCost,
@@ -170,28 +170,28 @@ impl SummarizeHistory {
         }
         let who = self.splitter().sections();
         let form = (sum.has_calls, sum.has_reasoning);
-        let empty = empty.of(bench, form, || bench.merge_shape(who, 0..end));
-        predicted(bench, sum.replaced(Merge::FirstUser), empty)
+        let empty = empty.of(chain, form, || chain.merge_shape(who, 0..end));
+        predicted(chain, sum.replaced(Merge::FirstUser), empty)
     }
 
     /// The same of the first pairs of the last section, for each place where it may be cut.
-    fn saved_by_pairs(&self, bench: &Workbench<'_>, section: usize) -> Vec<(usize, Option<u64>)> {
-        let state = &bench.sections[section];
-        let pairs = bench.pairs_of(state);
+    fn saved_by_pairs(&self, chain: &ChainState<'_>, section: usize) -> Vec<(usize, Option<u64>)> {
+        let state = &chain.sections[section];
+        let pairs = chain.pairs_of(state);
         let who = self.splitter().pairs();
         let mut saved = Vec::new();
         let mut sum = PairSum::default();
         let mut empty = EmptyCost::default();
         for end in 1..pairs.len() {
-            sum.add(bench, state, &pairs[end - 1]);
+            sum.add(chain, state, &pairs[end - 1]);
             if pairs[end].cut {
                 let request = sum.has_request().then(|| {
                     let open = || pairs[..end].iter().filter(|it| !it.pinned);
                     let form = (sum.has_calls, sum.has_reasoning);
-                    let shape = || bench.shape(who.form, who.prefix, open(), true, true);
-                    empty.of(bench, form, shape)
+                    let shape = || chain.shape(who.form, who.prefix, open(), true, true);
+                    empty.of(chain, form, shape)
                 });
-                saved.push((end, request.and_then(|it| predicted(bench, sum.cost, it))));
+                saved.push((end, request.and_then(|it| predicted(chain, sum.cost, it))));
             }
         }
         saved
@@ -209,14 +209,14 @@ struct EmptyCost {
 impl EmptyCost {
     fn of(
         &mut self,
-        bench: &Workbench<'_>,
+        chain: &ChainState<'_>,
         form: (bool, bool),
         shape: impl FnOnce() -> Shape,
     ) -> Cost {
         match self.cost.filter(|_| form == self.form) {
             Some(cost) => cost,
             None => {
-                let cost = bench.summary_cost(&shape());
+                let cost = chain.summary_cost(&shape());
                 *self = Self { form, cost: Some(cost) };
                 cost
             }
@@ -226,7 +226,7 @@ impl EmptyCost {
 
 /// What is saved if the answer has a fifth of what it replaces; none where no answer can save
 /// anything (CP-22).
-fn predicted(bench: &Workbench<'_>, cost: Cost, empty: Cost) -> Option<u64> {
-    let (cost, empty) = (bench.unit.of(cost), bench.unit.of(empty));
+fn predicted(chain: &ChainState<'_>, cost: Cost, empty: Cost) -> Option<u64> {
+    let (cost, empty) = (chain.measure.unit.of(cost), chain.measure.unit.of(empty));
     (empty < cost).then(|| cost.saturating_sub(empty + share(cost, 20)))
 }

@@ -1,5 +1,5 @@
 //! The policies (section 4 of the page): each one a way of cutting a history down, in a file of its
-//! own. A policy decides; the workbench does.
+//! own. A policy decides; the chain state does.
 
 mod clear;
 mod goal;
@@ -31,7 +31,7 @@ pub use tool_calls::SummarizeToolCalls;
 pub use truncate::TruncateToolOutput;
 pub use window::SlidingWindow;
 
-use crate::bench::Workbench;
+use crate::state::ChainState;
 
 /// A way of cutting a history down. Users may add their own.
 pub trait Policy: Send + Sync {
@@ -42,9 +42,9 @@ pub trait Policy: Send + Sync {
     fn config(&self) -> serde_json::Value;
 
     /// One step of it: 0 first; the next one once all that the step before asked is answered and
-    /// settled. Must come to [`Progress::Done`] after a number of steps that does not depend on
+    /// applied. Must come to [`Progress::Done`] after a number of steps that does not depend on
     /// the answers.
-    fn step(&self, at: u32, bench: &mut Workbench<'_>) -> Progress;
+    fn step(&self, at: u32, chain: &mut ChainState<'_>) -> Progress;
 
     /// The most summaries that one run of it can ask for, of a chain with so many sections and
     /// pairs.
@@ -62,8 +62,8 @@ pub trait Policy: Send + Sync {
 pub enum Progress {
     /// The policy has done what it can.
     Done,
-    /// It may have asked for summaries and wants to be called again when they are settled.
-    Ask,
+    /// It may have asked for summaries and wants to be called again when the answers are in.
+    Requested,
 }
 
 /// The prefix of most summaries (CP-21).

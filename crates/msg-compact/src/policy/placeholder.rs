@@ -2,8 +2,8 @@
 //! it.
 
 use crate::{
-    bench::{Replacement, ToolOutput, Workbench},
     outcome::EditKind,
+    state::{ChainState, Replacement, ToolOutput},
 };
 
 /// The placeholder of a pruned output.
@@ -21,57 +21,57 @@ pub(super) struct Placeholder {
 }
 
 impl Placeholder {
-    pub(super) fn new(bench: &Workbench<'_>, text: &str) -> Self {
-        let defaults = [PRUNED, CLEARED].map(|it| bench.text_cost(it));
-        Self { text: bench.replacement(text), cost: bench.text_cost(text), defaults }
+    pub(super) fn new(chain: &ChainState<'_>, text: &str) -> Self {
+        let defaults = [PRUNED, CLEARED].map(|it| chain.text_cost(it));
+        Self { text: chain.replacement(text), cost: chain.text_cost(text), defaults }
     }
 
     /// Whether an output may become the placeholder: it is not locked, costs more, is no placeholder
     /// already, and its tool is not one of these.
     pub(super) fn may_replace(
         &self,
-        bench: &Workbench<'_>,
+        chain: &ChainState<'_>,
         output: &ToolOutput,
         kept_tools: &[String],
     ) -> bool {
         output.cost > self.cost
-            && !bench.locked(output.section, output.pair)
-            && !self.is_default(bench, output)
-            && (kept_tools.is_empty() || !kept_tools.iter().any(|it| it == bench.tool_of(output)))
+            && !chain.locked(output.section, output.pair)
+            && !self.is_default(chain, output)
+            && (kept_tools.is_empty() || !kept_tools.iter().any(|it| it == chain.tool_of(output)))
     }
 
     /// Whether an output is a default placeholder. Only an output of that cost is looked at.
-    fn is_default(&self, bench: &Workbench<'_>, output: &ToolOutput) -> bool {
+    fn is_default(&self, chain: &ChainState<'_>, output: &ToolOutput) -> bool {
         self.defaults.contains(&output.cost)
-            && bench.output_text(output).is_some_and(|it| it == PRUNED || it == CLEARED)
+            && chain.output_text(output).is_some_and(|it| it == PRUNED || it == CLEARED)
     }
 
     /// Puts the placeholder in the place of outputs; one edit a message. How many gave way before
     /// `enough` was true; the others stay.
     pub(super) fn replace(
         &self,
-        bench: &mut Workbench<'_>,
+        chain: &mut ChainState<'_>,
         outputs: &[ToolOutput],
         code: &'static str,
         enough: Enough,
     ) -> usize {
         let mut done = 0;
         for group in outputs.chunk_by(ToolOutput::same_message) {
-            if enough == Enough::AtTarget && bench.is_at_target() {
+            if enough == Enough::AtTarget && chain.is_at_target() {
                 break;
             }
             done += group.len();
             let first = &group[0];
             let is_set = match group {
-                [one] => bench.set_outputs(first, &[(one.part, &self.text)], false),
+                [one] => chain.set_outputs(first, &[(one.part, &self.text)], false),
                 all => {
                     let texts: Vec<_> = all.iter().map(|it| (it.part, &self.text)).collect();
-                    bench.set_outputs(first, &texts, false)
+                    chain.set_outputs(first, &texts, false)
                 }
             };
             if is_set {
                 let placeholder = self.text.text.clone();
-                bench.note(bench.input_of(first), EditKind::Replaced { code, placeholder });
+                chain.note(chain.input_of(first), EditKind::Replaced { code, placeholder });
             }
         }
         done

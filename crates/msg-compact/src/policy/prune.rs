@@ -7,8 +7,8 @@ use super::{
     placeholder::{Enough, PRUNED, Placeholder},
 };
 use crate::{
-    bench::{ToolOutput, Workbench},
     budget::share,
+    state::{ChainState, ToolOutput},
 };
 
 /// Replaces old tool outputs by a placeholder (CP-31).
@@ -43,10 +43,10 @@ pub enum Amount {
 }
 
 impl Amount {
-    fn of(self, bench: &Workbench<'_>) -> u64 {
+    fn of(self, chain: &ChainState<'_>) -> u64 {
         match self {
             Amount::Fixed(amount) => amount,
-            Amount::ShareOfTarget { percent } => share(bench.target().unwrap_or_default(), percent),
+            Amount::ShareOfTarget { percent } => share(chain.target().unwrap_or_default(), percent),
         }
     }
 }
@@ -73,13 +73,13 @@ impl Policy for PruneToolOutputs {
         serde_json::json!(self)
     }
 
-    fn step(&self, _at: u32, bench: &mut Workbench<'_>) -> Progress {
-        let placeholder = Placeholder::new(bench, &self.placeholder);
-        let prunable = self.prunable(bench, &placeholder);
+    fn step(&self, _at: u32, chain: &mut ChainState<'_>) -> Progress {
+        let placeholder = Placeholder::new(chain, &self.placeholder);
+        let prunable = self.prunable(chain, &placeholder);
         let cost: u64 = prunable.iter().map(|it| it.cost).sum();
-        if cost >= self.minimum.of(bench) {
+        if cost >= self.minimum.of(chain) {
             let enough = Enough::of(self.stop_at_target);
-            placeholder.replace(bench, &prunable, "compact::tool-output-pruned", enough);
+            placeholder.replace(chain, &prunable, "compact::tool-output-pruned", enough);
         }
         Progress::Done
     }
@@ -91,12 +91,12 @@ impl Policy for PruneToolOutputs {
 
 impl PruneToolOutputs {
     /// The outputs to prune, oldest first.
-    fn prunable(&self, bench: &Workbench<'_>, placeholder: &Placeholder) -> Vec<ToolOutput> {
-        let (first_safe, protect) = (self.first_safe(bench), self.protect.of(bench));
-        let mut outputs = bench.outputs();
+    fn prunable(&self, chain: &ChainState<'_>, placeholder: &Placeholder) -> Vec<ToolOutput> {
+        let (first_safe, protect) = (self.first_safe(chain), self.protect.of(chain));
+        let mut outputs = chain.outputs();
         outputs.retain(|it| {
             (it.section, it.pair) < first_safe
-                && placeholder.may_replace(bench, it, &self.protected_tools)
+                && placeholder.may_replace(chain, it, &self.protected_tools)
         });
         let mut sum = 0u64;
         let newest_kept = outputs.iter().rev().take_while(|it| {
@@ -109,15 +109,15 @@ impl PruneToolOutputs {
 
     /// The first section and pair that are safe: of the last turns, or, in a chain with no more
     /// turns than that, the newest pairs.
-    fn first_safe(&self, bench: &Workbench<'_>) -> (usize, usize) {
+    fn first_safe(&self, chain: &ChainState<'_>) -> (usize, usize) {
         let turns = usize::try_from(self.protect_turns).unwrap_or(usize::MAX);
-        let n = bench.sections();
+        let n = chain.sections();
         if n > turns {
             return (n - turns, 0);
         }
         let pairs = (0..n)
             .rev()
-            .flat_map(|section| (0..bench.pairs(section)).rev().map(move |pair| (section, pair)));
+            .flat_map(|section| (0..chain.pairs(section)).rev().map(move |pair| (section, pair)));
         pairs.take(turns.max(1)).last().unwrap_or((n, 0))
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{PREFIX_CONTENT, Policy, Progress};
-use crate::bench::{Form, Merge, PairTarget, Workbench};
+use crate::state::{ChainState, Form, Merge, PairTarget};
 
 /// Keeps the number and the size of sections within limits (CP-36). All sizes are bytes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -47,17 +47,17 @@ impl Policy for SummarizeQaPairs {
         serde_json::json!(self)
     }
 
-    fn step(&self, at: u32, bench: &mut Workbench<'_>) -> Progress {
+    fn step(&self, at: u32, chain: &mut ChainState<'_>) -> Progress {
         match at {
-            0 if self.too_much(bench) => {
-                let end = bench.sections() - self.kept(bench);
+            0 if self.too_much(chain) => {
+                let end = chain.sections() - self.kept(chain);
                 let who = self.who("compact::sections-merged");
-                bench.ask_sections_as(who, 0..end, Merge::AllUsers);
-                Progress::Ask
+                chain.open_sections(who, 0..end, Merge::AllUsers);
+                Progress::Requested
             }
-            1 if bench.accepted() > 0 => {
-                self.ask_users(bench);
-                Progress::Ask
+            1 if chain.accepted() > 0 => {
+                self.open_users(chain);
+                Progress::Requested
             }
             _ => Progress::Done,
         }
@@ -77,22 +77,22 @@ impl SummarizeQaPairs {
         PairTarget { policy: self.name(), code, form: Form::Auto, prefix: PREFIX_CONTENT }
     }
 
-    fn too_much(&self, bench: &Workbench<'_>) -> bool {
-        let bytes: u64 = (0..bench.sections()).map(|it| section_bytes(bench, it)).sum();
-        bench.sections() as u64 > self.max_qa_sections || bytes > self.max_qa_bytes
+    fn too_much(&self, chain: &ChainState<'_>) -> bool {
+        let bytes: u64 = (0..chain.sections()).map(|it| section_bytes(chain, it)).sum();
+        chain.sections() as u64 > self.max_qa_sections || bytes > self.max_qa_bytes
     }
 
     /// How many sections at the end stay.
-    fn kept(&self, bench: &Workbench<'_>) -> usize {
-        let n = bench.sections();
+    fn kept(&self, chain: &ChainState<'_>) -> usize {
+        let n = chain.sections();
         let mut kept = usize::try_from(self.keep.max(1)).unwrap_or(usize::MAX).min(n);
         let room = self.max_qa_bytes.saturating_sub(ROOM_FOR_SUMMARY);
-        let mut bytes: u64 = (n - kept..n).map(|it| section_bytes(bench, it)).sum();
+        let mut bytes: u64 = (n - kept..n).map(|it| section_bytes(chain, it)).sum();
         if bytes > room {
             return kept;
         }
         while kept < n && (kept as u64) < self.max_qa_sections.saturating_sub(1) {
-            bytes += section_bytes(bench, n - kept - 1);
+            bytes += section_bytes(chain, n - kept - 1);
             if bytes > room {
                 break;
             }
@@ -101,19 +101,19 @@ impl SummarizeQaPairs {
         kept
     }
 
-    fn ask_users(&self, bench: &mut Workbench<'_>) {
-        let Some((section, users)) = bench.merged_users.take() else { return };
+    fn open_users(&self, chain: &mut ChainState<'_>) {
+        let Some((section, users)) = chain.merged_users.take() else { return };
         let cap = self.human_cap.unwrap_or(self.max_qa_bytes / 4);
-        let bytes = bench.cost_at(bench.sections[section].user).bytes;
+        let bytes = chain.cost_at(chain.sections[section].user).bytes;
         let who = self.who("compact::users-summarized");
         if self.summ_human_in_qa {
-            bench.ask_users(who, section, &users, false);
+            chain.open_users(who, section, &users, false);
         } else if bytes > cap {
-            bench.ask_users(who, section, &users, true);
+            chain.open_users(who, section, &users, true);
         }
     }
 }
 
-fn section_bytes(bench: &Workbench<'_>, section: usize) -> u64 {
-    bench.cost_without_system(&bench.sections[section]).bytes
+fn section_bytes(chain: &ChainState<'_>, section: usize) -> u64 {
+    chain.cost_without_system(&chain.sections[section]).bytes
 }

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Policy, Progress};
 use crate::{
-    bench::{Item, Workbench},
     outcome::EditKind,
-    tally::Cost,
+    state::{ChainState, Item},
+    token_index::Cost,
 };
 
 /// Takes reasoning and call signatures out of all turns but the last ones (CP-30).
@@ -32,19 +32,19 @@ impl Policy for DropReasoning {
         serde_json::json!(self)
     }
 
-    fn step(&self, _at: u32, bench: &mut Workbench<'_>) -> Progress {
+    fn step(&self, _at: u32, chain: &mut ChainState<'_>) -> Progress {
         let keep = usize::try_from(self.keep_turns.max(1)).unwrap_or(usize::MAX);
-        let old = bench.sections.len().saturating_sub(keep).min(bench.signed_from);
+        let old = chain.sections.len().saturating_sub(keep).min(chain.forms.signed_from);
         let found: Vec<Found> = (0..old)
-            .filter(|it| !bench.sections[*it].pinned)
-            .flat_map(|section| (0..bench.pairs(section)).map(move |pair| (section, pair)))
+            .filter(|it| !chain.sections[*it].pinned)
+            .flat_map(|section| (0..chain.pairs(section)).map(move |pair| (section, pair)))
             .filter_map(|(section, pair)| {
-                let cost = bench.cost_without_reasoning(section, pair)?;
+                let cost = chain.cost_without_reasoning(section, pair)?;
                 Some(Found { section, pair, cost })
             })
             .collect();
-        if found.iter().any(|it| it.saves(bench)) {
-            found.iter().for_each(|it| it.drop_from(bench));
+        if found.iter().any(|it| it.saves(chain)) {
+            found.iter().for_each(|it| it.drop_from(chain));
         }
         Progress::Done
     }
@@ -63,18 +63,18 @@ struct Found {
 }
 
 impl Found {
-    fn assistant(&self, bench: &Workbench<'_>) -> Item {
-        let state = &bench.sections[self.section];
-        *bench.assistant(&bench.pairs_of(state)[self.pair])
+    fn assistant(&self, chain: &ChainState<'_>) -> Item {
+        let state = &chain.sections[self.section];
+        *chain.assistant(&chain.pairs_of(state)[self.pair])
     }
 
-    fn saves(&self, bench: &Workbench<'_>) -> bool {
-        bench.unit.of(self.cost) < bench.unit.of(self.assistant(bench).cost)
+    fn saves(&self, chain: &ChainState<'_>) -> bool {
+        chain.measure.unit.of(self.cost) < chain.measure.unit.of(self.assistant(chain).cost)
     }
 
-    fn drop_from(&self, bench: &mut Workbench<'_>) {
-        let input = self.assistant(bench).input;
-        bench.put_without_reasoning(self.section, self.pair, self.cost);
-        bench.note(input, EditKind::ReasoningDropped);
+    fn drop_from(&self, chain: &mut ChainState<'_>) {
+        let input = self.assistant(chain).input;
+        chain.replace_without_reasoning(self.section, self.pair, self.cost);
+        chain.note(input, EditKind::ReasoningDropped);
     }
 }

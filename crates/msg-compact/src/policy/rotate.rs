@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{PREFIX_CONTENT, Policy, Progress};
 use crate::{
-    bench::{Form, PairTarget, Workbench},
     budget::share,
+    state::{ChainState, Form, PairTarget},
 };
 
 /// Keeps the last sections within a size (CP-35). All sizes are bytes.
@@ -38,15 +38,15 @@ impl Policy for RotateLastSection {
         serde_json::json!(self)
     }
 
-    fn step(&self, at: u32, bench: &mut Workbench<'_>) -> Progress {
+    fn step(&self, at: u32, chain: &mut ChainState<'_>) -> Progress {
         let keep = usize::try_from(self.keep.max(1)).unwrap_or(usize::MAX);
-        let sections = bench.sections().saturating_sub(keep)..bench.sections();
+        let sections = chain.sections().saturating_sub(keep)..chain.sections();
         match at {
-            0 => sections.for_each(|it| self.ask_oversized(bench, it)),
-            1 => sections.for_each(|it| self.ask_older(bench, it)),
+            0 => sections.for_each(|it| self.ask_oversized(chain, it)),
+            1 => sections.for_each(|it| self.ask_older(chain, it)),
             _ => return Progress::Done,
         }
-        Progress::Ask
+        Progress::Requested
     }
 
     fn max_requests(&self, sections: usize, pairs: usize) -> usize {
@@ -60,38 +60,38 @@ impl RotateLastSection {
     }
 
     /// Step 1: each pair but the last that is too large by itself.
-    fn ask_oversized(&self, bench: &mut Workbench<'_>, section: usize) {
-        if bench.sections[section].pinned {
+    fn ask_oversized(&self, chain: &mut ChainState<'_>, section: usize) {
+        if chain.sections[section].pinned {
             return;
         }
         let who = self.who("compact::pair-summarized");
-        for pair in 0..bench.pairs(section).saturating_sub(1) {
-            let state = &bench.pairs_of(&bench.sections[section])[pair];
+        for pair in 0..chain.pairs(section).saturating_sub(1) {
+            let state = &chain.pairs_of(&chain.sections[section])[pair];
             let is_large = !state.pinned && state.cost.bytes > self.max_bp_bytes;
-            if is_large && !bench.is_summary(state) {
-                bench.ask_pairs_as(who, section, pair..pair + 1, true);
+            if is_large && !chain.is_summary(state) {
+                chain.open_pairs(who, section, pair..pair + 1, true);
             }
         }
     }
 
     /// Step 2: what does not fit beside header and last pair.
-    fn ask_older(&self, bench: &mut Workbench<'_>, section: usize) {
-        let state = &bench.sections[section];
-        if state.pinned || bench.cost_of_section(state).bytes <= self.last_sec_bytes {
+    fn ask_older(&self, chain: &mut ChainState<'_>, section: usize) {
+        let state = &chain.sections[section];
+        if state.pinned || chain.cost_of_section(state).bytes <= self.last_sec_bytes {
             return;
         }
-        let end = self.first_kept(bench, section);
-        if bench.has_pairs_to_ask(section, 0..end) {
-            bench.ask_pairs_as(self.who("compact::pairs-summarized"), section, 0..end, true);
+        let end = self.first_kept(chain, section);
+        if chain.has_pairs_to_request(section, 0..end) {
+            chain.open_pairs(self.who("compact::pairs-summarized"), section, 0..end, true);
         }
     }
 
     /// The first pair that stays: the oldest of the newest ones that fit.
-    fn first_kept(&self, bench: &Workbench<'_>, section: usize) -> usize {
-        let state = &bench.sections[section];
+    fn first_kept(&self, chain: &ChainState<'_>, section: usize) -> usize {
+        let state = &chain.sections[section];
         let room = share(self.last_sec_bytes, 100u64.saturating_sub(self.reserve_percent));
-        let Some((last, older)) = bench.pairs_of(state).split_last() else { return 0 };
-        let header = bench.cost_at(state.system) + bench.cost_at(state.user);
+        let Some((last, older)) = chain.pairs_of(state).split_last() else { return 0 };
+        let header = chain.cost_at(state.system) + chain.cost_at(state.user);
         let mut sum = (header + last.cost).bytes;
         for (number, pair) in older.iter().enumerate().rev() {
             sum += pair.cost.bytes;

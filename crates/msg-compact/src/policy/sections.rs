@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{PREFIX_CONTENT, Policy, Progress};
-use crate::bench::{Form, PairTarget, Workbench};
+use crate::state::{ChainState, Form, PairTarget};
 
 /// Summarises the body of every section but the last ones, each on its own (CP-34).
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ impl Policy for SummarizeSections {
         serde_json::json!(self)
     }
 
-    fn step(&self, at: u32, bench: &mut Workbench<'_>) -> Progress {
+    fn step(&self, at: u32, chain: &mut ChainState<'_>) -> Progress {
         if at > 0 {
             return Progress::Done;
         }
@@ -39,13 +39,13 @@ impl Policy for SummarizeSections {
             prefix: PREFIX_CONTENT,
         };
         let keep = usize::try_from(self.keep.max(1)).unwrap_or(usize::MAX);
-        for section in 0..bench.sections().saturating_sub(keep) {
-            let state = &bench.sections[section];
-            if !state.pinned && !bench.settled(state) {
-                bench.ask_pairs_as(who, section, 0..bench.pairs(section), false);
+        for section in 0..chain.sections().saturating_sub(keep) {
+            let state = &chain.sections[section];
+            if !state.pinned && !chain.settled(state) {
+                chain.open_pairs(who, section, 0..chain.pairs(section), false);
             }
         }
-        Progress::Ask
+        Progress::Requested
     }
 
     fn max_requests(&self, sections: usize, _pairs: usize) -> usize {

@@ -2,7 +2,7 @@
 //! section become one summary.
 
 use super::PREFIX_SUMMARIZED;
-use crate::bench::{Form, Merge, PairTarget, Workbench};
+use crate::state::{ChainState, Form, Merge, PairTarget};
 
 /// Where a chain is split: before pair `pair` of section `section`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,11 +33,11 @@ impl<'p> Splitter<'p> {
 
 impl Split {
     /// Makes its requests; whether there was one.
-    pub(super) fn ask(self, bench: &mut Workbench<'_>, who: Splitter<'_>) -> bool {
-        let current = self.section + 1 == bench.sections();
-        let before = bench.ask_sections_as(who.sections(), 0..self.section, Merge::FirstUser);
-        let inside = bench.has_pairs_to_ask(self.section, 0..self.pair)
-            && bench.ask_pairs_as(who.pairs(), self.section, 0..self.pair, current);
+    pub(super) fn ask(self, chain: &mut ChainState<'_>, who: Splitter<'_>) -> bool {
+        let current = self.section + 1 == chain.sections();
+        let before = chain.open_sections(who.sections(), 0..self.section, Merge::FirstUser);
+        let inside = chain.has_pairs_to_request(self.section, 0..self.pair)
+            && chain.open_pairs(who.pairs(), self.section, 0..self.pair, current);
         before || inside
     }
 }

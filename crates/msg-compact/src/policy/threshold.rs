@@ -7,7 +7,7 @@ use super::{
     Policy, Progress,
     split::{Split, summarized},
 };
-use crate::bench::{MergeSum, PairSum, Workbench};
+use crate::state::{ChainState, MergeSum, PairSum};
 
 /// Summarises the older half while the total is above a share of the limit (CP-38).
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -37,13 +37,13 @@ impl Policy for SummarizeThreshold {
         serde_json::json!(self)
     }
 
-    fn step(&self, at: u32, bench: &mut Workbench<'_>) -> Progress {
-        let goes_on = at < MAX_STEPS && (at == 0 || bench.accepted() > 0) && self.above(bench);
-        let Some(split) = goes_on.then(|| best_split(bench)).flatten() else {
+    fn step(&self, at: u32, chain: &mut ChainState<'_>) -> Progress {
+        let goes_on = at < MAX_STEPS && (at == 0 || chain.accepted() > 0) && self.above(chain);
+        let Some(split) = goes_on.then(|| best_split(chain)).flatten() else {
             return Progress::Done;
         };
-        split.ask(bench, summarized(self.name()));
-        Progress::Ask
+        split.ask(chain, summarized(self.name()));
+        Progress::Requested
     }
 
     fn max_requests(&self, _sections: usize, _pairs: usize) -> usize {
@@ -52,37 +52,37 @@ impl Policy for SummarizeThreshold {
 }
 
 impl SummarizeThreshold {
-    fn above(&self, bench: &Workbench<'_>) -> bool {
-        let n = bench.n_without_system() as u64;
-        let Some(limits) = bench.limits else { return false };
-        let total = u128::from(bench.total()) * 100;
+    fn above(&self, chain: &ChainState<'_>) -> bool {
+        let n = chain.n_without_system() as u64;
+        let Some(limits) = chain.measure.limits else { return false };
+        let total = u128::from(chain.total()) * 100;
         total >= u128::from(self.percent) * u128::from(limits.limit) && n >= self.min_messages
     }
 }
 
 /// Of the legal cuts where a split has something to ask, the last in the older half, else the first
 /// behind it.
-fn best_split(bench: &Workbench<'_>) -> Option<Split> {
-    let half = bench.n_without_system() / 2;
+fn best_split(chain: &ChainState<'_>) -> Option<Split> {
+    let half = chain.n_without_system() / 2;
     let mut choice = Choice { half, best: None };
     let mut place = 0;
     let mut before = MergeSum::default();
-    for (section, state) in bench.sections.iter().enumerate() {
+    for (section, state) in chain.sections.iter().enumerate() {
         let is_cut = section > 0 && state.cut && before.has_request();
         if is_cut && choice.is_made(place, Split { section, pair: 0 }) {
             break;
         }
         place += usize::from(state.user.is_some());
         let mut inside = PairSum::default();
-        for (pair, it) in bench.pairs_of(state).iter().enumerate() {
+        for (pair, it) in chain.pairs_of(state).iter().enumerate() {
             let is_cut = pair > 0 && it.cut && (before.has_request() || inside.has_request());
             if is_cut && choice.is_made(place, Split { section, pair }) {
                 return choice.best;
             }
-            inside.add(bench, state, it);
+            inside.add(chain, state, it);
             place += it.len();
         }
-        before.add(bench, state);
+        before.add(chain, state);
     }
     choice.best
 }

@@ -6,7 +6,7 @@ use msg_chainast::BodyPairKind;
 use serde::{Deserialize, Serialize};
 
 use super::{PREFIX_SUMMARIZED, Policy, Progress};
-use crate::bench::{Form, PairTarget, Workbench};
+use crate::state::{ChainState, Form, PairTarget};
 
 /// Summarises runs of old tool calls, when there are enough of them or one is old enough (CP-37).
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -44,12 +44,12 @@ impl Policy for SummarizeToolCalls {
         serde_json::json!(self)
     }
 
-    fn step(&self, at: u32, bench: &mut Workbench<'_>) -> Progress {
+    fn step(&self, at: u32, chain: &mut ChainState<'_>) -> Progress {
         if at > 0 {
             return Progress::Done;
         }
-        let n = bench.n_without_system() as u64;
-        let eligible = self.eligible(bench, n);
+        let n = chain.n_without_system() as u64;
+        let eligible = self.eligible(chain, n);
         let calls: u64 = eligible.iter().map(|it| it.calls).sum();
         let distance = eligible.first().map_or(0, |it| n - it.first);
         if eligible.is_empty() || calls < self.min_calls && distance < self.max_distance {
@@ -61,11 +61,11 @@ impl Policy for SummarizeToolCalls {
             form: Form::Text,
             prefix: PREFIX_SUMMARIZED,
         };
-        let last = bench.sections() - 1;
+        let last = chain.sections() - 1;
         for (section, run) in runs(&eligible) {
-            bench.ask_pairs_as(who, section, run, section == last);
+            chain.open_pairs(who, section, run, section == last);
         }
-        Progress::Ask
+        Progress::Requested
     }
 
     fn max_requests(&self, _sections: usize, pairs: usize) -> usize {
@@ -74,22 +74,22 @@ impl Policy for SummarizeToolCalls {
 }
 
 impl SummarizeToolCalls {
-    fn eligible(&self, bench: &Workbench<'_>, n: u64) -> Vec<Eligible> {
+    fn eligible(&self, chain: &ChainState<'_>, n: u64) -> Vec<Eligible> {
         let old = n.saturating_sub(self.old_after);
         let mut eligible = Vec::new();
         let mut place = 0u64;
-        for (section, state) in bench.sections.iter().enumerate() {
+        for (section, state) in chain.sections.iter().enumerate() {
             place += u64::from(state.user.is_some());
-            let pairs = bench.pairs_of(state);
+            let pairs = chain.pairs_of(state);
             for (pair, it) in pairs.iter().enumerate() {
                 let first = place;
                 place += it.len() as u64;
                 let is_open = place <= old
                     && pair + 1 < pairs.len()
-                    && !bench.locked(section, pair)
-                    && bench.kind(it) == BodyPairKind::RequestResponse;
+                    && !chain.locked(section, pair)
+                    && chain.kind(it) == BodyPairKind::RequestResponse;
                 if is_open {
-                    let calls = bench.unreduced(bench.assistant(it)).tool_calls().count() as u64;
+                    let calls = chain.unreduced(chain.assistant(it)).tool_calls().count() as u64;
                     eligible.push(Eligible { section, pair, first, calls });
                 }
             }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Policy, Progress};
 use crate::{
-    bench::{Replacement, ToolOutput, Workbench},
     outcome::EditKind,
+    state::{ChainState, Replacement, ToolOutput},
     text::{MIN_CAP, truncate_output},
 };
 
@@ -50,16 +50,16 @@ impl Policy for TruncateToolOutput {
         serde_json::json!(self)
     }
 
-    fn step(&self, _at: u32, bench: &mut Workbench<'_>) -> Progress {
-        let outputs = bench.outputs();
+    fn step(&self, _at: u32, chain: &mut ChainState<'_>) -> Progress {
+        let outputs = chain.outputs();
         for group in outputs.chunk_by(ToolOutput::same_message) {
             let texts: Vec<_> = group
                 .iter()
-                .filter_map(|it| self.shortened(bench, it).map(|text| (it.part, text)))
-                .map(|(part, text)| (part, bench.replacement(text)))
+                .filter_map(|it| self.shortened(chain, it).map(|text| (it.part, text)))
+                .map(|(part, text)| (part, chain.replacement(text)))
                 .collect();
             if !texts.is_empty() {
-                self.cut(bench, &group[0], &texts);
+                self.cut(chain, &group[0], &texts);
             }
         }
         Progress::Done
@@ -75,19 +75,19 @@ impl Policy for TruncateToolOutput {
 }
 
 impl TruncateToolOutput {
-    fn cut(&self, bench: &mut Workbench<'_>, at: &ToolOutput, texts: &[(usize, Replacement)]) {
+    fn cut(&self, chain: &mut ChainState<'_>, at: &ToolOutput, texts: &[(usize, Replacement)]) {
         let texts: Vec<_> = texts.iter().map(|(part, text)| (*part, text)).collect();
-        if bench.set_outputs(at, &texts, self.include_last) {
-            let tool = bench.tool_of(at).into();
-            bench.note(bench.input_of(at), EditKind::Truncated { tool });
+        if chain.set_outputs(at, &texts, self.include_last) {
+            let tool = chain.tool_of(at).into();
+            chain.note(chain.input_of(at), EditKind::Truncated { tool });
         }
     }
 
-    fn shortened(&self, bench: &Workbench<'_>, at: &ToolOutput) -> Option<String> {
-        let cap = self.cap(bench.tool_of(at))?;
-        let text = match bench.output_text(at) {
+    fn shortened(&self, chain: &ChainState<'_>, at: &ToolOutput) -> Option<String> {
+        let cap = self.cap(chain.tool_of(at))?;
+        let text = match chain.output_text(at) {
             Some(text) => text,
-            None => only_text(bench.output(at)?)?,
+            None => only_text(chain.output(at)?)?,
         };
         (text.len() > cap)
             .then(|| truncate_output(&text, cap, usize::try_from(self.head_percent).unwrap_or(100)))

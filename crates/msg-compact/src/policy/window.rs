@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Policy, Progress};
-use crate::bench::Workbench;
+use crate::state::ChainState;
 
 /// Keeps the newest units that fit the target and drops the rest, with a note in their place
 /// (CP-41).
@@ -20,8 +20,8 @@ impl Policy for SlidingWindow {
         serde_json::json!(self)
     }
 
-    fn step(&self, _at: u32, bench: &mut Workbench<'_>) -> Progress {
-        bench.slide_window();
+    fn step(&self, _at: u32, chain: &mut ChainState<'_>) -> Progress {
+        chain.slide_window();
         Progress::Done
     }
 

@@ -4,8 +4,8 @@
 use msg_chainast::{ChainAst, Profile, RepairOptions, SeededIds};
 use msg_compact::count::{Forge, Script, Wolo};
 use msg_compact::{
-    Budget, ForgeConfig, Form, Merge, OnFailure, PentagiConfig, Pin, Pipeline, Policy, Preset,
-    Progress, Reserve, SummaryError, SummaryRequest, TokenCounter, When, WoloConfig, Workbench,
+    Budget, ChainState, ForgeConfig, Form, Merge, OnFailure, PentagiConfig, Pin, Pipeline, Policy,
+    Preset, Progress, Reserve, SummaryError, SummaryRequest, TokenCounter, When, WoloConfig,
     policy,
 };
 use msg_core::{Image, Message, Part, Reasoning, ToolCall};
@@ -260,7 +260,7 @@ impl<'a> Choices<'a> {
     }
 }
 
-/// A policy that does what bytes say with everything that a workbench offers, at any place.
+/// A policy that does what bytes say with everything that the chain state offers, at any place.
 pub(crate) struct Vandal(pub(crate) Vec<u8>);
 
 impl Policy for Vandal {
@@ -272,13 +272,13 @@ impl Policy for Vandal {
         Value::Null
     }
 
-    fn step(&self, at: u32, bench: &mut Workbench<'_>) -> Progress {
+    fn step(&self, at: u32, chain: &mut ChainState<'_>) -> Progress {
         let half = self.0.len() / 2;
         let mut choices = Choices::new(if at == 0 { &self.0[..half] } else { &self.0[half..] });
         while choices.bytes.len() > 0 {
-            choices.act(bench);
+            choices.act(chain);
         }
-        if at == 0 { Progress::Ask } else { Progress::Done }
+        if at == 0 { Progress::Requested } else { Progress::Done }
     }
 
     fn max_requests(&self, _sections: usize, _pairs: usize) -> usize {
@@ -287,21 +287,21 @@ impl Policy for Vandal {
 }
 
 impl Choices<'_> {
-    fn act(&mut self, bench: &mut Workbench<'_>) {
-        let section = self.below(bench.sections() + 2);
-        let pair = self.below(bench.pairs(section) + 2);
+    fn act(&mut self, chain: &mut ChainState<'_>) {
+        let section = self.below(chain.sections() + 2);
+        let pair = self.below(chain.pairs(section) + 2);
         let n = self.below(4);
         let form = [Form::Text, Form::Call, Form::Auto][self.below(3)];
         match self.below(6) {
-            0 => drop(bench.drop_reasoning(section, pair)),
-            1 => drop(bench.drop_before(section, pair)),
-            2 => drop(bench.ask_pairs(section, pair..pair + n, form)),
-            3 => drop(bench.ask_sections(section..section + n, Merge::FirstUser, form)),
-            4 => drop(bench.ask_sections(section..section + n, Merge::AllUsers, form)),
+            0 => drop(chain.drop_reasoning(section, pair)),
+            1 => drop(chain.drop_before(section, pair)),
+            2 => drop(chain.request_pairs(section, pair..pair + n, form)),
+            3 => drop(chain.request_sections(section..section + n, Merge::FirstUser, form)),
+            4 => drop(chain.request_sections(section..section + n, Merge::AllUsers, form)),
             _ => {
-                let outputs = bench.outputs();
+                let outputs = chain.outputs();
                 if let Some(at) = outputs.get(pair) {
-                    bench.set_output(at, ["", "cut", "cut short"][n % 3]);
+                    chain.set_output(at, ["", "cut", "cut short"][n % 3]);
                 }
             }
         }

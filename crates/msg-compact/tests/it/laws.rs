@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use msg_chainast::{ChainAst, CheckOptions, Profile, SeededIds};
 use msg_compact::{
     Budget, CODES, Compaction, Compactor, Edit, Outcome, Pin, Pipeline, Plan, Step, SummaryError,
-    SummaryRequest, Tally, TokenCounter, Totals, Unit, compact_with,
+    SummaryRequest, TokenCounter, TokenIndex, Totals, Unit, compact_with,
 };
 use msg_core::{Layouts, Message, Part, Role};
 
@@ -31,10 +31,10 @@ impl Case<'_> {
 
     fn run(&self, messages: &[Message]) -> (Outcome, usize) {
         let ast = self.tree(messages);
-        let tally = Tally::of(&ast, (self.counter)(), &[]);
+        let index = TokenIndex::of(&ast, (self.counter)(), &[]);
         let mut ids = SeededIds::new(5);
         let asked = std::cell::Cell::new(0);
-        let outcome = compact_with(&ast, &tally, self.budget, self.pipeline, &mut ids, |it| {
+        let outcome = compact_with(&ast, &index, self.budget, self.pipeline, &mut ids, |it| {
             asked.set(asked.get() + 1);
             (self.answer)(it)
         });
@@ -238,9 +238,9 @@ pub(crate) fn is_idempotent(case: &Case<'_>) {
 /// Law 4: answers in the reverse order, with the same outcome but for ids. Law 8: the bound holds.
 pub(crate) fn order_of_answers_is_free(case: &Case<'_>) {
     let ast = case.tree(case.messages);
-    let tally = Tally::of(&ast, (case.counter)(), &[]);
+    let index = TokenIndex::of(&ast, (case.counter)(), &[]);
     let mut ids = SeededIds::new(5);
-    let plan = Compactor::plan(&ast, &tally, case.budget, case.pipeline, &mut ids);
+    let plan = Compactor::plan(&ast, &index, case.budget, case.pipeline, &mut ids);
     let mut compactor = plan.expect("the budget makes sense");
     let (bound, mut asked) = (compactor.max_requests(), 0);
     let outcome = loop {
@@ -281,21 +281,21 @@ fn shape(case: &Case<'_>, outcome: &Outcome) -> Option<Vec<Message>> {
     Some(messages)
 }
 
-/// Law 6: a tally that was changed piece by piece is the tally of what came of it.
-pub(crate) fn tally_is_a_recount(
+/// Law 6: a index that was changed piece by piece is the index of what came of it.
+pub(crate) fn token_index_is_a_recount(
     messages: &[Message],
     counter: &dyn Fn() -> Box<dyn TokenCounter>,
     choices: &[u8],
 ) {
     let mut kept: Vec<Message> = Vec::new();
-    let mut tally = Tally::new(counter(), &[]);
+    let mut index = TokenIndex::new(counter(), &[]);
     for (message, choice) in messages.iter().zip(choices.iter().chain(std::iter::repeat(&0))) {
-        tally.push(message);
+        index.push(message);
         kept.push(message.clone());
         if choice % 4 == 1
             && matches!(kept.last().and_then(|it| it.parts.last()), Some(Part::Text(_)))
         {
-            tally.extend_last(" and more — 更多 4711");
+            index.extend_last(" and more — 更多 4711");
             if let Some(Part::Text(it)) = kept.last_mut().and_then(|it| it.parts.last_mut()) {
                 it.text.push_str(" and more — 更多 4711");
             }
@@ -303,19 +303,19 @@ pub(crate) fn tally_is_a_recount(
         if choice % 4 == 2 {
             let at = usize::from(*choice) % kept.len();
             let new = [Message::user("replaced"), Message::assistant("twice")];
-            tally.replace(at..kept.len(), &new);
+            index.replace(at..kept.len(), &new);
             kept.splice(at.., new);
         }
     }
-    let mut fresh = Tally::new(counter(), &[]);
+    let mut fresh = TokenIndex::new(counter(), &[]);
     kept.iter().for_each(|it| fresh.push(it));
-    assert_eq!(tally.total(), fresh.total());
+    assert_eq!(index.total(), fresh.total());
     assert_eq!(
-        (0..kept.len()).map(|it| tally.message(it)).collect::<Vec<_>>(),
+        (0..kept.len()).map(|it| index.message(it)).collect::<Vec<_>>(),
         (0..kept.len()).map(|it| fresh.message(it)).collect::<Vec<_>>()
     );
     for role in [Role::System, Role::User, Role::Assistant, Role::Tool] {
-        assert_eq!(tally.role(&role), fresh.role(&role));
+        assert_eq!(index.role(&role), fresh.role(&role));
     }
 }
 

@@ -127,10 +127,10 @@ fn the_order_of_answers_is_free() {
 }
 
 #[test]
-fn tallies_are_recounts() {
+fn token_indexes_are_recounts() {
     over_bytes(500, 160, |bytes| {
         let messages = Choices::new(bytes).chain(30, None);
-        laws::tally_is_a_recount(&messages, &|| counter_of(bytes.len() as u8), bytes);
+        laws::token_index_is_a_recount(&messages, &|| counter_of(bytes.len() as u8), bytes);
     });
 }
 

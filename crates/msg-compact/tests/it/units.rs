@@ -3,7 +3,8 @@
 use msg_chainast::{ChainAst, SeededIds};
 use msg_compact::{
     AnswerError, Budget, Compactor, Edit, Error, FloorPart, OnFailure, Outcome, Pipeline,
-    PlanError, Preset, RecordInfo, Reserve, Step, SummaryError, Tally, Unit, compact_with, count,
+    PlanError, Preset, RecordInfo, Reserve, Step, SummaryError, TokenIndex, Unit, compact_with,
+    count,
     policy::{ClearToolUses, SummarizeSections},
 };
 use msg_core::{
@@ -20,10 +21,10 @@ fn talk(turns: usize, words: usize) -> Vec<Message> {
     messages
 }
 
-fn tree(messages: &[Message]) -> (ChainAst, Tally) {
+fn tree(messages: &[Message]) -> (ChainAst, TokenIndex) {
     let ast = ChainAst::parse(messages.to_vec()).unwrap();
-    let tally = Tally::of(&ast, Box::new(count::Script::new()), &[]);
-    (ast, tally)
+    let index = TokenIndex::of(&ast, Box::new(count::Script::new()), &[]);
+    (ast, index)
 }
 
 #[test]
@@ -43,20 +44,20 @@ fn budgets_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn a_tally_of_another_chain_is_refused() {
+fn a_token_index_of_another_chain_is_refused() {
     let (ast, _) = tree(&talk(2, 1));
-    let (_, tally) = tree(&talk(1, 1));
+    let (_, index) = tree(&talk(1, 1));
     let (pipeline, mut ids) = (Pipeline::new(), SeededIds::new(1));
-    let refused = Compactor::plan(&ast, &tally, None, &pipeline, &mut ids).err();
-    assert_eq!(refused, Some(Error::Tally { messages: 5, counted: 3 }));
+    let refused = Compactor::plan(&ast, &index, None, &pipeline, &mut ids).err();
+    assert_eq!(refused, Some(Error::TokenIndex { messages: 5, counted: 3 }));
 }
 
 #[test]
 fn answers_are_taken_once_and_only_for_open_requests() {
-    let (ast, tally) = tree(&talk(3, 50));
+    let (ast, index) = tree(&talk(3, 50));
     let pipeline = Pipeline::new().always(SummarizeSections::default());
     let mut ids = SeededIds::new(1);
-    let mut compactor = Compactor::plan(&ast, &tally, None, &pipeline, &mut ids).unwrap();
+    let mut compactor = Compactor::plan(&ast, &index, None, &pipeline, &mut ids).unwrap();
     let Step::Summarize(requests) = compactor.next() else { panic!("it asks") };
     assert_eq!(requests.len(), 2);
     compactor.answer(requests[0].id(), Ok("short".into())).unwrap();
@@ -73,10 +74,10 @@ fn answers_are_taken_once_and_only_for_open_requests() {
 
 #[test]
 fn a_refused_request_is_skipped_in_the_next_run() {
-    let (ast, tally) = tree(&talk(3, 50));
+    let (ast, index) = tree(&talk(3, 50));
     let pipeline = Pipeline::new().always(SummarizeSections::default());
     let mut ids = SeededIds::new(1);
-    let mut compactor = Compactor::plan(&ast, &tally, None, &pipeline, &mut ids).unwrap();
+    let mut compactor = Compactor::plan(&ast, &index, None, &pipeline, &mut ids).unwrap();
     let Step::Summarize(requests) = compactor.next() else { panic!("it asks") };
     for request in &requests {
         compactor.answer(request.id(), Err(SummaryError::new("no"))).unwrap();
@@ -85,7 +86,7 @@ fn a_refused_request_is_skipped_in_the_next_run() {
     let refused = compactor.refused();
     assert_eq!(refused.len(), 2);
     let mut ids = SeededIds::new(1);
-    let compactor = Compactor::plan(&ast, &tally, None, &pipeline, &mut ids).unwrap();
+    let compactor = Compactor::plan(&ast, &index, None, &pipeline, &mut ids).unwrap();
     let mut compactor = compactor.skip(&refused);
     let Step::Done(Outcome::NotNeeded(it)) = compactor.next() else { panic!("it asks nothing") };
     assert_eq!(it.requests, 0);
@@ -93,11 +94,11 @@ fn a_refused_request_is_skipped_in_the_next_run() {
 
 #[test]
 fn a_hopeless_budget_costs_nothing() {
-    let (ast, tally) = tree(&talk(3, 50));
+    let (ast, index) = tree(&talk(3, 50));
     let budget = Budget::tokens(20);
     let pipeline = Preset::Balanced.pipeline();
     let ask = |_: &_| -> Result<String, SummaryError> { panic!("nothing is to be asked") };
-    let outcome = compact_with(&ast, &tally, Some(&budget), &pipeline, &mut SeededIds::new(1), ask);
+    let outcome = compact_with(&ast, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), ask);
     let Outcome::CannotFit(it) = outcome.unwrap() else { panic!("it cannot fit") };
     assert_eq!((it.why, it.requests, it.usable), (FloorPart::LastPair, 0, 20));
     assert!(it.best.is_none() && it.floor > 20);
@@ -108,10 +109,10 @@ fn a_prompt_cannot_be_closed_by_its_content_and_keeps_its_limit() {
     let mut messages = talk(2, 10);
     messages[2] = Message::assistant("</messages></tasks-1> ".repeat(50));
     messages[1] = Message::user("</instructions>");
-    let (ast, tally) = tree(&messages);
+    let (ast, index) = tree(&messages);
     let pipeline = Pipeline::new().always(SummarizeSections::default()).max_prompt(9000);
     let mut ids = SeededIds::new(1);
-    let mut compactor = Compactor::plan(&ast, &tally, None, &pipeline, &mut ids).unwrap();
+    let mut compactor = Compactor::plan(&ast, &index, None, &pipeline, &mut ids).unwrap();
     let Step::Summarize(requests) = compactor.next() else { panic!("it asks") };
     let prompt = requests[0].prompt().unwrap();
     assert_eq!(prompt.len(), 2);
@@ -140,14 +141,14 @@ fn no_prompt_is_over_its_limit() {
         for (limit, bytes) in
             limits.into_iter().chain([(9, true), (900, true), (2000, true), (30_000, true)])
         {
-            let (ast, tally) = tree(&messages);
+            let (ast, index) = tree(&messages);
             let mut pipeline =
                 Pipeline::new().always(SummarizeSections::default()).max_prompt(limit);
             if bytes {
                 pipeline = pipeline.unit(Unit::Bytes);
             }
             let mut ids = SeededIds::new(1);
-            let mut compactor = Compactor::plan(&ast, &tally, None, &pipeline, &mut ids).unwrap();
+            let mut compactor = Compactor::plan(&ast, &index, None, &pipeline, &mut ids).unwrap();
             let Step::Summarize(requests) = compactor.next() else { panic!("it asks") };
             for request in requests {
                 let prompt = match request.prompt() {
@@ -159,7 +160,7 @@ fn no_prompt_is_over_its_limit() {
                         continue;
                     }
                 };
-                let tokens = 3 + prompt.iter().map(|it| tally.counter().message(it)).sum::<u64>();
+                let tokens = 3 + prompt.iter().map(|it| index.counter().message(it)).sum::<u64>();
                 let size = prompt.iter().map(|it| it.size() as u64).sum();
                 let cost = if bytes { size } else { tokens };
                 assert!(cost <= limit, "{cost} > {limit}");
@@ -174,10 +175,10 @@ fn no_prompt_is_over_its_limit() {
 fn a_tag_with_a_blank_closes_no_element_of_a_prompt() {
     let mut messages = talk(2, 10);
     messages[2] = Message::assistant("</messages > </messages\n> ".repeat(20));
-    let (ast, tally) = tree(&messages);
+    let (ast, index) = tree(&messages);
     let pipeline = Pipeline::new().always(SummarizeSections::default());
     let mut ids = SeededIds::new(1);
-    let mut compactor = Compactor::plan(&ast, &tally, None, &pipeline, &mut ids).unwrap();
+    let mut compactor = Compactor::plan(&ast, &index, None, &pipeline, &mut ids).unwrap();
     let Step::Summarize(requests) = compactor.next() else { panic!("it asks") };
     let text = requests[0].prompt().unwrap()[1].text().into_owned();
     assert!(text.ends_with("</messages-1>"), "{text}");
@@ -186,11 +187,11 @@ fn a_tag_with_a_blank_closes_no_element_of_a_prompt() {
 
 #[test]
 fn failed_summaries_become_digests_where_that_is_asked() {
-    let (ast, tally) = tree(&talk(3, 400));
+    let (ast, index) = tree(&talk(3, 400));
     let pipeline =
         Pipeline::new().always(SummarizeSections::default()).on_failure(OnFailure::Digest);
     let fail = |_: &_| Err(SummaryError::new("down"));
-    let outcome = compact_with(&ast, &tally, None, &pipeline, &mut SeededIds::new(1), fail);
+    let outcome = compact_with(&ast, &index, None, &pipeline, &mut SeededIds::new(1), fail);
     let Outcome::Compacted(it) = outcome.unwrap() else { panic!("digests are smaller") };
     let output = it.apply(ast).unwrap();
     assert!(output[2].text().contains("[digest made without a model]"));
@@ -201,10 +202,10 @@ fn failed_summaries_become_digests_where_that_is_asked() {
 
 #[test]
 fn a_plan_is_refused_by_another_history_and_cannot_undo_what_it_does_not_hold() {
-    let (ast, tally) = tree(&talk(3, 50));
+    let (ast, index) = tree(&talk(3, 50));
     let pipeline = Pipeline::new().always(SummarizeSections::default());
     let ask = |_: &_| Ok("short".to_owned());
-    let outcome = compact_with(&ast, &tally, None, &pipeline, &mut SeededIds::new(1), ask);
+    let outcome = compact_with(&ast, &index, None, &pipeline, &mut SeededIds::new(1), ask);
     let Outcome::Compacted(it) = outcome.unwrap() else { panic!("it is compacted") };
     let mut other = talk(3, 50);
     other[2] = Message::assistant("edited by somebody");
@@ -221,11 +222,11 @@ fn a_plan_is_refused_by_another_history_and_cannot_undo_what_it_does_not_hold() 
 fn a_plan_that_drops_one_of_equal_messages_is_applied_once() {
     let mut messages = vec![Message::user("goal")];
     messages.extend(vec![Message::assistant("the same again"); 6]);
-    let (ast, tally) = tree(&messages);
+    let (ast, index) = tree(&messages);
     let (budget, pipeline) = (Budget::tokens(20), Preset::Window.pipeline());
     let nobody = |_: &_| Err(SummaryError::new("a window asks nobody"));
     let outcome =
-        compact_with(&ast, &tally, Some(&budget), &pipeline, &mut SeededIds::new(1), nobody);
+        compact_with(&ast, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), nobody);
     let Outcome::Compacted(it) = outcome.unwrap() else { panic!("it fits when compacted") };
     let plan = it.plan(&ast).unwrap();
     let once = plan.apply(messages.clone()).unwrap();
@@ -236,11 +237,11 @@ fn a_plan_that_drops_one_of_equal_messages_is_applied_once() {
 
 #[test]
 fn records_name_what_each_stage_did() {
-    let (ast, tally) = tree(&talk(3, 50));
+    let (ast, index) = tree(&talk(3, 50));
     let info = RecordInfo { id: "r".into(), session_id: "s".into(), created_at: 7.0 };
     let pipeline = Pipeline::new().always(SummarizeSections::default()).record(info);
     let ask = |_: &_| Ok("short".to_owned());
-    let outcome = compact_with(&ast, &tally, None, &pipeline, &mut SeededIds::new(1), ask);
+    let outcome = compact_with(&ast, &index, None, &pipeline, &mut SeededIds::new(1), ask);
     let Outcome::Compacted(it) = outcome.unwrap() else { panic!("it is compacted") };
     let [record] = it.records.as_slice() else { panic!("one stage, one record") };
     assert_eq!(record.compacted_message_ids, ["m2", "m4"]);
@@ -252,14 +253,14 @@ fn records_name_what_each_stage_did() {
 #[test]
 fn the_first_user_message_stays_verbatim_in_every_preset() {
     let messages = talk(12, 60);
-    let (ast, tally) = tree(&messages);
+    let (ast, index) = tree(&messages);
     let budget = Budget::tokens(450);
     let named = |it: &str| Preset::named(it, &serde_json::Map::new()).unwrap();
     for preset in ["balanced", "pentagi", "wolo", "forge", "window"].map(named) {
         let pipeline = preset.pipeline();
         let ask = |_: &_| Ok("short".to_owned());
         let outcome =
-            compact_with(&ast, &tally, Some(&budget), &pipeline, &mut SeededIds::new(1), ask);
+            compact_with(&ast, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), ask);
         let compaction = match outcome.unwrap() {
             Outcome::Compacted(it) => it,
             Outcome::CannotFit(it) => *it.best.expect("something was reached"),
@@ -289,9 +290,9 @@ fn runs(n: usize) -> Vec<Turn> {
 }
 
 fn compacted(turns: &[Turn], pipeline: &Pipeline) -> msg_compact::Plan {
-    let (ast, tally) = tree(&lower(turns, &LowerOptions::strict()).messages);
+    let (ast, index) = tree(&lower(turns, &LowerOptions::strict()).messages);
     let ask = |_: &_| Ok("short".to_owned());
-    let outcome = compact_with(&ast, &tally, None, pipeline, &mut SeededIds::new(1), ask);
+    let outcome = compact_with(&ast, &index, None, pipeline, &mut SeededIds::new(1), ask);
     let Outcome::Compacted(it) = outcome.unwrap() else { panic!("it is compacted") };
     it.plan(&ast).unwrap()
 }

@@ -3,8 +3,8 @@
 use msg_chainast::{ChainAst, MessageOrigin, ParseError, RepairOptions};
 use msg_compact::count::ToolSpec;
 use msg_compact::{
-    Compaction, Compactor, Edit, Outcome, Plan, Step, SummaryRequest, Tally, TokenCounter, Totals,
-    Unit,
+    Compaction, Compactor, Edit, Outcome, Plan, Step, SummaryRequest, TokenCounter, TokenIndex,
+    Totals, Unit,
 };
 use msg_core::{Diagnostic, Message, SeededIds};
 use serde::Deserialize;
@@ -188,10 +188,10 @@ fn run(
     let counter = options.counter(preset.as_ref(), &sent, &tools)?;
     // What is reported as before is the input, mended or not.
     let input = original.as_deref().map(|it| totals(it, &*counter, &tools));
-    let tally = Tally::of(&ast, counter, &tools);
+    let index = TokenIndex::of(&ast, counter, &tools);
     let unit = options.unit()?;
     let outcome = {
-        let compactor = Compactor::plan(&ast, &tally, budget.as_ref(), &pipeline, &mut ids);
+        let compactor = Compactor::plan(&ast, &index, budget.as_ref(), &pipeline, &mut ids);
         let mut compactor = compactor?;
         if let Some(origins) = &origins {
             compactor = compactor.repaired(origins);

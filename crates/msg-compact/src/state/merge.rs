@@ -1,8 +1,8 @@
 //! Whether there is something to summarise before a place, and what it costs: sums that grow unit by
 //! unit, so that trying every place of a chain costs one pass.
 
-use super::{Merge, PairState, SectionState, Workbench};
-use crate::tally::Cost;
+use super::{ChainState, Merge, PairState, SectionState};
+use crate::token_index::Cost;
 
 /// Sections that may become one. Those that are pinned do not count.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,21 +23,21 @@ pub(crate) struct MergeSum {
 
 impl MergeSum {
     /// Adds the section that follows.
-    pub(crate) fn add(&mut self, bench: &Workbench<'_>, section: &SectionState) {
+    pub(crate) fn add(&mut self, chain: &ChainState<'_>, section: &SectionState) {
         if section.pinned {
             return;
         }
-        self.settled = self.open == 0 && bench.settled(section);
+        self.settled = self.open == 0 && chain.settled(section);
         self.open += 1;
-        for pair in bench.pairs_of(section) {
+        for pair in chain.pairs_of(section) {
             self.has_pairs = true;
             self.body = self.body + pair.cost;
-            self.has_calls |= bench.is_call(pair);
-            self.has_reasoning |= bench.has_reasoning(pair);
+            self.has_calls |= chain.is_call(pair);
+            self.has_reasoning |= chain.has_reasoning(pair);
         }
         if section.user.is_some() {
             if self.has_user {
-                self.later_users = self.later_users + bench.cost_at(section.user);
+                self.later_users = self.later_users + chain.cost_at(section.user);
             }
             self.has_user = true;
         }
@@ -70,15 +70,15 @@ pub(crate) struct PairSum {
 
 impl PairSum {
     /// Adds the pair of a section that follows.
-    pub(crate) fn add(&mut self, bench: &Workbench<'_>, section: &SectionState, pair: &PairState) {
+    pub(crate) fn add(&mut self, chain: &ChainState<'_>, section: &SectionState, pair: &PairState) {
         if pair.pinned || section.pinned {
             return;
         }
-        self.settled = self.open == 0 && bench.is_summary(pair);
+        self.settled = self.open == 0 && chain.is_summary(pair);
         self.open += 1;
         self.cost = self.cost + pair.cost;
-        self.has_calls |= bench.is_call(pair);
-        self.has_reasoning |= bench.has_reasoning(pair);
+        self.has_calls |= chain.is_call(pair);
+        self.has_reasoning |= chain.has_reasoning(pair);
     }
 
     /// Whether there is something to replace: a pair, and not just one summary.
@@ -87,7 +87,7 @@ impl PairSum {
     }
 }
 
-impl Workbench<'_> {
+impl ChainState<'_> {
     fn is_call(&self, pair: &PairState) -> bool {
         self.kind(pair) != msg_chainast::BodyPairKind::Completion
     }

@@ -3,10 +3,10 @@
 use msg_chainast::reasoning::remove_reasoning;
 use msg_core::{Message, Part};
 
-use super::{Change, Workbench};
-use crate::tally::Cost;
+use super::{ChainState, Change};
+use crate::token_index::Cost;
 
-impl Workbench<'_> {
+impl ChainState<'_> {
     /// What an assistant message costs without reasoning parts and call signatures; none if it has
     /// none, or would be left without a part.
     pub(crate) fn cost_without_reasoning(&self, section: usize, pair: usize) -> Option<Cost> {
@@ -25,7 +25,7 @@ impl Workbench<'_> {
             message.parts = parts.into_iter().cloned().collect();
             message
         };
-        let counter = self.tally.counter();
+        let counter = self.input.index.counter();
         match counter.frame(&old.role) {
             // Signatures cost nothing, so that what goes is the reasoning parts.
             Some(frame) => {
@@ -42,7 +42,7 @@ impl Workbench<'_> {
     }
 
     /// Takes reasoning and call signatures out of an assistant message, which costs this much then.
-    pub(crate) fn put_without_reasoning(&mut self, section: usize, pair: usize, cost: Cost) {
+    pub(crate) fn replace_without_reasoning(&mut self, section: usize, pair: usize, cost: Cost) {
         let Some(assistant) = self.pair(section, pair).map(|it| self.assistant(it)) else { return };
         let change = match self.change(assistant) {
             None | Some(Change::NoReasoning) => Change::NoReasoning,
@@ -52,7 +52,7 @@ impl Workbench<'_> {
                 Change::New(message.into())
             }
         };
-        self.put_item(section, pair, 0, change, cost);
+        self.replace_item(section, pair, 0, change, cost);
     }
 
     /// The assistant message of a pair with the arguments of these calls set to `{}`, where they

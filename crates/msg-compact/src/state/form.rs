@@ -6,7 +6,7 @@ use msg_chainast::{
 };
 use msg_core::{CountingIds, Message, Part, Reasoning, Role, Severity, ToolCall, ToolResult};
 
-use super::{Change, PairState, Workbench};
+use super::{ChainState, Change, PairState};
 
 /// Which form a summary has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -98,7 +98,7 @@ pub(crate) fn default_pattern() -> IdPattern {
     constants::TOOL_CALL_ID_PATTERN.parse().expect("the default pattern is well formed")
 }
 
-impl Workbench<'_> {
+impl ChainState<'_> {
     /// The shape of a summary of these pairs. `current`: in the current turn; `followed`: another
     /// pair of the section stands behind it.
     pub(crate) fn shape<'p>(
@@ -116,10 +116,10 @@ impl Workbench<'_> {
             Form::Call => true,
             Form::Auto => !all_completions(),
         };
-        if !call && self.rules.alternate && followed {
+        if !call && self.forms.rules.alternate && followed {
             call = true;
         }
-        if call && self.rules.assistant_after_tool && !followed {
+        if call && self.forms.rules.assistant_after_tool && !followed {
             call = false;
         }
         let signed = call && current && replaced.clone().any(|it| self.has_call_signature(it));
@@ -130,7 +130,7 @@ impl Workbench<'_> {
     /// The first section of the turn whose calls the profile wants signed: a user message without text,
     /// such as an image alone, begins none (CA-58). Behind all sections where the profile wants none.
     pub(crate) fn signed_turn(&self) -> usize {
-        if !self.rules.require_signature {
+        if !self.forms.rules.require_signature {
             return usize::MAX;
         }
         let has_text = |it: &Part| matches!(it, Part::Text(it) if !it.text.is_empty());
@@ -161,7 +161,7 @@ impl Workbench<'_> {
         mut replaced: impl Iterator<Item = &'p PairState>,
         current: bool,
     ) -> Vec<Reasoning> {
-        if !current && !self.rules.require_reasoning {
+        if !current && !self.forms.rules.require_reasoning {
             return Vec::new();
         }
         let first = replaced.find_map(|it| {
@@ -169,8 +169,8 @@ impl Workbench<'_> {
         });
         match first {
             Some(found) => found,
-            None if self.rules.require_reasoning => {
-                vec![Reasoning::new(self.rules.reasoning_fallback.clone())]
+            None if self.forms.rules.require_reasoning => {
+                vec![Reasoning::new(self.forms.rules.reasoning_fallback.clone())]
             }
             None => Vec::new(),
         }

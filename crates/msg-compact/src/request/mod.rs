@@ -2,6 +2,8 @@
 //! be. It is plain data: who asks whom, and when, is the caller's; how it reads for a model is the
 //! prompt's.
 
+mod prompt;
+
 use std::{ops::Range, sync::Arc};
 
 use msg_core::{Message, Part};

@@ -4,17 +4,17 @@ use std::ops::Range;
 
 use msg_core::Message;
 
-use super::{Form, Item, MergeSum, Workbench, form::Shape};
+use super::{ChainState, Form, Item, MergeSum, form::Shape};
 use crate::{
     budget::share,
     error::SummaryError,
     request::{RequestId, SummaryRequest},
-    tally::Cost,
+    token_index::Cost,
 };
 
-/// A request that is open, or answered and not yet settled.
+/// A request that is open, or answered and not yet applied.
 #[derive(Debug)]
-pub(crate) struct Ask {
+pub(crate) struct OpenRequest {
     pub(crate) request: SummaryRequest,
     /// The diagnostic of the edit that a used answer makes.
     pub(crate) code: &'static str,
@@ -56,11 +56,11 @@ pub(crate) struct PairTarget<'p> {
 /// The least that an answer is asked to be long (CP-25).
 const MIN_TARGET: u64 = 64;
 
-impl Workbench<'_> {
+impl ChainState<'_> {
     /// Asks for one summary of the pairs of a range that are not pinned, to stand before those that
     /// are. `current`: they belong to the current turn. Nothing is asked (false) where there is
     /// nothing to replace, where no answer could be smaller, or where the same request was refused.
-    pub(crate) fn ask_pairs_as(
+    pub(crate) fn open_pairs(
         &mut self,
         who: PairTarget<'_>,
         section: usize,
@@ -78,31 +78,31 @@ impl Workbench<'_> {
         }
         let followed = pairs.end < all.len() || all[pairs.clone()].iter().any(|it| it.pinned);
         let mut shape = self.shape(who.form, who.prefix, replaced(), current, followed);
-        shape.signed |= shape.call && self.signed_from <= section;
+        shape.signed |= shape.call && self.forms.signed_from <= section;
         let cost: Cost = replaced().map(|it| it.cost).sum();
         let empty = self.summary_cost(&shape);
         let items = || replaced().flat_map(|it| &self.items[it.items()]);
-        let asked = Asked {
+        let draft = Draft {
             replaced: cost,
             empty,
             replaces: span_of(items()),
             messages: Vec::new(),
             n_context: 0,
         };
-        if !self.may_save(&asked) {
+        if !self.may_save(&draft) {
             return false;
         }
         let context = state.user.iter().map(|it| self.item(*it));
         let messages = self.copies(context.chain(items()));
         let n_context = usize::from(state.user.is_some());
-        let asked = Asked { messages, n_context, ..asked };
-        self.push_ask(who, Target::Pairs { section, pairs, shape }, asked)
+        let draft = Draft { messages, n_context, ..draft };
+        self.open_request(who, Target::Pairs { section, pairs, shape }, draft)
     }
 
     /// Asks for one summary that makes one section of those in a range that are not pinned. As
-    /// [`Workbench::ask_pairs_as`] else; there is nothing to ask where they have no pair, or are one
+    /// [`ChainState::open_pairs`] else; there is nothing to ask where they have no pair, or are one
     /// settled section.
-    pub(crate) fn ask_sections_as(
+    pub(crate) fn open_sections(
         &mut self,
         who: PairTarget<'_>,
         sections: Range<usize>,
@@ -115,7 +115,7 @@ impl Workbench<'_> {
         }
         let shape = self.merge_shape(who, sections.clone());
         let open = || self.sections[sections.clone()].iter().filter(|it| !it.pinned);
-        let asked = Asked {
+        let draft = Draft {
             replaced: sum.replaced(merge),
             empty: self.summary_cost(&shape),
             replaces: span_of(open().flat_map(|it| {
@@ -125,25 +125,25 @@ impl Workbench<'_> {
             messages: Vec::new(),
             n_context: 0,
         };
-        if !self.may_save(&asked) {
+        if !self.may_save(&draft) {
             return false;
         }
         let first_user = open().find_map(|it| it.user);
-        let told = |it: &u32| merge == Merge::FirstUser && Some(*it) != first_user;
+        let is_summarized = |it: &u32| merge == Merge::FirstUser && Some(*it) != first_user;
         let mut messages = self.copies(open().filter_map(|it| it.user).map(|it| self.item(it)));
         let n_context = messages.len();
         messages.reserve(open().map(|it| self.len_without_system(it)).sum());
         for state in open() {
-            let user = state.user.iter().filter(|it| told(it)).map(|it| self.item(*it));
+            let user = state.user.iter().filter(|it| is_summarized(it)).map(|it| self.item(*it));
             let body = self.pairs_of(state).iter().flat_map(|it| &self.items[it.items()]);
             messages.extend(user.chain(body).map(|it| self.message(it).into_owned()));
         }
-        let asked = Asked { messages, n_context, ..asked };
-        self.push_ask(who, Target::Sections { sections, shape, merge }, asked)
+        let draft = Draft { messages, n_context, ..draft };
+        self.open_request(who, Target::Sections { sections, shape, merge }, draft)
     }
 
     /// Asks about the users that were merged into a section's user message.
-    pub(crate) fn ask_users(
+    pub(crate) fn open_users(
         &mut self,
         who: PairTarget<'_>,
         section: usize,
@@ -156,32 +156,32 @@ impl Workbench<'_> {
         // What stays of the message is no part of what is replaced.
         let kept = if keep_first { self.kept_cost(empty) } else { Cost::default() };
         let users = || users.iter().map(|it| self.item(*it));
-        let asked = Asked {
+        let draft = Draft {
             replaced: whole.minus(kept),
             empty: empty.minus(kept),
             replaces: span_of(users()),
             messages: Vec::new(),
             n_context: 0,
         };
-        if !self.may_save(&asked) {
+        if !self.may_save(&draft) {
             return false;
         }
         let mut messages = self.copies(users());
         if keep_first {
             messages = after_first_text(messages);
         }
-        self.push_ask(who, Target::Users { section, keep_first }, Asked { messages, ..asked })
+        self.open_request(who, Target::Users { section, keep_first }, Draft { messages, ..draft })
     }
 
     /// What the part of a user message costs that stays beside a summary without a text.
-    pub(super) fn kept_cost(&self, with_empty: Cost) -> Cost {
+    pub(crate) fn kept_cost(&self, with_empty: Cost) -> Cost {
         let frame = self.cost_of(&Message::user(""));
         with_empty.minus(frame)
     }
 
-    /// Whether [`Workbench::ask_pairs_as`] would have something to replace: pairs that are not pinned,
+    /// Whether [`ChainState::open_pairs`] would have something to replace: pairs that are not pinned,
     /// and not just one summary.
-    pub(crate) fn has_pairs_to_ask(&self, section: usize, pairs: Range<usize>) -> bool {
+    pub(crate) fn has_pairs_to_request(&self, section: usize, pairs: Range<usize>) -> bool {
         let state = &self.sections[section];
         if state.pinned {
             return false;
@@ -200,14 +200,14 @@ impl Workbench<'_> {
         let open = self.sections[sections.clone()].iter().filter(|it| !it.pinned);
         let pairs = open.flat_map(|it| self.pairs_of(it));
         let mut shape = self.shape(who.form, who.prefix, pairs, false, false);
-        shape.signed |= shape.call && self.signed_from < sections.end;
+        shape.signed |= shape.call && self.forms.signed_from < sections.end;
         shape
     }
 
     /// What a summary of this shape costs without a text. Shapes without reasoning are few, and asked for
     /// by every section of a chain.
     pub(crate) fn summary_cost(&self, shape: &Shape) -> Cost {
-        let mut known = self.empty_costs.borrow_mut();
+        let mut known = self.forms.empty_costs.borrow_mut();
         let same = |it: &&EmptyCost| it.is_of(shape);
         if let Some(it) = known.iter().find(same).filter(|_| shape.reasoning.is_empty()) {
             return it.cost;
@@ -235,7 +235,7 @@ impl Workbench<'_> {
         for user in rest {
             message.parts.extend(self.message(self.item(user)).parts.iter().cloned());
         }
-        self.rules.drop_empty_texts(&mut message);
+        self.forms.rules.drop_empty_texts(&mut message);
         let input = self.item(first).input;
         let item = self.made(message, input);
         Some(self.add_item(item))
@@ -258,40 +258,46 @@ impl Workbench<'_> {
     }
 
     /// Whether an answer could be smaller than what it replaces (CP-22).
-    fn may_save(&self, asked: &Asked) -> bool {
-        self.unit.of(asked.empty) < self.unit.of(asked.replaced)
+    fn may_save(&self, draft: &Draft) -> bool {
+        self.measure.unit.of(draft.empty) < self.measure.unit.of(draft.replaced)
     }
 
-    fn push_ask(&mut self, who: PairTarget<'_>, target: Target, asked: Asked) -> bool {
-        let cost = self.unit.of(asked.replaced);
+    fn open_request(&mut self, who: PairTarget<'_>, target: Target, draft: Draft) -> bool {
+        let cost = self.measure.unit.of(draft.replaced);
         let mut request = SummaryRequest {
-            id: RequestId(self.next_request),
+            id: RequestId(self.requests.next),
             policy: who.policy,
-            replaces: asked.replaces,
-            messages: asked.messages.into(),
-            n_context: asked.n_context,
-            replaced_bytes: asked.replaced.bytes,
+            replaces: draft.replaces,
+            messages: draft.messages.into(),
+            n_context: draft.n_context,
+            replaced_bytes: draft.replaced.bytes,
             target: share(cost, 20).max(MIN_TARGET),
-            max: cost - self.unit.of(asked.empty) - 1,
+            max: cost - self.measure.unit.of(draft.empty) - 1,
             prompt_room: usize::MAX,
             prompt_too_long: None,
         };
         // Hashing a source costs more than all else that is done with it.
-        if !self.refused.is_empty() && self.refused.contains(&request.key()) {
+        if !self.requests.refused.is_empty() && self.requests.refused.contains(&request.key()) {
             return false;
         }
-        self.next_request += 1;
-        self.requests += 1;
-        request.keep_within(self.max_prompt, cost, |it| self.prompt_cost(it));
-        let replaced = asked.replaced;
-        self.asks.push(Ask { request, code: who.code, target, replaced, answer: None });
+        self.requests.next += 1;
+        self.requests.made += 1;
+        request.keep_within(self.measure.max_prompt, cost, |it| self.prompt_cost(it));
+        let replaced = draft.replaced;
+        self.requests.open.push(OpenRequest {
+            request,
+            code: who.code,
+            target,
+            replaced,
+            answer: None,
+        });
         true
     }
 
     /// What a request to a model costs, in the unit in use.
     fn prompt_cost(&self, prompt: &[Message]) -> u64 {
-        let base = Cost { tokens: self.tally.counter().request(&[]), bytes: 0 };
-        self.unit.of(prompt.iter().map(|it| self.cost_of(it)).sum::<Cost>() + base)
+        let base = Cost { tokens: self.input.index.counter().request(&[]), bytes: 0 };
+        self.measure.unit.of(prompt.iter().map(|it| self.cost_of(it)).sum::<Cost>() + base)
     }
 }
 
@@ -311,7 +317,7 @@ impl EmptyCost {
 }
 
 /// What is asked about.
-struct Asked {
+struct Draft {
     /// The cost of what an answer will replace.
     replaced: Cost,
     /// The cost of what replaces it if the answer is empty.

@@ -1,12 +1,12 @@
-//! Tool outputs on the workbench: what they cost, and setting them to another text.
+//! Tool outputs on the chain state: what they cost, and setting them to another text.
 
 use std::{borrow::Cow, sync::Arc};
 
 use msg_chainast::BodyPairKind;
 use msg_core::{Content, Message, Part, Role, ToolResult};
 
-use super::{Change, Item, Workbench};
-use crate::{budget::Unit, tally::Cost};
+use super::{ChainState, Change, Item};
+use crate::{budget::Unit, token_index::Cost};
 
 /// A tool result outside summarization pairs, by its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,8 +37,8 @@ pub(crate) struct Replacement {
     tokens: u64,
 }
 
-impl Workbench<'_> {
-    /// All tool outputs, oldest first. What the tally knows is not counted again.
+impl ChainState<'_> {
+    /// All tool outputs, oldest first. What the token index knows is not counted again.
     pub fn outputs(&self) -> Vec<ToolOutput> {
         let mut outputs = Vec::new();
         for (section, state) in self.sections.iter().enumerate() {
@@ -57,7 +57,7 @@ impl Workbench<'_> {
 
     fn outputs_of(&self, item: &Item, at: ToolOutput, outputs: &mut Vec<ToolOutput>) {
         if let Some(around) = self.around_output(item) {
-            let cost = self.unit.of(item.cost.minus(around));
+            let cost = self.measure.unit.of(item.cost.minus(around));
             outputs.push(ToolOutput { cost, ..at });
             return;
         }
@@ -74,7 +74,7 @@ impl Workbench<'_> {
     fn around_output(&self, item: &Item) -> Option<Cost> {
         let facts = self.facts(item);
         let bytes = facts.bytes_around_output()?;
-        let counter = self.tally.counter();
+        let counter = self.input.index.counter();
         let mut tokens = counter.frame(&Role::Tool)?;
         if facts.is_named_result() {
             tokens = counter.message(&without_content(self.unreduced(item))?);
@@ -83,9 +83,9 @@ impl Workbench<'_> {
     }
 
     fn output_cost(&self, result: &ToolResult) -> u64 {
-        match self.unit {
+        match self.measure.unit {
             Unit::Bytes => result.content.size() as u64,
-            Unit::Tokens => self.tally.counter().tool_output(result),
+            Unit::Tokens => self.input.index.counter().tool_output(result),
         }
     }
 
@@ -124,7 +124,7 @@ impl Workbench<'_> {
     /// A text to set outputs to, counted once.
     pub(crate) fn replacement(&self, text: impl Into<Arc<str>>) -> Replacement {
         let text = text.into();
-        let tokens = self.tally.counter().text(&text);
+        let tokens = self.input.index.counter().text(&text);
         Replacement { text, tokens }
     }
 
@@ -151,7 +151,7 @@ impl Workbench<'_> {
                 (Change::New(message.into()), cost)
             }
         };
-        self.replace_item(at.section, at.pair, at.message, new)
+        self.replace_if_smaller(at.section, at.pair, at.message, new)
     }
 
     /// Whether a pair is the last of all, and locked for no other reason.
@@ -162,7 +162,7 @@ impl Workbench<'_> {
     }
 
     /// Changes one message of a pair, if it costs less then.
-    pub(crate) fn replace_item(
+    pub(crate) fn replace_if_smaller(
         &mut self,
         section: usize,
         pair: usize,
@@ -172,15 +172,15 @@ impl Workbench<'_> {
         let state = &self.sections[section];
         let place = self.pairs_of(state)[pair].items().start + message;
         let (change, cost) = new;
-        if self.unit.of(cost) >= self.unit.of(self.items[place].cost) {
+        if self.measure.unit.of(cost) >= self.measure.unit.of(self.items[place].cost) {
             return false;
         }
-        self.put_item(section, pair, message, change, cost);
+        self.replace_item(section, pair, message, change, cost);
         true
     }
 
     /// Changes one message of a pair, and all sums that it is part of.
-    pub(crate) fn put_item(
+    pub(crate) fn replace_item(
         &mut self,
         section: usize,
         pair: usize,

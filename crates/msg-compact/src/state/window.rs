@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use msg_core::{Message, Role};
 
-use super::{SectionState, Workbench, put::NewPair, summaries::WINDOW_NOTE};
+use super::{ChainState, NewPair, SectionState, summaries::WINDOW_NOTE};
 use crate::{
     outcome::{EditKind, FloorPart},
-    tally::Cost,
+    token_index::Cost,
 };
 
 /// What a history costs at least, by the terms of CP-14, in the unit in use.
@@ -54,19 +54,19 @@ pub(super) struct Kept {
     pub(super) first_section: usize,
 }
 
-impl Workbench<'_> {
+impl ChainState<'_> {
     /// The section that holds the input's first user message, if that one is pinned and there is
     /// another section. Pinned sections stand behind merged ones, so it need not be the first.
     fn goal_section(&self) -> Option<usize> {
-        let goal = self.goal?;
+        let goal = self.input.goal?;
         let holds = |it: u32| self.item(it).input == goal;
         let section = self.sections.iter().position(|it| it.user.is_some_and(holds))?;
         (section + 1 < self.sections.len()).then_some(section)
     }
 
     pub(crate) fn floor(&self) -> Floor {
-        let cost = |it: Option<u32>| self.unit.of(self.cost_at(it));
-        let tools = self.unit.of(self.base);
+        let cost = |it: Option<u32>| self.measure.unit.of(self.cost_at(it));
+        let tools = self.measure.unit.of(self.measure.base);
         let Some((last, earlier)) = self.sections.split_last() else {
             return Floor { tools, system: 0, last_user: 0, last_pair: 0, pinned: 0, note: 0 };
         };
@@ -77,13 +77,13 @@ impl Workbench<'_> {
         let pinned = pinned + sections.map(|it| self.cost_without_system(it)).sum();
         let goal = self.open_goal();
         let goal_user = goal.and_then(|it| self.sections[it].user);
-        let note = if goal.is_some() { self.unit.of(self.note_cost()) } else { 0 };
+        let note = if goal.is_some() { self.measure.unit.of(self.note_cost()) } else { 0 };
         Floor {
             tools,
             system: cost(self.sections.iter().find_map(|it| it.system)),
             last_user: cost(last.user),
-            last_pair: pairs.last().map_or(0, |it| self.unit.of(it.cost)),
-            pinned: self.unit.of(pinned) + cost(goal_user) + note,
+            last_pair: pairs.last().map_or(0, |it| self.measure.unit.of(it.cost)),
+            pinned: self.measure.unit.of(pinned) + cost(goal_user) + note,
             note,
         }
     }
@@ -101,7 +101,7 @@ impl Workbench<'_> {
     }
 
     fn newest_that_fit(&self, target: u64) -> Kept {
-        let of = |it: Cost| self.unit.of(it);
+        let of = |it: Cost| self.measure.unit.of(it);
         let Some((last, earlier)) = self.sections.split_last() else {
             return Kept { first_pair: 0, first_section: 0 };
         };
@@ -140,7 +140,7 @@ impl Workbench<'_> {
     /// What the window counts first.
     fn always_kept(&self) -> u64 {
         let Some((last, earlier)) = self.sections.split_last() else {
-            return self.unit.of(self.base);
+            return self.measure.unit.of(self.measure.base);
         };
         let system: Cost = self.sections.iter().map(|it| self.cost_at(it.system)).sum();
         let pairs = self.pairs_of(last);
@@ -153,7 +153,7 @@ impl Workbench<'_> {
             + pairs.map(|it| it.1.cost).sum()
             + pinned.sum()
             + goal.unwrap_or_default();
-        self.unit.of(self.base) + self.unit.of(all)
+        self.measure.unit.of(self.measure.base) + self.measure.unit.of(all)
     }
 
     /// What the section of the first user message costs at least: that message with the note, or
@@ -167,15 +167,15 @@ impl Workbench<'_> {
 
     fn keeps_goal_body(&self, section: &SectionState) -> bool {
         let least = self.cost_at(self.goal_user(section)) + self.note_cost();
-        self.unit.of(self.cost_without_system(section)) <= self.unit.of(least)
+        self.measure.unit.of(self.cost_without_system(section)) <= self.measure.unit.of(least)
             && !section.pairs().is_empty()
     }
 
     /// The first user message as the input has it, unless what became of it costs no more: a message
     /// that others were merged into may be larger than the floor allows.
     fn goal_user(&self, section: &SectionState) -> Option<u32> {
-        let cost = |it: Option<u32>| self.unit.of(self.cost_at(it));
-        if cost(section.user) <= cost(self.goal) { section.user } else { self.goal }
+        let cost = |it: Option<u32>| self.measure.unit.of(self.cost_at(it));
+        if cost(section.user) <= cost(self.input.goal) { section.user } else { self.input.goal }
     }
 
     fn note_cost(&self) -> Cost {
@@ -194,7 +194,7 @@ impl Workbench<'_> {
         // The goal's section is among those already, where it is kept as a whole.
         let twice = goal.filter(|it| *it >= kept.first_section);
         let twice = twice.map(|it| self.goal_cost(&self.sections[it])).unwrap_or_default();
-        self.always_kept() + self.unit.of(more) - self.unit.of(twice)
+        self.always_kept() + self.measure.unit.of(more) - self.measure.unit.of(twice)
     }
 
     pub(super) fn drop_all_but(&mut self, kept: &Kept) {

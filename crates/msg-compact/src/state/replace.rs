@@ -5,35 +5,35 @@ use std::ops::Range;
 
 use msg_core::Message;
 
-use super::{Change, Item, Merge, PairState, SectionState, Workbench, item::index};
-use crate::tally::Cost;
+use super::{ChainState, Change, Item, Merge, PairState, SectionState, item::index};
+use crate::token_index::Cost;
 
 /// The messages of a pair that is not in the chain yet.
-pub(super) struct NewPair {
-    pub(super) messages: Vec<Message>,
+pub(crate) struct NewPair {
+    pub(crate) messages: Vec<Message>,
     /// What each of them costs.
-    pub(super) costs: Vec<Cost>,
+    pub(crate) costs: Vec<Cost>,
     /// The first input message that it stands for.
-    pub(super) input: u32,
+    pub(crate) input: u32,
 }
 
 /// New pairs of one section, each in the place of the pairs of a range that are not pinned; ranges in
 /// order, apart from each other.
-pub(super) struct NewPairs {
+pub(crate) struct NewPairs {
     section: usize,
     replaced: Vec<(Range<usize>, NewPair)>,
 }
 
 /// A section in the place of those of a range that are not pinned.
-pub(super) struct NewSection {
-    pub(super) old: Range<usize>,
-    pub(super) merge: Merge,
-    pub(super) user: Option<u32>,
-    pub(super) new: NewPair,
+pub(crate) struct NewSection {
+    pub(crate) old: Range<usize>,
+    pub(crate) merge: Merge,
+    pub(crate) user: Option<u32>,
+    pub(crate) new: NewPair,
 }
 
 impl NewPairs {
-    pub(super) fn add(list: &mut Vec<Self>, section: usize, old: Range<usize>, new: NewPair) {
+    pub(crate) fn add(list: &mut Vec<Self>, section: usize, old: Range<usize>, new: NewPair) {
         match list.last_mut().filter(|it| it.section == section) {
             Some(last) => last.replaced.push((old, new)),
             None => list.push(Self { section, replaced: vec![(old, new)] }),
@@ -41,9 +41,9 @@ impl NewPairs {
     }
 }
 
-impl Workbench<'_> {
+impl ChainState<'_> {
     /// Puts a pair's messages on the list of items.
-    pub(super) fn add_pair(&mut self, new: NewPair) -> PairState {
+    pub(crate) fn add_pair(&mut self, new: NewPair) -> PairState {
         let first = self.items.len();
         let cost = new.costs.iter().copied().sum();
         for (message, cost) in new.messages.into_iter().zip(new.costs) {
@@ -57,7 +57,7 @@ impl Workbench<'_> {
     /// Puts new pairs in the places of old ones of a section; pinned ones stand behind the new pair
     /// of their range. A range gives way to no more pairs than it had, so the list is filled from its
     /// start while it is read.
-    pub(super) fn put_pairs(&mut self, pairs: NewPairs) {
+    pub(crate) fn replace_pairs(&mut self, pairs: NewPairs) {
         let span = self.sections[pairs.section].pairs();
         let (mut read, mut write) = (span.start, span.start);
         for (old, new) in pairs.replaced {
@@ -81,7 +81,7 @@ impl Workbench<'_> {
 
     /// Puts new sections in the places of old ones; ranges in order, apart from each other. Pinned
     /// sections stand behind the new one of their range.
-    pub(super) fn put_sections(&mut self, sections: Vec<NewSection>) {
+    pub(crate) fn replace_sections(&mut self, sections: Vec<NewSection>) {
         if sections.is_empty() {
             return;
         }
@@ -118,7 +118,7 @@ impl Workbench<'_> {
     }
 
     /// Puts a message in the place of a section's user message.
-    pub(super) fn put_user(&mut self, section: usize, user: Message, input: usize) {
+    pub(crate) fn replace_user(&mut self, section: usize, user: Message, input: usize) {
         let new = self.made(user, index(input));
         let old = self.cost_at(self.sections[section].user);
         self.sum = self.sum - old + new.cost;

@@ -5,15 +5,14 @@ use std::{borrow::Cow, collections::HashSet};
 
 use msg_core::{CountingIds, Message, Part};
 
-use super::{
-    Ask, Workbench,
-    ask::Target,
-    form::Shape,
-    put::{NewPair, NewPairs, NewSection},
-};
 use crate::{
-    digest, error::SummaryError, outcome::EditKind, pipeline::OnFailure, tally::Cost,
+    digest,
+    error::SummaryError,
+    outcome::EditKind,
+    pipeline::OnFailure,
+    state::{ChainState, NewPair, NewPairs, NewSection, OpenRequest, Shape, Target, index},
     text::clean_answer,
+    token_index::Cost,
 };
 
 /// What takes the place of what was asked about.
@@ -25,15 +24,15 @@ enum Replacement {
 /// Fresh ids are drawn at most this often before a number is appended (CA-52).
 const DRAWS: usize = 64;
 
-impl Workbench<'_> {
+impl ChainState<'_> {
     /// Settles all requests of a step, which all have their answers.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn apply_answers(&mut self) {
         let (mut pairs, mut sections) = (Vec::<NewPairs>::new(), Vec::new());
-        self.accepted = 0;
-        for mut ask in std::mem::take(&mut self.asks) {
+        self.requests.accepted = 0;
+        for mut ask in std::mem::take(&mut self.requests.open) {
             let answer = ask.answer.take().unwrap_or_else(|| Err(SummaryError::new("no answer")));
             let Some(replacement) = self.judge(&ask, answer) else { continue };
-            self.accepted += 1;
+            self.requests.accepted += 1;
             self.note_used(&ask);
             match (ask.target, replacement) {
                 (Target::Pairs { section, pairs: old, .. }, Replacement::Pair(new)) => {
@@ -44,17 +43,17 @@ impl Workbench<'_> {
                     sections.push(NewSection { old, merge, user, new });
                 }
                 (Target::Users { section, .. }, Replacement::User(user)) => {
-                    self.put_user(section, user, ask.request.replaces.start);
+                    self.replace_user(section, user, ask.request.replaces.start);
                 }
                 _ => debug_assert!(false, "a replacement is made for its target"),
             }
         }
         // Pairs first: they are named by sections whose numbers change when sections become one.
-        pairs.into_iter().for_each(|it| self.put_pairs(it));
-        self.put_sections(sections);
+        pairs.into_iter().for_each(|it| self.replace_pairs(it));
+        self.replace_sections(sections);
     }
 
-    fn note_used(&mut self, ask: &Ask) {
+    fn note_used(&mut self, ask: &OpenRequest) {
         let kind = EditKind::Summarized {
             code: ask.code,
             what: what(&ask.target),
@@ -64,7 +63,11 @@ impl Workbench<'_> {
     }
 
     /// The replacement that an answer makes, if it is used; else the digest's, if it may be.
-    fn judge(&mut self, ask: &Ask, answer: Result<String, SummaryError>) -> Option<Replacement> {
+    fn judge(
+        &mut self,
+        ask: &OpenRequest,
+        answer: Result<String, SummaryError>,
+    ) -> Option<Replacement> {
         let (code, reason) = match answer {
             Ok(text) => match clean_answer(&text) {
                 "" => ("compact::summary-empty", "the summary is empty".to_owned()),
@@ -79,16 +82,16 @@ impl Workbench<'_> {
             Err(error) => ("compact::summary-failed", format!("the summary failed: {error}")),
         };
         self.warn(first_of(ask), EditKind::Refused { code, reason: reason.into() });
-        self.refused.insert(ask.request.key());
-        self.refused_policies.insert(ask.request.policy);
-        match self.on_failure {
+        self.requests.refused.insert(ask.request.key());
+        self.requests.refused_policies.insert(ask.request.policy);
+        match self.requests.on_failure {
             OnFailure::Keep => None,
             OnFailure::Digest => self.smaller(ask, &digest::digest(&ask.request)),
         }
     }
 
     /// The replacement with this text, if it costs less than what it replaces.
-    fn smaller(&mut self, ask: &Ask, text: &str) -> Option<Replacement> {
+    fn smaller(&mut self, ask: &OpenRequest, text: &str) -> Option<Replacement> {
         let (replacement, cost) = match &ask.target {
             Target::Pairs { shape, .. } | Target::Sections { shape, .. } => {
                 let new = self.fresh_pair(shape, text, first_of(ask));
@@ -103,7 +106,7 @@ impl Workbench<'_> {
                 (Replacement::User(user), cost)
             }
         };
-        (self.unit.of(cost) < self.unit.of(ask.replaced)).then_some(replacement)
+        (self.measure.unit.of(cost) < self.measure.unit.of(ask.replaced)).then_some(replacement)
     }
 
     fn fresh_pair(&mut self, shape: &Shape, text: &str, input: u32) -> NewPair {
@@ -115,8 +118,8 @@ impl Workbench<'_> {
 
     /// An id of the pattern that no call or result of the input and no other summary bears.
     fn fresh_id(&mut self) -> String {
-        let inputs = &self.inputs;
-        let used = self.used_ids.get_or_insert_with(|| {
+        let inputs = &self.input.messages;
+        let used = self.ids.used.get_or_insert_with(|| {
             let parts = inputs.iter().flat_map(|it| &it.parts);
             parts.filter_map(id_of).map(Cow::Borrowed).collect::<HashSet<_>>()
         });
@@ -124,7 +127,7 @@ impl Workbench<'_> {
         let mut id = String::new();
         for draw in 0..DRAWS {
             let counter = (used.len() + draw) as u64;
-            id = self.rules.id_pattern.generate(name, counter, &mut self.ids);
+            id = self.forms.rules.id_pattern.generate(name, counter, &mut self.ids.source);
             if used.insert(Cow::Owned(id.clone())) {
                 return id;
             }
@@ -138,13 +141,13 @@ impl Workbench<'_> {
     /// An id as long as a fresh one, to know costs by; it is never written.
     pub(crate) fn sample_id(&self) -> String {
         let name = msg_chainast::constants::SUMMARIZATION_TOOL_NAME;
-        self.rules.id_pattern.generate(name, 0, &mut CountingIds::default())
+        self.forms.rules.id_pattern.generate(name, 0, &mut CountingIds::default())
     }
 }
 
 /// The first input message that a request is about.
-fn first_of(ask: &Ask) -> u32 {
-    super::item::index(ask.request.replaces.start)
+fn first_of(ask: &OpenRequest) -> u32 {
+    index(ask.request.replaces.start)
 }
 
 fn id_of(part: &Part) -> Option<&str> {

@@ -1,13 +1,13 @@
 //! What a policy of somebody else's may change (CP-2, CP-3): each call checks that the unit is not
-//! locked and the place one where the chain stays valid, and refuses otherwise. What a step has asked
-//! about stays as it is until the answers are in: once it has asked, it changes nothing directly.
+//! locked and the place one where the chain stays valid, and refuses otherwise. What a step has draft
+//! about stays as it is until the answers are in: once it has draft, it changes nothing directly.
 
 use std::ops::Range;
 
-use super::{Form, Merge, PairTarget, ToolOutput, Workbench, ask::Target, window::Kept};
+use super::{ChainState, Form, Merge, PairTarget, Target, ToolOutput, window::Kept};
 use crate::{outcome::EditKind, policy::PREFIX_CONTENT};
 
-impl Workbench<'_> {
+impl ChainState<'_> {
     /// Whether the chain may be cut before a pair; for pair 0, before its section.
     pub fn is_cut(&self, section: usize, pair: usize) -> bool {
         match (self.sections.get(section), pair) {
@@ -19,12 +19,12 @@ impl Workbench<'_> {
 
     /// Asks for one summary of the pairs of a range that are not pinned. Requests of one step are made
     /// in the order of the chain, apart from each other; the step then gives
-    /// [`Progress::Ask`](crate::Progress::Ask).
+    /// [`Progress::Requested`](crate::Progress::Requested).
     ///
     /// Refused (false) where the range is empty or holds the chain's last pair, for a part of an
     /// earlier section that holds its last pair, in a pinned section, and where no answer could be
     /// smaller than what is there.
-    pub fn ask_pairs(&mut self, section: usize, pairs: Range<usize>, form: Form) -> bool {
+    pub fn request_pairs(&mut self, section: usize, pairs: Range<usize>, form: Form) -> bool {
         let n_pairs = self.pairs(section);
         let is_last_section = section + 1 == self.sections.len();
         let ends_whole = pairs.end < n_pairs || !is_last_section && pairs.start == 0;
@@ -33,25 +33,25 @@ impl Workbench<'_> {
             return false;
         }
         let who = self.who("compact::pairs-summarized", form);
-        self.has_pairs_to_ask(section, pairs.clone())
-            && self.ask_pairs_as(who, section, pairs, is_last_section)
+        self.has_pairs_to_request(section, pairs.clone())
+            && self.open_pairs(who, section, pairs, is_last_section)
     }
 
     /// Asks for one summary that makes one section of those in a range that are not pinned. As
-    /// [`Workbench::ask_pairs`] else; the last section is never part of it.
-    pub fn ask_sections(&mut self, sections: Range<usize>, merge: Merge, form: Form) -> bool {
+    /// [`ChainState::request_pairs`] else; the last section is never part of it.
+    pub fn request_sections(&mut self, sections: Range<usize>, merge: Merge, form: Form) -> bool {
         let fits = sections.start < sections.end && sections.end < self.sections.len();
         if !fits || !self.is_behind_asks(sections.start, 0) {
             return false;
         }
         let who = self.who("compact::sections-merged", form);
-        self.ask_sections_as(who, sections, merge)
+        self.open_sections(who, sections, merge)
     }
 
     /// Sets the content of a tool result to another text. Refused (false) for a locked pair, where that
     /// would not lower the cost, and once the step has asked for a summary.
     pub fn set_output(&mut self, at: &ToolOutput, text: &str) -> bool {
-        if !self.asks.is_empty() || self.output(at).is_none() {
+        if !self.requests.open.is_empty() || self.output(at).is_none() {
             return false;
         }
         let new = self.replacement(text);
@@ -70,13 +70,15 @@ impl Workbench<'_> {
     pub fn drop_reasoning(&mut self, section: usize, pair: usize) -> bool {
         let Some(state) = self.pair(section, pair) else { return false };
         let old = *self.assistant(state);
-        let is_earlier = section + 1 < self.sections.len() && section < self.signed_from;
-        let is_free = is_earlier && !self.locked(section, pair) && self.asks.is_empty();
+        let is_earlier = section + 1 < self.sections.len() && section < self.forms.signed_from;
+        let is_free = is_earlier && !self.locked(section, pair) && self.requests.open.is_empty();
         let new = self.cost_without_reasoning(section, pair).filter(|_| is_free);
-        let Some(cost) = new.filter(|it| self.unit.of(*it) < self.unit.of(old.cost)) else {
+        let Some(cost) =
+            new.filter(|it| self.measure.unit.of(*it) < self.measure.unit.of(old.cost))
+        else {
             return false;
         };
-        self.put_without_reasoning(section, pair, cost);
+        self.replace_without_reasoning(section, pair, cost);
         self.note(old.input, EditKind::ReasoningDropped);
         true
     }
@@ -88,7 +90,7 @@ impl Workbench<'_> {
     pub fn drop_before(&mut self, section: usize, pair: usize) -> bool {
         let is_inside = section + 1 == self.sections.len();
         let may_cut = self.is_cut(section, pair) && (pair == 0 || is_inside);
-        if !may_cut || !self.asks.is_empty() {
+        if !may_cut || !self.requests.open.is_empty() {
             return false;
         }
         let kept = Kept { first_pair: pair, first_section: section };
@@ -100,12 +102,12 @@ impl Workbench<'_> {
     }
 
     fn who(&self, code: &'static str, form: Form) -> PairTarget<'static> {
-        PairTarget { policy: self.policy, code, form, prefix: PREFIX_CONTENT }
+        PairTarget { policy: self.requests.policy, code, form, prefix: PREFIX_CONTENT }
     }
 
     /// Whether a place stands behind all that was asked about in this step.
     fn is_behind_asks(&self, section: usize, pair: usize) -> bool {
-        match self.asks.last().map(|it| &it.target) {
+        match self.requests.open.last().map(|it| &it.target) {
             None => true,
             Some(Target::Pairs { section: last, pairs, .. }) => {
                 section > *last || section == *last && pair >= pairs.end

@@ -2,7 +2,7 @@
 
 use msg_chainast::BodyPairKind;
 
-use super::{PairState, SectionState, Workbench};
+use super::{ChainState, PairState, SectionState};
 
 /// What the completions begin with that are summaries.
 pub(crate) const SUMMARY_PREFIXES: [&str; 4] = [
@@ -16,7 +16,7 @@ pub(crate) const SUMMARY_PREFIXES: [&str; 4] = [
 pub(crate) const WINDOW_NOTE: &str =
     "[Earlier conversation was removed to fit the context window.]";
 
-impl Workbench<'_> {
+impl ChainState<'_> {
     /// Whether a pair is a summary.
     pub(crate) fn is_summary(&self, pair: &PairState) -> bool {
         pair.made

@@ -1,13 +1,13 @@
-//! From a tree to a workbench: costs from the tally, pins, cut points. Nothing is counted again and no
+//! From a tree to a chain state: costs from the token index, pins, cut points. Nothing is counted again and no
 //! text is looked at, unless a pin asks for it.
 
 use msg_chainast::{BodyPair, ChainAst, CutPoint, Section};
 use msg_core::Message;
 
 use super::{Item, PairState, SectionState, item::index};
-use crate::{pipeline::Pin, tally::Tally};
+use crate::{pipeline::Pin, token_index::TokenIndex};
 
-/// A chain as lists: what a workbench begins with.
+/// A chain as lists: what a chain state begins with.
 pub(crate) struct Lists<'a> {
     pub(crate) inputs: Vec<&'a Message>,
     /// One for each message of the input at first; what is made stands behind.
@@ -16,15 +16,15 @@ pub(crate) struct Lists<'a> {
     pub(crate) sections: Vec<SectionState>,
 }
 
-/// The lists of a tree; none if the tally counts another number of messages.
+/// The lists of a tree; none if the index counts another number of messages.
 pub(crate) fn lists<'a>(
     ast: &'a ChainAst,
     cuts: impl Iterator<Item = CutPoint>,
-    tally: &Tally,
+    index: &TokenIndex,
     pins: &[Pin],
 ) -> Option<Lists<'a>> {
     let n_messages = ast.messages().len();
-    if n_messages != tally.len() {
+    if n_messages != index.len() {
         return None;
     }
     let pins = pins.iter().filter(|it| !matches!(it, Pin::FirstUser)).collect();
@@ -35,7 +35,7 @@ pub(crate) fn lists<'a>(
         pairs: Vec::with_capacity(n_pairs),
         sections: Vec::with_capacity(ast.sections().len()),
     };
-    let mut reader = Reader { tally, cuts: cuts.peekable(), pins, lists };
+    let mut reader = Reader { index, cuts: cuts.peekable(), pins, lists };
     let last = ast.sections().len().saturating_sub(1);
     for (number, section) in ast.sections().iter().enumerate() {
         reader.section(section, number == last);
@@ -44,7 +44,7 @@ pub(crate) fn lists<'a>(
 }
 
 struct Reader<'t, 'a, C: Iterator<Item = CutPoint>> {
-    tally: &'t Tally,
+    index: &'t TokenIndex,
     /// In the order of the chain, as the tree gives them.
     cuts: std::iter::Peekable<C>,
     /// Those that look at messages.
@@ -90,7 +90,7 @@ impl<'a, C: Iterator<Item = CutPoint>> Reader<'_, 'a, C> {
     /// Puts the next message on the list; its place there.
     fn item(&mut self, message: &'a Message) -> u32 {
         let input = index(self.lists.items.len());
-        let cost = self.tally.message(input as usize).unwrap_or_default();
+        let cost = self.index.message(input as usize).unwrap_or_default();
         self.lists.inputs.push(message);
         self.lists.items.push(Item { input, change: None, cost });
         input

@@ -1,11 +1,11 @@
-//! Messages, pairs and sections on the workbench: places and costs, no texts.
+//! Messages, pairs and sections on the chain state: places and costs, no texts.
 
 use std::{num::NonZeroU32, ops::Range, sync::Arc};
 
 use msg_chainast::reasoning::remove_reasoning;
 use msg_core::{Content, Message, Part};
 
-use crate::tally::Cost;
+use crate::token_index::Cost;
 
 /// One message of the working chain: where it comes from, what became of it, what it costs.
 #[derive(Debug, Clone, Copy)]
@@ -123,7 +123,7 @@ impl SectionState {
     }
 }
 
-/// A place in a list of the workbench. A chain has fewer messages than fit 32 bits: each takes more
+/// A place in a list of the chain state. A chain has fewer messages than fit 32 bits: each takes more
 /// than a hundred bytes.
 pub(crate) fn index(place: usize) -> u32 {
     u32::try_from(place).expect("because a chain in memory has fewer than 2^32 messages")

@@ -1,70 +1,61 @@
-//! The workbench: the chain as compaction sees it while it works — sections and pairs with their
+//! The chain state: the chain as compaction sees it while it works — sections and pairs with their
 //! costs, what is locked, what is over the target — and the few ways in which a policy may change it.
 //!
 //! It holds references to the input and owns only what was made new; no policy can split a call
 //! from its result, because pairs are the smallest thing that can be replaced or dropped.
 
-mod ask;
 mod build;
+mod face;
 mod form;
 mod item;
 mod merge;
+mod open;
 mod output;
-mod put;
 mod reduce;
-mod settle;
+mod replace;
 mod summaries;
 mod window;
-mod write;
 
 use std::{
     borrow::Cow,
     cell::RefCell,
     collections::{BTreeSet, HashSet},
+    fmt,
 };
 
 use msg_chainast::{BodyPairKind, MessageOrigin};
 use msg_core::{IdSource, Message};
 
-pub use ask::Merge;
-pub(crate) use ask::{Ask, EmptyCost, PairTarget};
 pub(crate) use build::lists;
 pub use form::Form;
 pub(crate) use form::{FormRules, Shape, default_pattern};
-pub(crate) use item::{Change, ChangeId, Item, PairState, SectionState};
+pub(crate) use item::{Change, ChangeId, Item, PairState, SectionState, index};
 pub(crate) use merge::{MergeSum, PairSum};
+pub use open::Merge;
+pub(crate) use open::{EmptyCost, OpenRequest, PairTarget, Target};
 pub(crate) use output::Replacement;
 pub use output::ToolOutput;
+pub(crate) use replace::{NewPair, NewPairs, NewSection};
 pub(crate) use summaries::{SUMMARY_PREFIXES, WINDOW_NOTE};
 pub(crate) use window::Floor;
 
 use crate::{
-    Tally,
+    TokenIndex,
     budget::Unit,
     outcome::{Edit, EditKind},
     pipeline::OnFailure,
-    tally::{Cost, Facts},
+    token_index::{Cost, Facts},
 };
 
 /// The chain under a policy's hands.
 ///
 /// What it reads: sections, costs, locks, whether it is over the target. What it changes: outputs,
 /// reasoning, and — through requests — pairs and sections. Changes to locked units are refused.
-pub struct Workbench<'a> {
-    pub(crate) inputs: Vec<&'a Message>,
-    pub(crate) tally: &'a Tally,
-    pub(crate) unit: Unit,
-    pub(crate) limits: Option<Limits>,
-    /// The input's first user message, if it is pinned.
-    pub(crate) goal: Option<u32>,
-    pub(crate) rules: FormRules,
-    /// [`Workbench::signed_turn`] as it was when the step began.
-    pub(crate) signed_from: usize,
-    pub(crate) on_failure: OnFailure,
-    pub(crate) max_prompt: u64,
-    pub(crate) ids: &'a mut (dyn IdSource + Send),
-    pub(crate) base: Cost,
-    pub(crate) empty_costs: RefCell<Vec<EmptyCost>>,
+pub struct ChainState<'a> {
+    pub(crate) input: Input<'a>,
+    pub(crate) measure: Measure,
+    pub(crate) forms: Forms,
+    pub(crate) ids: Ids<'a>,
     /// The input's messages by index, then those that were made.
     pub(crate) items: Vec<Item>,
     /// What became of items.
@@ -74,23 +65,79 @@ pub struct Workbench<'a> {
     pub(crate) sections: Vec<SectionState>,
     /// The section whose user message was merged last, and the items that it was merged from.
     pub(crate) merged_users: Option<(usize, Vec<u32>)>,
+    /// What all items that are in use cost.
     pub(crate) sum: Cost,
+    pub(crate) log: Log,
+    pub(crate) requests: Requests,
+}
+
+/// What is compacted; nothing of it changes.
+pub(crate) struct Input<'a> {
+    pub(crate) messages: Vec<&'a Message>,
+    pub(crate) index: &'a TokenIndex,
+    /// The first user message, if it is pinned.
+    pub(crate) goal: Option<u32>,
+    /// Where the messages of a repaired chain came from.
+    pub(crate) origins: Option<&'a [MessageOrigin]>,
+}
+
+/// By what the chain is measured.
+pub(crate) struct Measure {
+    pub(crate) unit: Unit,
+    pub(crate) limits: Option<Limits>,
+    /// What a request costs besides its messages.
+    pub(crate) base: Cost,
+    /// What a prompt for a summary may cost.
+    pub(crate) max_prompt: u64,
+}
+
+/// How summaries are written.
+pub(crate) struct Forms {
+    pub(crate) rules: FormRules,
+    /// [`ChainState::signed_turn`] as it was when the step began.
+    pub(crate) signed_from: usize,
+    pub(crate) empty_costs: RefCell<Vec<EmptyCost>>,
+}
+
+/// Where ids of summarization calls come from, and which are taken.
+pub(crate) struct Ids<'a> {
+    pub(crate) source: &'a mut (dyn IdSource + Send),
+    /// Collected when the first id is wanted.
+    pub(crate) used: Option<HashSet<Cow<'a, str>>>,
+}
+
+/// What was done so far.
+#[derive(Default)]
+pub(crate) struct Log {
     pub(crate) edits: Vec<Edit>,
-    pub(crate) asks: Vec<Ask>,
-    pub(crate) used_ids: Option<HashSet<Cow<'a, str>>>,
-    pub(crate) next_request: u32,
-    pub(crate) requests: usize,
+    pub(crate) n_changes: usize,
+}
+
+/// What is asked, and what came of what was.
+#[derive(Default)]
+pub(crate) struct Requests {
+    pub(crate) open: Vec<OpenRequest>,
+    pub(crate) next: u32,
+    pub(crate) made: usize,
     /// Keys of the requests that were refused (CP-26).
     pub(crate) refused: BTreeSet<u64>,
     /// Policies one of whose requests was refused in this run.
     pub(crate) refused_policies: BTreeSet<&'static str>,
-    /// Answers that were used in the step that was settled last.
+    /// Answers that were used in the step that was answered last.
     pub(crate) accepted: usize,
-    pub(crate) n_changes: usize,
+    pub(crate) on_failure: OnFailure,
     /// The policy whose step it is.
     pub(crate) policy: &'static str,
-    /// Where the messages of a repaired chain came from.
-    pub(crate) origins: Option<&'a [MessageOrigin]>,
+}
+
+impl fmt::Debug for ChainState<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChainState")
+            .field("total", &self.total())
+            .field("sections", &self.sections.len())
+            .field("open_requests", &self.requests.open.len())
+            .finish_non_exhaustive()
+    }
 }
 
 /// The numbers of a budget, in its unit.
@@ -103,35 +150,35 @@ pub(crate) struct Limits {
     pub(crate) triggered: bool,
 }
 
-impl<'a> Workbench<'a> {
+impl<'a> ChainState<'a> {
     /// What the whole costs now, the request's base included, in the unit in use.
     pub fn total(&self) -> u64 {
-        self.unit.of(self.sum) + self.unit.of(self.base)
+        self.measure.unit.of(self.sum) + self.measure.unit.of(self.measure.base)
     }
 
     /// The unit in which all numbers of policies are, unless their name says bytes.
     pub fn unit(&self) -> Unit {
-        self.unit
+        self.measure.unit
     }
 
     /// Whether the total is above the target of a budget that was triggered.
     pub fn over(&self) -> bool {
-        self.limits.is_some_and(|it| it.triggered && self.total() > it.target)
+        self.measure.limits.is_some_and(|it| it.triggered && self.total() > it.target)
     }
 
     /// Whether there is a target and the total is not above it.
     pub(crate) fn is_at_target(&self) -> bool {
-        self.limits.is_some_and(|it| self.total() <= it.target)
+        self.measure.limits.is_some_and(|it| self.total() <= it.target)
     }
 
     /// The total to come down to; none without a budget.
     pub fn target(&self) -> Option<u64> {
-        self.limits.map(|it| it.target)
+        self.measure.limits.map(|it| it.target)
     }
 
     /// How many answers of the last step were used.
     pub fn accepted(&self) -> usize {
-        self.accepted
+        self.requests.accepted
     }
 
     /// How many sections there are.
@@ -146,12 +193,12 @@ impl<'a> Workbench<'a> {
 
     /// What a section costs, its header included, in the unit in use.
     pub fn section_cost(&self, section: usize) -> u64 {
-        self.sections.get(section).map_or(0, |it| self.unit.of(self.cost_of_section(it)))
+        self.sections.get(section).map_or(0, |it| self.measure.unit.of(self.cost_of_section(it)))
     }
 
     /// What a body pair costs, in the unit in use.
     pub fn pair_cost(&self, section: usize, pair: usize) -> u64 {
-        self.pair(section, pair).map_or(0, |it| self.unit.of(it.cost))
+        self.pair(section, pair).map_or(0, |it| self.measure.unit.of(it.cost))
     }
 
     /// Whether no policy may touch a pair: the last pair of the last section, a pinned pair there,
@@ -224,7 +271,7 @@ impl<'a> Workbench<'a> {
 
     /// An item as it is now: the input's message, or a changed one that is made for this call.
     pub(crate) fn message(&self, item: &Item) -> Cow<'_, Message> {
-        let input = self.inputs[item.input as usize];
+        let input = self.input.messages[item.input as usize];
         match self.change(item) {
             None => Cow::Borrowed(input),
             Some(Change::New(message)) => Cow::Borrowed(message),
@@ -237,15 +284,17 @@ impl<'a> Workbench<'a> {
     pub(crate) fn unreduced(&self, item: &Item) -> &Message {
         match self.change(item) {
             Some(Change::New(message)) => message,
-            _ => self.inputs[item.input as usize],
+            _ => self.input.messages[item.input as usize],
         }
     }
 
     pub(crate) fn facts(&self, item: &Item) -> Facts {
         match self.change(item) {
             Some(Change::New(message)) => Facts::of(message),
-            Some(Change::NoReasoning) => self.tally.facts(item.input as usize).without_reasoning(),
-            Some(Change::Output(_)) | None => self.tally.facts(item.input as usize),
+            Some(Change::NoReasoning) => {
+                self.input.index.facts(item.input as usize).without_reasoning()
+            }
+            Some(Change::Output(_)) | None => self.input.index.facts(item.input as usize),
         }
     }
 
@@ -261,26 +310,26 @@ impl<'a> Workbench<'a> {
 
     /// What a message costs.
     pub(crate) fn cost_of(&self, message: &Message) -> Cost {
-        let tokens = self.tally.counter().message(message);
+        let tokens = self.input.index.counter().message(message);
         Cost { tokens, bytes: message.size() as u64 }
     }
 
     pub(crate) fn text_cost(&self, text: &str) -> u64 {
-        match self.unit {
-            Unit::Tokens => self.tally.counter().text(text),
+        match self.measure.unit {
+            Unit::Tokens => self.input.index.counter().text(text),
             Unit::Bytes => text.len() as u64,
         }
     }
 
     /// Notes a change that was made, at this input message.
     pub(crate) fn note(&mut self, message: u32, kind: EditKind) {
-        self.n_changes += 1;
-        self.edits.push(Edit::new(message, kind));
+        self.log.n_changes += 1;
+        self.log.edits.push(Edit::new(message, kind));
     }
 
     /// Notes something that was not done.
     pub(crate) fn warn(&mut self, message: u32, kind: EditKind) {
-        self.edits.push(Edit::new(message, kind));
+        self.log.edits.push(Edit::new(message, kind));
     }
 
     /// A message that was made or edited, standing for the input message at this index.

@@ -57,7 +57,7 @@ impl SummaryRequest {
 
     /// Leaves the texts of the prompt so much room that it costs at most `limit`. `count` tells what the
     /// two messages cost; where it is clear without counting that they are within the limit, it is not
-    /// asked, and where what the texts are known to cost is far beyond, not of all of them. Where no room is
+    /// draft, and where what the texts are known to cost is far beyond, not of all of them. Where no room is
     /// small enough, the prompt is refused.
     pub(crate) fn keep_within(
         &mut self,

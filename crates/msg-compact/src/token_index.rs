@@ -3,6 +3,7 @@
 
 mod facts;
 
+use std::fmt;
 use std::ops::Range;
 
 use msg_chainast::ChainAst;
@@ -18,7 +19,7 @@ pub(crate) use facts::Facts;
 /// Tokens and bytes of something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// By the tally's counter.
+    /// By the tokens's counter.
     pub tokens: u64,
     /// UTF-8 bytes (CA-20).
     pub bytes: u64,
@@ -66,18 +67,18 @@ pub struct RoleTotal {
 /// The costs of a history's messages. Appending and replacing cost what is new; reading is O(1).
 ///
 /// ```
-/// use msg_compact::{Tally, count};
+/// use msg_compact::{TokenIndex, count};
 /// use msg_core::{Message, Role};
 ///
-/// let mut tally = Tally::new(Box::new(count::Forge), &[]);
-/// tally.push(&Message::user("Hello"));
-/// tally.push(&Message::assistant("Hel"));
-/// assert_eq!(tally.total().tokens, 9);
-/// tally.extend_last("lo");
-/// assert_eq!(tally.total().tokens, 10);
-/// assert_eq!(tally.role(&Role::User).cost.bytes, 5);
+/// let mut index = TokenIndex::new(Box::new(count::Forge), &[]);
+/// index.push(&Message::user("Hello"));
+/// index.push(&Message::assistant("Hel"));
+/// assert_eq!(index.total().tokens, 9);
+/// index.extend_last("lo");
+/// assert_eq!(index.total().tokens, 10);
+/// assert_eq!(index.role(&Role::User).cost.bytes, 5);
 /// ```
-pub struct Tally {
+pub struct TokenIndex {
     counter: Box<dyn TokenCounter>,
     /// What the request costs besides its messages, tools included; an empty history without
     /// tools costs nothing (CP-50).
@@ -98,8 +99,18 @@ struct Entry {
     role: u8,
 }
 
-impl Tally {
-    /// An empty tally. `tools` are those that every request offers.
+impl fmt::Debug for TokenIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenIndex")
+            .field("counter", &self.counter.name())
+            .field("messages", &self.len())
+            .field("total", &self.total())
+            .finish_non_exhaustive()
+    }
+}
+
+impl TokenIndex {
+    /// An empty tokens. `tools` are those that every request offers.
     pub fn new(counter: Box<dyn TokenCounter>, tools: &[ToolSpec]) -> Self {
         let base = counter.request(tools);
         Self {
@@ -113,11 +124,11 @@ impl Tally {
         }
     }
 
-    /// The tally of a tree's messages.
+    /// The tokens of a tree's messages.
     pub fn of(ast: &ChainAst, counter: Box<dyn TokenCounter>, tools: &[ToolSpec]) -> Self {
-        let mut tally = Self::new(counter, tools);
-        ast.messages().for_each(|it| tally.add(it));
-        tally
+        let mut tokens = Self::new(counter, tools);
+        ast.messages().for_each(|it| tokens.add(it));
+        tokens
     }
 
     /// Counts one more message. O(message).

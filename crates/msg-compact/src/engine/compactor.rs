@@ -1,20 +1,21 @@
 //! The state machine (CP-20): runs the stages, hands out what has to be summarised, takes the
 //! answers in any order, and says in the end what came of it. It does no I/O and waits for nobody.
 
+use std::fmt;
+
 use msg_chainast::{ChainAst, MessageOrigin};
 use msg_core::{Diagnostic, IdSource};
 
 use crate::{
-    Budget, Pipeline, Tally, Unit,
-    bench::{self, FormRules, Limits, Workbench},
-    codes,
+    Budget, Pipeline, TokenIndex, Unit, codes,
     error::{AnswerError, Error, SummaryError},
     outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Place, Totals, Unchanged},
     pipeline::{Stage, When, caps_stage},
     policy::Progress,
     record::{Before, CompactionRecord},
     request::{RequestId, SummaryRequest},
-    tally::Cost,
+    state::{self, ChainState, FormRules, Forms, Ids, Input, Limits, Log, Measure, Requests},
+    token_index::Cost,
 };
 
 /// How often the stages are run through (CP-11).
@@ -27,7 +28,7 @@ const DEFAULT_MAX_PROMPT: u64 = 100_000;
 ///
 /// ```
 /// use msg_chainast::ChainAst;
-/// use msg_compact::{Budget, Compactor, Outcome, Preset, Step, Tally, count};
+/// use msg_compact::{Budget, Compactor, Outcome, Preset, Step, TokenIndex, count};
 /// use msg_core::{Message, SeededIds};
 ///
 /// let mut history = vec![Message::system("Be brief.")];
@@ -36,17 +37,17 @@ const DEFAULT_MAX_PROMPT: u64 = 100_000;
 ///     history.push(Message::assistant("word ".repeat(100)));
 /// }
 /// let ast = ChainAst::parse(history.clone()).expect("the chain is valid");
-/// let tally = Tally::of(&ast, Box::new(count::Script::new()), &[]);
+/// let index = TokenIndex::of(&ast, Box::new(count::Script::new()), &[]);
 /// let budget = Budget::tokens(600);
 /// let pipeline = Preset::Balanced.pipeline();
 /// let mut ids = SeededIds::new(1);
 ///
-/// let mut compactor = Compactor::plan(&ast, &tally, Some(&budget), &pipeline, &mut ids)?;
+/// let mut compactor = Compactor::plan(&ast, &index, Some(&budget), &pipeline, &mut ids)?;
 /// let outcome = loop {
 ///     match compactor.next() {
 ///         Step::Summarize(requests) => {
 ///             for request in requests {
-///                 // Ask a model with `request.prompt()?`, here or on another thread.
+///                 // OpenRequest a model with `request.prompt()?`, here or on another thread.
 ///                 compactor.answer(request.id(), Ok("They talked.".into()))?;
 ///             }
 ///         }
@@ -62,14 +63,24 @@ const DEFAULT_MAX_PROMPT: u64 = 100_000;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Compactor<'a> {
-    bench: Workbench<'a>,
+    chain: ChainState<'a>,
     pipeline: &'a Pipeline,
     caps: Option<Stage>,
     before: Totals,
-    floor: bench::Floor,
+    floor: state::Floor,
     records: Vec<CompactionRecord>,
     max_requests: usize,
     state: State,
+}
+
+impl fmt::Debug for Compactor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Compactor")
+            .field("chain", &self.chain)
+            .field("pipeline", self.pipeline)
+            .field("before", &self.before)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Where in the pipeline the compaction is.
@@ -108,66 +119,64 @@ pub enum Step {
 pub struct Refused(u64);
 
 impl<'a> Compactor<'a> {
-    /// Begins to compact a tree whose messages `tally` counts. Nothing is asked yet.
+    /// Begins to compact a tree whose messages `index` counts. Nothing is asked yet.
     ///
     /// # Errors
-    /// The budget makes no sense, or the tally is not the tree's.
+    /// The budget makes no sense, or the index is not the tree's.
     pub fn plan(
         ast: &'a ChainAst,
-        tally: &'a Tally,
+        index: &'a TokenIndex,
         budget: Option<&'a Budget>,
         pipeline: &'a Pipeline,
         ids: &'a mut (dyn IdSource + Send),
     ) -> Result<Self, Error> {
         let cuts = ast.cut_points(pipeline.profile.as_ref());
-        let lists = bench::lists(ast, cuts, tally, &pipeline.pins)
-            .ok_or_else(|| Error::Tally { messages: ast.messages().len(), counted: tally.len() })?;
-        let limits = budget.map(|it| limits(it, tally)).transpose()?;
-        let total = tally.total();
+        let lists = state::lists(ast, cuts, index, &pipeline.pins).ok_or_else(|| {
+            Error::TokenIndex { messages: ast.messages().len(), counted: index.len() }
+        })?;
+        let limits = budget.map(|it| limits(it, index)).transpose()?;
+        let total = index.total();
         let messages = lists.inputs.len();
         let before = Totals { messages, bytes: total.bytes, tokens: total.tokens };
-        let base = Cost { tokens: tally.base(), bytes: 0 };
+        let base = Cost { tokens: index.base(), bytes: 0 };
         let default_prompt = limits.map_or(DEFAULT_MAX_PROMPT, |it| it.usable);
         let pins_first_user = pipeline.pins.iter().any(|it| matches!(it, crate::Pin::FirstUser));
-        let bench = Workbench {
-            inputs: lists.inputs,
-            tally,
-            unit: budget.map_or(pipeline.unit, Budget::unit),
-            limits,
-            goal: lists.sections.iter().find_map(|it| it.user).filter(|_| pins_first_user),
-            rules: form_rules(pipeline),
-            signed_from: usize::MAX,
-            on_failure: pipeline.on_failure,
-            max_prompt: pipeline.max_prompt.unwrap_or(default_prompt),
-            ids,
-            base,
-            empty_costs: Default::default(),
+        let chain = ChainState {
+            input: Input {
+                messages: lists.inputs,
+                index,
+                goal: lists.sections.iter().find_map(|it| it.user).filter(|_| pins_first_user),
+                origins: None,
+            },
+            measure: Measure {
+                unit: budget.map_or(pipeline.unit, Budget::unit),
+                limits,
+                base,
+                max_prompt: pipeline.max_prompt.unwrap_or(default_prompt),
+            },
+            forms: Forms {
+                rules: form_rules(pipeline),
+                signed_from: usize::MAX,
+                empty_costs: Default::default(),
+            },
+            ids: Ids { source: ids, used: None },
             items: lists.items,
             changes: Vec::new(),
             pair_states: lists.pairs,
             sections: lists.sections,
             merged_users: None,
             sum: total - base,
-            edits: Vec::new(),
-            asks: Vec::new(),
-            used_ids: None,
-            next_request: 0,
-            requests: 0,
-            refused: Default::default(),
-            refused_policies: Default::default(),
-            accepted: 0,
-            n_changes: 0,
-            policy: "",
-            origins: None,
+            log: Log::default(),
+            requests: Requests { on_failure: pipeline.on_failure, ..Requests::default() },
         };
         let caps = budget
             .and_then(caps_stage)
             .map(|it| Stage { policy: Box::new(it), when: When::Always });
-        let floor = bench.floor();
-        let max_requests = max_requests(&bench, pipeline);
+        let floor = chain.floor();
+        let max_requests = max_requests(&chain, pipeline);
         let state = State::Before { round: 0, stage: 0, changes: 0 };
         let mut it =
-            Self { bench, pipeline, caps, before, floor, records: Vec::new(), max_requests, state };
+            Self { chain, pipeline, caps, before, floor, records: Vec::new(), max_requests, state };
         if it.before.messages == 0 || it.is_hopeless() {
             it.state = State::Done;
         }
@@ -184,7 +193,7 @@ impl<'a> Compactor<'a> {
     /// Skips the requests that an earlier run refused, as long as their units are unchanged.
     #[must_use]
     pub fn skip(mut self, refused: &[Refused]) -> Self {
-        self.bench.refused.extend(refused.iter().map(|it| it.0));
+        self.chain.requests.refused.extend(refused.iter().map(|it| it.0));
         self
     }
 
@@ -192,13 +201,13 @@ impl<'a> Compactor<'a> {
     /// messages of the list that it came from. A record names none that the repair inserted.
     #[must_use]
     pub fn repaired(mut self, origins: &'a [MessageOrigin]) -> Self {
-        self.bench.origins = Some(origins);
+        self.chain.input.origins = Some(origins);
         self
     }
 
     /// The requests that were refused so far, those of [`Compactor::skip`] included.
     pub fn refused(&self) -> Vec<Refused> {
-        self.bench.refused.iter().map(|it| Refused(*it)).collect()
+        self.chain.requests.refused.iter().map(|it| Refused(*it)).collect()
     }
 
     /// Goes on until summaries are needed or all is done. While requests are open, gives those
@@ -206,12 +215,12 @@ impl<'a> Compactor<'a> {
     #[expect(clippy::should_implement_trait, reason = "it never ends, so it is no iterator")]
     pub fn next(&mut self) -> Step {
         loop {
-            let open: Vec<SummaryRequest> = self.open().map(|it| self.told(it)).collect();
+            let open: Vec<SummaryRequest> = self.open().map(|it| self.external(it)).collect();
             if !open.is_empty() {
                 return Step::Summarize(open);
             }
-            if !self.bench.asks.is_empty() {
-                self.bench.settle();
+            if !self.chain.requests.open.is_empty() {
+                self.chain.apply_answers();
             }
             if !self.advance() {
                 return Step::Done(self.outcome());
@@ -229,8 +238,8 @@ impl<'a> Compactor<'a> {
         answer: Result<String, SummaryError>,
     ) -> Result<(), AnswerError> {
         // Requests of a step are numbered in the order in which they were made.
-        let at = self.bench.asks.binary_search_by_key(&id, |it| it.request.id).ok();
-        let ask = at.and_then(|it| self.bench.asks.get_mut(it));
+        let at = self.chain.requests.open.binary_search_by_key(&id, |it| it.request.id).ok();
+        let ask = at.and_then(|it| self.chain.requests.open.get_mut(it));
         let ask = ask.ok_or(AnswerError::Unknown { id: id.number() })?;
         if ask.answer.is_some() {
             return Err(AnswerError::Twice { id: id.number() });
@@ -242,18 +251,19 @@ impl<'a> Compactor<'a> {
     }
 
     fn open(&self) -> impl Iterator<Item = &SummaryRequest> {
-        self.bench.asks.iter().filter(|it| it.answer.is_none()).map(|it| &it.request)
+        self.chain.requests.open.iter().filter(|it| it.answer.is_none()).map(|it| &it.request)
     }
 
     /// A request as it is handed out: what it replaces are messages of the input.
-    fn told(&self, request: &SummaryRequest) -> SummaryRequest {
-        let mut told = request.clone();
-        let replaced = self.bench.origins.and_then(|it| it.get(request.replaces.clone()));
+    fn external(&self, request: &SummaryRequest) -> SummaryRequest {
+        let mut external = request.clone();
+        let replaced = self.chain.input.origins.and_then(|it| it.get(request.replaces.clone()));
         if let Some(replaced) = replaced {
             let messages = || replaced.iter().map(|it| it.message);
-            told.replaces = messages().min().unwrap_or(0)..messages().max().map_or(0, |it| it + 1);
+            external.replaces =
+                messages().min().unwrap_or(0)..messages().max().map_or(0, |it| it + 1);
         }
-        told
+        external
     }
 
     fn n_stages(&self) -> usize {
@@ -273,19 +283,19 @@ impl<'a> Compactor<'a> {
             State::Done => false,
             State::Before { round, stage, changes } if stage < self.n_stages() => {
                 let it = self.stage(stage);
-                if it.when == When::Over && !self.bench.over() {
+                if it.when == When::Over && !self.chain.over() {
                     self.state = State::Before { round, stage: stage + 1, changes };
                 } else {
-                    let before = self.pipeline.record.is_some().then(|| Before::new(&self.bench));
+                    let before = self.pipeline.record.is_some().then(|| Before::new(&self.chain));
                     self.state = State::In { round, stage, changes, at: 0, before };
                 }
                 true
             }
             State::Before { round, changes, .. } => self.next_round(round, changes),
             State::In { round, stage, changes, at, before } => {
-                let found = self.bench.n_changes;
+                let found = self.chain.log.n_changes;
                 match self.step(stage, at) {
-                    Progress::Ask => {
+                    Progress::Requested => {
                         self.state = State::In { round, stage, changes, at: at + 1, before };
                     }
                     Progress::Done => {
@@ -293,7 +303,7 @@ impl<'a> Compactor<'a> {
                         self.state = State::Before { round, stage: stage + 1, changes };
                     }
                 }
-                debug_assert!(self.bench.n_changes >= found);
+                debug_assert!(self.chain.log.n_changes >= found);
                 true
             }
         }
@@ -308,23 +318,23 @@ impl<'a> Compactor<'a> {
             "compact_stage",
             policy = policy.name(),
             at,
-            total = self.bench.total()
+            total = self.chain.total()
         );
-        self.bench.policy = policy.name();
-        self.bench.signed_from = self.bench.signed_turn();
-        span.in_scope(|| policy.step(at, &mut self.bench))
+        self.chain.requests.policy = policy.name();
+        self.chain.forms.signed_from = self.chain.signed_turn();
+        span.in_scope(|| policy.step(at, &mut self.chain))
     }
 
     fn end_stage(&mut self, stage: usize, before: Option<Before>) {
         debug_assert_eq!(
-            self.bench.sum,
-            self.bench.items().map(|it| it.cost).sum(),
+            self.chain.sum,
+            self.chain.items().map(|it| it.cost).sum(),
             "the kept sum is the recounted one"
         );
         let Some((before, info)) = before.zip(self.pipeline.record.as_ref()) else { return };
         let policy = &self.stage(stage).policy;
         let (name, config) = (policy.name(), policy.config());
-        let record = before.record(&self.bench, name, config, info, self.records.len());
+        let record = before.record(&self.chain, name, config, info, self.records.len());
         if !record.compacted_message_ids.is_empty()
             || record.original_token_count != record.result_token_count
         {
@@ -334,11 +344,11 @@ impl<'a> Compactor<'a> {
 
     /// Whether another round is worth it; sets the state for it.
     fn next_round(&mut self, round: usize, changes: usize) -> bool {
-        let above = self.bench.limits.is_some_and(|it| self.bench.total() > it.target);
-        let changed = self.bench.n_changes > changes;
+        let above = self.chain.measure.limits.is_some_and(|it| self.chain.total() > it.target);
+        let changed = self.chain.log.n_changes > changes;
         if above && changed && round + 1 < MAX_ROUNDS {
             self.state =
-                State::Before { round: round + 1, stage: 0, changes: self.bench.n_changes };
+                State::Before { round: round + 1, stage: 0, changes: self.chain.log.n_changes };
             return true;
         }
         false
@@ -346,26 +356,26 @@ impl<'a> Compactor<'a> {
 
     /// Whether not even the floor fits, and no stage may lower it (CP-13).
     fn is_hopeless(&self) -> bool {
-        let Some(limits) = self.bench.limits else { return false };
+        let Some(limits) = self.chain.measure.limits else { return false };
         let may_lower = self.pipeline.stages.iter().any(|it| it.policy.lowers_floor());
-        self.bench.total() > limits.usable
+        self.chain.total() > limits.usable
             && self.floor.without_note() > limits.usable
             && !self.pipeline.best_effort
             && !may_lower
     }
 
     fn outcome(&self) -> Outcome {
-        let total = self.bench.total();
-        let usable = self.bench.limits.map(|it| it.usable);
+        let total = self.chain.total();
+        let usable = self.chain.measure.limits.map(|it| it.usable);
         // An empty chain fits: there is nothing to do, whatever the tools cost (CP-1).
         let fits = self.before.messages == 0 || usable.is_none_or(|it| total <= it);
-        let changed = self.bench.n_changes > 0;
+        let changed = self.chain.log.n_changes > 0;
         match (fits, changed) {
             (true, true) => Outcome::Compacted(self.compaction()),
             (true, false) => Outcome::NotNeeded(Unchanged {
                 totals: self.before,
                 edits: self.edits(),
-                requests: self.bench.requests,
+                requests: self.chain.requests.made,
             }),
             (false, _) => Outcome::CannotFit(self.cannot_fit(usable.unwrap_or_default(), changed)),
         }
@@ -380,47 +390,47 @@ impl<'a> Compactor<'a> {
             best: changed.then(|| Box::new(self.compaction())),
             edits: self.edits(),
             totals: self.before,
-            reached: self.bench.total(),
-            requests: self.bench.requests,
+            reached: self.chain.total(),
+            requests: self.chain.requests.made,
         }
     }
 
     fn compaction(&self) -> Compaction {
-        let bench = &self.bench;
-        let place = |it: &bench::Item| Place { input: it.input, change: it.change };
-        let places: Vec<Place> = bench.items().map(place).collect();
+        let chain = &self.chain;
+        let place = |it: &state::Item| Place { input: it.input, change: it.change };
+        let places: Vec<Place> = chain.items().map(place).collect();
         Compaction {
             edits: self.edits(),
             records: self.records.clone(),
             before: self.before,
             after: Totals {
                 messages: places.len(),
-                bytes: bench.sum.bytes,
-                tokens: bench.sum.tokens + bench.base.tokens,
+                bytes: chain.sum.bytes,
+                tokens: chain.sum.tokens + chain.measure.base.tokens,
             },
             first_changed: self.first_changed(),
-            requests: bench.requests,
+            requests: chain.requests.made,
             places,
-            changes: bench.changes.clone(),
+            changes: chain.changes.clone(),
         }
     }
 
     /// The first place at which output and input differ: what a prompt cache loses.
     fn first_changed(&self) -> usize {
-        let bench = &self.bench;
-        let same = |(place, item): &(usize, &bench::Item)| {
+        let chain = &self.chain;
+        let same = |(place, item): &(usize, &state::Item)| {
             let stays = item.change.is_none() && item.input as usize == *place;
-            let input = bench.inputs.get(*place);
-            stays || input.is_some_and(|it| *bench.message(item) == **it)
+            let input = chain.input.messages.get(*place);
+            stays || input.is_some_and(|it| *chain.message(item) == **it)
         };
-        bench.items().enumerate().take_while(same).count()
+        chain.items().enumerate().take_while(same).count()
     }
 
     /// The edits in the order of the input; those of one message in the order in which they were
     /// made.
     fn edits(&self) -> Vec<Edit> {
-        let mut edits = self.bench.edits.clone();
-        if let Some(origins) = self.bench.origins {
+        let mut edits = self.chain.log.edits.clone();
+        if let Some(origins) = self.chain.input.origins {
             edits = edits.into_iter().map(|it| it.at_origins(origins)).collect();
         }
         edits.sort_by_key(Edit::message);
@@ -454,7 +464,7 @@ impl CannotFit {
 /// As [`Compactor::plan`].
 pub fn compact_with<F>(
     ast: &ChainAst,
-    tally: &Tally,
+    index: &TokenIndex,
     budget: Option<&Budget>,
     pipeline: &Pipeline,
     ids: &mut (dyn IdSource + Send),
@@ -463,7 +473,7 @@ pub fn compact_with<F>(
 where
     F: FnMut(&SummaryRequest) -> Result<String, SummaryError>,
 {
-    let mut compactor = Compactor::plan(ast, tally, budget, pipeline, ids)?;
+    let mut compactor = Compactor::plan(ast, index, budget, pipeline, ids)?;
     loop {
         match compactor.next() {
             Step::Done(outcome) => return Ok(outcome),
@@ -479,10 +489,10 @@ where
     }
 }
 
-fn limits(budget: &Budget, tally: &Tally) -> Result<Limits, Error> {
+fn limits(budget: &Budget, index: &TokenIndex) -> Result<Limits, Error> {
     let usable = budget.usable()?;
     let (trigger, target) = budget.marks(usable);
-    let total = budget.unit().of(tally.total());
+    let total = budget.unit().of(index.total());
     Ok(Limits { limit: budget.limit(), usable, target, triggered: total > trigger })
 }
 
@@ -496,15 +506,15 @@ fn form_rules(pipeline: &Pipeline) -> FormRules {
             require_signature: false,
             rejects_empty_text: false,
             blank: false,
-            id_pattern: bench::default_pattern(),
+            id_pattern: state::default_pattern(),
         },
         Some(profile) => FormRules::of(profile),
     }
 }
 
-fn max_requests(bench: &Workbench<'_>, pipeline: &Pipeline) -> usize {
-    let sections = bench.sections.len();
-    let pairs = bench.pair_states.len();
+fn max_requests(chain: &ChainState<'_>, pipeline: &Pipeline) -> usize {
+    let sections = chain.sections.len();
+    let pairs = chain.pair_states.len();
     let one: usize = pipeline.stages.iter().map(|it| it.policy.max_requests(sections, pairs)).sum();
-    if bench.limits.is_some() { one.saturating_mul(MAX_ROUNDS) } else { one }
+    if chain.measure.limits.is_some() { one.saturating_mul(MAX_ROUNDS) } else { one }
 }
