@@ -29,6 +29,7 @@ mod formats;
 
 mod codec;
 mod outline;
+mod verbatim;
 mod wrapper;
 
 mod json;

@@ -9,6 +9,7 @@
 
 mod agent;
 mod anthropic;
+mod langchaingo;
 mod msgmd;
 mod native;
 mod openai;
@@ -36,6 +37,7 @@ pub(crate) static FORMATS: &[&dyn Codec] = &[
     &plain::Plain,
     &msgmd::Msgmd,
     &native::Native,
+    &langchaingo::Langchaingo,
 ];
 
 /// The limit has been applied where the bytes were read.

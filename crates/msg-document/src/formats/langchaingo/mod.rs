@@ -1,0 +1,91 @@
+//! Chains as langchaingo stores them (LG-1 to LG-4): a list of messages with one text or with parts.
+//!
+//! ```text
+//! [{"role":"system","text":"Be brief."},
+//!  {"role":"human","text":"Weather?"},
+//!  {"role":"ai","parts":[{"type":"tool_call","tool_call":{"id":"c1","type":"function",
+//!     "function":{"name":"weather","arguments":"{}"}}}]},
+//!  {"role":"tool","parts":[{"type":"tool_response","tool_response":
+//!     {"tool_call_id":"c1","name":"weather","content":"sunny"}}]}]
+//! ```
+
+mod read;
+mod signature;
+mod write;
+
+use msg_core::json::Writer;
+use msg_core::{Message, Origin, RawJson, Report};
+use msg_wire::codec::Losses;
+
+use crate::codec::{Codec, Content, Likelihood, WriteOptions};
+use crate::outline::{Item, Outline, Record, ValueKind};
+use crate::refusal::Refusal;
+use crate::verbatim::{self, Form};
+
+pub(crate) struct Langchaingo;
+
+impl Codec for Langchaingo {
+    fn name(&self) -> &'static str {
+        "langchaingo"
+    }
+
+    fn about(&self) -> &'static str {
+        "Chains as langchaingo stores them: an array of `{role, text}` and `{role, parts}`"
+    }
+
+    fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
+        match outline.list("") {
+            Some(list) if list.is_empty() => Likelihood::Possible,
+            Some(list) if list.records().any(is_ours) => Likelihood::Certain,
+            Some(list) if list.records().all(could_be_ours) => Likelihood::Possible,
+            _ => Likelihood::No,
+        }
+    }
+
+    fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
+        verbatim::read(bytes, &Langchaingo)
+    }
+
+    fn write(
+        &self,
+        messages: &mut Vec<Message>,
+        _: &WriteOptions,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) {
+        verbatim::write(messages, self, out, report);
+    }
+}
+
+impl Form for Langchaingo {
+    fn origin(&self) -> Origin {
+        origin()
+    }
+
+    fn read(&self, source: &RawJson) -> Result<Message, &'static str> {
+        read::message(source)
+    }
+
+    fn write(&self, message: &Message, losses: &mut Losses<'_>, out: &mut Writer<'_>) {
+        write::message(message, losses, out);
+    }
+}
+
+/// Whose unknown members these are.
+fn origin() -> Origin {
+    Origin::Other("langchaingo".into())
+}
+
+/// A message that is one text beside its role, or a part that holds its content under its own type.
+fn is_ours(record: &Record<'_>) -> bool {
+    let is_text = record.role.is_some()
+        && record.member("text") == Some(ValueKind::Text)
+        && !record.has("content")
+        && record.kind.is_none();
+    let is_nested = |it: &Item<'_>| matches!(it.kind, Some(kind @ ("tool_call" | "tool_response" | "binary")) if it.has(kind));
+    is_text || record.is_list("parts") && record.parts().any(is_nested)
+}
+
+fn could_be_ours(record: &Record<'_>) -> bool {
+    record.role.is_some() && record.is_list("parts") && !record.has("content")
+}
