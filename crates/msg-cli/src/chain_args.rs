@@ -26,44 +26,52 @@ pub(crate) struct ChainArgs {
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct RepairArgs {
-    /// Results that no call bears: add a call where there is room, drop, or keep all.
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = OrphansArg::Fabricate)]
-    orphans: OrphansArg,
-    /// An assistant message at the very beginning: insert a user message before it, or drop it.
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = FirstArg::Insert)]
-    first: FirstArg,
-    /// A message with an unknown role: drop it, or read it as a user message.
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = UnknownRoleArg::Drop)]
-    unknown_role: UnknownRoleArg,
-    /// Arguments that are not JSON: keep them, or sanitize (escape control characters, else `{}`).
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = ArgumentsArg::Keep)]
-    arguments: ArgumentsArg,
+    /// Results that no call bears: add a call where there is room, drop, or keep all
+    /// [default: fabricate].
+    #[arg(long, value_enum, value_name = "HOW")]
+    orphans: Option<OrphansArg>,
+    /// An assistant message at the very beginning: insert a user message before it, or drop it
+    /// [default: insert].
+    #[arg(long, value_enum, value_name = "HOW")]
+    first: Option<FirstArg>,
+    /// A message with an unknown role: drop it, or read it as a user message
+    /// [default: drop].
+    #[arg(long, value_enum, value_name = "HOW")]
+    unknown_role: Option<UnknownRoleArg>,
+    /// Arguments that are not JSON: keep them, or sanitize (escape control characters, else `{}`)
+    /// [default: keep].
+    #[arg(long, value_enum, value_name = "HOW")]
+    arguments: Option<ArgumentsArg>,
     /// The pattern of fresh tool call ids, such as `call_{r:24:x}`.
     #[arg(long, value_name = "PATTERN")]
     id_pattern: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
 enum OrphansArg {
+    #[default]
     Fabricate,
     Drop,
     Keep,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
 enum FirstArg {
+    #[default]
     Insert,
     Drop,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
 enum UnknownRoleArg {
+    #[default]
     Drop,
     User,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
 enum ArgumentsArg {
+    #[default]
     Keep,
     Sanitize,
 }
@@ -98,6 +106,18 @@ impl ChainArgs {
 }
 
 impl RepairArgs {
+    /// The first of these that was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [
+            (self.orphans.is_some(), "--orphans"),
+            (self.first.is_some(), "--first"),
+            (self.unknown_role.is_some(), "--unknown-role"),
+            (self.arguments.is_some(), "--arguments"),
+            (self.id_pattern.is_some(), "--id-pattern"),
+        ];
+        given.into_iter().find(|it| it.0).map(|it| it.1)
+    }
+
     /// The library's options for these and `chain`'s.
     pub(crate) fn options(
         &self,
@@ -106,20 +126,20 @@ impl RepairArgs {
     ) -> Result<RepairOptions, Failure> {
         let mut res = RepairOptions::new()
             .open(chain.open)
-            .orphans(match self.orphans {
+            .orphans(match self.orphans.unwrap_or_default() {
                 OrphansArg::Fabricate => Orphans::Fabricate,
                 OrphansArg::Drop => Orphans::Drop,
                 OrphansArg::Keep => Orphans::Keep,
             })
-            .first(match self.first {
+            .first(match self.first.unwrap_or_default() {
                 FirstArg::Insert => First::InsertUser,
                 FirstArg::Drop => First::Drop,
             })
-            .unknown_role(match self.unknown_role {
+            .unknown_role(match self.unknown_role.unwrap_or_default() {
                 UnknownRoleArg::Drop => UnknownRole::Drop,
                 UnknownRoleArg::User => UnknownRole::AsUser,
             })
-            .arguments(match self.arguments {
+            .arguments(match self.arguments.unwrap_or_default() {
                 ArgumentsArg::Keep => BadArguments::Keep,
                 ArgumentsArg::Sanitize => BadArguments::Sanitize,
             });

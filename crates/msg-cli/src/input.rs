@@ -52,6 +52,12 @@ impl InputArgs {
     }
 }
 
+/// The failure of a document beyond its limit.
+fn too_large(name: &str, limit: u64) -> Failure {
+    let text = format!("it has more than {limit} bytes (--max-bytes raises the limit)");
+    Failure::read(name, io::Error::new(io::ErrorKind::FileTooLarge, text))
+}
+
 /// As many bytes are looked at for a bracket alone on its line.
 const LONGEST_BRACKET: usize = 16;
 
@@ -144,10 +150,6 @@ impl Input {
 
     /// All bytes. Fails beyond the limit, without having read more than one byte beyond it.
     pub(crate) fn read_all(&mut self) -> Result<Vec<u8>, Failure> {
-        let too_large = |name: &str, limit: u64| {
-            let text = format!("it has more than {limit} bytes (--max-bytes raises the limit)");
-            Failure::read(name, io::Error::new(io::ErrorKind::FileTooLarge, text))
-        };
         if self.len.is_some_and(|len| len > self.limit) {
             return Err(too_large(&self.name, self.limit));
         }

@@ -31,7 +31,7 @@ pub(crate) struct LineArgs {
     #[arg(long)]
     pub(crate) jsonl: bool,
     /// With --jsonl: how many threads work [default: one a processor].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "jsonl")]
     pub(crate) jobs: Option<NonZeroUsize>,
 }
 

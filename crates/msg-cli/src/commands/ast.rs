@@ -73,6 +73,9 @@ impl Command for Args {
             repair: self.mend.then_some(repair),
             profile,
         };
+        if let Some(flag) = self.repair.given().filter(|_| !self.mend) {
+            return Err(Failure::Usage(format!("{flag} says how to mend: it needs --repair")));
+        }
         let mut input = self.input.open()?;
         let mut out = self.output.open(&input)?;
         let with_ops = self.ops;
@@ -109,10 +112,11 @@ impl Command for Args {
                 cx.note(&format!("{}: no tree, {found}\n{help}\n", input.name));
             }
         }
+        // Without a tree the file stays as it is.
         if let Ok(chain) = &grown.chain {
             out.write(tree::draw(chain, &input.name).as_bytes())?;
+            out.finish()?;
         }
-        out.finish()?;
         Ok(Status::of(grown.ok))
     }
 }

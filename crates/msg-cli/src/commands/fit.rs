@@ -47,24 +47,55 @@ pub(crate) struct Args {
     #[command(flatten)]
     output: OutputArgs,
     /// Write the plan to FILE: it can be applied to the grown conversation, and undone.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
     plan: Option<PathBuf>,
     /// Apply the plan in FILE instead of compacting.
-    #[arg(long, value_name = "FILE", conflicts_with = "undo")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = OTHER_THAN_A_PLAN, conflicts_with = "undo")]
     apply: Option<PathBuf>,
     /// Undo the plan in FILE instead of compacting.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = OTHER_THAN_A_PLAN)]
     undo: Option<PathBuf>,
     /// Write the records of the compaction to FILE, a line of JSON each.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
     records: Option<PathBuf>,
     /// The session that the records name.
-    #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "ID", default_value = "", hide_default_value = true, requires = "records")]
     session: String,
     /// Print the requests of the first step as JSON lines, and do nothing.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["jsonl", "json", "plan", "records", "summarizer", "best_effort"])]
     dry_run: bool,
 }
+
+/// What a plan that is there has no use for.
+const OTHER_THAN_A_PLAN: [&str; 27] = [
+    "jsonl",
+    "plan",
+    "records",
+    "dry_run",
+    "summarizer",
+    "budget",
+    "counter",
+    "tools",
+    "usage",
+    "unit",
+    "reserve",
+    "trigger",
+    "target",
+    "preset",
+    "config",
+    "policies",
+    "pin",
+    "tool_cap",
+    "profile",
+    "repair",
+    "open",
+    "on_failure",
+    "best_effort",
+    "test_summarizer",
+    "session",
+    "requests",
+    "timeout",
+];
 
 #[derive(Debug, Clone, clap::Args)]
 struct ModelArgs {
@@ -75,10 +106,10 @@ struct ModelArgs {
     #[arg(long, value_name = "M", requires = "summarizer")]
     model: Option<String>,
     /// How many summaries are asked for at once.
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "summarizer")]
     requests: usize,
     /// How long one summary may take, in seconds.
-    #[arg(long, value_name = "S", default_value_t = 120)]
+    #[arg(long, value_name = "S", default_value_t = 120, requires = "summarizer")]
     timeout: u64,
 }
 
@@ -162,14 +193,19 @@ impl Args {
             let mut text = fitted.to_json(options);
             text.push(b'\n');
             out.write(&text)?;
+            out.finish()?;
         } else if fitted.fits() || options.best_effort {
             let messages = std::mem::take(&mut fitted.messages);
-            out.write(&self.printed(document, messages, fitted.plan.as_ref(), |_| Vec::new()))?;
+            let text = match fitted.first_changed {
+                None => unchanged(document, messages),
+                Some(_) => self.printed(document, messages, fitted.plan.as_ref(), |_| Vec::new()),
+            };
+            out.write(&text)?;
             out.finish()?;
             self.output.say_written(cx);
-            return Ok(status);
         }
-        out.finish().map(|()| status)
+        // What does not fit is not printed: a file stays as it is.
+        Ok(status)
     }
 
     /// The conversation in its own format, or as JSON of this program with `--json`.
@@ -222,6 +258,15 @@ impl Args {
         }
         Ok(())
     }
+}
+
+/// The document as it came.
+fn unchanged(mut document: Document, messages: Vec<Message>) -> Vec<u8> {
+    document.put_messages(messages);
+    let mut text = Vec::new();
+    document.write(&WriteOptions::default(), &mut text);
+    crate::output::end_line(&mut text);
+    text
 }
 
 /// The answer to a line of `--jsonl`.

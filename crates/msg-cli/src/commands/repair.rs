@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     repair: RepairArgs,
     /// List the edits on standard error as a line of JSON, `{"edits":[…]}`.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["jsonl", "report"])]
     json: bool,
     #[command(flatten)]
     lines: LineArgs,

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
     /// A limit in tokens, drawn as a line over the growth.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "jsonl")]
     budget: Option<NonZeroU64>,
     #[command(flatten)]
     count: CountArgs,
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
     /// Draw the growth as a picture into FILE.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
     svg: Option<PathBuf>,
     /// Print the numbers as JSON.
     #[arg(long)]
@@ -47,6 +47,10 @@ pub(crate) struct Args {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
+        if self.budget.is_some() && self.json && self.svg.is_none() {
+            let text = "--budget is drawn over the growth: with --json it needs --svg";
+            return Err(Failure::Usage(text.to_owned()));
+        }
         let mut options = self.count.options()?;
         options.top = Some(self.top);
         let mut input = self.input.open()?;

@@ -39,6 +39,35 @@ fn a_markdown_file_that_is_not_switched_on_is_refused() {
 }
 
 #[test]
+fn a_file_is_whole_or_untouched_where_nothing_is_printed() {
+    let calls = r#"[{"role":"user","content":"hi"},{"role":"user","content":"again"}]"#;
+    let (dir, path) = folder("session.json", calls);
+    let target = dir.path().join("out.txt");
+    fs::write(&target, "as it was").unwrap();
+    let out = target.to_str().unwrap();
+    for (args, code) in
+        [(vec!["ast", &path, "-o", out], 1), (vec!["fit", &path, "--budget", "1", "-o", out], 2)]
+    {
+        let output = msg(&args, b"");
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", stderr(&output));
+        assert_eq!(fs::read_to_string(&target).unwrap(), "as it was", "{args:?}");
+    }
+    fs::write(&path, SOUND).unwrap();
+    let output = msg(&["fit", &path, "--budget", "1", "-o", out], b"");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(&target).unwrap(), "as it was");
+}
+
+#[test]
+fn a_message_file_that_fits_stays_as_it_is() {
+    let text = "# %%\nhi\n\n# %%%\nhello\n";
+    let (_dir, path) = folder("talk.msg.md", text);
+    let output = msg(&["fit", &path, "--budget", "1000"], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output), text);
+}
+
+#[test]
 fn a_path_is_named_in_what_is_said() {
     let (_dir, path) = folder("session.json", BROKEN);
     let output = msg(&["check", &path], b"");

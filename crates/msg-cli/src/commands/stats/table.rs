@@ -60,12 +60,7 @@ fn blocks(stats: &Stats) -> Vec<Vec<Row>> {
     );
     let mut blocks = vec![roles];
     if let Some(sections) = &stats.sections {
-        let mut rows = vec![Row::new("section", [&"pairs", &"bytes", &"tokens"])];
-        let row = |(number, it): (usize, &SectionTotals)| {
-            Row::new(&number.to_string(), [&it.pairs, &it.bytes, &it.tokens])
-        };
-        rows.extend(sections.iter().enumerate().map(row));
-        blocks.push(rows);
+        blocks.push(section_rows(sections));
     }
     if !stats.tools.is_empty() {
         let mut rows = vec![Row::new("tool", [&"calls", &"bytes", &"tokens"])];
@@ -80,6 +75,27 @@ fn blocks(stats: &Stats) -> Vec<Vec<Row>> {
     rows.extend(stats.largest.iter().map(row));
     blocks.push(rows);
     blocks
+}
+
+/// As many sections are listed; the others are one row.
+const MOST_SECTIONS: usize = 50;
+
+fn section_rows(sections: &[SectionTotals]) -> Vec<Row> {
+    let (shown, folded) = sections.split_at(sections.len().min(MOST_SECTIONS));
+    let mut rows = vec![Row::new("section", [&"pairs", &"bytes", &"tokens"])];
+    let row = |name: &str, it: &SectionTotals| Row::new(name, [&it.pairs, &it.bytes, &it.tokens]);
+    rows.extend(shown.iter().enumerate().map(|(number, it)| row(&number.to_string(), it)));
+    if !folded.is_empty() {
+        let sum = folded.iter().fold(SectionTotals::default(), |sum, it| SectionTotals {
+            messages: sum.messages + it.messages,
+            pairs: sum.pairs + it.pairs,
+            bytes: sum.bytes + it.bytes,
+            tokens: sum.tokens + it.tokens,
+        });
+        let name = format!("{} more ({} to {})", folded.len(), shown.len(), sections.len() - 1);
+        rows.push(row(&name, &sum));
+    }
+    rows
 }
 
 /// What a part is: of a tool, or else of a role.
