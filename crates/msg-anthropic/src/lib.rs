@@ -12,15 +12,18 @@ mod response;
 mod read;
 mod write;
 
+mod events;
 mod stream;
 
 mod data_url;
 mod options;
 mod shape;
+mod thought;
 
 mod codes;
 
 pub use codes::CODES;
+pub use events::{EventOptions, EventWriter, write_events};
 pub use msg_wire::{Error, Layout, ReadOptions};
 pub use options::{CacheControl, LaterSystem, Thinking, WriteOptions};
 pub use request::MessagesRequest;

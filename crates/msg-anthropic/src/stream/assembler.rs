@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use msg_core::{FinishReason, StreamEvent};
+use msg_core::FinishReason;
 use msg_wire::Json;
 use msg_wire::stream::{
     Assembled, AssembledChoice, Assembler, BySlot, Calls, Closing, Data, Effects, Finish, Head,
@@ -13,6 +13,7 @@ use msg_wire::stream::{
 
 use super::blocks::{Block, BlockKind, Growing};
 use super::notes::UNKNOWN_DELTA;
+use crate::shape::ANTHROPIC;
 
 /// Assembles the events of an Anthropic Messages stream.
 ///
@@ -42,6 +43,8 @@ pub struct AnthropicAssembler {
     by_index: BTreeMap<u64, usize>,
     calls: Calls,
     usage: Merged,
+    /// Members of the message that the model does not know (AN-15).
+    around: Merged,
     finish: Finish,
     /// Something of a message was seen.
     started: bool,
@@ -55,6 +58,10 @@ pub struct AnthropicAssembler {
 
 /// What the one string of a delta was appended to: the block's index, and which of its texts.
 type Target = (Option<u64>, Growing);
+
+/// The members of a message, of its delta, and of the event of that, which have places of their own.
+const KNOWN: [&str; 9] =
+    ["id", "type", "role", "model", "content", "stop_reason", "usage", "delta", "index"];
 
 /// The members of an event that count.
 #[derive(Default)]
@@ -78,6 +85,7 @@ impl AnthropicAssembler {
             by_index: BTreeMap::new(),
             calls: Calls::default(),
             usage: Merged::default(),
+            around: Merged::default(),
             finish: Finish::default(),
             started: false,
             stopped: false,
@@ -133,7 +141,7 @@ impl AnthropicAssembler {
                 }
             }
             "content_block_stop" => self.stop(index, sink),
-            "message_delta" => self.message_delta(&event),
+            "message_delta" => self.message_delta(&event, whole, sink),
             "message_stop" => {
                 self.message_stop = true;
                 self.stopped = true;
@@ -158,13 +166,27 @@ impl AnthropicAssembler {
             self.stop(None, sink);
         }
         self.usage.merge(message.get("usage"), &mut self.head.step(0, sink).text_gauge());
+        self.keep_unknown(message, sink);
         self.stop_reason(message.get("stop_reason"));
     }
 
-    fn message_delta(&mut self, event: &Event<'_>) {
-        let mut ignore = |_: StreamEvent<'_>| {};
-        self.usage.merge(event.usage, &mut self.head.step(0, &mut ignore).text_gauge());
-        self.stop_reason(event.delta.and_then(|it| it.get("stop_reason")));
+    fn message_delta(&mut self, event: &Event<'_>, whole: Json<'_>, sink: &mut Sink<'_>) {
+        self.usage.merge(event.usage, &mut self.head.step(0, sink).text_gauge());
+        self.keep_unknown(whole, sink);
+        if let Some(delta) = event.delta {
+            self.keep_unknown(delta, sink);
+            self.stop_reason(delta.get("stop_reason"));
+        }
+    }
+
+    /// Keeps the members of a message or its delta that are neither known nor null; the last wins.
+    fn keep_unknown(&mut self, object: Json<'_>, sink: &mut Sink<'_>) {
+        let mut step = self.head.step(0, sink);
+        for (name, value) in object.members() {
+            if !KNOWN.contains(&&*name) && !value.is_null() {
+                self.around.set(&name, value, &mut step.text_gauge());
+            }
+        }
     }
 
     fn stop_reason(&mut self, reason: Option<Json<'_>>) {
@@ -315,7 +337,11 @@ impl Assembler for AnthropicAssembler {
         }
         head.usage = self.usage.into_json();
         let raw_finish = self.finish.raw().map(str::to_owned);
-        let choice = AssembledChoice::new(0, parts, finish, raw_finish);
+        let mut choice = AssembledChoice::new(0, parts, finish, raw_finish);
+        let around = self.around.into_json();
+        for (name, value) in Json::from_valid(&around).members() {
+            choice.message.extra.insert(ANTHROPIC, name, value.to_json());
+        }
         let choices = if self.started { vec![choice] } else { Vec::new() };
         self.head.assemble(choices, whole, state, sink)
     }

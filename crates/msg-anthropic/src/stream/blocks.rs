@@ -8,8 +8,8 @@ use msg_wire::stream::{
 };
 use msg_wire::{Json, Str};
 
-use super::ORIGIN;
 use super::notes::SIGNATURE_MISSING;
+use crate::shape::ANTHROPIC;
 
 /// One block.
 #[derive(Debug, Clone)]
@@ -266,7 +266,7 @@ impl Block {
                 let mut unknown = Some(self.unknown);
                 for mut call in calls.take(slot) {
                     if let Some(unknown) = unknown.take() {
-                        unknown.into_extra(&ORIGIN, &mut call.call.extra);
+                        unknown.into_extra(&ANTHROPIC, &mut call.call.extra);
                     }
                     parts.push_call(call);
                 }
@@ -279,12 +279,12 @@ impl Block {
                 let Ok(value) = RawJson::new(members.into_json()) else {
                     return;
                 };
-                let mut other = Other::new(ORIGIN, value);
+                let mut other = Other::new(ANTHROPIC, value);
                 other.place = Some(Place::Content);
                 Part::Other(other)
             }
         };
-        self.unknown.into_extra(&ORIGIN, part.extra_mut());
+        self.unknown.into_extra(&ANTHROPIC, part.extra_mut());
         if part.as_text() != Some("") || !part.extra().is_empty() {
             parts.list.push(part);
         }

@@ -14,10 +14,5 @@ mod blocks;
 mod family;
 mod notes;
 
-use msg_core::Origin;
-
 pub use assembler::AnthropicAssembler;
 pub use family::ANTHROPIC;
-
-/// Where members of Anthropic's that the model does not know are kept.
-const ORIGIN: Origin = Origin::Anthropic;

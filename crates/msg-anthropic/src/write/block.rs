@@ -9,6 +9,7 @@ use super::Writer;
 use crate::{
     Thinking,
     shape::{ANTHROPIC, block, call, result},
+    thought::Thought,
 };
 
 impl Writer<'_> {
@@ -43,9 +44,8 @@ impl Writer<'_> {
 
     /// Thinking goes back signed or redacted, or unsigned to where it stood (AN-7).
     fn keeps_thinking(&self, it: &Reasoning) -> bool {
-        let is_sealed = signature_of(it).is_some() || it.redacted.is_some();
         let is_ours = it.text.is_some() && self.layout(&it.extra).is_some();
-        self.options.thinking == Thinking::Keep && (is_sealed || is_ours)
+        self.options.thinking == Thinking::Keep && (is_ours || Thought::of(it).is_signed())
     }
 
     /// The text that a part is written as.
@@ -147,22 +147,12 @@ impl Writer<'_> {
     }
 
     fn thinking(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
-        let signature = signature_of(it);
-        let is_redacted = signature.is_none() && it.redacted.is_some();
-        let has_text = it.text.is_some();
-        for (name, is_lost) in [
-            ("text", is_redacted && has_text),
-            ("summary", it.summary.as_ref().is_some_and(|it| !it.is_empty())),
-            ("redacted", !is_redacted && it.redacted.is_some()),
-            ("encrypted", it.encrypted.is_some()),
-        ] {
-            if is_lost {
-                self.losses.member(Some(at), name);
-            }
-        }
-        if is_redacted {
-            return self.redacted(at, it, out);
-        }
+        let thought = Thought::of(it);
+        thought.lost(it).for_each(|name| self.losses.member(Some(at), name));
+        let (text, signature) = match thought {
+            Thought::Sealed(data) => return self.redacted(at, it, data, out),
+            Thought::Open { text, signature } => (text, signature),
+        };
         let plan = self.plan(&it.extra);
         let keeps_empty = signature.is_none()
             && plan.has(block::SIGNATURE, false)
@@ -170,7 +160,6 @@ impl Writer<'_> {
         let has_signature = signature.is_some() || keeps_empty;
         let want = bit(block::TYPE) | bit(block::BODY) | mask(has_signature, block::SIGNATURE);
         let variant = plan.variant(block::SIGNATURE);
-        let text = it.display_text();
         self.object(at, &it.extra, (&block::THINKING, want), out, |out, code| match code {
             block::TYPE => json::write_str(out, "thinking"),
             block::BODY => json::write_str(out, &text),
@@ -181,8 +170,7 @@ impl Writer<'_> {
         });
     }
 
-    fn redacted(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
-        let data = it.redacted.as_deref().unwrap_or_default();
+    fn redacted(&mut self, at: usize, it: &Reasoning, data: &str, out: &mut Vec<u8>) {
         let want = bit(block::TYPE) | bit(block::BODY);
         self.object(at, &it.extra, (&block::REDACTED, want), out, |out, code| {
             json::write_str(out, if code == block::TYPE { "redacted_thinking" } else { data });
@@ -288,11 +276,6 @@ impl Writer<'_> {
         }
         out
     }
-}
-
-/// The signature, if it is one.
-fn signature_of(it: &Reasoning) -> Option<&str> {
-    it.signature.as_deref().filter(|it| !it.is_empty())
 }
 
 /// An object of one text.

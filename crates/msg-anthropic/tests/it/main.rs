@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod convert;
+mod events;
 mod hostile;
 mod laws;
 mod random;

@@ -4,7 +4,7 @@
 use msg_core::{Extra, Message, Origin, Part, RawJson, Reasoning, Role, ToolCall, ToolResult};
 use proptest::prelude::*;
 
-use crate::laws::messages::*;
+use crate::laws::{events::written_is_read, messages::*};
 
 type Json = BoxedStrategy<String>;
 
@@ -200,6 +200,11 @@ fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
+/// Calls without an id are given one when they are read.
+fn has_ids(message: &Message) -> bool {
+    message.tool_calls().all(|it| !it.id.is_empty())
+}
+
 proptest! {
     #![proptest_config(config(600))]
 
@@ -214,6 +219,7 @@ proptest! {
     #[test]
     fn conversations(messages in prop::collection::vec(model_message(), 0..5)) {
         sent_in_silence_comes_back(&messages);
+        messages.iter().filter(|it| has_ids(it)).for_each(written_is_read);
     }
 
     #[test]

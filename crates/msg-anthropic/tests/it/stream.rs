@@ -7,6 +7,7 @@ use msg_wire::{Family, StreamLimits};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
+use crate::laws::events;
 use crate::laws::stream as laws;
 use crate::laws::stream::How;
 use crate::stream_cases::{Case, agrees, json};
@@ -43,6 +44,8 @@ fn all_laws(bytes: &[u8], how: &How, at: usize) {
     let outcome = laws::read(how, [bytes]);
     laws::events_say_what_the_result_says(&outcome);
     laws::events_build_the_turn(&outcome, TurnBuilder::finish);
+    events::live_says_the_same(&outcome.0, &outcome.1);
+    outcome.0.choices.iter().for_each(|it| events::written_is_read(&it.message));
     laws::may_stop_anywhere(bytes, how, at);
     laws::faults_are_named(bytes, &hows()[0]);
     laws::every_byte_is_accounted_for(bytes, 5);

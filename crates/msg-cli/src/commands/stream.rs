@@ -6,7 +6,8 @@ use std::io::Read;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use msg_core::{Code, Diagnostic, Part, StreamEvent};
+use msg_anthropic::EventOptions;
+use msg_core::{Code, Diagnostic, Part, Report, StreamEvent, json::Writer};
 use msg_openai::{MessageForm, write_result};
 use msg_wire::{Assembled, Family, StreamOptions, StreamReader};
 use serde::Deserialize;
@@ -85,6 +86,32 @@ enum To {
     OpenAi,
     Native,
     Turns,
+    /// The stream that Anthropic would send.
+    #[serde(rename = "anthropic-events")]
+    AnthropicEvents,
+}
+
+/// Writes the stream that a provider would send, and says what it cannot hold.
+type WriteStream = fn(&Assembled, &mut Vec<u8>) -> Report;
+
+impl To {
+    /// How the result is written, where it is a stream again.
+    fn stream(self) -> Option<WriteStream> {
+        match self {
+            Self::AnthropicEvents => Some(anthropic_events),
+            Self::OpenAi | Self::Native | Self::Turns => None,
+        }
+    }
+}
+
+fn anthropic_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
+    let Some(choice) = res.choices.first() else { return Report::new() };
+    let mut report = msg_anthropic::write_events(&choice.message, &EventOptions::of(res), out);
+    for other in &res.choices[1..] {
+        let text = format!("choice {} has no place in the stream", other.index);
+        report.push(Diagnostic::warning(Code::new("convert::lost-part"), text));
+    }
+    report
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -155,7 +182,11 @@ impl Args {
         }
         let (res, events) = run.end();
         let mut text = Vec::new();
-        if self.json {
+        if let Some(write) = job.options.to.stream() {
+            let lost = write(&res, &mut text).into_vec();
+            let found = [with_places(&res.diagnostics), lost].concat();
+            cx.note(&cx.list(&name, &Quotes::default()).findings(&found));
+        } else if self.json {
             job.write(&res, &events, &mut text);
             text.push(b'\n');
         } else {
@@ -257,9 +288,27 @@ impl Job {
             To::OpenAi => MessageForm::OpenAi,
             To::Native => MessageForm::Native,
             To::Turns => MessageForm::Turn,
+            To::AnthropicEvents => return self.write_line(res, out),
         };
         write_result(res, form, self.options.events.then_some(events), out);
     }
+
+    /// A stream on a line, in the form of the lines that are read, and what it cannot hold.
+    fn write_line(&self, res: &Assembled, out: &mut Vec<u8>) {
+        let (mut sse, mut lost) = (Vec::new(), Report::new());
+        if let Some(write) = self.options.to.stream() {
+            lost = write(res, &mut sse);
+        }
+        let found = res.diagnostics.iter().chain(lost.iter());
+        Writer::new(out).object(|it| {
+            it.key("sse").str(&String::from_utf8_lossy(&sse));
+            it.key("diagnostics").array(found, |it, found| it.raw(&to_json(found)));
+        });
+    }
+}
+
+fn to_json(found: &Diagnostic) -> String {
+    serde_json::to_string(found).expect("because text keys into a string cannot fail")
 }
 
 /// What was found, with its byte in the sentence: there is no line of text to point at.

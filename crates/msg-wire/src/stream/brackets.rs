@@ -5,7 +5,7 @@ use memchr::memchr2;
 
 /// Where in a JSON text its reader stands, fragment by fragment.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Brackets {
+pub struct Brackets {
     depth: usize,
     in_string: bool,
     escaped: bool,
@@ -14,12 +14,12 @@ pub(super) struct Brackets {
 
 impl Brackets {
     /// Whether one top-level object or array has ended.
-    pub(super) fn closed(&self) -> bool {
+    pub fn closed(&self) -> bool {
         self.closed
     }
 
     /// Takes the next fragment. Each byte is looked at once.
-    pub(super) fn feed(&mut self, fragment: &[u8]) {
+    pub fn feed(&mut self, fragment: &[u8]) {
         let mut rest = fragment;
         while let Some((&byte, behind)) = rest.split_first() {
             if self.escaped {

@@ -22,9 +22,10 @@ enum Value {
 const MAX_MEMBERS: usize = 256;
 
 impl Merged {
-    /// Overwrites member by member; null does not overwrite.
+    /// Overwrites member by member; null says nothing.
     pub fn merge(&mut self, object: Option<Json<'_>>, gauge: &mut Gauge<'_>) {
-        for (key, value) in object.into_iter().flat_map(Json::members) {
+        let members = object.into_iter().flat_map(Json::members);
+        for (key, value) in members.filter(|it| !it.1.is_null()) {
             self.set(&key, value, gauge);
         }
     }

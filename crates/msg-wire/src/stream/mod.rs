@@ -43,6 +43,7 @@ mod utf8;
 
 pub use assembled::{Assembled, AssembledChoice};
 pub use assembler::{Assembler, Family, Sink};
+pub use brackets::Brackets;
 pub use calls::{Calls, Entry, Slot, Step};
 pub use channel::{Channel, Gauge};
 pub use close::{BySlot, Closed, Closing, Parts};

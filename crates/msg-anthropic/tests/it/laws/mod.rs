@@ -1,6 +1,7 @@
 //! What holds for any input. The files in here use nothing but the crates under test, so that the fuzz
 //! targets can take them in by path.
 
+pub(crate) mod events;
 pub(crate) mod messages;
 #[path = "../../../../msg-wire/tests/it/laws.rs"]
 pub(crate) mod stream;
