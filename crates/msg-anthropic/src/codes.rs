@@ -5,6 +5,11 @@ use msg_core::CodeInfo;
 
 /// The codes of what only this format does.
 pub const CODES: &[CodeInfo] = &[
+    CodeInfo::error(
+        "convert::missing-max-tokens",
+        "AN-21",
+        "a request for Anthropic must limit its answer, and neither source nor options do",
+    ),
     CodeInfo::warning("stream::unknown-delta", "OA-23", "a delta that its block does not have"),
     CodeInfo::warning(
         "stream::signature-missing",

@@ -1,5 +1,5 @@
 //! The Anthropic Messages wire format both ways: messages, requests, responses, and event streams
-//! (AN-1 to AN-20). Bytes go straight into [`Message`](msg_core::Message)s and back into bytes; what the
+//! (AN-1 to AN-21). Bytes go straight into [`Message`](msg_core::Message)s and back into bytes; what the
 //! model does not know survives, in order.
 //!
 //! Nothing here opens a socket, reads a clock or judges a conversation.
@@ -9,6 +9,7 @@ pub mod messages;
 mod request;
 mod response;
 
+mod head;
 mod read;
 mod write;
 

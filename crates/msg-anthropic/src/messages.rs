@@ -149,7 +149,11 @@ impl Document {
     /// and the spelling of numbers included.
     pub fn write(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let mut report = Report::new();
-        let mut writer = Writer::new(options, Purpose::Return, &mut report);
+        let purpose = match self {
+            Self::Request(it) => it.purpose(),
+            _ => Purpose::Return,
+        };
+        let mut writer = Writer::new(options, purpose, &mut report);
         match self {
             Self::Messages(it) => writer.messages(it, 0, out),
             Self::Request(it) => it.write_with(&mut writer, out),

@@ -62,6 +62,8 @@ pub struct WriteOptions {
     pub cache_control: CacheControl,
     /// What becomes of thinking.
     pub thinking: Thinking,
+    /// The `max_tokens` of a request whose source has none (AN-21).
+    pub max_tokens: Option<u64>,
 }
 
 impl WriteOptions {
@@ -101,6 +103,12 @@ impl WriteOptions {
         Self { thinking, ..self }
     }
 
+    /// The `max_tokens` of a request whose source has none.
+    #[must_use]
+    pub fn with_max_tokens(self, max_tokens: u64) -> Self {
+        Self { max_tokens: Some(max_tokens), ..self }
+    }
+
     /// Sets an option by its name and the word for its value, as a document of options has them.
     /// False if there is no option of this name here.
     ///
@@ -125,6 +133,10 @@ impl WriteOptions {
             }
             "cache_control" => self.cache_control = choice("cache_control", word, "carry or drop")?,
             "thinking" => self.thinking = choice("thinking", word, "keep or none")?,
+            "max_tokens" => {
+                let wrong = Error::Option { name: "max_tokens", expected: "a number" };
+                self.max_tokens = Some(word.parse().map_err(|_| wrong)?);
+            }
             _ => return Ok(false),
         }
         Ok(true)

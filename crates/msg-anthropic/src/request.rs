@@ -2,13 +2,15 @@
 //! in its place (AN-1).
 
 use msg_core::{
-    Error, Message, RawJson,
+    Error, Message, RawJson, Report,
     json::{self, Reader},
+    request::RequestHead,
 };
 use msg_wire::codec::{Body, Context};
 use serde::de::DeserializeOwned;
 
 use crate::{
+    WriteOptions, head,
     read::{read_messages, read_system},
     write::{Purpose, Writer, leading},
 };
@@ -41,9 +43,77 @@ pub struct MessagesRequest {
     body: Body,
     /// `system` became the first message, and has only its place in the body.
     has_system: bool,
+    /// It was made of messages of any format, and is none that goes back to where it was.
+    is_new: bool,
 }
 
 impl MessagesRequest {
+    /// A request of these messages that asks what `head` asks (AN-21), and what it has no place for.
+    ///
+    /// ```
+    /// use msg_anthropic::{MessagesRequest, WriteOptions, messages::Document};
+    /// use msg_core::{Message, request::RequestHead};
+    ///
+    /// let head = RequestHead { max_tokens: Some(9), stop: vec!["x".into()], ..RequestHead::default() };
+    /// let chat = vec![Message::system("Be brief."), Message::user("hi")];
+    /// let (request, report) = MessagesRequest::from_head(&head, chat, &WriteOptions::new())?;
+    /// assert!(report.is_empty());
+    /// let mut out = Vec::new();
+    /// Document::Request(request).write(&WriteOptions::new(), &mut out);
+    /// assert_eq!(
+    ///     String::from_utf8_lossy(&out),
+    ///     concat!(
+    ///         r#"{"max_tokens":9,"system":"Be brief.","messages":[{"role":"user","content":"hi"}],"#,
+    ///         r#""stop_sequences":["x"]}"#,
+    ///     ),
+    /// );
+    /// # Ok::<(), msg_anthropic::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::Error::Missing`]: the API demands `max_tokens`, and neither the head nor the options say it.
+    pub fn from_head(
+        head: &RequestHead,
+        messages: Vec<Message>,
+        options: &WriteOptions,
+    ) -> Result<(Self, Report), crate::Error> {
+        let missing =
+            crate::Error::Missing { code: "convert::missing-max-tokens", member: "max_tokens" };
+        let max_tokens = head.max_tokens.or(options.max_tokens).ok_or(missing)?;
+        let mut report = Report::new();
+        let mut body = Body::default();
+        if let Some(model) = &head.model {
+            body.set("model", RawJson::string(model));
+        }
+        let number = max_tokens.to_string();
+        body.set("max_tokens", RawJson::new(number).expect("because a number is JSON"));
+        body.dig(MESSAGES);
+        for (name, raw) in head::write(head, &mut report) {
+            body.set(name, raw);
+        }
+        Ok((Self { messages, body, has_system: false, is_new: true }, report))
+    }
+
+    /// What the request asks besides its conversation, in words that providers share (AN-21).
+    #[must_use]
+    pub fn head(&self) -> RequestHead {
+        head::read(self.members())
+    }
+
+    /// Sets a member; `messages` and `system` are the conversation and not set here.
+    #[must_use]
+    pub fn with_member(mut self, name: &str, value: RawJson) -> Self {
+        if !matches!(name, MESSAGES | SYSTEM) {
+            self.body.set(name, value);
+        }
+        self
+    }
+
+    /// Whether it is to be sent, wherever its messages are from.
+    pub(crate) fn purpose(&self) -> Purpose {
+        if self.is_new { Purpose::Convert } else { Purpose::Return }
+    }
+
     /// The model's name.
     #[must_use]
     pub fn model(&self) -> Option<String> {
@@ -90,11 +160,11 @@ impl MessagesRequest {
             body.dig(SYSTEM);
             messages.splice(0..0, system);
         }
-        Ok(Self { messages, body, has_system })
+        Ok(Self { messages, body, has_system, is_new: false })
     }
 
     pub(crate) fn write_with(&self, writer: &mut Writer<'_>, out: &mut Vec<u8>) {
-        let n_leading = leading(&self.messages, Purpose::Return);
+        let n_leading = leading(&self.messages, self.purpose());
         let mut system = writer.system(&self.messages, n_leading);
         let had_system = self.body.get(SYSTEM).is_some();
         json::Writer::new(out).object(|it| {

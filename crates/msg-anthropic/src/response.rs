@@ -6,7 +6,7 @@ use msg_core::{
 };
 use msg_wire::codec::{Body, Context, text_of};
 
-use crate::{read::read_message, write::Writer};
+use crate::{EventOptions, read::read_message, write::Writer};
 
 const CONTENT: &str = "content";
 
@@ -34,6 +34,50 @@ pub struct MessagesResponse {
 }
 
 impl MessagesResponse {
+    /// A response that says this message, as the API answers a request that is not streamed: for a proxy.
+    /// Why the model stopped follows from its calls where the options do not say.
+    ///
+    /// ```
+    /// use msg_anthropic::{EventOptions, MessagesResponse, WriteOptions, messages::Document};
+    /// use msg_core::Message;
+    ///
+    /// let options = EventOptions::default().with_id("msg_1").with_model("m");
+    /// let response = MessagesResponse::new(Message::assistant("Hi"), &options);
+    /// let mut out = Vec::new();
+    /// let report = Document::Response(response).write(&WriteOptions::new(), &mut out);
+    /// assert!(report.is_empty());
+    /// assert_eq!(
+    ///     String::from_utf8_lossy(&out),
+    ///     concat!(
+    ///         r#"{"id":"msg_1","type":"message","role":"assistant","model":"m","#,
+    ///         r#""content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn","stop_sequence":null,"#,
+    ///         r#""usage":{"input_tokens":0,"output_tokens":0}}"#,
+    ///     ),
+    /// );
+    /// ```
+    #[must_use]
+    pub fn new(message: Message, options: &EventOptions) -> Self {
+        let mut body = Body::default();
+        let usage = options.usage_text();
+        let texts = [
+            ("id", RawJson::string(&options.id)),
+            ("type", RawJson::string("message")),
+            ("role", RawJson::string("assistant")),
+            ("model", RawJson::string(&options.model)),
+            (CONTENT, RawJson::string("")),
+            ("stop_reason", RawJson::string(options.stop_reason(&message))),
+            ("stop_sequence", RawJson::new("null").expect("because null is JSON")),
+            ("usage", RawJson::new(usage).expect("because a writer makes JSON")),
+        ];
+        texts.into_iter().for_each(|(name, value)| body.set(name, value));
+        Self { messages: vec![message], body }
+    }
+
+    /// The members but the content, raw, in order.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.body.iter().filter(|it| it.0 != CONTENT)
+    }
+
     /// The provider's id of the message.
     #[must_use]
     pub fn id(&self) -> Option<String> {

@@ -76,6 +76,12 @@ impl From<msg_openai::Error> for Refusal {
     fn from(it: msg_openai::Error) -> Self {
         match it {
             msg_openai::Error::Read(it) => it.into(),
+            msg_openai::Error::Missing { code, member } => {
+                let text =
+                    format!("a request of this format must say {member}, and its source does not");
+                let fix = format!("the option {member} gives it");
+                Diagnostic::error(Code::new(code), text).with_fix(fix).into()
+            }
             other => Refusal::bad_option(other.to_string()),
         }
     }

@@ -13,6 +13,14 @@ pub enum Error {
         /// The most bytes that were allowed.
         limit: usize,
     },
+    /// A request lacks what its provider demands.
+    #[error("a request must say {member}: its source does not, and no option gives one")]
+    Missing {
+        /// The code of the diagnostic.
+        code: &'static str,
+        /// The member.
+        member: &'static str,
+    },
     /// An option has a value that it does not take.
     #[error("option {name} takes {expected}")]
     Option {

@@ -41,7 +41,7 @@ pub(super) fn message_start(out: &mut Vec<u8>, options: &EventOptions, extra: &E
             it.key("content").array([], |_, _: ()| {});
             it.key("stop_reason").null();
             it.key("stop_sequence").null();
-            it.key("usage").value(|out| write_usage(out, options.usage.as_ref(), 0));
+            it.key("usage").value(|out| write_usage_of_start(out, options.usage.as_ref()));
             for (name, value) in extra.iter(&ANTHROPIC) {
                 if !OF_DELTA.contains(&name) && name != CONTEXT_MANAGEMENT {
                     compact(it.key(name), value.text());
@@ -69,8 +69,7 @@ pub(super) fn message_end(
                 }
             }
         });
-        let output = usage.and_then(|it| it.output).unwrap_or_default();
-        it.key("usage").value(|out| write_usage(out, usage, output));
+        it.key("usage").value(|out| write_usage(out, usage));
         if let Some(value) = extra.get(&ANTHROPIC, CONTEXT_MANAGEMENT) {
             compact(it.key(CONTEXT_MANAGEMENT), value.text());
         }
@@ -129,7 +128,7 @@ pub(super) fn is_end(finish: &FinishReason) -> bool {
 }
 
 /// Anthropic's word for why a model stopped: the way back of AN-16.
-fn stop_reason(finish: &FinishReason) -> &str {
+pub(super) fn stop_reason(finish: &FinishReason) -> &str {
     match finish {
         FinishReason::Stop => "end_turn",
         FinishReason::ToolCalls => "tool_use",
@@ -139,8 +138,17 @@ fn stop_reason(finish: &FinishReason) -> &str {
     }
 }
 
-/// Usage in Anthropic's members, with this many tokens of output; its own object as it came.
-fn write_usage(out: &mut Vec<u8>, usage: Option<&Usage>, output: u64) {
+/// Usage in Anthropic's members; its own object as it came.
+pub(super) fn write_usage(out: &mut Vec<u8>, usage: Option<&Usage>) {
+    write_usage_with(out, usage, usage.and_then(|it| it.output).unwrap_or_default());
+}
+
+/// As [`write_usage`], before there was output.
+fn write_usage_of_start(out: &mut Vec<u8>, usage: Option<&Usage>) {
+    write_usage_with(out, usage, 0);
+}
+
+fn write_usage_with(out: &mut Vec<u8>, usage: Option<&Usage>, output: u64) {
     let own = usage.and_then(|it| it.raw.as_ref()).filter(|it| is_own(Json::from_valid(it.text())));
     match own {
         Some(raw) => raw.write_compact(out),

@@ -1,8 +1,7 @@
 //! A whole message as the stream that the provider would have sent (AN-18).
 
 use msg_core::{
-    CallKind, Extra, FinishReason, Message, Origin, Part, Reasoning, Report, Severity, Text,
-    ToolCall,
+    CallKind, Extra, Message, Origin, Part, Reasoning, Report, Severity, Text, ToolCall,
     json::{self, Writer},
 };
 use msg_wire::{Json, codec::Losses};
@@ -28,9 +27,7 @@ pub fn write_events(message: &Message, options: &EventOptions, out: &mut Vec<u8>
         blocks.part(at, part);
     }
     blocks.losses.flush();
-    let has_calls = message.tool_calls().next().is_some();
-    let implied = if has_calls { FinishReason::ToolCalls } else { FinishReason::Stop };
-    let finish = options.finish.as_ref().unwrap_or(&implied);
+    let finish = options.finish_of(message);
     if frame::is_end(finish) {
         frame::message_end(out, finish, options.usage.as_ref(), &message.extra);
     }

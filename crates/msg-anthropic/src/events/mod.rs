@@ -12,7 +12,7 @@ mod frame;
 mod live;
 mod message;
 
-use msg_core::{FinishReason, Usage};
+use msg_core::{FinishReason, Message, Usage, json};
 use msg_wire::Assembled;
 
 pub use live::EventWriter;
@@ -56,6 +56,23 @@ impl EventOptions {
             usage: read.usage.clone(),
             finish: read.choices.first().and_then(|it| it.finish.clone()),
         }
+    }
+
+    /// Why the model stopped: as is said, or as follows from its calls.
+    fn finish_of(&self, message: &Message) -> &FinishReason {
+        let calls = message.tool_calls().next().is_some();
+        let implied = if calls { &FinishReason::ToolCalls } else { &FinishReason::Stop };
+        self.finish.as_ref().unwrap_or(implied)
+    }
+
+    /// The same in Anthropic's word.
+    pub(crate) fn stop_reason(&self, message: &Message) -> &str {
+        frame::stop_reason(self.finish_of(message))
+    }
+
+    /// The usage as JSON.
+    pub(crate) fn usage_text(&self) -> String {
+        json::to_text(|it| it.value(|out| frame::write_usage(out, self.usage.as_ref())))
     }
 
     /// The id of the message.

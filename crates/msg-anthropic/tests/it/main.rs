@@ -6,6 +6,7 @@ mod events;
 mod hostile;
 mod laws;
 mod random;
+mod requests;
 mod stream;
 #[path = "../../../msg-openai/tests/it/stream_cases.rs"]
 mod stream_cases;

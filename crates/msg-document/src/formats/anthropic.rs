@@ -1,7 +1,9 @@
 //! Anthropic messages: an array, or a request or response body. Reading and writing are
 //! `msg_anthropic`'s.
 
+use msg_anthropic::MessagesRequest;
 use msg_anthropic::messages::{self, Document};
+use msg_core::request::RequestHead;
 use msg_core::{Message, Report};
 
 use super::no_limit;
@@ -46,6 +48,23 @@ impl Codec for Anthropic {
         report: &mut Report,
     ) {
         report.append(messages::write(messages, &options.anthropic, out));
+    }
+
+    fn write_request(
+        &self,
+        head: &RequestHead,
+        messages: &mut Vec<Message>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) -> Result<(), Refusal> {
+        let options = &options.anthropic;
+        let (request, lost) = MessagesRequest::from_head(head, std::mem::take(messages), options)?;
+        report.append(lost);
+        let mut document = Document::Request(request);
+        report.append(document.write(options, out));
+        *messages = document.take_messages();
+        Ok(())
     }
 }
 
@@ -112,6 +131,18 @@ impl Around for Body {
         self.0.set_messages(std::mem::take(messages));
         report.append(self.0.write(&options.anthropic, out));
         *messages = self.0.take_messages();
+    }
+
+    fn head(&self) -> Option<RequestHead> {
+        if let Document::Request(it) = &self.0 { Some(it.head()) } else { None }
+    }
+
+    fn members(&self) -> Vec<String> {
+        match &self.0 {
+            Document::Request(it) => it.head().members,
+            Document::Response(it) => it.members().map(|it| it.0.to_owned()).collect(),
+            _ => Vec::new(),
+        }
     }
 
     fn side(&self) -> Side {

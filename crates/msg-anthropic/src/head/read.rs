@@ -1,0 +1,145 @@
+//! Members of a request into its head. What has no word, or a value of another type, is its rest.
+
+use msg_core::{
+    RawJson,
+    request::{
+        Function, ReasoningSetting, RequestHead, ResponseFormat, ResponseSchema, Tool, ToolChoice,
+    },
+};
+
+/// The head of these members, which are all but the conversation.
+pub(crate) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
+    let mut head = RequestHead::new();
+    // A member that is null asks for nothing.
+    for (name, raw) in members.filter(|it| it.1.text() != "null") {
+        head.members.push(name.to_owned());
+        if member(&mut head, name, raw).is_none() {
+            head.rest.push((name.to_owned(), raw.clone()));
+        }
+    }
+    head
+}
+
+/// Takes a member; none if it has no word, or another type.
+fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
+    match name {
+        "model" => head.model = Some(raw.parse().ok()?),
+        "max_tokens" => head.max_tokens = Some(raw.parse().ok()?),
+        "temperature" => head.sampling.temperature = Some(number(raw)?),
+        "top_p" => head.sampling.top_p = Some(number(raw)?),
+        "top_k" => head.sampling.top_k = Some(number(raw)?),
+        "stop_sequences" => head.stop = raw.parse().ok()?,
+        "stream" => head.stream = Some(raw.parse().ok()?),
+        "tools" => {
+            let tools: Vec<RawJson> = raw.parse().ok()?;
+            head.tools.extend(tools.into_iter().map(tool));
+        }
+        "tool_choice" => choice(head, raw)?,
+        "thinking" => thinking(head, raw)?,
+        "output_config" => output_config(head, raw)?,
+        "output_format" => head.response_format = Some(format(raw)?),
+        _ => return None,
+    }
+    Some(())
+}
+
+fn number(raw: &RawJson) -> Option<RawJson> {
+    raw.parse::<f64>().is_ok().then(|| raw.clone())
+}
+
+/// The members of an object that are not null, in order.
+fn members_of(raw: &RawJson) -> Option<Vec<(String, RawJson)>> {
+    let mut members = raw.members()?;
+    members.retain(|it| it.1.text() != "null");
+    Some(members)
+}
+
+fn tool(raw: RawJson) -> Tool {
+    match function(&raw) {
+        Some(function) => Tool::Function(function),
+        None => Tool::Other(raw),
+    }
+}
+
+/// A function: a tool of no type, or of type `custom`; the others are the provider's own.
+fn function(raw: &RawJson) -> Option<Function> {
+    let mut res = Function::default();
+    let mut has_name = false;
+    for (name, raw) in members_of(raw)? {
+        match name.as_str() {
+            "type" => (raw.parse::<String>().ok()? == "custom").then_some(())?,
+            "name" => {
+                res.name = raw.parse().ok()?;
+                has_name = true;
+            }
+            "description" => res.description = Some(raw.parse().ok()?),
+            "input_schema" => res.parameters = Some(raw),
+            "strict" => res.strict = Some(raw.parse().ok()?),
+            _ => res.rest.push((name, raw)),
+        }
+    }
+    has_name.then_some(res)
+}
+
+/// The choice, and in it whether several calls may come at once.
+fn choice(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
+    let members = members_of(raw)?;
+    let text = |wanted: &str| {
+        let found = members.iter().find(|it| it.0 == wanted)?;
+        found.1.parse::<String>().ok()
+    };
+    let choice = match text("type")?.as_str() {
+        "auto" => ToolChoice::Auto,
+        "none" => ToolChoice::None,
+        "any" => ToolChoice::Required,
+        "tool" => ToolChoice::Tool(text("name")?),
+        _ => return None,
+    };
+    for (name, raw) in &members {
+        match (name.as_str(), raw.parse::<bool>()) {
+            ("type" | "name", _) => {}
+            ("disable_parallel_tool_use", Ok(it)) => head.parallel_tool_calls = Some(!it),
+            _ => head.rest.push((format!("tool_choice.{name}"), raw.clone())),
+        }
+    }
+    head.tool_choice = Some(choice);
+    Some(())
+}
+
+/// A budget of tokens; other settings have no word.
+fn thinking(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
+    let members = members_of(raw)?;
+    let kind = members.iter().find(|it| it.0 == "type")?;
+    (kind.1.parse::<String>().ok()? == "enabled").then_some(())?;
+    let budget = members.iter().find(|it| it.0 == "budget_tokens")?.1.parse().ok()?;
+    if head.reasoning.is_some() {
+        return None;
+    }
+    head.reasoning = Some(ReasoningSetting::Budget(budget));
+    let others = members.iter().filter(|it| !matches!(it.0.as_str(), "type" | "budget_tokens"));
+    head.rest.extend(others.map(|it| (format!("thinking.{}", it.0), it.1.clone())));
+    Some(())
+}
+
+fn output_config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
+    for (name, raw) in members_of(raw)? {
+        match (name.as_str(), format(&raw), raw.parse::<String>()) {
+            ("format", Some(format), _) => head.response_format = Some(format),
+            ("effort", _, Ok(word)) if head.reasoning.is_none() => {
+                head.reasoning = Some(ReasoningSetting::Effort(word));
+            }
+            _ => head.rest.push((format!("output_config.{name}"), raw)),
+        }
+    }
+    Some(())
+}
+
+fn format(raw: &RawJson) -> Option<ResponseFormat> {
+    let members = members_of(raw)?;
+    let find = |wanted: &str| members.iter().find(|it| it.0 == wanted).map(|it| &it.1);
+    (find("type")?.parse::<String>().ok()? == "json_schema").then_some(())?;
+    let schema = find("schema")?.clone();
+    (members.len() == 2).then_some(())?;
+    let schema = ResponseSchema { name: None, description: None, schema, strict: None };
+    Some(ResponseFormat::Schema(schema))
+}
