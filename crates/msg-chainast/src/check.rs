@@ -4,10 +4,11 @@ use msg_core::{Diagnostic, Message, SeededIds};
 
 use crate::{
     ChainAst,
+    conform::unmendable,
     options::{CheckOptions, RepairOptions},
     pairing,
     profile::Profile,
-    repair::{add_answers, mend_for},
+    repair::{add_answers, add_in_order, mend_for},
     skeleton,
     walk::{Chain, Rules, diagnostics, walk},
 };
@@ -53,7 +54,7 @@ fn check_chain(
     options: &CheckOptions,
 ) -> Vec<Diagnostic> {
     let mut repair = RepairOptions::new().open(options.is_open()).continued(options.is_continued());
-    repair = repair.request(options.is_request());
+    repair = repair.request(options.is_request()).own_format(options.is_own_format());
     repair = repair.several_systems(options.takes_several_systems());
     if let Some(profile) = profile {
         repair = repair.profile(profile);
@@ -67,6 +68,7 @@ fn check_chain(
     }
     if let Some(profile) = profile {
         check_profile(chain, profile, &repair, &mut report);
+        add_in_order(&mut report, unmendable(chain, profile));
         add_answers(&mut report, profile);
     }
     report
@@ -80,8 +82,9 @@ fn check_profile(
     report: &mut Vec<Diagnostic>,
 ) {
     let telling = [repair.placeholder_text(), &profile.reasoning_fallback];
-    let likeness: Vec<Message> =
-        (0..chain.len()).map(|at| skeleton::of(chain.message(at as u32), &telling)).collect();
+    let likeness: Vec<Message> = (0..chain.len())
+        .map(|at| skeleton::of(chain.message(at as u32), &telling, profile))
+        .collect();
     let rules = Rules::of_list(repair);
     let (plan, _) = walk(Chain::Messages(&likeness), rules);
     mend_for(likeness, plan, rules, profile, &mut SeededIds::new(0), report);

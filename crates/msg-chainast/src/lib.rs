@@ -61,8 +61,9 @@ pub use parse::ParseError;
 pub use profile::ProfileError;
 pub use profile::{
     Acceptance, AfterTool, ArgumentsRule, CallSignatures, CharClass, ClassError, DeveloperRole,
-    EmptyIs, FieldError, IdScope, LastMessage, LaterSystem, MessageNames, Profile, ProviderRule,
-    ReasoningKept, ReasoningRequired, ResultNames, SystemPlace, UserMessage,
+    EmptyIs, FieldError, IdScope, LastMessage, LaterResults, LaterSystem, Members, MessageNames,
+    Profile, ProviderRule, ReasoningKept, ReasoningRequired, ResultNames, ServerTools, SystemPlace,
+    UserMessage,
 };
 pub use repair::{MessageOrigin, repair};
 pub use tree::{

@@ -82,6 +82,7 @@ pub struct RepairOptions {
     continued: bool,
     several_systems: bool,
     request: bool,
+    own_format: bool,
     profile: Option<Box<Profile>>,
 }
 
@@ -103,6 +104,7 @@ impl RepairOptions {
             continued: false,
             several_systems: false,
             request: false,
+            own_format: false,
             profile: None,
         }
     }
@@ -126,6 +128,14 @@ impl RepairOptions {
     #[must_use]
     pub fn request(mut self, request: bool) -> Self {
         self.request = request;
+        self
+    }
+
+    /// Takes the messages for those of a request in the provider's own format, in which what it did not give
+    /// is not there: calls of models that do not sign them stay unsigned without an error.
+    #[must_use]
+    pub fn own_format(mut self, own_format: bool) -> Self {
+        self.own_format = own_format;
         self
     }
 
@@ -188,6 +198,10 @@ impl RepairOptions {
 
     pub(crate) fn is_open(&self) -> bool {
         self.open
+    }
+
+    pub(crate) fn is_own_format(&self) -> bool {
+        self.own_format
     }
 
     pub(crate) fn is_continued(&self) -> bool {
@@ -270,6 +284,7 @@ pub struct CheckOptions {
     request: bool,
     continued: bool,
     several_systems: bool,
+    own_format: bool,
 }
 
 impl CheckOptions {
@@ -298,6 +313,18 @@ impl CheckOptions {
     pub fn continued(mut self, continued: bool) -> Self {
         self.continued = continued;
         self
+    }
+
+    /// Takes the messages for those of a request in the provider's own format
+    /// ([`RepairOptions::own_format`]).
+    #[must_use]
+    pub fn own_format(mut self, own_format: bool) -> Self {
+        self.own_format = own_format;
+        self
+    }
+
+    pub(crate) fn is_own_format(self) -> bool {
+        self.own_format
     }
 
     pub(crate) fn is_continued(self) -> bool {

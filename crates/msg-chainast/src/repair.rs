@@ -5,7 +5,7 @@ use msg_core::{Diagnostic, IdSource, Message, SeededIds, Severity};
 
 use crate::{
     ChainAst,
-    conform::{conform, last_message, position},
+    conform::{conform, last_message, position, trim_last, unmendable},
     mend::{Item, Mended, Origin, mend, mend_items},
     options::RepairOptions,
     pairing,
@@ -168,7 +168,9 @@ fn carry_out(
     report: &mut Vec<Diagnostic>,
 ) -> Vec<Item> {
     if let Some(profile) = rules.options.given_profile() {
+        let refused = unmendable(Chain::Messages(&messages), profile);
         let items = mend_for(messages, plan, rules, profile, ids, report);
+        add_in_order(report, refused);
         add_answers(report, profile);
         return items;
     }
@@ -206,16 +208,22 @@ pub(crate) fn mend_for(
         items.extend(messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)));
     }
     pairing::restore_items(&mut items);
-    let (items, mut refused) =
+    let (mut items, mut refused) =
         conform(items, profile, rules.enforced, &mut ids_of_profile, &replaced_ids);
     if rules.options.is_request() {
+        refused.extend(trim_last(&mut items, profile));
         refused.extend(last_message(&items, profile));
     }
-    if !refused.is_empty() {
-        report.extend(refused);
+    add_in_order(report, refused);
+    items
+}
+
+/// Adds findings to a report in the order of the input.
+pub(crate) fn add_in_order(report: &mut Vec<Diagnostic>, found: Vec<Diagnostic>) {
+    if !found.is_empty() {
+        report.extend(found);
         report.sort_by_key(position);
     }
-    items
 }
 
 /// Adds to the edits what is known of them only when they are made.

@@ -5,29 +5,49 @@
 //! one of a few that are judged alike.
 
 use msg_core::{
-    Arguments, ArgumentsState, CallKind, Content, Message, Origin, Other, Part, RawJson, Reasoning,
-    ToolCall, ToolResult,
+    Arguments, ArgumentsState, Audio, CallKind, Content, Extra, File, Image, Message, Origin,
+    Other, Part, RawJson, Reasoning, ToolCall, ToolResult,
 };
 
-use crate::conform::{ITEM, has_item_id, twins};
+use crate::{
+    conform::{CACHE_MARKER, Facts, ITEM, has_item_id, twins},
+    profile::{Members, Profile},
+};
 
-/// A likeness of a message; texts that are one of `telling` stay. O(parts), and O(bytes) only for arguments
-/// and for texts of white space.
-pub(crate) fn of(message: &Message, telling: &[&str]) -> Message {
+/// A likeness of a message; texts that are one of `telling` stay, and so does of media and extra members
+/// what the profile asks for. O(parts), and O(bytes) only for arguments, texts of white space, opaque parts
+/// and what the profile asks for.
+pub(crate) fn of(message: &Message, telling: &[&str], profile: &Profile) -> Message {
     let mut likeness = Message::new(message.role.clone());
     likeness.name.clone_from(&message.name);
+    members(&message.extra, &mut likeness.extra, profile);
     for name in twins(message) {
         likeness.extra.insert(Origin::OpenAi, name, RawJson::string("x"));
     }
-    likeness.parts = message.parts.iter().map(|it| part(it, telling)).collect();
+    likeness.parts = message.parts.iter().map(|it| part(it, telling, profile)).collect();
     likeness
 }
 
-fn part(it: &Part, telling: &[&str]) -> Part {
-    let mut likeness = shape(it, telling);
+/// The members that a profile has a rule for.
+fn members(from: &Extra, to: &mut Extra, profile: &Profile) {
+    let all = profile.members == Members::Known || !profile.refused_members.is_empty();
+    if !all && profile.cache_max == 0 {
+        return;
+    }
+    for (origin, name, value) in from.all().filter(|it| all || it.1 == CACHE_MARKER) {
+        let whole = name == CACHE_MARKER || value.text().len() <= 4;
+        let value = if whole { value.clone() } else { RawJson::string("x") };
+        to.insert(origin.clone(), name, value);
+    }
+}
+
+fn part(it: &Part, telling: &[&str], profile: &Profile) -> Part {
+    let mut likeness = shape(it, telling, profile);
+    members(it.extra(), likeness.extra_mut(), profile);
     if has_item_id(it) {
         let id = RawJson::new(r#"{"id":""}"#).expect("because the text is JSON");
         match &mut likeness {
+            Part::Other(other) if has_item_id(&Part::Other(other.clone())) => {}
             Part::Other(other) => other.value = id,
             other => drop(other.extra_mut().insert(Origin::Responses, ITEM, id)),
         }
@@ -35,24 +55,29 @@ fn part(it: &Part, telling: &[&str]) -> Part {
     likeness
 }
 
-fn shape(it: &Part, telling: &[&str]) -> Part {
+fn shape(it: &Part, telling: &[&str], profile: &Profile) -> Part {
     match it {
         Part::Text(it) => Part::text(text(&it.text)),
         Part::Refusal(it) => Part::refusal(text(&it.text)),
         Part::Reasoning(it) => Part::Reasoning(reasoning(it, telling)),
         Part::ToolCall(it) => Part::ToolCall(call(it)),
-        Part::ToolResult(it) => Part::ToolResult(result(it, telling)),
+        Part::ToolResult(it) => Part::ToolResult(result(it, telling, profile)),
         // Media and opaque parts count as content, whatever they hold.
-        Part::Other(it) => Part::Other(Other::new(it.format.clone(), RawJson::string(""))),
-        _ => Part::Image(msg_core::Image::default()),
+        Part::Audio(_) => Part::Audio(Audio::default()),
+        Part::File(it) => Part::File(File { filename: it.filename.clone(), ..File::default() }),
+        Part::Other(it) => {
+            Part::Other(Other::new(it.format.clone(), Facts::of(&it.value).to_json()))
+        }
+        _ => Part::Image(Image::default()),
     }
 }
 
-/// An empty text, one of white space, or another one.
+/// An empty text, one of white space, one that ends in it, or another one.
 fn text(it: &str) -> &'static str {
     match it {
         "" => "",
         it if it.trim_start().is_empty() => " ",
+        it if it.ends_with(char::is_whitespace) => "x ",
         _ => "x",
     }
 }
@@ -94,10 +119,13 @@ fn arguments(it: &Arguments) -> &'static str {
     }
 }
 
-fn result(it: &ToolResult, telling: &[&str]) -> ToolResult {
-    let content = it.content.as_text().map_or("x", |it| told(it, telling));
-    let mut likeness = ToolResult::new(it.call_id.clone(), Content::from(content));
-    likeness.kind = it.kind.clone();
+fn result(it: &ToolResult, telling: &[&str], profile: &Profile) -> ToolResult {
+    let content = match it.content.as_text() {
+        Some(text) => Content::from(told(text, telling)),
+        None => it.content.parts().iter().map(|it| part(it, telling, profile)).collect(),
+    };
+    let mut likeness = ToolResult::new(it.call_id.clone(), content);
     likeness.name.clone_from(&it.name);
+    likeness.is_error = it.is_error;
     likeness
 }

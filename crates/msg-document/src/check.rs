@@ -79,10 +79,12 @@ impl Document {
     /// What the chain rules and the profile say.
     fn check_chain(&self, options: &CheckOptions) -> Vec<Diagnostic> {
         let messages = self.messages();
+        let profile = options.profile.as_ref();
         let several = self.has_text_calls();
+        let own_format = profile.is_some_and(|it| it.format == self.format().name());
         let judge = |messages: &[Message], rules: msg_chainast::CheckOptions| {
-            let rules = rules.several_systems(several);
-            msg_chainast::check(messages, options.profile.as_ref(), &rules)
+            let rules = rules.several_systems(several).own_format(own_format);
+            msg_chainast::check(messages, profile, &rules)
         };
         match self.side() {
             Side::Conversation => judge(messages, options.chain),

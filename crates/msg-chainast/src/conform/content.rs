@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The member by which a client asks that what stands before it be cached.
-pub(super) const CACHE_MARKER: &str = "cache_control";
+pub(crate) const CACHE_MARKER: &str = "cache_control";
 
 impl Conform<'_> {
     pub(super) fn arguments(&mut self) {
@@ -99,7 +99,7 @@ impl Conform<'_> {
     }
 
     /// A strict chain that began with an assistant message, once the system message is gone, would be none.
-    fn lead_again(&mut self) {
+    pub(super) fn lead_again(&mut self) {
         let assistant_first = |it: &Item| it.message.role == Role::Assistant;
         if self.enforced.first_role && self.items.first().is_some_and(assistant_first) {
             let sentence = "an assistant message first, once the system message is removed";

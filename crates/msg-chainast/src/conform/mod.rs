@@ -4,21 +4,29 @@
 //! Steps are given a valid chain and leave one; what cannot be mended is reported without a fix.
 
 mod content;
+mod files;
 mod ids;
 mod items;
+mod media;
+mod members;
 mod names;
+mod opaque;
 mod reasoning;
 mod roles;
 mod split;
+mod unmendable;
 
 use std::{borrow::Cow, ops::Range};
 
 use hashbrown::{HashMap, HashSet};
 use msg_core::{Code, Diagnostic, IdSource, Part, Role, Severity, with_article};
 
+pub(crate) use content::CACHE_MARKER;
 use content::is_empty_text;
 pub(crate) use items::{ITEM, has_item_id};
+pub(crate) use opaque::Facts;
 pub(crate) use reasoning::{remove_twins, twins};
+pub(crate) use unmendable::unmendable;
 
 use crate::{
     mend::Item,
@@ -72,22 +80,49 @@ pub(crate) fn conform(
         Conform { profile, enforced, items, ids_in_input, report: Vec::new(), emptied: Vec::new() };
     it.developer_role();
     it.empty_systems();
+    it.system_role();
     it.user_message();
     it.tool_names();
     it.result_names();
     it.message_names();
     it.arguments();
+    // Before all that asks where a turn begins, as a user message may come of it.
+    it.media_places();
+    it.empty_results();
+    it.file_names();
+    it.file_texts();
     it.reasoning_kept();
     it.lone_reasoning();
     it.reasoning_required();
+    it.server_tools();
+    it.untyped_parts();
+    it.unknown_members();
     it.consecutive_assistants();
     it.empty_messages();
     it.empty_texts();
+    it.cache_markers();
     it.user_after_tool();
     it.surplus_calls();
     it.call_ids(ids);
     it.emptied_messages();
     (it.items, it.report)
+}
+
+/// White space that a request may not end with (PM-8).
+pub(crate) fn trim_last(items: &mut [Item], profile: &Profile) -> Option<Diagnostic> {
+    let last = items.last_mut().filter(|it| it.message.role == Role::Assistant)?;
+    let part = last.message.parts.len().checked_sub(1)?;
+    let place = last.place(part);
+    let Part::Text(it) = &mut last.message.parts[part] else { return None };
+    let end = it.text.trim_end().len();
+    if !profile.last_trim || end == it.text.len() || end == 0 {
+        return None;
+    }
+    it.text.truncate(end);
+    let sentence = "the last text of the assistant ends in white space";
+    let code = Code::new("profile::trailing-white-space");
+    let it = Diagnostic::error(code, sentence).with_fix("trimmed");
+    Some(it.at_part(place.0, place.1))
 }
 
 /// What a request may not end with; never mended.
@@ -155,6 +190,14 @@ impl Breach {
 }
 
 impl Conform<'_> {
+    /// A breach of a field of which the profile is not certain is a warning.
+    fn doubting(&self, field: &str, breach: Breach) -> Breach {
+        match self.profile.doubt.iter().any(|it| it == field) {
+            true => Breach { severity: Severity::Warning, ..breach },
+            false => breach,
+        }
+    }
+
     /// Reports a breach at a message.
     fn at_message(&mut self, item: usize, breach: Breach) {
         let at = self.items[item].origin.message;

@@ -93,7 +93,11 @@ impl Conform<'_> {
 
     /// Whether what stands for missing reasoning may stand in this message.
     fn is_fallback_place(&self, message: &Message) -> bool {
-        self.profile.reasoning_require == ReasoningRequired::Calls && has_tool_calls(message)
+        match self.profile.reasoning_require {
+            ReasoningRequired::Calls => has_tool_calls(message),
+            ReasoningRequired::Messages => message.role == Role::Assistant,
+            _ => false,
+        }
     }
 
     /// Whether each message is in a turn in which a tool is called.
@@ -127,6 +131,14 @@ impl Conform<'_> {
                     self.require_reasoning(at);
                 }
             }
+            ReasoningRequired::Messages => {
+                for (at, called) in self.in_call_turn().into_iter().enumerate() {
+                    let message = &self.items[at].message;
+                    if called && message.role == Role::Assistant && !has_reasoning(message) {
+                        self.report_missing_reasoning(at);
+                    }
+                }
+            }
             ReasoningRequired::CallSignature => {
                 for at in self.current_turn()..self.items.len() {
                     self.require_signature(at);
@@ -140,8 +152,17 @@ impl Conform<'_> {
         if !has_tool_calls(message) || has_reasoning(message) {
             return;
         }
+        self.report_missing_reasoning(at);
+    }
+
+    fn report_missing_reasoning(&mut self, at: usize) {
         let mended = !self.profile.reasoning_fallback.is_empty();
-        let sentence = "a message with tool calls must carry its reasoning";
+        let sentence = match self.profile.reasoning_require {
+            ReasoningRequired::Messages => {
+                "a message of a turn with tool calls must carry its reasoning"
+            }
+            _ => "a message with tool calls must carry its reasoning",
+        };
         let breach =
             Breach::warning("profile::reasoning-missing", sentence, "inserted a placeholder");
         self.at_message(at, breach.mended_if(mended));
@@ -156,7 +177,11 @@ impl Conform<'_> {
         let mended = !self.profile.reasoning_fallback.is_empty();
         let sentence = "the first call of a step in the current turn must carry its signature";
         let fix = "set the placeholder signature";
-        let breach = Breach::error("profile::thought-signature-missing", sentence, fix);
+        let code = "profile::thought-signature-missing";
+        let breach = match self.enforced.call_signatures {
+            true => Breach::error(code, sentence, fix),
+            false => Breach::warning(code, sentence, fix),
+        };
         self.at_part(at, part, breach.mended_if(mended));
         self.put_fallback(at);
     }
@@ -169,7 +194,9 @@ impl Conform<'_> {
         }
         let item = &mut self.items[at];
         match self.profile.reasoning_require {
-            ReasoningRequired::Calls if !has_reasoning(&item.message) => {
+            ReasoningRequired::Calls | ReasoningRequired::Messages
+                if !has_reasoning(&item.message) =>
+            {
                 let place = (item.origin.message, 0);
                 item.insert_first(Part::Reasoning(Reasoning::new(fallback.as_str())), place);
             }

@@ -1,14 +1,23 @@
 //! Steps 1, 2, 9 and 12: roles, the user message that is required, who may follow whom.
 
-use msg_core::{Message, Role};
+use msg_core::{Diagnostic, Message, Part, Role};
 
 use super::{Breach, Conform};
 use crate::{
     constants::{BRIDGE_CONTENT, FIRST_USER_CONTENT},
-    mend::{Dropped, Item},
-    profile::{AfterTool, DeveloperRole, UserMessage},
+    mend::{Dropped, Item, without_members},
+    profile::{AfterTool, DeveloperRole, SystemPlace, UserMessage},
     reasoning::has_tool_calls,
 };
+
+fn system_refused(item: &Item, mended: bool) -> Diagnostic {
+    let members: Vec<String> = item.message.extra.all().map(|it| it.1.to_owned()).collect();
+    let name = item.message.name.as_ref().map(|it| format!(", without the name `{it}`"));
+    let lost = format!("{}{}", name.unwrap_or_default(), without_members(&members));
+    let fix = format!("put before the user's text{lost}");
+    let breach = Breach::error("profile::system-role", "the role system is not accepted", fix);
+    breach.mended_if(mended).diagnostic().at_message(item.origin.message)
+}
 
 /// The edit of a merge, with what it drops.
 pub(super) fn merge_told(fix: &str, dropped: Option<Dropped>) -> String {
@@ -31,11 +40,46 @@ impl Conform<'_> {
         }
     }
 
+    /// A provider that knows no system message is told before the user's first text, or not at all (PM-172).
+    pub(super) fn system_role(&mut self) {
+        let known = matches!(self.profile.system, SystemPlace::Message | SystemPlace::Field);
+        if known || !self.items.iter().any(|it| it.message.role.is_system()) {
+            return;
+        }
+        let mended = self.profile.system == SystemPlace::User;
+        let mut said: Vec<(Part, (usize, usize))> = Vec::new();
+        let mut kept: Vec<Item> = Vec::with_capacity(self.items.len());
+        for mut item in std::mem::take(&mut self.items) {
+            if item.message.role.is_system() {
+                self.report.push(system_refused(&item, mended));
+                if mended {
+                    let (parts, places) = item.split_parts(0);
+                    said.extend(parts.into_iter().zip(places));
+                    continue;
+                }
+            } else if !said.is_empty() && item.message.role == Role::User {
+                item.prepend(std::mem::take(&mut said));
+            }
+            kept.push(item);
+        }
+        if let Some(place) = said.first().map(|it| it.1) {
+            let mut item = Item::whole(Message::new(Role::User), place.0);
+            item.prepend(said);
+            kept.insert(0, item);
+        }
+        self.items = kept;
+        self.lead_again();
+    }
+
     pub(super) fn user_message(&mut self) {
         let begin = self.after_system();
         let is_user = |it: &Item| it.message.role == Role::User;
         let fulfilled = match self.profile.user {
             UserMessage::Any => true,
+            // Where the prompt is a field, results are sent as the user's.
+            UserMessage::Some if self.profile.system == SystemPlace::Field => {
+                self.items.iter().any(|it| is_user(it) || it.message.role == Role::Tool)
+            }
             UserMessage::Some => self.items.iter().any(is_user),
             UserMessage::First => self.items.get(begin).is_some_and(is_user),
         };

@@ -83,6 +83,15 @@ impl Item {
         self.message.parts.push(part);
     }
 
+    /// Puts parts that came from elsewhere before these.
+    pub(crate) fn prepend(&mut self, parts: Vec<(Part, (usize, usize))>) {
+        let (parts, from): (Vec<Part>, Vec<(usize, usize)>) = parts.into_iter().unzip();
+        if let Some(places) = self.places() {
+            places.splice(0..0, from);
+        }
+        self.message.parts.splice(0..0, parts);
+    }
+
     /// Puts a part first.
     pub(crate) fn insert_first(&mut self, part: Part, place: (usize, usize)) {
         if let Some(places) = self.places() {

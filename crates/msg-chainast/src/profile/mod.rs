@@ -26,8 +26,8 @@ pub(crate) use fields::Value;
 pub use file::ProfileError;
 pub use rules::{
     Acceptance, AfterTool, ArgumentsRule, CallSignatures, DeveloperRole, EmptyIs, IdScope,
-    LastMessage, LaterSystem, MessageNames, ReasoningKept, ReasoningRequired, ResultNames,
-    SystemPlace, UserMessage,
+    LastMessage, LaterResults, LaterSystem, Members, MessageNames, ReasoningKept,
+    ReasoningRequired, ResultNames, ServerTools, SystemPlace, UserMessage,
 };
 
 use crate::ids::IdPattern;
@@ -37,8 +37,8 @@ use crate::ids::IdPattern;
 /// ```
 /// use msg_chainast::{IdScope, Profile};
 ///
-/// let anthropic = Profile::named("anthropic").ok_or("no such profile")?;
-/// assert_eq!(anthropic.id_unique, IdScope::Chain);
+/// let bedrock = Profile::named("bedrock").ok_or("no such profile")?;
+/// assert_eq!(bedrock.id_unique, IdScope::Chain);
 /// assert_eq!(Profile::named("moonshot").map(|it| it.name.as_str()), Some("kimi"));
 /// # Ok::<(), &str>(())
 /// ```
@@ -51,6 +51,8 @@ pub struct Profile {
     pub title: String,
     /// Other names.
     pub aliases: Vec<String>,
+    /// The name of the format in which the provider takes requests.
+    pub format: String,
     /// The characters of a call id.
     pub id_class: CharClass,
     /// The least length of a call id in bytes.
@@ -84,7 +86,7 @@ pub struct Profile {
     /// What becomes of a system message where it is not accepted.
     pub later_system: LaterSystem,
     /// Whether results may come behind messages that follow their pair.
-    pub interleaved_calls: Acceptance,
+    pub interleaved_calls: LaterResults,
     /// Whether results may come before the first call, where the chain continues one that the provider has.
     pub leading_results: Acceptance,
     /// Whether two assistant messages in a row are refused.
@@ -129,6 +131,40 @@ pub struct Profile {
     pub reasoning_fallback: String,
     /// Whether the signature of a call is accepted.
     pub call_signature: CallSignatures,
+    /// Where media may stand: roles, or `role:kind` with `image`, `audio`, `file` or `video`; or `any`.
+    pub media_roles: Vec<String>,
+    /// Whether media may be given by their address.
+    pub media_urls: Acceptance,
+    /// The MIME types of images; none for all.
+    pub image_types: Vec<String>,
+    /// The greatest size of an image in bytes of base64; 0 for no limit.
+    pub image_bytes_max: usize,
+    /// The MIME types of documents; none for all.
+    pub file_types: Vec<String>,
+    /// The characters of a document's name.
+    pub file_name_class: CharClass,
+    /// The greatest length of a document's name in bytes; 0 for no limit.
+    pub file_name_max: usize,
+    /// Whether a document needs a text beside it.
+    pub file_needs_text: bool,
+    /// Whether a result may be without content.
+    pub empty_result: Acceptance,
+    /// Whether a failed result may hold more than text.
+    pub error_result: Acceptance,
+    /// Whether a content part may be without a type.
+    pub untyped_parts: Acceptance,
+    /// Which extra members are taken.
+    pub members: Members,
+    /// The names of members that are refused wherever they stand.
+    pub refused_members: Vec<String>,
+    /// How many cache markers a request may have; 0 for no limit.
+    pub cache_max: usize,
+    /// The members of a cache marker; none for all.
+    pub cache_members: Vec<String>,
+    /// What of the provider's own tools may be sent.
+    pub server_tools: ServerTools,
+    /// Whether the last text of a request that ends with an assistant message may not end in white space.
+    pub last_trim: bool,
     /// The fields that are not certain.
     pub doubt: Vec<String>,
     /// Where a field's value comes from: (field, source).
@@ -224,6 +260,7 @@ static BASE: LazyLock<Profile> = LazyLock::new(|| {
         name: String::new(),
         title: String::new(),
         aliases: Vec::new(),
+        format: "openai".to_owned(),
         id_class: CharClass::any(),
         id_min: 1,
         id_max: 0,
@@ -240,7 +277,7 @@ static BASE: LazyLock<Profile> = LazyLock::new(|| {
         system_place: Acceptance::Reject,
         repeated_system: Acceptance::Reject,
         later_system: LaterSystem::Hoist,
-        interleaved_calls: Acceptance::Reject,
+        interleaved_calls: LaterResults::Reject,
         leading_results: Acceptance::Reject,
         alternate: false,
         after_tool: AfterTool::Any,
@@ -263,6 +300,23 @@ static BASE: LazyLock<Profile> = LazyLock::new(|| {
         reasoning_require: ReasoningRequired::None,
         reasoning_fallback: String::new(),
         call_signature: CallSignatures::Keep,
+        media_roles: vec!["any".to_owned()],
+        media_urls: Acceptance::Accept,
+        image_types: Vec::new(),
+        image_bytes_max: 0,
+        file_types: Vec::new(),
+        file_name_class: CharClass::any(),
+        file_name_max: 0,
+        file_needs_text: false,
+        empty_result: Acceptance::Accept,
+        error_result: Acceptance::Accept,
+        untyped_parts: Acceptance::Accept,
+        members: Members::Any,
+        refused_members: Vec::new(),
+        cache_max: 0,
+        cache_members: Vec::new(),
+        server_tools: ServerTools::Keep,
+        last_trim: false,
         doubt: Vec::new(),
         sources: Vec::new(),
         rules: Vec::new(),

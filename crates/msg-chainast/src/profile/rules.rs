@@ -86,6 +86,10 @@ words! {
         Message = "message",
         /// Into a field of the request.
         Field = "field",
+        /// Before the first text of the user.
+        User = "user",
+        /// Nowhere: there is none.
+        None = "none",
     }
 }
 
@@ -116,6 +120,18 @@ words! {
         Part = "part",
         /// Without a part that holds something: texts may be empty.
         Text = "text",
+    }
+}
+
+words! {
+    /// Where results may stand that are not directly behind their call.
+    LaterResults {
+        /// Anywhere behind it.
+        Accept = "accept",
+        /// Behind further assistant messages, which are read as one with it.
+        Joined = "joined",
+        /// Nowhere.
+        Reject = "reject",
     }
 }
 
@@ -180,6 +196,8 @@ words! {
         None = "none",
         /// In every message that calls a tool.
         Calls = "calls",
+        /// In every assistant message of a turn in which a tool is called.
+        Messages = "messages",
         /// As the signature of the first call of each message of the current turn.
         CallSignature = "call-signature",
     }
@@ -192,6 +210,28 @@ words! {
         Keep = "keep",
         /// It is not.
         Drop = "drop",
+    }
+}
+
+words! {
+    /// Which extra members are taken.
+    Members {
+        /// All.
+        Any = "any",
+        /// Those that this model knows.
+        Known = "known",
+    }
+}
+
+words! {
+    /// What of the tools that a provider runs itself may be sent.
+    ServerTools {
+        /// All.
+        Keep = "keep",
+        /// Calls, and results behind their call in the same message.
+        Pairs = "pairs",
+        /// Nothing.
+        None = "none",
     }
 }
 

@@ -23,6 +23,7 @@ impl Walk<'_, '_> {
             self.link_early();
             self.settle_orphans();
         }
+        self.settle_joined();
         self.judge_first();
         self.judge_pairs();
         self.compare_final_names();

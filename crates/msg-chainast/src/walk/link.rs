@@ -10,6 +10,7 @@ use super::{
     found::What,
     plan::{Plan, Slot, UnitKind},
 };
+use crate::profile::LaterResults;
 
 /// The last pair while results may follow it.
 pub(super) struct OpenPair<'m> {
@@ -39,7 +40,7 @@ impl<'m> Walk<'m, '_> {
         }
         if let Some(call) = self.pending_in_open(id).or_else(|| self.pending(id)) {
             if open != Some(self.plan.calls[call as usize].unit) {
-                if !self.rules.enforced.interleaved_calls {
+                if self.may_come_late(call) {
                     return self.stay_late(call, message, part, natural);
                 }
                 self.find(message, part, What::LateResult);
@@ -132,10 +133,24 @@ impl<'m> Walk<'m, '_> {
         self.compare_names(slot);
     }
 
+    /// Whether a result may answer a call of an earlier pair from where it stands.
+    fn may_come_late(&self, call: u32) -> bool {
+        match self.rules.enforced.later_results {
+            LaterResults::Accept => true,
+            LaterResults::Joined => {
+                self.open.is_some() && self.plan.calls[call as usize].unit >= self.run_of_pairs
+            }
+            LaterResults::Reject => false,
+        }
+    }
+
     /// Lets a result answer a call of an earlier pair from where it stands.
     fn stay_late(&mut self, call: u32, message: u32, part: u32, natural: bool) {
-        self.find_accepted(message, part, What::LateResult);
         let slot = self.push_slot(message, part, natural);
+        match self.rules.enforced.later_results {
+            LaterResults::Joined => self.joined.push((slot, self.run_of_pairs)),
+            _ => self.find_accepted(message, part, What::LateResult),
+        }
         let unit = match &self.open {
             Some(open) => open.unit,
             None => self.push_unit(message, UnitKind::Results),
@@ -143,6 +158,37 @@ impl<'m> Walk<'m, '_> {
         self.plan.append_slot(unit, slot);
         self.plan.link(call, slot);
         self.compare_names(slot);
+    }
+
+    /// Results behind a run of assistant messages stay there if all calls of the run are answered behind it;
+    /// else each moves behind its call, since what is put behind the others would part the run.
+    pub(super) fn settle_joined(&mut self) {
+        let mut judged = (NONE, false);
+        for (slot, first) in std::mem::take(&mut self.joined) {
+            let it = &self.plan.slots[slot as usize];
+            let (message, part, last, call) = (it.message, it.part, it.unit, it.call);
+            if judged.0 != last {
+                judged = (last, self.is_answered_as_one(first, last));
+            }
+            if judged.1 {
+                self.find_accepted(message, part, What::LateResult);
+                continue;
+            }
+            self.plan.slots[slot as usize].dead = true;
+            self.find(message, part, What::LateResult);
+            let own = self.push_slot(message, part, false);
+            self.plan.append_slot(self.plan.calls[call as usize].unit, own);
+            self.plan.slots[own as usize].call = call;
+            self.plan.calls[call as usize].slot = own;
+            self.compare_names(own);
+        }
+    }
+
+    /// Whether the calls of these pairs are all answered behind the last of them.
+    fn is_answered_as_one(&self, first: u32, last: u32) -> bool {
+        let alone = |unit: u32| self.plan.units[unit as usize].first_slot == NONE;
+        let mut calls = (first..=last).flat_map(|it| self.plan.calls_of(it));
+        (first..last).all(alone) && calls.all(|it| self.plan.calls[it as usize].slot != NONE)
     }
 
     /// Two results for one call: the last one wins, but a placeholder never replaces a real one.

@@ -58,6 +58,8 @@ fn walk_over<'m, 'r>(chain: Chain<'m>, rules: Rules<'r>, strays_stay: bool) -> W
         empty_user: None,
         first_unled: false,
         only_systems: true,
+        run_of_pairs: 0,
+        joined: Vec::new(),
     };
     for at in 0..chain.len() as u32 {
         walk.message(at, chain.message(at));
@@ -92,6 +94,11 @@ struct Walk<'m, 'r> {
     first_unled: bool,
     /// Whether there were only system messages so far.
     only_systems: bool,
+    /// The first of the assistant messages in a row to which the last pair belongs: none of them has results
+    /// behind it but the last.
+    run_of_pairs: u32,
+    /// Results that may answer earlier ones of such a run from behind it: (slot, first pair of the run).
+    joined: Vec<(u32, u32)>,
 }
 
 impl<'m> Walk<'m, '_> {
@@ -384,6 +391,11 @@ impl<'m> Walk<'m, '_> {
     fn push_unit(&mut self, message: u32, kind: UnitKind) -> u32 {
         self.flush_empty_user();
         self.only_systems &= kind == UnitKind::System;
+        let continues =
+            self.plan.units.last().is_some_and(|it| it.is_pair() && it.first_slot == NONE);
+        if !(continues && kind == UnitKind::Pair) {
+            self.run_of_pairs = self.plan.units.len() as u32;
+        }
         self.plan.units.push(Unit {
             message,
             kind,

@@ -5,7 +5,7 @@
 
 use crate::{
     options::RepairOptions,
-    profile::{Acceptance, LaterSystem, Profile},
+    profile::{Acceptance, LaterResults, LaterSystem, Profile},
 };
 
 /// What the walk judges by.
@@ -35,6 +35,7 @@ impl<'a> Rules<'a> {
             enforced.leading_results =
                 given.is_some_and(|it| it.leading_results == Acceptance::Reject);
         }
+        enforced.call_signatures = !options.is_own_format();
         Rules { options, warnings: true, enforced }
     }
 
@@ -55,12 +56,15 @@ pub(crate) struct Enforced {
     pub(crate) system_place: bool,
     /// No second system message at the start.
     pub(crate) repeated_system: bool,
-    /// No result behind messages that follow its pair.
-    pub(crate) interleaved_calls: bool,
+    /// Which results may stand behind messages that follow their pair.
+    pub(crate) later_results: LaterResults,
     /// No result before the first call.
     pub(crate) leading_results: bool,
     /// No second call beside a call of the summarization tool.
     pub(crate) lone_summary: bool,
+    /// Whether a call without a signature that is required is an error; else a warning, as older models of
+    /// the provider require none.
+    pub(crate) call_signatures: bool,
     /// Whether a system message that may not stay becomes a user message in its place.
     pub(crate) later_system_as_user: bool,
 }
@@ -71,9 +75,10 @@ impl Enforced {
         first_role: true,
         system_place: true,
         repeated_system: true,
-        interleaved_calls: true,
+        later_results: LaterResults::Reject,
         leading_results: true,
         lone_summary: true,
+        call_signatures: true,
         later_system_as_user: false,
     };
 
@@ -85,9 +90,10 @@ impl Enforced {
             first_role: rejects(profile.first_role),
             system_place: rejects(profile.system_place),
             repeated_system: rejects(profile.repeated_system),
-            interleaved_calls: rejects(profile.interleaved_calls),
+            later_results: profile.interleaved_calls,
             leading_results: true,
             lone_summary: false,
+            call_signatures: true,
             later_system_as_user: profile.later_system == LaterSystem::User,
         }
     }

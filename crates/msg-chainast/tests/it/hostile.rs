@@ -3,9 +3,9 @@
 //! Ids, names and texts come from small pools, so that they clash; every role may hold every part.
 
 use msg_chainast::{
-    Acceptance, AfterTool, BadArguments, CallSignatures, ChainAst, First, Message, Orphans, Part,
-    Profile, ReasoningKept, ReasoningRequired, RepairOptions, ResultNames, ToolCall, UnknownRole,
-    UserMessage,
+    Acceptance, AfterTool, BadArguments, CallSignatures, ChainAst, First, Members, Message,
+    Orphans, Part, Profile, ReasoningKept, ReasoningRequired, RepairOptions, ResultNames,
+    SystemPlace, ToolCall, UnknownRole, UserMessage,
     constants::{FALLBACK_RESPONSE_CONTENT, SUMMARIZATION_TOOL_NAME},
 };
 use msg_core::{
@@ -236,6 +236,7 @@ impl<'b> Choices<'b> {
         };
         let mut it = ToolResult::new(self.of(IDS), content);
         it.name = self.one_in(2).then(|| self.of(NAMES).to_owned());
+        it.is_error = self.one_in(4);
         Part::ToolResult(it)
     }
 
@@ -296,7 +297,20 @@ impl<'b> Choices<'b> {
         it.call_signature =
             if keeps_signatures { CallSignatures::Keep } else { CallSignatures::Drop };
         it.reasoning_fallback = self.of(&[" ", "fb"]).to_owned();
+        self.own_content_rules(&mut it);
         it
+    }
+
+    /// Other rules for media, members and results.
+    fn own_content_rules(&mut self, it: &mut Profile) {
+        let places: [&[&str]; 4] = [&["any"], &["user"], &["user:image", "tool"], &[]];
+        it.media_roles = places[self.below(4)].iter().map(|it| (*it).to_owned()).collect();
+        it.empty_result = [Acceptance::Accept, Acceptance::Reject][self.below(2)];
+        it.error_result = [Acceptance::Accept, Acceptance::Reject][self.below(2)];
+        it.members = [Members::Any, Members::Known][self.below(2)];
+        it.cache_max = self.below(3);
+        it.file_needs_text = self.one_in(2);
+        it.system = [SystemPlace::Message, SystemPlace::User, SystemPlace::Message][self.below(3)];
     }
 
     /// An edit of a tree.

@@ -98,7 +98,10 @@ fn a_mended_list_stays(
     let left = check(&mended, profile, &CheckOptions::new().open(open));
     let empty =
         |all: &[Diagnostic]| all.iter().filter(|it| it.code == "chain::empty-message").count();
-    assert!(empty(&left) <= empty(&report), "emptied and not told: {report:?}\n{messages:#?}");
+    assert!(
+        empty(&left) <= empty(&report),
+        "emptied and not told: {left:?} {mended:?}\n{report:?}\n{messages:?}"
+    );
     assert!(
         left.iter().all(|it| it.fix.is_none()),
         "left unmended: {left:?}\n{mended:#?}\n{messages:#?}"

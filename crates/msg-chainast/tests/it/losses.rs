@@ -105,6 +105,14 @@ fn accounts_for(edit: &Diagnostic, fact: &Fact, roles: bool) -> bool {
         ) => return edit.at.tool_call_id.as_deref() == Some(fact.word.as_str()),
         _ => {}
     }
+    // Members of a message that joined another are that one's.
+    if fact.kind == Kind::Member && fact.part.is_none() {
+        let of_members =
+            ["profile::unknown-member", "profile::cache-markers"].contains(&edit.code.as_str());
+        if of_members && fix.contains(&format!("`{}`", fact.word)) {
+            return true;
+        }
+    }
     if edit.at.message != Some(fact.message) {
         return false;
     }
@@ -133,6 +141,15 @@ fn accounts_for(edit: &Diagnostic, fact: &Fact, roles: bool) -> bool {
         // A signature without text is none.
         "profile::thought-signature-missing" => here && fact.key == "signature ",
         "profile::lone-reasoning" => here && fact.kind == Kind::Reasoning,
+        "profile::file-name" => here && fact.word == "medium",
+        "profile::server-tool" | "profile::unknown-member" | "profile::cache-markers" => {
+            here && (fact.word == "medium" && fix == "removed"
+                || fact.key.starts_with("member ") && fix.contains(&format!("`{}`", fact.word)))
+        }
+        "profile::system-role" if fact.kind != Kind::Content => {
+            fix.contains(&format!("`{}`", fact.word))
+        }
+        "profile::empty-result" => here && is_blank(fact, fix),
         "profile::empty-message" if fix == "removed" => true,
         "profile::empty-message" | "profile::empty-text" => is_blank(fact, fix),
         "chain::unknown-role"
@@ -141,6 +158,9 @@ fn accounts_for(edit: &Diagnostic, fact: &Fact, roles: bool) -> bool {
         | "chain::misplaced-part"
         | "chain::empty-tool-message"
         | "profile::developer-role"
+        | "profile::system-role"
+        | "profile::media-place"
+        | "profile::error-result"
         | "profile::later-system" => roles && fact.kind == Kind::Content,
         _ => false,
     }

@@ -17,6 +17,8 @@ struct Case {
     request: bool,
     #[serde(default)]
     continued: bool,
+    #[serde(default)]
+    own_format: bool,
     messages: Vec<Message>,
 }
 
@@ -28,13 +30,17 @@ fn providers() {
 fn render(text: &str) -> String {
     let case: Case = serde_json::from_str(text).expect("a case");
     let profile = Profile::named(&case.profile).expect("a profile");
-    let options =
-        CheckOptions::new().open(case.open).request(case.request).continued(case.continued);
+    let options = CheckOptions::new()
+        .open(case.open)
+        .request(case.request)
+        .continued(case.continued)
+        .own_format(case.own_format);
     let found = check(&case.messages, Some(profile), &options);
     let mending = RepairOptions::new()
         .open(case.open)
         .request(case.request)
         .continued(case.continued)
+        .own_format(case.own_format)
         .profile(profile);
     let (mended, report) = repair(case.messages.clone(), &mending, &mut SeededIds::new(7));
     let mut out: String = found.iter().map(line).collect();

@@ -211,6 +211,7 @@ fn cleared_reasoning_is_not_read_again() {
 fn a_cut_inside_a_turn_keeps_its_calls() {
     let mut profile = Profile::named("deepseek").unwrap().clone();
     profile.alternate = false;
+    profile.media_roles = vec!["any".to_owned()];
     profile.reasoning_require = ReasoningRequired::None;
     let thinks = |text: &str| {
         let mut message = Message::assistant(text);

@@ -1,0 +1,200 @@
+//! Where images, sound, video and files may stand, and what results may hold (PM-31, PM-81, PM-132).
+//!
+//! What may not stay moves into a user message behind the results, if it may stand there. Nothing is
+//! decoded or converted.
+
+use msg_core::{Message, Part, Role, with_article};
+
+use super::{Breach, Conform, opaque::Facts};
+use crate::{mend::Item, profile::Acceptance};
+
+/// Parts on their way into a user message, with their places in the input.
+type Moved = Vec<(Part, (usize, usize))>;
+
+/// The kind of a medium, as profiles name it.
+pub(crate) fn kind(part: &Part) -> Option<&'static str> {
+    match part {
+        Part::Image(_) => Some("image"),
+        Part::Audio(_) => Some("audio"),
+        Part::File(_) => Some("file"),
+        Part::Other(it) => {
+            let facts = Facts::of(&it.value);
+            facts.kind.as_deref().is_some_and(|it| it.contains("video")).then_some("video")
+        }
+        _ => None,
+    }
+}
+
+impl Conform<'_> {
+    pub(super) fn media_places(&mut self) {
+        if !self.judges_media() {
+            return;
+        }
+        let answered = self.answered();
+        let mut placed: Vec<Item> = Vec::with_capacity(self.items.len());
+        let mut moved = Moved::new();
+        for (at, mut item) in std::mem::take(&mut self.items).into_iter().enumerate() {
+            if item.message.role != Role::Tool && !moved.is_empty() {
+                put_before(&mut item, &mut moved, &mut placed);
+            }
+            self.take_media(&mut item, answered[at], &mut moved);
+            placed.push(item);
+        }
+        if let Some(place) = moved.first().map(|it| it.1) {
+            placed.push(user_of(&mut moved, place.0));
+        }
+        self.items = placed;
+    }
+
+    fn judges_media(&self) -> bool {
+        self.profile.media_roles.iter().all(|it| it != "any")
+            || self.profile.error_result == Acceptance::Reject
+    }
+
+    /// Whether a user message may follow each message, or its results: not while a call is pending.
+    fn answered(&self) -> Vec<bool> {
+        let mut answered = vec![true; self.items.len()];
+        for (assistant, tools) in self.pairs() {
+            if self.results(tools.clone()).len() < self.calls(assistant).len() {
+                answered[assistant..tools.end].fill(false);
+            }
+        }
+        answered
+    }
+
+    /// Takes the media out that may not stay in a message, if they may stand in one of the user.
+    fn take_media(&mut self, item: &mut Item, mends: bool, moved: &mut Moved) {
+        let role = item.message.role.clone();
+        let mut out = Moved::new();
+        for at in 0..item.message.parts.len() {
+            let place = item.place(at);
+            match &mut item.message.parts[at] {
+                Part::ToolResult(result) => {
+                    let failed = result.is_error && self.profile.error_result == Acceptance::Reject;
+                    let mut inner = std::mem::take(&mut result.content).into_parts();
+                    let mut refused = Moved::new();
+                    let code = match failed {
+                        true => "profile::error-result",
+                        false => "profile::media-place",
+                    };
+                    let mut first = None;
+                    inner.retain(|it| {
+                        let Some(kind) = kind(it).filter(|it| failed || !self.takes("tool", it))
+                        else {
+                            return true;
+                        };
+                        first.get_or_insert((kind, mends && self.takes("user", kind)));
+                        let goes = mends && self.takes("user", kind);
+                        if goes {
+                            refused.push((it.clone(), place));
+                        }
+                        !goes
+                    });
+                    let says_nothing =
+                        |it: &Part| it.as_text().is_some_and(|it| it.trim().is_empty());
+                    if inner.iter().all(says_nothing)
+                        && let Some((kind, true)) = first
+                    {
+                        inner.push(Part::text(format!("[{kind}]")));
+                    }
+                    result.content = inner.into();
+                    let id = result.call_id.clone();
+                    if let Some((kind, mended)) = first {
+                        self.tell_media(code, kind, "tool", place, Some(id), mended);
+                    }
+                    out.append(&mut refused);
+                }
+                part => {
+                    let Some(kind) = kind(part) else { continue };
+                    if self.takes(role.as_str(), kind) {
+                        continue;
+                    }
+                    let mended = mends && self.takes("user", kind) && role == Role::Assistant;
+                    self.tell_media(
+                        "profile::media-place",
+                        kind,
+                        role.as_str(),
+                        place,
+                        None,
+                        mended,
+                    );
+                    if mended {
+                        out.push((std::mem::replace(part, Part::text(format!("[{kind}]"))), place));
+                    }
+                }
+            }
+        }
+        moved.append(&mut out);
+    }
+
+    fn tell_media(
+        &mut self,
+        code: &'static str,
+        kind: &str,
+        role: &str,
+        place: (usize, usize),
+        id: Option<String>,
+        mended: bool,
+    ) {
+        let sentence = match code {
+            "profile::error-result" => format!("{} in a failed result", with_article(kind)),
+            _ => format!("{} in {} message", with_article(kind), with_article(role)),
+        };
+        let breach = Breach::error(code, sentence, "moved into a user message behind it");
+        let breach = self.doubting("media_roles", breach.mended_if(mended));
+        let id = id.map(|id| self.ids_in_input.get(&place).cloned().unwrap_or(id));
+        let mut it = breach.diagnostic().at_part(place.0, place.1);
+        it.at.tool_call_id = id;
+        self.report.push(it);
+    }
+
+    /// Whether this kind of medium may stand in a message of this role.
+    fn takes(&self, role: &str, kind: &str) -> bool {
+        self.profile.media_roles.iter().any(|it| match it.split_once(':') {
+            None => it == "any" || it == role,
+            Some((of, only)) => of == role && only == kind,
+        })
+    }
+
+    /// A result without content (PM-105).
+    pub(super) fn empty_results(&mut self) {
+        if self.profile.empty_result == Acceptance::Accept {
+            return;
+        }
+        for at in 0..self.items.len() {
+            for (item, part) in self.results(at..at + 1) {
+                let blank = |it: &Part| it.as_text().is_some_and(|it| it.trim().is_empty());
+                let Some(Part::ToolResult(it)) = self.items[item].message.parts.get(part) else {
+                    continue;
+                };
+                if !it.content.parts().iter().all(blank) {
+                    continue;
+                }
+                let sentence = "a tool result without content";
+                let fix = "inserted a placeholder text";
+                self.at_part(item, part, Breach::error("profile::empty-result", sentence, fix));
+                if let Some(Part::ToolResult(it)) = self.items[item].message.parts.get_mut(part) {
+                    it.content = crate::constants::EMPTY_CONTENT.into();
+                }
+            }
+        }
+    }
+}
+
+/// Puts media before a message: into it, if it is the user's.
+fn put_before(item: &mut Item, moved: &mut Moved, placed: &mut Vec<Item>) {
+    if item.message.role == Role::User {
+        item.prepend(std::mem::take(moved));
+    } else {
+        let at = moved[0].1.0;
+        placed.push(user_of(moved, at));
+    }
+}
+
+fn user_of(moved: &mut Moved, at: usize) -> Item {
+    let mut item = Item::whole(Message::new(Role::User), at).inserted();
+    for (part, place) in moved.drain(..) {
+        item.push_part(part, place);
+    }
+    item
+}
