@@ -34,7 +34,7 @@ const LIBRARIES: &[&str] = &[
 
 pub(crate) const LAYERS: &[Room] = &[
     room("msg-core", 0, &[], TESTKIT, 9),
-    room("msg-xml", 1, &["msg-core"], TESTKIT, 14),
+    room("msg-xml", 1, &["msg-core"], TESTKIT, 16),
     room("msg-chainast", 1, &["msg-core"], TESTKIT, 15),
     room("msg-wire", 1, &["msg-core"], &[], 14),
     room("msg-anthropic", 2, &["msg-core", "msg-wire"], &["msg-openai", "testkit"], 15),

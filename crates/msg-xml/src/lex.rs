@@ -1,7 +1,18 @@
 //! Tags, names and the words of the format (section 1 of the rules): single tokens, decided from a window.
 //! Knows nothing of what a token means where it stands.
 
+use nom::branch::alt;
+use nom::bytes::complete::take_till;
+use nom::bytes::streaming::{tag as tag_of, take_while};
+use nom::character::complete;
+use nom::character::streaming::{char, one_of};
+use nom::combinator::{fail, opt, peek, value};
+use nom::sequence::{preceded, terminated};
+use nom::{Err, IResult, Needed, Parser};
+
 use crate::window::{MORE, Wait, Wake, Win, is_blank};
+
+const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
 pub(crate) const ARGS: [&str; 5] = ["arguments", "args", "parameters", "params", "input"];
 pub(crate) const PARAM: [&str; 3] = ["parameter", "param", "arg"];
@@ -128,80 +139,82 @@ fn unicode_name_len(s: &str) -> usize {
 
 /// Reads the tag at `pos`, where a `<` stands.
 pub(crate) fn tag<'a>(w: &Win<'a>, pos: usize) -> Result<Tag<'a>, Wait> {
-    let short = |wake| if w.eof { Ok(Tag::Cut) } else { Err(Wait::on(wake)) };
-    let Some(next) = w.at(pos + 1) else { return short(Wake::Any) };
-    let close = next == b'/';
-    let first = pos + 1 + usize::from(close);
-    let rest = w.str(first, w.end());
-    let mut at = name_len(rest);
-    if at == 0 {
-        return if rest.is_empty() { short(Wake::Any) } else { Ok(Tag::None) };
-    }
-    let mut name = &rest[..at];
-    let mut prefixed = false;
-    if rest.as_bytes().get(at) == Some(&b':') {
-        let len = name_len(&rest[at + 1..]);
-        if len == 0 {
-            return if at + 1 == rest.len() { short(Wake::Any) } else { Ok(Tag::None) };
-        }
-        name = &rest[at + 1..at + 1 + len];
-        at += 1 + len;
-        prefixed = true;
-    }
-    let Some(&after) = rest.as_bytes().get(at) else { return short(Wake::NameEnd) };
-    if close {
-        return close_tag(w, first + at, name, prefixed);
-    }
-    match after {
-        b'>' => Ok(Tag::Open(OpenTag {
-            start: pos,
-            end: first + at + 1,
-            name,
-            prefixed,
-            attrs: "",
-            self_closing: false,
-        })),
-        b'/' => match rest.as_bytes().get(at + 1) {
-            Some(b'>') => Ok(Tag::Open(OpenTag {
-                start: pos,
-                end: first + at + 2,
-                name,
-                prefixed,
-                attrs: "",
-                self_closing: true,
-            })),
-            Some(_) => Ok(Tag::None),
-            None => short(Wake::Any),
-        },
-        b if is_blank(b) => match memchr::memchr2(b'<', b'>', &rest.as_bytes()[at..]) {
-            None => short(Wake::Either(b'<', b'>')),
-            Some(i) if rest.as_bytes()[at + i] == b'<' => Ok(Tag::None),
-            Some(i) => {
-                let attrs = &rest[at..at + i];
-                let self_closing = attrs.ends_with('/');
-                let attrs = attrs.strip_suffix('/').unwrap_or(attrs);
-                Ok(Tag::Open(OpenTag {
-                    start: pos,
-                    end: first + at + i + 1,
-                    name,
-                    prefixed,
-                    attrs,
-                    self_closing,
-                }))
+    let text = w.str(pos, w.end());
+    match alt((close_tag, open_tag)).parse(text) {
+        Ok((rest, mut tag)) => {
+            let end = w.end() - rest.len();
+            match &mut tag {
+                Tag::Open(t) => (t.start, t.end) = (pos, end),
+                Tag::Close(c) => c.end = end,
+                Tag::Cut | Tag::None => {}
             }
-        },
-        _ => Ok(Tag::None),
+            Ok(tag)
+        }
+        Err(Err::Incomplete(_)) if w.eof => Ok(Tag::Cut),
+        Err(Err::Incomplete(_)) => Err(Wait::on(awaited(text))),
+        Err(_) => Ok(Tag::None),
     }
 }
 
-fn close_tag<'a>(w: &Win<'a>, at: usize, name: &'a str, prefixed: bool) -> Result<Tag<'a>, Wait> {
-    let p = w.skip_blanks(at);
-    match w.at(p) {
-        Some(b'>') => Ok(Tag::Close(CloseTag { end: p + 1, name, prefixed })),
-        Some(_) => Ok(Tag::None),
-        None if w.eof => Ok(Tag::Cut),
-        None => Err(Wait::on(Wake::NonBlank)),
+/// What can complete an unfinished tag: something in its name, or what ends its attributes.
+fn awaited(text: &str) -> Wake {
+    let body = text.trim_start_matches(['<', '/']);
+    match body.len() {
+        0 => Wake::Any,
+        _ if !body.contains(|c: char| c.is_ascii() && is_blank(c as u8)) => Wake::NameEnd,
+        _ if text.starts_with("</") => Wake::NonBlank,
+        _ => Wake::Either(b'<', b'>'),
     }
+}
+
+/// `</name >`.
+fn close_tag(text: &str) -> IResult<&str, Tag<'_>> {
+    let name = preceded(tag_of("</"), qualified);
+    let (rest, (prefix, name)) = terminated(name, (blanks, char('>'))).parse(text)?;
+    Ok((rest, Tag::Close(CloseTag { end: 0, name, prefixed: prefix.is_some() })))
+}
+
+/// `<name …>`.
+fn open_tag(text: &str) -> IResult<&str, Tag<'_>> {
+    let (rest, (prefix, name)) = preceded(char('<'), qualified).parse(text)?;
+    let bare = value((false, ""), char('>'));
+    let empty = value((true, ""), tag_of("/>"));
+    let (rest, (self_closing, attrs)) = alt((bare, empty, attributes_of_tag)).parse(rest)?;
+    let prefixed = prefix.is_some();
+    Ok((rest, Tag::Open(OpenTag { start: 0, end: 0, name, prefixed, attrs, self_closing })))
+}
+
+/// A name, and the prefix before it.
+fn qualified(text: &str) -> IResult<&str, (Option<&str>, &str)> {
+    let (rest, first) = name(text)?;
+    let (rest, second) = opt(preceded(char(':'), name)).parse(rest)?;
+    Ok(match second {
+        Some(second) => (rest, (Some(first), second)),
+        None => (rest, (None, first)),
+    })
+}
+
+fn name(text: &str) -> IResult<&str, &str> {
+    match name_len(text) {
+        n if n == text.len() => Err(Err::Incomplete(Needed::new(1))),
+        0 => fail().parse(text),
+        n => Ok((&text[n..], &text[..n])),
+    }
+}
+
+/// Everything from a blank to the `>`, and whether a `/` stands before that.
+fn attributes_of_tag(text: &str) -> IResult<&str, (bool, &str)> {
+    let (_, _) = one_of(" \t\r\n").parse(text)?;
+    let Some(n) = memchr::memchr2(b'<', b'>', text.as_bytes()) else {
+        return Err(Err::Incomplete(Needed::new(1)));
+    };
+    let (rest, _) = char('>').parse(&text[n..])?;
+    let attrs = &text[..n];
+    Ok((rest, (attrs.ends_with('/'), attrs.strip_suffix('/').unwrap_or(attrs))))
+}
+
+fn blanks(text: &str) -> IResult<&str, &str> {
+    take_while(|c: char| c.is_ascii() && is_blank(c as u8)).parse(text)
 }
 
 /// Whether a CDATA marker stands at `pos`, in any case.
@@ -216,61 +229,51 @@ pub(crate) fn attribute<'a>(attrs: &'a str, keys: &[&str]) -> Option<&'a str> {
 
 /// The quoted values of all of `keys` among `attrs`.
 pub(crate) fn attributes<'a>(attrs: &'a str, keys: &[&str]) -> impl Iterator<Item = &'a str> {
-    Attributes { attrs, at: 0 }.filter_map(|a| a.value.filter(|_| a.quoted && is_word(a.key, keys)))
+    Attributes(attrs).filter_map(|a| a.value.filter(|_| a.quoted && is_word(a.key, keys)))
 }
 
 /// The value of `key`, quoted or not.
 pub(crate) fn attribute_any<'a>(attrs: &'a str, key: &str) -> Option<&'a str> {
-    Attributes { attrs, at: 0 }.find_map(|a| a.value.filter(|_| a.key.eq_ignore_ascii_case(key)))
+    Attributes(attrs).find_map(|a| a.value.filter(|_| a.key.eq_ignore_ascii_case(key)))
 }
 
 struct Attribute<'a> {
     key: &'a str,
+    /// Without its quotes; `None` if it has none, or if they are not closed.
     value: Option<&'a str>,
     quoted: bool,
 }
 
 /// Attributes in order; blanks around `=` are allowed, keys without value too.
-struct Attributes<'a> {
-    attrs: &'a str,
-    at: usize,
-}
-
-impl<'a> Attributes<'a> {
-    fn skip_blanks(&mut self) -> Option<u8> {
-        let rest = &self.attrs.as_bytes()[self.at..];
-        self.at += rest.iter().position(|&b| !is_blank(b)).unwrap_or(rest.len());
-        self.attrs.as_bytes().get(self.at).copied()
-    }
-
-    fn take(&mut self, stop: impl Fn(u8) -> bool) -> &'a str {
-        let rest = &self.attrs[self.at..];
-        let n = rest.bytes().position(stop).unwrap_or(rest.len());
-        self.at += n;
-        &rest[..n]
-    }
-}
+struct Attributes<'a>(&'a str);
 
 impl<'a> Iterator for Attributes<'a> {
     type Item = Attribute<'a>;
 
     fn next(&mut self) -> Option<Attribute<'a>> {
-        self.skip_blanks()?;
-        let key = self.take(|b| is_blank(b) || b == b'=');
-        if self.skip_blanks() != Some(b'=') {
-            return Some(Attribute { key, value: None, quoted: false });
-        }
-        self.at += 1;
-        let Some(q @ (b'"' | b'\'')) = self.skip_blanks() else {
-            let value = self.take(is_blank);
-            return Some(Attribute { key, value: Some(value), quoted: false });
-        };
-        self.at += 1;
-        let value = self.take(|b| b == q);
-        let closed = self.at < self.attrs.len();
-        self.at += usize::from(closed);
-        Some(Attribute { key, value: closed.then_some(value), quoted: true })
+        let (rest, attribute) = one_attribute(self.0).ok()?;
+        self.0 = rest;
+        Some(attribute)
     }
+}
+
+/// The next attribute; an error at the end.
+fn one_attribute(text: &str) -> IResult<&str, Attribute<'_>> {
+    let (rest, _) = terminated(complete::multispace0, peek(complete::anychar)).parse(text)?;
+    let (rest, key) = take_till(|c| BLANKS.contains(&c) || c == '=').parse(rest)?;
+    let (rest, equals) =
+        opt((complete::multispace0, complete::char('='), complete::multispace0)).parse(rest)?;
+    if equals.is_none() {
+        return Ok((rest, Attribute { key, value: None, quoted: false }));
+    }
+    let (after, quote) = opt(complete::one_of("\"'")).parse(rest)?;
+    let Some(quote) = quote else {
+        let (rest, value) = take_till(|c| BLANKS.contains(&c)).parse(rest)?;
+        return Ok((rest, Attribute { key, value: Some(value), quoted: false }));
+    };
+    let (rest, value) = take_till(|c| c == quote).parse(after)?;
+    let (rest, closed) = opt(complete::char(quote)).parse(rest)?;
+    Ok((rest, Attribute { key, value: closed.map(|_| value), quoted: true }))
 }
 
 /// XT-13: `[\w.\-:/]{1,128}` with Unicode letters and digits.
@@ -287,7 +290,7 @@ pub(crate) fn all_blank(s: &str) -> bool {
 
 /// Trims blanks at both ends.
 pub(crate) fn trim(s: &str) -> &str {
-    s.trim_matches([' ', '\t', '\r', '\n'])
+    s.trim_matches(BLANKS)
 }
 
 /// Whether the `<` at `pos` begins something that the end of input cut: a tag, a marker, a comment (XT-16, XT-22).

@@ -1,5 +1,9 @@
 //! Calls and thoughts as text (XT-44, XT-47): what the parser reads back as the same.
 
+use quick_xml::Writer;
+use quick_xml::escape::partial_escape;
+use quick_xml::events::{BytesCData, BytesEnd, BytesStart, BytesText, Event};
+
 use crate::call::Call;
 use crate::error::Error;
 use crate::event::ThinkingStyle;
@@ -76,7 +80,6 @@ pub fn render_with(call: &Call, style: &RenderStyle) -> Result<String, Error> {
     if depth(&value) > limit + 1 {
         return Err(Error::DepthLimit { max: limit });
     }
-    let mut out = String::from("<tool>\n");
     match &value {
         Json::Object(members)
             if members.iter().all(|(key, value)| plain_key(key) && plain_value(value)) =>
@@ -84,26 +87,42 @@ pub fn render_with(call: &Call, style: &RenderStyle) -> Result<String, Error> {
             if element_depth(&value) > limit {
                 return Err(Error::DepthLimit { max: limit });
             }
-            out.push_str("<server_name>");
-            out.push_str(server);
-            out.push_str("</server_name>\n<tool_name>");
-            out.push_str(call.tool_name());
-            out.push_str("</tool_name>\n<arguments>\n");
-            write_members(members, 1, *style, &mut out);
-            out.push_str("</arguments>");
+            Ok(elements(call, members, *style))
         }
-        _ => {
-            out.push_str("{\"server_name\":");
-            json::write_string(server, &mut out);
-            out.push_str(",\"tool_name\":");
-            json::write_string(call.tool_name(), &mut out);
-            out.push_str(",\"arguments\":");
-            value.write(&mut out);
-            out.push('}');
-        }
+        value => Ok(json_body(call, value)),
     }
-    out.push_str("\n</tool>");
-    Ok(out)
+}
+
+/// The block with its arguments as elements.
+fn elements(call: &Call, members: &Members, style: RenderStyle) -> String {
+    let mut out = Writer::new(Vec::new());
+    put(&mut out, Event::Start(BytesStart::new("tool")));
+    put_raw(&mut out, "\n");
+    for (key, text) in [("server_name", call.server_name()), ("tool_name", call.tool_name())] {
+        put(&mut out, Event::Start(BytesStart::new(key)));
+        put_raw(&mut out, text);
+        put(&mut out, Event::End(BytesEnd::new(key)));
+        put_raw(&mut out, "\n");
+    }
+    put(&mut out, Event::Start(BytesStart::new("arguments")));
+    put_raw(&mut out, "\n");
+    write_members(members, 1, style, &mut out);
+    put(&mut out, Event::End(BytesEnd::new("arguments")));
+    put_raw(&mut out, "\n");
+    put(&mut out, Event::End(BytesEnd::new("tool")));
+    String::from_utf8(out.into_inner()).expect("because it is made of texts")
+}
+
+/// The block with a JSON body, for what elements cannot hold.
+fn json_body(call: &Call, arguments: &Json) -> String {
+    let mut out = String::from("<tool>\n{\"server_name\":");
+    json::write_string(call.server_name(), &mut out);
+    out.push_str(",\"tool_name\":");
+    json::write_string(call.tool_name(), &mut out);
+    out.push_str(",\"arguments\":");
+    arguments.write(&mut out);
+    out.push_str("}\n</tool>");
+    out
 }
 
 fn is_blank_char(c: char) -> bool {
@@ -169,7 +188,19 @@ fn plain_value(value: &Json) -> bool {
     }
 }
 
-fn write_members(members: &Members, level: usize, style: RenderStyle, out: &mut String) {
+/// What the elements are written with: into memory, so that no write fails.
+type Out = Writer<Vec<u8>>;
+
+fn put(out: &mut Out, event: Event<'_>) {
+    out.write_event(event).expect("because a vector takes every byte");
+}
+
+/// White space between elements, and text that is markup already.
+fn put_raw(out: &mut Out, text: &str) {
+    put(out, Event::Text(BytesText::from_escaped(text)));
+}
+
+fn write_members(members: &Members, level: usize, style: RenderStyle, out: &mut Out) {
     for (key, value) in members.iter() {
         match value {
             Json::Array(items) => {
@@ -180,62 +211,48 @@ fn write_members(members: &Members, level: usize, style: RenderStyle, out: &mut 
     }
 }
 
-fn write_element(key: &str, value: &Json, level: usize, style: RenderStyle, out: &mut String) {
-    let indent = |out: &mut String| (0..level).for_each(|_| out.push_str("  "));
-    indent(out);
-    out.push('<');
-    out.push_str(key);
-    out.push('>');
+fn write_element(key: &str, value: &Json, level: usize, style: RenderStyle, out: &mut Out) {
+    let indent = "  ".repeat(level);
+    put_raw(out, &indent);
+    put(out, Event::Start(BytesStart::new(key)));
     match value {
         Json::Object(members) => {
-            out.push('\n');
+            put_raw(out, "\n");
             write_members(members, level + 1, style, out);
-            indent(out);
+            put_raw(out, &indent);
         }
         Json::String(text) => write_text(text, style, out),
         _ => {}
     }
-    out.push_str("</");
-    out.push_str(key);
-    out.push_str(">\n");
+    put(out, Event::End(BytesEnd::new(key)));
+    put_raw(out, "\n");
 }
 
-fn write_text(text: &str, style: RenderStyle, out: &mut String) {
+fn write_text(text: &str, style: RenderStyle, out: &mut Out) {
     let placeholder = text.trim_start_matches(is_blank_char).starts_with("CDATA-START[");
     let special = text.contains(['<', '&', '\r', '\n']) || text.contains("]]>") || placeholder;
     if !special {
-        out.push_str(text);
+        put_raw(out, text);
     } else if style.escape == Escape::Entities && !placeholder && !text.contains(['\r', '\n']) {
-        for c in text.chars() {
-            match c {
-                '&' => out.push_str("&amp;"),
-                '<' => out.push_str("&lt;"),
-                '>' => out.push_str("&gt;"),
-                c => out.push(c),
-            }
-        }
+        put_raw(out, &partial_escape(text));
     } else {
         write_cdata(text, out);
     }
 }
 
 /// A CDATA section in which `]]>` and nested markers are split before their last character.
-fn write_cdata(text: &str, out: &mut String) {
-    out.push_str(lex::CDATA);
+fn write_cdata(text: &str, out: &mut Out) {
     let mut from = 0;
-    for (i, c) in text.char_indices() {
-        let upto = i + c.len_utf8();
-        let done = &text.as_bytes()[..upto];
+    for (i, c) in text.char_indices().filter(|(_, c)| matches!(c, '>' | '[')) {
+        let done = &text.as_bytes()[..=i];
         let marker = done.len() >= lex::CDATA.len()
             && done[done.len() - lex::CDATA.len()..].eq_ignore_ascii_case(lex::CDATA.as_bytes());
         if c == '>' && done.ends_with(b"]]>") || c == '[' && marker {
-            out.push_str(&text[from..i]);
-            out.push_str("]]><![CDATA[");
+            put(out, Event::CData(BytesCData::new(&text[from..i])));
             from = i;
         }
     }
-    out.push_str(&text[from..]);
-    out.push_str("]]>");
+    put(out, Event::CData(BytesCData::new(&text[from..])));
 }
 
 /// A thought as the parser reads it back (XT-47): in brackets where that is read, else in tags.

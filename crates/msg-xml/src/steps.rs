@@ -21,6 +21,6 @@ pub(crate) fn during<T>(read: impl FnOnce() -> T) -> (T, usize) {
 pub(crate) fn grow_with_input(make: impl Fn(usize) -> String, read: impl Fn(&str)) {
     let cost = |n| during(|| read(&make(n))).1;
     // From so many on no value is read far in vain any more.
-    let (few, many) = (cost(600), cost(6000));
-    assert!(many <= 12 * few + 500, "{:?}: {few} and {many}", make(1));
+    let (few, many) = (cost(100), cost(1000));
+    assert!(many <= 14 * few + 500, "{:?}: {few} and {many}", make(1));
 }

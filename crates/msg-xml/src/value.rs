@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use quick_xml::escape;
+
 use crate::code::Code;
 use crate::lex::{self, trim};
 use crate::window::is_blank;
@@ -58,6 +60,10 @@ impl Notes {
     }
 }
 
+/// Longest of the five entities.
+const LONGEST_ENTITY: usize = "&quot;".len();
+/// A character reference with more digits is none.
+const REFERENCE_DIGITS: usize = 10;
 /// How the placeholder of a section begins.
 pub(crate) const PLACEHOLDER: &str = "CDATA-START[";
 /// A CDATA marker of which the bracket was escaped.
@@ -208,28 +214,25 @@ enum Entity {
 
 /// The entity at the start of `s`, which begins with `&`.
 fn entity(s: &str) -> Entity {
-    for (name, c) in
-        [("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>'), ("&quot;", '"'), ("&apos;", '\'')]
-    {
-        if s.starts_with(name) {
-            return Entity::Char(c, name.len());
-        }
-    }
-    let b = s.as_bytes();
-    if b.get(1) != Some(&b'#') {
+    let Some(number) = s.strip_prefix("&#") else { return named_entity(s) };
+    let (digits, radix) = number.strip_prefix('x').map_or((number, 10), |hex| (hex, 16));
+    let n = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
+    if n == 0 || digits.as_bytes().get(n) != Some(&b';') {
         return Entity::None;
     }
-    let (from, radix) = if b.get(2) == Some(&b'x') { (3, 16) } else { (2, 10) };
-    let digits =
-        b[from..].iter().position(|&c| !char::from(c).is_digit(radix)).unwrap_or(b.len() - from);
-    if digits == 0 || b.get(from + digits) != Some(&b';') {
-        return Entity::None;
+    let end = s.len() - digits.len() + n + 1;
+    match escape::unescape(&s[..end]).ok().and_then(|text| text.chars().next()) {
+        Some(c) if n <= REFERENCE_DIGITS => Entity::Char(c, end),
+        _ => Entity::Bad,
     }
-    let c =
-        if digits > 10 { None } else { u64::from_str_radix(&s[from..from + digits], radix).ok() };
-    match c.filter(|&c| c != 0).and_then(|c| u32::try_from(c).ok()).and_then(char::from_u32) {
-        Some(c) => Entity::Char(c, from + digits + 1),
-        None => Entity::Bad,
+}
+
+fn named_entity(s: &str) -> Entity {
+    let head = &s.as_bytes()[..s.len().min(LONGEST_ENTITY)];
+    let Some(end) = memchr::memchr(b';', head) else { return Entity::None };
+    match escape::resolve_xml_entity(&s[1..end]).and_then(|text| text.chars().next()) {
+        Some(c) => Entity::Char(c, end + 1),
+        None => Entity::None,
     }
 }
 

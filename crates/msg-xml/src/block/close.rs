@@ -10,9 +10,9 @@ use crate::value::Section;
 use crate::window::{Wait, Win};
 
 /// Values of a block that may be read to its stop; the end of those behind is looked for near.
-const SCANS_MAX: usize = 64;
-/// How near.
-const NEAR: usize = 1024;
+const SCANS_MAX: usize = if cfg!(test) { 8 } else { 64 };
+/// How near. Both are smaller in unit tests, which count steps, so that growth shows early.
+const NEAR: usize = if cfg!(test) { 128 } else { 1024 };
 
 /// A value whose end is looked for.
 #[derive(Clone, Copy, Debug)]
