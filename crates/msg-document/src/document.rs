@@ -258,6 +258,14 @@ impl Document {
         report
     }
 
+    /// Reads what was written of this document, as this one was read.
+    ///
+    /// Fails as its format's reader does, with the place.
+    pub fn read_again(&self, written: &[u8]) -> Result<Self, Refusal> {
+        let options = ReadOptions::default().with_from(Some(self.format)).with_calls(self.calls);
+        Document::read(written, &options)
+    }
+
     /// Writes the messages alone in another format.
     pub(crate) fn write_messages(
         &mut self,

@@ -165,7 +165,7 @@ impl Args {
             let messages = goal.reach(&plan, messages).map_err(refused)?;
             let applied = Some(&plan).filter(|_| goal == Goal::Apply);
             let json = |it: &[Message]| reached_json(goal, it);
-            out.write(&self.printed(document, messages, applied, json))?;
+            out.write(&self.printed(&mut document, messages, applied, json))?;
             return out.finish().map(|()| Status::Clean);
         }
         if self.dry_run {
@@ -177,7 +177,9 @@ impl Args {
             return out.finish().map(|()| Status::Clean);
         }
         let quotes = self.quotes(&messages, options, cx);
+        let before = (self.plan.is_some() && !self.json).then(|| messages.clone());
         let mut fitted = fit_messages(messages, options, summarizer).map_err(refused)?;
+        let text = self.fitted_text(&mut document, &mut fitted, options, before.as_deref());
         self.side_files(&fitted, options, input)?;
         let status = Status::of(fitted.fits());
         if !self.json {
@@ -189,29 +191,51 @@ impl Args {
         if !self.json && !cx.quiet {
             cx.note(&summary_line(&fitted, options));
         }
+        // What does not fit is not printed: a file stays as it is.
+        let Some(text) = text else { return Ok(status) };
+        out.write(&text)?;
+        out.finish()?;
+        if !self.json {
+            self.output.say_written(cx);
+        }
+        Ok(status)
+    }
+
+    /// What is printed, if anything; makes the plan fit it. `before` is what was read, where a plan is wanted
+    /// of a document that is printed in its own format.
+    fn fitted_text(
+        &self,
+        document: &mut Document,
+        fitted: &mut Fitted,
+        options: &FitOptions,
+        before: Option<&[Message]>,
+    ) -> Option<Vec<u8>> {
         if self.json {
             let mut text = fitted.to_json(options);
             text.push(b'\n');
-            out.write(&text)?;
-            out.finish()?;
-        } else if fitted.fits() || options.best_effort {
-            let messages = std::mem::take(&mut fitted.messages);
-            let text = match fitted.first_changed {
-                None => unchanged(document, messages),
-                Some(_) => self.printed(document, messages, fitted.plan.as_ref(), |_| Vec::new()),
-            };
-            out.write(&text)?;
-            out.finish()?;
-            self.output.say_written(cx);
+            return Some(text);
         }
-        // What does not fit is not printed: a file stays as it is.
-        Ok(status)
+        if !fitted.fits() && !options.best_effort {
+            return None;
+        }
+        let messages = std::mem::take(&mut fitted.messages);
+        let kept = before.map(|_| messages.clone());
+        let text = match fitted.first_changed {
+            None => unchanged(document, messages),
+            Some(_) => self.printed(document, messages, fitted.plan.as_ref(), |_| Vec::new()),
+        };
+        if let Some((before, fitted_messages)) = before.zip(kept)
+            && let Ok(written) = document.read_again(&text)
+        {
+            fitted.plan_as_written(before, &fitted_messages, written);
+        }
+        Some(text)
     }
 
     /// The conversation in its own format, or as JSON of this program with `--json`.
     fn printed(
         &self,
-        mut document: Document,
+        document: &mut Document,
         messages: Vec<Message>,
         plan: Option<&Plan>,
         json: impl FnOnce(&[Message]) -> Vec<u8>,
@@ -261,7 +285,7 @@ impl Args {
 }
 
 /// The document as it came.
-fn unchanged(mut document: Document, messages: Vec<Message>) -> Vec<u8> {
+fn unchanged(document: &mut Document, messages: Vec<Message>) -> Vec<u8> {
     document.put_messages(messages);
     let mut text = Vec::new();
     document.write(&WriteOptions::default(), &mut text);

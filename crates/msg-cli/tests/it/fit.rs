@@ -214,6 +214,49 @@ fn undoing_a_plan_of_a_mended_conversation_gives_the_text_that_came_in() {
     }
 }
 
+/// Undoing begins with what a shorter document is read as, which in many formats is less than the messages
+/// that it was written from.
+#[test]
+fn a_plan_is_undone_in_every_format_that_holds_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.json");
+    let plan = plan.to_str().unwrap();
+    for format in ["openai", "responses", "native", "agent", "plain", "anthropic"] {
+        let whole = msg(&["convert", "-q", "-", "--to", format], TOOL_TALK.as_bytes());
+        let args = [
+            "fit",
+            "-q",
+            "-",
+            "--from",
+            format,
+            "--repair",
+            "--budget",
+            "40",
+            "--best-effort",
+            "--plan",
+            plan,
+        ];
+        let shorter = msg(&args, &whole.stdout);
+        assert!(shorter.stdout.len() < whole.stdout.len(), "{format}: {}", stderr(&shorter));
+        let undone = msg(&["fit", "-", "--from", format, "--undo", plan], &shorter.stdout);
+        assert_eq!(
+            stdout(&undone).trim_end(),
+            stdout(&whole).trim_end(),
+            "{format}: {}",
+            stderr(&undone)
+        );
+    }
+}
+
+/// Calls, so that summaries are calls too in formats that have them, and texts where they have not.
+const TOOL_TALK: &str = concat!(
+    r#"[{"role":"user","content":"Look it up."},{"role":"assistant","content":"I look.","#,
+    r#""tool_calls":[{"id":"c","type":"function","function":{"name":"look","arguments":"{}"}}]},"#,
+    r#"{"role":"tool","tool_call_id":"c","content":"found it at last, in the third drawer from above"},"#,
+    r#"{"role":"assistant","content":"Here it is."},{"role":"user","content":"Thanks."},"#,
+    r#"{"role":"assistant","content":"Glad to help."}]"#,
+);
+
 #[test]
 fn a_plan_is_written_where_nothing_was_done() {
     let folder = tempfile::tempdir().unwrap();

@@ -239,6 +239,18 @@ impl Fitted {
     }
 }
 
+impl Fitted {
+    /// Makes the plan one between what was read and what the written document will be read as. Many formats
+    /// say less than messages do, and undoing begins with what is read (CP-62).
+    pub fn plan_as_written(&mut self, before: &[Message], fitted: &[Message], written: Document) {
+        let mut written = written;
+        let after = written.take_for_tree();
+        if self.plan.is_some() && after != fitted {
+            self.plan = Some(Plan::between(before, &after));
+        }
+    }
+}
+
 /// The first message at which two histories differ.
 fn difference(a: &[Message], b: &[Message]) -> Option<usize> {
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
