@@ -81,6 +81,8 @@ fn put(messages: &mut [Message]) {
 struct Pairs {
     /// The numbers of calls and results that belong together without an id, by place.
     numbers: HashMap<(usize, usize), usize>,
+    /// The ids of stand-ins for results.
+    results: HashSet<String>,
     /// The ids of searches for tools that a plain result answers, as the API takes it.
     plainly_answered: HashSet<String>,
 }
@@ -102,6 +104,7 @@ impl Pairs {
                             res.number(&mut open, it, (at, part));
                         } else if it.side == PairSide::Result {
                             searches.remove(&it.id);
+                            res.results.insert(of_family(&it));
                         } else if it.family == "tool_search" {
                             searches.insert(it.id);
                         }
@@ -136,7 +139,9 @@ impl Pairs {
         let Pairing { id, family, .. } = it;
         if !id.is_empty() {
             let plain = family == "tool_search" && self.plainly_answered.contains(id);
-            return Some(if plain { id.clone() } else { format!("{id}{MARK}{family}") });
+            let own = if plain { id.clone() } else { of_family(it) };
+            let may_lack = it.is_hosted && it.side == PairSide::Call && !plain;
+            return Some(own).filter(|own| !may_lack || self.results.contains(own));
         }
         self.numbers.get(&place).map(|number| format!("{MARK}{family}{MARK}{number}"))
     }
@@ -207,6 +212,11 @@ fn is_marked(message: &Message) -> bool {
         Part::ToolResult(it) => is_marked(&it.kind),
         _ => false,
     })
+}
+
+/// The id of a stand-in.
+fn of_family(it: &Pairing) -> String {
+    format!("{}{MARK}{}", it.id, it.family)
 }
 
 /// A call or result that holds the raw item as its text.

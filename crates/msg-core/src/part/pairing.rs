@@ -23,6 +23,8 @@ pub struct Pairing {
     pub id: String,
     /// The kind of both: the type of the item without what tells call and result apart.
     pub family: String,
+    /// Whether the provider runs it itself, so that the call may stand without its result.
+    pub is_hosted: bool,
 }
 
 /// The two sides of a [`Pairing`].
@@ -41,6 +43,7 @@ struct Members {
     call_id: String,
     id: String,
     request_id: String,
+    execution: String,
 }
 
 impl Other {
@@ -59,7 +62,7 @@ impl Other {
     /// ```
     #[must_use]
     pub fn pairing(&self) -> Option<Pairing> {
-        let Members { kind, call_id, id, request_id } = self.item_members()?;
+        let Members { kind, call_id, id, request_id, execution } = self.item_members()?;
         let (side, id, family) = match &*kind {
             "mcp_approval_request" => (PairSide::Call, id, "mcp_approval"),
             "mcp_approval_response" => (PairSide::Result, request_id, "mcp_approval"),
@@ -74,7 +77,7 @@ impl Other {
                 _ => return None,
             },
         };
-        Some(Pairing { side, id, family: family.to_owned() })
+        Some(Pairing { side, id, family: family.to_owned(), is_hosted: execution == "server" })
     }
 
     /// Whether it stands for what came before, so that a chain may begin with it: a compaction, a
@@ -113,6 +116,7 @@ impl Other {
                 "call_id" => &mut found.call_id,
                 "id" => &mut found.id,
                 "approval_request_id" => &mut found.request_id,
+                "execution" => &mut found.execution,
                 _ => continue,
             };
             *place = Reader::from_text(value).string().map_or(String::new(), |it| it.text.into());
