@@ -7,6 +7,7 @@
 pub mod chat;
 pub mod responses;
 
+mod events;
 mod head;
 mod stream;
 
@@ -18,12 +19,13 @@ mod codes;
 
 pub use chat::{ChatMessages, ChatRequest, ChatResponse, Tool, ToolChoice};
 pub use codes::CODES;
+pub use events::{ChunkWriter, ResponseEventWriter, write_chunks, write_response_events};
 pub use headers::ClientHeaders;
 pub use llm::{LlmMessages, to_llm_messages, to_llm_messages_with};
 pub use msg_core::turns::{LowerCache, LowerOptions, LowerRules, Lowered, ReasoningPolicy, lower};
 pub use msg_wire::{
-    Assembled, AssembledChoice, Assembler, Error, Family, Layout, ProviderError, ReadOptions,
-    SseDecoder, SseEvent, StreamLimits, StreamOptions, StreamReader, StreamState,
+    Assembled, AssembledChoice, Assembler, Error, EventOptions, Family, Layout, ProviderError,
+    ReadOptions, SseDecoder, SseEvent, StreamLimits, StreamOptions, StreamReader, StreamState,
 };
 pub use options::{EmptyContent, EncodeOptions, ItemIds, ReasoningField, TextParts};
 pub use responses::{ResponsesRequest, ResponsesResponse};

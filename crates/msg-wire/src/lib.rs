@@ -173,6 +173,6 @@ pub use error::Error;
 pub use json::{Elements, Json, Members, Str};
 pub use options::{Layout, ReadOptions};
 pub use stream::{
-    Assembled, AssembledChoice, Assembler, Family, ProviderError, Sink, SseDecoder, SseEvent,
-    StreamLimits, StreamOptions, StreamReader, StreamState,
+    Assembled, AssembledChoice, Assembler, EventOptions, Family, ProviderError, Sink, SseDecoder,
+    SseEvent, StreamLimits, StreamOptions, StreamReader, StreamState,
 };

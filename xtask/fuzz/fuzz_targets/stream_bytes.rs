@@ -29,4 +29,6 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     laws::events_say_what_the_result_says(&outcome);
     laws::events_build_the_turn(&outcome, TurnBuilder::finish);
     again::assembling_again_changes_nothing(&outcome.0);
+    again::written_streams_are_read(&outcome.0);
+    again::rewritten_streams_are_read(&outcome);
 });

@@ -8,7 +8,9 @@ use msg_openai::{
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use crate::laws::again::assembling_again_changes_nothing;
+use crate::laws::again::{
+    assembling_again_changes_nothing, rewritten_streams_are_read, written_streams_are_read,
+};
 use crate::laws::stream as laws;
 use crate::laws::stream::How;
 use crate::stream_cases::{Case, agrees, json};
@@ -47,6 +49,8 @@ fn laws_hold_for_cases_and_recordings() {
         let outcome = laws::read(how, [bytes]);
         laws::events_say_what_the_result_says(&outcome);
         assembling_again_changes_nothing(&outcome.0);
+        written_streams_are_read(&outcome.0);
+        rewritten_streams_are_read(&outcome);
         laws::events_build_the_turn(&outcome, TurnBuilder::finish);
         laws::faults_are_named(bytes, &hows()[1]);
         laws::every_byte_is_accounted_for(bytes, 5);
@@ -187,6 +191,8 @@ proptest! {
         let outcome = laws::read(&how, [&*bytes]);
         laws::events_say_what_the_result_says(&outcome);
         assembling_again_changes_nothing(&outcome.0);
+        written_streams_are_read(&outcome.0);
+        rewritten_streams_are_read(&outcome);
         laws::events_build_the_turn(&outcome, TurnBuilder::finish);
         laws::may_stop_anywhere(&bytes, &how, at);
         laws::every_byte_is_accounted_for(&bytes, at % 7);

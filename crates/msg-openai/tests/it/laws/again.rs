@@ -1,14 +1,12 @@
 //! The law of streams that needs this crate's own writer.
 
 use msg_core::json::{TextState, classify};
-use msg_core::{CallKind, FinishReason, Message};
-use msg_openai::{Assembled, CHAT, MessageForm, StreamOptions, StreamReader, write_result};
-
-fn assemble(bytes: &[u8]) -> Assembled {
-    let mut reader = StreamReader::new(&[CHAT], StreamOptions::default());
-    reader.feed(bytes, &mut |_| {});
-    reader.finish(&mut |_| {})
-}
+use msg_core::{CallKind, FinishReason, Message, StreamEvent};
+use msg_openai::{
+    Assembled, CHAT, ChunkWriter, EventOptions, Family, MessageForm, RESPONSES,
+    ResponseEventWriter, StreamOptions, StreamReader, write_chunks, write_response_events,
+    write_result,
+};
 
 /// A result, streamed again as one chunk, is the same result.
 pub(crate) fn assembling_again_changes_nothing(res: &Assembled) {
@@ -47,7 +45,7 @@ pub(crate) fn assembling_again_changes_nothing(res: &Assembled) {
             "data: {{\"choices\":[{{\"message\":{},\"finish_reason\":{reason}}}]}}\n\ndata: [DONE]\n\n",
             &result[..end]
         );
-        let again = assemble(chunk.as_bytes());
+        let again = assemble_as(CHAT, chunk.as_bytes());
         let again = &again.choices[0];
         assert_eq!(again.message.text(), choice.message.text(), "{chunk}");
         let calls = |it: &Message| it.tool_calls().cloned().collect::<Vec<_>>();
@@ -59,4 +57,81 @@ pub(crate) fn assembling_again_changes_nothing(res: &Assembled) {
         assert_eq!(again.incomplete, choice.incomplete, "{chunk}");
         assert!(again.finish == choice.finish || choice.finish.is_none(), "{chunk}");
     }
+}
+
+/// A result that is written as the stream of either format is read as the same message, but for what the
+/// writer reports.
+pub(crate) fn written_streams_are_read(res: &Assembled) {
+    let mut chunks = Vec::new();
+    let report = write_chunks(res, &mut chunks);
+    let again = assemble_as(CHAT, &chunks);
+    if report.is_empty() && res.complete && res.error.is_none() {
+        assert!(again.complete, "{}", String::from_utf8_lossy(&chunks));
+        for (a, b) in again.choices.iter().zip(&res.choices) {
+            same_message(&a.message, &b.message, &chunks);
+        }
+    }
+    let mut events = Vec::new();
+    let report = write_response_events(res, &mut events);
+    let again = assemble_as(RESPONSES, &events);
+    if report.is_empty()
+        && res.complete
+        && let ([a], [b]) = (&*again.choices, &*res.choices)
+    {
+        same_message(&a.message, &b.message, &events);
+    }
+}
+
+/// The events of a stream, rewritten live, say the same texts and calls.
+pub(crate) fn rewritten_streams_are_read((res, events): &(Assembled, Vec<StreamEvent<'static>>)) {
+    if !res.complete || res.choices.len() != 1 || has_replaced(res) {
+        return;
+    }
+    let (mut chunks, mut items) = (Vec::new(), Vec::new());
+    let mut chunk_writer = ChunkWriter::new(EventOptions::of(res));
+    let mut item_writer = ResponseEventWriter::new(EventOptions::of(res));
+    for event in events {
+        chunk_writer.feed(event, &mut chunks);
+        item_writer.feed(event, &mut items);
+    }
+    chunk_writer.finish(&mut chunks);
+    item_writer.finish(&mut items);
+    for (family, bytes) in [(CHAT, chunks), (RESPONSES, items)] {
+        let again = assemble_as(family, &bytes);
+        let [choice] = &*again.choices else { continue };
+        let message = &res.choices[0].message;
+        assert_eq!(sorted(&choice.message.text()), sorted(&message.text()));
+        assert_eq!(calls(&choice.message), calls(message), "{}", String::from_utf8_lossy(&bytes));
+    }
+}
+
+fn has_replaced(res: &Assembled) -> bool {
+    let replaced = ["stream::done-differs", "stream::arguments-concatenated"];
+    res.diagnostics.iter().any(|it| replaced.contains(&it.code.as_str()))
+}
+
+/// Blocks may grow by turns; the message has them one after the other.
+fn sorted(text: &str) -> String {
+    let mut chars: Vec<_> = text.chars().collect();
+    chars.sort_unstable();
+    chars.into_iter().collect()
+}
+
+fn calls(message: &Message) -> Vec<(String, String, String)> {
+    let calls = message.tool_calls().cloned();
+    let mut res: Vec<_> = calls.map(|it| (it.id, it.name, it.arguments.into_text())).collect();
+    res.sort();
+    res
+}
+
+fn same_message(a: &Message, b: &Message, bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    assert_eq!(a.text(), b.text(), "{text}");
+    assert_eq!(calls(a), calls(b), "{text}");
+}
+
+fn assemble_as(family: &'static dyn Family, bytes: &[u8]) -> Assembled {
+    let mut reader = StreamReader::new(&[family], StreamOptions::default());
+    reader.feed(bytes, &mut |_| {});
+    reader.finish(&mut |_| {})
 }

@@ -1,0 +1,308 @@
+//! Chunks of Chat Completions (OA-27).
+
+use std::collections::BTreeMap;
+
+use msg_core::{
+    CallKind, Code, Diagnostic, FinishReason, Message, Report, StreamEvent, ToolCall, Usage,
+    json::Writer,
+};
+use msg_wire::{Assembled, EventOptions, Json};
+
+use super::{is_end, usage};
+use crate::{EncodeOptions, TextParts, chat};
+
+/// Writes the events of any stream as chunks of Chat Completions, as they arrive.
+///
+/// Memory: a few numbers for each call. What chunks cannot say is in the report of
+/// [`ChunkWriter::finish`].
+///
+/// ```
+/// use msg_core::{FinishReason, StreamEvent};
+/// use msg_openai::{ChunkWriter, EventOptions};
+///
+/// let mut writer = ChunkWriter::new(EventOptions::default().with_id("c1").with_model("m"));
+/// let mut out = Vec::new();
+/// writer.feed(&StreamEvent::TextDelta { choice: 0, text: "Hi".into() }, &mut out);
+/// assert_eq!(
+///     String::from_utf8_lossy(&out),
+///     concat!(
+///         r#"data: {"id":"c1","object":"chat.completion.chunk","created":0,"model":"m","choices":"#,
+///         r#"[{"index":0,"delta":{"role":"assistant","content":"Hi"},"finish_reason":null}]}"#, "\n\n",
+///     ),
+/// );
+/// writer.feed(&StreamEvent::Finish { choice: 0, reason: FinishReason::Stop }, &mut out);
+/// assert!(writer.finish(&mut out).is_empty());
+/// assert!(out.ends_with(b"data: [DONE]\n\n"));
+/// ```
+#[derive(Debug, Clone)]
+pub struct ChunkWriter {
+    options: EventOptions,
+    choices: BTreeMap<u32, Choice>,
+    usage: Option<Usage>,
+    /// An error is written, behind which nothing comes.
+    failed: bool,
+    report: Report,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Choice {
+    /// Its role is written.
+    begun: bool,
+    /// For each call that has begun, whether its id is written.
+    calls: BTreeMap<u32, bool>,
+    /// Its finish reason is written.
+    finished: bool,
+}
+
+impl ChunkWriter {
+    /// A writer at the start of a stream.
+    #[must_use]
+    pub fn new(options: EventOptions) -> Self {
+        let usage = options.usage.clone();
+        let (choices, report) = (BTreeMap::new(), Report::new());
+        Self { options, choices, usage, failed: false, report }
+    }
+
+    /// Appends what an event adds.
+    pub fn feed(&mut self, event: &StreamEvent<'_>, out: &mut Vec<u8>) {
+        if self.failed {
+            return;
+        }
+        let choice = event.choice();
+        match event {
+            StreamEvent::TextDelta { text, .. } => self.text(choice, "content", text, out),
+            StreamEvent::ReasoningDelta { text, .. } => {
+                self.text(choice, "reasoning_content", text, out);
+            }
+            StreamEvent::RefusalDelta { text, .. } => self.text(choice, "refusal", text, out),
+            StreamEvent::ToolCallBegin { index, id, name, .. } => {
+                let calls = &mut self.choices.entry(choice).or_default().calls;
+                calls.insert(*index, id.is_some());
+                self.begin(choice, *index, id.as_deref(), name, out);
+            }
+            StreamEvent::ToolCallDelta { index, arguments, .. } => {
+                self.call(choice, *index, out, |it| {
+                    it.key("function").object(|it| it.key("arguments").str(arguments));
+                });
+            }
+            StreamEvent::ToolCall { index, call, .. } => self.end_call(choice, *index, call, out),
+            StreamEvent::Usage { usage, .. } => self.usage = Some(usage.clone()),
+            StreamEvent::Finish { reason, .. } => self.end_choice(choice, reason, out),
+            StreamEvent::Error { message, .. } => {
+                self.failed = true;
+                frame(out, |it| {
+                    it.key("error").object(|it| it.key("message").str(message));
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the stream, and says what it could not hold. A stream of which a choice did not say why it
+    /// stopped is left without an end, as it was cut.
+    pub fn finish(self, out: &mut Vec<u8>) -> Report {
+        let is_whole = !self.choices.is_empty() && self.choices.values().all(|it| it.finished);
+        self.end(is_whole, out)
+    }
+
+    fn end(self, is_whole: bool, out: &mut Vec<u8>) -> Report {
+        if is_whole && !self.failed {
+            if let Some(usage) = &self.usage {
+                self.chunk(out, |it| {
+                    it.key("choices").array([], |_, _: ()| {});
+                    usage::write(it.key("usage"), usage, &usage::CHAT);
+                });
+            }
+            out.extend_from_slice(b"data: [DONE]\n\n");
+        }
+        self.report
+    }
+
+    fn text(&mut self, choice: u32, member: &str, text: &str, out: &mut Vec<u8>) {
+        self.delta(choice, out, |it| it.key(member).str(text));
+    }
+
+    /// A chunk with a delta; the first of a choice says whose it is.
+    fn delta(&mut self, choice: u32, out: &mut Vec<u8>, fill: impl FnOnce(&mut Writer<'_>)) {
+        let state = self.choices.entry(choice).or_default();
+        let is_first = !std::mem::replace(&mut state.begun, true);
+        self.choice(choice, None, out, |it| {
+            if is_first {
+                it.key("role").str("assistant");
+            }
+            fill(it);
+        });
+    }
+
+    fn choice(
+        &self,
+        choice: u32,
+        finish: Option<&str>,
+        out: &mut Vec<u8>,
+        fill: impl FnOnce(&mut Writer<'_>),
+    ) {
+        self.chunk(out, |it| {
+            it.key("choices").array([fill], |it, fill| {
+                it.object(|it| {
+                    it.key("index").u64(u64::from(choice));
+                    it.key("delta").object(fill);
+                    it.key("finish_reason").opt_str(finish);
+                });
+            });
+        });
+    }
+
+    fn chunk(&self, out: &mut Vec<u8>, fill: impl FnOnce(&mut Writer<'_>)) {
+        frame(out, |it| {
+            it.key("id").str(&self.options.id);
+            it.key("object").str("chat.completion.chunk");
+            it.key("created").u64(self.options.created);
+            it.key("model").str(&self.options.model);
+            fill(it);
+        });
+    }
+
+    fn call(
+        &mut self,
+        choice: u32,
+        index: u32,
+        out: &mut Vec<u8>,
+        fill: impl FnOnce(&mut Writer<'_>),
+    ) {
+        self.delta(choice, out, |it| {
+            it.key("tool_calls").array([fill], |it, fill| {
+                it.object(|it| {
+                    it.key("index").u64(u64::from(index));
+                    fill(it);
+                });
+            });
+        });
+    }
+
+    fn begin(&mut self, choice: u32, index: u32, id: Option<&str>, name: &str, out: &mut Vec<u8>) {
+        self.call(choice, index, out, |it| {
+            if let Some(id) = id {
+                it.key("id").str(id);
+            }
+            it.key("type").str("function");
+            it.key("function").object(|it| {
+                it.key("name").str(name);
+                it.key("arguments").str("");
+            });
+        });
+    }
+
+    /// What only the end of a call says: its id, its signature; all of it if it never began.
+    fn end_call(&mut self, choice: u32, index: u32, call: &ToolCall, out: &mut Vec<u8>) {
+        let calls = &mut self.choices.entry(choice).or_default().calls;
+        let begun = calls.insert(index, true);
+        let (written, report) = canonical_call(call);
+        self.report.append(report);
+        let Some(written) = written.as_ref().map(|it| Json::from_valid(it)) else { return };
+        let is_late = |name: &str| match name {
+            "id" => begun != Some(true),
+            "type" | "function" | "custom" => begun.is_none(),
+            _ => true,
+        };
+        let late: Vec<_> = written.members().filter(|it| is_late(&it.0)).collect();
+        if !late.is_empty() {
+            self.call(choice, index, out, |it| {
+                late.iter().for_each(|(name, value)| it.key(name).raw(value.source()));
+            });
+        }
+        if begun.is_some() && call.kind == CallKind::Custom {
+            let text = "a custom call that is written while it arrives becomes a function call";
+            self.report.push(Diagnostic::warning(Code::new("convert::lost-member"), text));
+        }
+    }
+
+    fn end_choice(&mut self, choice: u32, reason: &FinishReason, out: &mut Vec<u8>) {
+        self.choices.entry(choice).or_default().finished = is_end(reason);
+        if is_end(reason) {
+            self.choice(choice, Some(reason.as_str()), out, |_| {});
+        }
+    }
+}
+
+/// Appends the stream that would give this result, each message in a few chunks. What chunks cannot say is
+/// in the report.
+///
+/// ```
+/// use msg_openai::{CHAT, StreamOptions, StreamReader, write_chunks};
+///
+/// let read = |bytes: &[u8]| {
+///     let mut reader = StreamReader::new(&[CHAT], StreamOptions::default());
+///     reader.feed(bytes, &mut |_| {});
+///     reader.finish(&mut |_| {})
+/// };
+/// let res = read(br#"{"id":"c1","choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#);
+/// let mut out = Vec::new();
+/// assert!(write_chunks(&res, &mut out).is_empty());
+/// assert_eq!(read(&out).choices, res.choices);
+/// ```
+pub fn write_chunks(res: &Assembled, out: &mut Vec<u8>) -> Report {
+    let mut writer = ChunkWriter::new(EventOptions::of(res));
+    for choice in &res.choices {
+        let (message, report) = canonical(&choice.message);
+        writer.report.append(report);
+        for (name, value) in Json::from_valid(&message).members() {
+            match &*name {
+                "role" => {}
+                "tool_calls" => {
+                    let calls = value.elements().enumerate();
+                    calls.for_each(|(at, it)| writer.whole_call(choice.index, at, it, out));
+                }
+                name => writer.delta(choice.index, out, |it| it.key(name).raw(value.source())),
+            }
+        }
+        // A message without anything is a choice all the same.
+        writer.choices.entry(choice.index).or_default();
+        if let Some(reason) = &choice.finish {
+            writer.end_choice(choice.index, reason, out);
+        }
+    }
+    if let Some(error) = &res.error {
+        let message = error.message.as_str().into();
+        writer.feed(&StreamEvent::Error { choice: 0, message }, out);
+    }
+    writer.end(res.complete, out)
+}
+
+impl ChunkWriter {
+    fn whole_call(&mut self, choice: u32, index: usize, call: Json<'_>, out: &mut Vec<u8>) {
+        // A message has at most as many calls as its stream was allowed.
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        self.call(choice, index, out, |it| {
+            call.members().for_each(|(name, value)| it.key(&name).raw(value.source()));
+        });
+    }
+}
+
+/// A message as the format writes it, its texts joined, as chunks would give them.
+fn canonical(message: &Message) -> (String, Report) {
+    let options = EncodeOptions::canonical().text_parts(TextParts::Join).text_separator("");
+    let mut json = Vec::new();
+    let report = chat::write(std::slice::from_ref(message), &options, &mut json);
+    let list = String::from_utf8(json).expect("because only strings are written");
+    let first = Json::from_valid(&list).elements().next();
+    (compact(first.unwrap_or(Json::from_valid("{}"))), report)
+}
+
+/// A call as the format writes it.
+fn canonical_call(call: &ToolCall) -> (Option<String>, Report) {
+    let part = msg_core::Part::ToolCall(call.clone());
+    let (message, report) = canonical(&Message::assistant("").with_part(part));
+    let calls = Json::from_valid(&message).get("tool_calls");
+    (calls.and_then(|it| it.elements().next()).map(|it| it.source().to_owned()), report)
+}
+
+/// Without white space, for a line break would end the event's line.
+fn compact(value: Json<'_>) -> String {
+    value.compact()
+}
+
+fn frame(out: &mut Vec<u8>, fill: impl FnOnce(&mut Writer<'_>)) {
+    out.extend_from_slice(b"data: ");
+    Writer::new(out).object(fill);
+    out.extend_from_slice(b"\n\n");
+}

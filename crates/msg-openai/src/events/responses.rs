@@ -1,0 +1,323 @@
+//! Events of the Responses API (OA-27).
+
+use std::collections::BTreeMap;
+
+use msg_core::{
+    CallKind, Code, Diagnostic, FinishReason, Report, StreamEvent, Usage, json::Writer,
+};
+use msg_wire::EventOptions;
+
+use super::{
+    is_end,
+    item::{Call, Kind, Open, id_of, prefix},
+    usage,
+};
+
+/// Writes the events of any stream as events of the Responses API, as they arrive.
+///
+/// Reasoning, text and refusals are items one behind the other; calls are items of their own and may grow
+/// side by side, as the API allows. Memory: the items, because the last event repeats them. What the
+/// format cannot say is in the report of [`ResponseEventWriter::finish`].
+///
+/// ```
+/// use msg_core::{FinishReason, StreamEvent};
+/// use msg_openai::{EventOptions, RESPONSES, ResponseEventWriter, StreamOptions, StreamReader};
+///
+/// let mut writer = ResponseEventWriter::new(EventOptions::default().with_id("r1"));
+/// let mut out = Vec::new();
+/// writer.feed(&StreamEvent::TextDelta { choice: 0, text: "Hi".into() }, &mut out);
+/// assert!(out.ends_with(b"\"content_index\":0,\"delta\":\"Hi\"}\n\n"));
+/// writer.feed(&StreamEvent::Finish { choice: 0, reason: FinishReason::Stop }, &mut out);
+/// assert!(writer.finish(&mut out).is_empty());
+///
+/// let mut reader = StreamReader::new(&[RESPONSES], StreamOptions::default());
+/// reader.feed(&out, &mut |_| {});
+/// let res = reader.finish(&mut |_| {});
+/// assert!(res.complete && res.choices[0].message.text() == "Hi");
+/// ```
+#[derive(Debug, Clone)]
+pub struct ResponseEventWriter {
+    options: EventOptions,
+    /// The number of the next event.
+    sequence: u64,
+    /// The items so far, whole once they have ended.
+    pub(super) items: Vec<String>,
+    /// The item that grows by texts, if one does.
+    open: Option<Open>,
+    /// The items of calls that have not ended.
+    calls: BTreeMap<u32, Call>,
+    usage: Option<Usage>,
+    pub(super) finish: Option<FinishReason>,
+    pub(super) error: Option<String>,
+    pub(super) report: Report,
+}
+
+impl ResponseEventWriter {
+    /// A writer at the start of a stream.
+    #[must_use]
+    pub fn new(options: EventOptions) -> Self {
+        let usage = options.usage.clone();
+        Self {
+            options,
+            sequence: 0,
+            items: Vec::new(),
+            open: None,
+            calls: BTreeMap::new(),
+            usage,
+            finish: None,
+            error: None,
+            report: Report::new(),
+        }
+    }
+
+    /// Appends what an event adds.
+    pub fn feed(&mut self, event: &StreamEvent<'_>, out: &mut Vec<u8>) {
+        if event.choice() != 0 {
+            let text = "only the first choice has a place in the stream";
+            return self.note("convert::lost-part", text);
+        }
+        self.start(out);
+        match event {
+            StreamEvent::TextDelta { text, .. } => self.say(Kind::Text, text, out),
+            StreamEvent::RefusalDelta { text, .. } => self.say(Kind::Refusal, text, out),
+            StreamEvent::ReasoningDelta { text, .. } => self.say(Kind::Reasoning, text, out),
+            StreamEvent::ToolCallBegin { index, id, name, .. } => {
+                self.begin_call(*index, id.as_deref().unwrap_or_default(), name, out);
+            }
+            StreamEvent::ToolCallDelta { index, arguments, .. } => {
+                self.argue(*index, arguments, out);
+            }
+            StreamEvent::ToolCall { index, call, .. } => {
+                if !self.calls.contains_key(index) {
+                    self.begin_call(*index, &call.id, &call.name, out);
+                    self.argue(*index, call.arguments.text(), out);
+                }
+                if call.kind == CallKind::Custom {
+                    let text =
+                        "a custom call that is written while it arrives becomes a function call";
+                    self.note("convert::lost-member", text);
+                }
+                if !call.extra.is_empty() {
+                    let text = "unknown members of a call have no place in the stream";
+                    self.note("convert::lost-member", text);
+                }
+                if call.signature.is_some() {
+                    self.note("convert::lost-member", "the format has no place for signature");
+                }
+                self.end_call(*index, &call.id, out);
+            }
+            StreamEvent::Usage { usage, .. } => self.usage = Some(usage.clone()),
+            StreamEvent::Finish { reason, .. } => self.finish = Some(reason.clone()),
+            StreamEvent::Error { message, .. } => self.error = Some(message.clone().into_owned()),
+            _ => {}
+        }
+    }
+
+    /// Ends the stream, and says what it could not hold. A stream that did not say why it stopped is left
+    /// without an end, as it was cut; one with an error has failed.
+    pub fn finish(mut self, out: &mut Vec<u8>) -> Report {
+        self.close(out);
+        for index in self.calls.keys().copied().collect::<Vec<_>>() {
+            self.end_call(index, "", out);
+        }
+        let status = match &self.finish {
+            _ if self.error.is_some() => "failed",
+            Some(FinishReason::Length | FinishReason::ContentFilter) => "incomplete",
+            Some(reason) if is_end(reason) => "completed",
+            _ => return self.report,
+        };
+        self.start(out);
+        self.event(&format!("response.{status}"), out, |this, it| {
+            it.key("response").object(|it| this.response(status, it));
+        });
+        self.report
+    }
+
+    /// The event that every stream begins with.
+    pub(super) fn start(&mut self, out: &mut Vec<u8>) {
+        if self.sequence == 0 {
+            self.event("response.created", out, |this, it| {
+                it.key("response").object(|it| this.response("in_progress", it));
+            });
+        }
+    }
+
+    fn response(&self, status: &str, it: &mut Writer<'_>) {
+        it.key("id").str(&self.options.id);
+        it.key("object").str("response");
+        it.key("created_at").u64(self.options.created);
+        it.key("status").str(status);
+        match self.error.as_deref().filter(|_| status == "failed") {
+            Some(message) => it.key("error").object(|it| {
+                it.key("code").str("server_error");
+                it.key("message").str(message);
+            }),
+            None => it.key("error").null(),
+        }
+        match (status, &self.finish) {
+            ("incomplete", Some(FinishReason::ContentFilter)) => reason(it, "content_filter"),
+            ("incomplete", _) => reason(it, "max_output_tokens"),
+            _ => it.key("incomplete_details").null(),
+        }
+        it.key("model").str(&self.options.model);
+        let items = self.items.iter().filter(|_| status != "in_progress");
+        it.key("output").array(items, |it, item| it.raw(item));
+        match self.usage.as_ref().filter(|_| status != "in_progress") {
+            Some(usage) => usage::write(it.key("usage"), usage, &usage::RESPONSES),
+            None => it.key("usage").null(),
+        }
+    }
+
+    pub(super) fn event(
+        &mut self,
+        name: &str,
+        out: &mut Vec<u8>,
+        fill: impl FnOnce(&Self, &mut Writer<'_>),
+    ) {
+        out.extend_from_slice(format!("event: {name}\ndata: ").as_bytes());
+        Writer::new(out).object(|it| {
+            it.key("type").str(name);
+            it.key("sequence_number").u64(self.sequence);
+            fill(self, it);
+        });
+        out.extend_from_slice(b"\n\n");
+        self.sequence += 1;
+    }
+
+    /// Appends to the open item if it says this, or to a new one.
+    fn say(&mut self, kind: Kind, text: &str, out: &mut Vec<u8>) {
+        if self.open.as_ref().is_some_and(|it| it.kind != kind) {
+            self.close(out);
+        }
+        let place = match &self.open {
+            Some(it) => it.place,
+            None => self.open_item(kind, out),
+        };
+        if let Some(it) = &mut self.open {
+            it.text.push_str(text);
+        }
+        let name = format!("response.{}.delta", kind.words().0);
+        self.text_event(&name, "delta", text, (kind, place), out);
+    }
+
+    fn open_item(&mut self, kind: Kind, out: &mut Vec<u8>) -> usize {
+        let place = self.items.len();
+        let item = kind.item(&id_of(prefix(kind), place), None);
+        self.item_event("response.output_item.added", place, &item, out);
+        self.items.push(item);
+        if kind != Kind::Reasoning {
+            self.part_event("response.content_part.added", "", (kind, place), out);
+        }
+        self.open = Some(Open { place, kind, text: String::new() });
+        place
+    }
+
+    /// Ends the item that grows by texts.
+    fn close(&mut self, out: &mut Vec<u8>) {
+        let Some(Open { place, kind, text }) = self.open.take() else { return };
+        let (name, _, member) = kind.words();
+        let at = (kind, place);
+        self.text_event(&format!("response.{name}.done"), member, &text, at, out);
+        if kind != Kind::Reasoning {
+            self.part_event("response.content_part.done", &text, at, out);
+        }
+        self.items[place] = kind.item(&id_of(prefix(kind), place), Some(&text));
+        self.item_done(place, out);
+    }
+
+    pub(super) fn item_done(&mut self, place: usize, out: &mut Vec<u8>) {
+        let item = self.items[place].clone();
+        self.item_event("response.output_item.done", place, &item, out);
+    }
+
+    pub(super) fn item_event(&mut self, name: &str, place: usize, item: &str, out: &mut Vec<u8>) {
+        self.event(name, out, |_, it| {
+            it.key("output_index").u64(place as u64);
+            it.key("item").raw(item);
+        });
+    }
+
+    fn part_event(
+        &mut self,
+        name: &str,
+        text: &str,
+        (kind, place): (Kind, usize),
+        out: &mut Vec<u8>,
+    ) {
+        self.event(name, out, |_, it| {
+            it.key("item_id").str(&id_of(prefix(kind), place));
+            it.key("output_index").u64(place as u64);
+            it.key("content_index").u64(0);
+            kind.write_part(text, it.key("part"));
+        });
+    }
+
+    fn text_event(
+        &mut self,
+        name: &str,
+        member: &str,
+        text: &str,
+        (kind, place): (Kind, usize),
+        out: &mut Vec<u8>,
+    ) {
+        self.event(name, out, |_, it| {
+            it.key("item_id").str(&id_of(prefix(kind), place));
+            it.key("output_index").u64(place as u64);
+            it.key("content_index").u64(0);
+            it.key(member).str(text);
+        });
+    }
+
+    fn begin_call(&mut self, index: u32, id: &str, name: &str, out: &mut Vec<u8>) {
+        self.close(out);
+        let place = self.items.len();
+        // Every call has an id here; one that comes only with its end is repeated there.
+        let call = Call { place, call_id: id.into(), name: name.into(), ..Call::default() };
+        let item = call.item("in_progress");
+        self.item_event("response.output_item.added", place, &item, out);
+        self.items.push(item);
+        self.calls.insert(index, call);
+    }
+
+    fn argue(&mut self, index: u32, arguments: &str, out: &mut Vec<u8>) {
+        let Some(call) = self.calls.get_mut(&index) else { return };
+        call.arguments.push_str(arguments);
+        let place = call.place;
+        self.call_event("response.function_call_arguments.delta", place, ("delta", arguments), out);
+    }
+
+    fn end_call(&mut self, index: u32, id: &str, out: &mut Vec<u8>) {
+        let Some(mut call) = self.calls.remove(&index) else { return };
+        if call.call_id.is_empty() {
+            id.clone_into(&mut call.call_id);
+        }
+        let (place, text) = (call.place, ("arguments", call.arguments.as_str()));
+        self.call_event("response.function_call_arguments.done", place, text, out);
+        self.items[place] = call.item("completed");
+        self.item_done(place, out);
+    }
+
+    fn call_event(
+        &mut self,
+        name: &str,
+        place: usize,
+        (member, text): (&str, &str),
+        out: &mut Vec<u8>,
+    ) {
+        self.event(name, out, |_, it| {
+            it.key("item_id").str(&id_of("fc", place));
+            it.key("output_index").u64(place as u64);
+            it.key(member).str(text);
+        });
+    }
+
+    fn note(&mut self, code: &'static str, text: &'static str) {
+        if !self.report.iter().any(|it| it.code == code && it.message() == text) {
+            self.report.push(Diagnostic::warning(Code::new(code), text));
+        }
+    }
+}
+
+fn reason(it: &mut Writer<'_>, word: &str) {
+    it.key("incomplete_details").object(|it| it.key("reason").str(word));
+}

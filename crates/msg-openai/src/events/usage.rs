@@ -1,0 +1,49 @@
+//! What a reply cost, in the words of each of the two formats.
+
+use msg_core::{Usage, json::Writer};
+use msg_wire::Json;
+
+/// The words of one format.
+pub(super) struct Words {
+    input: &'static str,
+    output: &'static str,
+    input_details: &'static str,
+    output_details: &'static str,
+}
+
+pub(super) const CHAT: Words = Words {
+    input: "prompt_tokens",
+    output: "completion_tokens",
+    input_details: "prompt_tokens_details",
+    output_details: "completion_tokens_details",
+};
+
+pub(super) const RESPONSES: Words = Words {
+    input: "input_tokens",
+    output: "output_tokens",
+    input_details: "input_tokens_details",
+    output_details: "output_tokens_details",
+};
+
+/// Appends the object: the provider's own where it has these words, else one of the numbers.
+pub(super) fn write(it: &mut Writer<'_>, usage: &Usage, words: &Words) {
+    let own = usage.raw.as_ref().filter(|raw| {
+        let raw = Json::from_valid(raw.text());
+        raw.get(words.input).is_some() && raw.get("total_tokens").is_some()
+    });
+    if let Some(raw) = own {
+        return it.value(|out| raw.write_compact(out));
+    }
+    let (input, output) = (usage.input.unwrap_or(0), usage.output.unwrap_or(0));
+    it.object(|it| {
+        it.key(words.input).u64(input);
+        it.key(words.output).u64(output);
+        it.key("total_tokens").u64(usage.total.unwrap_or(input.saturating_add(output)));
+        if let Some(cached) = usage.cached {
+            it.key(words.input_details).object(|it| it.key("cached_tokens").u64(cached));
+        }
+        if let Some(reasoning) = usage.reasoning {
+            it.key(words.output_details).object(|it| it.key("reasoning_tokens").u64(reasoning));
+        }
+    });
+}
