@@ -86,6 +86,12 @@ enum To {
     OpenAi,
     Native,
     Turns,
+    /// The stream that Chat Completions would send.
+    #[serde(rename = "openai-chunks")]
+    OpenAiChunks,
+    /// The stream that OpenAI Responses would send.
+    #[serde(rename = "responses-events")]
+    ResponsesEvents,
     /// The stream that Anthropic would send.
     #[serde(rename = "anthropic-events")]
     AnthropicEvents,
@@ -98,6 +104,8 @@ impl To {
     /// How the result is written, where it is a stream again.
     fn stream(self) -> Option<WriteStream> {
         match self {
+            Self::OpenAiChunks => Some(msg_openai::write_chunks),
+            Self::ResponsesEvents => Some(msg_openai::write_response_events),
             Self::AnthropicEvents => Some(anthropic_events),
             Self::OpenAi | Self::Native | Self::Turns => None,
         }
@@ -288,7 +296,9 @@ impl Job {
             To::OpenAi => MessageForm::OpenAi,
             To::Native => MessageForm::Native,
             To::Turns => MessageForm::Turn,
-            To::AnthropicEvents => return self.write_line(res, out),
+            To::OpenAiChunks | To::ResponsesEvents | To::AnthropicEvents => {
+                return self.write_line(res, out);
+            }
         };
         write_result(res, form, self.options.events.then_some(events), out);
     }

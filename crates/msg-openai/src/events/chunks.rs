@@ -245,7 +245,11 @@ pub fn write_chunks(res: &Assembled, out: &mut Vec<u8>) -> Report {
     for choice in &res.choices {
         let (message, report) = canonical(&choice.message);
         writer.report.append(report);
-        for (name, value) in Json::from_valid(&message).members() {
+        let mut members: Vec<_> = Json::from_valid(&message).members().collect();
+        // What the model thought came first.
+        members
+            .sort_by_key(|(name, _)| !matches!(&**name, "reasoning_content" | "thinking_blocks"));
+        for (name, value) in members {
             match &*name {
                 "role" => {}
                 "tool_calls" => {

@@ -2,12 +2,12 @@
 //! each, so that a client that shows deltas shows all of it. Every item goes out as it would be sent whole.
 
 use msg_core::{
-    Code, Diagnostic, Report,
+    Code, Diagnostic, Message, Origin, Part, RawJson, Report,
     json::{Writer, to_text},
 };
 use msg_wire::{Assembled, EventOptions, Json};
 
-use super::responses::ResponseEventWriter;
+use super::{item::id_of, responses::ResponseEventWriter};
 use crate::{EncodeOptions, responses};
 
 /// Appends the stream that would give this result: an item behind the other, each as a whole. What the
@@ -31,8 +31,9 @@ pub fn write_response_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
     let mut writer = ResponseEventWriter::new(EventOptions::of(res));
     if let Some(choice) = res.choices.first() {
         let mut json = Vec::new();
-        let message = std::slice::from_ref(&choice.message);
-        writer.report.append(responses::write(message, &EncodeOptions::canonical(), &mut json));
+        let message = with_reasoning_ids(choice.message.clone());
+        let options = EncodeOptions::canonical();
+        writer.report.append(responses::write(&[message], &options, &mut json));
         let list = String::from_utf8(json).expect("because only strings are written");
         Json::from_valid(&list).elements().for_each(|item| writer.whole_item(item, out));
         writer.finish = choice.finish.clone();
@@ -118,6 +119,22 @@ impl ResponseEventWriter {
             });
         }
     }
+}
+
+/// The message with an id for each reasoning part that has none. In a request such reasoning is refused;
+/// in a response every item has its id.
+fn with_reasoning_ids(mut message: Message) -> Message {
+    for (at, part) in message.parts.iter_mut().enumerate() {
+        if let Part::Reasoning(it) = part
+            && it.encrypted.is_none()
+            && it.extra.get(&Origin::Responses, "item").is_none()
+        {
+            let item = to_text(|it| it.object(|it| it.key("id").str(&id_of("rs", at))));
+            let item = RawJson::new(item).expect("because it was just written as JSON");
+            it.extra.insert(Origin::Responses, "item", item);
+        }
+    }
+    message
 }
 
 /// The object with nothing in one of its members.

@@ -75,7 +75,10 @@ impl Writer<'_> {
     /// Whether a custom call came with a `function` instead of a `custom`.
     fn came_as_function(&self, it: &ToolCall) -> bool {
         let plan = self.plan(&it.extra);
-        plan.has(call::FUNCTION, false) && !plan.has(call::CUSTOM, false)
+        // A `function` that is no object was never read as one; it is among the raw members.
+        let is_raw =
+            it.extra.get(&OPENAI, "function").is_some_and(|it| !it.text().starts_with('{'));
+        plan.has(call::FUNCTION, false) && !plan.has(call::CUSTOM, false) && !is_raw
     }
 
     /// The plan of a call; that of a `function_call` says nothing about a call with an id.
