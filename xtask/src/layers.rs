@@ -52,6 +52,7 @@ pub(crate) const LAYERS: &[Room] = &[
             "msg-core",
             "msg-file",
             "msg-openai",
+            "msg-session",
             "msg-wire",
             "msg-xml",
         ],

@@ -70,6 +70,16 @@ pub(crate) trait Codec: Sync {
         Err(Refusal::bad_option(text))
     }
 
+    /// Whether the reader says itself what a document is that is not of this format.
+    fn judges_itself(&self) -> bool {
+        false
+    }
+
+    /// Whether documents of this format are written.
+    fn has_writer(&self) -> bool {
+        true
+    }
+
     /// Whether a document is JSON lines, all of which are one conversation.
     fn spans_lines(&self) -> bool {
         false
@@ -180,6 +190,8 @@ pub struct WriteOptions {
     pub anthropic: msg_anthropic::WriteOptions,
     /// For `agent`.
     pub agent_form: AgentForm,
+    /// For the sessions of agents.
+    pub session: msg_session::WriteOptions,
     /// For `plain`: role and preview only, of so many characters.
     pub preview: Option<usize>,
 }

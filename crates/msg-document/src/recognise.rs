@@ -2,6 +2,7 @@
 //! where the shape fits several formats.
 
 use msg_core::Diagnostic;
+use msg_session::{Blob, Session};
 
 use crate::codec::Likelihood;
 use crate::foreign::{self, Foreign, foreign};
@@ -22,7 +23,7 @@ use crate::refusal::Refusal;
 /// assert_eq!(recognise(chat, "")?.name(), "openai");
 /// assert_eq!(recognise(chat, "a/log.plain.json")?.name(), "plain");
 ///
-/// let refusal = recognise(br#"[{"from":"human","value":"hi"}]"#, "").expect_err("because nobody reads it");
+/// let refusal = recognise(br#"{"modelId":"m","messages":[]}"#, "").expect_err("because nobody reads it");
 /// assert_eq!(refusal.diagnostic().code.as_str(), "message::foreign-format");
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
@@ -30,9 +31,16 @@ pub fn recognise(bytes: &[u8], name: &str) -> Result<Format, Refusal> {
     let outline = Outline::of(bytes);
     let (format, likelihood) = best(&outline, name);
     // Where both are certain the foreign mark is the stronger one: ours would be read as less.
-    let is_foreign = |it: Likelihood| it > likelihood || it == Likelihood::Certain;
+    // What an agent's reader is sure of it judges itself.
+    let is_own = format.codec().judges_itself() && likelihood == Likelihood::Certain;
+    let is_foreign = |it: Likelihood| !is_own && (it > likelihood || it == Likelihood::Certain);
     if let Some((row, _)) = foreign::recognise(&outline).filter(|it| is_foreign(it.1)) {
         return Err(row.refusal());
+    }
+    if likelihood == Likelihood::No
+        && let Some(session) = damaged_session(bytes, name)
+    {
+        return Ok(session);
     }
     if outline.has_lines() && !format.codec().spans_lines() {
         return Err(json_lines().into());
@@ -44,6 +52,9 @@ pub fn recognise(bytes: &[u8], name: &str) -> Result<Format, Refusal> {
 ///
 /// Fails for a document that only another format looks like.
 pub(crate) fn accept(bytes: &[u8], named: Format) -> Result<(), Refusal> {
+    if named.codec().judges_itself() {
+        return Ok(());
+    }
     let outline = Outline::of(bytes);
     if let Some(row) = certain_foreign(&outline) {
         return Err(row.refusal());
@@ -55,6 +66,13 @@ pub(crate) fn accept(bytes: &[u8], named: Format) -> Result<(), Refusal> {
     let is_other =
         likelihood == Likelihood::Certain && named.codec().likelihood(&outline) == Likelihood::No;
     if is_other { Err(other(found, named).into()) } else { Ok(()) }
+}
+
+/// The format of a session of lines that the outline gives up on, such as one with a torn line.
+fn damaged_session(bytes: &[u8], name: &str) -> Option<Format> {
+    let session = Session::recognise(vec![Blob::new(name, bytes)]).ok()?;
+    let format: Format = session.dialect().name().parse().ok()?;
+    format.codec().spans_lines().then_some(format)
 }
 
 fn certain_foreign(outline: &Outline<'_>) -> Option<&'static Foreign> {
@@ -70,7 +88,10 @@ fn best(outline: &Outline<'_>, name: &str) -> (Format, Likelihood) {
         let named = likelihood == Likelihood::Possible && format.codec().claims(&file);
         // A name decides between formats that the shape leaves, and against none that it proves.
         let likelihood = if named { Likelihood::Likely } else { likelihood };
-        if likelihood > best.1 || named && likelihood == best.1 {
+        // An agent's marks say more than the form that it shares with another format.
+        let is_session = format.codec().judges_itself() && !best.0.codec().judges_itself();
+        let wins_tie = named || is_session && likelihood == Likelihood::Certain;
+        if likelihood > best.1 || wins_tie && likelihood == best.1 {
             best = (format, likelihood);
         }
     }

@@ -7,6 +7,7 @@ use msg_core::CodeInfo;
 pub const CODES: &[CodeInfo] = &[
     CodeInfo::error("session::unknown-dialect", "SE-10", "nothing says which agent wrote it"),
     CodeInfo::error("session::no-leaf", "SE-3", "no record has the id of the wanted leaf"),
+    CodeInfo::error("session::bad-base64", "SE-91", "the input of a line is no base64"),
     CodeInfo::error("session::several", "SE-70", "a data set of which no line was named"),
     CodeInfo::error("session::no-writer", "SE-81", "sessions of this dialect are not written"),
     CodeInfo::warning("session::record-too-large", "SE-2", "a record is not looked into"),

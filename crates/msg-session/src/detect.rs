@@ -136,6 +136,8 @@ fn by_document(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
         Some(Dialect::Otel)
     } else if has("info") && has("messages") {
         Some(Dialect::OpenCode)
+    } else if has("working_dir") && (has("conversation") || has("messages")) {
+        Some(Dialect::Goose)
     } else if let Some(list) = object.get("messages").filter(|_| has("version") && has("sessionId"))
     {
         by_elements(list.source).or(Some(Dialect::Cline))

@@ -9,6 +9,9 @@ pub enum Error {
     /// No dialect has this name.
     #[error("no session dialect is called {0:?}")]
     NoDialect(String),
+    /// The input of a line is no base64.
+    #[error("input_b64 is no base64")]
+    BadBase64,
     /// Nothing in the input says which agent wrote it.
     #[error("this is no session of a known dialect; name the dialect if you know it")]
     UnknownDialect,
@@ -62,6 +65,7 @@ impl Error {
             Error::NoLeaf(_) => "session::no-leaf",
             Error::Several { .. } => "session::several",
             Error::NoWriter { .. } => "session::no-writer",
+            Error::BadBase64 => "session::bad-base64",
             Error::Unreadable { .. } => "session::not-readable",
             _ => "session::unknown-dialect",
         }

@@ -3,6 +3,7 @@
 //! Bytes in, bytes out: this crate opens no file, reads no clock and no database. What no mend names
 //! survives byte for byte; nothing is executed, and the content of a result is never guessed.
 
+mod base64;
 mod blob;
 mod causes;
 mod codes;
@@ -10,11 +11,13 @@ mod detect;
 mod dialect;
 mod error;
 mod finding;
+mod line;
 mod options;
 mod redact;
 mod session;
 mod summary;
 mod view;
+mod write;
 
 mod dialects;
 
@@ -32,8 +35,10 @@ pub use codes::CODES;
 pub use dialect::Dialect;
 pub use error::Error;
 pub use finding::{Finding, Place};
+pub use line::Line;
 pub use options::RepairOptions;
 pub use redact::redact;
 pub use session::Session;
 pub use summary::Summary;
 pub use view::{Origin, View};
+pub use write::{Context, Signatures, WriteOptions, has_writer, write};

@@ -12,6 +12,7 @@ use crate::document::Document;
 use crate::format::Format;
 use crate::json::edits_json;
 use crate::refusal::Refusal;
+use crate::repair::RepairOptions;
 
 /// A converted document.
 #[derive(Debug, Clone, Default)]
@@ -58,7 +59,16 @@ impl Document {
             res.edits.extend(self.write(&options.write, &mut res.document).into_vec());
             return Ok(res);
         }
+        if !to.codec().has_writer() {
+            return Err(Refusal::bad_option(format!("{to} is read and not written")));
+        }
         res.edits.extend(self.lower(&options.lower));
+        if to.codec().judges_itself() {
+            // An agent loads what it finds: a session is written sound (SE-80).
+            let chain = msg_chainast::RepairOptions::new().open(true);
+            let options = RepairOptions { chain, ..RepairOptions::default() };
+            res.edits.extend(self.repair(&options));
+        }
         let written = match &options.carry {
             Carry::Conversation => {
                 res.left_behind = self.members();

@@ -57,6 +57,6 @@ pub(crate) fn foreign(text: impl Into<std::borrow::Cow<'static, str>>) -> Diagno
 }
 
 /// [`Likelihood::Certain`] if it is so.
-fn certain_if(it: bool) -> Likelihood {
+pub(crate) fn certain_if(it: bool) -> Likelihood {
     if it { Likelihood::Certain } else { Likelihood::No }
 }

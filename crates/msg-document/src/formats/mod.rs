@@ -5,16 +5,20 @@
 //! openai     messages, choices, role + content      msg_openai::chat     msg_openai::chat
 //! anthropic  blocks, system beside messages         msg_anthropic        msg_anthropic
 //! msgmd      Markdown with headings                 msg_file             msg_file
+//! codex …    marks of the agent's records           msg_session          msg_session
 //! ```
 
 mod agent;
 mod anthropic;
+mod data;
 mod langchaingo;
 mod msgmd;
 mod native;
 mod openai;
 mod plain;
 mod responses;
+mod session;
+mod sessions;
 mod turns;
 
 use std::ops::Range;
@@ -38,6 +42,23 @@ pub(crate) static FORMATS: &[&dyn Codec] = &[
     &msgmd::Msgmd,
     &native::Native,
     &langchaingo::Langchaingo,
+    &sessions::CLAUDE_CODE,
+    &sessions::CODEX,
+    &sessions::GEMINI_CLI,
+    &sessions::OPENCODE,
+    &sessions::GOOSE,
+    &sessions::CLINE,
+    &sessions::AIDER,
+    &sessions::OPENHANDS,
+    &sessions::SWE_AGENT,
+    &sessions::LANGCHAIN,
+    &sessions::PYDANTIC_AI,
+    &sessions::AGENTS_SDK,
+    &sessions::VERCEL_UI,
+    &sessions::SHAREGPT,
+    &sessions::OPENAI_JSONL,
+    &sessions::INSPECT,
+    &sessions::OTEL,
 ];
 
 /// The limit has been applied where the bytes were read.

@@ -6,11 +6,12 @@
 //! {"role":"user","created":1770112803,"content":[{"type":"toolResponse","id":"t1","toolResult":{"status":"success","value":[{"type":"text","text":"ok"}]}}]}
 //! ```
 
+use super::list::Records;
 use super::{Checked, Format, list};
 use crate::Error;
 use crate::blob::Blob;
 use crate::finding::Finding;
-use crate::frame::{Lines, read_lines};
+use crate::frame::{Array, read_array, read_lines};
 use crate::json::Object;
 use crate::link::{Rules, Sender, Sent};
 use crate::options::RepairOptions;
@@ -23,46 +24,68 @@ pub(crate) struct Goose;
 impl Format for Goose {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
         super::leaf_is_not_chosen(options)?;
-        let lines = read_lines(super::only(blobs), options.max_record, |_, _| {});
-        let mut view = View { findings: lines.findings.clone(), ..View::default() };
-        messages(&mut view, &path(&lines).0, false, blocks::part);
+        let bytes = super::only(blobs);
+        let mut view = View::default();
+        if let Some(export) = export(bytes) {
+            view.findings.clone_from(&export.findings);
+            messages(&mut view, &path(&export).0, false, blocks::part);
+        } else {
+            let lines = read_lines(bytes, options.max_record, |_, _| {});
+            view.findings.clone_from(&lines.findings);
+            messages(&mut view, &path(&lines).0, false, blocks::part);
+        }
         blocks::join_thoughts(&mut view);
         Ok(view)
     }
 
     fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
-        let lines = read_lines(super::only(blobs), options.max_record, |_, _| {});
-        let (sent, unknown) = path(&lines);
-        let mut findings = lines.findings.clone();
-        findings.extend(unknown);
-        let rules = Rules {
-            joins_answers: false,
-            results_first: true,
-            starts_with_user: true,
-            all: options.all,
-            placeholder: blocks::placeholder,
-            images: blocks::images,
-        };
-        Ok(list::check(&lines, &sent, &rules, findings))
+        let bytes = super::only(blobs);
+        if let Some(export) = export(bytes) {
+            return Ok(check(&export, export.findings.clone(), options));
+        }
+        let lines = read_lines(bytes, options.max_record, |_, _| {});
+        Ok(check(&lines, lines.findings.clone(), options))
     }
 }
 
+/// What `goose session export` writes: one document.
+fn export(bytes: &[u8]) -> Option<Array<'_>> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let document = Object::whole(text, 0).filter(|it| it.has("working_dir"))?;
+    let member = ["conversation", "messages"].into_iter().find(|it| document.has(it))?;
+    Some(read_array(bytes, Some(member))).filter(|it| it.is_readable())
+}
+
+fn check(records: &impl Records, mut findings: Vec<Finding>, options: &RepairOptions) -> Checked {
+    let (sent, unknown) = path(records);
+    findings.extend(unknown);
+    let rules = Rules {
+        joins_answers: false,
+        results_first: true,
+        starts_with_user: true,
+        all: options.all,
+        placeholder: blocks::placeholder,
+        images: blocks::images,
+    };
+    list::check(records, &sent, &rules, findings)
+}
+
 /// What is sent, and records that are nothing known.
-fn path<'a>(lines: &'a Lines<'_>) -> (Vec<Sent<'a>>, Vec<Finding>) {
+fn path(records: &impl Records) -> (Vec<Sent<'_>>, Vec<Finding>) {
     let (mut sent, mut unknown) = (Vec::new(), Vec::new());
-    for at in 0..lines.records.len() {
-        let Some(object) = lines.object(at) else { continue };
+    for at in 0..records.len() {
+        let Some(object) = records.value(at).and_then(|it| it.object()) else { continue };
         match sender(&object) {
             Some(_) if is_hidden(&object) => {}
             Some(sender) => sent.push(Sent {
                 record: at,
-                place: lines.place(at),
+                place: records.place(at),
                 sender,
                 answer: None,
                 content: blocks::content(object.get("content")),
             }),
             None if is_header(&object) => {}
-            None => unknown.push(super::unknown_record(lines.place(at))),
+            None => unknown.push(super::unknown_record(records.place(at))),
         }
     }
     sent.retain(list::says_something);

@@ -3,7 +3,7 @@
 
 use super::Checked;
 use crate::edit::Edit;
-use crate::finding::Finding;
+use crate::finding::{Finding, Place};
 use crate::frame::{Array, Lines};
 use crate::json::Value;
 use crate::link::{Content, Plan, Rules, Sender, Sent};
@@ -13,7 +13,9 @@ use crate::surrogate;
 pub(super) trait Records {
     fn text(&self) -> &str;
     fn len(&self) -> usize;
+    /// The value of a record; blanks around it may belong to it.
     fn value(&self, record: usize) -> Option<Value<'_>>;
+    fn place(&self, record: usize) -> Place;
     fn drop(&self, records: &[usize]) -> Vec<Edit>;
     fn insert_behind(&self, record: usize, json: &str) -> Edit;
     fn insert_before(&self, record: usize, json: &str) -> Edit;
@@ -32,6 +34,10 @@ impl Records for Array<'_> {
 
     fn value(&self, record: usize) -> Option<Value<'_>> {
         Array::value(self, record)
+    }
+
+    fn place(&self, record: usize) -> Place {
+        Array::place(self, record)
     }
 
     fn drop(&self, records: &[usize]) -> Vec<Edit> {
@@ -63,6 +69,10 @@ impl Records for Lines<'_> {
     fn value(&self, record: usize) -> Option<Value<'_>> {
         let it = self.records.get(record).filter(|it| !it.opaque)?;
         Some(Value { source: &self.text[it.span()], at: it.span().start })
+    }
+
+    fn place(&self, record: usize) -> Place {
+        Lines::place(self, record)
     }
 
     fn drop(&self, records: &[usize]) -> Vec<Edit> {

@@ -3,6 +3,7 @@
 
 use super::model::Content;
 use super::plan::Plan;
+use crate::base64::decode_start;
 use crate::finding::Finding;
 use crate::json::quoted;
 
@@ -65,7 +66,7 @@ const LOOK: usize = 1 << 20;
 
 /// The size that the header of an image in base64 names.
 fn image_size(base64: &str) -> Option<Size> {
-    let bytes = decode(base64.get(..LOOK).unwrap_or(base64));
+    let bytes = decode_start(base64.get(..LOOK).unwrap_or(base64));
     png(&bytes).or_else(|| gif(&bytes)).or_else(|| webp(&bytes)).or_else(|| jpeg(&bytes))
 }
 
@@ -121,28 +122,4 @@ fn le16(bytes: &[u8], at: usize) -> Option<u32> {
 
 fn le24(bytes: &[u8], at: usize) -> Option<u32> {
     Some(le16(bytes, at)? | u32::from(*bytes.get(at + 2)?) << 16)
-}
-
-/// The bytes that a text of base64 stands for, as far as it is that.
-fn decode(text: &str) -> Vec<u8> {
-    let mut res = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count) = (0u32, 0);
-    for it in text.bytes() {
-        let value = match it {
-            b'A'..=b'Z' => it - b'A',
-            b'a'..=b'z' => it - b'a' + 26,
-            b'0'..=b'9' => it - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            b'\\' => continue,
-            _ => break,
-        };
-        bits = bits << 6 | u32::from(value);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            res.push((bits >> count) as u8);
-        }
-    }
-    res
 }

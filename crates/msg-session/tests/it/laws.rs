@@ -41,6 +41,11 @@ pub(crate) fn every_part_has_an_origin(dialect: Dialect, blobs: Vec<Blob>) {
     assert_eq!(view.messages.len(), view.origins.len());
     for (message, origins) in view.messages.iter().zip(&view.origins) {
         assert_eq!(message.parts.len(), origins.len());
-        assert!(!message.parts.is_empty(), "a message that says nothing");
+        // Only a line of a data set may hold a message without content.
+        let may_be_empty = dialect == Dialect::OpenAiJsonl;
+        assert!(
+            may_be_empty || !message.parts.is_empty(),
+            "a message that says nothing: {dialect}"
+        );
     }
 }

@@ -5,3 +5,4 @@ mod broken;
 mod cases;
 mod hostile;
 mod laws;
+mod moved;

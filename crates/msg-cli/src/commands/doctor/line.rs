@@ -3,63 +3,19 @@
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use msg_core::{Code, Diagnostic};
-use msg_session::{Blob, Dialect, Finding, RepairOptions, Session};
-use serde::{Deserialize, Serialize};
+use msg_session::{Dialect, Finding, Line, RepairOptions};
+use serde::Serialize;
 
 use crate::exit::Status;
 use crate::jsonl::Answer;
 
-/// A session as a line.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Line {
-    #[serde(default)]
-    name: String,
-    dialect: Option<String>,
-    input: Option<String>,
-    input_b64: Option<String>,
-    #[serde(default)]
-    pub(crate) options: RepairOptions,
-}
-
-impl Line {
-    /// Reads a line.
-    pub(crate) fn read(json: &[u8]) -> Result<Self, Box<Diagnostic>> {
-        serde_json::from_slice(json)
-            .map_err(|it| refuse("cli::bad-line", format!("the line is no request: {it}")))
-    }
-
-    /// The session, of the dialect that the line, else the caller, names.
-    pub(crate) fn session(&self, named: Option<Dialect>) -> Result<Session, Box<Diagnostic>> {
-        let bytes = self.bytes()?;
-        let dialect = match &self.dialect {
-            Some(name) => Some(name.parse().map_err(|it| unreadable(&it))?),
-            None => named,
-        };
-        let blobs = vec![Blob::new(self.name.clone(), bytes)];
-        match dialect {
-            Some(dialect) => Session::named(dialect, blobs),
-            None => Session::recognise(blobs),
-        }
-        .map_err(|it| unreadable(&it))
-    }
-
-    fn bytes(&self) -> Result<Vec<u8>, Box<Diagnostic>> {
-        match (&self.input, &self.input_b64) {
-            (Some(text), None) => Ok(text.clone().into_bytes()),
-            (None, Some(text)) => BASE64_STANDARD
-                .decode(text)
-                .map_err(|it| refuse("cli::bad-line", format!("input_b64 is no base64: {it}"))),
-            _ => {
-                let text = "the line needs one of input and input_b64";
-                Err(refuse("cli::bad-line", text.to_owned()))
-            }
-        }
-    }
-}
-
 pub(crate) fn unreadable(error: &msg_session::Error) -> Box<Diagnostic> {
     refuse(error.code(), error.to_string())
+}
+
+fn bad_line() -> Box<Diagnostic> {
+    let text = "the line is no request: it needs input or input_b64, and may have name, dialect and options";
+    refuse("cli::bad-line", text.to_owned())
 }
 
 fn refuse(code: &'static str, text: String) -> Box<Diagnostic> {
@@ -83,8 +39,8 @@ pub(crate) fn answer(
     named: Option<Dialect>,
     base: &RepairOptions,
 ) -> Result<Answer, Box<Diagnostic>> {
-    let line = Line::read(line)?;
-    let mut session = line.session(named)?;
+    let line = Line::read(line).ok_or_else(bad_line)?.map_err(|it| unreadable(&it))?;
+    let mut session = line.session(named).map_err(|it| unreadable(&it))?;
     let before = session.blobs().to_vec();
     let options = with(base, &line.options);
     let findings = session.repair(&options).map_err(|it| unreadable(&it))?;

@@ -1,0 +1,153 @@
+//! What agents leave on disk, as formats: the marks by which each is recognised.
+
+use msg_session::Dialect;
+
+use super::session::SessionFormat;
+use crate::codec::Likelihood;
+use crate::foreign::certain_if;
+use crate::outline::{Outline, Record, ValueKind};
+
+const fn session(
+    dialect: Dialect,
+    about: &'static str,
+    mark: fn(&Outline<'_>) -> Likelihood,
+) -> SessionFormat {
+    SessionFormat { dialect, about, mark, spans_lines: false }
+}
+
+const fn lines(
+    dialect: Dialect,
+    about: &'static str,
+    mark: fn(&Outline<'_>) -> Likelihood,
+) -> SessionFormat {
+    SessionFormat { spans_lines: true, ..session(dialect, about, mark) }
+}
+
+pub(super) static CLAUDE_CODE: SessionFormat =
+    lines(Dialect::ClaudeCode, "A session of Claude Code", claude_code);
+pub(super) static CODEX: SessionFormat = lines(Dialect::Codex, "A session of Codex", codex);
+pub(super) static GEMINI_CLI: SessionFormat =
+    lines(Dialect::GeminiCli, "A session of Gemini CLI", gemini_cli);
+pub(super) static OPENCODE: SessionFormat =
+    session(Dialect::OpenCode, "An export of opencode", opencode);
+pub(super) static GOOSE: SessionFormat = lines(Dialect::Goose, "A session of goose", goose);
+pub(super) static CLINE: SessionFormat =
+    session(Dialect::Cline, "A task of Cline or Roo Code", cline);
+pub(super) static AIDER: SessionFormat = session(Dialect::Aider, "A chat history of aider", aider);
+pub(super) static OPENHANDS: SessionFormat =
+    session(Dialect::OpenHands, "Events of OpenHands", |_| Likelihood::No);
+pub(super) static SWE_AGENT: SessionFormat =
+    session(Dialect::SweAgent, "A trajectory of SWE-agent", swe_agent);
+pub(super) static LANGCHAIN: SessionFormat =
+    session(Dialect::LangChain, "Messages of LangChain", super::data::langchain);
+pub(super) static PYDANTIC_AI: SessionFormat =
+    session(Dialect::PydanticAi, "Messages of Pydantic AI", pydantic_ai);
+pub(super) static AGENTS_SDK: SessionFormat =
+    lines(Dialect::AgentsSdk, "Items of the OpenAI Agents SDK", agents_sdk);
+pub(super) static VERCEL_UI: SessionFormat =
+    session(Dialect::VercelUi, "UI messages of the Vercel AI SDK", vercel_ui);
+pub(super) static SHAREGPT: SessionFormat =
+    session(Dialect::ShareGpt, "A ShareGPT conversation", super::data::sharegpt);
+pub(super) static OPENAI_JSONL: SessionFormat =
+    session(Dialect::OpenAiJsonl, "A fine-tuning line", |_| Likelihood::No);
+pub(super) static INSPECT: SessionFormat = session(Dialect::Inspect, "A log of Inspect", inspect);
+pub(super) static OTEL: SessionFormat =
+    lines(Dialect::Otel, "OpenTelemetry GenAI spans", super::data::otel);
+
+fn claude_code(outline: &Outline<'_>) -> Likelihood {
+    let of_it = |it: &Record<'_>| {
+        it.has("parentUuid") && !it.has("systemPayload")
+            || it.has("uuid") && it.kind.is_some() && it.has("sessionId")
+            || matches!(it.kind, Some("file-history-snapshot" | "queue-operation"))
+            || it.kind == Some("summary") && it.has("leafUuid")
+    };
+    certain_if(outline.entries().any(of_it))
+}
+
+fn codex(outline: &Outline<'_>) -> Likelihood {
+    let of_it = |it: &Record<'_>| {
+        it.kind.is_some() && it.member("payload") == Some(ValueKind::Object)
+            || it.has("record_type")
+            || it.has("instructions") && it.has("timestamp") && it.has("git")
+    };
+    certain_if(outline.entries().any(of_it))
+}
+
+fn gemini_cli(outline: &Outline<'_>) -> Likelihood {
+    let of_it = |it: &Record<'_>| it.has("projectHash") && it.has("sessionId") || it.has("$set");
+    let is_reply = |it: &Record<'_>| it.kind == Some("gemini");
+    let replies = outline.messages().is_some_and(|it| it.records().any(is_reply));
+    certain_if(replies || outline.entries().any(|it| of_it(it) || is_reply(it)))
+}
+
+fn opencode(outline: &Outline<'_>) -> Likelihood {
+    let of_it =
+        |it: &Record<'_>| it.member("info") == Some(ValueKind::Object) && it.is_list("parts");
+    certain_if(outline.list("messages").is_some_and(|it| it.records().any(of_it)))
+}
+
+fn goose(outline: &Outline<'_>) -> Likelihood {
+    let of_it = |it: &Record<'_>| {
+        it.has("working_dir") || it.role.is_some() && it.is_list("content") && it.has("created")
+    };
+    let exported = outline.text("working_dir").is_some() && outline.list("messages").is_some();
+    let is_conversation = outline.list("conversation").is_some();
+    certain_if(
+        exported || is_conversation || outline.lines().is_some_and(|it| it.records().any(of_it)),
+    )
+}
+
+/// The SDK's; the older files are lists of Anthropic messages.
+fn cline(outline: &Outline<'_>) -> Likelihood {
+    let of_it = |name: &str| outline.member(name).is_some();
+    certain_if(outline.list("messages").is_some() && of_it("sessionId") && of_it("agent"))
+}
+
+fn aider(outline: &Outline<'_>) -> Likelihood {
+    const MARK: &[u8] = b"# aider chat started at";
+    let source = outline.source().unwrap_or_default();
+    let mut lines = source[..source.len().min(64 << 10)].split(|it| *it == b'\n');
+    certain_if(lines.any(|it| it.starts_with(MARK)))
+}
+
+fn swe_agent(outline: &Outline<'_>) -> Likelihood {
+    let history = outline.list("history").is_some();
+    let info = outline.member("info").is_some();
+    let trajectory = outline.list("trajectory").is_some();
+    certain_if(
+        history && (trajectory || info)
+            || trajectory && (info || outline.member("environment").is_some()),
+    )
+}
+
+fn agents_sdk(outline: &Outline<'_>) -> Likelihood {
+    let of_it = |it: &str| outline.member(it).is_some();
+    certain_if(of_it("$schemaVersion") && (of_it("current_turn") || of_it("original_input")))
+}
+
+fn pydantic_ai(outline: &Outline<'_>) -> Likelihood {
+    let of_it = |it: &Record<'_>| it.parts().any(|it| it.has("part_kind"));
+    certain_if(outline.messages().is_some_and(|it| it.records().any(of_it)))
+}
+
+/// Turns share `parts` with `type`; these parts are only here.
+fn vercel_ui(outline: &Outline<'_>) -> Likelihood {
+    let is_kind = |it: &str| {
+        it.starts_with("tool-")
+            || it.starts_with("data-")
+            || matches!(it, "step-start" | "dynamic-tool" | "tool-invocation" | "source-url")
+    };
+    let of_it =
+        |it: &Record<'_>| it.is_list("parts") && it.parts().any(|it| it.kind.is_some_and(is_kind));
+    certain_if(outline.messages().is_some_and(|it| it.records().any(of_it)))
+}
+
+fn inspect(outline: &Outline<'_>) -> Likelihood {
+    let of_it = |it: &str| outline.member(it).is_some();
+    let is_log = of_it("eval") && (of_it("samples") || of_it("plan") || of_it("results"));
+    let is_archive = outline.source().is_some_and(|it| {
+        let blobs = vec![msg_session::Blob::new("", it)];
+        it.starts_with(b"PK\x03\x04") && msg_session::Session::recognise(blobs).is_ok()
+    });
+    certain_if(is_log || is_archive)
+}

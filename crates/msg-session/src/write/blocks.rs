@@ -1,0 +1,103 @@
+//! What several writers share: Anthropic blocks, arguments as JSON, results as text.
+
+use msg_core::json::{TextState, Writer, classify};
+use msg_core::{Image, Message, Part, Role, ToolCall, ToolResult};
+
+/// Arguments as the JSON object that a format wants; text that is none goes into one.
+pub(super) fn write_arguments(out: &mut Writer<'_>, call: &ToolCall) {
+    let text = call.arguments.text();
+    match classify(text) {
+        TextState::Object => out.raw(text.trim()),
+        _ if text.trim().is_empty() => out.object(|_| {}),
+        _ => out.object(|it| it.key("input").str(text)),
+    }
+}
+
+/// The results that answer the calls of an answer: those of the tool messages right behind it.
+pub(super) fn results_behind(messages: &[Message], at: usize) -> impl Iterator<Item = &ToolResult> {
+    let behind = messages[at + 1..].iter().take_while(|it| it.role == Role::Tool);
+    behind.flat_map(Message::tool_results)
+}
+
+/// A part as a block of Anthropic's; none has no place there.
+pub(super) fn write_block(out: &mut Writer<'_>, part: &Part) {
+    out.object(|it| match part {
+        Part::Text(text) | Part::Refusal(text) => write_text(it, &text.text),
+        Part::Reasoning(thought) => match &thought.redacted {
+            Some(data) => {
+                it.key("type").str("redacted_thinking");
+                it.key("data").str(data);
+            }
+            None => {
+                it.key("type").str("thinking");
+                it.key("thinking").str(&thought.display_text());
+                if let Some(signature) = &thought.signature {
+                    it.key("signature").str(signature);
+                }
+            }
+        },
+        Part::ToolCall(call) => {
+            it.key("type").str("tool_use");
+            it.key("id").str(&call.id);
+            it.key("name").str(&call.name);
+            write_arguments(it.key("input"), call);
+        }
+        Part::ToolResult(result) => write_result(it, result),
+        Part::Image(image) => write_image(it, image),
+        Part::File(file) => {
+            it.key("type").str("document");
+            it.key("source").object(|it| match (&file.data, &file.url) {
+                (Some(data), _) => {
+                    it.key("type").str("base64");
+                    let kind = file.media_type.as_deref().unwrap_or("application/pdf");
+                    it.key("media_type").str(kind);
+                    it.key("data").str(data.rsplit(',').next().unwrap_or_default());
+                }
+                (None, url) => {
+                    it.key("type").str("url");
+                    it.key("url").str(url.as_deref().unwrap_or_default());
+                }
+            });
+        }
+        Part::Audio(_) | Part::Other(_) => write_text(it, "[a part that this format has not]"),
+        _ => write_text(it, ""),
+    });
+}
+
+fn write_text(it: &mut Writer<'_>, text: &str) {
+    it.key("type").str("text");
+    it.key("text").str(text);
+}
+
+fn write_result(it: &mut Writer<'_>, result: &ToolResult) {
+    it.key("type").str("tool_result");
+    it.key("tool_use_id").str(&result.call_id);
+    match result.content.as_text() {
+        Some(text) => it.key("content").str(text),
+        None => it.key("content").array(result.content.parts(), write_block),
+    }
+    if result.is_error {
+        it.key("is_error").bool(true);
+    }
+}
+
+fn write_image(it: &mut Writer<'_>, image: &Image) {
+    it.key("type").str("image");
+    it.key("source").object(|it| match data_url(image) {
+        Some((media_type, data)) => {
+            it.key("type").str("base64");
+            it.key("media_type").str(media_type);
+            it.key("data").str(data);
+        }
+        None => {
+            it.key("type").str("url");
+            it.key("url").str(image.url.as_deref().unwrap_or_default());
+        }
+    });
+}
+
+/// Media type and base64 of an image that is inline.
+pub(super) fn data_url(image: &Image) -> Option<(&str, &str)> {
+    let rest = image.url.as_deref()?.strip_prefix("data:")?;
+    rest.split_once(";base64,")
+}

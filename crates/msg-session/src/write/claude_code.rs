@@ -1,0 +1,92 @@
+//! A session of Claude Code (SE-82): one record a block, chained.
+
+use msg_core::json::{Writer, to_text};
+use msg_core::{Message, Part, Report, Role};
+
+use super::blocks::write_block;
+use super::options::WriteOptions;
+
+pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
+    Records::new(options).write(messages)
+}
+
+/// Records as they come, each the child of the one before.
+pub(crate) struct Records<'o> {
+    options: &'o WriteOptions,
+    out: Vec<u8>,
+    parent: Option<String>,
+    count: u64,
+    answers: u64,
+}
+
+impl<'o> Records<'o> {
+    pub(crate) fn new(options: &'o WriteOptions) -> Self {
+        Self { options, out: Vec::new(), parent: None, count: 0, answers: 0 }
+    }
+
+    pub(crate) fn write(mut self, messages: &[Message]) -> Vec<u8> {
+        messages.iter().for_each(|it| self.message(it));
+        self.out
+    }
+
+    fn message(&mut self, message: &Message) {
+        if message.role == Role::Assistant {
+            self.answers += 1;
+            let id = format!("msg_{:024}", self.answers);
+            message.parts.iter().for_each(|it| self.answer(&id, it));
+        } else if message.role == Role::Tool {
+            message.parts.iter().for_each(|it| self.user(std::slice::from_ref(it)));
+        } else {
+            self.user(&message.parts);
+        }
+    }
+
+    fn answer(&mut self, id: &str, part: &Part) {
+        self.record("assistant", |it| {
+            it.key("id").str(id);
+            it.key("type").str("message");
+            it.key("role").str("assistant");
+            it.key("model").str("<synthetic>");
+            it.key("content").array([part], write_block);
+            it.key("stop_reason").null();
+        });
+    }
+
+    fn user(&mut self, parts: &[Part]) {
+        self.record("user", |it| {
+            it.key("role").str("user");
+            match parts {
+                [Part::Text(text)] => it.key("content").str(&text.text),
+                parts => it.key("content").array(parts, write_block),
+            }
+        });
+    }
+
+    fn record(&mut self, kind: &str, message: impl FnOnce(&mut Writer<'_>)) {
+        self.count += 1;
+        let uuid = uuid(&self.options.session_id, self.count);
+        let line = to_text(|it| {
+            it.object(|it| {
+                it.key("parentUuid").opt_str(self.parent.as_deref());
+                it.key("isSidechain").bool(false);
+                it.key("userType").str("external");
+                it.key("cwd").str(&self.options.cwd);
+                it.key("sessionId").str(&self.options.session_id);
+                it.key("version").str(&self.options.version);
+                it.key("type").str(kind);
+                it.key("message").object(message);
+                it.key("uuid").str(&uuid);
+                it.key("timestamp").str(&self.options.now);
+            });
+        });
+        self.out.extend_from_slice(line.as_bytes());
+        self.out.push(b'\n');
+        self.parent = Some(uuid);
+    }
+}
+
+/// An id of a record: that of the session with a counter in the place of its last group.
+fn uuid(session: &str, count: u64) -> String {
+    let head = session.get(..24).filter(|it| session.len() == 36 && it.ends_with('-'));
+    format!("{}{count:012x}", head.unwrap_or("00000000-0000-4000-8000-"))
+}

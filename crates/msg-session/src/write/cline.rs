@@ -1,0 +1,28 @@
+//! A task of Cline or Roo Code: one array of Anthropic messages.
+
+use msg_core::json::to_text;
+use msg_core::{Message, Report, Role};
+
+use super::blocks::write_block;
+use super::options::WriteOptions;
+
+pub(super) fn write(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
+    // Results and the words of the user behind them are one message.
+    let mut turns: Vec<(&str, Vec<&msg_core::Part>)> = Vec::new();
+    for message in messages {
+        let role = if message.role == Role::Assistant { "assistant" } else { "user" };
+        match turns.last_mut() {
+            Some(last) if last.0 == role && role == "user" => last.1.extend(&message.parts),
+            _ => turns.push((role, message.parts.iter().collect())),
+        }
+    }
+    let text = to_text(|it| {
+        it.array(turns, |it, (role, parts)| {
+            it.object(|it| {
+                it.key("role").str(role);
+                it.key("content").array(parts, write_block);
+            });
+        });
+    });
+    text.into_bytes()
+}

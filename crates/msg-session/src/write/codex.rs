@@ -1,0 +1,92 @@
+//! A session of Codex (SE-82): a header, then each turn's items with the events that show them. Items are
+//! msg-openai's.
+
+use msg_core::json::{Writer, to_text};
+use msg_core::{Message, Report, Role};
+use msg_openai::{EncodeOptions, responses};
+
+use super::options::WriteOptions;
+use crate::json::Value;
+
+pub(super) fn write(messages: &[Message], options: &WriteOptions, report: &mut Report) -> Vec<u8> {
+    let mut lines = Lines { options, out: Vec::new() };
+    lines.line("session_meta", |it| {
+        it.key("id").str(&options.session_id);
+        it.key("timestamp").str(&options.now);
+        it.key("cwd").str(&options.cwd);
+        it.key("originator").str("msg");
+        it.key("cli_version").str(&options.version);
+    });
+    let mut in_turn = false;
+    for message in messages {
+        if message.role == Role::User {
+            lines.end_turn(&mut in_turn);
+            lines.event("task_started", None);
+            in_turn = true;
+        }
+        for item in items(std::slice::from_ref(message), report) {
+            lines.raw("response_item", &item);
+        }
+        let text = message.text();
+        match message.role {
+            _ if text.is_empty() => {}
+            Role::User => lines.event("user_message", Some(&text)),
+            Role::Assistant => lines.event("agent_message", Some(&text)),
+            _ => {}
+        }
+    }
+    lines.end_turn(&mut in_turn);
+    lines.out
+}
+
+/// The items alone, as the OpenAI Agents SDK stores them.
+pub(super) fn write_items(messages: &[Message], _: &WriteOptions, report: &mut Report) -> Vec<u8> {
+    let mut out = Vec::new();
+    report.append(responses::write(messages, &EncodeOptions::canonical(), &mut out));
+    out
+}
+
+/// The items of messages, as JSON each.
+pub(crate) fn items(messages: &[Message], report: &mut Report) -> Vec<String> {
+    let mut out = Vec::new();
+    report.append(responses::write(messages, &EncodeOptions::canonical(), &mut out));
+    let text = String::from_utf8(out).unwrap_or_default();
+    let list = Value::whole(&text, 0).and_then(|it| it.array()).unwrap_or_default();
+    list.into_iter().map(|it| it.source.to_owned()).collect()
+}
+
+struct Lines<'o> {
+    options: &'o WriteOptions,
+    out: Vec<u8>,
+}
+
+impl Lines<'_> {
+    fn line(&mut self, kind: &str, payload: impl FnOnce(&mut Writer<'_>)) {
+        let payload = to_text(|it| it.object(payload));
+        self.raw(kind, &payload);
+    }
+
+    fn raw(&mut self, kind: &str, payload: &str) {
+        Writer::new(&mut self.out).object(|it| {
+            it.key("timestamp").str(&self.options.now);
+            it.key("type").str(kind);
+            it.key("payload").raw(payload);
+        });
+        self.out.push(b'\n');
+    }
+
+    fn event(&mut self, kind: &str, message: Option<&str>) {
+        self.line("event_msg", |it| {
+            it.key("type").str(kind);
+            if let Some(message) = message {
+                it.key("message").str(message);
+            }
+        });
+    }
+
+    fn end_turn(&mut self, in_turn: &mut bool) {
+        if std::mem::take(in_turn) {
+            self.event("task_complete", None);
+        }
+    }
+}

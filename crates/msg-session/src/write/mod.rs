@@ -1,0 +1,84 @@
+//! Messages as a session of a dialect (SE-80 to SE-82): what its agent loads when it resumes.
+//!
+//! ```text
+//! messages -> prepare (context, thoughts; losses reported) -> the dialect's writer -> bytes
+//! ```
+//!
+//! What keeps an agent from resuming is not mended here: the caller gives a chain that is sound.
+
+mod blocks;
+mod claude_code;
+mod cline;
+mod codex;
+mod data_sets;
+mod gemini_cli;
+mod goose;
+mod langchain;
+mod opencode;
+mod options;
+mod prepare;
+mod pydantic_ai;
+mod vercel_ui;
+
+use msg_core::{Message, Report};
+
+use crate::{Dialect, Error};
+
+pub use options::{Context, Signatures, WriteOptions};
+
+type Write = fn(&[Message], &WriteOptions, &mut Report) -> Vec<u8>;
+
+fn writer(dialect: Dialect) -> Option<Write> {
+    Some(match dialect {
+        Dialect::ClaudeCode => claude_code::write,
+        Dialect::Codex => codex::write,
+        Dialect::GeminiCli => gemini_cli::write,
+        Dialect::Goose => goose::write,
+        Dialect::OpenCode => opencode::write,
+        Dialect::Cline => cline::write,
+        Dialect::VercelUi => vercel_ui::write,
+        Dialect::LangChain => langchain::write,
+        Dialect::PydanticAi => pydantic_ai::write,
+        Dialect::AgentsSdk => codex::write_items,
+        Dialect::ShareGpt => data_sets::share_gpt,
+        Dialect::OpenAiJsonl => data_sets::openai_jsonl,
+        Dialect::Aider
+        | Dialect::OpenHands
+        | Dialect::SweAgent
+        | Dialect::Inspect
+        | Dialect::Otel => return None,
+    })
+}
+
+/// Whether sessions of this dialect are written.
+pub fn has_writer(dialect: Dialect) -> bool {
+    writer(dialect).is_some()
+}
+
+/// Writes messages as a session, and says what the dialect has no place for. Linear; the same input has
+/// the same output.
+///
+/// ```
+/// use msg_core::Message;
+/// use msg_session::{Blob, Dialect, Session, WriteOptions, write};
+///
+/// let messages = [Message::user("Hi"), Message::assistant("Hello.")];
+/// let (bytes, _) = write(Dialect::ClaudeCode, &messages, &WriteOptions::default())?;
+/// let session = Session::new(Dialect::ClaudeCode, vec![Blob::new("s.jsonl", bytes)]);
+/// assert_eq!(session.messages()?[1].text(), "Hello.");
+/// # Ok::<(), msg_session::Error>(())
+/// ```
+///
+/// # Errors
+/// The dialect is read and not written.
+pub fn write(
+    dialect: Dialect,
+    messages: &[Message],
+    options: &WriteOptions,
+) -> Result<(Vec<u8>, Report), Error> {
+    let writer = writer(dialect).ok_or(Error::NoWriter { dialect })?;
+    let mut report = Report::new();
+    let prepared = prepare::prepare(dialect, messages, options, &mut report);
+    let bytes = writer(&prepared, options, &mut report);
+    Ok((bytes, report))
+}

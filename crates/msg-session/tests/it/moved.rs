@@ -1,0 +1,94 @@
+//! Sessions that are written (SE-81): read again by the reader of the dialect they say the same, and doctor
+//! finds nothing in them.
+
+use msg_core::{Message, Part, Reasoning, Role, ToolCall, ToolResult};
+use msg_session::{
+    Blob, Dialect, Finding, RepairOptions, Session, WriteOptions, has_writer, write,
+};
+
+fn conversation() -> Vec<Message> {
+    let call = |id: &str| Part::ToolCall(ToolCall::new(id, "read", r#"{"path":"a"}"#));
+    let failed = ToolResult { is_error: true, ..ToolResult::new("c2", "no such file") };
+    vec![
+        Message::system("Be brief."),
+        Message::user("read \"a\"\nand b"),
+        Message::assistant("Reading.")
+            .with_part(Part::Reasoning(Reasoning {
+                signature: Some("sig".to_owned()),
+                ..Reasoning::new("secret")
+            }))
+            .with_part(call("c1"))
+            .with_part(call("c2")),
+        Message::new(Role::Tool)
+            .with_part(Part::ToolResult(ToolResult::new("c1", "text of a")))
+            .with_part(Part::ToolResult(failed)),
+        Message::assistant("a is a text, b is missing"),
+        Message::user("thanks"),
+        Message::assistant("welcome"),
+    ]
+}
+
+/// What every dialect can say: who said which text, called what, and got what.
+fn said(messages: &[Message]) -> Vec<String> {
+    let mut res = Vec::new();
+    for message in messages.iter().filter(|it| !it.role.is_system()) {
+        for part in &message.parts {
+            match part {
+                Part::Text(it) => res.push(format!("{}: {}", message.role, it.text)),
+                Part::ToolCall(it) => {
+                    res.push(format!("call {} {}", it.name, it.arguments.text().replace(' ', "")));
+                }
+                Part::ToolResult(it) => res.push(format!("result {}", it.content.text())),
+                _ => {}
+            }
+        }
+    }
+    res.sort();
+    res
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let messages = conversation();
+    for dialect in Dialect::ALL.iter().copied().filter(|it| has_writer(*it)) {
+        let (bytes, report) = write(dialect, &messages, &WriteOptions::default()).unwrap();
+        let session = Session::new(dialect, vec![Blob::new("written", bytes.clone())]);
+        let read = session.messages().unwrap();
+        assert_eq!(said(&read), said(&messages), "{dialect}: {}", String::from_utf8_lossy(&bytes));
+        let findings = session.check(&RepairOptions::default()).unwrap();
+        let errors: Vec<_> = findings.iter().filter(|it| it.is_error()).collect();
+        // Two results in a row are more than the turns of ShareGPT have room for.
+        let fits = dialect != Dialect::ShareGpt;
+        assert!(errors.is_empty() || !fits, "{dialect}: {errors:?}");
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("secret"), "{dialect}: a signed thought moved");
+        assert!(report.iter().any(|it| it.code == "convert::lost-part"), "{dialect}: not reported");
+    }
+}
+
+#[test]
+fn what_is_written_is_recognised() {
+    let messages = conversation();
+    for dialect in Dialect::ALL.iter().copied().filter(|it| has_writer(*it)) {
+        let (bytes, _) = write(dialect, &messages, &WriteOptions::default()).unwrap();
+        let found = Session::recognise(vec![Blob::new("", bytes)]).map(|it| it.dialect());
+        match dialect {
+            // Items without a mark are read only by name.
+            Dialect::AgentsSdk => assert!(found.is_err()),
+            _ => assert_eq!(found, Ok(dialect)),
+        }
+    }
+}
+
+#[test]
+fn a_chain_of_records_has_no_gap() {
+    let (bytes, _) = write(Dialect::ClaudeCode, &conversation(), &WriteOptions::default()).unwrap();
+    let session = Session::new(Dialect::ClaudeCode, vec![Blob::new("s", bytes)]);
+    assert_eq!(session.check(&RepairOptions::default().with_all()), Ok(Vec::<Finding>::new()));
+}
+
+#[test]
+fn dialects_without_a_writer_say_so() {
+    let error = write(Dialect::Aider, &[], &WriteOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "sessions of aider are read and not written");
+}
