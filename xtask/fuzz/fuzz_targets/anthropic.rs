@@ -9,7 +9,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     laws::canonical_is_a_fixpoint(bytes);
     laws::sealed_texts_survive(bytes);
     laws::options_write_documents(bytes);
-    if let Ok(messages) = msg_core::native::read(bytes) {
+    if let Ok((messages, _)) = msg_core::native::read(bytes) {
         laws::sent_in_silence_comes_back(&messages);
     }
 });
