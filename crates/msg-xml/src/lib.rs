@@ -26,7 +26,6 @@ mod error;
 mod event;
 mod instructions;
 mod json;
-mod ladder;
 mod lane;
 mod lex;
 mod machine;

@@ -8,7 +8,7 @@ use crate::lex::{self, Tag};
 use crate::window::Wait;
 
 /// A block for which so many bytes behind it were read counts as read twice.
-const REACH_MAX: usize = 4096;
+pub(crate) const REACH_MAX: usize = 4096;
 
 impl Grammar<'_> {
     /// A real opener stands where this block goes on: the block ends before it.

@@ -35,6 +35,7 @@ mod stored;
 mod top;
 
 pub(crate) use draft::{Done, Draft, Note, Outcome};
+pub(crate) use end::REACH_MAX;
 pub(crate) use grammar::{Head, read};
 pub(crate) use json_calls::{partial_name, read_arguments, read_calls};
 pub(crate) use sent::Sent;

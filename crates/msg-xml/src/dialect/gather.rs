@@ -1,27 +1,16 @@
-//! What the readers of dialects share: what they may look at, what they remember, and what they gather about a block.
+//! What the readers of dialects share: what they may look at, and what they gather about a block.
 
 use std::sync::Arc;
 
-use super::closes::Known;
-use crate::block::{Done, Draft, Note, Outcome};
+use crate::block::{Done, Draft, Note, Outcome, REACH_MAX};
 use crate::code::Code;
 use crate::event::Queue;
 use crate::options::Options;
 use crate::window::Win;
 
-/// What readers of dialects share over one message.
-#[derive(Debug, Default)]
-pub(crate) struct Memory {
-    /// Where values end.
-    pub(super) values: Known,
-    /// The name that is looked at before a block begins, and how far it goes at least.
-    pub(super) name: (usize, usize),
-}
-
 /// What a reader of a dialect may look at and write to.
 pub(crate) struct Cx<'a, 'w> {
     pub(crate) w: &'a Win<'w>,
-    pub(crate) memory: &'a mut Memory,
     pub(crate) queue: &'a mut Queue,
     pub(crate) opts: &'a Options,
     /// The finish reason says that the message was cut; meaningful at the end of input only.
@@ -45,6 +34,9 @@ pub(super) struct Gathered {
     pub(super) begun: u32,
     /// Only the end of input decided where something ends (XT-29).
     pub(super) at_eof: bool,
+    /// So many values were read in vain, as far as this.
+    pub(super) scans: usize,
+    reach: usize,
 }
 
 impl Gathered {
@@ -61,7 +53,15 @@ impl Gathered {
             reject: None,
             begun: 1,
             at_eof: false,
+            scans: 0,
+            reach: 0,
         }
+    }
+
+    /// A value was read up to `to` in vain.
+    pub(super) fn scanned(&mut self, to: usize) {
+        self.scans += 1;
+        self.reach = self.reach.max(to);
     }
 
     /// Announces the call that comes next, and its name.
@@ -153,7 +153,8 @@ impl Gathered {
             notes = vec![Note { code, start: self.start, end, call: 0 }];
         }
         let mut done = Done::new(self.start, end, outcome, notes);
-        (done.at_eof, done.begun) = (self.at_eof, self.begun);
+        done.at_eof = self.at_eof || self.reach > end + REACH_MAX;
+        done.begun = self.begun;
         done.format = Some(Arc::clone(&self.format));
         done
     }

@@ -8,8 +8,9 @@
 //! ```
 
 mod cline;
-mod closes;
 mod gather;
+#[cfg(test)]
+mod growth;
 mod json;
 mod tag_value;
 mod tags;
@@ -24,8 +25,6 @@ use cline::Cline;
 use gather::Cx;
 use json::JsonReader;
 use tags::TagReader;
-
-pub(crate) use gather::Memory;
 
 /// Whatever reads a block; boxed where it is kept.
 #[derive(Debug)]
@@ -86,12 +85,11 @@ impl Reader {
     pub(crate) fn run_with(
         &mut self,
         w: &Win<'_>,
-        memory: &mut Memory,
         queue: &mut Queue,
         opts: &Options,
         cut: bool,
     ) -> Result<Done, Wait> {
-        let mut cx = Cx { w, memory, queue, opts, cut };
+        let mut cx = Cx { w, queue, opts, cut };
         match self {
             Reader::Native(block) => block.run(w, cx.queue, opts, cut),
             Reader::Tags(reader) => reader.run(&mut cx),
@@ -105,7 +103,6 @@ impl Reader {
 pub(crate) fn begin(
     w: &Win<'_>,
     p: usize,
-    memory: &mut Memory,
     opts: &Options,
     first_call: u32,
     queue: &mut Queue,
@@ -118,8 +115,9 @@ pub(crate) fn begin(
                     tags::begin(w, p, grammar, first_call)?.map(|it| Reader::Tags(Box::new(it)))
                 }
             },
-            Dialect::Glm(grammar) => tags::begin_glm(w, p, memory, grammar, first_call)?
-                .map(|it| Reader::Tags(Box::new(it))),
+            Dialect::Glm(grammar) => {
+                tags::begin_glm(w, p, grammar, first_call)?.map(|it| Reader::Tags(Box::new(it)))
+            }
             Dialect::Hermes => json::begin_hermes(w, p, first_call)?.map(Reader::Json),
             Dialect::Cline => cline::begin(w, p, opts, first_call)?.map(Reader::Cline),
         };

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::closes::{Closes, Fate, Kind, Seen};
 use super::gather::Cx;
 use super::tags::{State, TagReader, open_block};
 use crate::block::Done;
@@ -11,6 +10,11 @@ use crate::json::{self, Json};
 use crate::shape::{close_any, open_any};
 use crate::value;
 use crate::window::{MORE, Wait, Win, is_blank};
+
+/// Values of a block that may be read without coming to an end of their own; of those behind it is looked for near.
+const SCANS_MAX: usize = if cfg!(test) { 8 } else { 64 };
+/// How near.
+const NEAR: usize = if cfg!(test) { 128 } else { 1024 };
 
 /// A value that is open.
 #[derive(Debug)]
@@ -28,8 +32,10 @@ pub(super) struct Value {
     bare: Option<(usize, Inside)>,
     /// Where a block begins in it.
     block: Option<usize>,
-    /// The tags of parameters, calls and wrappers in it.
-    seen: Vec<Seen>,
+    /// The first tag of the dialect in it.
+    first: Option<usize>,
+    /// Too many before it had no end: from here on none is looked for.
+    far: usize,
 }
 
 /// Tags of parameters in a value that has no end of its own.
@@ -40,7 +46,8 @@ struct Inside {
 }
 
 impl Value {
-    pub(super) fn new(key: String, from: usize, text: bool) -> Self {
+    pub(super) fn new(key: String, from: usize, text: bool, scans: usize) -> Self {
+        let far = if scans < SCANS_MAX { usize::MAX } else { from + NEAR };
         Value {
             key,
             from,
@@ -52,14 +59,17 @@ impl Value {
             inside: Inside::default(),
             bare: None,
             block: None,
-            seen: Vec::new(),
+            first: None,
+            far,
         }
     }
 
-    /// Goes on behind a tag.
-    fn pass(&mut self, end: usize, kind: Kind) {
-        self.seen.push(Seen { at: self.at, end, kind });
+    /// Goes on behind a tag of the dialect; where the value ends, if that is as far as it is followed.
+    fn pass(&mut self, end: usize) -> Option<Ends> {
+        let first = *self.first.get_or_insert(self.at);
+        let is_far = self.at >= self.far;
         self.at = end;
+        is_far.then(|| Ends::before(first))
     }
 }
 
@@ -68,18 +78,6 @@ impl TagReader {
     pub(super) fn value(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
         let state = std::mem::replace(&mut self.state, State::Call);
         let State::Value(mut value) = state else { return Ok(None) };
-        if value.at == value.from
-            && let Some(fate) = cx.memory.values.fate(&self.grammar, value.from)
-        {
-            let ends = match fate {
-                Fate::Closed(to, end) => Ends { to, end, report: None, trim: false },
-                Fate::Unclosed(first_param, last_close, stop) => {
-                    unclosed(Inside { first_param, last_close }, stop)
-                }
-            };
-            self.end_value(cx, &value, ends);
-            return Ok(None);
-        }
         loop {
             let Some(p) = cx.w.find(b'<', value.at) else {
                 value.at = cx.w.end();
@@ -94,7 +92,7 @@ impl TagReader {
                 Ok(None) => {}
                 Ok(Some(ends)) => {
                     if ends.report.is_some() {
-                        self.keep_index(cx, &mut value, false);
+                        self.out.scanned(p);
                     }
                     self.end_value(cx, &value, ends);
                     return Ok(None);
@@ -105,12 +103,6 @@ impl TagReader {
                 }
             }
         }
-    }
-
-    /// What was seen is kept for the values that begin in this one.
-    fn keep_index(&self, cx: &mut Cx<'_, '_>, value: &mut Value, eof: bool) {
-        let closes = Closes::new(value.from, std::mem::take(&mut value.seen), eof);
-        cx.memory.values.keep(&self.grammar, closes);
     }
 
     /// A `<` in a value: whether it ends there.
@@ -129,21 +121,19 @@ impl TagReader {
         if let Some(opened) = open_any(&grammar.parameter, w, p)? {
             value.params += 1;
             value.inside.first_param.get_or_insert(p);
-            value.pass(opened.end, Kind::OpenParam);
+            return Ok(value.pass(opened.end));
         } else if let Some(opened) = open_any(&grammar.call, w, p)? {
             value.calls += 1;
-            value.pass(opened.end, Kind::OpenCall);
+            return Ok(value.pass(opened.end));
         } else if let Some(end) = close_any(&grammar.call, w, p)? {
-            value.pass(end, Kind::CloseCall);
             let Some(calls) = value.calls.checked_sub(1) else {
                 let (stop, inside) = value.bare.unwrap_or((p, value.inside));
                 return Ok(Some(unclosed(inside, stop)));
             };
             value.calls = calls;
-        } else {
-            return self.wrapper_tag(w, value, p);
+            return Ok(value.pass(end));
         }
-        Ok(None)
+        self.wrapper_tag(w, value, p)
     }
 
     fn closed_param(
@@ -158,8 +148,7 @@ impl TagReader {
         }
         value.params = value.params.saturating_sub(1);
         value.inside.last_close = Some((p, end));
-        value.pass(end, Kind::CloseParam(followed));
-        None
+        value.pass(end)
     }
 
     /// A wrapper's tag in a value, or no tag of the dialect: the next block shows that what seemed to close this one did.
@@ -170,27 +159,27 @@ impl TagReader {
                 Some(wraps) => value.wraps = wraps,
                 None => _ = value.bare.get_or_insert((p, value.inside)),
             }
-            value.pass(end, Kind::CloseWrapper);
+            return Ok(value.pass(end));
         } else if let Some(opened) = open_any(&grammar.wrapper, w, p)? {
             let block = open_block(grammar, w, p)?.is_some();
             value.wraps += 1;
-            value.pass(opened.end, Kind::OpenWrapper(block));
             if block {
                 value.block.get_or_insert(p);
-                return Ok(value.bare.map(|(stop, inside)| unclosed(inside, stop)));
             }
-        } else {
-            value.at = p + 1;
+            let bare = value.bare.filter(|_| block);
+            let passed = value.pass(opened.end);
+            return Ok(bare.map(|(stop, inside)| unclosed(inside, stop)).or(passed));
         }
+        value.at = p + 1;
         Ok(None)
     }
 
     /// The input ends in a value: before the wrapper's close tag that came, else with what is there, up to the next block.
-    fn end_of_input(&mut self, cx: &mut Cx<'_, '_>, mut value: Value) -> Option<Done> {
+    fn end_of_input(&mut self, cx: &mut Cx<'_, '_>, value: Value) -> Option<Done> {
         match (value.bare, value.block) {
             (Some((stop, inside)), _) if !cx.cut => {
                 self.out.at_eof = true;
-                self.keep_index(cx, &mut value, true);
+                self.out.scanned(cx.w.end());
                 self.end_value(cx, &value, unclosed(inside, stop));
                 None
             }
@@ -262,13 +251,12 @@ impl TagReader {
 
 /// Where a value ends that the close tag of its call or block at `p` cuts off.
 fn unclosed(inside: Inside, p: usize) -> Ends {
-    let before = |pos| Ends { to: pos, end: pos, report: Some(Code::MissingCloseTag), trim: true };
     match (inside.first_param, inside.last_close) {
-        (Some(first), _) => before(first),
+        (Some(first), _) => Ends::before(first),
         (None, Some((to, end))) => {
             Ends { to, end, report: Some(Code::MismatchedCloseTag), trim: false }
         }
-        (None, None) => before(p),
+        (None, None) => Ends::before(p),
     }
 }
 
@@ -278,4 +266,10 @@ struct Ends {
     end: usize,
     report: Option<Code>,
     trim: bool,
+}
+
+impl Ends {
+    fn before(pos: usize) -> Self {
+        Ends { to: pos, end: pos, report: Some(Code::MissingCloseTag), trim: true }
+    }
 }

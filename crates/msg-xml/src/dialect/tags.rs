@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::gather::Cx;
 use super::gather::Gathered;
-use super::gather::{Cx, Memory};
 use super::tag_value::Value;
 use crate::block::{Done, Draft, read_arguments};
 use crate::code::Code;
@@ -12,6 +12,8 @@ use crate::lex;
 use crate::shape::{Grammar, Opened, TagShape, close_any, open_any};
 use crate::window::{MORE, Wait, Wake, Win, until_done};
 
+/// A longer word behind the opener is no name.
+const GLM_NAME_MAX: usize = 512;
 /// How far text after a name is followed (XT-36).
 const GLM_TEXT_MAX: usize = 256;
 
@@ -81,7 +83,6 @@ pub(super) fn open_block(grammar: &Grammar, w: &Win<'_>, p: usize) -> Result<Opt
 pub(super) fn begin_glm(
     w: &Win<'_>,
     p: usize,
-    memory: &mut Memory,
     grammar: &Arc<Grammar>,
     first_call: u32,
 ) -> Result<Option<TagReader>, Wait> {
@@ -92,18 +93,19 @@ pub(super) fn begin_glm(
         (reader.glm, reader.state) = (true, State::Call);
         return Ok(Some(reader));
     }
-    let seen = if memory.name.0 == q { memory.name.1 } else { q };
     let stop = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':' | '/'));
-    let Some(n) = w.str(seen, w.end()).find(stop).map(|n| seen - q + n) else {
+    let Some(n) = w.str(q, w.end()).find(stop) else {
+        if w.end() - q > GLM_NAME_MAX {
+            return Ok(None);
+        }
         if !w.eof {
-            memory.name = (q, w.end());
             return Err(MORE);
         }
         let mut reader = TagReader::new(p, w.end(), grammar, false, first_call);
         (reader.glm, reader.state) = (true, State::Call);
         return Ok(Some(reader));
     };
-    if n == 0 {
+    if n == 0 || n > GLM_NAME_MAX {
         return Ok(None);
     }
     if !glm_goes_on(w, q + n, grammar)? {
@@ -330,7 +332,7 @@ impl TagReader {
             return Ok(None);
         }
         if let Some(opened) = self.parameter(cx, p)? {
-            let value = Value::new(opened.name.to_owned(), opened.end, opened.text);
+            let value = Value::new(opened.name.to_owned(), opened.end, opened.text, self.out.scans);
             self.state = State::Value(value);
             return Ok(None);
         }

@@ -13,7 +13,7 @@ impl Machine {
     /// Reads the block that is open.
     pub(super) fn block(&mut self, w: &Win<'_>) -> Result<(), Wait> {
         let Mode::Block(reader) = &mut self.mode else { return Ok(()) };
-        let done = reader.run_with(w, &mut self.memory, &mut self.queue, &self.opts, self.cut)?;
+        let done = reader.run_with(w, &mut self.queue, &self.opts, self.cut)?;
         self.block_done(w, done);
         Ok(())
     }

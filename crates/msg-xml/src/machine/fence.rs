@@ -196,8 +196,7 @@ impl Machine {
                 }
                 Reading::Block(reader) => {
                     self.queue.mute(true);
-                    let done =
-                        reader.run_with(w, &mut self.memory, &mut self.queue, &self.opts, self.cut);
+                    let done = reader.run_with(w, &mut self.queue, &self.opts, self.cut);
                     self.queue.mute(false);
                     let done = done?;
                     if self.fence_block(w, done) {
@@ -234,7 +233,7 @@ impl Machine {
         self.queue.mute(true);
         let res = match opener(w, p) {
             Ok(Some(body)) => Ok(Some(Reader::native(w, p, body, 0, &mut self.queue))),
-            Ok(None) => dialect::begin(w, p, &mut self.memory, &self.opts, 0, &mut self.queue),
+            Ok(None) => dialect::begin(w, p, &self.opts, 0, &mut self.queue),
             Err(wait) => Err(wait),
         };
         self.queue.mute(false);

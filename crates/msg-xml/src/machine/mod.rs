@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use crate::call::Call;
 use crate::code::Code;
-use crate::dialect::{Memory, Reader};
+use crate::dialect::Reader;
 use crate::event::{Ev, Queue};
 use crate::options::{Options, Thinking};
 use crate::path::ArgPath;
@@ -65,7 +65,6 @@ struct Ready {
 pub(crate) struct Machine {
     opts: Arc<Options>,
     words: Words,
-    memory: Memory,
     pub(crate) queue: Queue,
     mode: Mode,
     /// Everything before is decided.
@@ -105,7 +104,6 @@ impl Machine {
         Machine {
             words: Words::new(&opts),
             opts,
-            memory: Memory::default(),
             queue: Queue::default(),
             mode,
             pos: 0,

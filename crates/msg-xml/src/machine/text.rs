@@ -146,8 +146,7 @@ impl Machine {
         }
         if known != Known::Close
             && !self.thought_open
-            && let Some(reader) =
-                dialect::begin(w, p, &mut self.memory, &self.opts, self.calls, &mut self.queue)?
+            && let Some(reader) = dialect::begin(w, p, &self.opts, self.calls, &mut self.queue)?
         {
             return self.begin(w, reader);
         }

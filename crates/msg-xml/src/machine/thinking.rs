@@ -7,7 +7,7 @@ use super::{Machine, Mode, Ready};
 use crate::block::Outcome;
 use crate::block::opener::opener;
 use crate::code::Code;
-use crate::dialect::{self, Memory, Reader};
+use crate::dialect::{self, Reader};
 use crate::event::ThinkingStyle;
 use crate::event::{Ev, Queue};
 use crate::lex;
@@ -105,7 +105,6 @@ impl Machine {
         let content = thought.content;
         self.pos = w.end();
         self.mode = Mode::Text;
-        let mut memory = Memory::default();
         let mut queue = Queue::default();
         queue.mute(true);
         let mut run: Vec<(usize, Vec<Ready>, Vec<Ev>)> = Vec::new();
@@ -117,10 +116,10 @@ impl Machine {
                 opener(w, p).ok().flatten().map(|body| Reader::native(w, p, body, 0, &mut queue));
             let reader = match native {
                 Some(reader) => Some(reader),
-                None => dialect::begin(w, p, &mut memory, &self.opts, 0, &mut queue).ok().flatten(),
+                None => dialect::begin(w, p, &self.opts, 0, &mut queue).ok().flatten(),
             };
             let Some(mut reader) = reader else { continue };
-            let Ok(done) = reader.run_with(w, &mut memory, &mut queue, &self.opts, self.cut) else {
+            let Ok(done) = reader.run_with(w, &mut queue, &self.opts, self.cut) else {
                 break;
             };
             if !lex::all_blank(w.str(run_end, p)) {
