@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use crate::code::diagnostic;
 use crate::event::{Ev, Event, Outcome, Queue, ThinkingStyle};
+use crate::input::Input;
 use crate::path::ArgPath;
-use crate::window::Win;
 
 /// How positions of the machine and of the input differ: from each position on, by so much.
 #[derive(Debug, Default)]
@@ -115,7 +115,7 @@ fn event<'a>(
     base: usize,
     shifts: &Shifts,
 ) -> Event<'a> {
-    let str = |from, to| Win { text, base, eof: false }.str(from, to);
+    let str = |from, to| Input { text, base, eof: false }.str(from, to);
     let places = |from, to| shifts.raw(from)..shifts.raw(to);
     // What is left behind is cleared with the next chunk.
     match std::mem::replace(ev, Ev::Begin { call: 0 }) {

@@ -130,7 +130,7 @@ fn type_name(node: Node<'_>, level: usize, out: &mut String) {
             if i > 0 {
                 out.push_str(", ");
             }
-            value.write(out);
+            out.push_str(&value.text());
         }
         return;
     }

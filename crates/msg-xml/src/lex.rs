@@ -10,7 +10,7 @@ use nom::combinator::{fail, opt, peek, value};
 use nom::sequence::{preceded, terminated};
 use nom::{Err, IResult, Needed, Parser};
 
-use crate::window::{MORE, Wait, Wake, Win, is_blank};
+use crate::input::{Incomplete, Input, MORE, Need, is_blank};
 
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
@@ -138,7 +138,7 @@ fn unicode_name_len(s: &str) -> usize {
 }
 
 /// Reads the tag at `pos`, where a `<` stands.
-pub(crate) fn tag<'a>(w: &Win<'a>, pos: usize) -> Result<Tag<'a>, Wait> {
+pub(crate) fn tag<'a>(w: &Input<'a>, pos: usize) -> Result<Tag<'a>, Incomplete> {
     let text = w.str(pos, w.end());
     match alt((close_tag, open_tag)).parse(text) {
         Ok((rest, mut tag)) => {
@@ -151,19 +151,19 @@ pub(crate) fn tag<'a>(w: &Win<'a>, pos: usize) -> Result<Tag<'a>, Wait> {
             Ok(tag)
         }
         Err(Err::Incomplete(_)) if w.eof => Ok(Tag::Cut),
-        Err(Err::Incomplete(_)) => Err(Wait::on(awaited(text))),
+        Err(Err::Incomplete(_)) => Err(Incomplete::on(awaited(text))),
         Err(_) => Ok(Tag::None),
     }
 }
 
 /// What can complete an unfinished tag: something in its name, or what ends its attributes.
-fn awaited(text: &str) -> Wake {
+fn awaited(text: &str) -> Need {
     let body = text.trim_start_matches(['<', '/']);
     match body.len() {
-        0 => Wake::Any,
-        _ if !body.contains(|c: char| c.is_ascii() && is_blank(c as u8)) => Wake::NameEnd,
-        _ if text.starts_with("</") => Wake::NonBlank,
-        _ => Wake::Either(b'<', b'>'),
+        0 => Need::Any,
+        _ if !body.contains(|c: char| c.is_ascii() && is_blank(c as u8)) => Need::NameEnd,
+        _ if text.starts_with("</") => Need::NonBlank,
+        _ => Need::Either(b'<', b'>'),
     }
 }
 
@@ -218,7 +218,7 @@ fn blanks(text: &str) -> IResult<&str, &str> {
 }
 
 /// Whether a CDATA marker stands at `pos`, in any case.
-pub(crate) fn marker(w: &Win<'_>, pos: usize) -> Result<bool, Wait> {
+pub(crate) fn marker(w: &Input<'_>, pos: usize) -> Result<bool, Incomplete> {
     w.word(pos, CDATA)
 }
 
@@ -294,7 +294,7 @@ pub(crate) fn trim(s: &str) -> &str {
 }
 
 /// Whether the `<` at `pos` begins something that the end of input cut: a tag, a marker, a comment (XT-16, XT-22).
-pub(crate) fn cut_markup(w: &Win<'_>, pos: usize) -> bool {
+pub(crate) fn cut_markup(w: &Input<'_>, pos: usize) -> bool {
     w.eof
         && (matches!(tag(w, pos), Ok(Tag::Cut))
             || w.cut_word(pos, CDATA)
@@ -302,7 +302,7 @@ pub(crate) fn cut_markup(w: &Win<'_>, pos: usize) -> bool {
 }
 
 /// Asks for the byte at `pos`; `None` only at the end of input.
-pub(crate) fn need(w: &Win<'_>, pos: usize) -> Result<Option<u8>, Wait> {
+pub(crate) fn need(w: &Input<'_>, pos: usize) -> Result<Option<u8>, Incomplete> {
     match w.at(pos) {
         None if !w.eof => Err(MORE),
         b => Ok(b),

@@ -24,13 +24,13 @@ mod dialects;
 mod drain;
 mod error;
 mod event;
+mod input;
 mod instructions;
 mod json;
-mod lane;
 mod lex;
-mod machine;
 mod options;
 mod parsed;
+mod passthrough;
 mod path;
 mod render;
 mod result;
@@ -39,9 +39,8 @@ mod shape;
 #[cfg(test)]
 mod steps;
 mod stream;
-mod swar;
+mod text;
 mod value;
-mod window;
 
 pub use call::{Call, Origin, PartialCall};
 pub use code::Code;

@@ -1,5 +1,6 @@
 //! Calls and thoughts as text (XT-44, XT-47): what the parser reads back as the same.
 
+use msg_core::json::to_text;
 use quick_xml::Writer;
 use quick_xml::escape::partial_escape;
 use quick_xml::events::{BytesCData, BytesEnd, BytesStart, BytesText, Event};
@@ -9,9 +10,9 @@ use crate::error::Error;
 use crate::event::ThinkingStyle;
 use crate::json::{self, Json, Members};
 use crate::lex;
-use crate::machine::is_thought;
 use crate::options::Limits;
 use crate::parsed::{Parsed, SegmentKind};
+use crate::text::is_thought;
 
 /// How special characters are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,14 +116,14 @@ fn elements(call: &Call, members: &Members, style: RenderStyle) -> String {
 
 /// The block with a JSON body, for what elements cannot hold.
 fn json_body(call: &Call, arguments: &Json) -> String {
-    let mut out = String::from("<tool>\n{\"server_name\":");
-    json::write_string(call.server_name(), &mut out);
-    out.push_str(",\"tool_name\":");
-    json::write_string(call.tool_name(), &mut out);
-    out.push_str(",\"arguments\":");
-    arguments.write(&mut out);
-    out.push_str("}\n</tool>");
-    out
+    let body = to_text(|out| {
+        out.object(|out| {
+            out.key("server_name").str(call.server_name());
+            out.key("tool_name").str(call.tool_name());
+            arguments.write(out.key("arguments"));
+        });
+    });
+    format!("<tool>\n{body}\n</tool>")
 }
 
 fn is_blank_char(c: char) -> bool {

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::input::{Incomplete, Input, MORE, Need, is_blank};
 use crate::lex;
-use crate::window::{MORE, Wait, Wake, Win, is_blank};
 
 /// A dialect of the form `W? (C (P value /P)* /C)+ /W?`.
 ///
@@ -87,7 +87,7 @@ impl TagShape {
     }
 
     /// After bars, prefix and word at `p`.
-    fn word(&self, w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+    fn word(&self, w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
         let mut at = p;
         if let Some(word) = &self.bars {
             match bars(w, p, word)? {
@@ -104,7 +104,11 @@ impl TagShape {
     }
 
     /// The open tag at `p`, where a `<` stands.
-    pub(crate) fn open<'a>(&self, w: &Win<'a>, p: usize) -> Result<Option<Opened<'a>>, Wait> {
+    pub(crate) fn open<'a>(
+        &self,
+        w: &Input<'a>,
+        p: usize,
+    ) -> Result<Option<Opened<'a>>, Incomplete> {
         let Some(at) = self.word(w, p + 1)? else { return Ok(None) };
         match &self.name {
             NameForm::None => match w.after_blanks(at)? {
@@ -135,7 +139,7 @@ impl TagShape {
     }
 
     /// The end of the close tag at `p`.
-    pub(crate) fn close(&self, w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+    pub(crate) fn close(&self, w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
         if lex::need(w, p + 1)? != Some(b'/') {
             return Ok(None);
         }
@@ -147,7 +151,7 @@ impl TagShape {
     }
 
     /// Whether the end of input cut an open (or close) tag of this shape at `p`.
-    pub(crate) fn cut(&self, w: &Win<'_>, p: usize) -> bool {
+    pub(crate) fn cut(&self, w: &Input<'_>, p: usize) -> bool {
         if !w.eof {
             return false;
         }
@@ -185,7 +189,7 @@ impl TagShape {
     }
 
     fn valid(&self) -> bool {
-        let word = |s: &str| !s.is_empty() && s.bytes().all(crate::window::is_name_byte);
+        let word = |s: &str| !s.is_empty() && s.bytes().all(crate::input::is_name_byte);
         word(&self.tag)
             && self.tag.as_bytes()[0].is_ascii_alphabetic()
             && self.optional_prefix.as_deref().is_none_or(word)
@@ -204,13 +208,13 @@ pub(crate) struct Opened<'a> {
 }
 
 /// The `>` of a tag, if no `<` comes first.
-fn tag_end(w: &Win<'_>, at: usize) -> Result<Option<usize>, Wait> {
+fn tag_end(w: &Input<'_>, at: usize) -> Result<Option<usize>, Incomplete> {
     let rest = w.from(at);
     match memchr::memchr2(b'<', b'>', rest) {
         Some(i) if rest[i] == b'>' => Ok(Some(at + i)),
         Some(_) => Ok(None),
         None if w.eof => Ok(None),
-        None => Err(Wait::on(Wake::Either(b'<', b'>'))),
+        None => Err(Incomplete::on(Need::Either(b'<', b'>'))),
     }
 }
 
@@ -335,9 +339,9 @@ impl Grammar {
 /// The first of `shapes` whose open tag stands at `p`.
 pub(crate) fn open_any<'a>(
     shapes: &[TagShape],
-    w: &Win<'a>,
+    w: &Input<'a>,
     p: usize,
-) -> Result<Option<Opened<'a>>, Wait> {
+) -> Result<Option<Opened<'a>>, Incomplete> {
     let mut waiting = None;
     for shape in shapes {
         match shape.open(w, p) {
@@ -350,7 +354,11 @@ pub(crate) fn open_any<'a>(
 }
 
 /// The end of the close tag of one of `shapes` at `p`.
-pub(crate) fn close_any(shapes: &[TagShape], w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+pub(crate) fn close_any(
+    shapes: &[TagShape],
+    w: &Input<'_>,
+    p: usize,
+) -> Result<Option<usize>, Incomplete> {
     let mut waiting = None;
     for shape in shapes {
         match shape.close(w, p) {
@@ -363,7 +371,7 @@ pub(crate) fn close_any(shapes: &[TagShape], w: &Win<'_>, p: usize) -> Result<Op
 }
 
 /// A bar, `word`, a bar and blanks at `p` (XT-39): one past them.
-pub(crate) fn bars(w: &Win<'_>, p: usize, word: &str) -> Result<Option<usize>, Wait> {
+pub(crate) fn bars(w: &Input<'_>, p: usize, word: &str) -> Result<Option<usize>, Incomplete> {
     let Some(at) = bar(w, p)? else { return Ok(None) };
     if !w.word(at, word)? {
         return Ok(None);
@@ -373,8 +381,8 @@ pub(crate) fn bars(w: &Win<'_>, p: usize, word: &str) -> Result<Option<usize>, W
 }
 
 /// One or two bars at `p`: one past them.
-fn bar(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
-    let one = |p: usize| -> Result<Option<usize>, Wait> {
+fn bar(w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
+    let one = |p: usize| -> Result<Option<usize>, Incomplete> {
         match lex::need(w, p)? {
             Some(b'|') => Ok(Some(p + 1)),
             Some(0xEF) => Ok(w.str(p, w.end()).starts_with('｜').then_some(p + '｜'.len_utf8())),

@@ -2,7 +2,6 @@
 //! them valid UTF-8 (XT-1), and turns the machine's positions into positions of the input.
 
 mod chunk;
-mod source;
 mod utf8;
 
 use std::sync::Arc;
@@ -11,11 +10,11 @@ use msg_core::FinishReason;
 
 use crate::collector::Collector;
 use crate::drain::{Drain, Shifts, Whole};
-use crate::lane::{Kind, Lane};
-use crate::machine::Machine;
+use crate::input::{Incomplete, Input};
 use crate::options::Options;
 use crate::parsed::Parsed;
-use crate::window::{Wait, Win};
+use crate::passthrough::{FastPath, Kind};
+use crate::text::Machine;
 
 /// Reads a whole message. Total: any bytes give a value.
 ///
@@ -66,13 +65,13 @@ pub struct StreamParser {
     partial: [u8; 4],
     partial_len: usize,
     fed: u64,
-    wait: Wait,
+    wait: Incomplete,
     shifts: Shifts,
     bad_utf8: bool,
     started: bool,
     finished: bool,
     /// What the next bytes most likely continue.
-    lane: Lane,
+    fast_path: FastPath,
 }
 
 impl StreamParser {
@@ -91,12 +90,12 @@ impl StreamParser {
             partial: [0; 4],
             partial_len: 0,
             fed: 0,
-            wait: crate::window::MORE,
+            wait: crate::input::MORE,
             shifts: Shifts::default(),
             bad_utf8: false,
             started: false,
             finished: false,
-            lane: Lane::new(Kind::Closed),
+            fast_path: FastPath::new(Kind::Closed),
         }
     }
 
@@ -125,7 +124,7 @@ impl StreamParser {
     /// at it and no allocation.
     #[inline]
     pub fn feed<'a>(&'a mut self, bytes: &'a [u8]) -> Drain<'a> {
-        match self.lane.text_goes_on(bytes) {
+        match self.fast_path.text_goes_on(bytes) {
             Some(line_start) => match std::str::from_utf8(bytes) {
                 Ok(text) => self.pass(text, line_start),
                 Err(_) => self.read(bytes),
@@ -144,7 +143,7 @@ impl StreamParser {
     /// ```
     #[inline]
     pub fn feed_str<'a>(&'a mut self, text: &'a str) -> Drain<'a> {
-        match self.lane.text_goes_on(text.as_bytes()) {
+        match self.fast_path.text_goes_on(text.as_bytes()) {
             Some(line_start) => self.pass(text, line_start),
             None => self.keep_or_read(text.as_bytes()),
         }
@@ -157,25 +156,27 @@ impl StreamParser {
         self.carry.clear();
         self.base = from + text.len();
         self.fed += text.len() as u64;
-        self.lane.line_start = line_start;
+        self.fast_path.line_start = line_start;
         Drain::whole(Whole::Text, text, from, &self.shifts)
     }
 
     /// The short way for what has to be kept, or else the long way.
     fn keep_or_read<'a>(&'a mut self, bytes: &'a [u8]) -> Drain<'a> {
         let end = self.base + self.carry.len() + bytes.len();
-        if !self.lane.value_goes_on(bytes, end) || !chunk::keep(bytes, &mut self.carry) {
+        if !self.fast_path.value_goes_on(bytes, end) || !chunk::keep(bytes, &mut self.carry) {
             return self.read(bytes);
         }
         self.fed += bytes.len() as u64;
-        let lane = &mut self.lane;
-        let (whole, to) = match lane.kind {
+        let fast_path = &mut self.fast_path;
+        let (whole, to) = match fast_path.kind {
             // If it is never closed, calls may be found in it (XT-7).
             Kind::Thought => (Whole::Thinking, end),
-            Kind::Plain => (Whole::Arg(lane.call, &lane.path), lane.plain_to(bytes, end)),
-            _ => (Whole::Arg(lane.call, &lane.path), end),
+            Kind::Plain => {
+                (Whole::Arg(fast_path.call, &fast_path.path), fast_path.plain_to(bytes, end))
+            }
+            _ => (Whole::Arg(fast_path.call, &fast_path.path), end),
         };
-        let from = std::mem::replace(&mut lane.sent, to);
+        let from = std::mem::replace(&mut fast_path.sent, to);
         let text = &self.carry[from - self.base..to - self.base];
         Drain::whole(whole, text, from, &self.shifts)
     }
@@ -199,13 +200,12 @@ impl StreamParser {
         let old = self.carry.len();
         self.append(bytes, false);
         let fresh = &self.carry.as_bytes()[old..];
-        if self.wait.wake.hit(fresh) || self.base + self.carry.len() >= self.wait.by {
-            let w = Win { text: &self.carry, base: self.base, eof: false };
+        if self.wait.need.hit(fresh) || self.base + self.carry.len() >= self.wait.by {
+            let w = Input { text: &self.carry, base: self.base, eof: false };
             self.wait = self.machine.run(&w);
-            self.give_source();
         }
         if self.partial_len == 0 {
-            self.lane = self.machine.lane(self.base + self.carry.len());
+            self.fast_path = self.machine.fast_path(self.base + self.carry.len());
         }
         self.drain()
     }
@@ -213,19 +213,19 @@ impl StreamParser {
     /// Reads a chunk where it lies; only what is undecided is copied.
     fn read_direct<'a>(&'a mut self, text: &'a str) -> Drain<'a> {
         self.started = true;
-        let w = Win { text, base: self.base, eof: false };
+        let w = Input { text, base: self.base, eof: false };
         self.wait = self.machine.run(&w);
         let keep = self.machine.keep().clamp(w.base, w.end());
         self.carry.push_str(&text[keep - w.base..]);
         self.base = keep;
-        self.lane = self.machine.lane(w.end());
+        self.fast_path = self.machine.fast_path(w.end());
         Drain::queued(&mut self.machine.queue, text, w.base, &self.shifts)
     }
 
     /// Tells the machine how far things went without it.
     fn leave_lane(&mut self) {
-        let lane = std::mem::replace(&mut self.lane, Lane::new(Kind::Closed));
-        self.machine.went_on(&lane, self.base + self.carry.len());
+        let fast_path = std::mem::replace(&mut self.fast_path, FastPath::new(Kind::Closed));
+        self.machine.pass_on(&fast_path, self.base + self.carry.len());
     }
 
     /// Ends the message. `reason` says whether it was cut; without one it counts as whole.
@@ -237,9 +237,8 @@ impl StreamParser {
             self.compact();
             self.append(&[], true);
             self.machine.set_cut(reason.as_ref().is_some_and(is_cut));
-            let w = Win { text: &self.carry, base: self.base, eof: true };
+            let w = Input { text: &self.carry, base: self.base, eof: true };
             self.machine.run(&w);
-            self.give_source();
         }
         self.drain()
     }

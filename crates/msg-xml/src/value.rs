@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use quick_xml::escape;
 
 use crate::code::Code;
+use crate::input::is_blank;
 use crate::lex::{self, trim};
-use crate::window::is_blank;
 
 /// A CDATA section by its marker, content and end, relative to the text that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -254,8 +254,7 @@ fn markup_at(b: &[u8]) -> bool {
             if !name.first().is_some_and(|c| c.is_ascii_alphabetic() || *c == b'_') {
                 return false;
             }
-            let n =
-                name.iter().position(|&c| !crate::window::is_name_byte(c)).unwrap_or(name.len());
+            let n = name.iter().position(|&c| !crate::input::is_name_byte(c)).unwrap_or(name.len());
             match name.get(n) {
                 Some(b'>') => true,
                 Some(b'/') => name.get(n + 1) == Some(&b'>'),

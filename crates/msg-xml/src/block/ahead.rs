@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 
 use super::opener::{self, opener};
+use crate::input::{Incomplete, Input};
 use crate::lex::{self, ARGS, CloseTag, Tag};
 use crate::options::Options;
-use crate::window::{Wait, Win};
 
 /// Longest tag that the end of input may cut and that still counts.
 const CUT_TAG_MAX: usize = 80;
@@ -51,7 +51,7 @@ enum After<'a> {
 
 /// One reading.
 pub(super) struct Ahead<'a> {
-    pub(super) w: Win<'a>,
+    pub(super) w: Input<'a>,
     pub(super) opts: &'a Options,
     /// The message was cut; meaningful at the end of input only.
     pub(super) cut: bool,
@@ -69,7 +69,7 @@ pub(super) struct Ahead<'a> {
 }
 
 impl<'a> Ahead<'a> {
-    pub(super) fn new(w: Win<'a>, opts: &'a Options, cut: bool, from: usize) -> Self {
+    pub(super) fn new(w: Input<'a>, opts: &'a Options, cut: bool, from: usize) -> Self {
         Ahead {
             w,
             opts,
@@ -104,7 +104,7 @@ impl<'a> Ahead<'a> {
     }
 
     /// Where the misc at `pos` ends.
-    pub(super) fn misc(&mut self, pos: usize) -> Result<usize, Wait> {
+    pub(super) fn misc(&mut self, pos: usize) -> Result<usize, Incomplete> {
         let w = self.w;
         match w.blank_misc(pos) {
             Some(p) => Ok(p),
@@ -128,16 +128,16 @@ impl<'a> Ahead<'a> {
     }
 
     /// The end of the section whose content begins at `from`, by its first terminator; `None` if the input ends in it.
-    pub(super) fn section_end(&mut self, from: usize) -> Result<Option<usize>, Wait> {
+    pub(super) fn section_end(&mut self, from: usize) -> Result<Option<usize>, Incomplete> {
         match self.find(b"]]>", from) {
             Some(at) => Ok(Some(at + 3)),
             None if self.w.eof => Ok(None),
-            None => Err(Wait::never()),
+            None => Err(Incomplete::never()),
         }
     }
 
     /// Skips blanks and comments; `None` if the input ends there.
-    pub(super) fn comments(&mut self, pos: usize) -> Result<Option<usize>, Wait> {
+    pub(super) fn comments(&mut self, pos: usize) -> Result<Option<usize>, Incomplete> {
         let mut at = pos;
         loop {
             let (p, next) = self.w.after_blanks(at)?;
@@ -147,7 +147,7 @@ impl<'a> Ahead<'a> {
             match self.find(b"-->", p + 4) {
                 Some(end) => at = end + 3,
                 None if self.w.eof => return Ok(Some(p)),
-                None => return Err(Wait::never()),
+                None => return Err(Incomplete::never()),
             }
         }
     }
@@ -158,7 +158,7 @@ impl<'a> Ahead<'a> {
         pos: usize,
         own: &str,
         parent: Parent<'_>,
-    ) -> Result<Strength, Wait> {
+    ) -> Result<Strength, Incomplete> {
         let after = match parent.closed_by(own) {
             true => self.after_close(pos)?,
             false => self.after_row(pos, own)?,
@@ -171,7 +171,7 @@ impl<'a> Ahead<'a> {
     }
 
     /// What follows the row of close tags of `own` of which one ends at `pos`.
-    fn after_row(&mut self, pos: usize, own: &str) -> Result<After<'a>, Wait> {
+    fn after_row(&mut self, pos: usize, own: &str) -> Result<After<'a>, Incomplete> {
         let mut ends = vec![pos];
         let mut end = pos;
         let after = loop {
@@ -191,7 +191,7 @@ impl<'a> Ahead<'a> {
     }
 
     /// What follows a close tag that ends at `pos`, after misc.
-    fn after_close(&mut self, pos: usize) -> Result<After<'a>, Wait> {
+    fn after_close(&mut self, pos: usize) -> Result<After<'a>, Incomplete> {
         #[cfg(test)]
         crate::steps::count();
         let p = self.misc(pos)?;

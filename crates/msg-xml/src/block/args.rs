@@ -6,10 +6,10 @@ use super::grammar::{Grammar, Halt};
 use super::opener::opener;
 use super::section::{Holder, section};
 use crate::code::Code;
+use crate::input::Incomplete;
 use crate::json::{self, Json, Members, Scan, Scanner};
 use crate::lex::{self, OpenTag, Tag};
 use crate::value::{self, Section};
-use crate::window::Wait;
 
 /// Text in an ARGS element that is open.
 #[derive(Debug, Default)]
@@ -86,7 +86,7 @@ impl<'a> Grammar<'a> {
         self.at = match self.ahead.w.find(b'<', p + 1) {
             Some(q) => q,
             None if self.ahead.w.eof => self.ahead.w.end(),
-            None => return Err(Wait::never().into()),
+            None => return Err(Incomplete::never().into()),
         };
         Ok(false)
     }
@@ -157,7 +157,7 @@ impl<'a> Grammar<'a> {
         let mut scan = Scanner::new(from, self.ahead.opts.limits.json_depth());
         let to = match scan.feed(w.from(from)) {
             Scan::Done(to) => to,
-            Scan::More if !w.eof => return Err(Wait::never().into()),
+            Scan::More if !w.eof => return Err(Incomplete::never().into()),
             Scan::More | Scan::Error(_) => return Ok(false),
             Scan::Depth(at) => return Err(Halt::Deep(at)),
         };

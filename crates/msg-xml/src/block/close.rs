@@ -5,9 +5,9 @@ use super::ahead::{Ahead, Parent, Strength};
 use super::opener::opener;
 use super::section::{Ended, Holder, section};
 use crate::code::Code;
+use crate::input::{Incomplete, Input};
 use crate::lex::{self, CloseTag, OpenTag, Tag};
 use crate::value::Section;
-use crate::window::{Wait, Win};
 
 /// Values of a block that may be read to its stop; the end of those behind is looked for near.
 const SCANS_MAX: usize = if cfg!(test) { 8 } else { 64 };
@@ -64,7 +64,10 @@ pub(super) struct Own {
 }
 
 /// XT-21.
-pub(super) fn find_end(ahead: &mut Ahead<'_>, value: &Value<'_>) -> Result<(End, Inside), Wait> {
+pub(super) fn find_end(
+    ahead: &mut Ahead<'_>,
+    value: &Value<'_>,
+) -> Result<(End, Inside), Incomplete> {
     let far = match ahead.scans < SCANS_MAX {
         true => usize::MAX,
         false => value.from + NEAR,
@@ -95,7 +98,7 @@ struct Scan<'v> {
 }
 
 impl Scan<'_> {
-    fn run(&mut self, ahead: &mut Ahead<'_>, far: usize) -> Result<End, Wait> {
+    fn run(&mut self, ahead: &mut Ahead<'_>, far: usize) -> Result<End, Incomplete> {
         let w = ahead.w;
         while let Some(p) = w.find(b'<', self.at) {
             #[cfg(test)]
@@ -112,12 +115,12 @@ impl Scan<'_> {
         }
         match w.eof {
             true => Ok(self.at_end(ahead)),
-            false => Err(Wait::never()),
+            false => Err(Incomplete::never()),
         }
     }
 
     /// What the `<` at `p` leads to.
-    fn markup(&mut self, ahead: &mut Ahead<'_>, p: usize) -> Result<Option<End>, Wait> {
+    fn markup(&mut self, ahead: &mut Ahead<'_>, p: usize) -> Result<Option<End>, Incomplete> {
         let w = ahead.w;
         if lex::need(&w, p + 1)? == Some(b'!') && lex::marker(&w, p)? {
             self.section(ahead, p)?;
@@ -136,7 +139,7 @@ impl Scan<'_> {
         }
     }
 
-    fn section(&mut self, ahead: &mut Ahead<'_>, p: usize) -> Result<(), Wait> {
+    fn section(&mut self, ahead: &mut Ahead<'_>, p: usize) -> Result<(), Incomplete> {
         let Value { own, parent, .. } = *self.value;
         let ended = section(ahead, p, Holder { own, parent })?;
         // Many sections that only the end of input ended: no more of them is guessed.
@@ -151,7 +154,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    fn open(&mut self, w: &Win<'_>, t: &OpenTag<'_>) -> Result<(), Wait> {
+    fn open(&mut self, w: &Input<'_>, t: &OpenTag<'_>) -> Result<(), Incomplete> {
         if t.is_tool() && opener(w, t.start)?.is_some() {
             self.bal += 1;
         } else if t.is(self.value.own) && !t.self_closing {
@@ -169,7 +172,7 @@ impl Scan<'_> {
         ahead: &mut Ahead<'_>,
         p: usize,
         c: &CloseTag<'_>,
-    ) -> Result<Option<End>, Wait> {
+    ) -> Result<Option<End>, Incomplete> {
         let Value { own, outer, .. } = *self.value;
         self.at = c.end;
         if let Some(tail) = tail(&ahead.w, c)? {
@@ -193,7 +196,7 @@ impl Scan<'_> {
         ahead: &mut Ahead<'_>,
         p: usize,
         end: usize,
-    ) -> Result<Option<End>, Wait> {
+    ) -> Result<Option<End>, Incomplete> {
         let Value { own, parent, .. } = *self.value;
         let structural = ahead.structural(end, own, parent)? != Strength::No;
         self.own -= 1;
@@ -209,7 +212,7 @@ impl Scan<'_> {
     }
 
     /// `</tool>`: the end of a sample call, or what the end of input may make the bare end.
-    fn close_tool(&mut self, w: &Win<'_>, p: usize, end: usize) -> Result<(), Wait> {
+    fn close_tool(&mut self, w: &Input<'_>, p: usize, end: usize) -> Result<(), Incomplete> {
         if self.bal > 0 {
             self.bal -= 1;
         } else if self.bare_end.is_none() && self.value.bare_end.is_none() {
@@ -235,7 +238,7 @@ impl Scan<'_> {
 }
 
 /// The end of a tail whose ARGS close tag this may be.
-pub(super) fn tail(w: &Win<'_>, c: &CloseTag<'_>) -> Result<Option<usize>, Wait> {
+pub(super) fn tail(w: &Input<'_>, c: &CloseTag<'_>) -> Result<Option<usize>, Incomplete> {
     if !Parent::Args.closed_by(c.name) {
         return Ok(None);
     }

@@ -9,10 +9,10 @@ use super::grammar::{Grammar, Halt};
 use super::names::param_key;
 use super::opener::opener;
 use super::recover::{self, Mended};
+use crate::input::Input;
 use crate::json::{Json, Members};
 use crate::lex::{self, OpenTag, Tag};
 use crate::value::{self, Section};
-use crate::window::Win;
 
 /// An element that has been opened.
 #[derive(Clone, Copy, Debug)]
@@ -232,7 +232,7 @@ impl<'a> Grammar<'a> {
 }
 
 /// Length of a text without an unfinished tag or entity at its end.
-fn unfinished(w: &Win<'_>, raw: &str, from: usize) -> usize {
+fn unfinished(w: &Input<'_>, raw: &str, from: usize) -> usize {
     if let Some(i) = raw.rfind('<')
         && lex::cut_markup(w, from + i)
     {

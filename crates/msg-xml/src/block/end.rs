@@ -4,8 +4,8 @@ use super::close::tail;
 use super::draft::{Arguments, Done, Draft, Note, Outcome};
 use super::grammar::Grammar;
 use crate::code::Code;
+use crate::input::Incomplete;
 use crate::lex::{self, Tag};
-use crate::window::Wait;
 
 /// A block for which so many bytes behind it were read counts as read twice.
 pub(crate) const REACH_MAX: usize = 4096;
@@ -85,7 +85,7 @@ impl Grammar<'_> {
     }
 
     /// A rejected body: on to the next `</tool>`.
-    pub(super) fn skip_rejected(&mut self, from: usize) -> Result<Done, Wait> {
+    pub(super) fn skip_rejected(&mut self, from: usize) -> Result<Done, Incomplete> {
         self.refuse(Code::InvalidJson);
         let w = self.ahead.w;
         let mut at = from;
@@ -95,11 +95,11 @@ impl Grammar<'_> {
                 _ => at = p + 1,
             }
         }
-        if w.eof { Ok(self.finish(w.end(), true)) } else { Err(Wait::never()) }
+        if w.eof { Ok(self.finish(w.end(), true)) } else { Err(Incomplete::never()) }
     }
 
     /// After too much depth: past the first tail, else past the first `</tool>`, else to the end.
-    pub(super) fn skip_depth(&mut self, from: usize) -> Result<Done, Wait> {
+    pub(super) fn skip_depth(&mut self, from: usize) -> Result<Done, Incomplete> {
         self.refuse(Code::DepthLimit);
         let w = self.ahead.w;
         let (mut at, mut close) = (from, None);
@@ -113,7 +113,7 @@ impl Grammar<'_> {
             }
         }
         if !w.eof {
-            return Err(Wait::never());
+            return Err(Incomplete::never());
         }
         self.at_eof = true;
         Ok(self.finish(close.unwrap_or(w.end()), true))

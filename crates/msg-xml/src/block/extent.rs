@@ -1,8 +1,8 @@
 //! When it is worth while to read a block that is being stored: its end may have come. It is the only part that goes
 //! through the bytes as they arrive, and it decides nothing: a reading that was too early is made again.
 
+use crate::input::{Incomplete, Input, Need, is_blank};
 use crate::lex::{self, ARGS};
-use crate::window::{Wait, Wake, Win, is_blank};
 
 /// So many readings of all that is stored are free, and this many bytes of them in any case.
 const READINGS: usize = 16;
@@ -27,7 +27,7 @@ pub(super) struct Extent {
 /// A reading that was too early.
 #[derive(Debug)]
 struct Retry {
-    wait: Wait,
+    wait: Incomplete,
     seen: usize,
     until: usize,
 }
@@ -53,7 +53,7 @@ impl Extent {
     }
 
     /// Looks through new bytes; those from `section` on are in a section that goes on.
-    pub(super) fn scan(&mut self, w: &Win<'_>, section: Option<usize>) {
+    pub(super) fn scan(&mut self, w: &Input<'_>, section: Option<usize>) {
         let inside = |p: usize| section.is_some_and(|from| p >= from);
         while let Some(p) = w.find(b'<', self.at) {
             match mark(w, p) {
@@ -73,7 +73,7 @@ impl Extent {
         self.text_after_args(w);
     }
 
-    fn text_after_args(&mut self, w: &Win<'_>) {
+    fn text_after_args(&mut self, w: &Input<'_>) {
         let Some(end) = self.after_args else { return };
         let rest = w.from(end);
         let Some(i) = rest.iter().position(|&b| !is_blank(b) && !matches!(b, b'>' | b'/')) else {
@@ -84,9 +84,9 @@ impl Extent {
     }
 
     /// Whether the block is to be read now, of which `len` bytes are stored.
-    pub(super) fn is_due(&mut self, w: &Win<'_>, len: usize) -> bool {
+    pub(super) fn is_due(&mut self, w: &Input<'_>, len: usize) -> bool {
         if let Some(retry) = &mut self.retry {
-            let hit = retry.wait.wake.hit(w.from(retry.seen)) || w.end() >= retry.wait.by;
+            let hit = retry.wait.need.hit(w.from(retry.seen)) || w.end() >= retry.wait.by;
             retry.seen = w.end();
             self.pending |= hit;
             if w.end() > retry.until {
@@ -97,10 +97,10 @@ impl Extent {
     }
 
     /// A reading of `len` bytes was too early.
-    pub(super) fn too_early(&mut self, w: &Win<'_>, wait: Wait, work: usize) {
+    pub(super) fn too_early(&mut self, w: &Input<'_>, wait: Incomplete, work: usize) {
         self.pending = false;
         self.work += work;
-        let more = wait.wake != Wake::Never || wait.by != usize::MAX;
+        let more = wait.need != Need::Never || wait.by != usize::MAX;
         let seen = w.end();
         self.retry = more.then(|| Retry { wait, seen, until: seen.max(wait_end(wait)) + WAIT_MAX });
     }
@@ -111,16 +111,16 @@ impl Extent {
     }
 
     /// Moves to `end` over bytes without `<`.
-    pub(super) fn went_on(&mut self, end: usize) {
+    pub(super) fn pass_on(&mut self, end: usize) {
         self.at = end;
     }
 }
 
-fn wait_end(wait: Wait) -> usize {
+fn wait_end(wait: Incomplete) -> usize {
     if wait.by == usize::MAX { 0 } else { wait.by }
 }
 
-fn mark(w: &Win<'_>, p: usize) -> Mark {
+fn mark(w: &Input<'_>, p: usize) -> Mark {
     let close = usize::from(w.at(p + 1) == Some(b'/'));
     let rest = w.str(p + 1 + close, w.end());
     let len = lex::name_len(rest);

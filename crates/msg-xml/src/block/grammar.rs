@@ -5,9 +5,9 @@ use super::ahead::Ahead;
 use super::draft::{Done, Draft, Note};
 use crate::call::Server;
 use crate::code::Code;
+use crate::input::{Incomplete, Input};
 use crate::json::Members;
 use crate::options::Options;
-use crate::window::{Wait, Win};
 
 /// Where a block begins.
 #[derive(Clone, Copy, Debug)]
@@ -20,11 +20,11 @@ pub(crate) struct Head {
 /// Reads the block whose opener is `head`; what it gives is the same for every longer window. An error says which byte
 /// is worth another try. The second result is what that has cost, in readings of the window.
 pub(crate) fn read(
-    w: Win<'_>,
+    w: Input<'_>,
     head: Head,
     opts: &Options,
     cut: bool,
-) -> (Result<Done, Wait>, usize) {
+) -> (Result<Done, Incomplete>, usize) {
     let mut block = Grammar::new(w, head, opts, cut);
     let res = block.read();
     (res, 1 + block.ahead.scans)
@@ -34,7 +34,7 @@ pub(crate) fn read(
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Halt {
     /// The bytes do not decide.
-    Wait(Wait),
+    Incomplete(Incomplete),
     /// The message ends here.
     Eof,
     /// Nested too deeply from here on (XT-28).
@@ -43,9 +43,9 @@ pub(super) enum Halt {
     NoJson(usize),
 }
 
-impl From<Wait> for Halt {
-    fn from(wait: Wait) -> Self {
-        Halt::Wait(wait)
+impl From<Incomplete> for Halt {
+    fn from(wait: Incomplete) -> Self {
+        Halt::Incomplete(wait)
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Grammar<'a> {
 }
 
 impl<'a> Grammar<'a> {
-    fn new(w: Win<'a>, head: Head, opts: &'a Options, cut: bool) -> Self {
+    fn new(w: Input<'a>, head: Head, opts: &'a Options, cut: bool) -> Self {
         Grammar {
             ahead: Ahead::new(w, opts, cut, head.start),
             head,
@@ -89,11 +89,11 @@ impl<'a> Grammar<'a> {
         }
     }
 
-    fn read(&mut self) -> Result<Done, Wait> {
+    fn read(&mut self) -> Result<Done, Incomplete> {
         self.attributes();
         match self.body() {
             Ok(done) => Ok(done),
-            Err(Halt::Wait(wait)) => Err(wait),
+            Err(Halt::Incomplete(wait)) => Err(wait),
             Err(Halt::Eof) => Ok(self.end_of_input()),
             Err(Halt::Deep(at)) => self.skip_depth(at),
             Err(Halt::NoJson(at)) => self.skip_rejected(at),
@@ -115,7 +115,7 @@ impl<'a> Grammar<'a> {
     }
 
     /// Skips misc, reporting declarations.
-    pub(super) fn misc(&mut self) -> Result<usize, Wait> {
+    pub(super) fn misc(&mut self) -> Result<usize, Incomplete> {
         let p = self.ahead.misc(self.at)?;
         if p > self.at {
             for (from, to) in self.ahead.declarations(self.at, p) {

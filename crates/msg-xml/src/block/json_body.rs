@@ -6,9 +6,9 @@ use super::json_calls::{JsonCalls, partial_name, read_calls};
 use super::opener::{json_fence, opener};
 use crate::call::Server;
 use crate::code::Code;
+use crate::input::{Incomplete, Input, is_blank};
 use crate::json::{self, Json, Scan, Scanner};
 use crate::lex::{self, ARGS, Tag};
-use crate::window::{Wait, Win, is_blank};
 
 /// The members that may have the name; the first is the expected one.
 const NAMES: [&str; 3] = ["tool_name", "name", "tool"];
@@ -38,7 +38,7 @@ impl Grammar<'_> {
         let w = self.ahead.w;
         let mut scan = Scanner::new(from, self.ahead.opts.limits.json_depth());
         match scan.feed(w.from(from)) {
-            Scan::More if !w.eof => Err(Wait::never().into()),
+            Scan::More if !w.eof => Err(Incomplete::never().into()),
             Scan::More => Ok(None),
             Scan::Error(at) => Err(Halt::NoJson(at)),
             Scan::Depth(at) => Err(Halt::Deep(at)),
@@ -179,7 +179,7 @@ impl Grammar<'_> {
 }
 
 /// Whether the end of input cut this tag: `</tool` or `<tool`.
-fn cut_tag(w: &Win<'_>, p: usize, tag: &str) -> bool {
+fn cut_tag(w: &Input<'_>, p: usize, tag: &str) -> bool {
     let n = (w.end() - p).min(tag.len());
     lex::cut_markup(w, p)
         && w.from(p)[..n].eq_ignore_ascii_case(&tag.as_bytes()[..n])

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::code::Code;
+use crate::input::{Incomplete, Input, Need};
 use crate::lex::{self, OpenTag, PARAM, Tag};
 use crate::value;
-use crate::window::{Wait, Wake, Win};
 
 /// A name element that has been read.
 pub(super) struct Name<'a> {
@@ -16,17 +16,17 @@ pub(super) struct Name<'a> {
 }
 
 /// What stands between `<tool` and the `>` before `body`.
-pub(super) fn opener_attributes<'a>(w: &Win<'a>, start: usize, body: usize) -> &'a str {
+pub(super) fn opener_attributes<'a>(w: &Input<'a>, start: usize, body: usize) -> &'a str {
     let tag = w.str(start, body);
     tag.strip_suffix('>').and_then(|t| t.get("<tool".len()..)).unwrap_or_default()
 }
 
 /// XT-13: the content of a NAME or SERVER element; `None` if the input ends in it.
 pub(super) fn read_name<'a>(
-    w: &Win<'a>,
-    section_end: impl FnOnce(usize) -> Result<Option<usize>, Wait>,
+    w: &Input<'a>,
+    section_end: impl FnOnce(usize) -> Result<Option<usize>, Incomplete>,
     t: &OpenTag<'_>,
-) -> Result<Option<Name<'a>>, Wait> {
+) -> Result<Option<Name<'a>>, Incomplete> {
     if t.self_closing {
         return Ok(Some(Name { content: "".into(), end: t.end, report: None }));
     }
@@ -40,7 +40,7 @@ pub(super) fn read_name<'a>(
         text = end;
     }
     let Some(lt) = w.find(b'<', text) else {
-        return if w.eof { Ok(None) } else { Err(Wait::on(Wake::Byte(b'<'))) };
+        return if w.eof { Ok(None) } else { Err(Incomplete::on(Need::Byte(b'<'))) };
     };
     let (end, report) = match lex::tag(w, lt)? {
         Tag::Close(c) if c.is(t.name) => (c.end, None),

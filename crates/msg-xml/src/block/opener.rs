@@ -1,7 +1,7 @@
 //! Whether a `<tool>` in text begins a block (XT-9). It looks a bounded way ahead and remembers nothing.
 
+use crate::input::{Incomplete, Input, MORE, Need, is_blank, is_name_byte};
 use crate::lex::{self, ARGS, NAME, OpenTag, Tag};
-use crate::window::{MORE, Wait, Wake, Win, is_blank, is_name_byte};
 
 /// Longest `<tool …>` that counts.
 pub(crate) const OPENER_MAX: usize = 512;
@@ -19,7 +19,7 @@ const DOCTYPE: &str = "<!DOCTYPE";
 pub(crate) type Part = Option<(usize, bool)>;
 
 /// XT-9: one past the opener's `>`, if a real one stands at `pos` (a `<`).
-pub(crate) fn opener(w: &Win<'_>, pos: usize) -> Result<Option<usize>, Wait> {
+pub(crate) fn opener(w: &Input<'_>, pos: usize) -> Result<Option<usize>, Incomplete> {
     if !matches!(w.at(pos + 1), Some(b't' | b'T') | None)
         || !w.word(pos, "<tool")? && !w.cut_word(pos, "<tool")
         || w.at(pos + "<tool".len()).is_some_and(is_name_byte)
@@ -44,7 +44,7 @@ pub(crate) fn opener(w: &Win<'_>, pos: usize) -> Result<Option<usize>, Wait> {
 }
 
 /// Where the misc at `pos` ends, if that is within 4096 bytes.
-pub(crate) fn misc_near(w: &Win<'_>, pos: usize) -> Result<Option<usize>, Wait> {
+pub(crate) fn misc_near(w: &Input<'_>, pos: usize) -> Result<Option<usize>, Incomplete> {
     let limit = pos + MISC_MAX;
     let near = w.upto(limit + 1);
     match misc(&near, pos, plain_find) {
@@ -55,16 +55,16 @@ pub(crate) fn misc_near(w: &Win<'_>, pos: usize) -> Result<Option<usize>, Wait> 
     }
 }
 
-fn plain_find(w: &Win<'_>, needle: &'static [u8], from: usize) -> Option<usize> {
+fn plain_find(w: &Input<'_>, needle: &'static [u8], from: usize) -> Option<usize> {
     memchr::memmem::find(w.from(from), needle).map(|i| from + i)
 }
 
 /// Where misc ends; `find` looks for terminators.
 pub(crate) fn misc<'a>(
-    w: &Win<'a>,
+    w: &Input<'a>,
     pos: usize,
-    mut find: impl FnMut(&Win<'a>, &'static [u8], usize) -> Option<usize>,
-) -> Result<usize, Wait> {
+    mut find: impl FnMut(&Input<'a>, &'static [u8], usize) -> Option<usize>,
+) -> Result<usize, Incomplete> {
     let mut p = pos;
     loop {
         p = w.skip_blanks(p);
@@ -77,19 +77,19 @@ pub(crate) fn misc<'a>(
 
 /// The comment, instruction or declaration at `p`.
 pub(crate) fn part<'a>(
-    w: &Win<'a>,
+    w: &Input<'a>,
     p: usize,
-    mut find: impl FnMut(&Win<'a>, &'static [u8], usize) -> Option<usize>,
-) -> Result<Part, Wait> {
+    mut find: impl FnMut(&Input<'a>, &'static [u8], usize) -> Option<usize>,
+) -> Result<Part, Incomplete> {
     match w.at(p) {
-        None if !w.eof => return Err(Wait::on(Wake::NonBlank)),
+        None if !w.eof => return Err(Incomplete::on(Need::NonBlank)),
         Some(b'<') => {}
         _ => return Ok(None),
     }
     let mut closed = |needle: &'static [u8], from| match find(w, needle, from) {
         Some(at) => Ok(Some((at + needle.len(), false))),
         None if w.eof => Ok(None),
-        None => Err(Wait::on(Wake::Byte(b'>'))),
+        None => Err(Incomplete::on(Need::Byte(b'>'))),
     };
     match lex::need(w, p + 1)? {
         Some(b'?') => closed(b"?>", p + 2),
@@ -100,7 +100,7 @@ pub(crate) fn part<'a>(
 }
 
 /// The end of the declaration at `p`: the first `>` outside of its brackets, if it is near.
-fn doctype_end(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+fn doctype_end(w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
     let rest = w.from(p);
     let rest = &rest[..rest.len().min(DOCTYPE_MAX)];
     let mut depth = 0_usize;
@@ -114,12 +114,12 @@ fn doctype_end(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
     }
     match w.eof || rest.len() == DOCTYPE_MAX {
         true => Ok(None),
-        false => Err(Wait::on(Wake::Byte(b'>')).by(p + DOCTYPE_MAX)),
+        false => Err(Incomplete::on(Need::Byte(b'>')).by(p + DOCTYPE_MAX)),
     }
 }
 
 /// The children that make an opener real.
-fn child(w: &Win<'_>, open: &OpenTag<'_>, p: usize) -> Result<bool, Wait> {
+fn child(w: &Input<'_>, open: &OpenTag<'_>, p: usize) -> Result<bool, Incomplete> {
     Ok(match lex::tag(w, p)? {
         Tag::Close(c) => c.is_tool(),
         Tag::Open(t) => lex::is_envelope(t.name) || lex::attribute(open.attrs, &NAME).is_some(),
@@ -142,7 +142,7 @@ fn cut_envelope(rest: &str) -> bool {
 }
 
 /// Three backticks, a word, blanks and a JSON start: the position of the latter.
-pub(crate) fn json_fence(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+pub(crate) fn json_fence(w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
     if !w.word(p, "```")? {
         return Ok(None);
     }
@@ -157,7 +157,7 @@ pub(crate) fn json_fence(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
 }
 
 /// At most 256 bytes of prose and then a complete, bare name element.
-fn prose(w: &Win<'_>, p: usize) -> Result<bool, Wait> {
+fn prose(w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
     let rest = w.from(p);
     let seen = &rest[..rest.len().min(PROSE_MAX + 1)];
     let Some(n) = seen.iter().position(|b| matches!(b, b'<' | b'>' | b'`')) else {
@@ -179,7 +179,7 @@ fn prose(w: &Win<'_>, p: usize) -> Result<bool, Wait> {
         return if decided {
             Ok(false)
         } else {
-            Err(Wait::on(Wake::Byte(b'<')).by(start + PROSE_ELEMENT_MAX + 1))
+            Err(Incomplete::on(Need::Byte(b'<')).by(start + PROSE_ELEMENT_MAX + 1))
         };
     };
     let Some((end, Some((name, false)))) = bounded(w, lt, start)? else { return Ok(false) };
@@ -193,7 +193,7 @@ fn prose(w: &Win<'_>, p: usize) -> Result<bool, Wait> {
 type Bounded<'a> = (usize, Option<(&'a str, bool)>);
 
 /// End and name of the tag at `at`, if the element that began at `start` does not grow too long for it.
-fn bounded<'a>(w: &Win<'a>, at: usize, start: usize) -> Result<Option<Bounded<'a>>, Wait> {
+fn bounded<'a>(w: &Input<'a>, at: usize, start: usize) -> Result<Option<Bounded<'a>>, Incomplete> {
     match lex::tag(w, at) {
         Err(_) if w.end() - start > PROSE_ELEMENT_MAX => Ok(None),
         Err(wait) => Err(wait.by(start + PROSE_ELEMENT_MAX + 1)),

@@ -8,12 +8,12 @@ use super::names::{opener_attributes, param_key, read_name};
 use super::opener::opener;
 use super::sent::{Sent, SentLeaf};
 use crate::event::Queue;
-use crate::lane::{Kind, Lane};
+use crate::input::{Incomplete, Input, MORE, Need, Turn, is_blank};
 use crate::lex::{self, ARGS, NAME, OpenTag, Tag};
 use crate::options::Options;
+use crate::passthrough::{FastPath, Kind};
 use crate::path::ArgPath;
 use crate::value;
-use crate::window::{MORE, Turn, Wait, Wake, Win, is_blank};
 
 #[derive(Debug)]
 enum State {
@@ -69,7 +69,7 @@ pub(super) struct Preview {
 }
 
 impl Preview {
-    pub(super) fn new(w: &Win<'_>, start: usize, body: usize, call: u32) -> Self {
+    pub(super) fn new(w: &Input<'_>, start: usize, body: usize, call: u32) -> Self {
         let attrs = opener_attributes(w, start, body);
         let tool = lex::attribute(attrs, &NAME).map(value::decoded);
         let tool = tool.map(|name| lex::trim(&name).to_owned());
@@ -93,7 +93,7 @@ impl Preview {
     }
 
     /// Sends what the new bytes show.
-    pub(super) fn run(&mut self, w: &Win<'_>, queue: &mut Queue, opts: &Options) {
+    pub(super) fn run(&mut self, w: &Input<'_>, queue: &mut Queue, opts: &Options) {
         if let Some(name) = self.tool.as_ref().filter(|_| !self.sent.name) {
             queue.name(self.call, name);
             self.sent.name = true;
@@ -125,7 +125,7 @@ impl Preview {
     }
 
     /// A name or ARGS.
-    fn top(&mut self, w: &Win<'_>, queue: &mut Queue) -> Result<(), Wait> {
+    fn top(&mut self, w: &Input<'_>, queue: &mut Queue) -> Result<(), Incomplete> {
         let (p, next) = w.after_blanks(self.at)?;
         let Tag::Open(t) = (if next == Some(b'<') { lex::tag(w, p)? } else { Tag::None }) else {
             self.off();
@@ -147,14 +147,14 @@ impl Preview {
 
     fn name(
         &mut self,
-        w: &Win<'_>,
+        w: &Input<'_>,
         queue: &mut Queue,
         t: &OpenTag<'_>,
         is_name: bool,
-    ) -> Result<(), Wait> {
+    ) -> Result<(), Incomplete> {
         let section_end = |from| match memchr::memmem::find(w.from(from), b"]]>") {
             Some(i) => Ok(Some(from + i + 3)),
-            None => Err(Wait::on(Wake::Byte(b'>'))),
+            None => Err(Incomplete::on(Need::Byte(b'>'))),
         };
         let Some(name) = read_name(w, section_end, t)? else { return Err(MORE) };
         self.at = name.end;
@@ -174,7 +174,7 @@ impl Preview {
     }
 
     /// An element's open tag, or the close tag of the level.
-    fn element(&mut self, w: &Win<'_>, queue: &mut Queue) -> Result<(), Wait> {
+    fn element(&mut self, w: &Input<'_>, queue: &mut Queue) -> Result<(), Incomplete> {
         let (p, next) = w.after_blanks(self.at)?;
         let tag = if next == Some(b'<') { lex::tag(w, p)? } else { Tag::None };
         let depth = self.levels.len();
@@ -215,7 +215,7 @@ impl Preview {
     }
 
     /// How a value begins.
-    fn lead(&mut self, w: &Win<'_>, opts: &Options) -> Result<(), Wait> {
+    fn lead(&mut self, w: &Input<'_>, opts: &Options) -> Result<(), Incomplete> {
         let State::Leaf(leaf) = &self.state else { return Ok(()) };
         let content = leaf.content;
         let (p, next) = w.after_blanks(content)?;
@@ -238,7 +238,7 @@ impl Preview {
     }
 
     /// Whether the value seems to be an object, whose first child stands at `p`.
-    fn is_object(&self, w: &Win<'_>, p: usize, opts: &Options) -> Result<bool, Wait> {
+    fn is_object(&self, w: &Input<'_>, p: usize, opts: &Options) -> Result<bool, Incomplete> {
         let bare = matches!(lex::tag(w, p)?, Tag::Open(t) if t.bare());
         Ok(bare && !self.wants_text(opts) && opener(w, p)?.is_none())
     }
@@ -271,11 +271,11 @@ impl Preview {
 
     fn plain(
         &mut self,
-        w: &Win<'_>,
+        w: &Input<'_>,
         queue: &mut Queue,
         sent: usize,
         at: usize,
-    ) -> Result<(), Wait> {
+    ) -> Result<(), Incomplete> {
         let rest = w.from(at);
         let stop = memchr::memchr2(b'<', b'&', rest);
         let end = at + stop.unwrap_or(rest.len());
@@ -293,7 +293,12 @@ impl Preview {
         Ok(())
     }
 
-    fn section_goes_on(&mut self, w: &Win<'_>, queue: &mut Queue, at: usize) -> Result<(), Wait> {
+    fn section_goes_on(
+        &mut self,
+        w: &Input<'_>,
+        queue: &mut Queue,
+        at: usize,
+    ) -> Result<(), Incomplete> {
         let rest = w.from(at);
         let Some(i) = memchr::memmem::find(rest, b"]]>") else {
             let open = rest.iter().rev().take(2).take_while(|&&b| b == b']').count();
@@ -316,16 +321,16 @@ impl Preview {
     /// Looks for the close tag of a value that has more than can be sent.
     fn held(
         &mut self,
-        w: &Win<'_>,
+        w: &Input<'_>,
         queue: &mut Queue,
         at: usize,
         sections: bool,
-    ) -> Result<(), Wait> {
-        let Some(p) = w.find(b'<', at) else { return Err(Wait::on(Wake::Byte(b'<'))) };
+    ) -> Result<(), Incomplete> {
+        let Some(p) = w.find(b'<', at) else { return Err(Incomplete::on(Need::Byte(b'<'))) };
         self.flow(Flow::Held(p, sections));
         if lex::marker(w, p)? {
             let Some(i) = memchr::memmem::find(w.from(p), b"]]>") else {
-                return Err(Wait::on(Wake::Byte(b'>')));
+                return Err(Incomplete::on(Need::Byte(b'>')));
             };
             self.flow(Flow::Held(p + i + 3, true));
             return Ok(());
@@ -346,7 +351,7 @@ impl Preview {
     }
 
     /// Whether what follows a close tag makes it one of the structure.
-    fn ends_here(&self, w: &Win<'_>, end: usize) -> Result<bool, Wait> {
+    fn ends_here(&self, w: &Input<'_>, end: usize) -> Result<bool, Incomplete> {
         let (q, next) = w.after_blanks(end)?;
         if next != Some(b'<') {
             return Ok(false);
@@ -370,25 +375,25 @@ impl Preview {
         }
     }
 
-    /// The lane for the bytes from `end` on, if a value is being sent there.
-    pub(super) fn lane(&self, end: usize, until: usize) -> Lane {
+    /// The fast path for the bytes from `end` on, if a value is being sent there.
+    pub(super) fn fast_path(&self, end: usize, until: usize) -> FastPath {
         let (State::Leaf(Leaf { flow, .. }), Some(leaf)) = (&self.state, self.sent.leaves.last())
         else {
-            return Lane::new(Kind::Closed);
+            return FastPath::new(Kind::Closed);
         };
         match *flow {
             Flow::Section(at) if at == end => {
-                Lane::value(Kind::Cdata, self.call, leaf.path.clone(), at, until)
+                FastPath::value(Kind::Cdata, self.call, leaf.path.clone(), at, until)
             }
             Flow::Plain(sent, at) if at == end => {
-                Lane::value(Kind::Plain, self.call, leaf.path.clone(), sent, until)
+                FastPath::value(Kind::Plain, self.call, leaf.path.clone(), sent, until)
             }
-            _ => Lane::new(Kind::Closed),
+            _ => FastPath::new(Kind::Closed),
         }
     }
 
     /// Moves to `end` over a value of which everything up to `to` has been sent.
-    pub(super) fn went_on(&mut self, to: usize, end: usize) {
+    pub(super) fn pass_on(&mut self, to: usize, end: usize) {
         let (State::Leaf(Leaf { flow, .. }), Some(leaf)) =
             (&mut self.state, self.sent.leaves.last_mut())
         else {

@@ -6,9 +6,9 @@ use super::ahead::{Ahead, Strength};
 use super::close::{Inside, Value};
 use super::opener::opener;
 use crate::code::Code;
+use crate::input::{Incomplete, Input, is_blank};
 use crate::lex::{self, PARAM, Tag};
 use crate::value;
-use crate::window::{Wait, Win, is_blank};
 
 /// Where a mended value ends.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ impl Mended {
     }
 
     /// Where the value's text ends that begins at `from`: without blanks before what it has no end before.
-    pub(super) fn text_end(&self, w: &Win<'_>, from: usize) -> usize {
+    pub(super) fn text_end(&self, w: &Input<'_>, from: usize) -> usize {
         let mut to = self.to;
         while self.trim && to > from && w.at(to - 1).is_some_and(is_blank) {
             to -= 1;
@@ -44,7 +44,7 @@ pub(super) fn mend(
     value: &Value<'_>,
     inside: &Inside,
     stop: usize,
-) -> Result<Mended, Wait> {
+) -> Result<Mended, Incomplete> {
     if lex::is_word(value.own, &PARAM)
         && let Some(p) = inside.named_param.filter(|&p| p < stop)
     {
@@ -63,13 +63,13 @@ pub(super) fn mend(
 }
 
 /// Where a value ends whose end is not looked for: before its first tag.
-pub(super) fn cut_short(w: &Win<'_>, value: &Value<'_>, inside: &Inside) -> Mended {
+pub(super) fn cut_short(w: &Input<'_>, value: &Value<'_>, inside: &Inside) -> Mended {
     let first = first_tag(w, value.from, inside, w.end());
     Mended::before(first.unwrap_or(w.end()))
 }
 
 /// The first `<` outside sections.
-fn first_tag(w: &Win<'_>, from: usize, inside: &Inside, stop: usize) -> Option<usize> {
+fn first_tag(w: &Input<'_>, from: usize, inside: &Inside, stop: usize) -> Option<usize> {
     let mut at = from;
     loop {
         let p = w.find(b'<', at).filter(|&p| p < stop)?;
@@ -94,7 +94,7 @@ fn look_through(
     inside: &Inside,
     stop: usize,
     first: Option<usize>,
-) -> Result<Found, Wait> {
+) -> Result<Found, Incomplete> {
     let w = ahead.w;
     let Some(first) = first else { return Ok(Found::Nothing) };
     let wanted = match lex::tag(&w, first)? {

@@ -4,9 +4,9 @@
 use super::ahead::{Ahead, Parent, Strength};
 use super::opener::opener;
 use crate::code::Code;
+use crate::input::{Incomplete, Input, is_blank};
 use crate::lex::{self, Tag};
 use crate::value::Section;
-use crate::window::{Wait, Win, is_blank};
 
 /// The element around the section.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ pub(super) fn section(
     ahead: &mut Ahead<'_>,
     start: usize,
     holder: Holder<'_>,
-) -> Result<Option<Ended>, Wait> {
+) -> Result<Option<Ended>, Incomplete> {
     let from = start + lex::CDATA.len();
     Cdata { start, from, at: from, nest: 1, bal: 0, taken: None, unescaped: false, later: None }
         .run(ahead, holder)
@@ -64,7 +64,11 @@ impl Cdata {
         Ended { section, unescaped: self.unescaped, unterminated: false }
     }
 
-    fn run(&mut self, ahead: &mut Ahead<'_>, holder: Holder<'_>) -> Result<Option<Ended>, Wait> {
+    fn run(
+        &mut self,
+        ahead: &mut Ahead<'_>,
+        holder: Holder<'_>,
+    ) -> Result<Option<Ended>, Incomplete> {
         let w = ahead.w;
         while let Some(i) = memchr::memchr2(b'<', b']', w.from(self.at)) {
             let p = self.at + i;
@@ -82,11 +86,11 @@ impl Cdata {
                 _ => self.at = p + 1,
             }
         }
-        if w.eof { Ok(self.at_end(ahead, holder)) } else { Err(Wait::never()) }
+        if w.eof { Ok(self.at_end(ahead, holder)) } else { Err(Incomplete::never()) }
     }
 
     /// Markers, real openers and `</tool>` only count; the result is one past what was looked at.
-    fn markup(&mut self, w: &Win<'_>, p: usize) -> Result<usize, Wait> {
+    fn markup(&mut self, w: &Input<'_>, p: usize) -> Result<usize, Incomplete> {
         match lex::need(w, p + 1)? {
             Some(b'!') if lex::marker(w, p)? => {
                 self.nest += 1;
@@ -116,7 +120,7 @@ impl Cdata {
         ahead: &mut Ahead<'_>,
         holder: Holder<'_>,
         p: usize,
-    ) -> Result<bool, Wait> {
+    ) -> Result<bool, Incomplete> {
         let strength = own_close(ahead, holder, p + 3)?;
         if strength != Strength::No {
             if self.nest == 1 || strength == Strength::Strong && self.bal == 0 {
@@ -143,7 +147,7 @@ impl Cdata {
         ahead: &mut Ahead<'_>,
         holder: Holder<'_>,
         pos: usize,
-    ) -> Result<bool, Wait> {
+    ) -> Result<bool, Incomplete> {
         if let Some((at, content)) = self.later
             && pos <= at
         {
@@ -176,7 +180,7 @@ fn decided_later(
     ahead: &mut Ahead<'_>,
     holder: Holder<'_>,
     pos: usize,
-) -> Result<(usize, bool), Wait> {
+) -> Result<(usize, bool), Incomplete> {
     let w = ahead.w;
     let mut at = pos;
     while let Some(p) = w.find(b'<', at) {
@@ -194,11 +198,15 @@ fn decided_later(
             _ => {}
         }
     }
-    if w.eof { Ok((w.end(), false)) } else { Err(Wait::never()) }
+    if w.eof { Ok((w.end(), false)) } else { Err(Incomplete::never()) }
 }
 
 /// The strength of an own close tag after blanks at `pos`; `No` if none stands there.
-fn own_close(ahead: &mut Ahead<'_>, holder: Holder<'_>, pos: usize) -> Result<Strength, Wait> {
+fn own_close(
+    ahead: &mut Ahead<'_>,
+    holder: Holder<'_>,
+    pos: usize,
+) -> Result<Strength, Incomplete> {
     let (q, next) = ahead.w.after_blanks(pos)?;
     if next != Some(b'<') {
         return Ok(Strength::No);
@@ -210,13 +218,13 @@ fn own_close(ahead: &mut Ahead<'_>, holder: Holder<'_>, pos: usize) -> Result<St
 }
 
 /// Whether `]]>` and blanks stand before `p`, not before `from`.
-fn after_terminator(w: &Win<'_>, p: usize, from: usize) -> bool {
+fn after_terminator(w: &Input<'_>, p: usize, from: usize) -> bool {
     let before = w.str(from, p).trim_end_matches(|c: char| c.is_ascii() && is_blank(c as u8));
     before.ends_with("]]>")
 }
 
 /// The first own close tag from which only close tags lead to `</tool>`.
-fn closing_run(w: &Win<'_>, from: usize, own: &str) -> Option<usize> {
+fn closing_run(w: &Input<'_>, from: usize, own: &str) -> Option<usize> {
     let mut first = None;
     let mut run_end = from;
     let mut at = from;

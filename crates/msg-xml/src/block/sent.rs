@@ -1,7 +1,7 @@
 //! What has been sent of a call before its block was read, to be compared with what the reading gives.
 
+use crate::input::Input;
 use crate::path::ArgPath;
-use crate::window::Win;
 
 /// What has been sent of a block's first call.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct SentLeaf {
 
 impl SentLeaf {
     /// What is left of `value` behind what has been sent; `None` if that is not its beginning.
-    pub(crate) fn rest<'v>(&self, w: &Win<'_>, value: &'v str) -> Option<&'v str> {
+    pub(crate) fn rest<'v>(&self, w: &Input<'_>, value: &'v str) -> Option<&'v str> {
         let strip = |rest: Option<&'v str>, &(from, to): &(usize, usize)| {
             rest.and_then(|rest| rest.strip_prefix(w.str(from, to)))
         };

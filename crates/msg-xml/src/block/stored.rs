@@ -7,10 +7,10 @@ use super::grammar::{Head, read};
 use super::preview::Preview;
 use crate::code::Code;
 use crate::event::Queue;
-use crate::lane::{Kind, Lane};
+use crate::input::{Incomplete, Input, MORE};
 use crate::lex::{self, Tag};
 use crate::options::Options;
-use crate::window::{MORE, Wait, Win};
+use crate::passthrough::{FastPath, Kind};
 
 /// How many bytes behind the size limit are stored: what follows a block may decide where it ends.
 const BEHIND: usize = 8 << 10;
@@ -29,7 +29,7 @@ pub(crate) struct Block {
 
 impl Block {
     /// The block whose opener is `head`.
-    pub(crate) fn new(w: &Win<'_>, head: Head, call: u32, queue: &mut Queue) -> Self {
+    pub(crate) fn new(w: &Input<'_>, head: Head, call: u32, queue: &mut Queue) -> Self {
         queue.begin(call);
         let preview = queue.on().then(|| Preview::new(w, head.start, head.body, call));
         Block { head, call, extent: Extent::new(head.body), preview, skip: None }
@@ -47,11 +47,11 @@ impl Block {
     /// The block, if it ends in the window.
     pub(crate) fn run(
         &mut self,
-        w: &Win<'_>,
+        w: &Input<'_>,
         queue: &mut Queue,
         opts: &Options,
         cut: bool,
-    ) -> Result<Done, Wait> {
+    ) -> Result<Done, Incomplete> {
         let size = self.head.start.saturating_add(opts.limits.max_tool_bytes);
         if self.skip.is_none() {
             match self.read(w, size, queue, opts, cut) {
@@ -66,15 +66,15 @@ impl Block {
     /// The block; `None` if it is too large.
     fn read(
         &mut self,
-        w: &Win<'_>,
+        w: &Input<'_>,
         size: usize,
         queue: &mut Queue,
         opts: &Options,
         cut: bool,
-    ) -> Result<Option<Done>, Wait> {
+    ) -> Result<Option<Done>, Incomplete> {
         let last = size.saturating_add(BEHIND);
         if w.end() > last {
-            let near = Win { eof: false, ..w.upto(last) };
+            let near = Input { eof: false, ..w.upto(last) };
             let (res, _) = read(near, self.head, opts, cut);
             return Ok(res.ok());
         }
@@ -99,7 +99,7 @@ impl Block {
         }
     }
 
-    fn try_reading(&mut self, w: &Win<'_>, opts: &Options, cut: bool) -> Option<Done> {
+    fn try_reading(&mut self, w: &Input<'_>, opts: &Options, cut: bool) -> Option<Done> {
         let (res, readings) = read(*w, self.head, opts, cut);
         let wait = match res {
             Ok(done) => return Some(done),
@@ -138,7 +138,7 @@ impl Block {
     }
 
     /// Past the first `</tool>` beyond the size limit.
-    fn skip(&mut self, w: &Win<'_>) -> Result<Done, Wait> {
+    fn skip(&mut self, w: &Input<'_>) -> Result<Done, Incomplete> {
         let mut at = self.skip.unwrap_or(w.end());
         while let Some(p) = w.find(b'<', at) {
             self.skip = Some(p);
@@ -153,20 +153,20 @@ impl Block {
         if w.eof { Ok(self.failed(w.end(), Code::ToolTooLarge)) } else { Err(MORE) }
     }
 
-    /// The lane for the bytes from `end` on.
-    pub(crate) fn lane(&self, end: usize, opts: &Options) -> Lane {
+    /// The fast path for the bytes from `end` on.
+    pub(crate) fn fast_path(&self, end: usize, opts: &Options) -> FastPath {
         let until = self.head.start.saturating_add(opts.limits.max_tool_bytes);
         match &self.preview {
-            Some(preview) if self.extent.is_quiet() => preview.lane(end, until),
-            _ => Lane::new(Kind::Closed),
+            Some(preview) if self.extent.is_quiet() => preview.fast_path(end, until),
+            _ => FastPath::new(Kind::Closed),
         }
     }
 
     /// Moves to `end` over a value of which everything up to `to` has been sent.
-    pub(crate) fn went_on(&mut self, to: usize, end: usize) {
+    pub(crate) fn pass_on(&mut self, to: usize, end: usize) {
         if let Some(preview) = &mut self.preview {
-            preview.went_on(to, end);
-            self.extent.went_on(end);
+            preview.pass_on(to, end);
+            self.extent.pass_on(end);
         }
     }
 }

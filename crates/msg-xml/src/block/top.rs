@@ -6,9 +6,9 @@ use super::names::{opener_attributes, read_name};
 use super::opener::opener;
 use crate::call::{self, Server};
 use crate::code::Code;
+use crate::input::{Incomplete, Need};
 use crate::lex::{self, ARGS, NAME, OpenTag, SERVER, Tag};
 use crate::value;
-use crate::window::{Wait, Wake};
 
 /// How far text after the arguments is followed.
 pub(super) const TEXT_MAX: usize = 256;
@@ -170,7 +170,7 @@ impl<'a> Grammar<'a> {
         match self.ahead.w.find(b'<', p + 1) {
             Some(q) => self.skip_stray(p, q),
             None if self.ahead.w.eof => self.skip_stray(p, self.ahead.w.end()),
-            None => return Err(Wait::never().into()),
+            None => return Err(Incomplete::never().into()),
         }
         Ok(false)
     }
@@ -184,7 +184,7 @@ impl<'a> Grammar<'a> {
     }
 
     /// Whether `</tool>` or an envelope open tag follows within 256 bytes.
-    fn envelope_follows(&self, p: usize) -> Result<bool, Wait> {
+    fn envelope_follows(&self, p: usize) -> Result<bool, Incomplete> {
         let w = &self.ahead.w;
         let mut at = p;
         while let Some(q) = w.find(b'<', at).filter(|q| q - p <= TEXT_MAX) {
@@ -200,7 +200,7 @@ impl<'a> Grammar<'a> {
         if w.eof || w.end() > p + TEXT_MAX {
             Ok(false)
         } else {
-            Err(Wait::on(Wake::Byte(b'<')).by(p + TEXT_MAX + 1))
+            Err(Incomplete::on(Need::Byte(b'<')).by(p + TEXT_MAX + 1))
         }
     }
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::gather::Cx;
 use crate::block::{Done, Head, Note, Outcome, opener, read};
 use crate::code::Code;
+use crate::input::{Incomplete, Input, MORE};
 use crate::lex::{self, Tag};
 use crate::options::Options;
-use crate::window::{MORE, Wait, Win};
 
 const HEAD: (&str, &str) = ("<tool><tool_name>", "</tool_name><arguments>");
 const TAIL: &str = "</arguments></tool>";
@@ -27,11 +27,11 @@ pub(crate) struct Cline {
 
 /// The bare tag of a registered tool, followed by what can be its content.
 pub(super) fn begin(
-    w: &Win<'_>,
+    w: &Input<'_>,
     p: usize,
     opts: &Options,
     first_call: u32,
-) -> Result<Option<Cline>, Wait> {
+) -> Result<Option<Cline>, Incomplete> {
     let Tag::Open(t) = lex::tag(w, p)? else { return Ok(None) };
     if t.prefixed || t.self_closing || !t.bare() || !opts.has_tool(t.name) {
         return Ok(None);
@@ -63,7 +63,7 @@ impl Cline {
         if self.at - self.start > opts.limits.max_tool_bytes { self.at } else { self.start }
     }
 
-    pub(super) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Wait> {
+    pub(super) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Incomplete> {
         if !self.announced {
             cx.queue.name(self.first_call, &self.name);
             self.announced = true;
@@ -171,7 +171,7 @@ impl Cline {
 
     /// The content as that of a native block.
     fn native(&self, cx: &Cx<'_, '_>, text: &str, cut: bool) -> Done {
-        let w = Win { text, base: 0, eof: true };
+        let w = Input { text, base: 0, eof: true };
         let (res, _) = read(w, Head { start: 0, body: "<tool>".len() }, cx.opts, cut);
         let rejected = Outcome::Rejected(Code::InvalidToolBody);
         res.unwrap_or_else(|_| Done::new(0, text.len(), rejected, Vec::new()))

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use crate::block::{Done, Draft, Note, Outcome, REACH_MAX};
 use crate::code::Code;
 use crate::event::Queue;
+use crate::input::Input;
 use crate::options::Options;
-use crate::window::Win;
 
 /// What a reader of a dialect may look at and write to.
 pub(crate) struct Cx<'a, 'w> {
-    pub(crate) w: &'a Win<'w>,
+    pub(crate) w: &'a Input<'w>,
     pub(crate) queue: &'a mut Queue,
     pub(crate) opts: &'a Options,
     /// The finish reason says that the message was cut; meaningful at the end of input only.

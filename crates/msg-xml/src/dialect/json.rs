@@ -6,9 +6,9 @@ use super::gather::Cx;
 use super::gather::Gathered;
 use crate::block::{Done, Draft, partial_name, read_calls};
 use crate::code::Code;
+use crate::input::{Incomplete, Input, MORE, until_done};
 use crate::json::{self, Json, Scan, Scanner};
 use crate::shape::{Grammar, TagShape, close_any, open_any};
-use crate::window::{MORE, Wait, Win, until_done};
 
 /// The members that may have the name; the first is the expected one.
 const NAMES: [&str; 3] = ["name", "tool_name", "tool"];
@@ -42,31 +42,31 @@ fn hermes_shapes() -> [TagShape; 2] {
 
 /// XT-34: the opener and an object or list of objects, or the end of input.
 pub(super) fn begin_hermes(
-    w: &Win<'_>,
+    w: &Input<'_>,
     p: usize,
     first_call: u32,
-) -> Result<Option<JsonReader>, Wait> {
+) -> Result<Option<JsonReader>, Incomplete> {
     begin(w, p, &hermes_shapes(), "hermes", false, first_call)
 }
 
 /// XT-35 and XT-40: a wrapper that holds JSON objects.
 pub(super) fn begin_list(
-    w: &Win<'_>,
+    w: &Input<'_>,
     p: usize,
     grammar: &Grammar,
     first_call: u32,
-) -> Result<Option<JsonReader>, Wait> {
+) -> Result<Option<JsonReader>, Incomplete> {
     begin(w, p, &grammar.json_list, &grammar.name, true, first_call)
 }
 
 fn begin(
-    w: &Win<'_>,
+    w: &Input<'_>,
     p: usize,
     shapes: &[TagShape],
     name: &str,
     list: bool,
     first_call: u32,
-) -> Result<Option<JsonReader>, Wait> {
+) -> Result<Option<JsonReader>, Incomplete> {
     let Some(open) = open_any(shapes, w, p)? else { return Ok(None) };
     let (_, next) = w.after_blanks(open.end)?;
     if !matches!((next, list), (Some(b'{'), _) | (Some(b'[') | None, false)) {
@@ -95,11 +95,11 @@ impl JsonReader {
         }
     }
 
-    pub(super) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Wait> {
+    pub(super) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Incomplete> {
         until_done(|| self.step(cx)).inspect_err(|_| self.out.settle(cx, self.cursor()))
     }
 
-    fn step(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+    fn step(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         match &mut self.state {
             State::Start => {
                 let (p, next) = cx.w.after_blanks(self.at)?;
@@ -200,7 +200,7 @@ impl JsonReader {
     }
 
     /// What follows a value.
-    fn tail(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+    fn tail(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         let (p, next) = cx.w.after_blanks(self.at)?;
         let cut = next.is_none() || next == Some(b'<') && self.cut(cx.w, p);
         if cut {
@@ -239,7 +239,7 @@ impl JsonReader {
     }
 
     /// Whether the end of input cut what may follow a value: the close tag or, but in a list, the next opener.
-    fn cut(&self, w: &Win<'_>, p: usize) -> bool {
+    fn cut(&self, w: &Input<'_>, p: usize) -> bool {
         let opener = !matches!(w.at(p + 1), None | Some(b'/'));
         (!opener || !self.list) && self.shapes.iter().any(|shape| shape.cut(w, p))
     }
@@ -269,7 +269,7 @@ impl JsonReader {
         self.out.done(cx, end)
     }
 
-    fn skip(&mut self, cx: &mut Cx<'_, '_>, from: usize) -> Result<Option<Done>, Wait> {
+    fn skip(&mut self, cx: &mut Cx<'_, '_>, from: usize) -> Result<Option<Done>, Incomplete> {
         let mut at = from;
         while let Some(p) = cx.w.find(b'<', at) {
             match close_any(&self.shapes, cx.w, p) {

@@ -18,9 +18,9 @@ mod tags;
 use crate::block::{Block, Done, Head};
 use crate::dialects::Dialect;
 use crate::event::Queue;
-use crate::lane::{Kind, Lane};
+use crate::input::{Incomplete, Input};
 use crate::options::Options;
-use crate::window::{Wait, Win};
+use crate::passthrough::{FastPath, Kind};
 use cline::Cline;
 use gather::Cx;
 use json::JsonReader;
@@ -38,7 +38,7 @@ pub(crate) enum Reader {
 impl Reader {
     /// A reader for the native block at `start`, whose opener ends at `body`.
     pub(crate) fn native(
-        w: &Win<'_>,
+        w: &Input<'_>,
         start: usize,
         body: usize,
         first_call: u32,
@@ -66,29 +66,29 @@ impl Reader {
         }
     }
 
-    /// The lane for the bytes from `end` on.
-    pub(crate) fn lane(&self, end: usize, opts: &Options) -> Lane {
+    /// The fast path for the bytes from `end` on.
+    pub(crate) fn fast_path(&self, end: usize, opts: &Options) -> FastPath {
         match self {
-            Reader::Native(block) => block.lane(end, opts),
-            _ => Lane::new(Kind::Closed),
+            Reader::Native(block) => block.fast_path(end, opts),
+            _ => FastPath::new(Kind::Closed),
         }
     }
 
     /// Moves to `end` over a value of which everything up to `to` has been sent.
-    pub(crate) fn went_on(&mut self, to: usize, end: usize) {
+    pub(crate) fn pass_on(&mut self, to: usize, end: usize) {
         if let Reader::Native(block) = self {
-            block.went_on(to, end);
+            block.pass_on(to, end);
         }
     }
 
     /// Reads on.
     pub(crate) fn run_with(
         &mut self,
-        w: &Win<'_>,
+        w: &Input<'_>,
         queue: &mut Queue,
         opts: &Options,
         cut: bool,
-    ) -> Result<Done, Wait> {
+    ) -> Result<Done, Incomplete> {
         let mut cx = Cx { w, queue, opts, cut };
         match self {
             Reader::Native(block) => block.run(w, cx.queue, opts, cut),
@@ -101,12 +101,12 @@ impl Reader {
 
 /// Tries the dialects that are on at the `<` at `p`, in the order of XT-32.
 pub(crate) fn begin(
-    w: &Win<'_>,
+    w: &Input<'_>,
     p: usize,
     opts: &Options,
     first_call: u32,
     queue: &mut Queue,
-) -> Result<Option<Reader>, Wait> {
+) -> Result<Option<Reader>, Incomplete> {
     for dialect in opts.dialects.list() {
         let reader = match dialect {
             Dialect::Tags(grammar) => match json::begin_list(w, p, grammar, first_call)? {

@@ -6,10 +6,10 @@ use super::gather::Cx;
 use super::tags::{State, TagReader, open_block};
 use crate::block::Done;
 use crate::code::Code;
+use crate::input::{Incomplete, Input, MORE, is_blank};
 use crate::json::{self, Json};
 use crate::shape::{close_any, open_any};
 use crate::value;
-use crate::window::{MORE, Wait, Win, is_blank};
 
 /// Values of a block that may be read without coming to an end of their own; of those behind it is looked for near.
 const SCANS_MAX: usize = if cfg!(test) { 8 } else { 64 };
@@ -75,7 +75,7 @@ impl Value {
 
 impl TagReader {
     /// Where the value ends.
-    pub(super) fn value(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+    pub(super) fn value(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         let state = std::mem::replace(&mut self.state, State::Call);
         let State::Value(mut value) = state else { return Ok(None) };
         loop {
@@ -108,10 +108,10 @@ impl TagReader {
     /// A `<` in a value: whether it ends there.
     fn value_tag(
         &mut self,
-        w: &Win<'_>,
+        w: &Input<'_>,
         value: &mut Value,
         p: usize,
-    ) -> Result<Option<Ends>, Wait> {
+    ) -> Result<Option<Ends>, Incomplete> {
         #[cfg(test)]
         crate::steps::count();
         let grammar = Arc::clone(&self.grammar);
@@ -152,7 +152,12 @@ impl TagReader {
     }
 
     /// A wrapper's tag in a value, or no tag of the dialect: the next block shows that what seemed to close this one did.
-    fn wrapper_tag(&self, w: &Win<'_>, value: &mut Value, p: usize) -> Result<Option<Ends>, Wait> {
+    fn wrapper_tag(
+        &self,
+        w: &Input<'_>,
+        value: &mut Value,
+        p: usize,
+    ) -> Result<Option<Ends>, Incomplete> {
         let grammar = &self.grammar;
         if let Some(end) = close_any(&grammar.wrapper, w, p)? {
             match value.wraps.checked_sub(1) {
@@ -193,7 +198,7 @@ impl TagReader {
     }
 
     /// Whether blanks and a tag of the block, or the end of input, follow a parameter's close tag.
-    fn followed(&self, w: &Win<'_>, end: usize) -> Result<bool, Wait> {
+    fn followed(&self, w: &Input<'_>, end: usize) -> Result<bool, Incomplete> {
         let (q, next) = w.after_blanks(end)?;
         let grammar = &self.grammar;
         Ok(match next {

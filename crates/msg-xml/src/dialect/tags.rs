@@ -7,10 +7,10 @@ use super::gather::Gathered;
 use super::tag_value::Value;
 use crate::block::{Done, Draft, read_arguments};
 use crate::code::Code;
+use crate::input::{Incomplete, Input, MORE, Need, until_done};
 use crate::json::{self, Json, Scan, Scanner};
 use crate::lex;
 use crate::shape::{Grammar, Opened, TagShape, close_any, open_any};
-use crate::window::{MORE, Wait, Wake, Win, until_done};
 
 /// A longer word behind the opener is no name.
 const GLM_NAME_MAX: usize = 512;
@@ -50,11 +50,11 @@ pub(crate) struct TagReader {
 
 /// XT-33: a wrapper or a call at `p`.
 pub(super) fn begin(
-    w: &Win<'_>,
+    w: &Input<'_>,
     p: usize,
     grammar: &Arc<Grammar>,
     first_call: u32,
-) -> Result<Option<TagReader>, Wait> {
+) -> Result<Option<TagReader>, Incomplete> {
     if let Some(end) = open_block(grammar, w, p)? {
         return Ok(Some(TagReader::new(p, end, grammar, true, first_call)));
     }
@@ -65,7 +65,11 @@ pub(super) fn begin(
 }
 
 /// One past a wrapper at `p` that a call, or the end of input, follows: a block begins there wherever it stands.
-pub(super) fn open_block(grammar: &Grammar, w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+pub(super) fn open_block(
+    grammar: &Grammar,
+    w: &Input<'_>,
+    p: usize,
+) -> Result<Option<usize>, Incomplete> {
     let Some(wrapper) = open_any(&grammar.wrapper, w, p)? else { return Ok(None) };
     let (q, next) = w.after_blanks(wrapper.end)?;
     let call = match next {
@@ -81,11 +85,11 @@ pub(super) fn open_block(grammar: &Grammar, w: &Win<'_>, p: usize) -> Result<Opt
 
 /// XT-36: `<tool_call>`, a name, and a key or the close tag.
 pub(super) fn begin_glm(
-    w: &Win<'_>,
+    w: &Input<'_>,
     p: usize,
     grammar: &Arc<Grammar>,
     first_call: u32,
-) -> Result<Option<TagReader>, Wait> {
+) -> Result<Option<TagReader>, Incomplete> {
     let Some(open) = open_any(&grammar.call, w, p)? else { return Ok(None) };
     let (q, next) = w.after_blanks(open.end)?;
     if next.is_none() {
@@ -119,7 +123,7 @@ pub(super) fn begin_glm(
 
 /// Whether a key, the close tag or the end of input follows the name that ends at `from`; text before them is the
 /// call's (XT-33), so that a name in prose begins nothing.
-fn glm_goes_on(w: &Win<'_>, from: usize, grammar: &Grammar) -> Result<bool, Wait> {
+fn glm_goes_on(w: &Input<'_>, from: usize, grammar: &Grammar) -> Result<bool, Incomplete> {
     let (r, next) = w.after_blanks(from)?;
     if next.is_none() {
         return Ok(true);
@@ -139,7 +143,7 @@ fn glm_goes_on(w: &Win<'_>, from: usize, grammar: &Grammar) -> Result<bool, Wait
     }
     match w.eof || w.end() > r + GLM_TEXT_MAX {
         true => Ok(false),
-        false => Err(Wait::on(Wake::Byte(b'<')).by(r + GLM_TEXT_MAX + 1)),
+        false => Err(Incomplete::on(Need::Byte(b'<')).by(r + GLM_TEXT_MAX + 1)),
     }
 }
 
@@ -178,7 +182,7 @@ impl TagReader {
         }
     }
 
-    pub(super) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Wait> {
+    pub(super) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Incomplete> {
         if self.glm && !std::mem::replace(&mut self.announced, true) {
             // The name came with the opener.
             self.announce_glm(cx);
@@ -194,7 +198,7 @@ impl TagReader {
         }
     }
 
-    fn step(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+    fn step(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         match &mut self.state {
             State::Wrapper => self.first_call(cx),
             State::Begun => self.begun(cx),
@@ -234,7 +238,7 @@ impl TagReader {
         }
     }
 
-    fn first_call(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+    fn first_call(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         let (q, next) = cx.w.after_blanks(self.at)?;
         if next != Some(b'<') {
             return Ok(Some(self.incomplete(cx, cx.w.end())));
@@ -269,7 +273,7 @@ impl TagReader {
         self.state = State::Begun;
     }
 
-    fn begun(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+    fn begun(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         let (q, next) = cx.w.after_blanks(self.at)?;
         self.state = match next {
             Some(b) if json::begins(b) => State::Json(Scanner::new(q, cx.opts.limits.json_depth())),
@@ -284,7 +288,7 @@ impl TagReader {
         from: usize,
         to: usize,
         repaired: bool,
-    ) -> Result<Option<Done>, Wait> {
+    ) -> Result<Option<Done>, Incomplete> {
         let (q, next) = cx.w.after_blanks(to)?;
         let cut = next.is_none()
             || self.grammar.call.iter().any(|shape| next == Some(b'<') && shape.cut(cx.w, q));
@@ -310,7 +314,7 @@ impl TagReader {
     }
 
     /// What stands next in a call.
-    fn call(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+    fn call(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         let (p, next) = cx.w.after_blanks(self.at)?;
         self.at = p;
         let grammar = Arc::clone(&self.grammar);
@@ -356,14 +360,14 @@ impl TagReader {
         &mut self,
         cx: &mut Cx<'_, 'w>,
         p: usize,
-    ) -> Result<Option<Opened<'w>>, Wait> {
+    ) -> Result<Option<Opened<'w>>, Incomplete> {
         let Some(opened) = open_any(&self.grammar.parameter, cx.w, p)? else { return Ok(None) };
         if !self.glm {
             return Ok(Some(opened));
         }
         let w = cx.w;
         let Some(lt) = w.find(b'<', opened.end) else {
-            return if w.eof { Ok(None) } else { Err(Wait::on(Wake::Byte(b'<'))) };
+            return if w.eof { Ok(None) } else { Err(Incomplete::on(Need::Byte(b'<'))) };
         };
         let Some(end) = close_any(&self.grammar.parameter, w, lt)? else { return Ok(None) };
         let key = lex::trim(w.str(opened.end, lt));
@@ -382,7 +386,7 @@ impl TagReader {
         Ok(None)
     }
 
-    pub(super) fn close_param(&self, w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+    pub(super) fn close_param(&self, w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
         if self.glm {
             TagShape::bare("arg_value").close(w, p)
         } else {
@@ -390,7 +394,7 @@ impl TagReader {
         }
     }
 
-    pub(super) fn cut(&self, w: &Win<'_>, p: usize) -> bool {
+    pub(super) fn cut(&self, w: &Input<'_>, p: usize) -> bool {
         let grammar = &self.grammar;
         let shapes = grammar.parameter.iter().chain(&grammar.call).chain(&grammar.wrapper);
         let value = TagShape::bare("arg_value");
@@ -398,7 +402,7 @@ impl TagReader {
     }
 
     /// Whether the end of input cut a key at `p`, or what follows it.
-    fn cut_key(&self, w: &Win<'_>, p: usize) -> bool {
+    fn cut_key(&self, w: &Input<'_>, p: usize) -> bool {
         let parameter = &self.grammar.parameter;
         let Ok(Some(opened)) = open_any(parameter, w, p) else { return false };
         if !self.glm || !w.eof {
@@ -418,11 +422,11 @@ impl TagReader {
         self.cur.loose.add(key, value);
     }
 
-    fn stray(&mut self, cx: &mut Cx<'_, '_>, p: usize) -> Result<Option<Done>, Wait> {
+    fn stray(&mut self, cx: &mut Cx<'_, '_>, p: usize) -> Result<Option<Done>, Incomplete> {
         let end = match cx.w.find(b'<', p + 1) {
             Some(q) => q,
             None if cx.w.eof => cx.w.end(),
-            None => return Err(Wait::on(Wake::Byte(b'<'))),
+            None => return Err(Incomplete::on(Need::Byte(b'<'))),
         };
         if !self.stray {
             self.out.note(Code::StrayTextInTool, p, end);
@@ -444,7 +448,7 @@ impl TagReader {
         self.state = State::After;
     }
 
-    fn after(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Wait> {
+    fn after(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         if self.glm {
             return Ok(Some(self.out.done(cx, self.at)));
         }
@@ -485,7 +489,7 @@ impl TagReader {
         self.out.done(cx, end)
     }
 
-    fn skip(&mut self, cx: &mut Cx<'_, '_>, from: usize) -> Result<Option<Done>, Wait> {
+    fn skip(&mut self, cx: &mut Cx<'_, '_>, from: usize) -> Result<Option<Done>, Incomplete> {
         let mut at = from;
         let shapes =
             if self.wrapped { self.grammar.wrapper.clone() } else { self.grammar.call.clone() };

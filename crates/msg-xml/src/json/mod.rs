@@ -6,7 +6,8 @@ mod scan;
 
 use std::collections::HashMap;
 
-use crate::swar;
+use msg_core::json::{Writer, to_text};
+
 pub(crate) use scan::{Scan, Scanner};
 
 /// A value; members in order of first appearance.
@@ -122,103 +123,23 @@ pub(crate) fn begins(b: u8) -> bool {
 }
 
 impl Json {
-    pub(crate) fn write(&self, out: &mut String) {
+    /// Appends it to what is being written.
+    pub(crate) fn write(&self, out: &mut Writer<'_>) {
         match self {
-            Json::Null => out.push_str("null"),
-            Json::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-            Json::Number(n) => out.push_str(n),
-            Json::String(s) => write_string(s, out),
-            Json::Array(items) => {
-                out.push('[');
-                for (i, item) in items.iter().enumerate() {
-                    if i > 0 {
-                        out.push(',');
-                    }
-                    item.write(out);
-                }
-                out.push(']');
-            }
-            Json::Object(members) => {
-                out.push('{');
-                for (i, (key, value)) in members.iter().enumerate() {
-                    if i > 0 {
-                        out.push(',');
-                    }
-                    write_string(key, out);
-                    out.push(':');
-                    value.write(out);
-                }
-                out.push('}');
-            }
-        }
-    }
-
-    /// How long its text is, about.
-    fn room(&self) -> usize {
-        match self {
-            Json::Null | Json::Bool(_) => 5,
-            Json::Number(n) => n.len(),
-            Json::String(s) => string_room(s),
-            Json::Array(items) => 2 + items.iter().map(|item| item.room() + 1).sum::<usize>(),
-            Json::Object(members) => {
-                let member = |(key, value): &(String, Json)| string_room(key) + value.room() + 2;
-                2 + members.iter().map(member).sum::<usize>()
-            }
+            Json::Null => out.null(),
+            Json::Bool(b) => out.bool(*b),
+            Json::Number(n) => out.raw(n),
+            Json::String(s) => out.str(s),
+            Json::Array(items) => out.array(items, |out, item| item.write(out)),
+            Json::Object(members) => out.object(|out| {
+                members.iter().for_each(|(key, value)| value.write(out.key(key)));
+            }),
         }
     }
 
     pub(crate) fn text(&self) -> String {
-        let mut out = String::with_capacity(self.room());
-        self.write(&mut out);
-        out
+        to_text(|out| self.write(out))
     }
-}
-
-/// Room for a literal with some escapes, so that a long text is not moved for its last line.
-fn string_room(s: &str) -> usize {
-    s.len() + s.len() / 16 + 2
-}
-
-/// A JSON string literal, non-ASCII characters as they are.
-pub(crate) fn write_string(s: &str, out: &mut String) {
-    out.reserve(string_room(s));
-    out.push('"');
-    let mut rest = s;
-    loop {
-        let n = plain_len(rest.as_bytes());
-        out.push_str(&rest[..n]);
-        let Some(&b) = rest.as_bytes().get(n) else { break };
-        rest = &rest[n + 1..];
-        match b {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            b'\n' => out.push_str("\\n"),
-            b'\r' => out.push_str("\\r"),
-            b'\t' => out.push_str("\\t"),
-            _ => {
-                out.push_str("\\u00");
-                out.push(char::from(b"0123456789abcdef"[usize::from(b >> 4)]));
-                out.push(char::from(b"0123456789abcdef"[usize::from(b & 15)]));
-            }
-        }
-    }
-    out.push('"');
-}
-
-/// How many bytes come before the first that a string literal escapes.
-fn plain_len(bytes: &[u8]) -> usize {
-    let (words, rest) = bytes.as_chunks();
-    for (i, it) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*it);
-        let escaped = swar::below(word, 0x20)
-            | swar::equal(word, swar::splat(b'"'))
-            | swar::equal(word, swar::splat(b'\\'));
-        if escaped != 0 {
-            return i * 8 + swar::first(escaped);
-        }
-    }
-    let plain = rest.iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\');
-    bytes.len() - rest.len() + plain.unwrap_or(rest.len())
 }
 
 /// Reads a whole text as one value with blanks around it. The flag tells of repairs.

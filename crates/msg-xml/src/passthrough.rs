@@ -1,16 +1,13 @@
 //! The short way of a stream. In the middle of text, of a thought or of a value most chunks hold nothing but more
-//! of it: a lane says which bytes would matter there, and a chunk without them goes out without waking the machine,
+//! of it: the fast path says which bytes would matter there, and a chunk without them goes out without waking the machine,
 //! which is told afterwards how far things went. Nothing is decided here: whatever is in doubt is the machine's.
 
-mod glance;
-
+use crate::input::is_blank;
 use crate::path::ArgPath;
-use crate::window::is_blank;
-use glance::Stops;
 
 /// What the next bytes most likely continue.
 #[derive(Debug)]
-pub(crate) struct Lane {
+pub(crate) struct FastPath {
     pub(crate) kind: Kind,
     /// Nothing is open: what goes on here need not be kept.
     is_text: bool,
@@ -26,7 +23,7 @@ pub(crate) struct Lane {
     pub(crate) path: ArgPath,
 }
 
-/// What a lane stands for; all of it has been sent, blanks at the end of a plain value aside.
+/// What the fast path stands for; all of it has been sent, blanks at the end of a plain value aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Nothing: the machine looks at each byte.
@@ -50,7 +47,7 @@ static MARKS: Stops = Stops::new(*b"<`<`");
 /// Chunks beyond this length are the machine's if they have line breaks: it finds them faster.
 const LINES_MAX: usize = 64;
 
-impl Lane {
+impl FastPath {
     pub(crate) fn new(kind: Kind) -> Self {
         let stops = match kind {
             Kind::Closed => [0; 4],
@@ -60,7 +57,7 @@ impl Lane {
             Kind::Cdata => *b"<]<]",
             Kind::Plain => *b"<&<&",
         };
-        Lane {
+        FastPath {
             kind,
             is_text: matches!(kind, Kind::Text | Kind::Quote | Kind::Fence(_)),
             stops: Stops::new(stops),
@@ -74,17 +71,17 @@ impl Lane {
 
     /// Text at the beginning of a line, or within.
     pub(crate) fn text(kind: Kind, line_start: bool) -> Self {
-        Lane { line_start, ..Lane::new(kind) }
+        FastPath { line_start, ..FastPath::new(kind) }
     }
 
     /// A thought that has been sent up to `sent`.
     pub(crate) fn thought(sent: usize) -> Self {
-        Lane { sent, until: usize::MAX, ..Lane::new(Kind::Thought) }
+        FastPath { sent, until: usize::MAX, ..FastPath::new(Kind::Thought) }
     }
 
     /// A value, of which at most what comes before `until` can be stored (XT-28).
     pub(crate) fn value(kind: Kind, call: u32, path: ArgPath, sent: usize, until: usize) -> Self {
-        Lane { until, call, path, sent, ..Lane::new(kind) }
+        FastPath { until, call, path, sent, ..FastPath::new(kind) }
     }
 
     /// If `bytes` only go on with text: whether a line begins after them.
@@ -122,12 +119,8 @@ impl Lane {
     }
 }
 
-/// If all lines that begin in `bytes` are plain: whether one begins after them. A line that begins with a letter is.
+/// If all lines that begin in `bytes` are plain: whether one begins after them.
 fn lines(bytes: &[u8], line_start: bool, plain: impl Fn(&[u8]) -> bool) -> Option<bool> {
-    let before = if line_start { b'\n' } else { 0 };
-    if begin_with_letters(before, bytes) {
-        return Some(bytes.last().is_some_and(|&b| ends_line(b)));
-    }
     let mut rest = bytes;
     let mut begins = line_start;
     while !rest.is_empty() {
@@ -139,19 +132,6 @@ fn lines(bytes: &[u8], line_start: bool, plain: impl Fn(&[u8]) -> bool) -> Optio
         rest = line_break.map_or(&[], |i| &rest[i + 1..]);
     }
     Some(begins)
-}
-
-/// Whether all lines that begin in `bytes`, which follow `before`, begin with a letter; an empty one does not. Without
-/// a branch, for it is asked about a few bytes at a time.
-fn begin_with_letters(before: u8, bytes: &[u8]) -> bool {
-    let fits = |before: u8, b: u8| !ends_line(before) | b.is_ascii_alphabetic();
-    let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
-    let first = bytes.first().is_none_or(|&b| fits(before, b));
-    pairs.fold(first, |all, (&before, &b)| all & fits(before, b))
-}
-
-fn ends_line(b: u8) -> bool {
-    (b == b'\n') | (b == b'\r')
 }
 
 /// The text of a fence goes on if no line begins with what may close it; blanks alone leave that open.
@@ -183,4 +163,65 @@ fn begins_plainly_within(line: &[u8]) -> bool {
 
 fn count(bytes: &[u8], fits: impl Fn(&u8) -> bool) -> usize {
     bytes.iter().position(|b| !fits(b)).unwrap_or(bytes.len())
+}
+
+/// Four bytes that matter, each as a row of the same.
+#[derive(Debug)]
+struct Stops([[u8; 16]; 4]);
+
+impl Stops {
+    const fn new([a, b, c, d]: [u8; 4]) -> Self {
+        Stops([[a; 16], [b; 16], [c; 16], [d; 16]])
+    }
+
+    /// Whether one of them is in `bytes`. What does not fill a piece is looked at together with bytes before it once
+    /// more, so that few are looked at alone. Inlined in any case: for a chunk of a token a call would cost as much again.
+    #[inline(always)]
+    fn hit(&self, bytes: &[u8]) -> bool {
+        match (bytes.try_into(), bytes.try_into()) {
+            (Ok(all), _) => self.piece::<16>(all),
+            (_, Ok(all)) => self.piece::<4>(all),
+            _ => self.hit_any(bytes),
+        }
+    }
+
+    fn hit_any(&self, bytes: &[u8]) -> bool {
+        let (pieces, rest) = bytes.as_chunks();
+        pieces.iter().any(|it| self.piece::<16>(it))
+            || match (bytes.last_chunk(), bytes.first_chunk(), bytes.last_chunk()) {
+                _ if rest.is_empty() => false,
+                (Some(last), ..) => self.piece::<16>(last),
+                (_, Some(first), Some(last)) => self.piece::<8>(first) | self.piece::<8>(last),
+                _ => bytes.iter().any(|&b| self.piece(&[b])),
+            }
+    }
+
+    #[inline]
+    fn piece<const N: usize>(&self, bytes: &[u8; N]) -> bool {
+        let [a, b, c, d] = &self.0;
+        let mut hit = 0;
+        for (i, &byte) in bytes.iter().enumerate() {
+            hit |= u8::from(byte == a[i]) | u8::from(byte == b[i]);
+            hit |= u8::from(byte == c[i]) | u8::from(byte == d[i]);
+        }
+        hit != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stops;
+
+    #[test]
+    fn every_place_of_every_length_is_seen() {
+        let stops = Stops::new(*b"<`\n\r");
+        for len in 0..70 {
+            assert!(!stops.hit(&vec![b'x'; len]));
+            for (place, b) in (0..len).flat_map(|place| b"<`\n\r".map(|b| (place, b))) {
+                let mut bytes = vec![b'x'; len];
+                bytes[place] = b;
+                assert!(stops.hit(&bytes), "{b} at {place} of {len}");
+            }
+        }
+    }
 }

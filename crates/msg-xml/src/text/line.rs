@@ -1,6 +1,6 @@
 //! What a line begins with: a fence, a quote, a bracket, or nothing of note (XT-4, XT-5, XT-8).
 
-use crate::window::{MORE, Wait, Wake, Win};
+use crate::input::{Incomplete, Input, MORE, Need};
 
 /// The kind of a line, by its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Line {
 
 /// Looks at the line that begins at `pos`. It is read from its beginning each time, so every wait names the byte that
 /// can change something.
-pub(super) fn line(w: &Win<'_>, pos: usize) -> Result<Line, Wait> {
+pub(super) fn line(w: &Input<'_>, pos: usize) -> Result<Line, Incomplete> {
     let p = skip(w, pos, b" \t>")?;
     let mut run = p;
     if let Some(after) = list_marker(w, p)? {
@@ -41,7 +41,7 @@ pub(super) fn line(w: &Win<'_>, pos: usize) -> Result<Line, Wait> {
 }
 
 /// After a list marker and its blanks, if one stands at `p`.
-fn list_marker(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+fn list_marker(w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
     let digits = w.from(p).iter().take(10).take_while(|b| b.is_ascii_digit()).count();
     let need = |at: usize| match w.at(at) {
         None if !w.eof => Err(MORE),
@@ -57,7 +57,7 @@ fn list_marker(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
 }
 
 /// The opening line whose run begins at `run`, if it is one.
-fn opening(w: &Win<'_>, run: usize, ch: u8) -> Result<Option<Line>, Wait> {
+fn opening(w: &Input<'_>, run: usize, ch: u8) -> Result<Option<Line>, Incomplete> {
     let n = skip(w, run, fence_run(ch))? - run;
     if n < 3 {
         return Ok(None);
@@ -71,7 +71,7 @@ fn opening(w: &Win<'_>, run: usize, ch: u8) -> Result<Option<Line>, Wait> {
         return if w.eof {
             Ok(Some(Line::Fence { run, ch, n, body: w.end() }))
         } else {
-            Err(Wait::on(Wake::In(if ch == b'`' { b"`\n\r" } else { b"\n\r" })))
+            Err(Incomplete::on(Need::In(if ch == b'`' { b"`\n\r" } else { b"\n\r" })))
         };
     };
     let at = run + n + i;
@@ -85,7 +85,12 @@ fn opening(w: &Win<'_>, run: usize, ch: u8) -> Result<Option<Line>, Wait> {
 }
 
 /// A closing line that begins at `pos`: where its line break stands. `Ok(None)` if the line is none.
-pub(super) fn closing(w: &Win<'_>, pos: usize, ch: u8, n: usize) -> Result<Option<usize>, Wait> {
+pub(super) fn closing(
+    w: &Input<'_>,
+    pos: usize,
+    ch: u8,
+    n: usize,
+) -> Result<Option<usize>, Incomplete> {
     let p = skip(w, pos, b" \t>")?;
     let mut q = skip(w, p, fence_run(ch))?;
     let run = q - p;
@@ -101,19 +106,19 @@ pub(super) fn closing(w: &Win<'_>, pos: usize, ch: u8, n: usize) -> Result<Optio
         q += 1;
     }
     match w.at(q) {
-        None if !w.eof => Err(Wait::on(Wake::NotIn(b" \t\r"))),
+        None if !w.eof => Err(Incomplete::on(Need::NotIn(b" \t\r"))),
         None | Some(b'\n') => Ok(Some(q)),
         Some(_) => Ok(cr),
     }
 }
 
 /// The first byte from `pos` on that is none of `bytes`, or the end of input.
-fn skip(w: &Win<'_>, pos: usize, bytes: &'static [u8]) -> Result<usize, Wait> {
+fn skip(w: &Input<'_>, pos: usize, bytes: &'static [u8]) -> Result<usize, Incomplete> {
     let rest = w.from(pos);
     match rest.iter().position(|b| !bytes.contains(b)) {
         Some(n) => Ok(pos + n),
         None if w.eof => Ok(pos + rest.len()),
-        None => Err(Wait::on(Wake::NotIn(bytes))),
+        None => Err(Incomplete::on(Need::NotIn(bytes))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Thinking in tags (XT-6), and calls in thinking that was never closed (XT-7).
 
+use super::scan::think_word;
 use super::span::{Span, SpanEnd};
-use super::text::think_word;
 use super::words::bare_end;
 use super::{Machine, Mode, Ready};
 use crate::block::Outcome;
@@ -10,9 +10,9 @@ use crate::code::Code;
 use crate::dialect::{self, Reader};
 use crate::event::ThinkingStyle;
 use crate::event::{Ev, Queue};
+use crate::input::{Incomplete, Input, MORE};
 use crate::lex;
 use crate::options::Thinking;
-use crate::window::{MORE, Wait, Win};
 
 /// Thinking that is open.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Thought {
     }
 
     /// Moves to `end` over what has been sent.
-    pub(super) fn went_on(&mut self, end: usize) {
+    pub(super) fn pass_on(&mut self, end: usize) {
         self.at = end;
         self.sent = end;
     }
@@ -52,7 +52,7 @@ enum Found {
 
 impl Machine {
     /// A message that begins inside thinking: blanks and an open tag may come first.
-    pub(super) fn implicit(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+    pub(super) fn implicit(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
         let (p, next) = w.after_blanks(self.pos)?;
         let mut thought = Thought::new(p, p, None);
         if next == Some(b'<')
@@ -69,7 +69,7 @@ impl Machine {
         Ok(())
     }
 
-    pub(super) fn thinking(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+    pub(super) fn thinking(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
         let Mode::Thinking(thought) = &mut self.mode else { return Ok(()) };
         let res = scan(w, thought);
         let safe = match &res {
@@ -100,7 +100,7 @@ impl Machine {
     }
 
     /// XT-7: the run of complete calls that ends the message is taken out of the thinking.
-    fn unclosed(&mut self, w: &Win<'_>) {
+    fn unclosed(&mut self, w: &Input<'_>) {
         let Mode::Thinking(thought) = &self.mode else { return };
         let content = thought.content;
         self.pos = w.end();
@@ -161,7 +161,7 @@ impl Machine {
     }
 }
 
-fn scan(w: &Win<'_>, thought: &mut Thought) -> Result<Found, Wait> {
+fn scan(w: &Input<'_>, thought: &mut Thought) -> Result<Found, Incomplete> {
     loop {
         if let Some(span) = &mut thought.span {
             thought.at = match span.run(w)? {
@@ -189,7 +189,11 @@ fn scan(w: &Win<'_>, thought: &mut Thought) -> Result<Found, Wait> {
 }
 
 /// The close tag at `p` if it closes `word`.
-fn close_tag(w: &Win<'_>, p: usize, word: Option<&'static str>) -> Result<Option<usize>, Wait> {
+fn close_tag(
+    w: &Input<'_>,
+    p: usize,
+    word: Option<&'static str>,
+) -> Result<Option<usize>, Incomplete> {
     match word {
         None => match think_word(w, p)? {
             Some((_, after)) => bare_end(w, after),

@@ -12,8 +12,8 @@
 use super::Machine;
 use crate::block::opener::OPENER_MAX;
 use crate::code::Code;
+use crate::input::{Incomplete, Input, MORE, is_blank};
 use crate::shape;
-use crate::window::{MORE, Wait, Win, is_blank};
 
 /// The openers that are plain words.
 pub(super) const WORDS: [&str; 7] = [
@@ -51,7 +51,7 @@ const LIST: &str = "[TOOL_CALLS]";
 
 impl Machine {
     /// Reports the first foreign opener of the message, if one stands at the `<` at `p`.
-    pub(super) fn foreign_at(&mut self, w: &Win<'_>, p: usize) -> Result<(), Wait> {
+    pub(super) fn foreign_at(&mut self, w: &Input<'_>, p: usize) -> Result<(), Incomplete> {
         if !self.foreign_noted
             && let Some(end) = foreign(w, p)?
         {
@@ -62,7 +62,7 @@ impl Machine {
     }
 
     /// The same for the `[` that begins a line at `p`; whether there is one.
-    pub(super) fn foreign_list(&mut self, w: &Win<'_>, p: usize) -> Result<bool, Wait> {
+    pub(super) fn foreign_list(&mut self, w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
         let end = p + LIST.len();
         // In lower case it is a table of TOML.
         let found = w.word(p, LIST)? && w.str(p, end) == LIST;
@@ -76,7 +76,7 @@ impl Machine {
 }
 
 /// An opener of a foreign syntax at `p`; one past what shows it.
-fn foreign(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+fn foreign(w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
     if let Some(end) = shape::bars(w, p + 1, "DSML")? {
         return Ok(Some(end));
     }
@@ -101,7 +101,7 @@ fn foreign(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
 }
 
 /// One past the tag whose word ends at `after`, if it does end there.
-fn after_word(w: &Win<'_>, after: usize) -> Result<Option<usize>, Wait> {
+fn after_word(w: &Input<'_>, after: usize) -> Result<Option<usize>, Incomplete> {
     let b = match crate::lex::need(w, after)? {
         Some(b'>') => return Ok(Some(after + 1)),
         Some(b) if b == b'/' || is_blank(b) => b,
@@ -117,7 +117,7 @@ fn after_word(w: &Win<'_>, after: usize) -> Result<Option<usize>, Wait> {
 }
 
 /// A token between bars at `p`.
-fn token(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+fn token(w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
     let mut waiting = None;
     for token in TOKENS {
         match w.word(p, token) {
@@ -137,7 +137,7 @@ fn token(w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
 }
 
 /// One past `to=` in the header that begins at `from` and goes to the next token.
-fn recipient(w: &Win<'_>, from: usize) -> Result<Option<usize>, Wait> {
+fn recipient(w: &Input<'_>, from: usize) -> Result<Option<usize>, Incomplete> {
     let rest = w.from(from);
     let header = &rest[..rest.len().min(HEADER_MAX)];
     // It does not go beyond its line, so that little is held of a text that is none.

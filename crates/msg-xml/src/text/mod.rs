@@ -3,12 +3,12 @@
 
 mod bracket;
 mod emit;
+mod fast_path;
 mod fence;
 mod foreign;
-mod lane;
 mod line;
+mod scan;
 mod span;
-mod text;
 mod thinking;
 mod words;
 
@@ -18,9 +18,9 @@ use crate::call::Call;
 use crate::code::Code;
 use crate::dialect::Reader;
 use crate::event::{Ev, Queue};
+use crate::input::{Incomplete, Input};
 use crate::options::{Options, Thinking};
 use crate::path::ArgPath;
-use crate::window::{Wait, Win};
 use bracket::Bracket;
 use fence::Fence;
 use span::Span;
@@ -133,7 +133,7 @@ impl Machine {
     }
 
     /// Reads what the window holds.
-    pub(crate) fn run(&mut self, w: &Win<'_>) -> Wait {
+    pub(crate) fn run(&mut self, w: &Input<'_>) -> Incomplete {
         if self.pos >= self.cr_seen {
             self.has_cr = false;
         }
@@ -153,9 +153,9 @@ impl Machine {
                     if w.eof {
                         self.mode = Mode::Done;
                     }
-                    Err(crate::window::MORE)
+                    Err(crate::input::MORE)
                 }
-                Mode::Done => return crate::window::MORE,
+                Mode::Done => return crate::input::MORE,
             };
             if let Err(wait) = res {
                 if w.eof && !matches!(self.mode, Mode::Done) {
@@ -190,7 +190,7 @@ impl Machine {
     }
 
     /// Sends text up to `to`, in pieces that end where normalisation changed lengths.
-    fn text_upto(&mut self, w: &Win<'_>, to: usize) {
+    fn text_upto(&mut self, w: &Input<'_>, to: usize) {
         if self.watch {
             self.watch_for_end(w, to);
         }
@@ -209,7 +209,7 @@ impl Machine {
         self.seams.get(n).map_or(to, |&s| s.min(to))
     }
 
-    fn watch_for_end(&mut self, w: &Win<'_>, to: usize) {
+    fn watch_for_end(&mut self, w: &Input<'_>, to: usize) {
         let bytes = w.str(self.sent, to.max(self.sent)).as_bytes();
         for &b in bytes {
             match b {

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::foreign;
+use crate::input::{Incomplete, Input, MORE, Need, is_name_byte};
 use crate::lex::{self, THINK};
 use crate::options::{Options, Thinking};
-use crate::window::{MORE, Wait, Wake, Win, is_name_byte};
 
 /// The foreign words with the prefix that they may have.
 const FOREIGN_PREFIXED: [&str; 7] = [
@@ -74,7 +74,7 @@ impl Words {
     }
 
     /// What stands at the `<` at `pos`.
-    pub(super) fn at(&self, w: &Win<'_>, pos: usize) -> Result<Known, Wait> {
+    pub(super) fn at(&self, w: &Input<'_>, pos: usize) -> Result<Known, Incomplete> {
         let Some(next) = w.at(pos + 1) else {
             return if w.eof { Ok(Known::Nothing) } else { Err(MORE) };
         };
@@ -112,10 +112,10 @@ impl Words {
 }
 
 /// Blanks from `pos` and then `>`: one past it. `None` for anything else.
-pub(super) fn bare_end(w: &Win<'_>, pos: usize) -> Result<Option<usize>, Wait> {
+pub(super) fn bare_end(w: &Input<'_>, pos: usize) -> Result<Option<usize>, Incomplete> {
     match w.after_blanks(pos) {
         Ok((p, Some(b'>'))) => Ok(Some(p + 1)),
         Ok(_) => Ok(None),
-        Err(_) => Err(Wait::on(Wake::NonBlank)),
+        Err(_) => Err(Incomplete::on(Need::NonBlank)),
     }
 }

@@ -1,6 +1,6 @@
 //! Code spans (XT-4): whether a run of backticks is closed by an equal run on its line, within 4096 bytes.
 
-use crate::window::{MORE, Wait, Wake, Win};
+use crate::input::{Incomplete, Input, MORE, Need};
 
 /// Longest span, from its first backtick to its last.
 const SPAN_MAX: usize = 4096;
@@ -33,7 +33,7 @@ impl Span {
     }
 
     /// Reads on.
-    pub(super) fn run(&mut self, w: &Win<'_>) -> Result<SpanEnd, Wait> {
+    pub(super) fn run(&mut self, w: &Input<'_>) -> Result<SpanEnd, Incomplete> {
         if self.n == 0 {
             let n = run_len(w, self.start)?;
             self.n = n;
@@ -70,7 +70,7 @@ impl Span {
     }
 
     /// How far the bytes after the run are free of anything that looks like a tag: these may go out.
-    pub(super) fn free(&mut self, w: &Win<'_>) -> usize {
+    pub(super) fn free(&mut self, w: &Input<'_>) -> usize {
         if self.n == 0 {
             return w.end();
         }
@@ -97,11 +97,11 @@ impl Span {
 }
 
 /// Length of the run of backticks at `pos`; waits for the byte after it.
-fn run_len(w: &Win<'_>, pos: usize) -> Result<usize, Wait> {
+fn run_len(w: &Input<'_>, pos: usize) -> Result<usize, Incomplete> {
     let rest = w.from(pos);
     match rest.iter().position(|&b| b != b'`') {
         Some(n) => Ok(n),
         None if w.eof => Ok(rest.len()),
-        None => Err(Wait::on(Wake::NotIn(b"`"))),
+        None => Err(Incomplete::on(Need::NotIn(b"`"))),
     }
 }

@@ -5,9 +5,9 @@ use super::{Machine, Mode};
 use crate::block::opener::opener;
 use crate::event::Ev;
 use crate::event::ThinkingStyle;
+use crate::input::{Incomplete, Input, MORE, Need};
 use crate::lex::trim;
 use crate::options::Thinking;
-use crate::window::{MORE, Wait, Wake, Win};
 
 /// Longest candidate.
 const BRACKET_MAX: usize = 16384;
@@ -31,7 +31,7 @@ impl Bracket {
     }
 
     /// Where the matching `]` stands; `None` if this is no thought.
-    fn run(&mut self, w: &Win<'_>) -> Result<Option<usize>, Wait> {
+    fn run(&mut self, w: &Input<'_>) -> Result<Option<usize>, Incomplete> {
         if w.at(self.start + 1) == Some(b'[') {
             return Ok(None);
         }
@@ -90,10 +90,10 @@ impl Bracket {
     }
 
     /// Only spaces and tabs up to the line break, the end of input or a real opener.
-    fn followed_well(&mut self, w: &Win<'_>) -> Result<bool, Wait> {
+    fn followed_well(&mut self, w: &Input<'_>) -> Result<bool, Incomplete> {
         self.at = skip_spaces(w, self.at);
         match w.at(self.at) {
-            None if !w.eof => Err(Wait::on(Wake::NotIn(b" \t"))),
+            None if !w.eof => Err(Incomplete::on(Need::NotIn(b" \t"))),
             None | Some(b'\r' | b'\n') => Ok(true),
             Some(b'<') => Ok(opener(w, self.at)?.is_some()),
             Some(_) => Ok(false),
@@ -101,7 +101,7 @@ impl Bracket {
     }
 
     /// Whether more input could still have made this a thought.
-    fn undecided(&self, w: &Win<'_>) -> bool {
+    fn undecided(&self, w: &Input<'_>) -> bool {
         let rest = w.str(self.at.min(w.end()), w.end()).trim_matches([' ', '\t']);
         rest.is_empty()
             || self.close.is_none() && rest == "\\"
@@ -110,7 +110,7 @@ impl Bracket {
 }
 
 impl Machine {
-    pub(super) fn bracket(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+    pub(super) fn bracket(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
         let Mode::Bracket(bracket) = &mut self.mode else { return Ok(()) };
         let start = bracket.start;
         let close = bracket.run(w)?;
@@ -138,11 +138,11 @@ impl Machine {
 }
 
 /// A blank line, a line that begins with `[`, or no more than blanks up to `limit`.
-fn line_ends_it(w: &Win<'_>, pos: usize, limit: usize) -> Result<bool, Wait> {
+fn line_ends_it(w: &Input<'_>, pos: usize, limit: usize) -> Result<bool, Incomplete> {
     let p = skip_spaces(w, pos);
     match w.at(p) {
         _ if p >= limit => Ok(true),
-        None if !w.eof => Err(Wait::on(Wake::NotIn(b" \t")).by(limit)),
+        None if !w.eof => Err(Incomplete::on(Need::NotIn(b" \t")).by(limit)),
         None | Some(b'\r' | b'\n') => Ok(true),
         Some(b'[') => Ok(p - pos <= 3 && w.str(pos, p).bytes().all(|b| b == b' ')),
         Some(_) => Ok(false),
@@ -150,7 +150,7 @@ fn line_ends_it(w: &Win<'_>, pos: usize, limit: usize) -> Result<bool, Wait> {
 }
 
 /// Skips spaces and tabs.
-fn skip_spaces(w: &Win<'_>, pos: usize) -> usize {
+fn skip_spaces(w: &Input<'_>, pos: usize) -> usize {
     let rest = w.from(pos);
     pos + rest.iter().position(|b| !matches!(b, b' ' | b'\t')).unwrap_or(rest.len())
 }

@@ -3,40 +3,40 @@
 
 /// A view of normalised (valid UTF-8) text whose first byte has the absolute position `base`.
 #[derive(Clone, Copy)]
-pub(crate) struct Win<'a> {
+pub(crate) struct Input<'a> {
     pub(crate) text: &'a str,
     pub(crate) base: usize,
     /// No more bytes will come: whatever is undecided is decided now.
     pub(crate) eof: bool,
 }
 
-/// More bytes are needed; a retry is useless before one that `wake` names has arrived.
+/// More bytes are needed; a retry is useless before one that `need` names has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wait {
-    pub(crate) wake: Wake,
+pub(crate) struct Incomplete {
+    pub(crate) need: Need,
     /// Retry in any case once the window reaches this position: a bound of the rules decides there.
     pub(crate) by: usize,
 }
 
-impl Wait {
-    pub(crate) const fn on(wake: Wake) -> Self {
-        Wait { wake, by: usize::MAX }
+impl Incomplete {
+    pub(crate) const fn on(need: Need) -> Self {
+        Incomplete { need, by: usize::MAX }
     }
 
     /// No byte alone is worth a retry.
     pub(crate) const fn never() -> Self {
-        Wait::on(Wake::Never)
+        Incomplete::on(Need::Never)
     }
 
     /// The same, but not beyond `pos`.
     pub(crate) fn by(self, pos: usize) -> Self {
-        Wait { by: self.by.min(pos), ..self }
+        Incomplete { by: self.by.min(pos), ..self }
     }
 }
 
 /// The new byte that is worth a retry. Conditions only ever delay work, never change a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wake {
+pub(crate) enum Need {
     /// Any byte.
     Any,
     /// None: the reader knows itself what to look for.
@@ -55,24 +55,26 @@ pub(crate) enum Wake {
     NameEnd,
 }
 
-impl Wake {
+impl Need {
     /// Whether `fresh` has a byte that the machine waits for.
     pub(crate) fn hit(self, fresh: &[u8]) -> bool {
         match self {
-            Wake::Any => true,
-            Wake::Never => false,
-            Wake::Byte(b) => memchr::memchr(b, fresh).is_some(),
-            Wake::Either(a, b) => memchr::memchr2(a, b, fresh).is_some(),
-            Wake::In(bytes) => fresh.iter().any(|b| bytes.contains(b)),
-            Wake::NotIn(bytes) => fresh.iter().any(|b| !bytes.contains(b)),
-            Wake::NonBlank => fresh.iter().any(|&b| !is_blank(b)),
-            Wake::NameEnd => fresh.iter().any(|&b| b < 0x80 && !is_name_byte(b)),
+            Need::Any => true,
+            Need::Never => false,
+            Need::Byte(b) => memchr::memchr(b, fresh).is_some(),
+            Need::Either(a, b) => memchr::memchr2(a, b, fresh).is_some(),
+            Need::In(bytes) => fresh.iter().any(|b| bytes.contains(b)),
+            Need::NotIn(bytes) => fresh.iter().any(|b| !bytes.contains(b)),
+            Need::NonBlank => fresh.iter().any(|&b| !is_blank(b)),
+            Need::NameEnd => fresh.iter().any(|&b| b < 0x80 && !is_name_byte(b)),
         }
     }
 }
 
 /// Takes steps until one gives a result.
-pub(crate) fn until_done<T>(mut step: impl FnMut() -> Result<Option<T>, Wait>) -> Result<T, Wait> {
+pub(crate) fn until_done<T>(
+    mut step: impl FnMut() -> Result<Option<T>, Incomplete>,
+) -> Result<T, Incomplete> {
     loop {
         if let Some(done) = step()? {
             return Ok(done);
@@ -80,13 +82,13 @@ pub(crate) fn until_done<T>(mut step: impl FnMut() -> Result<Option<T>, Wait>) -
     }
 }
 
-/// Wait for any byte.
-pub(crate) const MORE: Wait = Wait::on(Wake::Any);
+/// Incomplete for any byte.
+pub(crate) const MORE: Incomplete = Incomplete::on(Need::Any);
 
 /// One of several that read the same bytes: what it waits for, while the others go on.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    wait: Wait,
+    wait: Incomplete,
     /// The bytes before have been looked through.
     seen: usize,
 }
@@ -99,14 +101,14 @@ impl Default for Turn {
 
 impl Turn {
     /// Whether there is a byte that it waits for; each byte is looked at once.
-    pub(crate) fn comes(&mut self, w: &Win<'_>) -> bool {
+    pub(crate) fn comes(&mut self, w: &Input<'_>) -> bool {
         let fresh = w.from(self.seen);
         self.seen = w.end();
-        w.eof || self.wait.wake.hit(fresh) || w.end() >= self.wait.by
+        w.eof || self.wait.need.hit(fresh) || w.end() >= self.wait.by
     }
 
     /// Puts it off; the others are to be woken by any byte.
-    pub(crate) fn put_off(&mut self, w: &Win<'_>, wait: Wait) -> Wait {
+    pub(crate) fn put_off(&mut self, w: &Input<'_>, wait: Incomplete) -> Incomplete {
         *self = Turn { wait, seen: w.end() };
         MORE
     }
@@ -120,7 +122,7 @@ pub(crate) fn is_name_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b':')
 }
 
-impl<'a> Win<'a> {
+impl<'a> Input<'a> {
     pub(crate) fn end(&self) -> usize {
         self.base + self.text.len()
     }
@@ -130,7 +132,7 @@ impl<'a> Win<'a> {
         let len = self.text.len();
         let to = (pos.saturating_sub(self.base)..len).find(|&i| self.text.is_char_boundary(i));
         match to {
-            Some(to) => Win { text: &self.text[..to], base: self.base, eof: false },
+            Some(to) => Input { text: &self.text[..to], base: self.base, eof: false },
             None => *self,
         }
     }
@@ -174,16 +176,16 @@ impl<'a> Win<'a> {
     }
 
     /// Skips blanks and asks for a byte after them; `None` at the end of input.
-    pub(crate) fn after_blanks(&self, pos: usize) -> Result<(usize, Option<u8>), Wait> {
+    pub(crate) fn after_blanks(&self, pos: usize) -> Result<(usize, Option<u8>), Incomplete> {
         let p = self.skip_blanks(pos);
         match self.at(p) {
-            None if !self.eof => Err(Wait::on(Wake::NonBlank)),
+            None if !self.eof => Err(Incomplete::on(Need::NonBlank)),
             b => Ok((p, b)),
         }
     }
 
     /// Whether `word` (ASCII, any case) stands at `pos`; waits while it may.
-    pub(crate) fn word(&self, pos: usize, word: &str) -> Result<bool, Wait> {
+    pub(crate) fn word(&self, pos: usize, word: &str) -> Result<bool, Incomplete> {
         let rest = self.from(pos);
         let n = rest.len().min(word.len());
         if !rest[..n].eq_ignore_ascii_case(&word.as_bytes()[..n]) {

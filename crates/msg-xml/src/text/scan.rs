@@ -10,14 +10,14 @@ use super::{Machine, Mode};
 use crate::block::opener::{OPENER_MAX, opener};
 use crate::code::Code;
 use crate::dialect::{self, Reader};
-use crate::lane::begins_plainly;
+use crate::input::{Incomplete, Input, MORE};
 use crate::lex::{self, Tag};
 use crate::options::Thinking;
-use crate::window::{MORE, Wait, Win};
+use crate::passthrough::begins_plainly;
 
 impl Machine {
     /// Reads text up to the next thing of note.
-    pub(super) fn text(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+    pub(super) fn text(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
         if self.line_start {
             return self.begin_line(w);
         }
@@ -58,7 +58,7 @@ impl Machine {
 
     /// How many bytes of plain text come before the next thing of note, which may be the end of a line if the next
     /// one has to be looked at; `None` if nothing more comes.
-    fn plain_len(&self, w: &Win<'_>) -> Option<usize> {
+    fn plain_len(&self, w: &Input<'_>) -> Option<usize> {
         let rest = w.from(self.pos);
         if self.quote {
             return memchr::memchr2(b'\n', b'\r', rest);
@@ -78,7 +78,7 @@ impl Machine {
         }
     }
 
-    fn begin_line(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+    fn begin_line(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
         if begins_plainly(w.from(self.pos)) {
             self.line_start = false;
             return Ok(());
@@ -106,7 +106,7 @@ impl Machine {
         Ok(())
     }
 
-    fn code_span(&mut self, w: &Win<'_>, span: &mut Span) -> Result<(), Wait> {
+    fn code_span(&mut self, w: &Input<'_>, span: &mut Span) -> Result<(), Incomplete> {
         match span.run(w) {
             Ok(end) => {
                 self.span = None;
@@ -129,7 +129,7 @@ impl Machine {
     }
 
     /// A `<` in text.
-    fn angle(&mut self, w: &Win<'_>, p: usize) -> Result<(), Wait> {
+    fn angle(&mut self, w: &Input<'_>, p: usize) -> Result<(), Incomplete> {
         let known = self.words.at(w, p)?;
         if known == Known::Nothing {
             self.pos = p + 1;
@@ -164,7 +164,7 @@ impl Machine {
         Ok(())
     }
 
-    fn begin(&mut self, w: &Win<'_>, reader: Reader) -> Result<(), Wait> {
+    fn begin(&mut self, w: &Input<'_>, reader: Reader) -> Result<(), Incomplete> {
         debug_assert!(self.sent <= reader.start(), "nothing of a block has been sent");
         self.text_upto(w, reader.start());
         self.mode = Mode::Block(Box::new(reader));
@@ -172,7 +172,7 @@ impl Machine {
     }
 
     /// XT-10: a `<tool>` that is no opener, or `</tool>` in text; one past the tag.
-    fn tool_tag(&mut self, w: &Win<'_>, p: usize) -> Result<Option<usize>, Wait> {
+    fn tool_tag(&mut self, w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
         if !w.word(p, "<tool")? && !w.word(p, "</tool")? {
             return Ok(None);
         }
@@ -201,7 +201,7 @@ impl Machine {
     }
 
     /// A `<tool …` that is too long to be waited for: what stands in it is read as text, until its `>` comes.
-    fn long_tool_tag(&mut self, w: &Win<'_>, p: usize) -> usize {
+    fn long_tool_tag(&mut self, w: &Input<'_>, p: usize) -> usize {
         let name = p + "<tool".len();
         self.text_upto(w, name);
         (self.watch, self.watch_slash) = (true, false);
@@ -209,7 +209,7 @@ impl Machine {
     }
 
     /// XT-6: a thinking tag at `p`; whether there was one.
-    fn thinking_tag(&mut self, w: &Win<'_>, p: usize) -> Result<bool, Wait> {
+    fn thinking_tag(&mut self, w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
         let close = w.at(p + 1) == Some(b'/');
         let Some((word, after)) = think_word(w, p)? else { return Ok(false) };
         let Some(end) = bare_end(w, after)? else { return Ok(false) };
@@ -228,7 +228,10 @@ impl Machine {
 }
 
 /// A THINK word after `<` or `</`, and where it ends.
-pub(super) fn think_word(w: &Win<'_>, p: usize) -> Result<Option<(&'static str, usize)>, Wait> {
+pub(super) fn think_word(
+    w: &Input<'_>,
+    p: usize,
+) -> Result<Option<(&'static str, usize)>, Incomplete> {
     let from = p + if w.at(p + 1) == Some(b'/') { 2 } else { 1 };
     let mut waiting = None;
     for word in lex::THINK {
@@ -236,7 +239,7 @@ pub(super) fn think_word(w: &Win<'_>, p: usize) -> Result<Option<(&'static str, 
             Ok(false) => {}
             Err(wait) => waiting = Some(wait),
             Ok(true) => match lex::need(w, from + word.len())? {
-                Some(b) if b == b'>' || crate::window::is_blank(b) => {
+                Some(b) if b == b'>' || crate::input::is_blank(b) => {
                     return Ok(Some((word, from + word.len())));
                 }
                 _ => {}

@@ -5,20 +5,20 @@ use crate::block::{Done, Draft, Note, Outcome, Sent};
 use crate::call::{Call, LOCAL, Origin, PartialCall, arguments_of};
 use crate::code::Code;
 use crate::event::{Ev, Outcome as CallOutcome};
+use crate::input::{Incomplete, Input};
 use crate::json::Json;
 use crate::path::ArgPath;
-use crate::window::{Wait, Win};
 
 impl Machine {
     /// Reads the block that is open.
-    pub(super) fn block(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+    pub(super) fn block(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
         let Mode::Block(reader) = &mut self.mode else { return Ok(()) };
         let done = reader.run_with(w, &mut self.queue, &self.opts, self.cut)?;
         self.block_done(w, done);
         Ok(())
     }
 
-    fn block_done(&mut self, w: &Win<'_>, done: Done) {
+    fn block_done(&mut self, w: &Input<'_>, done: Done) {
         self.mode = Mode::Text;
         self.tool_seen = false;
         let first = self.calls;
@@ -61,7 +61,7 @@ impl Machine {
     }
 
     /// The calls of a block whose beginnings have been announced.
-    fn finished(&mut self, w: &Win<'_>, done: Done, first: u32) {
+    fn finished(&mut self, w: &Input<'_>, done: Done, first: u32) {
         let Done { outcome, notes, format, sent, .. } = done;
         let Outcome::Calls(drafts) = outcome else { return };
         let mut notes = notes;
@@ -108,7 +108,7 @@ impl Machine {
     }
 
     /// Sends what is missing of the text values of a call; all of them again, if what was sent is not their beginning.
-    fn send_values(&mut self, w: &Win<'_>, call: u32, value: &Json, sent: &Sent) {
+    fn send_values(&mut self, w: &Input<'_>, call: u32, value: &Json, sent: &Sent) {
         let leaves = value_leaves(value, true);
         let Some(rests) = rests(w, &leaves, sent) else {
             self.queue.reset(call, &ArgPath::root());
@@ -131,7 +131,7 @@ impl Machine {
     /// The complete calls of a block that was read silently, and its reports.
     pub(super) fn ready(
         &mut self,
-        w: &Win<'_>,
+        w: &Input<'_>,
         done: Done,
         fenced: bool,
         recovered: bool,
@@ -181,7 +181,7 @@ impl Machine {
     }
 
     /// The end of the message: fences become calls if nothing else was one (XT-5).
-    pub(super) fn end_of_message(&mut self, w: &Win<'_>) {
+    pub(super) fn end_of_message(&mut self, w: &Input<'_>) {
         self.text_upto(w, w.end());
         self.mode = Mode::Done;
         if self.call_outside {
@@ -231,7 +231,7 @@ fn build(draft: Draft, value: &Json, origin: Origin) -> CallOutcome {
 }
 
 /// What is left of each text value behind what has been sent; `None` if that was something else.
-fn rests<'l>(w: &Win<'_>, leaves: &'l [(ArgPath, String)], sent: &Sent) -> Option<Vec<&'l str>> {
+fn rests<'l>(w: &Input<'_>, leaves: &'l [(ArgPath, String)], sent: &Sent) -> Option<Vec<&'l str>> {
     let mut rests: Vec<&str> = leaves.iter().map(|(_, text)| text.as_str()).collect();
     let mut at = 0;
     for leaf in sent.leaves.iter().filter(|leaf| !leaf.is_empty()) {

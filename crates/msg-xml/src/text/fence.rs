@@ -8,9 +8,9 @@ use crate::block::{Done, Outcome};
 use crate::code::Code;
 use crate::dialect::{self, Reader};
 use crate::event::Ev;
-use crate::lane::{Kind, Lane};
+use crate::input::{Incomplete, Input, MORE, Turn};
 use crate::options::{Fenced, Options};
-use crate::window::{MORE, Turn, Wait, Win};
+use crate::passthrough::{FastPath, Kind};
 
 #[derive(Debug)]
 enum Reading {
@@ -76,19 +76,19 @@ impl Fence {
         }
     }
 
-    /// The lane for the bytes from `end` on, up to which its text has been sent.
-    pub(super) fn lane(&self, end: usize) -> Lane {
+    /// The fast path for the bytes from `end` on, up to which its text has been sent.
+    pub(super) fn fast_path(&self, end: usize) -> FastPath {
         let line_start = !self.judged && self.line == end;
         if matches!(self.reading, Reading::Text) && self.flow == end && (self.judged || line_start)
         {
-            Lane::text(Kind::Fence(self.ch), line_start)
+            FastPath::text(Kind::Fence(self.ch), line_start)
         } else {
-            Lane::new(Kind::Closed)
+            FastPath::new(Kind::Closed)
         }
     }
 
     /// Moves to `end` over text without a closing line.
-    pub(super) fn went_on(&mut self, line_start: bool, end: usize) {
+    pub(super) fn pass_on(&mut self, line_start: bool, end: usize) {
         self.judged = !line_start;
         self.line = end;
         self.flow = end;
@@ -96,7 +96,7 @@ impl Fence {
     }
 
     /// Looks for the first closing line; `Ok` once it is found or the input has ended.
-    fn find_close(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+    fn find_close(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
         if self.close.is_none() && !self.text_turn.comes(w) {
             return Err(MORE);
         }
@@ -133,7 +133,7 @@ impl Fence {
 }
 
 impl Machine {
-    pub(super) fn fence(&mut self, w: &Win<'_>) -> Result<(), Wait> {
+    pub(super) fn fence(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
         let closing = match &mut self.mode {
             Mode::Fence(fence) => fence.find_close(w),
             _ => return Ok(()),
@@ -172,7 +172,7 @@ impl Machine {
     }
 
     /// Reads on in the blocks once what they wait for has come; meanwhile any byte may be sent as text.
-    fn blocks(&mut self, w: &Win<'_>) -> Result<Option<usize>, Wait> {
+    fn blocks(&mut self, w: &Input<'_>) -> Result<Option<usize>, Incomplete> {
         let Mode::Fence(fence) = &mut self.mode else { return Ok(None) };
         if !fence.block_turn.comes(w) {
             return Err(MORE);
@@ -184,7 +184,7 @@ impl Machine {
     }
 
     /// Reads the blocks in the fence: where a candidate ends, or `None` if it is text.
-    fn read_fence(&mut self, w: &Win<'_>) -> Result<Option<usize>, Wait> {
+    fn read_fence(&mut self, w: &Input<'_>) -> Result<Option<usize>, Incomplete> {
         loop {
             let Mode::Fence(fence) = &mut self.mode else { return Ok(None) };
             match &mut fence.reading {
@@ -229,7 +229,7 @@ impl Machine {
         }
     }
 
-    fn silent_begin(&mut self, w: &Win<'_>, p: usize) -> Result<Option<Reader>, Wait> {
+    fn silent_begin(&mut self, w: &Input<'_>, p: usize) -> Result<Option<Reader>, Incomplete> {
         self.queue.mute(true);
         let res = match opener(w, p) {
             Ok(Some(body)) => Ok(Some(Reader::native(w, p, body, 0, &mut self.queue))),
@@ -247,7 +247,7 @@ impl Machine {
     }
 
     /// A block in the fence has been read; whether that makes the fence text.
-    fn fence_block(&mut self, w: &Win<'_>, done: Done) -> bool {
+    fn fence_block(&mut self, w: &Input<'_>, done: Done) -> bool {
         let end = done.end;
         let whole =
             matches!(&done.outcome, Outcome::Calls(calls) if calls.iter().all(|c| c.complete));
@@ -275,7 +275,7 @@ impl Machine {
         }
     }
 
-    fn candidate(&mut self, w: &Win<'_>, from: usize, to: usize) {
+    fn candidate(&mut self, w: &Input<'_>, from: usize, to: usize) {
         let Mode::Fence(fence) = &mut self.mode else { return };
         let calls = std::mem::take(&mut fence.calls);
         let mut notes = std::mem::take(&mut fence.notes);
@@ -300,7 +300,7 @@ impl Machine {
 }
 
 /// Whether what the end of input cut at `p` could have become a closing line or another block.
-fn may_go_on(w: &Win<'_>, p: usize) -> bool {
+fn may_go_on(w: &Input<'_>, p: usize) -> bool {
     let rest = w.str(p, w.end()).trim_start_matches([' ', '\t', '>']);
     rest.trim_matches(['`', '~']).is_empty() || rest.starts_with('<') && !rest.contains('>')
 }
