@@ -30,5 +30,6 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     laws::events_build_the_turn(&outcome, TurnBuilder::finish);
     again::assembling_again_changes_nothing(&outcome.0);
     again::written_streams_are_read(&outcome.0);
+    again::built_bodies_are_read(&outcome.0);
     again::rewritten_streams_are_read(&outcome);
 });

@@ -8,7 +8,10 @@ use msg_core::{
 use serde::{Serialize, Serializer};
 
 use super::{Writer, read_message};
-use crate::{CHAT, EncodeOptions, StreamOptions, StreamReader};
+use crate::events::{CHAT_USAGE, json, write_usage};
+use crate::{
+    Assembled, AssembledChoice, CHAT, EncodeOptions, EventOptions, StreamOptions, StreamReader,
+};
 use msg_wire::codec::{Body, Context};
 
 /// A chat completion: choices with a message each, and what stands around them.
@@ -47,6 +50,15 @@ enum Around {
 }
 
 impl Choice {
+    fn of(choice: &AssembledChoice) -> Self {
+        let mut body = Body::default();
+        body.set("index", json(|it| it.u64(u64::from(choice.index))));
+        body.dig("message");
+        let reason = choice.finish.as_ref().map(|it| it.as_str());
+        body.set("finish_reason", json(|it| it.opt_str(reason)));
+        Self { message: Some(choice.message.clone()), around: Around::Members(body) }
+    }
+
     /// The message; none if the choice has none.
     pub fn message(&self) -> Option<&Message> {
         self.message.as_ref()
@@ -96,6 +108,40 @@ impl Choice {
 }
 
 impl ChatResponse {
+    /// The completion that says what a stream said, of whatever format it was: for a proxy that answers
+    /// its client whole.
+    ///
+    /// ```
+    /// use msg_openai::{CHAT, ChatResponse, EncodeOptions, StreamOptions, StreamReader};
+    ///
+    /// let mut reader = StreamReader::new(&[CHAT], StreamOptions::default());
+    /// reader.feed(b"data: {\"id\":\"c1\",\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n", &mut |_| {});
+    /// let response = ChatResponse::of(&reader.finish(&mut |_| {}));
+    /// let mut out = Vec::new();
+    /// response.write(&EncodeOptions::new(), &mut out);
+    /// assert_eq!(
+    ///     String::from_utf8_lossy(&out),
+    ///     concat!(
+    ///         r#"{"id":"c1","object":"chat.completion","created":0,"model":"","choices":[{"index":0,"#,
+    ///         r#""message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}"#,
+    ///     ),
+    /// );
+    /// ```
+    #[must_use]
+    pub fn of(res: &Assembled) -> Self {
+        let options = EventOptions::of(res);
+        let mut body = Body::default();
+        body.set("id", RawJson::string(&options.id));
+        body.set("object", RawJson::string("chat.completion"));
+        body.set("created", json(|it| it.u64(options.created)));
+        body.set("model", RawJson::string(&options.model));
+        body.dig("choices");
+        if let Some(usage) = &options.usage {
+            body.set("usage", json(|it| write_usage(it, usage, &CHAT_USAGE)));
+        }
+        Self { body, choices: res.choices.iter().map(Choice::of).collect() }
+    }
+
     /// The members but `choices`, raw, in order.
     pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
         self.body.iter().filter(|it| it.0 != "choices")

@@ -10,6 +10,7 @@
 //! ```
 
 mod chunks;
+mod end;
 mod item;
 mod responses;
 mod usage;
@@ -19,7 +20,19 @@ pub use chunks::{ChunkWriter, write_chunks};
 pub use responses::ResponseEventWriter;
 pub use whole::write_response_events;
 
-use msg_core::FinishReason;
+pub(crate) use end::End;
+pub(crate) use usage::{CHAT as CHAT_USAGE, RESPONSES as RESPONSES_USAGE, write as write_usage};
+pub(crate) use whole::with_reasoning_ids;
+
+use msg_core::{
+    FinishReason, RawJson,
+    json::{Writer, to_text},
+};
+
+/// A value that is written here.
+pub(crate) fn json(fill: impl FnOnce(&mut Writer<'_>)) -> RawJson {
+    RawJson::new(to_text(fill)).expect("because a writer writes JSON")
+}
 
 /// Whether a stream ended as the model meant it; one that was cut is left without an end.
 fn is_end(reason: &FinishReason) -> bool {

@@ -8,7 +8,7 @@ use msg_core::{
 use msg_wire::EventOptions;
 
 use super::{
-    is_end,
+    end::End,
     item::{Call, Kind, Open, id_of, prefix},
     usage,
 };
@@ -120,17 +120,16 @@ impl ResponseEventWriter {
         for index in self.calls.keys().copied().collect::<Vec<_>>() {
             self.end_call(index, "", out);
         }
-        let status = match &self.finish {
-            _ if self.error.is_some() => "failed",
-            Some(FinishReason::Length | FinishReason::ContentFilter) => "incomplete",
-            Some(reason) if is_end(reason) => "completed",
-            _ => return self.report,
-        };
+        let Some(status) = self.end().status() else { return self.report };
         self.start(out);
         self.event(&format!("response.{status}"), out, |this, it| {
             it.key("response").object(|it| this.response(status, it));
         });
         self.report
+    }
+
+    fn end(&self) -> End<'_> {
+        End::of(self.finish.as_ref(), self.error.as_deref())
     }
 
     /// The event that every stream begins with.
@@ -147,18 +146,9 @@ impl ResponseEventWriter {
         it.key("object").str("response");
         it.key("created_at").u64(self.options.created);
         it.key("status").str(status);
-        match self.error.as_deref().filter(|_| status == "failed") {
-            Some(message) => it.key("error").object(|it| {
-                it.key("code").str("server_error");
-                it.key("message").str(message);
-            }),
-            None => it.key("error").null(),
-        }
-        match (status, &self.finish) {
-            ("incomplete", Some(FinishReason::ContentFilter)) => reason(it, "content_filter"),
-            ("incomplete", _) => reason(it, "max_output_tokens"),
-            _ => it.key("incomplete_details").null(),
-        }
+        let end = if status == "in_progress" { End::of(None, None) } else { self.end() };
+        end.write_error(it.key("error"));
+        end.write_details(it.key("incomplete_details"));
         it.key("model").str(&self.options.model);
         let items = self.items.iter().filter(|_| status != "in_progress");
         it.key("output").array(items, |it, item| it.raw(item));
@@ -316,8 +306,4 @@ impl ResponseEventWriter {
             self.report.push(Diagnostic::warning(Code::new(code), text));
         }
     }
-}
-
-fn reason(it: &mut Writer<'_>, word: &str) {
-    it.key("incomplete_details").object(|it| it.key("reason").str(word));
 }

@@ -4,21 +4,21 @@ use msg_core::{Usage, json::Writer};
 use msg_wire::Json;
 
 /// The words of one format.
-pub(super) struct Words {
+pub(crate) struct Words {
     input: &'static str,
     output: &'static str,
     input_details: &'static str,
     output_details: &'static str,
 }
 
-pub(super) const CHAT: Words = Words {
+pub(crate) const CHAT: Words = Words {
     input: "prompt_tokens",
     output: "completion_tokens",
     input_details: "prompt_tokens_details",
     output_details: "completion_tokens_details",
 };
 
-pub(super) const RESPONSES: Words = Words {
+pub(crate) const RESPONSES: Words = Words {
     input: "input_tokens",
     output: "output_tokens",
     input_details: "input_tokens_details",
@@ -26,7 +26,7 @@ pub(super) const RESPONSES: Words = Words {
 };
 
 /// Appends the object: the provider's own where it has these words, else one of the numbers.
-pub(super) fn write(it: &mut Writer<'_>, usage: &Usage, words: &Words) {
+pub(crate) fn write(it: &mut Writer<'_>, usage: &Usage, words: &Words) {
     let own = usage.raw.as_ref().filter(|raw| {
         let raw = Json::from_valid(raw.text());
         raw.get(words.input).is_some() && raw.get("total_tokens").is_some()

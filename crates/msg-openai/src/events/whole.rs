@@ -2,12 +2,12 @@
 //! each, so that a client that shows deltas shows all of it. Every item goes out as it would be sent whole.
 
 use msg_core::{
-    Code, Diagnostic, Message, Origin, Part, RawJson, Report,
+    Code, Diagnostic, Message, Origin, Part, Report,
     json::{Writer, to_text},
 };
 use msg_wire::{Assembled, EventOptions, Json};
 
-use super::{item::id_of, responses::ResponseEventWriter};
+use super::{item::id_of, json, responses::ResponseEventWriter};
 use crate::{EncodeOptions, responses};
 
 /// Appends the stream that would give this result: an item behind the other, each as a whole. What the
@@ -123,14 +123,13 @@ impl ResponseEventWriter {
 
 /// The message with an id for each reasoning part that has none. In a request such reasoning is refused;
 /// in a response every item has its id.
-fn with_reasoning_ids(mut message: Message) -> Message {
+pub(crate) fn with_reasoning_ids(mut message: Message) -> Message {
     for (at, part) in message.parts.iter_mut().enumerate() {
         if let Part::Reasoning(it) = part
             && it.encrypted.is_none()
             && it.extra.get(&Origin::Responses, "item").is_none()
         {
-            let item = to_text(|it| it.object(|it| it.key("id").str(&id_of("rs", at))));
-            let item = RawJson::new(item).expect("because it was just written as JSON");
+            let item = json(|it| it.object(|it| it.key("id").str(&id_of("rs", at))));
             it.extra.insert(Origin::Responses, "item", item);
         }
     }

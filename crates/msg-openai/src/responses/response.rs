@@ -4,7 +4,8 @@ use msg_core::{Error, Message, RawJson, Report, Usage, json::Reader};
 use serde::{Serialize, Serializer};
 
 use super::read::items;
-use crate::{EncodeOptions, chat::serialize_raw};
+use crate::events::{End, RESPONSES_USAGE, json, with_reasoning_ids, write_usage};
+use crate::{Assembled, EncodeOptions, EventOptions, chat::serialize_raw};
 use msg_wire::codec::{Body, Context};
 
 /// A response of the Responses API.
@@ -29,6 +30,39 @@ pub struct ResponsesResponse {
 }
 
 impl ResponsesResponse {
+    /// The response that says what a stream said, of whatever format it was: for a proxy that answers its
+    /// client whole. Of several choices it is the first.
+    ///
+    /// ```
+    /// use msg_openai::{CHAT, ResponsesResponse, StreamOptions, StreamReader};
+    ///
+    /// let body = br#"{"id":"c1","choices":[{"message":{"content":"Hi"},"finish_reason":"length"}]}"#;
+    /// let mut reader = StreamReader::new(&[CHAT], StreamOptions::default());
+    /// reader.feed(body, &mut |_| {});
+    /// let response = ResponsesResponse::of(&reader.finish(&mut |_| {}));
+    /// assert_eq!(response.status().as_deref(), Some("incomplete"));
+    /// assert_eq!(response.messages[0].text(), "Hi");
+    /// ```
+    #[must_use]
+    pub fn of(res: &Assembled) -> Self {
+        let options = EventOptions::of(res);
+        let end = End::of(options.finish.as_ref(), res.error.as_ref().map(|it| &*it.message));
+        let mut body = Body::default();
+        body.set("id", RawJson::string(&options.id));
+        body.set("object", RawJson::string("response"));
+        body.set("created_at", json(|it| it.u64(options.created)));
+        body.set("status", RawJson::string(end.status().unwrap_or("in_progress")));
+        body.set("error", json(|it| end.write_error(it)));
+        body.set("incomplete_details", json(|it| end.write_details(it)));
+        body.set("model", RawJson::string(&options.model));
+        body.dig("output");
+        if let Some(usage) = &options.usage {
+            body.set("usage", json(|it| write_usage(it, usage, &RESPONSES_USAGE)));
+        }
+        let first = res.choices.first().map(|it| with_reasoning_ids(it.message.clone()));
+        Self { messages: first.into_iter().collect(), body }
+    }
+
     /// The provider's id of the response.
     pub fn id(&self) -> Option<String> {
         self.body.parse("id")

@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use crate::laws::again::{
-    assembling_again_changes_nothing, rewritten_streams_are_read, written_streams_are_read,
+    assembling_again_changes_nothing, built_bodies_are_read, rewritten_streams_are_read,
+    written_streams_are_read,
 };
 use crate::laws::stream as laws;
 use crate::laws::stream::How;
@@ -50,6 +51,7 @@ fn laws_hold_for_cases_and_recordings() {
         laws::events_say_what_the_result_says(&outcome);
         assembling_again_changes_nothing(&outcome.0);
         written_streams_are_read(&outcome.0);
+        built_bodies_are_read(&outcome.0);
         rewritten_streams_are_read(&outcome);
         laws::events_build_the_turn(&outcome, TurnBuilder::finish);
         laws::faults_are_named(bytes, &hows()[1]);
@@ -192,6 +194,7 @@ proptest! {
         laws::events_say_what_the_result_says(&outcome);
         assembling_again_changes_nothing(&outcome.0);
         written_streams_are_read(&outcome.0);
+        built_bodies_are_read(&outcome.0);
         rewritten_streams_are_read(&outcome);
         laws::events_build_the_turn(&outcome, TurnBuilder::finish);
         laws::may_stop_anywhere(&bytes, &how, at);

@@ -3,9 +3,9 @@
 use msg_core::json::{TextState, classify};
 use msg_core::{CallKind, FinishReason, Message, StreamEvent};
 use msg_openai::{
-    Assembled, CHAT, ChunkWriter, EventOptions, Family, MessageForm, RESPONSES,
-    ResponseEventWriter, StreamOptions, StreamReader, write_chunks, write_response_events,
-    write_result,
+    Assembled, CHAT, ChatResponse, ChunkWriter, EncodeOptions, EventOptions, Family, MessageForm,
+    RESPONSES, ResponseEventWriter, ResponsesResponse, StreamOptions, StreamReader, write_chunks,
+    write_response_events, write_result,
 };
 
 /// A result, streamed again as one chunk, is the same result.
@@ -79,6 +79,27 @@ pub(crate) fn written_streams_are_read(res: &Assembled) {
         && let ([a], [b]) = (&*again.choices, &*res.choices)
     {
         same_message(&a.message, &b.message, &events);
+    }
+}
+
+/// The bodies that say what a stream said are read as it.
+pub(crate) fn built_bodies_are_read(res: &Assembled) {
+    let (mut completion, mut response) = (Vec::new(), Vec::new());
+    let reports = [
+        ChatResponse::of(res).write(&EncodeOptions::canonical(), &mut completion),
+        ResponsesResponse::of(res).write(&EncodeOptions::canonical(), &mut response),
+    ];
+    for (family, bytes, report) in
+        [(CHAT, completion, &reports[0]), (RESPONSES, response, &reports[1])]
+    {
+        let again = assemble_as(family, &bytes);
+        if report.is_empty()
+            && let ([a], [b]) = (&*again.choices, &*res.choices)
+        {
+            assert_eq!(sorted(&a.message.text()), sorted(&b.message.text()));
+            let is_cut = !res.complete || b.finish.as_ref().is_some_and(FinishReason::is_cut);
+            assert!(is_cut || calls(&a.message) == calls(&b.message));
+        }
     }
 }
 
