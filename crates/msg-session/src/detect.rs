@@ -4,6 +4,9 @@
 use crate::json::{BLANKS, Object, Value};
 use crate::{Blob, Dialect, Error};
 
+/// How many bytes are looked at first.
+const PREFIX: usize = 1 << 20;
+
 /// How many records are looked at.
 const RECORDS: usize = 50;
 
@@ -57,16 +60,22 @@ fn by_content(bytes: &[u8]) -> Result<Option<Dialect>, Error> {
     if bytes.starts_with(b"PK\x03\x04") {
         return Ok(crate::dialects::is_eval_archive(bytes).then_some(Dialect::Inspect));
     }
-    let text = text(bytes);
+    let text = text(&bytes[..bytes.len().min(PREFIX)]);
     if text.starts_with("# aider chat started at") {
         return Ok(Some(Dialect::Aider));
     }
     if text.starts_with('[') {
         return Ok(by_elements(&text));
     }
-    match Object::whole(&text, 0) {
-        Some(document) => by_document(&document),
-        None => by_lines(&text),
+    if let Some(document) = Object::whole(&text, 0) {
+        return by_document(&document);
+    }
+    match by_lines(&text)? {
+        // A document over many lines may be larger than what was looked at.
+        None if bytes.len() > PREFIX => {
+            Object::whole(&self::text(bytes), 0).map_or(Ok(None), |it| by_document(&it))
+        }
+        found => Ok(found),
     }
 }
 

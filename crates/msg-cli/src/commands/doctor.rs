@@ -3,9 +3,10 @@
 pub(crate) mod line;
 mod text;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use msg_session::{Dialect, Finding, Origin, RepairOptions, Session};
+use msg_session::{Blob, Dialect, Finding, Origin, RepairOptions, Session};
 use serde::Serialize;
 
 use self::line::{Form, unreadable};
@@ -130,8 +131,36 @@ struct Diagnosis {
     findings: Vec<Finding>,
     /// Records that the provider's message names, as line and origin.
     named: Option<Vec<Origin>>,
-    changed: bool,
-    backup: Option<PathBuf>,
+    /// The backup, if the session was changed.
+    changed: Option<PathBuf>,
+    /// What the mends change, or would change.
+    effect: Option<Effect>,
+}
+
+/// How much of a session is changed.
+#[derive(Debug, Clone, Copy)]
+struct Effect {
+    /// Lines that come, and lines that go; a line that changes is both.
+    come: usize,
+    go: usize,
+    bytes: i64,
+}
+
+impl Effect {
+    fn of(old: &[Blob], new: &[Blob]) -> Self {
+        let lines = |blobs: &'_ [Blob]| -> Vec<Vec<u8>> {
+            blobs.iter().flat_map(|it| it.bytes.split(|it| *it == b'\n')).map(<[u8]>::to_vec).collect()
+        };
+        let (old_lines, new_lines) = (lines(old), lines(new));
+        let (had, has): (HashSet<_>, HashSet<_>) =
+            (old_lines.iter().collect(), new_lines.iter().collect());
+        let size = |it: &[Blob]| it.iter().map(|it| it.bytes.len() as i64).sum::<i64>();
+        Self {
+            come: new_lines.iter().filter(|it| !had.contains(it)).count(),
+            go: old_lines.iter().filter(|it| !has.contains(it)).count(),
+            bytes: size(new) - size(old),
+        }
+    }
 }
 
 impl Args {
@@ -163,14 +192,14 @@ impl Args {
         options: &RepairOptions,
         report: Option<&mut Output>,
     ) -> Result<Status, Failure> {
-        let loaded = load(path, self.from)?;
-        let blobs = loaded.blobs.clone();
+        let mut loaded = load(path, self.from)?;
+        let blobs = std::mem::take(&mut loaded.blobs);
         let session = match self.from.or(loaded.dialect) {
             Some(dialect) => Session::named(dialect, blobs),
             None => Session::recognise(blobs),
         };
         let session = session.map_err(|it| failure(&loaded.name, &it))?;
-        let diagnosis = self.diagnose(&loaded, session, options)?;
+        let diagnosis = self.diagnose(&mut loaded, session, options)?;
         if let Some(report) = report {
             report.write(&text::report(&loaded.name, &diagnosis.findings))?;
         }
@@ -182,11 +211,12 @@ impl Args {
 
     fn diagnose(
         &self,
-        loaded: &Loaded,
+        loaded: &mut Loaded,
         mut session: Session,
         options: &RepairOptions,
     ) -> Result<Diagnosis, Failure> {
-        let wrong = |it: msg_session::Error| failure(&loaded.name, &it);
+        let name = loaded.name.clone();
+        let wrong = |it: msg_session::Error| failure(&name, &it);
         let dialect = session.dialect();
         let named = match &options.error {
             Some(error) => {
@@ -195,17 +225,25 @@ impl Args {
             }
             None => None,
         };
-        if !self.fix {
-            let findings = session.check(options).map_err(wrong)?;
-            return Ok(Diagnosis { dialect, findings, named, changed: false, backup: None });
+        let findings = session.check(options).map_err(wrong)?;
+        let is_mended = |it: &Finding| it.fix.is_some() && (it.is_error() || options.all);
+        let is_mended = |it: &Finding| is_mended(it) || it.code == "session::split-results";
+        if !findings.iter().any(is_mended) {
+            return Ok(Diagnosis { dialect, findings, named, changed: None, effect: None });
         }
-        let findings = session.repair(options).map_err(wrong)?;
-        let changed = session.blobs() != loaded.blobs;
-        let backup = match changed {
+        // Only what is mended is held twice.
+        loaded.blobs = session.blobs().to_vec();
+        let mended = session.repair(options).map_err(wrong)?;
+        let is_changed = session.blobs() != loaded.blobs;
+        let effect = is_changed.then(|| Effect::of(&loaded.blobs, session.blobs()));
+        if !self.fix {
+            return Ok(Diagnosis { dialect, findings, named, changed: None, effect });
+        }
+        let changed = match is_changed {
             true => Some(self.write(loaded, &session, options)?),
             false => None,
         };
-        Ok(Diagnosis { dialect, findings, named, changed, backup })
+        Ok(Diagnosis { dialect, findings: mended, named, changed, effect })
     }
 
     /// Puts the mended session in its place, and looks at it again (SE-92, SE-93).
@@ -277,10 +315,10 @@ fn json(path: Option<&str>, it: &Diagnosis) -> String {
         dialect: it.dialect,
         ok: !it.findings.iter().any(Finding::is_error),
         findings: &it.findings,
-        changed: it.changed,
+        changed: it.changed.is_some(),
         output_b64: None,
     };
-    let backup = it.backup.as_ref().map(|it| it.display().to_string());
+    let backup = it.changed.as_ref().map(|it| it.display().to_string());
     let mut res = msg_document::to_json(&WithPath { path, form, named, backup });
     res.push(b'\n');
     String::from_utf8(res).expect("because JSON is UTF-8")

@@ -10,6 +10,7 @@ mod across;
 mod chat;
 mod commands;
 mod compact;
+mod doctor;
 mod example;
 mod files;
 mod fit;

@@ -26,13 +26,19 @@ pub(super) fn human(name: &str, it: &Diagnosis, fix: bool, color: bool) -> Strin
             }
         }
     }
-    if let Some(backup) = &it.backup {
-        let _ = writeln!(res, "  mended; the old session is {}", safe(&backup.display().to_string()));
-    }
-    let fixable = it.findings.iter().filter(|it| it.is_error() && it.fix.is_some()).count();
-    if !fix && fixable > 0 {
-        let count = plural(fixable, "error");
-        let _ = writeln!(res, "  --fix would mend {count} in place, behind a backup");
+    let effect = it.effect.map(|it| {
+        let (come, go) = (plural(it.come, "line"), plural(it.go, "line"));
+        format!("{come} written, {go} removed, {:+} bytes", it.bytes)
+    });
+    match (&it.changed, effect) {
+        (Some(backup), Some(effect)) => {
+            let backup = safe(&backup.display().to_string());
+            let _ = writeln!(res, "  mended: {effect}; the old session is {backup}");
+        }
+        (None, Some(effect)) => {
+            let _ = writeln!(res, "  --fix mends it in place, behind a backup: {effect}");
+        }
+        _ => {}
     }
     res
 }

@@ -1,0 +1,166 @@
+//! `msg doctor --fix` and what may go wrong meanwhile: a kill at any moment, a file that is in use.
+
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+fn example(name: &str) -> Vec<u8> {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/sessions").join(name);
+    fs::read(path).unwrap()
+}
+
+fn doctor(args: &[&str], session: &Path) -> Output {
+    command(args, session).output().unwrap()
+}
+
+fn command(args: &[&str], session: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_msg"));
+    command.arg("doctor").args(args).arg(session);
+    command
+}
+
+fn session(folder: &TempDir, name: &str) -> PathBuf {
+    let path = folder.path().join(name);
+    fs::write(&path, example(name)).unwrap();
+    path
+}
+
+/// Whatever moment a kill comes at: the file is the old one or the new one, and behind the new one
+/// stands the backup.
+#[test]
+fn a_kill_at_any_moment_loses_nothing() {
+    let old = example("unanswered.jsonl");
+    let folder = tempfile::tempdir().unwrap();
+    let path = session(&folder, "unanswered.jsonl");
+    doctor(&["--fix", "--force"], &path);
+    let new = fs::read(&path).unwrap();
+    assert_ne!(old, new);
+    let rounds = std::env::var("MSG_KILL_ROUNDS").map_or(60, |it| it.parse().unwrap());
+    for round in 0..rounds {
+        let folder = tempfile::tempdir().unwrap();
+        let path = session(&folder, "unanswered.jsonl");
+        let mut child = command(&["--fix", "--force"], &path)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        sleep(Duration::from_micros(round * 7919 % 20_000));
+        let _ = child.kill();
+        child.wait().unwrap();
+        let found = fs::read(&path).unwrap();
+        assert!(found == old || found == new, "round {round}: neither old nor new");
+        if found == new {
+            let backup = fs::read(path.with_extension("jsonl.bak1")).unwrap();
+            assert_eq!(backup, old, "round {round}: the backup is not the old file");
+        }
+    }
+}
+
+#[test]
+fn a_session_that_is_in_use_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = session(&folder, "torn.jsonl");
+    let before = fs::read(&path).unwrap();
+    fs::write(folder.path().join("torn.jsonl-wal"), "").unwrap();
+    let refused = doctor(&["--fix"], &path);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    fs::remove_file(folder.path().join("torn.jsonl-wal")).unwrap();
+    if cfg!(target_os = "linux") {
+        let writer = OpenOptions::new().append(true).open(&path).unwrap();
+        let refused = doctor(&["--fix"], &path);
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("open for writing"));
+        drop(writer);
+    }
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no backup of what was not mended");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_target_of_a_link_is_mended_and_its_mode_kept() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = session(&folder, "torn.jsonl");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    let link = folder.path().join("link.jsonl");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let mended = doctor(&["--fix", "--force"], &link);
+    assert_eq!(mended.status.code(), Some(0), "{mended:?}");
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_ne!(fs::read(&path).unwrap(), example("torn.jsonl"));
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn a_folder_of_opencode_is_mended_file_by_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = folder.path().join("storage");
+    let write = |name: &str, text: &str| {
+        let path = storage.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("session/p/ses_1.json", r#"{"id":"ses_1","title":"t"}"#);
+    write(
+        "message/ses_1/msg_1.json",
+        r#"{"id":"msg_1","sessionID":"ses_1","role":"assistant","time":{"created":1,"completed":2}}"#,
+    );
+    let part = r#"{"id":"p","messageID":"msg_1","type":"tool","callID":"c","tool":"bash","state":{"status":"running","input":{},"time":{"start":3}}}"#;
+    write("part/msg_1/p.json", part);
+    let session = storage.join("session/p/ses_1.json");
+    let found = doctor(&["--json"], &session);
+    assert!(String::from_utf8_lossy(&found.stdout).contains("session::stuck-tool"), "{found:?}");
+    let mended = doctor(&["--fix", "--all", "--force"], &session);
+    assert_eq!(mended.status.code(), Some(0), "{mended:?}");
+    let now = fs::read_to_string(storage.join("part/msg_1/p.json")).unwrap();
+    assert!(now.contains(r#""status":"error""#), "{now}");
+    let backup = folder.path().join("storage.bak1/part/msg_1/p.json");
+    assert_eq!(fs::read_to_string(backup).unwrap(), part);
+}
+
+#[test]
+fn list_and_find_tell_what_is_there_and_touch_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = session(&folder, "orphan.jsonl");
+    let before = fs::metadata(&path).unwrap().modified().unwrap();
+    let msg = |args: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_msg")).args(args).arg(folder.path()).output().unwrap()
+    };
+    let listed = msg(&["list", "--json", "--check"]);
+    let line = String::from_utf8(listed.stdout).unwrap();
+    assert!(
+        line.contains(r#""dialect":"claude-code""#) && line.contains(r#""ok":false"#),
+        "{line}"
+    );
+    let found = msg(&["find", "being continued"]);
+    assert_eq!(found.status.code(), Some(0));
+    assert!(String::from_utf8(found.stdout).unwrap().contains("This session is being continued"));
+    assert_eq!(msg(&["find", "nowhere to be seen"]).status.code(), Some(1));
+    assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), before);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn secrets_and_escapes_do_not_reach_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let secret = format!("sk-ant-api03-{}", "a1".repeat(20));
+    let line = format!(
+        r#"{{"type":"user","uuid":"u","parentUuid":null,"message":{{"content":"\u001b[31m {secret}"}}}}"#
+    );
+    fs::write(&path, line).unwrap();
+    let msg = |args: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_msg")).args(args).arg(folder.path()).output().unwrap()
+    };
+    let listed = String::from_utf8(msg(&["list", "--redact"]).stdout).unwrap();
+    assert!(listed.contains("[redacted:anthropic-key]") && !listed.contains(&secret), "{listed}");
+    assert!(!listed.contains('\u{1b}'), "an escape reaches the terminal");
+    let found = String::from_utf8(msg(&["find", "--redact", "sk-ant"]).stdout).unwrap();
+    assert!(!found.contains(&secret) && !found.contains('\u{1b}'), "{found}");
+}
