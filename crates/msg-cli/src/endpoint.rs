@@ -1,8 +1,10 @@
-//! An OpenAI-compatible endpoint: where it is, whose key is sent, and one blocking request at a time.
+//! An endpoint of one of the kinds of `api`: where it is, whose key is sent, and one blocking request at a
+//! time.
 //!
 //! It knows nothing of what is asked, nor what the reply means. The key goes to the host that was named
 //! and nowhere else: not to the host of a redirect, and not into what is said of a refusal.
 
+mod api;
 mod retry_after;
 mod unanswered;
 
@@ -13,6 +15,7 @@ use ureq::{
     http::{Response, Uri},
 };
 
+pub(crate) use self::api::Api;
 pub(crate) use self::unanswered::Unanswered;
 use crate::exit::Failure;
 
@@ -32,6 +35,7 @@ pub(crate) struct Patience {
 
 /// Where requests go.
 pub(crate) struct Endpoint {
+    api: Api,
     url: String,
     key: Option<String>,
     headers: Vec<(&'static str, String)>,
@@ -39,23 +43,21 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// The endpoint at `url`, which may be the base (`…/v1`) or the whole (`…/chat/completions`).
-    /// The key is read from `OPENAI_API_KEY`; without one, none is sent.
-    pub(crate) fn new(url: &str, patience: Patience) -> Result<Self, Failure> {
+    /// The endpoint of this kind at `url`, which may be the base (`…/v1`) or the whole
+    /// (`…/chat/completions`). The key is read from the kind's variable; without one, none is sent.
+    pub(crate) fn new(api: Api, url: &str, patience: Patience) -> Result<Self, Failure> {
         if !(url.starts_with("http://") || url.starts_with("https://")) {
             return Err(Failure::Usage(format!("found {url:?}, expected an http or https URL")));
         }
-        let base = url.trim_end_matches('/');
-        let path = "/chat/completions";
-        let url = if base.ends_with(path) { base.to_owned() } else { format!("{base}{path}") };
+        let url = api.url(url);
         let config = Agent::config_builder()
             .timeout_global(patience.whole)
             .timeout_recv_response(patience.begin)
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false);
-        let key = std::env::var("OPENAI_API_KEY").ok().filter(|it| !it.is_empty());
-        Ok(Self { url, key, headers: Vec::new(), agent: config.build().into() })
+        let key = std::env::var(api.key_name()).ok().filter(|it| !it.is_empty());
+        Ok(Self { api, url, key, headers: Vec::new(), agent: config.build().into() })
     }
 
     /// With headers that every request carries.
@@ -84,11 +86,9 @@ impl Endpoint {
 
     fn post_to(&self, url: &str, body: &[u8]) -> Result<Response<Body>, Unanswered> {
         let mut call = self.agent.post(url).header("content-type", "application/json");
-        for (name, value) in &self.headers {
+        let own = self.api.headers(self.key.as_deref());
+        for (name, value) in self.headers.iter().chain(&own) {
             call = call.header(*name, value);
-        }
-        if let Some(key) = &self.key {
-            call = call.header("authorization", format!("Bearer {key}"));
         }
         call.send(body).map_err(|it| Unanswered::Final(self.masked(it.to_string())))
     }

@@ -35,7 +35,7 @@ use self::who::Who;
 use super::Command;
 use super::file::{Nonces, failed, failed_by};
 use crate::cli::Context;
-use crate::endpoint::{Endpoint, Patience};
+use crate::endpoint::{Api, Endpoint, Patience};
 use crate::exit::{Failure, Status};
 use crate::input::{Input, MAX_DOCUMENT};
 use crate::output::Output;
@@ -49,8 +49,8 @@ const MAX_ANSWER: u64 = 16 << 20;
 ///
 /// The question is -m, else standard input, else the last message of the file if nothing answers it;
 /// behind results of tools the answer goes on without one. The agent is --agent, else the one that the
-/// message addresses, else the file's default. The key is read from OPENAI_API_KEY and sent to the
-/// endpoint's host only. The answer is in the file while it comes: Ctrl-C, a closed terminal or a killed
+/// message addresses, else the file's default. The key is read from OPENAI_API_KEY (ANTHROPIC_API_KEY for
+/// Anthropic's) and sent to the endpoint's host only. The answer is in the file while it comes: Ctrl-C, a closed terminal or a killed
 /// process keep what has come (exit status 130 if it was interrupted).
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -69,9 +69,12 @@ pub(crate) struct Args {
     /// Print the request; send nothing, change nothing.
     #[arg(long)]
     dry_run: bool,
-    /// The endpoint [default: OPENAI_BASE_URL, else OpenAI's].
+    /// The endpoint [default: OPENAI_BASE_URL or ANTHROPIC_BASE_URL, else the provider's].
     #[arg(long, value_name = "URL")]
     url: Option<String>,
+    /// The kind of the endpoint; openai if the URL does not tell.
+    #[arg(long, value_enum)]
+    api: Option<Api>,
     /// What the provider accepts: the history is mended for it too (msg profiles lists them).
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
@@ -208,11 +211,18 @@ impl Args {
     }
 
     fn endpoint(&self) -> Result<Endpoint, Failure> {
-        let given = self.url.clone().or_else(|| std::env::var("OPENAI_BASE_URL").ok());
-        let url = given.filter(|it| !it.is_empty());
+        let (api, url) = self.place();
         let patience = Patience { begin: Some(Duration::from_secs(self.timeout.max(1))), ..Patience::default() };
-        let endpoint = Endpoint::new(url.as_deref().unwrap_or("https://api.openai.com/v1"), patience)?;
+        let endpoint = Endpoint::new(api, &url, patience)?;
         Ok(endpoint.with_headers(self.client.headers()))
+    }
+
+    /// The kind of the endpoint, and where it is.
+    fn place(&self) -> (Api, String) {
+        let (name, default) = self.api.unwrap_or(Api::OpenAi).base();
+        let given = self.url.clone().or_else(|| std::env::var(name).ok());
+        let url = given.filter(|it| !it.is_empty()).unwrap_or_else(|| default.to_owned());
+        (self.api.unwrap_or_else(|| Api::of_url(&url)), url)
     }
 
     fn bounds(&self) -> Bounds {
@@ -225,7 +235,7 @@ impl Args {
         let options = HistoryOptions { agent: Some(agent.to_owned()), open: false };
         let history = document.history(&options).map_err(|it| self.failed(it))?;
         let who = Who::named(document, agent, &self.who);
-        let asking = Asking::new(history.messages, who, self.profile.as_deref());
+        let asking = Asking::new(history.messages, who, self.profile.as_deref(), self.place().0);
         let asking = asking.map_err(|it| failed_by(&it, &self.name()))?;
         self.tell_edits(&asking.edits, cx);
         Ok(asking)

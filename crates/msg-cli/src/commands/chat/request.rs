@@ -5,9 +5,12 @@ use std::borrow::Cow;
 use msg_chainast::{ChainAst, Profile, RepairOptions};
 use msg_core::{Code, Diagnostic, Message, RawJson, SeededIds};
 use msg_document::{Digest, FitOptions, Refusal, fit_messages};
-use msg_openai::ChatRequest;
+use msg_anthropic::MessagesRequest;
+use msg_core::request::{ReasoningSetting, RequestHead, Sampling};
+use msg_openai::{ChatRequest, EncodeOptions, ResponsesRequest, responses};
 
 use super::who::Settings;
+use crate::endpoint::Api;
 
 /// What is sent, and what was changed for it.
 pub(super) struct Asking {
@@ -27,13 +30,18 @@ impl Asking {
         messages: Vec<Message>,
         who: Settings,
         profile: Option<&str>,
+        api: Api,
     ) -> Result<Self, Box<Diagnostic>> {
-        let (messages, edits) = match who.config.context_window {
+        let (messages, mut edits) = match who.config.context_window {
             Some(window) => fitted(messages, window, who.config.max_output_tokens, profile)?,
             None => mended(messages, profile)?,
         };
         let mut body = Vec::new();
-        request(messages, &who).write(&mut body);
+        match api {
+            Api::OpenAi => edits.extend(request(messages, &who).write(&mut body).into_vec()),
+            Api::Responses => edits.extend(responses_request(messages, &who, &mut body)),
+            Api::Anthropic => edits.extend(anthropic_request(messages, &who, &mut body)?),
+        }
         Ok(Self { agent: who.agent, model: who.model, body, edits })
     }
 }
@@ -74,6 +82,60 @@ fn mended(
     let edits = found.into_iter().filter(|it| it.fix.is_some()).collect();
     Ok((ast.into_messages(), edits))
 }
+
+/// What is asked besides the conversation, in words that providers share.
+fn head(who: &Settings) -> RequestHead {
+    let config = &who.config;
+    let temperature = config.temperature.filter(|_| config.use_temperature != Some(false));
+    let temperature = temperature.and_then(|it| RawJson::new(serde_json::json!(it).to_string()).ok());
+    RequestHead {
+        model: Some(who.model.clone()),
+        max_tokens: config.max_output_tokens,
+        sampling: Sampling { temperature, ..Sampling::default() },
+        stream: Some(true),
+        ..RequestHead::default()
+    }
+}
+
+fn responses_request(
+    messages: Vec<Message>,
+    who: &Settings,
+    out: &mut Vec<u8>,
+) -> Vec<Diagnostic> {
+    let reasons = who.config.reasoning == Some(true);
+    let reasoning = reasons.then(|| ReasoningSetting::Effort("medium".to_owned()));
+    let head = RequestHead { reasoning, ..head(who) };
+    let (request, mut report) = ResponsesRequest::from_head(&head, messages);
+    let document = responses::Document::Request(request);
+    report.append(document.write(&EncodeOptions::new(), out));
+    report.into_vec()
+}
+
+/// The most tokens of an answer for an agent that does not say: what all models of the API take.
+const MAX_TOKENS: u64 = 4096;
+
+/// Thinking takes half of the answer, at least what the API demands, and no temperature beside it.
+fn anthropic_request(
+    messages: Vec<Message>,
+    who: &Settings,
+    out: &mut Vec<u8>,
+) -> Result<Vec<Diagnostic>, Box<Diagnostic>> {
+    let mut head = head(who);
+    let limit = head.max_tokens.unwrap_or(MAX_TOKENS);
+    if who.config.reasoning == Some(true) && limit > LEAST_BUDGET {
+        head.reasoning = Some(ReasoningSetting::Budget((limit / 2).max(LEAST_BUDGET)));
+        head.sampling.temperature = None;
+    }
+    let options = msg_anthropic::WriteOptions::new().with_max_tokens(MAX_TOKENS);
+    let request = MessagesRequest::from_head(&head, messages, &options);
+    let (request, mut report) = request.map_err(|it| bad(it.to_string()))?;
+    let document = msg_anthropic::messages::Document::Request(request);
+    report.append(document.write(&options, out));
+    Ok(report.into_vec())
+}
+
+/// The least budget that Anthropic takes, in tokens.
+const LEAST_BUDGET: u64 = 1024;
 
 fn bad(text: impl Into<Cow<'static, str>>) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(Code::new("cli::bad-option"), text))

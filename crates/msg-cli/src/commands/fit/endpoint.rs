@@ -9,7 +9,7 @@ use msg_compact::{SummaryError, SummaryRequest};
 use msg_document::Summarizer;
 use msg_openai::{ChatRequest, ReadOptions, chat};
 
-use crate::endpoint::{self, Patience};
+use crate::endpoint::{self, Api, Patience};
 use crate::exit::Failure;
 
 /// An endpoint and the model to ask there.
@@ -31,7 +31,7 @@ impl Endpoint {
         timeout: Duration,
     ) -> Result<Self, Failure> {
         let patience = Patience { whole: Some(timeout), ..Patience::default() };
-        let endpoint = endpoint::Endpoint::new(url, patience)?;
+        let endpoint = endpoint::Endpoint::new(Api::OpenAi, url, patience)?;
         Ok(Self { endpoint, model: model.to_owned(), at_once })
     }
 
