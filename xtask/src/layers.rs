@@ -84,7 +84,7 @@ pub(crate) const LAYERS: &[Room] = &[
         "benches",
         OUTSIDE,
         &["msg-chainast", "msg-compact", "msg-core", "msg-openai"],
-        &["msg-file", "msg-xml"],
+        &["msg-anthropic", "msg-file", "msg-wire", "msg-xml"],
         0,
     ),
     room(

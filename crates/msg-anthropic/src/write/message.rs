@@ -125,7 +125,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn role_changed(&mut self, from: &str, to: &str) {
-        let text = format!("the format has no role {from} here: the message goes to {to}");
+        let text = format!("role {from} has no place here, the message is written as {to}");
         self.losses.warn("convert::role-changed", None, text);
     }
 

@@ -18,32 +18,37 @@ struct Case {
     input_text: String,
 }
 
-/// A case file of conversions; what each row gives stands in the file beside it.
-fn cases() -> testkit::Rows {
-    testkit::rows!("messages/convert.jsonl")
+/// The case files of conversions; what each row gives stands in the file beside it.
+fn cases() -> [testkit::Rows; 2] {
+    [testkit::rows!("messages/convert.jsonl"), testkit::rows!("messages/edges.jsonl")]
 }
 
 #[test]
 fn conversions() {
-    cases().check_lines(|row| render(&serde_json::from_str(&row.text).unwrap()));
+    for rows in cases() {
+        rows.check_lines(|row| render(&serde_json::from_str(&row.text).unwrap()));
+    }
 }
 
 #[test]
 fn laws_hold_over_the_cases() {
-    cases().check(|row| {
-        let case: Case = serde_json::from_str(&row.text).unwrap();
-        let bytes = case.input_text.as_bytes();
-        match &*case.from {
-            "anthropic" => {
-                laws::identity(bytes);
-                laws::canonical_is_a_fixpoint(bytes);
-                laws::sealed_texts_survive(bytes);
-                laws::options_write_documents(bytes);
-            }
-            "native" => laws::sent_in_silence_comes_back(&native::read(bytes).unwrap().0),
-            _ => {}
+    for rows in cases() {
+        rows.check(|row| all_laws(&serde_json::from_str(&row.text).unwrap()));
+    }
+}
+
+fn all_laws(case: &Case) {
+    let bytes = case.input_text.as_bytes();
+    match &*case.from {
+        "anthropic" => {
+            laws::identity(bytes);
+            laws::canonical_is_a_fixpoint(bytes);
+            laws::sealed_texts_survive(bytes);
+            laws::options_write_documents(bytes);
         }
-    });
+        "native" => laws::sent_in_silence_comes_back(&native::read(bytes).unwrap().0),
+        _ => {}
+    }
 }
 
 /// The output and the findings, or the error.

@@ -5,7 +5,7 @@
 mod same_value;
 
 use msg_anthropic::{Layout, ReadOptions, WriteOptions, messages};
-use msg_core::{Message, Part, Role, native};
+use msg_core::{Message, Origin, Part, Role, native};
 
 use same_value::has_duplicates;
 pub(crate) use same_value::same_value;
@@ -103,6 +103,11 @@ fn joins(last: &Message, it: &Message) -> bool {
 }
 
 fn settle(part: &mut Part) {
+    // A marker that a gateway put on a chat message is this format's own (AN-9).
+    let extra = part.extra_mut();
+    if let Some(marker) = extra.remove(&Origin::OpenAi, "cache_control") {
+        extra.insert(Origin::Anthropic, "cache_control", marker);
+    }
     if let Part::ToolCall(it) = part
         && it.arguments.text().trim_ascii().is_empty()
     {
