@@ -9,7 +9,6 @@
 mod across;
 mod chat;
 mod commands;
-mod compact;
 mod doctor;
 mod example;
 mod files;

@@ -136,14 +136,16 @@ impl fmt::Display for Edit {
                 write!(f, "a long output of {tool:?} was cut to its head and tail")
             }
             EditKind::Summarized { what, .. } => write!(f, "a summary stands for {what}"),
-            EditKind::Dropped { messages, runs } => write_dropped(f, *messages, runs),
+            EditKind::Dropped { runs, .. } => write_dropped(f, runs),
             EditKind::Refused { reason, .. } => f.write_str(reason),
         }
     }
 }
 
-fn write_dropped(f: &mut fmt::Formatter<'_>, messages: usize, runs: &[Range<u32>]) -> fmt::Result {
-    f.write_str(if messages == 1 { "message " } else { "messages " })?;
+/// Names the input messages that were dropped: several messages may stand for one of them.
+fn write_dropped(f: &mut fmt::Formatter<'_>, runs: &[Range<u32>]) -> fmt::Result {
+    let is_one = runs.iter().map(|it| it.len()).sum::<usize>() == 1;
+    f.write_str(if is_one { "message " } else { "messages " })?;
     for (number, run) in runs.iter().enumerate() {
         f.write_str(if number == 0 { "" } else { ", " })?;
         match (run.start, run.end - 1) {
@@ -151,7 +153,7 @@ fn write_dropped(f: &mut fmt::Formatter<'_>, messages: usize, runs: &[Range<u32>
             (first, last) => write!(f, "{first} to {last}")?,
         }
     }
-    f.write_str(if messages == 1 { " is outside the window" } else { " are outside the window" })
+    f.write_str(if is_one { " is outside the window" } else { " are outside the window" })
 }
 
 fn counted(messages: usize) -> String {

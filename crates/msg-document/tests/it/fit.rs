@@ -1,0 +1,81 @@
+//! `fit` and `stats` by data (CP-…): a line of `--jsonl` a row, and the whole answer beside it.
+//!
+//! Of `messages` those that are the input's stand by their number, so that a row shows what changed and what
+//! went; edits stand with code, place, sentence and fix. `UPDATE_EXPECT=1` rewrites the answers.
+
+use msg_document::{
+    Digest, Document, FitOptions, Goal, ReadOptions, Refusal, fit, reached_json, read_plan, stats,
+};
+use serde_json::{Map, Value};
+
+#[test]
+fn histories_are_made_to_fit() {
+    testkit::rows!("fit/fit.jsonl").check_lines(|row| {
+        let input = input_of(&row.text);
+        match answer(input.to_string().as_bytes()) {
+            Err(refusal) => format!("refused: {}", refusal.diagnostic()),
+            Ok(line) => shown(&line, &input).to_string(),
+        }
+    });
+}
+
+#[test]
+fn histories_are_counted() {
+    testkit::rows!("fit/stats.jsonl").check_lines(|row| {
+        let input = input_of(&row.text).to_string();
+        match stats(input.as_bytes(), &FitOptions::default()) {
+            Err(refusal) => format!("refused: {}", refusal.diagnostic()),
+            Ok(it) => String::from_utf8(it.to_json()).expect("because JSON is UTF-8"),
+        }
+    });
+}
+
+fn input_of(row: &str) -> Value {
+    let mut row: Value = serde_json::from_str(row).expect("because a row is a case");
+    row["input"].take()
+}
+
+/// The answer of `msg fit --jsonl` to a line.
+fn answer(line: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let options = FitOptions::default().for_line(line)?;
+    for (goal, plan) in [(Goal::Apply, &options.apply), (Goal::Undo, &options.undo)] {
+        if let Some(plan) = plan {
+            let messages = Document::read(line, &ReadOptions::default())?.take_for_tree();
+            return Ok(reached_json(goal, &goal.reach(&read_plan(plan.text())?, messages)?));
+        }
+    }
+    Ok(fit(line, &FitOptions::default(), &Digest)?.to_json(&options))
+}
+
+/// The answer with its unchanged messages by their numbers and its edits as lines.
+fn shown(line: &[u8], input: &Value) -> Value {
+    let mut answer: Map<String, Value> =
+        serde_json::from_slice(line).expect("because an answer is an object");
+    if let Some(edits) = answer.get_mut("edits").and_then(Value::as_array_mut) {
+        edits.iter_mut().for_each(|it| *it = said(it).into());
+    }
+    if let Some(messages) = answer.get_mut("messages").and_then(Value::as_array_mut) {
+        number(messages, input["messages"].as_array().map_or(&[][..], |it| it));
+    }
+    answer.into()
+}
+
+fn said(edit: &Value) -> String {
+    let text = |name: &str| edit[name].as_str().unwrap_or_default().to_owned();
+    let place = edit["at"]["message"].as_u64().map_or("-".to_owned(), |it| it.to_string());
+    let [code, severity, message, fix] = ["code", "severity", "message", "fix"].map(text);
+    let fix = if fix.is_empty() { fix } else { format!(" -> {fix}") };
+    format!("{place} {severity}[{code}] {message}{fix}")
+}
+
+/// Puts the number of the input's message in the place of one that is equal to it, in order.
+fn number(messages: &mut [Value], input: &[Value]) {
+    let mut next = 0;
+    for message in messages {
+        let same = input.iter().skip(next).position(|it| it == message);
+        if let Some(at) = same {
+            *message = (next + at).into();
+            next += at + 1;
+        }
+    }
+}
