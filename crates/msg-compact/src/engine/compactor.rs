@@ -505,6 +505,7 @@ fn form_rules(pipeline: &Pipeline) -> FormRules {
             reasoning_fallback: String::new(),
             require_signature: false,
             rejects_empty_text: false,
+            rejects_empty_result: false,
             blank: false,
             id_pattern: state::default_pattern(),
         },

@@ -34,6 +34,8 @@ pub(crate) struct FormRules {
     pub(crate) require_signature: bool,
     /// A text without content is refused beside other content.
     pub(crate) rejects_empty_text: bool,
+    /// A tool result without content is refused.
+    pub(crate) rejects_empty_result: bool,
     /// White space is no content.
     pub(crate) blank: bool,
     pub(crate) id_pattern: IdPattern,
@@ -59,9 +61,16 @@ impl FormRules {
             reasoning_fallback: profile.reasoning_fallback.clone(),
             require_signature: profile.reasoning_require == ReasoningRequired::CallSignature,
             rejects_empty_text: profile.empty_text == Acceptance::Reject,
+            rejects_empty_result: profile.empty_result == Acceptance::Reject,
             blank: profile.blank,
             id_pattern: id_pattern(profile),
         }
+    }
+
+    /// Whether a tool result may say this (CP-2).
+    pub(crate) fn accepts_output(&self, text: &str) -> bool {
+        let said = if self.blank { text.trim() } else { text };
+        !self.rejects_empty_result || !said.is_empty()
     }
 
     /// Takes the empty texts out of a message that got other content, where they are refused beside it

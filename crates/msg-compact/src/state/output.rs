@@ -129,7 +129,8 @@ impl ChainState<'_> {
     }
 
     /// Sets the contents of results of one message, all of them at once. Refused (false) where the
-    /// pair is locked, unless `last` allows the last pair, and where it would not lower the cost.
+    /// pair is locked, unless `last` allows the last pair, where it would not lower the cost, and where the
+    /// profile wants results to say something.
     pub(crate) fn set_outputs(
         &mut self,
         at: &ToolOutput,
@@ -137,6 +138,9 @@ impl ChainState<'_> {
         last: bool,
     ) -> bool {
         if self.locked(at.section, at.pair) && !(last && self.is_free_last(at.section, at.pair)) {
+            return false;
+        }
+        if !texts.iter().all(|(_, it)| self.forms.rules.accepts_output(&it.text)) {
             return false;
         }
         let Some(&old) = self.output_item(at) else { return false };
