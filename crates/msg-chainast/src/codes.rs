@@ -69,6 +69,11 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::error("profile::arguments", "CA-72", "the arguments of a call are not accepted"),
     CodeInfo::error("profile::reasoning-not-accepted", "CA-72", "reasoning is not accepted"),
     CodeInfo::error(
+        "profile::foreign-reasoning",
+        "PM-16",
+        "signed reasoning that another model or account made",
+    ),
+    CodeInfo::error(
         "profile::lone-reasoning",
         "PM-87",
         "a reasoning item without the item that it was made for",

@@ -62,8 +62,8 @@ pub use profile::ProfileError;
 pub use profile::{
     Acceptance, AfterTool, ArgumentsRule, CallSignatures, CharClass, ClassError, DeveloperRole,
     EmptyIs, FieldError, IdScope, LastMessage, LaterResults, LaterSystem, Members, MessageNames,
-    Profile, ProviderRule, ReasoningKept, ReasoningRequired, ResultNames, ServerTools, SystemPlace,
-    UserMessage,
+    Profile, ProviderRule, ReasoningBound, ReasoningKept, ReasoningRequired, ResultNames,
+    ServerTools, SystemPlace, UserMessage,
 };
 pub use repair::{MessageOrigin, repair};
 pub use tree::{

@@ -21,6 +21,9 @@ pub(crate) fn of(message: &Message, telling: &[&str], profile: &Profile) -> Mess
     let mut likeness = Message::new(message.role.clone());
     likeness.name.clone_from(&message.name);
     members(&message.extra, &mut likeness.extra, profile);
+    if let Some(provenance) = message.provenance() {
+        likeness.set_provenance(provenance.clone());
+    }
     for name in twins(message) {
         likeness.extra.insert(Origin::OpenAi, name, RawJson::string("x"));
     }

@@ -8,6 +8,8 @@ use msg_chainast::{
     BadArguments, CheckOptions, First, IdPattern, Orphans, Profile, RepairOptions, UnknownRole,
 };
 
+use msg_core::Provenance;
+
 use crate::exit::Failure;
 use crate::input::Input;
 
@@ -22,6 +24,50 @@ pub(crate) struct ChainArgs {
     /// A TOML file of profiles of your own; --profile names one if it holds several.
     #[arg(long, value_name = "FILE")]
     profile_file: Option<PathBuf>,
+}
+
+/// What is known of the request that the messages are for.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct RequestArgs {
+    /// Take the messages for a request: with --profile also how it may end.
+    #[arg(long)]
+    request: bool,
+    /// The model that made the assistant's messages, where the document does not say it: some
+    /// providers refuse the signed reasoning of other models.
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// With --profile: the model that is asked.
+    #[arg(long, value_name = "NAME")]
+    for_model: Option<String>,
+}
+
+impl RequestArgs {
+    pub(crate) fn is_request(&self) -> bool {
+        self.request
+    }
+
+    /// These options, as they stand behind a command.
+    pub(crate) fn command(&self) -> String {
+        let request = if self.request { " --request" } else { "" };
+        let option = |name: &str, it: &Option<String>| {
+            it.as_ref().map_or_else(String::new, |it| format!(" --{name} {it}"))
+        };
+        format!("{request}{}{}", option("model", &self.model), option("for-model", &self.for_model))
+    }
+
+    /// Who made the messages, if that was said.
+    pub(crate) fn maker(&self) -> Option<Provenance> {
+        self.model.clone().map(|it| Provenance { model: Some(it), ..Provenance::default() })
+    }
+
+    /// The profile, asked as this model.
+    pub(crate) fn ask(&self, profile: Option<Profile>) -> Result<Option<Profile>, Failure> {
+        let Some(model) = &self.for_model else { return Ok(profile) };
+        let mut profile = profile
+            .ok_or_else(|| Failure::Usage("--for-model asks a provider: add --profile".into()))?;
+        profile.model.clone_from(model);
+        Ok(Some(profile))
+    }
 }
 
 #[derive(Debug, Clone, clap::Args)]

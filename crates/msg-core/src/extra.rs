@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use crate::RawJson;
+use crate::{Provenance, RawJson};
 
 /// The format that a member, an opaque part or a layout came from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -98,6 +98,8 @@ struct Inner {
     /// Place of each member, kept once there are more than [`SCAN_LIMIT`].
     index: BTreeMap<(Origin, Box<str>), usize>,
     layout: Option<(Origin, Box<[u8]>)>,
+    /// Of a message: who made it.
+    provenance: Option<Box<Provenance>>,
 }
 
 #[derive(Clone, PartialEq)]
@@ -209,6 +211,14 @@ impl Extra {
         }
     }
 
+    pub(crate) fn provenance(&self) -> Option<&Provenance> {
+        self.0.as_ref()?.provenance.as_deref()
+    }
+
+    pub(crate) fn set_provenance(&mut self, provenance: Provenance) {
+        self.0.get_or_insert_default().provenance = Some(Box::new(provenance));
+    }
+
     fn by_origin(&self) -> Vec<(&Origin, &str, &RawJson)> {
         let mut res: Vec<_> = self.all().collect();
         // A stable sort: the order of the members of one origin stays.
@@ -217,13 +227,17 @@ impl Extra {
     }
 
     fn shrink(&mut self) {
-        if self.0.as_ref().is_some_and(|it| it.members.is_empty() && it.layout.is_none()) {
+        if self.0.as_ref().is_some_and(|it| it.is_empty()) {
             self.0 = None;
         }
     }
 }
 
 impl Inner {
+    fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.layout.is_none() && self.provenance.is_none()
+    }
+
     fn find(&self, origin: &Origin, name: &str) -> Option<usize> {
         if self.members.len() <= SCAN_LIMIT {
             return self.members.iter().position(|it| it.origin == *origin && &*it.name == name);

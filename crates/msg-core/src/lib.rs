@@ -44,6 +44,7 @@ mod check_id;
 mod ids;
 mod input;
 mod preview;
+mod provenance;
 mod size;
 mod truncate;
 
@@ -97,6 +98,7 @@ pub use part::{
     Audio, CallKind, File, Image, Other, PairSide, Pairing, Part, Place, Reasoning, Text, ToolCall,
     ToolResult,
 };
+pub use provenance::Provenance;
 pub use raw::RawJson;
 pub use report::Report;
 pub use role::Role;

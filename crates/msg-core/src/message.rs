@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Content, Extra, Part, Reasoning, Role, ToolCall, ToolResult};
+use crate::{Content, Extra, Part, Provenance, Reasoning, Role, ToolCall, ToolResult};
 
 /// What a model sees or says: a role, parts in order, an optional name, and what the source had
 /// that this model does not know (MS-1, MS-6).
@@ -34,6 +34,16 @@ impl Message {
     /// A message without parts.
     pub fn new(role: Role) -> Self {
         Self { role, parts: Vec::new(), name: None, extra: Extra::default() }
+    }
+
+    /// Who made the message, where that is known (MS-1). It takes no part in equality.
+    pub fn provenance(&self) -> Option<&Provenance> {
+        self.extra.provenance()
+    }
+
+    /// Says who made the message.
+    pub fn set_provenance(&mut self, provenance: Provenance) {
+        self.extra.set_provenance(provenance);
     }
 
     /// A system message of one text.

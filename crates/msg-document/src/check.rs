@@ -52,7 +52,9 @@ pub struct Checked {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn check(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
-    Ok(Document::read(json, &options.read)?.check(options))
+    let mut document = Document::read(json, &options.read)?;
+    document.say_who_made_it(options.read.made_by.as_ref());
+    Ok(document.check(options))
 }
 
 impl Document {

@@ -6,7 +6,9 @@ use std::borrow::Cow;
 
 use msg_compact::Plan;
 use msg_core::request::RequestHead;
-use msg_core::{Code, Diagnostic, Message, RawJson, Report, Role, Severity, turns::LowerOptions};
+use msg_core::{
+    Code, Diagnostic, Message, Provenance, RawJson, Report, Role, Severity, turns::LowerOptions,
+};
 
 use crate::codec::{Content, Side, WriteOptions};
 use crate::format::Format;
@@ -25,6 +27,8 @@ pub struct ReadOptions {
     pub accept: Accept,
     /// Where its calls stand.
     pub calls: Calls,
+    /// Who made the assistant's messages, where the document does not say it.
+    pub made_by: Option<Provenance>,
 }
 
 /// Which formats a document may be in.
@@ -223,6 +227,15 @@ impl Document {
             && first.parts.iter().eq(parts)
         {
             messages.splice(..1, self.systems.drain(..));
+        }
+    }
+
+    /// Says who made the assistant's messages, where the document does not say it.
+    pub fn say_who_made_it(&mut self, maker: Option<&Provenance>) {
+        let Some(maker) = maker else { return };
+        let unknown = |it: &&mut Message| it.role == Role::Assistant && it.provenance().is_none();
+        for it in self.content.messages.iter_mut().filter(unknown) {
+            it.set_provenance(maker.clone());
         }
     }
 

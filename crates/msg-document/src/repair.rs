@@ -47,6 +47,7 @@ pub struct Repaired {
 /// ```
 pub fn repair(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal> {
     let mut document = Document::read(json, &options.read)?;
+    document.say_who_made_it(options.read.made_by.as_ref());
     let messages = document.messages().len();
     let edits = document.repair(options);
     let mut text = Vec::with_capacity(json.len());

@@ -5,6 +5,7 @@
 
 mod content;
 mod files;
+mod foreign;
 mod ids;
 mod items;
 mod media;
@@ -91,6 +92,7 @@ pub(crate) fn conform(
     it.empty_results();
     it.file_names();
     it.file_texts();
+    it.foreign_reasoning();
     it.reasoning_kept();
     it.lone_reasoning();
     it.reasoning_required();

@@ -69,7 +69,7 @@ impl Conform<'_> {
     }
 
     /// The input messages that the parts which go came from, and those whose calls are signed.
-    fn sources(&self, at: usize, goes: &[bool]) -> Vec<usize> {
+    pub(super) fn sources(&self, at: usize, goes: &[bool]) -> Vec<usize> {
         let item = &self.items[at];
         let parts = item.message.parts.iter().enumerate();
         let touched = parts.filter(|it| goes[it.0] || self.drops_signatures() && is_signed(it.1));

@@ -16,6 +16,7 @@ pub(super) const ANSWERS: &[(&str, &[[&str; 4]])] = &[
         ["PM-87", "profile::lone-reasoning", "Item 'rs_…' of type 'reasoning' was provided without its required following item.", "continuedev/continue#8933, #10428; vercel/ai#7099, #8379; mastra-ai/mastra#14048; openai/openai-node#1567"],
         ["PM-88", "profile::lone-reasoning", "'function_call' was provided without its required 'reasoning' item", "continuedev/continue#11785"],
         ["PM-89", "profile::reasoning-not-accepted", "Item with id 'rs_…' not found. Items are not persisted when `store` is set to false.", "anomalyco/opencode#7724, #8987; can1357/oh-my-pi#41"],
+        ["PM-90", "profile::foreign-reasoning", "The encrypted content gAAA… could not be verified. Reason: Encrypted content could not be decrypted or parsed.", "Wei-Shaw/sub2api#3138; experientiallabs/experiential#965; openai/openai-agents-python#2063; anomalyco/opencode#5104"],
         ["PM-92", "chain::missing-tool-result", "No tool output found for function call call_….", "router-for-me/CLIProxyAPI#2368"],
         ["PM-93", "chain::orphan-tool-result, chain::unexpected-first-role", "No tool call found for function call output with call_id call_….", "james-6-23/codex2api#414; continuedev/continue#10092 (lists 15 more); can1357/oh-my-pi#106; microsoft/vscode#320060; leookun/cursor-byok#307"],
         ["PM-96", "profile::tool-call-id", "string too long … 64", "AnswerDotAI/fastllm#45"],
@@ -34,6 +35,7 @@ pub(super) const ANSWERS: &[(&str, &[[&str; 4]])] = &[
         ["PM-13", "profile::cache-markers", "A maximum of 4 blocks with cache_control may be provided. Found 5.", "Wei-Shaw/sub2api#176; tghamm/Anthropic.SDK#50; griffinmartin/opencode-claude-auth#121"],
         ["PM-14", "profile::cache-markers", "docs: prompt caching, what cannot be cached", "SDK ThinkingBlockParam has no cache_control"],
         ["PM-15", "profile::cache-markers", "system.1.cache_control.ephemeral.scope: Extra inputs are not permitted", "caozhiyuan/copilot-api#145"],
+        ["PM-16", "profile::foreign-reasoning", "messages.1.content.0: Invalid `signature` in `thinking` block", "vybestack/llxprt-code#2335; NousResearch/hermes-agent#24401; can1357/oh-my-pi#6379; CommonstackAI/UncommonRoute#19"],
         ["PM-17", "profile::reasoning-not-accepted", "messages.647.content.0.thinking.signature: Field required", "anomalyco/opencode#25005; ENTERPILOT/GoModel#964"],
         ["PM-24", "profile::tool-call-id", "messages.1.content.1.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", "RooCodeInc/Roo-Code#10649; BlockRunAI/ClawRouter#17; tailcallhq/forgecode#1142; CommandCodeAI/command-code#323"],
         ["PM-25", "profile::reused-tool-call-id", "messages.1.content.1: `tool_use` ids must be unique", "BerriAI/litellm#23510; anthropics/claude-code#20700, #28515; trycua/cua#524; anomalyco/opencode#1279"],
@@ -58,6 +60,8 @@ pub(super) const ANSWERS: &[(&str, &[[&str; 4]])] = &[
         ["PM-47", "profile::user-message", "400 - contents is not specified", "langchain-ai/langchain-google#1393"],
         ["PM-48", "profile::last-message", "agent loops: 400 at the last model turn", "crewAIInc/crewAI#6973"],
         ["PM-49", "profile::thought-signature-missing", "Function call is missing a thought_signature in functionCall parts.", "BerriAI/litellm#16893; nearai/ironclaw#1510; nanbingxyz/5ire#405; thClaws/thClaws#65"],
+        ["PM-52", "profile::foreign-reasoning", "Corrupted thought signature.", "lbjlaq/Antigravity-Manager#970; google-gemini/gemini-cli#13467; decolua/9router#4136; RooCodeInc/Roo-Code#10554"],
+        ["PM-53", "profile::foreign-reasoning", "Invalid thought signature.", "lbjlaq/Antigravity-Manager#3342"],
         ["PM-54", "profile::tool-name", "Invalid function name. Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or contain underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64.", "decolua/9router#369 (2026-03; without colon: google-gemini/gemini-cli#7878, 2025-09)"],
         ["PM-55", "profile::result-name", "GenerateContentRequest.contents[12].parts[0].function_response.name: Name cannot be empty.", "router-for-me/CLIProxyAPI#1903; langflow-ai/langflow#9437"],
         ["PM-56", "profile::arguments", "args: dict[str, Any], response: dict[str, Any]", "python-genai types FunctionCall.args, FunctionResponse.response"],
@@ -106,6 +110,7 @@ pub(super) const ANSWERS: &[(&str, &[[&str; 4]])] = &[
     ]),
     ("vertex", &[
         ["PM-68", "profile::thought-signature-missing", "Unable to submit request because function call `xxx` in the 5. content block is missing a `thought_signature`.", "GewoonJaap/gemini-cli-openai#156; diegosouzapw/OmniRoute#2077"],
+        ["PM-69", "profile::foreign-reasoning", "thoughtSignature across accounts: 400", "Wei-Shaw/sub2api#393"],
         ["PM-70", "profile::empty-message", "Unable to submit request because it must include at least one parts field", "genkit-ai/genkit#3690"],
         ["PM-72", "profile::unknown-member", "This field is not supported in Vertex AI.", "python-genai types Part.part_metadata"],
         ["PM-73", "profile::unknown-member", "This field is not supported in Vertex AI.", "python-genai types FunctionResponse"],
@@ -123,6 +128,9 @@ pub(super) const ANSWERS: &[(&str, &[[&str; 4]])] = &[
         ["PM-143", "chain::orphan-tool-result, chain::late-tool-result, chain::early-tool-result, chain::unexpected-first-role", "<400> InternalError.Algo.InvalidParameter: messages with role \"tool\" must be a response to a preceeding message with \"tool_calls\".", "QwenLM/qwen-code#2360; sigoden/aichat#993; labring/FastGPT#4184; songquanpeng/one-api#1887"],
         ["PM-144", "chain::orphan-tool-result, chain::late-tool-result, chain::early-tool-result, chain::unexpected-first-role", "the same, for two calls of one message", "sigoden/aichat#993"],
         ["PM-145", "profile::arguments", "The \"function.arguments\" parameter of the code model must be in JSON format.", "HKUDS/nanobot#2469"],
+    ]),
+    ("azure", &[
+        ["PM-162", "profile::foreign-reasoning", "The encrypted content gAAA…wXBV could not be verified.", "openai/openai-agents-python#2063"],
     ]),
     ("cohere", &[
         ["PM-176", "chain::missing-tool-result", "invalid request: An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.", "oracle/langchain-oracle#10"],

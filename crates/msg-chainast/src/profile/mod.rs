@@ -26,7 +26,7 @@ pub(crate) use fields::Value;
 pub use file::ProfileError;
 pub use rules::{
     Acceptance, AfterTool, ArgumentsRule, CallSignatures, DeveloperRole, EmptyIs, IdScope,
-    LastMessage, LaterResults, LaterSystem, Members, MessageNames, ReasoningKept,
+    LastMessage, LaterResults, LaterSystem, Members, MessageNames, ReasoningBound, ReasoningKept,
     ReasoningRequired, ResultNames, ServerTools, SystemPlace, UserMessage,
 };
 
@@ -53,6 +53,10 @@ pub struct Profile {
     pub aliases: Vec<String>,
     /// The name of the format in which the provider takes requests.
     pub format: String,
+    /// The model that is asked, if that is known; for what is bound to a model.
+    pub model: String,
+    /// The account that asks, if that is known.
+    pub account: String,
     /// The characters of a call id.
     pub id_class: CharClass,
     /// The least length of a call id in bytes.
@@ -125,6 +129,8 @@ pub struct Profile {
     pub reasoning_stored: Acceptance,
     /// Whether the item of such reasoning may stand without the one that it was made for.
     pub lone_reasoning: Acceptance,
+    /// To what signed reasoning is bound: what somebody else made is refused.
+    pub reasoning_bound: ReasoningBound,
     /// Where reasoning is required.
     pub reasoning_require: ReasoningRequired,
     /// What stands in the place of reasoning that is required and missing.
@@ -261,6 +267,8 @@ static BASE: LazyLock<Profile> = LazyLock::new(|| {
         title: String::new(),
         aliases: Vec::new(),
         format: "openai".to_owned(),
+        model: String::new(),
+        account: String::new(),
         id_class: CharClass::any(),
         id_min: 1,
         id_max: 0,
@@ -297,6 +305,7 @@ static BASE: LazyLock<Profile> = LazyLock::new(|| {
         reasoning_signed: false,
         reasoning_stored: Acceptance::Reject,
         lone_reasoning: Acceptance::Accept,
+        reasoning_bound: ReasoningBound::None,
         reasoning_require: ReasoningRequired::None,
         reasoning_fallback: String::new(),
         call_signature: CallSignatures::Keep,

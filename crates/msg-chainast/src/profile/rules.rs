@@ -235,6 +235,18 @@ words! {
     }
 }
 
+words! {
+    /// To what signed reasoning is bound.
+    ReasoningBound {
+        /// To nothing.
+        None = "none",
+        /// To the model that made it.
+        Model = "model",
+        /// To the account that asked for it.
+        Account = "account",
+    }
+}
+
 /// The names that messages may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -2,7 +2,7 @@
 //! repair gives. Each case also holds the laws of lists.
 
 use msg_chainast::{CheckOptions, Message, Profile, RepairOptions, SeededIds, check, repair};
-use msg_core::Diagnostic;
+use msg_core::{Diagnostic, Provenance, Role};
 use serde::Deserialize;
 
 /// A case: how it is judged, and the messages.
@@ -19,6 +19,11 @@ struct Case {
     continued: bool,
     #[serde(default)]
     own_format: bool,
+    /// Who made the messages of the assistant.
+    maker: Option<Provenance>,
+    /// The model that is asked.
+    #[serde(default)]
+    model: String,
     messages: Vec<Message>,
 }
 
@@ -28,8 +33,13 @@ fn providers() {
 }
 
 fn render(text: &str) -> String {
-    let case: Case = serde_json::from_str(text).expect("a case");
-    let profile = Profile::named(&case.profile).expect("a profile");
+    let mut case: Case = serde_json::from_str(text).expect("a case");
+    let mut profile = Profile::named(&case.profile).expect("a profile").clone();
+    profile.model.clone_from(&case.model);
+    let profile = &profile;
+    for it in case.messages.iter_mut().filter(|it| it.role == Role::Assistant) {
+        case.maker.iter().for_each(|maker| it.set_provenance(maker.clone()));
+    }
     let options = CheckOptions::new()
         .open(case.open)
         .request(case.request)

@@ -3,10 +3,10 @@
 //! Changes nothing, and judges nothing itself: what is wrong says `msg-document`.
 
 use msg_core::{Diagnostic, InputRules};
-use msg_document::{CheckOptions, Checked, Document, check};
+use msg_document::{CheckOptions, Checked, Document, ReadOptions, check};
 
 use super::Command;
-use crate::chain_args::ChainArgs;
+use crate::chain_args::{ChainArgs, RequestArgs};
 use crate::cli::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
@@ -25,6 +25,8 @@ pub(crate) struct Args {
     input: InputArgs,
     #[command(flatten)]
     chain: ChainArgs,
+    #[command(flatten)]
+    request: RequestArgs,
     /// Also check each message by itself: roles, empty content, misplaced parts, arguments.
     #[arg(long)]
     messages: bool,
@@ -51,7 +53,8 @@ impl Command for Args {
                 Ok(Answer::new(checked.to_json(), status(&checked)))
             });
         }
-        let document = formats::open(cx, &mut input, &self.input)?;
+        let mut document = formats::open(cx, &mut input, &self.input)?;
+        document.say_who_made_it(options.read.made_by.as_ref());
         let checked = document.check(&options);
         if self.json {
             let mut json = checked.to_json();
@@ -78,9 +81,9 @@ fn status(checked: &Checked) -> Status {
 impl Args {
     fn options(&self) -> Result<CheckOptions, Failure> {
         Ok(CheckOptions {
-            read: self.input.of_a_line(),
-            profile: self.chain.profile()?,
-            chain: self.chain.check_options(),
+            read: ReadOptions { made_by: self.request.maker(), ..self.input.of_a_line() },
+            profile: self.request.ask(self.chain.profile()?)?,
+            chain: self.chain.check_options().request(self.request.is_request()),
             messages: self.messages.then(|| match self.max_chars {
                 Some(max_chars) => InputRules { max_chars },
                 None => InputRules::unlimited(),
@@ -98,8 +101,8 @@ impl Args {
         let help = if self.open_would_do(document, found) {
             "help: only calls at the end are unanswered; --open allows them\n".to_owned()
         } else if fixable > 0 {
-            let repair = self.chain.repair_command();
-            format!("help: `{repair}` mends {fixable} of {}\n", found.len())
+            let (repair, request) = (self.chain.repair_command(), self.request.command());
+            format!("help: `{repair}{request}` mends {fixable} of {}\n", found.len())
         } else {
             String::new()
         };

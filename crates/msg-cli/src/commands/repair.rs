@@ -4,10 +4,10 @@
 
 use msg_chainast::{CheckOptions, Profile};
 use msg_core::{Diagnostic, Message};
-use msg_document::{Document, RepairOptions, Repaired, WriteOptions, repair};
+use msg_document::{Document, ReadOptions, RepairOptions, Repaired, WriteOptions, repair};
 
 use super::Command;
-use crate::chain_args::{ChainArgs, RepairArgs};
+use crate::chain_args::{ChainArgs, RepairArgs, RequestArgs};
 use crate::cli::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
@@ -28,6 +28,8 @@ pub(crate) struct Args {
     chain: ChainArgs,
     #[command(flatten)]
     repair: RepairArgs,
+    #[command(flatten)]
+    request: RequestArgs,
     /// List the edits on standard error as a line of JSON, `{"edits":[…]}`.
     #[arg(long, conflicts_with_all = ["jsonl", "report"])]
     json: bool,
@@ -41,21 +43,27 @@ pub(crate) struct Args {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        let profile = self.chain.profile()?;
-        let chain = self.repair.options(&self.chain, profile.as_ref())?;
+        let profile = self.request.ask(self.chain.profile()?)?;
+        let chain = self
+            .repair
+            .options(&self.chain, profile.as_ref())?
+            .request(self.request.is_request());
+        let made_by = self.request.maker();
         let mut input = self.input.open()?;
         let mut out = self.output.open(&input)?;
         let mut report = self.report.open(&input, &out)?;
         if self.lines.jsonl {
-            let options = RepairOptions { read: self.input.of_a_line(), chain };
+            let read = ReadOptions { made_by, ..self.input.of_a_line() };
+            let options = RepairOptions { read, chain };
             return jsonl::run(cx, &self.lines, input, out, report, move |line| {
                 let Repaired { document, edits, messages, .. } = repair(line, &options)?;
                 Ok(Answer { json: document, edits, status: Status::of(messages > 0) })
             });
         }
         let mut document = formats::open(cx, &mut input, &self.input)?;
+        document.say_who_made_it(made_by.as_ref());
         let status = formats::emptiness(cx, &document, &input.name);
-        let quotes = quotes(&document, profile.as_ref(), self.chain.check_options(), cx, self.json);
+        let quotes = quotes(&document, profile.as_ref(), self.chain.check_options().request(self.request.is_request()), cx, self.json);
         let edits = document.repair(&RepairOptions { chain, ..RepairOptions::default() });
         // Said before the document is written, so that a long list of edits and a long document
         // are not in memory at once.

@@ -1,0 +1,68 @@
+//! Signed reasoning of another maker (PM-16, PM-52, PM-90). Signatures are not read: who made a message is
+//! what its provenance says, and of one that nobody made known nothing is judged.
+
+use msg_core::{Part, Provenance};
+
+use super::{Breach, Conform};
+use crate::profile::{Profile, ReasoningBound};
+
+impl Conform<'_> {
+    /// Reasoning and signatures that are bound to another provider, model or account are removed.
+    pub(super) fn foreign_reasoning(&mut self) {
+        if self.profile.reasoning_bound == ReasoningBound::None {
+            return;
+        }
+        for at in 0..self.items.len() {
+            let message = &self.items[at].message;
+            let bound: Vec<bool> = message.parts.iter().map(is_bound).collect();
+            let Some(maker) = message.provenance().filter(|_| bound.contains(&true)) else {
+                continue;
+            };
+            let Some(sentence) = other_maker(maker, self.profile) else { continue };
+            for message in self.sources(at, &bound) {
+                let code = "profile::foreign-reasoning";
+                let breach = Breach::error(code, sentence.clone(), "removed");
+                self.report.push(breach.diagnostic().at_message(message));
+            }
+            let is_reasoning: Vec<bool> =
+                self.items[at].message.parts.iter().map(|it| it.as_reasoning().is_some()).collect();
+            self.remove_reasoning(at, |part| bound[part] && is_reasoning[part]);
+            for part in &mut self.items[at].message.parts {
+                if let Part::ToolCall(it) = part {
+                    it.signature = None;
+                }
+            }
+        }
+    }
+}
+
+/// Whether a part is reasoning with a seal, or a signed call, whose signature goes without it.
+fn is_bound(part: &Part) -> bool {
+    match part {
+        Part::Reasoning(it) => it.is_signed(),
+        Part::ToolCall(it) => it.signature.is_some(),
+        _ => false,
+    }
+}
+
+/// What is wrong with this maker, if it is known to be another than the one that is asked.
+fn other_maker(maker: &Provenance, profile: &Profile) -> Option<String> {
+    if let Some(provider) = maker.provider.as_deref().filter(|it| !is_of(it, profile)) {
+        return Some(format!("signed reasoning of `{provider}`"));
+    }
+    let differs = |made: &Option<String>, asked: &str| {
+        made.clone().filter(|it| !asked.is_empty() && it != asked)
+    };
+    let (kind, maker) = match profile.reasoning_bound {
+        ReasoningBound::Model => ("model", differs(&maker.model, &profile.model)),
+        ReasoningBound::Account => ("account", differs(&maker.account, &profile.account)),
+        ReasoningBound::None => return None,
+    };
+    maker.map(|it| format!("signed reasoning of the {kind} `{it}`"))
+}
+
+/// Whether a provider is that of the profile: `openai` is that of `openai-responses` too.
+fn is_of(provider: &str, profile: &Profile) -> bool {
+    let begins = profile.name.strip_prefix(provider).is_some_and(|it| it.starts_with('-'));
+    begins || profile.name == provider || profile.aliases.iter().any(|it| it == provider)
+}
