@@ -24,6 +24,19 @@ pub fn contains_tool_call_reasoning<M: Borrow<Message>>(messages: &[M]) -> bool 
     messages.iter().any(|it| has_signed_call(it.borrow()))
 }
 
+/// As [`contains_tool_call_reasoning`], under the name that it first had: whether a summary of these messages
+/// needs a fake signature.
+///
+/// ```
+/// use msg_chainast::{Message, reasoning::contains_reasoning};
+///
+/// assert!(!contains_reasoning(&[Message::assistant("Hello.")]));
+/// ```
+#[doc(alias = "ContainsReasoning")]
+pub fn contains_reasoning<M: Borrow<Message>>(messages: &[M]) -> bool {
+    contains_tool_call_reasoning(messages)
+}
+
 /// The reasoning of the first assistant message that has some, as a message of its own (CA-57).
 ///
 /// ```

@@ -21,8 +21,8 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     laws::parse_is_check(&messages);
     laws::reports_agree(&messages, profile);
     laws::repair_is_valid(&messages, &options, profile, open);
+    laws::nothing_is_lost(&messages, &options);
     if profile.is_none() {
-        laws::nothing_is_lost(&messages, &options);
         laws::results_stand_with_their_calls(&messages, &options, open);
     }
     laws::cuts_are_legal(&messages, profile);

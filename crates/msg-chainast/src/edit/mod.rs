@@ -4,6 +4,7 @@
 mod clear;
 mod entry;
 mod index;
+mod replace;
 mod results;
 
 use msg_core::{Message, Part};
@@ -62,6 +63,7 @@ impl ChainAst {
     }
 
     /// Adds a section at the end; nothing is checked (CA-45). O(section).
+    #[doc(alias = "AddSection")]
     pub fn add_section(&mut self, section: Section) -> SectionId {
         let id = self.sections.len();
         let pairs = section.body.len();
@@ -86,6 +88,7 @@ impl ChainAst {
     ///
     /// # Panics
     /// If the id is that of another tree and this one has fewer sections.
+    #[doc(alias = "AddBodyPair")]
     pub fn add_body_pair(&mut self, section: SectionId, pair: BodyPair) -> PairId {
         let SectionId(at) = section;
         let body = &mut self.sections[at];

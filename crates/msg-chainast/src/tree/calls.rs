@@ -88,6 +88,7 @@ impl BodyPair {
 
     /// Whether the pair is what its kind asks for: a completion has no result, a request-response at
     /// least one, a summarization exactly one; no call is pending and no result without a call.
+    #[doc(alias = "IsValid")]
     pub fn is_valid(&self) -> bool {
         let n_results = self.results().count();
         let fits = match self.kind() {

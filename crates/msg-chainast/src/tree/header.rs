@@ -31,6 +31,7 @@ impl Header {
     }
 
     /// The system or developer message.
+    #[doc(alias = "SystemMessage")]
     pub fn system(&self) -> Option<&Message> {
         self.system.as_deref()
     }

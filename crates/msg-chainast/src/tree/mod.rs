@@ -5,6 +5,7 @@
 
 mod build;
 mod calls;
+mod collect;
 mod grow;
 mod header;
 mod messages;
@@ -60,11 +61,13 @@ impl ChainAst {
     }
 
     /// The sections, in order.
+    #[doc(alias = "Sections")]
     pub fn sections(&self) -> &[Section] {
         &self.sections
     }
 
     /// All messages, borrowed, in order (CA-40).
+    #[doc(alias = "Messages")]
     pub fn messages(&self) -> Messages<'_> {
         Messages::of_sections(&self.sections, self.sizes.messages)
     }
@@ -77,6 +80,7 @@ impl ChainAst {
     }
 
     /// Size in bytes of what the model reads (CA-20). O(1).
+    #[doc(alias = "Size")]
     pub fn size(&self) -> usize {
         self.sizes.bytes
     }

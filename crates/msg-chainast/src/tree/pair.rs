@@ -3,11 +3,14 @@
 
 use std::fmt;
 
-use msg_core::{IdSource, Message, Part, Role, ToolCall, ToolResult};
+use msg_core::{IdSource, Message, Part, Role, SeededIds, ToolCall, ToolResult};
 
 use super::{Messages, sizes::Sizes};
 use crate::{
-    constants::{FAKE_SIGNATURE_GEMINI, SUMMARIZATION_TOOL_ARGS, SUMMARIZATION_TOOL_NAME},
+    constants::{
+        FAKE_SIGNATURE_GEMINI, SUMMARIZATION_TOOL_ARGS, SUMMARIZATION_TOOL_NAME,
+        TOOL_CALL_ID_PATTERN,
+    },
     ids::IdPattern,
     walk::{Reading, RolePart, read_role},
 };
@@ -133,6 +136,29 @@ impl BodyPair {
         BodyPair::new(assistant, vec![Message::new(Role::Tool).with_part(Part::ToolResult(result))])
     }
 
+    /// A pair that carries a summary, of the text alone: the call has an id of the usual pattern, which is
+    /// the same for the same text, and no signature.
+    ///
+    /// ```
+    /// use msg_chainast::{BodyPair, BodyPairKind};
+    ///
+    /// let pair = BodyPair::summary("Paris it is.");
+    /// assert_eq!(pair.kind(), BodyPairKind::Summarization);
+    /// assert_eq!(pair.size(), 212 + "Paris it is.".len());
+    /// assert_ne!(pair, BodyPair::summary("Oslo it is."));
+    /// ```
+    #[doc(alias = "NewBodyPairFromSummarization")]
+    pub fn summary(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let pattern =
+            TOOL_CALL_ID_PATTERN.parse().expect("because the constant is a pattern of this crate");
+        // FNV-1a: a seed of the text, so that two summaries of one chain do not share an id.
+        let seed = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, it| {
+            (hash ^ u64::from(it)).wrapping_mul(0x0100_0000_01b3)
+        });
+        BodyPair::summarization(text, &pattern, &mut SeededIds::new(seed), false, None)
+    }
+
     /// What the assistant message asks for. O(parts before its first call).
     pub fn kind(&self) -> BodyPairKind {
         match self.assistant.tool_calls().next() {
@@ -149,6 +175,7 @@ impl BodyPair {
     }
 
     /// The messages that answer its calls.
+    #[doc(alias = "ToolMessages")]
     pub fn tool_messages(&self) -> &[Message] {
         &self.tools
     }

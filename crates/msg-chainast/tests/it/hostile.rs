@@ -317,7 +317,7 @@ impl<'b> Choices<'b> {
     pub(crate) fn edit(&mut self, chain: &mut ChainAst) {
         use msg_chainast::{BodyPair, Header, Section, SeededIds};
         let section = chain.section_ids().nth(self.below(chain.sections().len().max(1)));
-        match (self.below(10), section) {
+        match (self.below(12), section) {
             (0, _) => drop(chain.add_section(Section::new(
                 Header::new(None, Some(Message::user(self.text()))),
                 vec![BodyPair::completion(self.text())],
@@ -343,6 +343,25 @@ impl<'b> Choices<'b> {
                 let points: Vec<_> = chain.cut_points(None).collect();
                 if let Some(point) = points.get(self.below(points.len().max(1))) {
                     chain.cut_before(*point);
+                }
+            }
+            (10, Some(section)) => match self.below(2) {
+                0 => drop(chain.remove_section(section)),
+                _ => {
+                    let pair = BodyPair::summary(self.text());
+                    drop(
+                        chain.replace_section(section, Section::new(Header::default(), vec![pair])),
+                    );
+                }
+            },
+            (11, Some(section)) => {
+                let pair = chain.pair_ids(section).nth(self.below(3));
+                match (self.below(2), pair) {
+                    (_, None) => {}
+                    (0, Some(pair)) => drop(chain.remove_body_pair(pair)),
+                    (_, Some(pair)) => {
+                        drop(chain.replace_body_pair(pair, BodyPair::summary(self.text())));
+                    }
                 }
             }
             (7 | 8, _) => {
