@@ -19,6 +19,15 @@ pub enum Outcome {
     Partial(PartialCall),
 }
 
+impl Outcome {
+    pub(crate) fn source_mut(&mut self) -> &mut String {
+        match self {
+            Outcome::Complete(call) => &mut call.source,
+            Outcome::Partial(call) => &mut call.source,
+        }
+    }
+}
+
 /// How thinking was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ThinkingStyle {

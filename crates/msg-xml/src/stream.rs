@@ -2,6 +2,7 @@
 //! them valid UTF-8 (XT-1), and turns the machine's positions into positions of the input.
 
 mod chunk;
+mod source;
 mod utf8;
 
 use std::sync::Arc;
@@ -203,6 +204,7 @@ impl StreamParser {
         if self.wait.need.hit(fresh) || self.base + self.carry.len() >= self.wait.by {
             let w = Input { text: &self.carry, base: self.base, eof: false };
             self.wait = self.machine.run(&w);
+            self.give_source();
         }
         if self.partial_len == 0 {
             self.fast_path = self.machine.fast_path(self.base + self.carry.len());
@@ -239,6 +241,7 @@ impl StreamParser {
             self.machine.set_cut(reason.as_ref().is_some_and(is_cut));
             let w = Input { text: &self.carry, base: self.base, eof: true };
             self.machine.run(&w);
+            self.give_source();
         }
         self.drain()
     }

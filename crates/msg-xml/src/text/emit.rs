@@ -109,10 +109,10 @@ impl Machine {
 
     /// Sends what is missing of the text values of a call; all of them again, if what was sent is not their beginning.
     fn send_values(&mut self, w: &Input<'_>, call: u32, value: &Json, sent: &Sent) {
-        let leaves = value_leaves(value, true);
+        let leaves = value_leaves(value);
         let Some(rests) = rests(w, &leaves, sent) else {
             self.queue.reset(call, &ArgPath::root());
-            return self.send_leaves(call, leaves.iter().map(|(path, text)| (path, text.as_str())));
+            return self.send_leaves(call, leaves.iter().map(|(path, text)| (path, *text)));
         };
         let paths = leaves.iter().map(|(path, _)| path);
         self.send_leaves(call, paths.zip(rests));
@@ -153,7 +153,8 @@ impl Machine {
                     detail: Some(path.into()),
                 });
             }
-            let leaves = value_leaves(&value, format.is_none());
+            let sent = if format.is_none() { value_leaves(&value) } else { Vec::new() };
+            let leaves = sent.into_iter().map(|(path, text)| (path, text.to_owned())).collect();
             let origin = Origin { format: format.clone(), fenced, recovered };
             let (start, end) = (draft.start, draft.end);
             if let CallOutcome::Complete(mut call) = build(draft, &value, origin) {
@@ -231,8 +232,8 @@ fn build(draft: Draft, value: &Json, origin: Origin) -> CallOutcome {
 }
 
 /// What is left of each text value behind what has been sent; `None` if that was something else.
-fn rests<'l>(w: &Input<'_>, leaves: &'l [(ArgPath, String)], sent: &Sent) -> Option<Vec<&'l str>> {
-    let mut rests: Vec<&str> = leaves.iter().map(|(_, text)| text.as_str()).collect();
+fn rests<'l>(w: &Input<'_>, leaves: &[(ArgPath, &'l str)], sent: &Sent) -> Option<Vec<&'l str>> {
+    let mut rests: Vec<&str> = leaves.iter().map(|(_, text)| *text).collect();
     let mut at = 0;
     for leaf in sent.leaves.iter().filter(|leaf| !leaf.is_empty()) {
         at += leaves[at..].iter().position(|(path, _)| *path == leaf.path)?;
@@ -243,25 +244,21 @@ fn rests<'l>(w: &Input<'_>, leaves: &'l [(ArgPath, String)], sent: &Sent) -> Opt
 }
 
 /// The text values of a tree with their paths.
-fn value_leaves(value: &Json, wanted: bool) -> Vec<(ArgPath, String)> {
+fn value_leaves(value: &Json) -> Vec<(ArgPath, &str)> {
     let mut out = Vec::new();
-    if wanted {
-        leaves(value, &ArgPath::root(), &mut out);
-    }
+    leaves(value, &ArgPath::root(), &mut out);
     out
 }
 
-fn leaves(value: &Json, path: &ArgPath, out: &mut Vec<(ArgPath, String)>) {
+fn leaves<'v>(value: &'v Json, path: &ArgPath, out: &mut Vec<(ArgPath, &'v str)>) {
     match value {
-        Json::String(text) => out.push((path.clone(), text.clone())),
+        Json::String(text) => out.push((path.clone(), text)),
         Json::Object(members) => {
             for (key, member) in members.iter() {
                 match member {
                     Json::Array(items) => {
-                        items
-                            .iter()
-                            .enumerate()
-                            .for_each(|(i, item)| leaves(item, &path.child(key, i), out));
+                        let items = items.iter().enumerate();
+                        items.for_each(|(i, item)| leaves(item, &path.child(key, i), out));
                     }
                     member => leaves(member, &path.child(key, 0), out),
                 }
