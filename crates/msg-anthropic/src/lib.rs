@@ -16,7 +16,6 @@ mod write;
 mod events;
 mod stream;
 
-mod data_url;
 mod options;
 mod shape;
 mod thought;

@@ -77,6 +77,20 @@ pub(crate) fn report_line(edits: &[Diagnostic]) -> Vec<u8> {
     line
 }
 
+/// Appends JSON as one line: a raw line break in JSON stands between its tokens, as in arguments that a
+/// model has spread over lines.
+fn push_line(out: &mut Vec<u8>, json: &[u8]) {
+    let start = out.len();
+    out.extend_from_slice(json);
+    if memchr::memchr2(b'\n', b'\r', json).is_some() {
+        for byte in &mut out[start..] {
+            if matches!(byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+    }
+}
+
 /// How many lines there were, and how many of them went wrong.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tally {
@@ -212,7 +226,7 @@ where
     };
     let mut add = |line: u64, answer: Result<Answer, Refusal>| {
         let answer = answer.unwrap_or_else(|error| refuse(error, line));
-        res.answers.extend_from_slice(&answer.json);
+        push_line(&mut res.answers, &answer.json);
         res.answers.push(b'\n');
         if with_report {
             res.report.extend_from_slice(&report_line(&answer.edits));

@@ -19,6 +19,8 @@ pub enum Origin {
     Plain,
     /// Anthropic messages.
     Anthropic,
+    /// Gemini contents.
+    Gemini,
     /// Tool calls in markup.
     Xml,
     /// The turns of an application.
@@ -40,6 +42,7 @@ impl Origin {
             Origin::Agent => "agent",
             Origin::Plain => "plain",
             Origin::Anthropic => "anthropic",
+            Origin::Gemini => "gemini",
             Origin::Xml => "xml",
             Origin::Turns => "turns",
             Origin::Native => "native",
@@ -57,6 +60,7 @@ impl From<&str> for Origin {
             "agent" => Origin::Agent,
             "plain" => Origin::Plain,
             "anthropic" => Origin::Anthropic,
+            "gemini" => Origin::Gemini,
             "xml" => Origin::Xml,
             "turns" => Origin::Turns,
             "native" => Origin::Native,

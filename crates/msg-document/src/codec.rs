@@ -80,6 +80,11 @@ pub(crate) trait Codec: Sync {
         true
     }
 
+    /// Whether calls and results may come without ids, and find each other by name and place (GE-6).
+    fn lacks_ids(&self) -> bool {
+        false
+    }
+
     /// Whether a document is JSON lines, all of which are one conversation.
     fn spans_lines(&self) -> bool {
         false
@@ -188,6 +193,8 @@ pub struct WriteOptions {
     pub encode: EncodeOptions,
     /// For `anthropic`.
     pub anthropic: msg_anthropic::WriteOptions,
+    /// For `gemini`.
+    pub gemini: msg_gemini::WriteOptions,
     /// For `agent`.
     pub agent_form: AgentForm,
     /// For the sessions of agents.

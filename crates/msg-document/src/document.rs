@@ -193,6 +193,11 @@ impl Document {
         self.content.around.side()
     }
 
+    /// Gives calls and results without an id one, and returns which calls got one (GE-6).
+    pub(crate) fn link_ids(&mut self) -> Vec<Diagnostic> {
+        msg_wire::link_ids(&mut self.content.messages).into_vec()
+    }
+
     /// Gives the messages away and forgets what stood around them.
     pub fn into_messages(self) -> Vec<Message> {
         self.content.messages

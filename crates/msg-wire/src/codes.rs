@@ -5,6 +5,7 @@ use msg_core::CodeInfo;
 
 /// The codes of streams, whatever their family.
 pub const CODES: &[CodeInfo] = &[
+    CodeInfo::info("convert::id-synthesised", "GE-6", "a call without an id got one"),
     CodeInfo::warning("stream::invalid-utf8", "OA-16", "bytes that are not UTF-8 became U+FFFD"),
     CodeInfo::warning("stream::bare-json", "OA-16", "a line of JSON came without its field name"),
     CodeInfo::warning("stream::comment-in-data", "OA-16", "a comment came as data"),

@@ -160,9 +160,11 @@
 //! that file in by its path.
 
 pub mod codec;
+pub mod data_url;
 pub mod stream;
 
 mod json;
+mod link;
 mod options;
 
 mod codes;
@@ -171,6 +173,7 @@ mod error;
 pub use codes::CODES;
 pub use error::Error;
 pub use json::{Elements, Json, Members, Str};
+pub use link::link_ids;
 pub use options::{Layout, ReadOptions};
 pub use stream::{
     Assembled, AssembledChoice, Assembler, EventOptions, Family, ProviderError, Sink, SseDecoder,

@@ -2,12 +2,10 @@
 
 use msg_core::{File, Image, Part, json::Reader};
 use msg_wire::codec::{Context, Fields, Shape, bit, mask, text_of};
+use msg_wire::data_url::{self, DataUrl, is_data_url};
 
 use super::{Inner, keep};
-use crate::{
-    data_url::{self, DataUrl, is_data_url},
-    shape::{block, source},
-};
+use crate::shape::{block, source};
 
 /// Where a source says that the bytes are.
 enum Place {

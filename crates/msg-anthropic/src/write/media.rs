@@ -2,12 +2,10 @@
 
 use msg_core::{Extra, File, Image, json};
 use msg_wire::codec::{Plan, RawMember, Shape, bit, mask};
+use msg_wire::data_url::{self, DataUrl, is_data_url};
 
 use super::{SOURCE, Writer};
-use crate::{
-    data_url::{self, DataUrl, is_data_url},
-    shape::{block, source},
-};
+use crate::shape::{block, source};
 
 /// What a `source` says.
 pub(super) enum Source<'m> {

@@ -63,6 +63,9 @@ impl Document {
             return Err(Refusal::bad_option(format!("{to} is read and not written")));
         }
         res.edits.extend(self.lower(&options.lower));
+        if self.format().codec().lacks_ids() && !to.codec().lacks_ids() {
+            res.edits.extend(self.link_ids());
+        }
         if to.codec().judges_itself() {
             // An agent loads what it finds: a session is written sound (SE-80).
             let chain = msg_chainast::RepairOptions::new().open(true);

@@ -123,12 +123,19 @@ impl ConvertOptions {
         Ok(())
     }
 
-    /// Sets an option of the wire formats, which several of them may have. False if none has it.
+    /// Sets an option of the wire formats, which several of them may have, each with words of its own.
+    /// False if none has it.
     fn set_word(&mut self, name: &str, word: &str) -> Result<bool, Refusal> {
-        let refused = |it: msg_openai::Error| bad(it.to_string());
-        let of_openai = self.write.encode.set(name, word).map_err(refused)?;
-        let of_anthropic = self.write.anthropic.set(name, word).map_err(refused)?;
-        Ok(of_openai || of_anthropic)
+        let results = [
+            self.write.encode.set(name, word),
+            self.write.anthropic.set(name, word),
+            self.write.gemini.set(name, word),
+        ];
+        let is_set = results.iter().any(|it| matches!(it, Ok(true)));
+        match results.into_iter().find_map(Result::err).filter(|_| !is_set) {
+            Some(error) => Err(bad(error.to_string())),
+            None => Ok(is_set),
+        }
     }
 }
 

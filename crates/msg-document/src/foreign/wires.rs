@@ -2,37 +2,12 @@
 
 use super::{Foreign, certain_if};
 use crate::codec::Likelihood;
-use crate::outline::{Item, List, Outline, Record};
+use crate::outline::{Item, List, Outline};
 
 pub(super) static TABLE: &[Foreign] = &[
     Foreign::new("a Bedrock Converse document", bedrock),
-    Foreign::new("a Gemini document", gemini),
     Foreign::new("a Cohere chat document", cohere),
 ];
-
-/// Contents with parts that name their kind by their member.
-fn gemini(outline: &Outline<'_>) -> Likelihood {
-    let is_content = |it: &Record<'_>| it.role == Some("model") || it.parts().any(is_gemini_part);
-    let in_contents = |it: &List<'_>| it.records().any(|it| it.is_list("parts") && is_content(it));
-    let is_body = outline.list("candidates").is_some()
-        || outline.member("contents").is_some() && outline.list("messages").is_none();
-    let bare = outline.list("").or_else(|| outline.list("messages")).is_some_and(in_contents);
-    certain_if(is_body || bare)
-}
-
-fn is_gemini_part(part: &Item<'_>) -> bool {
-    const KINDS: [&str; 8] = [
-        "text",
-        "functionCall",
-        "functionResponse",
-        "function_call",
-        "function_response",
-        "inlineData",
-        "fileData",
-        "executableCode",
-    ];
-    part.kind.is_none() && !part.has("part_kind") && KINDS.iter().any(|it| part.has(it))
-}
 
 /// Messages whose blocks are unions in camel case.
 fn bedrock(outline: &Outline<'_>) -> Likelihood {

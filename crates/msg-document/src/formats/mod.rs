@@ -4,6 +4,7 @@
 //! name       recognised by                          read with            written with
 //! openai     messages, choices, role + content      msg_openai::chat     msg_openai::chat
 //! anthropic  blocks, system beside messages         msg_anthropic        msg_anthropic
+//! gemini     contents, candidates, parts            msg_gemini           msg_gemini
 //! msgmd      Markdown with headings                 msg_file             msg_file
 //! codex …    marks of the agent's records           msg_session          msg_session
 //! ```
@@ -11,6 +12,7 @@
 mod agent;
 mod anthropic;
 mod data;
+mod gemini;
 mod langchaingo;
 mod msgmd;
 mod native;
@@ -35,6 +37,7 @@ use crate::wrapper::Wrapper;
 pub(crate) static FORMATS: &[&dyn Codec] = &[
     &openai::Openai,
     &anthropic::Anthropic,
+    &gemini::Gemini,
     &responses::Responses,
     &agent::Agent,
     &turns::Turns,

@@ -20,6 +20,10 @@ impl Codec for Native {
         "This program's own message JSON: an array of `{role, parts}`"
     }
 
+    fn lacks_ids(&self) -> bool {
+        true
+    }
+
     fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
         match outline.messages() {
             Some(list) if list.is_empty() => Likelihood::Possible,

@@ -46,6 +46,7 @@ impl<'a> Fields<'a> {
                 }
                 code => {
                     self.known(cx, code);
+                    self.order.spell(code, self.shape.spelling(code, &key.text));
                     return Ok(Some(code));
                 }
             }

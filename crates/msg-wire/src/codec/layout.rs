@@ -6,6 +6,8 @@
 //! canonical one. Slots of nested objects follow in sections of their own behind [`SECTION`].
 //! Neither that byte nor any slot can occur in JSON text, which a last section may therefore hold.
 
+use super::shape::ALIASED;
+
 /// Separates the slots of an object from those of the object inside it.
 pub const SECTION: u8 = 0x1f;
 
@@ -23,6 +25,8 @@ pub struct Order {
     /// All slots, once there are more than fit inline.
     spill: Vec<u8>,
     seen: u32,
+    /// [`ALIASED`] once a member had its second spelling: variants then keep this bit.
+    aliased: u8,
 }
 
 impl Order {
@@ -46,8 +50,23 @@ impl Order {
         let slots =
             if self.spill.is_empty() { &mut self.inline[..self.len] } else { &mut self.spill[..] };
         if let Some(slot) = slots.iter_mut().find(|it| **it & CODE == code) {
-            *slot = variant << 5 | code;
+            *slot = (*slot >> 5 & self.aliased | variant) << 5 | code;
         }
+    }
+
+    /// Says whether a known member came in its second spelling ([`ALIASED`]); the last one counts.
+    pub(super) fn spell(&mut self, code: u8, spelling: u8) {
+        if spelling == 0 && self.aliased == 0 {
+            return;
+        }
+        self.aliased = 0;
+        self.vary(code, spelling);
+        self.aliased = ALIASED;
+    }
+
+    /// Whether a member came in its second spelling.
+    fn has_alias(&self) -> bool {
+        self.aliased != 0 && self.slots().iter().any(|it| it >> 5 & ALIASED != 0)
     }
 
     /// Takes the slots at these places out, which ascend.
@@ -63,6 +82,7 @@ impl Order {
             }
         }
         self.seen = all.seen;
+        self.aliased = all.aliased;
     }
 
     /// The known members that were there, as bits by code.
@@ -80,6 +100,9 @@ impl Order {
     pub fn is_canonical(&self, model: u32, canonical: u32) -> bool {
         let mut last = 0;
         let mut raw = false;
+        if self.has_alias() {
+            return false;
+        }
         for &slot in self.slots() {
             if slot == 0 || model & (1 << (slot & CODE)) == 0 {
                 raw = true;

@@ -26,4 +26,4 @@ pub use fields::Fields;
 pub use layout::{EMPTY, Order, Plan, SECTION, section};
 pub use losses::Losses;
 pub use raw::{RawMember, members_of, object_members, object_of, text_of};
-pub use shape::{Shape, bit, mask};
+pub use shape::{ALIASED, Shape, bit, mask};

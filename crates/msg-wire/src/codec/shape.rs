@@ -5,7 +5,32 @@ use msg_core::json;
 use super::{Plan, RawMember};
 
 /// The names of the known members, in canonical order; the code of a member is its place from 1.
-pub struct Shape(&'static [&'static str]);
+///
+/// A member may have a second spelling. A source that used it has [`ALIASED`] in the variant of the slot,
+/// so that a shape with second spellings has the variants 0 to 3.
+///
+/// ```
+/// use msg_core::json::Reader;
+/// use msg_wire::codec::{Context, Fields, Plan, Shape, bit};
+///
+/// static FILE: Shape = Shape::with_aliases(&["fileUri"], &["file_uri"]);
+/// let mut report = msg_core::Report::new();
+/// let mut reader = Reader::from_text(r#"{"file_uri":"gs://b"}"#);
+/// let fields = Fields::read(&FILE, &mut Context::new(&mut report), &mut reader)?;
+/// assert_eq!(fields.raw(1), Some(r#""gs://b""#));
+/// let mut out = Vec::new();
+/// FILE.write(&mut out, Plan::new(Some(fields.slots())), bit(1), &[], |out, _| out.push(b'1'));
+/// assert_eq!(out, br#"{"file_uri":1}"#);
+/// # Ok::<(), msg_core::json::JsonError>(())
+/// ```
+pub struct Shape {
+    names: &'static [&'static str],
+    /// The second spelling of each name, `""` for none; empty if no name has one.
+    aliases: &'static [&'static str],
+}
+
+/// The bit of a variant that says that the member had its second spelling.
+pub const ALIASED: u8 = 4;
 
 /// The bit of a member's code.
 pub const fn bit(code: u8) -> u32 {
@@ -24,18 +49,48 @@ impl Shape {
     /// At compile time, where a shape is a constant: there are more than 11 names.
     #[must_use]
     pub const fn new(names: &'static [&'static str]) -> Self {
-        assert!(names.len() < super::fields::CODES, "a shape has at most 11 members");
-        Self(names)
+        Self::with_aliases(names, &[])
     }
 
-    /// The code of a name, 0 for an unknown one.
+    /// The shape of an object whose members have a second spelling, `""` where one has none.
+    ///
+    /// # Panics
+    /// At compile time, where a shape is a constant: there are more than 11 names.
+    #[must_use]
+    pub const fn with_aliases(
+        names: &'static [&'static str],
+        aliases: &'static [&'static str],
+    ) -> Self {
+        assert!(names.len() < super::fields::CODES, "a shape has at most 11 members");
+        Self { names, aliases }
+    }
+
+    /// The code of a name in either spelling, 0 for an unknown one.
     pub fn code(&self, name: &str) -> u8 {
-        self.0.iter().position(|it| *it == name).map_or(0, |it| it as u8 + 1)
+        let place = |list: &[&str]| list.iter().position(|it| *it == name);
+        let alias = || place(self.aliases).filter(|_| !name.is_empty());
+        place(self.names).or_else(alias).map_or(0, |it| it as u8 + 1)
     }
 
     /// The name of a code.
     pub fn name(&self, code: u8) -> &'static str {
-        self.0.get(usize::from(code) - 1).copied().unwrap_or_default()
+        self.names.get(usize::from(code) - 1).copied().unwrap_or_default()
+    }
+
+    /// The second spelling of a code, if it has one.
+    fn alias(&self, code: u8) -> Option<&'static str> {
+        self.aliases.get(usize::from(code) - 1).copied().filter(|it| !it.is_empty())
+    }
+
+    /// The variant bits that say that a member came with this name.
+    pub(super) fn spelling(&self, code: u8, name: &str) -> u8 {
+        if self.name(code) == name { 0 } else { ALIASED }
+    }
+
+    /// The name of a member as the slot says that it was spelled.
+    fn spelled(&self, code: u8, slot: u8) -> &'static str {
+        let alias = self.alias(code).filter(|_| slot >> 5 & ALIASED != 0);
+        alias.unwrap_or_else(|| self.name(code))
     }
 
     /// Writes an object: the members `want` through `value`, in the order of the plan where it has
@@ -53,7 +108,7 @@ impl Shape {
         let mut it =
             Writer { shape: self, start: out.len(), out, want, raw, next: 0, done: 0, value };
         for &slot in plan.slots().unwrap_or_default() {
-            it.slot(slot & 0x1f);
+            it.slot(slot);
         }
         let lost = it.rest();
         out.push(b'}');
@@ -76,31 +131,33 @@ struct Writer<'a, 'b, F> {
 }
 
 impl<F: FnMut(&mut Vec<u8>, u8)> Writer<'_, '_, F> {
-    fn slot(&mut self, code: u8) {
+    fn slot(&mut self, slot: u8) {
+        let code = slot & 0x1f;
         if code == 0 {
             self.next_unknown();
-        } else if usize::from(code) <= self.shape.0.len() && self.done & bit(code) == 0 {
+        } else if usize::from(code) <= self.shape.names.len() && self.done & bit(code) == 0 {
+            let name = self.shape.spelled(code, slot);
             if self.want & bit(code) != 0 {
-                self.member(code);
+                self.member(code, name);
             } else {
-                self.raw_named(code);
+                self.raw_named(code, name);
             }
         }
     }
 
-    fn member(&mut self, code: u8) {
+    fn member(&mut self, code: u8, name: &str) {
         self.done |= bit(code);
         separate(self.out, self.start);
-        json::write_str(self.out, self.shape.name(code));
+        json::write_str(self.out, name);
         self.out.push(b':');
         (self.value)(self.out, code);
     }
 
-    fn raw_named(&mut self, code: u8) {
+    fn raw_named(&mut self, code: u8, spelled: &str) {
         let name = self.shape.name(code);
         if let Some(it) = self.raw.iter().find(|it| it.name == name) {
             self.done |= bit(code);
-            write_raw(self.out, self.start, it);
+            write_raw(self.out, self.start, spelled, it.value);
         }
     }
 
@@ -109,7 +166,7 @@ impl<F: FnMut(&mut Vec<u8>, u8)> Writer<'_, '_, F> {
         while let Some(it) = self.raw.get(self.next) {
             self.next += 1;
             if self.shape.code(&it.name) == 0 {
-                write_raw(self.out, self.start, it);
+                write_raw(self.out, self.start, &it.name, it.value);
                 return;
             }
         }
@@ -120,7 +177,7 @@ impl<F: FnMut(&mut Vec<u8>, u8)> Writer<'_, '_, F> {
         while open != 0 {
             let code = open.trailing_zeros() as u8;
             open &= open - 1;
-            self.member(code);
+            self.member(code, self.shape.name(code));
         }
         let mut lost = 0;
         let before = self.done;
@@ -131,7 +188,7 @@ impl<F: FnMut(&mut Vec<u8>, u8)> Writer<'_, '_, F> {
                 _ => before & bit(code) == 0,
             };
             if is_open {
-                write_raw(self.out, self.start, it);
+                write_raw(self.out, self.start, &it.name, it.value);
             } else if self.want & !1 & bit(code) != 0 {
                 lost += 1;
             }
@@ -146,9 +203,9 @@ fn separate(out: &mut Vec<u8>, start: usize) {
     }
 }
 
-fn write_raw(out: &mut Vec<u8>, start: usize, it: &RawMember<'_>) {
+fn write_raw(out: &mut Vec<u8>, start: usize, name: &str, value: &str) {
     separate(out, start);
-    json::write_str(out, &it.name);
+    json::write_str(out, name);
     out.push(b':');
-    out.extend_from_slice(it.value.as_bytes());
+    out.extend_from_slice(value.as_bytes());
 }

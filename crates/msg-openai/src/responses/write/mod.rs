@@ -71,13 +71,9 @@ impl Writer<'_> {
         self.losses.next_message();
     }
 
-    /// Items say by their type who speaks: a result makes a message of its own, a call is the model's.
+    /// Items say by their type who speaks, calls the model's. Each result is an item, which is what a message
+    /// of several results is in this format (AN-19), and no change.
     fn note_roles(&mut self, it: &Message) {
-        let results = it.tool_results().count();
-        if results > usize::from(it.role == Role::Tool) {
-            let text = "each tool result becomes a message of its own";
-            self.losses.warn("convert::split-message", None, text);
-        }
         let is_of_model = |it: &Part| matches!(it, Part::ToolCall(_) | Part::Reasoning(_));
         if let Some(at) = it.parts.iter().position(is_of_model)
             && it.role != Role::Assistant

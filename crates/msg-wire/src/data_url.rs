@@ -1,57 +1,64 @@
-//! `data:` URLs of base64, and the text inside of them: what Anthropic's sources and the model's one
-//! member for inline data are turned into each other with (AN-10, AN-11).
+//! `data:` URLs of base64, and the text inside of them: what the inline data of wire formats and the model's
+//! one member for it are turned into each other with (AN-10, AN-11, GE-9).
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 /// Inline data: its type, and base64 of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct DataUrl<'a> {
+pub struct DataUrl<'a> {
     /// The media type, with its parameters.
-    pub(crate) media_type: &'a str,
+    pub media_type: &'a str,
     /// Base64, as it came.
-    pub(crate) data: &'a str,
+    pub data: &'a str,
 }
 
 impl<'a> DataUrl<'a> {
     /// The parts of a base64 data URL; none of any other text.
-    pub(crate) fn parse(url: &'a str) -> Option<Self> {
+    #[must_use]
+    pub fn parse(url: &'a str) -> Option<Self> {
         let (head, data) = strip_scheme(url)?.split_once(',')?;
         Some(Self { media_type: head.strip_suffix(";base64")?, data })
     }
 
     /// The URL; none if another one would come back, as of a media type with a comma in it.
-    pub(crate) fn url(self) -> Option<String> {
+    #[must_use]
+    pub fn url(self) -> Option<String> {
         let url = format!("data:{};base64,{}", self.media_type, self.data);
         let is_same = DataUrl::parse(&url) == Some(self);
         is_same.then_some(url)
     }
 
     /// The media type without parameters, in lower case.
-    pub(crate) fn essence(self) -> String {
+    #[must_use]
+    pub fn essence(self) -> String {
         let essence = self.media_type.split(';').next().unwrap_or_default();
         essence.trim().to_ascii_lowercase()
     }
 
     /// The data as text, if it is base64 of UTF-8 whose canonical base64 is this.
-    pub(crate) fn text(self) -> Option<String> {
+    #[must_use]
+    pub fn text(self) -> Option<String> {
         let bytes = BASE64_STANDARD.decode(self.data).ok()?;
         String::from_utf8(bytes).ok()
     }
 }
 
 /// Whether this is a data URL of any kind.
-pub(crate) fn is_data_url(url: &str) -> bool {
+#[must_use]
+pub fn is_data_url(url: &str) -> bool {
     strip_scheme(url).is_some()
 }
 
 /// A text as a base64 data URL of type `text/plain`.
-pub(crate) fn of_text(text: &str) -> String {
+#[must_use]
+pub fn of_text(text: &str) -> String {
     format!("data:text/plain;base64,{}", BASE64_STANDARD.encode(text))
 }
 
 /// The type of bare base64: what is said of it, or PDF by its first bytes (AN-11).
-pub(crate) fn typed<'a>(data: &'a str, media_type: Option<&'a str>) -> Option<DataUrl<'a>> {
+#[must_use]
+pub fn typed<'a>(data: &'a str, media_type: Option<&'a str>) -> Option<DataUrl<'a>> {
     let guessed = || data.starts_with("JVBERi").then_some("application/pdf");
     Some(DataUrl { media_type: media_type.or_else(guessed)?, data })
 }

@@ -1,0 +1,22 @@
+//! The Gemini wire format (`generateContent` of AI Studio and Vertex) both ways: contents, requests,
+//! responses, and streams (GE-1 to GE-21). Bytes go straight into [`Message`](msg_core::Message)s and back
+//! into bytes; what the model does not know survives, in order.
+//!
+//! Nothing here opens a socket, reads a clock or judges a conversation.
+
+pub mod contents;
+
+mod request;
+mod response;
+
+mod read;
+mod write;
+
+mod mime;
+mod options;
+mod shape;
+
+pub use msg_wire::{Error, Layout, ReadOptions};
+pub use options::{Flavor, Ids, LaterSystem, Thoughts, WriteOptions};
+pub use request::GenerateRequest;
+pub use response::GenerateResponse;

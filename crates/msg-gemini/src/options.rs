@@ -1,0 +1,169 @@
+//! How Gemini contents are written: the options of the page, and their words.
+
+use msg_core::Extra;
+use msg_wire::{Error, Layout};
+use serde::Deserialize;
+
+use crate::shape::GEMINI;
+
+/// What becomes of a system message behind the first other message (GE-3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LaterSystem {
+    /// A user content in its place.
+    #[default]
+    User,
+    /// Text at the end of `systemInstruction`; its place is lost.
+    Hoist,
+}
+
+/// What becomes of the ids of calls and results (GE-6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ids {
+    /// They go out where there are any.
+    #[default]
+    Keep,
+    /// They are left out, for Vertex knows none.
+    Omit,
+}
+
+/// What becomes of thoughts (GE-7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Thoughts {
+    /// Their text goes out as a thought.
+    #[default]
+    Keep,
+    /// All are left out.
+    None,
+}
+
+/// Where contents are sent (GE-21).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Flavor {
+    /// The Gemini API.
+    #[default]
+    AiStudio,
+    /// Vertex AI, which refuses ids.
+    Vertex,
+}
+
+/// How contents are written.
+///
+/// ```
+/// use msg_core::Message;
+/// use msg_gemini::{LaterSystem, WriteOptions, contents};
+///
+/// let chat = [Message::user("a"), Message::system("b")];
+/// let options = WriteOptions::new().with_later_system(LaterSystem::Hoist);
+/// let mut out = Vec::new();
+/// contents::write(&chat, &options, &mut out);
+/// assert_eq!(
+///     String::from_utf8_lossy(&out),
+///     r#"{"systemInstruction":{"parts":[{"text":"b"}]},"contents":[{"role":"user","parts":[{"text":"a"}]}]}"#,
+/// );
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WriteOptions {
+    /// Whether the shape that a source had comes back.
+    pub layout: Layout,
+    /// What becomes of later system messages.
+    pub later_system: LaterSystem,
+    /// What becomes of ids.
+    pub ids: Ids,
+    /// What becomes of thoughts.
+    pub thoughts: Thoughts,
+}
+
+impl From<Flavor> for WriteOptions {
+    fn from(flavor: Flavor) -> Self {
+        let ids = match flavor {
+            Flavor::AiStudio => Ids::Keep,
+            Flavor::Vertex => Ids::Omit,
+        };
+        Self::new().with_ids(ids)
+    }
+}
+
+impl WriteOptions {
+    /// The defaults: keep the layout, lose nothing that the format can say.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The canonical form of GE-12, all other options at their defaults.
+    #[must_use]
+    pub fn canonical() -> Self {
+        Self::new().with_layout(Layout::Canonical)
+    }
+
+    /// Whether the shape that a source had comes back.
+    #[must_use]
+    pub fn with_layout(self, layout: Layout) -> Self {
+        Self { layout, ..self }
+    }
+
+    /// What becomes of later system messages.
+    #[must_use]
+    pub fn with_later_system(self, later_system: LaterSystem) -> Self {
+        Self { later_system, ..self }
+    }
+
+    /// What becomes of ids.
+    #[must_use]
+    pub fn with_ids(self, ids: Ids) -> Self {
+        Self { ids, ..self }
+    }
+
+    /// What becomes of thoughts.
+    #[must_use]
+    pub fn with_thoughts(self, thoughts: Thoughts) -> Self {
+        Self { thoughts, ..self }
+    }
+
+    /// Sets an option by its name and the word for its value, as a document of options has them.
+    /// False if there is no option of this name here.
+    ///
+    /// # Errors
+    /// [`Error::Option`] if the option does not take this word.
+    ///
+    /// ```
+    /// use msg_gemini::{Flavor, WriteOptions};
+    ///
+    /// let mut options = WriteOptions::new();
+    /// assert!(options.set("ids", "omit")?);
+    /// assert_eq!(options, WriteOptions::from(Flavor::Vertex));
+    /// assert!(!options.set("preview", "80")?);
+    /// assert!(options.set("thoughts", "some").is_err());
+    /// # Ok::<(), msg_gemini::Error>(())
+    /// ```
+    pub fn set(&mut self, name: &str, word: &str) -> Result<bool, Error> {
+        match name {
+            "layout" => self.layout = choice("layout", word, "keep or canonical")?,
+            "later_system" => self.later_system = choice("later_system", word, "user or hoist")?,
+            "ids" => self.ids = choice("ids", word, "keep or omit")?,
+            "thoughts" => self.thoughts = choice("thoughts", word, "keep or none")?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    pub(crate) fn kept_layout<'e>(&self, extra: &'e Extra) -> Option<&'e [u8]> {
+        extra.layout(&GEMINI).filter(|_| self.layout == Layout::Keep)
+    }
+}
+
+/// Reads a word as the enum that it names, through the names that `serde` knows.
+fn choice<T: for<'de> Deserialize<'de>>(
+    name: &'static str,
+    word: &str,
+    expected: &'static str,
+) -> Result<T, Error> {
+    use serde::de::{IntoDeserializer, value::Error as Unknown};
+    T::deserialize(IntoDeserializer::<Unknown>::into_deserializer(word))
+        .map_err(|_| Error::Option { name, expected })
+}

@@ -1,0 +1,227 @@
+//! One content: its members are read in whatever order they come, then its results are set apart (GE-8).
+
+use std::borrow::Cow;
+
+use msg_core::{
+    Error, Extra, Message, Part, Role,
+    json::{Kind, Reader},
+};
+use msg_wire::codec::{Context, Fields, SECTION, bit, mask};
+
+use super::{part, slots_or_empty};
+use crate::shape::{GEMINI, content, place};
+
+/// Reads the content before which the reader stands, which may become two messages, behind those of the
+/// list.
+pub(super) fn read_into<'a>(
+    list: &mut Vec<Message>,
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<(), Error> {
+    let mut draft = Draft::read(reader, cx)?;
+    let role = draft.role();
+    let follows_results = list.last().is_some_and(|it| it.role == Role::Tool);
+    for message in draft.into_messages(role, follows_results, cx) {
+        list.push(message);
+        cx.next_message();
+    }
+    Ok(())
+}
+
+/// Reads the content of a candidate, which is an assistant's whatever its role says.
+pub(crate) fn read_candidate<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Message, Error> {
+    let mut draft = Draft::read(reader, cx)?;
+    draft.forced_role(&Role::Assistant);
+    Ok(draft.into_message(Role::Assistant, 0, cx))
+}
+
+/// Reads the content that is the system instruction.
+pub(super) fn read_instruction<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Message, Error> {
+    let mut draft = Draft::read(reader, cx)?;
+    draft.forced_role(&Role::System);
+    Ok(draft.into_message(Role::System, 0, cx))
+}
+
+/// The message that a bare string stands for.
+pub(crate) fn bare_text(role: Role, text: String) -> Message {
+    let mut extra = Extra::default();
+    extra.set_layout(GEMINI, [content::PARTS_BARE << 5 | content::PARTS]);
+    let parts = if text.is_empty() { Vec::new() } else { vec![Part::text(text)] };
+    Message { role, parts, name: None, extra }
+}
+
+/// The members of a content as they came.
+struct Draft<'a> {
+    fields: Fields<'a>,
+    /// The word for the role; none if it is absent or null.
+    role: Option<Cow<'a, str>>,
+    /// The source of that word.
+    role_source: Option<&'a str>,
+    parts: Vec<Part>,
+}
+
+impl<'a> Draft<'a> {
+    fn read(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
+        let (message, offset) = (cx.message, reader.next_offset());
+        if reader.peek()? != Kind::Object {
+            let expected = "a content, which is an object";
+            return Err(Error::Shape { message: Some(message), expected, offset });
+        }
+        let fields = Fields::new(&content::SHAPE, cx);
+        let mut res = Self { fields, role: None, role_source: None, parts: Vec::new() };
+        reader.begin_object()?;
+        while let Some(code) = res.fields.next(cx, reader)? {
+            if code == content::PARTS {
+                res.parts(reader, cx)?;
+            } else if !res.role_text(reader, cx)? {
+                return Err(Error::Role { message, offset });
+            }
+        }
+        Ok(res)
+    }
+
+    /// Reads the value of `role`; false if it can be none.
+    fn role_text(
+        &mut self,
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<bool, Error> {
+        self.role = None;
+        let start = reader.next_offset();
+        match reader.peek()? {
+            Kind::String => {
+                let it = reader.string()?;
+                self.role_source = Some(reader.source(start, reader.offset()));
+                if it.lone_surrogate {
+                    cx.lone_surrogate("role");
+                }
+                self.role = Some(it.text);
+                self.fields.vary(content::ROLE, 0);
+            }
+            Kind::Null => {
+                reader.null()?;
+                self.fields.vary(content::ROLE, content::ROLE_NULL);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Reads the value of `parts` (GE-4).
+    fn parts(&mut self, reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<(), Error> {
+        let offset = reader.next_offset();
+        let (parts, variant) = match reader.peek()? {
+            Kind::Array => (part::read_list(reader, cx, part::Depth::Content)?, 0),
+            Kind::Null => reader.null().map(|()| (Vec::new(), content::PARTS_NULL))?,
+            Kind::Object | Kind::String => {
+                let one = part::read(reader, cx, part::Depth::Content)?;
+                (vec![one], content::PARTS_ONE)
+            }
+            _ => {
+                let expected = "parts, which are an array or one part";
+                return Err(Error::Shape { message: Some(cx.message), expected, offset });
+            }
+        };
+        self.parts = parts;
+        self.fields.vary(content::PARTS, variant);
+        Ok(())
+    }
+
+    /// The role, whose spelling stays in the layout (GE-2).
+    fn role(&mut self) -> Role {
+        let role = match self.role.as_deref() {
+            None | Some("" | "user") => Role::User,
+            Some("model") => Role::Assistant,
+            Some("function") => Role::Tool,
+            Some(word) => Role::from(word),
+        };
+        self.role_of(&role);
+        role
+    }
+
+    /// Keeps the role of a content whose place says who speaks; a word that no content has is carried.
+    fn forced_role(&mut self, role: &Role) {
+        let word = self.role.as_deref().unwrap_or_default();
+        let is_known = matches!(word, "" | "user" | "model" | "function") || word == role.as_str();
+        if !is_known {
+            self.fields.set_raw(content::ROLE, self.role_source);
+        }
+        self.role_of(role);
+    }
+
+    /// Keeps how the role of this message was spelled.
+    fn role_of(&mut self, role: &Role) {
+        let variant = match (role, self.role.as_deref()) {
+            (_, None) => return,
+            (Role::User, Some("user")) | (Role::Assistant, Some("model")) => 0,
+            (_, Some("")) => content::ROLE_EMPTY,
+            (_, Some("user")) => content::ROLE_USER,
+            (_, Some("model")) => content::ROLE_MODEL,
+            (_, Some("function")) => content::ROLE_FUNCTION,
+            _ => content::ROLE_OWN,
+        };
+        self.fields.vary(content::ROLE, variant);
+    }
+
+    /// One message, or two where a user's begins with results.
+    fn into_messages(
+        mut self,
+        role: Role,
+        follows_results: bool,
+        cx: &mut Context<'a, '_>,
+    ) -> Vec<Message> {
+        let results = self.parts.iter().take_while(|it| is_result(it)).count();
+        if role == Role::Tool || (role == Role::User && results > 0) {
+            let rest =
+                self.parts.split_off(if role == Role::Tool { self.parts.len() } else { results });
+            let apart = if follows_results { place::APART } else { 0 };
+            let mut res = vec![self.into_message(Role::Tool, apart, cx)];
+            if !rest.is_empty() {
+                let extra = joined(rest.iter().any(is_result));
+                res.push(Message { role, parts: rest, name: None, extra });
+            }
+            return res;
+        }
+        let is_mixed = role != Role::Assistant && self.parts.iter().any(is_result);
+        let mut place = if is_mixed { place::MIXED } else { 0 };
+        if role.is_system() {
+            place |= place::LISTED;
+        }
+        vec![self.into_message(role, place, cx)]
+    }
+
+    fn into_message(mut self, role: Role, place: u8, cx: &mut Context<'a, '_>) -> Message {
+        let has_role = role != Role::System;
+        let canonical = mask(has_role, content::ROLE) | bit(content::PARTS);
+        let is_canonical = self.fields.is_canonical(canonical) && place == 0;
+        let mut extra = Extra::default();
+        self.fields.move_extra(cx, &GEMINI, &mut extra);
+        if !is_canonical {
+            let mut layout = slots_or_empty(self.fields.slots()).to_vec();
+            if place != 0 {
+                layout.extend([SECTION, place::BASE | place]);
+            }
+            extra.set_layout(GEMINI, layout);
+        }
+        Message { role, parts: self.parts, name: None, extra }
+    }
+}
+
+/// What the rest of a content keeps whose results are a message of their own.
+fn joined(is_mixed: bool) -> Extra {
+    let mixed = if is_mixed { place::MIXED } else { 0 };
+    let mut extra = Extra::default();
+    let empty = slots_or_empty(&[]);
+    extra.set_layout(GEMINI, [empty, &[SECTION, place::BASE | place::JOINED | mixed]].concat());
+    extra
+}
+
+fn is_result(it: &Part) -> bool {
+    matches!(it, Part::ToolResult(_))
+}

@@ -1,0 +1,115 @@
+//! The parts of a content or of a function response (GE-4, GE-5).
+
+use msg_core::{
+    Error, Extra, Other, Part, RawJson, Reasoning, Text,
+    json::{JsonError, Kind, Reader},
+};
+use msg_wire::codec::{Context, Fields, Shape, bit, mask};
+
+use super::{Inner, call, keep, media};
+use crate::shape::{GEMINI, part};
+
+/// Where a list of parts stands: responses hold media only, and do not nest.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// The parts of a content.
+    Content,
+    /// The parts of a function response.
+    Response,
+}
+
+/// Reads an array of parts, the reader standing before it.
+pub(super) fn read_list<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+    depth: Depth,
+) -> Result<Vec<Part>, Error> {
+    let mut res = Vec::new();
+    reader.begin_array()?;
+    while reader.next_element()? {
+        res.push(read(reader, cx, depth)?);
+    }
+    Ok(res)
+}
+
+/// Reads a part; what is none stands as it is.
+pub(super) fn read<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+    depth: Depth,
+) -> Result<Part, JsonError> {
+    match reader.peek()? {
+        Kind::String if depth == Depth::Content => {
+            let mut extra = Extra::default();
+            extra.set_layout(GEMINI, [part::DATA_BARE << 5 | part::DATA]);
+            let text = cx.string(reader.string()?, "parts");
+            return Ok(Part::Text(Text { text, extra }));
+        }
+        Kind::Object => {}
+        _ => return reader.raw().map(other),
+    }
+    let kind = kind_of(reader.clone())?;
+    let Some((shape, build)) = kind.and_then(|it| known(it, depth)) else {
+        return reader.raw().map(other);
+    };
+    let start = reader.next_offset();
+    let mark = cx.mark();
+    let mut fields = Fields::read(shape, cx, reader)?;
+    if let Some(part) = build(&mut fields, cx) {
+        return Ok(part);
+    }
+    cx.back_to(mark);
+    Ok(other(reader.source(start, reader.offset())))
+}
+
+/// The one member of an object that says what it is; none if there are several, or none.
+fn kind_of(mut reader: Reader<'_>) -> Result<Option<&'static str>, JsonError> {
+    let mut found = None;
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        let is_null = reader.peek()? == Kind::Null;
+        reader.raw()?;
+        let kind = part::KINDS.iter().find(|it| it.0 == key.text || it.1 == key.text);
+        if let Some((name, _)) = kind.filter(|_| !is_null)
+            && found.replace(*name).is_some()
+        {
+            return Ok(None);
+        }
+    }
+    Ok(found)
+}
+
+/// Builds a part of the members of its object; none if they are of a shape that it does not have.
+type Build = for<'a> fn(&mut Fields<'a>, &mut Context<'a, '_>) -> Option<Part>;
+
+fn known(kind: &str, depth: Depth) -> Option<(&'static Shape, Build)> {
+    Some(match (kind, depth) {
+        ("inlineData", _) => (&part::INLINE, media::inline),
+        ("fileData", _) => (&part::FILE, media::file),
+        ("text", Depth::Content) => (&part::TEXT, text),
+        ("functionCall", Depth::Content) => (&part::CALL, call::call),
+        ("functionResponse", Depth::Content) => (&part::RESPONSE, call::response),
+        _ => return None,
+    })
+}
+
+/// A part that the model has no kind for, verbatim (GE-11).
+fn other(source: &str) -> Part {
+    let value = RawJson::new(source).expect("because the reader has walked over this value");
+    Part::Other(Other::new(GEMINI, value))
+}
+
+fn text<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
+    let text = fields.text(cx, part::DATA)?;
+    let is_thought = fields.raw(part::THOUGHT) == Some("true");
+    if is_thought {
+        fields.set_raw(part::THOUGHT, None);
+    }
+    let canonical = bit(part::DATA) | mask(is_thought, part::THOUGHT);
+    let extra = keep(fields, canonical, Inner::default(), cx);
+    Some(if is_thought {
+        Part::Reasoning(Reasoning { extra, ..Reasoning::new(text) })
+    } else {
+        Part::Text(Text { text, extra })
+    })
+}

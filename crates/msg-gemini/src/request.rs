@@ -1,0 +1,148 @@
+//! Requests of `generateContent`: the contents, `systemInstruction` first among them, and every other
+//! member raw and in its place (GE-1).
+
+use msg_core::{
+    Error, Message, RawJson,
+    json::{self, Kind, Reader},
+};
+use msg_wire::{
+    Layout,
+    codec::{Body, Context},
+};
+use serde::de::DeserializeOwned;
+
+use crate::{
+    read::{read_contents, read_system},
+    write::{Purpose, Writer, leading},
+};
+
+const CONTENTS: &str = "contents";
+const SYSTEM: &str = "systemInstruction";
+const SYSTEM_SNAKE: &str = "system_instruction";
+
+/// A request for content.
+///
+/// ```
+/// use msg_gemini::{ReadOptions, WriteOptions, contents};
+///
+/// let json = br#"{"contents":"Hi","system_instruction":{"parts":[{"text":"Be brief."}]},"tools":[]}"#;
+/// let (document, _) = contents::read(json, &ReadOptions::new())?;
+/// let contents::Document::Request(request) = &document else {
+///     unreachable!("an object with contents is a request")
+/// };
+/// assert_eq!(request.messages[0].text(), "Be brief.");
+/// assert!(request.get("tools").is_some());
+/// let mut out = Vec::new();
+/// document.write(&WriteOptions::new(), &mut out);
+/// assert_eq!(out, json);
+/// # Ok::<(), msg_gemini::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct GenerateRequest {
+    /// The conversation, `systemInstruction` as its first message.
+    pub messages: Vec<Message>,
+    /// The members; `systemInstruction` keeps the value that said nothing.
+    body: Body,
+    /// `systemInstruction` became the first message, and has only its place in the body.
+    has_system: bool,
+    /// `contents` was one content, or a string, instead of a list.
+    is_single: bool,
+}
+
+impl GenerateRequest {
+    /// Any member but the messages, raw.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&RawJson> {
+        self.body.get(name).filter(|_| !is_of_messages(name))
+    }
+
+    /// A member, read as a type; none if it is absent or something else.
+    #[must_use]
+    pub fn get_as<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        self.get(name)?.parse().ok()
+    }
+
+    /// The members but the messages, raw, in order.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.body.iter().filter(|(name, _)| !is_of_messages(name))
+    }
+
+    pub(crate) fn read_from<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<Self, Error> {
+        // The first message may stand behind the others, and findings say which message they are of.
+        let system = match system_of(reader.clone())? {
+            Some((name, mut value)) => read_system(&mut value, cx)?.map(|it| (name, it)),
+            None => None,
+        };
+        let (mut messages, mut is_single) = (Vec::new(), false);
+        let mut body = Body::read(
+            reader,
+            |name| name == CONTENTS,
+            |reader| {
+                is_single = reader.peek()? != Kind::Array;
+                messages = read_contents(reader, cx)?;
+                Ok::<_, Error>(())
+            },
+        )?;
+        let has_system = system.is_some();
+        if let Some((name, message)) = system {
+            body.dig(name);
+            messages.insert(0, message);
+        }
+        Ok(Self { messages, body, has_system, is_single })
+    }
+
+    pub(crate) fn write_with<'a>(&'a self, writer: &mut Writer<'a>, out: &mut Vec<u8>) {
+        let n_leading = leading(&self.messages, Purpose::Return);
+        let mut system = writer.system(&self.messages, n_leading);
+        let had_system = self.body.iter().any(|(name, _)| is_system(name));
+        let keeps = writer.layout_is(Layout::Keep);
+        json::Writer::new(out).object(|it| {
+            for (name, raw) in self.body.iter() {
+                if name == CONTENTS {
+                    if let Some(system) = system.take_if(|_| !had_system) {
+                        it.key(SYSTEM).value(|out| out.extend_from_slice(&system));
+                    }
+                    let rest = &self.messages[n_leading..];
+                    it.key(name).value(|out| match self.is_single && keeps {
+                        true => writer.single(rest, n_leading, out),
+                        false => writer.contents(rest, n_leading, out),
+                    });
+                } else if !is_system(name) {
+                    it.key(name).raw(raw.text());
+                } else if let Some(system) = system.take() {
+                    let name = if keeps { name } else { SYSTEM };
+                    it.key(name).value(|out| out.extend_from_slice(&system));
+                } else if !self.has_system && keeps {
+                    it.key(name).raw(raw.text());
+                }
+            }
+        });
+    }
+}
+
+fn is_system(name: &str) -> bool {
+    matches!(name, SYSTEM | SYSTEM_SNAKE)
+}
+
+fn is_of_messages(name: &str) -> bool {
+    name == CONTENTS || is_system(name)
+}
+
+/// The last value of `systemInstruction`, wherever it stands, and its name; the reader stands before it.
+fn system_of(
+    mut reader: Reader<'_>,
+) -> Result<Option<(&'static str, Reader<'_>)>, json::JsonError> {
+    let mut res = None;
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        let name = if key.text == SYSTEM { SYSTEM } else { SYSTEM_SNAKE };
+        if is_system(&key.text) {
+            res = Some((name, reader.clone()));
+        }
+        reader.raw()?;
+    }
+    Ok(res)
+}

@@ -1,0 +1,210 @@
+//! The contents of a list: role, parts, and what the source had beside.
+
+use msg_core::{Message, Part, Role, json};
+use msg_wire::codec::{Plan, RawMember, bit, mask, members_of};
+
+use super::{Purpose, Writer, group::Group, group::Placed};
+use crate::shape::{GEMINI, content, part};
+
+/// Where a content stands, which says what its role is when it has no word for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stand {
+    /// In a list.
+    List,
+    /// In a candidate, or as the system instruction: the role need not be said.
+    Alone,
+}
+
+impl<'a> Writer<'a> {
+    /// Writes the messages as an array; `first` is the index that findings give to the first of them.
+    pub(crate) fn contents(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
+        let groups = self.groups(messages, first);
+        json::Writer::new(out).array(groups, |out, group| {
+            out.value(|out| self.group(&group, Stand::List, out));
+        });
+    }
+
+    /// Writes the messages in the place of a single content or of a string; as an array if they are no
+    /// longer one.
+    pub(crate) fn single(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
+        let mut groups = self.groups(messages, first);
+        let bare = match messages {
+            [one] => self.bare(one),
+            _ => None,
+        };
+        match (bare, groups.as_mut_slice()) {
+            (Some(text), _) => json::write_str(out, text),
+            (None, [one]) => self.group(one, Stand::List, out),
+            _ => self.contents(messages, first, out),
+        }
+    }
+
+    /// The text of a message that was a bare string and still can be one.
+    pub(super) fn bare<'m>(&self, message: &'m Message) -> Option<&'m str> {
+        let was_bare = self.plan(&message.extra).variant(content::PARTS) == content::PARTS_BARE;
+        match message.parts.as_slice() {
+            _ if !was_bare || !message.extra.is_empty() => None,
+            [] => Some(""),
+            [Part::Text(it)] if it.extra.is_empty() => Some(&it.text),
+            _ => None,
+        }
+    }
+
+    /// Writes the content of a candidate.
+    pub(crate) fn candidate(&mut self, message: &'a Message, at: usize, out: &mut Vec<u8>) {
+        let parts = message.parts.iter().enumerate();
+        let parts = parts.map(|(part, it)| Placed { message: at, part, it }).collect();
+        self.content(&[(at, message)], parts, (Stand::Alone, Some("model")), out);
+    }
+
+    fn group(&mut self, group: &Group<'a>, stand: Stand, out: &mut Vec<u8>) {
+        let messages = if group.is_rest { &group.messages[1..] } else { &group.messages[..] };
+        let Some((at, head)) = group.messages.first() else { return };
+        self.losses.at_message(*at);
+        let role = self.role(head);
+        self.content(messages, group.parts.clone(), (stand, Some(role)), out);
+    }
+
+    /// Writes a content; `role` is the canonical word for its role.
+    pub(super) fn content(
+        &mut self,
+        messages: &[(usize, &'a Message)],
+        mut parts: Vec<Placed<'a>>,
+        (stand, role): (Stand, Option<&'a str>),
+        out: &mut Vec<u8>,
+    ) {
+        let head = messages.first().map(|it| it.1);
+        let raw = self.envelope(messages);
+        parts.retain(|it| {
+            self.losses.at_message(it.message);
+            self.fits(it.part, it.it)
+        });
+        let plan = head.map_or_else(Plan::default, |it| self.content_plan(it));
+        let has_raw = stand == Stand::Alone && raw.iter().any(|it| it.name == "role");
+        let word = match head.filter(|_| !has_raw) {
+            Some(it) => self.spelled(it, plan, stand, role),
+            None => Spelled::Word(role.filter(|_| !has_raw)),
+        };
+        let has_parts = !parts.is_empty() || plan.has(content::PARTS, true);
+        let want = mask(!matches!(word, Spelled::Word(None)), content::ROLE)
+            | mask(has_parts, content::PARTS);
+        let variant = plan.variant(content::PARTS);
+        let lost = content::SHAPE.write(out, plan, want, &raw, |out, code| match (code, &word) {
+            (content::ROLE, Spelled::Word(word)) => json::write_str(out, word.unwrap_or_default()),
+            (content::ROLE, Spelled::Null) => out.extend_from_slice(b"null"),
+            _ => self.parts(&parts, variant, out),
+        });
+        self.losses.taken(None, lost);
+    }
+
+    /// The plan for a content; none for one that was a bare string.
+    fn content_plan<'b>(&self, message: &'b Message) -> Plan<'b> {
+        let plan = self.plan(&message.extra);
+        let is_bare = plan.variant(content::PARTS) == content::PARTS_BARE;
+        if is_bare || !self.is_verbatim() { Plan::default() } else { plan }
+    }
+
+    /// The role as the source spelled it, if that is still the role.
+    fn spelled<'m>(
+        &self,
+        message: &'m Message,
+        plan: Plan<'_>,
+        stand: Stand,
+        role: Option<&'m str>,
+    ) -> Spelled<'m> {
+        let is_user = matches!(message.role, Role::User | Role::Tool);
+        let may_lack = is_user || stand == Stand::Alone;
+        if !plan.has(content::ROLE, role.is_some()) {
+            return Spelled::Word(if may_lack { None } else { role });
+        }
+        let word = match plan.variant(content::ROLE) {
+            content::ROLE_EMPTY if may_lack => "",
+            content::ROLE_NULL if may_lack => return Spelled::Null,
+            content::ROLE_USER if may_lack => "user",
+            content::ROLE_MODEL if stand == Stand::Alone => "model",
+            content::ROLE_FUNCTION if message.role == Role::Tool || stand == Stand::Alone => {
+                "function"
+            }
+            content::ROLE_OWN => message.role.as_str(),
+            _ => return Spelled::Word(role),
+        };
+        Spelled::Word(Some(word))
+    }
+
+    /// The word that the API has for the role of a message; a change is reported unless the source's own
+    /// word goes out.
+    fn role(&mut self, it: &Message) -> &'static str {
+        match &it.role {
+            Role::Assistant => "model",
+            Role::User | Role::Tool => "user",
+            role => {
+                let plan = self.content_plan(it);
+                if plan.variant(content::ROLE) == 0 {
+                    self.role_changed(role.as_str());
+                }
+                "user"
+            }
+        }
+    }
+
+    pub(super) fn role_changed(&mut self, from: &str) {
+        let text = format!("the format has no role {from} here: the message goes to the user");
+        self.losses.warn("convert::role-changed", None, text);
+    }
+
+    /// The unknown members of the messages of a content; where two have one of the same name the first
+    /// wins.
+    fn envelope<'m>(&mut self, messages: &[(usize, &'m Message)]) -> Vec<RawMember<'m>> {
+        let mut raw: Vec<RawMember<'m>> = Vec::new();
+        for (at, it) in messages {
+            self.losses.at_message(*at);
+            self.envelope_losses(it);
+            for member in members_of(&it.extra, &GEMINI, &[]) {
+                if raw.iter().all(|it| it.name != member.name) {
+                    raw.push(member);
+                } else {
+                    self.losses.raw(None, &member.name);
+                }
+            }
+        }
+        raw
+    }
+
+    pub(super) fn envelope_losses(&mut self, it: &Message) {
+        if it.name.is_some() {
+            self.losses.member(None, "name");
+        }
+        self.losses.foreign(&it.extra, Some(&GEMINI), None);
+    }
+
+    /// Writes the value of `parts`; the variant is the one that the source had.
+    fn parts(&mut self, parts: &[Placed<'a>], variant: u8, out: &mut Vec<u8>) {
+        match parts {
+            [] if variant == content::PARTS_NULL => out.extend_from_slice(b"null"),
+            [one] if variant == content::PARTS_ONE => self.placed(one, out),
+            all => json::Writer::new(out).array(all, |out, one| {
+                out.value(|out| self.placed(one, out));
+            }),
+        }
+    }
+
+    fn placed(&mut self, one: &Placed<'a>, out: &mut Vec<u8>) {
+        self.losses.at_message(one.message);
+        self.part(one.part, one.it, out);
+    }
+
+    /// Whether the messages are to be sent to Gemini, wherever they are from.
+    pub(super) fn is_converting(&self) -> bool {
+        self.purpose == Purpose::Convert
+    }
+}
+
+/// How a role is written.
+enum Spelled<'m> {
+    /// As this word, or not at all.
+    Word(Option<&'m str>),
+    Null,
+}
+
+/// What a part has that is written as its data alone.
+pub(super) const DATA: u32 = bit(part::DATA);

@@ -1,0 +1,142 @@
+//! Which messages go out as which contents: the results of a run are one content, alone (GE-8).
+
+use msg_core::{Message, Part, Role};
+
+use super::Writer;
+use crate::shape::place;
+
+/// A part that goes out: which message of the list it is of, and its place there.
+#[derive(Clone, Copy)]
+pub(super) struct Placed<'m> {
+    pub(super) message: usize,
+    pub(super) part: usize,
+    pub(super) it: &'m Part,
+}
+
+/// A content that goes out.
+pub(super) struct Group<'m> {
+    /// The messages that it is made of, with their places in the list; the first gives the role.
+    pub(super) messages: Vec<(usize, &'m Message)>,
+    /// The parts, in order; not yet looked at whether they have a place.
+    pub(super) parts: Vec<Placed<'m>>,
+    /// Whether results of the next message join.
+    is_open: bool,
+    /// Whether this is the rest of a message whose envelope went out with another group.
+    pub(super) is_rest: bool,
+}
+
+impl<'a> Writer<'a> {
+    /// Sorts the messages into contents; `first` is the place of the first of them.
+    pub(super) fn groups(&mut self, messages: &'a [Message], first: usize) -> Vec<Group<'a>> {
+        let mut res: Vec<Group<'a>> = Vec::new();
+        for (at, message) in (first..).zip(messages) {
+            self.losses.at_message(at);
+            if self.hoists() && message.role.is_system() {
+                continue;
+            }
+            let place = self.place(message);
+            let parts = placed(at, message);
+            if place & place::JOINED != 0
+                && let Some(last) = res.last_mut().filter(|it| follows(it, at))
+            {
+                last.join(at, message, parts);
+                last.is_open = false;
+            } else if message.role == Role::Tool && self.is_own(message) {
+                let is_open = parts.iter().all(|it| is_result(it));
+                self.results(&mut res, (at, message), parts, place);
+                if let Some(last) = res.last_mut() {
+                    last.is_open &= is_open;
+                }
+            } else if message.role == Role::Tool || self.is_mixed(message, place) {
+                self.split(&mut res, (at, message), parts, place);
+            } else {
+                res.push(Group::new(at, message, parts));
+            }
+        }
+        res
+    }
+
+    /// Whether a tool message goes out as it came: nothing but results, or what a source had.
+    fn is_own(&self, message: &Message) -> bool {
+        let is_result = |it: &Part| matches!(it, Part::ToolResult(_));
+        self.layout(&message.extra).is_some() && self.is_verbatim()
+            || !message.parts.is_empty() && message.parts.iter().all(is_result)
+    }
+
+    /// Whether results stand among the parts of a user, and did not so in the source.
+    fn is_mixed(&self, message: &Message, place: u8) -> bool {
+        let is_user = !matches!(message.role, Role::Assistant) && place & place::MIXED == 0;
+        is_user && message.tool_results().next().is_some()
+    }
+
+    /// Results join those of the run that is open.
+    fn results(
+        &mut self,
+        groups: &mut Vec<Group<'a>>,
+        (at, message): (usize, &'a Message),
+        parts: Vec<Placed<'a>>,
+        place: u8,
+    ) {
+        match groups.last_mut().filter(|it| it.is_open && place & place::APART == 0) {
+            Some(last) => last.join(at, message, parts),
+            None => groups.push(Group { is_open: true, ..Group::new(at, message, parts) }),
+        }
+    }
+
+    /// Results go first, as a content of their own, and the rest behind them.
+    fn split(
+        &mut self,
+        groups: &mut Vec<Group<'a>>,
+        (at, message): (usize, &'a Message),
+        parts: Vec<Placed<'a>>,
+        place: u8,
+    ) {
+        if parts.is_empty() {
+            let text = "a tool message without a result is left out";
+            return self.losses.warn("convert::lost-message", None, text);
+        }
+        let behind = parts.iter().skip_while(|it| is_result(it)).find(|it| is_result(it));
+        if let Some(moved) = behind {
+            let text = "results behind other parts of a message are moved to its front";
+            self.losses.warn("convert::order-lost", Some(moved.part), text);
+        }
+        let (results, rest): (Vec<_>, Vec<_>) = parts.into_iter().partition(is_result);
+        let has_results = !results.is_empty();
+        if has_results {
+            if !matches!(message.role, Role::User | Role::Tool) {
+                self.role_changed(message.role.as_str());
+            }
+            self.results(groups, (at, message), results, place);
+        }
+        if !rest.is_empty() {
+            if message.role == Role::Tool && rest.iter().any(|it| self.has_place(it.it)) {
+                self.role_changed("tool");
+            }
+            groups.push(Group { is_rest: has_results, ..Group::new(at, message, rest) });
+        }
+    }
+}
+
+impl<'m> Group<'m> {
+    fn new(at: usize, message: &'m Message, parts: Vec<Placed<'m>>) -> Self {
+        Self { messages: vec![(at, message)], parts, is_open: false, is_rest: false }
+    }
+
+    fn join(&mut self, at: usize, message: &'m Message, parts: Vec<Placed<'m>>) {
+        self.messages.push((at, message));
+        self.parts.extend(parts);
+    }
+}
+
+/// Whether the message at this place stood directly behind the results of a group.
+fn follows(group: &Group<'_>, at: usize) -> bool {
+    group.is_open && group.messages.last().is_some_and(|it| it.0 + 1 == at)
+}
+
+fn placed(message: usize, it: &Message) -> Vec<Placed<'_>> {
+    it.parts.iter().enumerate().map(|(part, it)| Placed { message, part, it }).collect()
+}
+
+fn is_result(it: &Placed<'_>) -> bool {
+    matches!(it.it, Part::ToolResult(_))
+}

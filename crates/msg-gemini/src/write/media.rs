@@ -1,0 +1,154 @@
+//! Images, sound and files: inline data, or a file by its URI (GE-9).
+
+use std::borrow::Cow;
+
+use msg_core::{Audio, File, Image, Part, json};
+use msg_wire::{
+    codec::{Plan, RawMember, bit, mask},
+    data_url::{self, DataUrl, is_data_url},
+};
+
+use super::{Writer, content::DATA};
+use crate::{
+    mime,
+    shape::{GEMINI, media, part},
+};
+
+const INLINE: &str = "inlineData";
+const FILE: &str = "fileData";
+
+/// What a medium is written as.
+pub(super) enum Source<'m> {
+    /// Base64 and its type.
+    Inline { media_type: Cow<'m, str>, data: &'m str },
+    /// A place in the net, and the type of what is there.
+    Uri { media_type: Option<Cow<'m, str>>, uri: &'m str },
+}
+
+impl<'a> Writer<'a> {
+    /// The source of an image; none if the format has none for it.
+    pub(super) fn image_source<'m>(&self, it: &'m Image) -> Option<Source<'m>> {
+        self.by_url(it.url.as_deref()?, it.media_type.as_deref(), &it.extra)
+    }
+
+    /// The source of sound, which is never by id.
+    pub(super) fn audio_source<'m>(&self, it: &'m Audio) -> Option<Source<'m>> {
+        let (data, format) = (it.data.as_deref()?, it.format.as_deref()?);
+        let kept = it.extra.get(&GEMINI, INLINE).and_then(|it| {
+            let members = msg_wire::codec::object_members(it)?;
+            let kept = members.iter().find(|it| it.name == "mimeType")?;
+            Some(msg_wire::codec::text_of(kept.value)?.0.into_owned())
+        });
+        let kept = kept.filter(|it| mime::audio_format(it) == Some(format));
+        let media_type = Cow::Owned(kept.unwrap_or_else(|| mime::of_audio(format)));
+        Some(Source::Inline { media_type, data })
+    }
+
+    /// The source of a file; none if the format has none for it.
+    pub(super) fn file_source<'m>(&self, it: &'m File) -> Option<Source<'m>> {
+        let inline = it.data.as_deref().and_then(|data| {
+            let url = match is_data_url(data) {
+                true => DataUrl::parse(data)?,
+                false => data_url::typed(data, it.media_type.as_deref())?,
+            };
+            Some(inline(url))
+        });
+        let by_url = || self.by_url(it.url.as_deref()?, it.media_type.as_deref(), &it.extra);
+        inline.or_else(by_url)
+    }
+
+    fn by_url<'m>(
+        &self,
+        url: &'m str,
+        media_type: Option<&'m str>,
+        extra: &msg_core::Extra,
+    ) -> Option<Source<'m>> {
+        if is_data_url(url) {
+            return DataUrl::parse(url).map(inline);
+        }
+        let guesses = self.inner_plan(extra).has(media::MIME, true);
+        let guessed = || mime::of_url(url).filter(|_| guesses);
+        Some(Source::Uri { media_type: media_type.or_else(guessed).map(Cow::Borrowed), uri: url })
+    }
+
+    /// Writes a medium that has a source.
+    pub(super) fn media(&mut self, at: usize, it: &'a Part, out: &mut Vec<u8>) {
+        let (source, name) = match it {
+            Part::Image(it) => (self.image_source(it), None),
+            Part::Audio(it) => (self.audio_source(it), None),
+            Part::File(it) => (self.file_source(it), it.filename.as_deref()),
+            _ => (None, None),
+        };
+        let Some(source) = source else { return };
+        self.media_losses(at, it, &source);
+        let (kind, shape) = match source {
+            Source::Inline { .. } => (INLINE, &part::INLINE),
+            Source::Uri { .. } => (FILE, &part::FILE),
+        };
+        let mut inner = self.inner_members(it.extra(), at, kind);
+        if let Part::Audio(_) = it {
+            inner.retain(|it| it.name != "mimeType");
+        }
+        let object = self.data(at, (&source, name), self.inner_plan(it.extra()), &inner);
+        let raw = self.members(it.extra(), at, kind);
+        self.object(at, (it.extra(), &raw), (shape, DATA), out, |out, _| {
+            out.extend_from_slice(&object);
+        });
+    }
+
+    /// The object in the part.
+    fn data(
+        &mut self,
+        at: usize,
+        (source, name): (&Source<'_>, Option<&str>),
+        plan: Plan<'_>,
+        raw: &[RawMember<'_>],
+    ) -> Vec<u8> {
+        let (shape, media_type, data) = match source {
+            Source::Inline { media_type, data } => (&media::INLINE, Some(media_type), data),
+            Source::Uri { media_type, uri } => (&media::FILE, media_type.as_ref(), uri),
+        };
+        let has_raw = raw.iter().any(|it| it.name == "mimeType");
+        let want = mask(media_type.is_some() && !has_raw, media::MIME)
+            | bit(media::DATA)
+            | mask(name.is_some(), media::NAME);
+        let mut out = Vec::new();
+        let lost = shape.write(&mut out, plan, want, raw, |out, code| match code {
+            media::MIME => json::write_str(out, media_type.map_or("", |it| it)),
+            media::DATA => json::write_str(out, data),
+            _ => json::write_str(out, name.unwrap_or_default()),
+        });
+        self.losses.taken(Some(at), lost);
+        out
+    }
+
+    fn media_losses(&mut self, at: usize, it: &Part, source: &Source<'_>) {
+        let is_inline = matches!(source, Source::Inline { .. });
+        let retyped = |said: &Option<String>| match source {
+            Source::Inline { media_type, .. } => said.as_deref().is_some_and(|it| it != media_type),
+            Source::Uri { .. } => false,
+        };
+        let lost: &[(&str, bool)] = match it {
+            Part::Image(it) => &[
+                ("file_id", it.file_id.is_some()),
+                ("detail", it.detail.is_some()),
+                ("media_type", retyped(&it.media_type)),
+            ],
+            Part::Audio(it) => &[("id", it.id.is_some()), ("transcript", it.transcript.is_some())],
+            Part::File(it) => &[
+                ("file_id", it.file_id.is_some()),
+                ("url", it.url.is_some() && it.data.is_some() && is_inline),
+                ("data", it.data.is_some() && !is_inline),
+                ("media_type", retyped(&it.media_type)),
+            ],
+            _ => &[],
+        };
+        for (name, _) in lost.iter().filter(|it| it.1) {
+            self.losses.member(Some(at), name);
+        }
+    }
+}
+
+fn inline(url: DataUrl<'_>) -> Source<'_> {
+    Source::Inline { media_type: Cow::Borrowed(url.media_type), data: url.data }
+}

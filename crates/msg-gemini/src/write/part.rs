@@ -1,0 +1,144 @@
+//! A part of a message as a part of a content (GE-4, GE-7, GE-11, GE-18).
+
+use msg_core::{Extra, Origin, Part, Reasoning, Severity, Text, json};
+use msg_wire::codec::{RawMember, Shape, bit};
+
+use super::{Writer, content::DATA};
+use crate::{
+    Thoughts,
+    shape::{GEMINI, part, variant},
+};
+
+impl<'a> Writer<'a> {
+    /// Whether the format has a place for a part.
+    pub(super) fn has_place(&self, it: &Part) -> bool {
+        match it {
+            Part::Text(_) | Part::Refusal(_) | Part::ToolCall(_) | Part::ToolResult(_) => true,
+            Part::Reasoning(it) => self.keeps_thought(it),
+            Part::Image(it) => self.image_source(it).is_some(),
+            Part::Audio(it) => self.audio_source(it).is_some(),
+            Part::File(it) => self.file_source(it).is_some(),
+            Part::Other(it) => it.format == GEMINI || it.format == Origin::Json,
+            _ => false,
+        }
+    }
+
+    /// A thought goes out as its text; one without any only to where it stood.
+    fn keeps_thought(&self, it: &Reasoning) -> bool {
+        let is_ours = it.text.is_some() && !self.is_converting();
+        self.options.thoughts == Thoughts::Keep && (is_ours || !it.display_text().is_empty())
+    }
+
+    /// As [`Writer::has_place`], reporting what has none, once a part (AN-20).
+    pub(super) fn fits(&mut self, at: usize, it: &Part) -> bool {
+        let fits = self.has_place(it);
+        match it {
+            _ if fits => {}
+            Part::Reasoning(_) if self.options.thoughts == Thoughts::None => {
+                self.losses.warn("convert::lost-part", Some(at), "thoughts are left out as asked");
+            }
+            Part::Reasoning(_) => {
+                let text = "a thought without text is sealed for another provider and left out";
+                self.losses.warn("convert::lost-part", Some(at), text);
+            }
+            _ => self.losses.part(at, it.kind()),
+        }
+        fits
+    }
+
+    /// The text that a part is written as.
+    pub(super) fn text_of<'m>(&self, it: &'m Part) -> Option<&'m str> {
+        match it {
+            Part::Text(it) | Part::Refusal(it) => Some(&it.text),
+            Part::Other(it) if it.format == Origin::Json => Some(it.value.text()),
+            _ => None,
+        }
+    }
+
+    /// Notes what a part is that becomes text though it was none.
+    pub(super) fn text_losses(&mut self, at: usize, it: &Part) {
+        if let Part::Refusal(_) = it {
+            let text = "a refusal is written as text";
+            self.losses.note(Severity::Info, "convert::refusal-as-text", Some(at), text);
+        } else if let Part::Other(_) = it {
+            let text = "a JSON part is written as its text";
+            self.losses.warn("convert::json-as-text", Some(at), text);
+        }
+    }
+
+    /// Writes a part that has a place.
+    pub(super) fn part(&mut self, at: usize, it: &'a Part, out: &mut Vec<u8>) {
+        match it {
+            Part::Text(text) => self.text(at, text, out),
+            Part::Reasoning(it) => self.thought(at, it, out),
+            Part::Image(_) | Part::Audio(_) | Part::File(_) => self.media(at, it, out),
+            Part::ToolCall(it) => self.call(at, it, out),
+            Part::ToolResult(it) => self.response(at, it, out),
+            Part::Other(it) if it.format == GEMINI => {
+                out.extend_from_slice(it.value.text().as_bytes());
+            }
+            _ => self.as_text(at, it, out),
+        }
+    }
+
+    /// Writes the object of a part: the members `want` through `value`, and its unknown ones.
+    pub(super) fn object(
+        &mut self,
+        at: usize,
+        (extra, raw): (&Extra, &[RawMember<'_>]),
+        (shape, want): (&Shape, u32),
+        out: &mut Vec<u8>,
+        value: impl FnMut(&mut Vec<u8>, u8),
+    ) {
+        let lost = shape.write(out, self.plan(extra), want, raw, value);
+        self.losses.taken(Some(at), lost);
+    }
+
+    fn text(&mut self, at: usize, it: &Text, out: &mut Vec<u8>) {
+        let is_bare = variant(self.plan(&it.extra), part::DATA) == part::DATA_BARE;
+        if is_bare && it.extra.is_empty() {
+            return json::write_str(out, &it.text);
+        }
+        self.text_part(at, &it.extra, &it.text, out);
+    }
+
+    fn as_text(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
+        self.text_losses(at, it);
+        self.text_part(at, it.extra(), self.text_of(it).unwrap_or_default(), out);
+    }
+
+    fn text_part(&mut self, at: usize, extra: &Extra, text: &str, out: &mut Vec<u8>) {
+        let mut raw = self.members(extra, at, "");
+        // It would make a thought of the text.
+        let before = raw.len();
+        raw.retain(|it| it.name != "thought" || it.value != "true");
+        if raw.len() < before {
+            self.losses.raw(Some(at), "gemini.thought");
+        }
+        self.object(at, (extra, &raw), (&part::TEXT, DATA), out, |out, _| {
+            json::write_str(out, text);
+        });
+    }
+
+    fn thought(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
+        let is_said = |it: &Option<String>| it.as_deref().is_some_and(|it| !it.is_empty());
+        let has_summary = it.summary.as_ref().is_some_and(|it| !it.is_empty());
+        for (name, is_lost) in [
+            ("summary", it.text.is_some() && has_summary),
+            ("signature", is_said(&it.signature)),
+            ("redacted", is_said(&it.redacted)),
+            ("encrypted", is_said(&it.encrypted)),
+        ] {
+            if is_lost {
+                self.losses.member(Some(at), name);
+            }
+        }
+        let text = it.display_text();
+        let raw = self.members(&it.extra, at, "");
+        let want = DATA | bit(part::THOUGHT);
+        self.object(at, (&it.extra, &raw), (&part::TEXT, want), out, |out, code| match code {
+            part::THOUGHT => out.extend_from_slice(b"true"),
+            _ => json::write_str(out, &text),
+        });
+    }
+}

@@ -1,0 +1,138 @@
+//! Ids for calls that came without one, and for their results (GE-6): formats that match results by the
+//! name of the tool, or by their place, become formats that match them by id.
+//!
+//! ```text
+//! call f "", call g ""     ->  call_0, call_1
+//! result g "", result f ""     call_1, call_0
+//! ```
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use msg_core::{Code, Diagnostic, Message, Part, Report, Role, Severity, ToolCall, ToolResult};
+
+/// Gives each call without an id one, `call_N`, N being the number of the calls before it or the next that
+/// is free, and each result without an id that of the first unanswered call of its name in the assistant's
+/// turn before it. Says which calls got one (`convert::id-synthesised`, info). Linear; ids that are there
+/// stay as they are.
+///
+/// ```
+/// use msg_core::{Message, Part, ToolCall, ToolResult};
+/// use msg_wire::link_ids;
+///
+/// let result = ToolResult { name: Some("f".to_owned()), ..ToolResult::new("", "20") };
+/// let mut chat = [
+///     Message::assistant("").with_part(Part::ToolCall(ToolCall::new("", "f", "{}"))),
+///     Message::tool_result("", "").with_part(Part::ToolResult(result)),
+/// ];
+/// assert_eq!(link_ids(&mut chat).len(), 1);
+/// assert_eq!(chat[0].tool_calls().next().map(|it| &*it.id), Some("call_0"));
+/// assert_eq!(chat[1].tool_results().last().map(|it| &*it.call_id), Some("call_0"));
+/// ```
+pub fn link_ids(messages: &mut [Message]) -> Report {
+    let mut report = Report::new();
+    let is_missing = |it: &Part| match it {
+        Part::ToolCall(it) => it.id.is_empty(),
+        Part::ToolResult(it) => it.call_id.is_empty(),
+        _ => false,
+    };
+    if messages.iter().any(|it| it.parts.iter().any(is_missing)) {
+        let mut links = Links { taken: taken(messages), ..Links::default() };
+        for (at, message) in messages.iter_mut().enumerate() {
+            links.message(at, message, &mut report);
+        }
+    }
+    report
+}
+
+/// The ids that are there already.
+fn taken(messages: &[Message]) -> HashSet<String> {
+    let parts = messages.iter().flat_map(|it| &it.parts);
+    let ids = parts.filter_map(|it| match it {
+        Part::ToolCall(it) => Some(&it.id),
+        Part::ToolResult(it) => Some(&it.call_id),
+        _ => None,
+    });
+    ids.filter(|it| !it.is_empty()).cloned().collect()
+}
+
+#[derive(Default)]
+struct Links {
+    taken: HashSet<String>,
+    n_calls: usize,
+    /// The least number that may be free.
+    next: usize,
+    /// The ids of the calls of the last turn of an assistant, in order, by the name of their tool.
+    pending: HashMap<String, VecDeque<String>>,
+    /// The calls that were answered by id, and still stand in `pending`.
+    answered: HashSet<String>,
+    /// Whether the last message was an assistant's, so that the next one goes on with its turn.
+    in_turn: bool,
+}
+
+impl Links {
+    fn message(&mut self, at: usize, message: &mut Message, report: &mut Report) {
+        let is_turn = message.role == Role::Assistant;
+        if is_turn && !self.in_turn {
+            self.pending.clear();
+            self.answered.clear();
+        }
+        self.in_turn = is_turn;
+        for (part, it) in message.parts.iter_mut().enumerate() {
+            match it {
+                Part::ToolCall(it) => {
+                    let is_new = self.call(it);
+                    report.extend(is_new.then(|| given(at, part, &it.id)));
+                }
+                Part::ToolResult(it) => self.result(it),
+                _ => {}
+            }
+        }
+    }
+
+    /// Notes a call; true if it got an id.
+    fn call(&mut self, it: &mut ToolCall) -> bool {
+        let is_missing = it.id.is_empty();
+        if is_missing {
+            it.id = self.free();
+        }
+        self.n_calls += 1;
+        self.pending.entry(it.name.clone()).or_default().push_back(it.id.clone());
+        is_missing
+    }
+
+    /// The next free id. Numbers only grow, so that all of them together are linear.
+    fn free(&mut self) -> String {
+        self.next = self.next.max(self.n_calls);
+        loop {
+            let id = format!("call_{}", self.next);
+            self.next += 1;
+            if self.taken.insert(id.clone()) {
+                return id;
+            }
+        }
+    }
+
+    fn result(&mut self, it: &mut ToolResult) {
+        if !it.call_id.is_empty() {
+            self.answered.insert(it.call_id.clone());
+            return;
+        }
+        let Some(calls) = it.name.as_ref().and_then(|name| self.pending.get_mut(name)) else {
+            return;
+        };
+        while let Some(id) = calls.pop_front() {
+            if !self.answered.remove(&id) {
+                it.call_id = id;
+                return;
+            }
+        }
+    }
+}
+
+fn given(message: usize, part: usize, id: &str) -> Diagnostic {
+    let text = format!("the call has no id and is called {id}");
+    let code = Code::new("convert::id-synthesised");
+    let mut it = Diagnostic::new(Severity::Info, code, text).at_message(message);
+    it.at.part = Some(part);
+    it
+}

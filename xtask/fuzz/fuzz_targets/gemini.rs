@@ -1,0 +1,15 @@
+//! Fuzzes the laws of Gemini documents.
+#![no_main]
+
+#[path = "../../../crates/msg-gemini/tests/it/laws/contents.rs"]
+mod laws;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    laws::identity(bytes);
+    laws::canonical_is_a_fixpoint(bytes);
+    laws::signatures_stay_on_their_parts(bytes);
+    laws::options_write_documents(bytes);
+    if let Ok((contents, _)) = msg_core::native::read(bytes) {
+        laws::sent_in_silence_comes_back(&messages);
+    }
+});
