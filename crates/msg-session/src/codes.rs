@@ -9,6 +9,11 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::error("session::no-leaf", "SE-3", "no record has the id of the wanted leaf"),
     CodeInfo::error("session::bad-base64", "SE-91", "the input of a line is no base64"),
     CodeInfo::error("session::several", "SE-70", "a data set of which no line was named"),
+    CodeInfo::error(
+        "session::not-compacted",
+        "SE-97",
+        "a session that cannot be compacted in place",
+    ),
     CodeInfo::error("session::no-writer", "SE-81", "sessions of this dialect are not written"),
     CodeInfo::warning("session::record-too-large", "SE-2", "a record is not looked into"),
     CodeInfo::error("session::bom", "SE-20", "the file begins with a byte order mark"),

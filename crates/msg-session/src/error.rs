@@ -35,6 +35,17 @@ pub enum Error {
         /// The dialect that was named.
         dialect: Dialect,
     },
+    /// The dialect has no record that compacts a session.
+    #[error(
+        "sessions of {dialect} have no record that compacts them; write the result to another file"
+    )]
+    NotCompacted {
+        /// The dialect of the session.
+        dialect: Dialect,
+    },
+    /// The compacted session would not say the messages that it should.
+    #[error("the session has no form for what is left of it; write the result to another file")]
+    CompactedOtherwise,
     /// A document that is one JSON value cannot be read.
     #[error("the document is not readable as {dialect} at byte {offset}: {reason}")]
     Unreadable {
@@ -64,6 +75,7 @@ impl Error {
         match self {
             Error::NoLeaf(_) => "session::no-leaf",
             Error::Several { .. } => "session::several",
+            Error::NotCompacted { .. } | Error::CompactedOtherwise => "session::not-compacted",
             Error::NoWriter { .. } => "session::no-writer",
             Error::BadBase64 => "session::bad-base64",
             Error::Unreadable { .. } => "session::not-readable",

@@ -7,6 +7,7 @@ mod base64;
 mod blob;
 mod causes;
 mod codes;
+mod compacted;
 mod detect;
 mod dialect;
 mod error;
@@ -32,6 +33,7 @@ mod surrogate;
 
 pub use blob::Blob;
 pub use codes::CODES;
+pub use compacted::Compacted;
 pub use dialect::Dialect;
 pub use error::Error;
 pub use finding::{Finding, Place};

@@ -39,6 +39,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", requires = "request")]
     model: Option<String>,
     #[command(flatten)]
+    session: SessionArgs,
+    #[command(flatten)]
     lines: LineArgs,
     #[command(flatten)]
     output: OutputArgs,
@@ -46,9 +48,52 @@ pub(crate) struct Args {
     report: ReportArgs,
 }
 
+#[derive(Debug, Clone, clap::Args)]
+struct SessionArgs {
+    /// To an agent's session: whether system texts and context that an agent injected go along: keep or drop.
+    #[arg(long, value_name = "WHAT", value_parser = ["keep", "drop"])]
+    context: Option<String>,
+    /// To an agent's session: the folder that it works in.
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<String>,
+    /// To an agent's session: its id.
+    #[arg(long, value_name = "ID")]
+    session_id: Option<String>,
+    /// Replace secrets in the output by [redacted:RULE].
+    #[arg(long)]
+    redact: bool,
+}
+
+impl SessionArgs {
+    fn options(&self) -> msg_session::WriteOptions {
+        let mut res = msg_session::WriteOptions::default().with_now(crate::clock::now());
+        if self.context.as_deref() == Some("keep") {
+            res.context = msg_session::Context::Keep;
+        }
+        if let Some(cwd) = &self.cwd {
+            res.cwd.clone_from(cwd);
+        }
+        if let Some(id) = &self.session_id {
+            res.session_id.clone_from(id);
+        }
+        res
+    }
+
+    /// The output without secrets, if they are to be replaced (SE-96).
+    fn redacted(&self, cx: &Context, text: Vec<u8>) -> Vec<u8> {
+        if !self.redact {
+            return text;
+        }
+        let (text, count) = crate::redact::text(&String::from_utf8_lossy(&text));
+        cx.summary(|| format!("{count} secrets replaced"), Status::of(count == 0));
+        text.into_bytes()
+    }
+}
+
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        let options = self.options()?;
+        let mut options = self.options()?;
+        options.write.session = self.session.options();
         let (named, to) = (self.input.from, self.to);
         let is_json = to.is_json() && named.is_none_or(Format::is_json);
         if self.lines.jsonl && !is_json {
@@ -66,7 +111,8 @@ impl Command for Args {
                 if !left_behind.is_empty() {
                     stayed.lock().unwrap_or_else(PoisonError::into_inner).extend(left_behind);
                 }
-                Ok(Answer { json: document, edits, status: Status::Clean })
+                let json = self.session.redacted(cx, document);
+                Ok(Answer { json, edits, status: Status::Clean })
             })?;
             let stayed = stayed.into_inner().unwrap_or_else(PoisonError::into_inner);
             say_left_behind(cx, &stayed.into_iter().collect::<Vec<_>>());
@@ -78,6 +124,7 @@ impl Command for Args {
         let converted = converted.map_err(|it| Failure::refused(it, &input.name))?;
         let Converted { document: mut text, edits, left_behind } = converted;
         end_line(&mut text);
+        let text = self.session.redacted(cx, text);
         out.write(&text)?;
         out.finish()?;
         if let Some(mut report) = report {

@@ -257,10 +257,8 @@ impl Args {
         let Some(path) = &loaded.path else {
             return Err(Failure::Usage("--fix needs a file, not standard input".to_owned()));
         };
-        if !self.force
-            && let Some(why) = loaded.stamps.iter().find_map(in_use::why)
-        {
-            return Err(refuse(format!("{why}; close the agent, or use --force")));
+        if !self.force {
+            in_use_or(loaded).map_err(|it| refuse(format!("{it}, or use --force")))?;
         }
         let backup = put_back(loaded, session.blobs()).map_err(|it| refuse(it.to_string()))?;
         let again = RepairOptions { error: None, ..options.clone() };
@@ -287,6 +285,14 @@ impl Args {
         let text = if self.redact { redact::text(&text).0 } else { text };
         out.write(text.as_bytes())?;
         out.finish()
+    }
+}
+
+/// Why a session must not be written, if it is in use (SE-92).
+pub(crate) fn in_use_or(loaded: &Loaded) -> Result<(), String> {
+    match loaded.stamps.iter().find_map(in_use::why) {
+        Some(why) => Err(format!("{why}; close the agent")),
+        None => Ok(()),
     }
 }
 

@@ -4,6 +4,7 @@
 
 pub(super) mod args;
 mod endpoint;
+mod in_session;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -61,7 +62,11 @@ pub(crate) struct Args {
     /// The session that the records name.
     #[arg(long, value_name = "ID", default_value = "", hide_default_value = true, requires = "records")]
     session: String,
-    /// Print the requests of the first step as JSON lines, and do nothing.
+    /// Compact the session of an agent in its own file, by the agent's own record, behind a backup.
+    #[arg(long, conflicts_with_all = ["jsonl", "json", "output", "plan", "apply", "undo", "records", "best_effort"])]
+    in_session: bool,
+    /// Print the requests of the first step as JSON lines, and do nothing; with --in-session the lines that
+    /// would be appended.
     #[arg(long, conflicts_with_all = ["jsonl", "json", "plan", "records", "summarizer", "best_effort"])]
     dry_run: bool,
 }
@@ -129,6 +134,13 @@ impl Command for Args {
         options.session.clone_from(&self.session);
         let endpoint = self.model.endpoint()?;
         let summarizer = endpoint.as_ref().map_or(&Digest as &dyn Summarizer, |it| it);
+        if self.in_session {
+            let path = self.input.input.as_deref().filter(|it| it.as_os_str() != "-");
+            let path = path.ok_or_else(|| Failure::Usage("--in-session needs a session".to_owned()))?;
+            let from = self.input.from.map(|it| it.name().parse()).transpose();
+            let from = from.map_err(|it: msg_session::Error| Failure::Usage(it.to_string()))?;
+            return in_session::run(cx, path, from, self.dry_run, &options, summarizer);
+        }
         let mut input = self.input.open()?;
         let out = self.output.open(&input)?;
         if self.lines.jsonl {

@@ -164,3 +164,40 @@ fn secrets_and_escapes_do_not_reach_the_terminal() {
     let found = String::from_utf8(msg(&["find", "--redact", "sk-ant"]).stdout).unwrap();
     assert!(!found.contains(&secret) && !found.contains('\u{1b}'), "{found}");
 }
+
+/// The agent's own compaction record is appended, and the active path is the result then.
+#[test]
+fn a_session_is_compacted_in_its_own_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let mut text = String::new();
+    let mut parent = "null".to_owned();
+    for n in 0..60 {
+        let (kind, role) = if n % 2 == 0 { ("user", "user") } else { ("assistant", "assistant") };
+        let words = format!("message {n} ").repeat(40);
+        text.push_str(&format!(
+            r#"{{"parentUuid":{parent},"isSidechain":false,"sessionId":"s","type":"{kind}","message":{{"id":"m{n}","role":"{role}","content":"{words}"}},"uuid":"u{n}","timestamp":"t"}}"#
+        ));
+        text.push('\n');
+        parent = format!("\"u{n}\"");
+    }
+    fs::write(&path, &text).unwrap();
+    // A file that changed a moment ago would be watched for five seconds first.
+    let file = OpenOptions::new().append(true).open(&path).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    drop(file);
+    let fit = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_msg"));
+        command.args(["fit", "--in-session", "--budget", "1500"]).args(args).arg(&path);
+        command.output().unwrap()
+    };
+    let shown = fit(&["--dry-run"]);
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("compact_boundary"), "{shown:?}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), text, "a dry run writes nothing");
+    let done = fit(&[]);
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    let now = fs::read_to_string(&path).unwrap();
+    assert!(now.starts_with(&text) && now[text.len()..] == *String::from_utf8_lossy(&shown.stdout));
+    let sound = doctor(&[], &path);
+    assert_eq!(sound.status.code(), Some(0), "{sound:?}");
+}

@@ -17,11 +17,69 @@ pub(crate) struct Records<'o> {
     parent: Option<String>,
     count: u64,
     answers: u64,
+    prefix: &'static str,
+    is_summary: bool,
 }
+
+/// What the ids of records that come behind others begin with.
+const NEW: &str = "00000000-0000-4000-8000-";
 
 impl<'o> Records<'o> {
     pub(crate) fn new(options: &'o WriteOptions) -> Self {
-        Self { options, out: Vec::new(), parent: None, count: 0, answers: 0 }
+        Self {
+            options,
+            out: Vec::new(),
+            parent: None,
+            count: 0,
+            answers: 0,
+            prefix: "",
+            is_summary: false,
+        }
+    }
+
+    /// Records whose numbers begin behind this one.
+    pub(crate) fn behind(options: &'o WriteOptions, count: u64) -> Self {
+        let mut res = Self::new(options);
+        (res.count, res.answers, res.prefix) = (count, count, NEW);
+        res
+    }
+
+    /// The mark that what stands before is not sent (SE-97).
+    pub(crate) fn boundary(&mut self, leaf: Option<&str>, tokens: u64) {
+        self.count += 1;
+        let uuid = self.uuid();
+        let line = to_text(|it| {
+            it.object(|it| {
+                it.key("parentUuid").null();
+                it.key("logicalParentUuid").opt_str(leaf);
+                it.key("isSidechain").bool(false);
+                it.key("userType").str("external");
+                it.key("cwd").str(&self.options.cwd);
+                it.key("sessionId").str(&self.options.session_id);
+                it.key("version").str(&self.options.version);
+                it.key("type").str("system");
+                it.key("subtype").str("compact_boundary");
+                it.key("content").str("Conversation compacted");
+                it.key("compactMetadata").object(|it| {
+                    it.key("trigger").str("manual");
+                    it.key("preTokens").u64(tokens);
+                });
+                it.key("uuid").str(&uuid);
+                it.key("timestamp").str(&self.options.now);
+            });
+        });
+        self.end(&line, uuid);
+    }
+
+    /// A message of a compacted session; a summary is marked as one.
+    pub(crate) fn compacted(&mut self, message: &Message, is_summary: bool) {
+        self.is_summary = is_summary && message.role == Role::User;
+        self.message(message);
+        self.is_summary = false;
+    }
+
+    pub(crate) fn finish(self) -> Vec<u8> {
+        self.out
     }
 
     pub(crate) fn write(mut self, messages: &[Message]) -> Vec<u8> {
@@ -64,7 +122,7 @@ impl<'o> Records<'o> {
 
     fn record(&mut self, kind: &str, message: impl FnOnce(&mut Writer<'_>)) {
         self.count += 1;
-        let uuid = uuid(&self.options.session_id, self.count);
+        let uuid = self.uuid();
         let line = to_text(|it| {
             it.object(|it| {
                 it.key("parentUuid").opt_str(self.parent.as_deref());
@@ -75,18 +133,27 @@ impl<'o> Records<'o> {
                 it.key("version").str(&self.options.version);
                 it.key("type").str(kind);
                 it.key("message").object(message);
+                if self.is_summary {
+                    it.key("isCompactSummary").bool(true);
+                }
                 it.key("uuid").str(&uuid);
                 it.key("timestamp").str(&self.options.now);
             });
         });
+        self.end(&line, uuid);
+    }
+
+    fn end(&mut self, line: &str, uuid: String) {
         self.out.extend_from_slice(line.as_bytes());
         self.out.push(b'\n');
         self.parent = Some(uuid);
     }
-}
 
-/// An id of a record: that of the session with a counter in the place of its last group.
-fn uuid(session: &str, count: u64) -> String {
-    let head = session.get(..24).filter(|it| session.len() == 36 && it.ends_with('-'));
-    format!("{}{count:012x}", head.unwrap_or("00000000-0000-4000-8000-"))
+    /// An id of a record: that of the session with a counter in the place of its last group.
+    fn uuid(&self) -> String {
+        let session = &self.options.session_id;
+        let head = session.get(..24).filter(|it| session.len() == 36 && it.ends_with('-'));
+        let head = head.filter(|_| self.prefix.is_empty()).unwrap_or(NEW);
+        format!("{head}{:012x}", self.count)
+    }
 }

@@ -7,11 +7,11 @@
 //! What keeps an agent from resuming is not mended here: the caller gives a chain that is sound.
 
 mod blocks;
-mod claude_code;
+pub(crate) mod claude_code;
 mod cline;
-mod codex;
+pub(crate) mod codex;
 mod data_sets;
-mod gemini_cli;
+pub(crate) mod gemini_cli;
 mod goose;
 mod langchain;
 mod opencode;

@@ -67,7 +67,7 @@ fn rows() -> Vec<(Dialect, Vec<Blob>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 700, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_laws_hold_for_broken_cases(

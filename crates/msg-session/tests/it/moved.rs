@@ -3,7 +3,7 @@
 
 use msg_core::{Message, Part, Reasoning, Role, ToolCall, ToolResult};
 use msg_session::{
-    Blob, Dialect, Finding, RepairOptions, Session, WriteOptions, has_writer, write,
+    Blob, Compacted, Dialect, Finding, RepairOptions, Session, WriteOptions, has_writer, write,
 };
 
 fn conversation() -> Vec<Message> {
@@ -91,4 +91,31 @@ fn a_chain_of_records_has_no_gap() {
 fn dialects_without_a_writer_say_so() {
     let error = write(Dialect::Aider, &[], &WriteOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "sessions of aider are read and not written");
+}
+
+#[test]
+fn a_compacted_session_says_what_it_was_compacted_to() {
+    let old = conversation();
+    let short = [
+        Message::user("what was said before, in short"),
+        Message::assistant("").with_part(Part::ToolCall(ToolCall::new("c9", "read", "{}"))),
+        Message::tool_result("c9", "text"),
+        Message::assistant("done"),
+        Message::user("go on"),
+    ];
+    for dialect in [Dialect::ClaudeCode, Dialect::Codex, Dialect::GeminiCli] {
+        let (bytes, _) = write(dialect, &old, &WriteOptions::default()).unwrap();
+        let mut session = Session::new(dialect, vec![Blob::new("s.jsonl", bytes.clone())]);
+        for tokens in 1..3 {
+            let compacted = Compacted { messages: &short, summary: Some(0), tokens };
+            session.compact(&compacted).unwrap();
+            assert_eq!(said(&session.messages().unwrap()), said(&short), "{dialect}");
+            assert!(session.blobs()[0].bytes.starts_with(&bytes), "what stood before stays");
+            let findings = session.check(&RepairOptions::default().with_all()).unwrap();
+            assert!(!findings.iter().any(Finding::is_error), "{dialect}: {findings:?}");
+        }
+    }
+    let mut session = Session::new(Dialect::Cline, vec![Blob::new("a.json", "[]")]);
+    let error = session.compact(&Compacted { messages: &short, ..Compacted::default() });
+    assert!(error.unwrap_err().to_string().contains("no record that compacts"));
 }

@@ -1,0 +1,70 @@
+//! `msg fit --in-session`: the outcome as the agent's own compaction record in its session (SE-97).
+
+use std::path::Path;
+
+use msg_compact::Outcome;
+use msg_core::{Message, Role};
+use msg_document::{FitOptions, Summarizer, fit_messages};
+use msg_session::{Compacted, Dialect, Session};
+
+use crate::cli::Context;
+use crate::commands::doctor::in_use_or;
+use crate::exit::{Failure, Status};
+use crate::output::Output;
+use crate::render::plural;
+use crate::sessions::load::load;
+use crate::sessions::put_back::put_back;
+
+/// Compacts the session at `path` in place, or with `dry_run` prints what would be appended.
+pub(super) fn run(
+    cx: &Context,
+    path: &Path,
+    from: Option<Dialect>,
+    dry_run: bool,
+    options: &FitOptions,
+    summarizer: &dyn Summarizer,
+) -> Result<Status, Failure> {
+    let mut loaded = load(path, from)?;
+    let name = loaded.name.clone();
+    let refuse = |text: String| Failure::Refused(format!("{name}: {text}"));
+    let blobs = loaded.blobs.clone();
+    let mut session = match from.or(loaded.dialect) {
+        Some(dialect) => Session::named(dialect, blobs),
+        None => Session::recognise(blobs),
+    }
+    .map_err(|it| refuse(it.to_string()))?;
+    let messages = session.messages().map_err(|it| refuse(it.to_string()))?;
+    let fitted = fit_messages(messages.clone(), options, summarizer)
+        .map_err(|it| Failure::refused(it, &name))?;
+    if matches!(fitted.outcome, Outcome::CannotFit(_)) {
+        cx.note(&format!("msg: {name}: it does not fit; nothing is written\n"));
+        return Ok(Status::Problems);
+    }
+    if fitted.first_changed.is_none() {
+        cx.note(&format!("msg: {name}: it fits as it is; nothing is written\n"));
+        return Ok(Status::Clean);
+    }
+    let summary = summary(&messages, &fitted.messages);
+    let tokens = fitted.totals(false).0.tokens;
+    let compacted = Compacted { messages: &fitted.messages, summary, tokens };
+    let lines = session.compact(&compacted).map_err(|it| refuse(it.to_string()))?;
+    if dry_run {
+        let mut out = Output::stdout();
+        out.write(lines.as_bytes())?;
+        return out.finish().map(|()| Status::Clean);
+    }
+    in_use_or(&loaded).map_err(&refuse)?;
+    let backup = put_back(&loaded, session.blobs()).map_err(|it| refuse(it.to_string()))?;
+    loaded.blobs.clear();
+    if !cx.quiet {
+        let (count, backup) = (plural(fitted.messages.len(), "message"), backup.path.display());
+        cx.note(&format!("msg: {name}: compacted to {count}; the old session is {backup}\n"));
+    }
+    Ok(Status::Clean)
+}
+
+/// The message of a user that was not there before: it holds the summary.
+fn summary(before: &[Message], after: &[Message]) -> Option<usize> {
+    let is_new = |it: &Message| it.role == Role::User && !before.contains(it);
+    after.iter().position(is_new)
+}
