@@ -59,7 +59,7 @@ fn check_chain(
     if let Some(profile) = profile {
         repair = repair.profile(profile);
     }
-    let stand_ins = pairing::stand_ins_of(chain);
+    let stand_ins = pairing::stand_ins_of(chain.iter());
     let chain = stand_ins.as_deref().map_or(chain, Chain::Messages);
     let (_, found) = walk(chain, Rules::of_list(&repair));
     let mut report = diagnostics(found, chain);

@@ -17,8 +17,6 @@ use msg_core::{
     ToolCall, ToolResult,
 };
 
-use crate::{mend::Item, walk::Chain};
-
 const MARK: char = '\0';
 
 /// Whether a part wants a stand-in: it asks by an id, or it answers.
@@ -38,12 +36,13 @@ pub(crate) fn is_stand_in(result: &ToolResult) -> bool {
 }
 
 /// The list with stand-ins, if one is wanted.
-pub(crate) fn stand_ins_of(chain: Chain<'_>) -> Option<Vec<Message>> {
-    let messages = || (0..chain.len()).map(|at| chain.message(at as u32));
-    if !wants_stand_ins(messages()) {
+pub(crate) fn stand_ins_of<'m>(
+    messages: impl Iterator<Item = &'m Message> + Clone,
+) -> Option<Vec<Message>> {
+    if !wants_stand_ins(messages.clone()) {
         return None;
     }
-    let mut res: Vec<_> = messages().cloned().collect();
+    let mut res: Vec<_> = messages.cloned().collect();
     put(&mut res);
     Some(res)
 }
@@ -149,25 +148,22 @@ impl Pairs {
 
 /// Puts back what the stand-ins stood for.
 pub(crate) fn restore(messages: &mut [Message]) {
-    for message in messages {
-        for part in &mut message.parts {
-            if let Some(it) = original(part) {
-                *part = it;
-            }
+    messages.iter_mut().for_each(restore_in);
+}
+
+/// Puts back what the stand-ins of one message stood for.
+pub(crate) fn restore_in(message: &mut Message) {
+    for part in &mut message.parts {
+        if let Some(it) = original(part) {
+            *part = it;
         }
     }
 }
 
-/// As [`restore`], for the items of a repair; placeholders of families whose results are no text go.
-pub(crate) fn restore_items(items: &mut Vec<Item>) {
-    for item in &mut *items {
-        for part in &mut item.message.parts {
-            if let Some(it) = original(part) {
-                *part = it;
-            }
-        }
-    }
-    items.retain(|it| !it.message.parts.first().is_some_and(stays_unanswered));
+/// Whether a message is a placeholder for a family whose results are no text, once it was restored.
+pub(crate) fn stays_unanswered(message: &Message) -> bool {
+    let is_marked = |it: &Part| it.as_tool_result().is_some_and(|it| it.call_id.contains(MARK));
+    message.parts.first().is_some_and(is_marked)
 }
 
 /// Says what was found of the parts themselves: the ids that they have, and that no answer can be made up
@@ -263,9 +259,4 @@ fn item(json: &str, id: &str, extra: Extra) -> Part {
         Some(it) if it.id != own => item.with_pair_id(own),
         _ => item,
     })
-}
-
-/// Whether a part is a placeholder that its family has no form for.
-fn stays_unanswered(part: &Part) -> bool {
-    part.as_tool_result().is_some_and(|it| it.call_id.contains(MARK))
 }

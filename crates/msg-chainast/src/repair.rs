@@ -176,7 +176,7 @@ fn carry_out(
     }
     let mut mended = mend_items(messages, plan, rules.options, ids);
     tell(report, &mended);
-    pairing::restore_items(&mut mended.made);
+    restore_items(&mut mended.made);
     mended.made
 }
 
@@ -207,7 +207,7 @@ pub(crate) fn mend_for(
     } else {
         items.extend(messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)));
     }
-    pairing::restore_items(&mut items);
+    restore_items(&mut items);
     let (mut items, mut refused) =
         conform(items, profile, rules.enforced, &mut ids_of_profile, &replaced_ids);
     if rules.options.is_request() {
@@ -248,4 +248,10 @@ fn tell_exhausted(report: &mut [Diagnostic], place: (usize, usize)) {
     if let Some(fix) = edits.filter_map(|it| it.fix.as_mut()).next() {
         fix.to_mut().push_str(", with a number appended because the id pattern gives no other");
     }
+}
+
+/// Puts back what stood in for raw items; placeholders that their kind has no form for go.
+fn restore_items(items: &mut Vec<Item>) {
+    items.iter_mut().for_each(|it| pairing::restore_in(&mut it.message));
+    items.retain(|it| !pairing::stays_unanswered(&it.message));
 }

@@ -17,6 +17,11 @@ impl<'m> Chain<'m> {
         }
     }
 
+    /// All messages, in order.
+    pub(crate) fn iter(self) -> impl Iterator<Item = &'m Message> + Clone {
+        (0..self.len()).map(move |at| self.message(at as u32))
+    }
+
     /// The message at an index that the walk has met.
     #[inline]
     pub(crate) fn message(self, at: u32) -> &'m Message {
