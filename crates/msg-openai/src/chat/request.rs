@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 
 use msg_core::request::RequestHead;
-use msg_core::{Code, Diagnostic, Error, Message, RawJson, Report, json::Reader};
+use msg_core::{
+    Code, Diagnostic, Error, Message, RawJson, Report,
+    json::{Reader, to_text},
+};
 use serde::{Serialize, Serializer, de::DeserializeOwned};
 
 use super::{Tool, ToolChoice, read_messages};
@@ -334,14 +337,6 @@ fn whole(it: u64) -> RawJson {
 }
 
 fn list(items: impl Iterator<Item = RawJson>) -> RawJson {
-    let mut out = vec![b'['];
-    for (n, it) in items.enumerate() {
-        if n > 0 {
-            out.push(b',');
-        }
-        out.extend_from_slice(it.text().as_bytes());
-    }
-    out.push(b']');
-    let text = String::from_utf8(out).expect("raw JSON is UTF-8");
+    let text = to_text(|it| it.array(items, |it, item| it.raw(item.text())));
     RawJson::new(text).expect("a list of JSON values is JSON")
 }

@@ -1,7 +1,10 @@
 //! The signature of a Gemini thought, which rides in `extra_content.google.thought_signature` of a
 //! call (OA-1): taken out of that object and put back.
 
-use msg_core::{RawJson, json};
+use msg_core::{
+    RawJson,
+    json::{Writer, to_text},
+};
 
 use msg_wire::codec::{RawMember, object_members, object_of, text_of};
 
@@ -46,45 +49,30 @@ pub(crate) fn split(source: &str) -> Option<Split<'_>> {
 /// Puts a signature into an `extra_content`, behind what is there.
 pub(super) fn join(signature: &str, rest: Option<&RawJson>) -> String {
     let members = rest.and_then(object_members).unwrap_or_default();
-    let mut out = vec![b'{'];
     let mut done = false;
-    for it in &members {
-        comma(&mut out);
-        json::write_member_name(&mut out, &it.name);
-        if it.name == "google" && !done {
-            done = true;
-            google(&mut out, Some(it), signature);
-        } else {
-            out.extend_from_slice(it.value.as_bytes());
+    let write = |it: &mut Writer<'_>| {
+        for member in &members {
+            if member.name == "google" && !done {
+                done = true;
+                google(it.key("google"), Some(member), signature);
+            } else {
+                it.key(&member.name).raw(member.value);
+            }
         }
-    }
-    if !done {
-        comma(&mut out);
-        json::write_member_name(&mut out, "google");
-        google(&mut out, None, signature);
-    }
-    out.push(b'}');
-    String::from_utf8(out).expect("names and values are UTF-8")
+        if !done {
+            google(it.key("google"), None, signature);
+        }
+    };
+    to_text(|it| it.object(write))
 }
 
-fn google(out: &mut Vec<u8>, rest: Option<&RawMember<'_>>, signature: &str) {
-    out.push(b'{');
+fn google(it: &mut Writer<'_>, rest: Option<&RawMember<'_>>, signature: &str) {
     let rest = rest.and_then(|it| RawJson::new(it.value).ok());
-    for it in rest.as_ref().and_then(object_members).unwrap_or_default() {
-        if it.name != "thought_signature" {
-            comma(out);
-            json::write_member_name(out, &it.name);
-            out.extend_from_slice(it.value.as_bytes());
+    let rest = rest.as_ref().and_then(object_members).unwrap_or_default();
+    it.object(|it| {
+        for member in rest.iter().filter(|it| it.name != "thought_signature") {
+            it.key(&member.name).raw(member.value);
         }
-    }
-    comma(out);
-    json::write_member_name(out, "thought_signature");
-    json::write_str(out, signature);
-    out.push(b'}');
-}
-
-fn comma(out: &mut Vec<u8>) {
-    if out.last() != Some(&b'{') {
-        out.push(b',');
-    }
+        it.key("thought_signature").str(signature);
+    });
 }

@@ -2,7 +2,7 @@
 //! deltas. Kept whole, because providers want it back as it was.
 
 use msg_core::RawJson;
-use msg_core::json::{write_member_name, write_str};
+use msg_core::json::{Writer, to_text};
 use msg_wire::stream::{Channel, Gauge};
 use msg_wire::{Json, Str};
 
@@ -57,23 +57,17 @@ impl Details {
         if self.elements.is_empty() {
             return None;
         }
-        let mut out = vec![b'['];
-        for (k, element) in self.elements.into_iter().enumerate() {
-            out.extend_from_slice(if k > 0 { b",{" } else { b"{" });
-            for (m, (name, value)) in element.members.into_iter().enumerate() {
-                if m > 0 {
-                    out.push(b',');
+        let write = |it: &mut Writer<'_>, element: Element| {
+            it.object(|it| {
+                for (name, value) in &element.members {
+                    match value {
+                        Value::Growing(text) => it.key(name).str(text.text()),
+                        Value::Json(text) => it.key(name).raw(text),
+                    }
                 }
-                write_member_name(&mut out, &name);
-                match value {
-                    Value::Growing(text) => write_str(&mut out, text.text()),
-                    Value::Json(text) => out.extend_from_slice(text.as_bytes()),
-                }
-            }
-            out.push(b'}');
-        }
-        out.push(b']');
-        RawJson::new(String::from_utf8(out).ok()?).ok()
+            });
+        };
+        RawJson::new(to_text(|it| it.array(self.elements, write))).ok()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::json::write_member_name;
+use msg_core::json::{Writer, to_text};
 use msg_core::{CallKind, Extra, Origin, Other, Part, Place, RawJson, Reasoning, Text};
 use msg_wire::stream::{BySlot, Calls, Channel, Note, Parts, Step, TextKind, UnknownMembers};
 use msg_wire::{Json, Str};
@@ -472,16 +472,15 @@ fn other(json: &str, place: Place) -> Option<Part> {
 
 /// The members of an item that are not among the known ones, as an object; empty if there is none.
 fn rest_of(item: Json<'_>, known: &[&str], step: &mut Step<'_, '_>) -> String {
-    let mut out = Vec::new();
-    for (key, value) in item.members().filter(|(key, _)| !known.contains(&&**key)) {
-        if step.text_gauge().take(key.len() + value.source().len()) {
-            out.push(if out.is_empty() { b'{' } else { b',' });
-            write_member_name(&mut out, &key);
-            out.extend_from_slice(value.source().as_bytes());
-        }
+    let unknown = item.members().filter(|(key, _)| !known.contains(&&**key));
+    let kept: Vec<_> = unknown
+        .filter(|(key, value)| step.text_gauge().take(key.len() + value.source().len()))
+        .collect();
+    if kept.is_empty() {
+        return String::new();
     }
-    if !out.is_empty() {
-        out.push(b'}');
-    }
-    String::from_utf8(out).expect("JSON of members that are UTF-8 is UTF-8")
+    let write = |it: &mut Writer<'_>| {
+        kept.iter().for_each(|(key, value)| it.key(key).raw(value.source()));
+    };
+    to_text(|it| it.object(write))
 }

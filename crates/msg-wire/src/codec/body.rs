@@ -3,7 +3,7 @@
 
 use msg_core::{
     Extra, Origin, RawJson,
-    json::{self, JsonError, Reader},
+    json::{JsonError, Reader, Writer},
 };
 use serde::de::DeserializeOwned;
 
@@ -71,18 +71,13 @@ impl Body {
 
     /// Writes the object, that of `hole` through `value`.
     pub fn write(&self, out: &mut Vec<u8>, hole: &str, mut value: impl FnMut(&mut Vec<u8>)) {
-        out.push(b'{');
-        for (n, (name, raw)) in self.iter().enumerate() {
-            if n > 0 {
-                out.push(b',');
+        Writer::new(out).object(|it| {
+            for (name, raw) in self.iter() {
+                match name == hole {
+                    true => it.key(name).value(&mut value),
+                    false => it.key(name).raw(raw.text()),
+                }
             }
-            json::write_member_name(out, name);
-            if name == hole {
-                value(out);
-            } else {
-                out.extend_from_slice(raw.text().as_bytes());
-            }
-        }
-        out.push(b'}');
+        });
     }
 }

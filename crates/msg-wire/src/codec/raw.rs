@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use msg_core::{
     Extra, Origin, RawJson,
-    json::{self, Reader},
+    json::{self, Reader, Writer, to_text},
 };
 
 /// One member whose value is written as it is.
@@ -37,17 +37,8 @@ pub fn object_members(raw: &RawJson) -> Option<Vec<RawMember<'_>>> {
 
 /// The object that has these members.
 pub fn object_of<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> RawJson {
-    let mut out = vec![b'{'];
-    for (name, value) in members {
-        if out.len() > 1 {
-            out.push(b',');
-        }
-        json::write_member_name(&mut out, name);
-        out.extend_from_slice(value.as_bytes());
-    }
-    out.push(b'}');
-    let text = String::from_utf8(out).expect("names and values are UTF-8");
-    RawJson::new(text).expect("the values were read as JSON")
+    let write = |it: &mut Writer<'_>| members.for_each(|(name, value)| it.key(name).raw(value));
+    RawJson::new(to_text(|it| it.object(write))).expect("the values were read as JSON")
 }
 
 /// The text of a raw value that is a string, and whether half a surrogate pair was replaced in it.

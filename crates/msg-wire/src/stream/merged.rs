@@ -1,7 +1,7 @@
 //! An object that is built from several (OA-23): the members of a later one overwrite or extend
 //! those before. It knows no member's meaning.
 
-use msg_core::json::{validate, write_member_name, write_str};
+use msg_core::json::{Writer, to_text, validate, write_str};
 
 use super::channel::{Channel, Gauge};
 use crate::json::Json;
@@ -82,17 +82,15 @@ impl Merged {
         if self.members.is_empty() {
             return String::new();
         }
-        let mut out = Vec::new();
-        for (key, value) in &self.members {
-            out.push(if out.is_empty() { b'{' } else { b',' });
-            write_member_name(&mut out, key);
-            match value {
-                Value::Json(json) => out.extend_from_slice(json.as_bytes()),
-                Value::Text(text) => write_str(&mut out, text.text()),
+        let write = |it: &mut Writer<'_>| {
+            for (key, value) in &self.members {
+                match value {
+                    Value::Json(json) => it.key(key).raw(json),
+                    Value::Text(text) => it.key(key).str(text.text()),
+                }
             }
-        }
-        out.push(b'}');
-        String::from_utf8(out).expect("JSON of members that are UTF-8 is UTF-8")
+        };
+        to_text(|it| it.object(write))
     }
 
     fn find(&self, key: &str) -> Option<usize> {
