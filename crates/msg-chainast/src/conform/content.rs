@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use msg_core::{ArgumentsState, CallKind, Extra, Message, Part, Role, ToolCall, with_article};
 
-use super::{Breach, Conform, roles::merge_told};
+use super::{
+    roles::merge_told,
+    state::{Breach, Conform, is_empty, is_empty_text},
+};
 use crate::{
     arguments::sanitized,
     constants::{EMPTY_CONTENT, FALLBACK_REQUEST_ARGS},
@@ -250,14 +253,6 @@ fn has_content(parts: &[Part], blank: bool) -> bool {
         Part::Text(it) | Part::Refusal(it) => !is_empty(&it.text, blank),
         _ => true,
     })
-}
-
-pub(super) fn is_empty_text(part: &Part, blank: bool) -> bool {
-    matches!(part, Part::Text(it) if is_empty(&it.text, blank))
-}
-
-fn is_empty(text: &str, blank: bool) -> bool {
-    if blank { text.trim().is_empty() } else { text.is_empty() }
 }
 
 fn empty_message(role: &Role, fix: impl Into<Cow<'static, str>>) -> Breach {

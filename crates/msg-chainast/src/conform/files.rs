@@ -2,7 +2,7 @@
 
 use msg_core::{Part, Role};
 
-use super::{Breach, Conform};
+use super::state::{Breach, Conform};
 use crate::{constants::EMPTY_CONTENT, profile::CharClass};
 
 /// What a document is called of whose name nothing stays.

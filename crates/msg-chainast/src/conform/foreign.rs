@@ -3,7 +3,7 @@
 
 use msg_core::{Part, Provenance};
 
-use super::{Breach, Conform};
+use super::state::{Breach, Conform};
 use crate::profile::{Profile, ReasoningBound};
 
 impl Conform<'_> {

@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 use msg_core::{IdSource, Part};
 
-use super::{Breach, Conform};
+use super::state::{Breach, Conform};
 use crate::{
     ids::{FreshIds, KeptIds},
     profile::{IdScope, Profile},

@@ -6,7 +6,7 @@
 use msg_core::{Origin, Part, Role};
 use serde::Deserialize;
 
-use super::{Breach, Conform};
+use super::state::{Breach, Conform};
 use crate::profile::Acceptance;
 
 /// The member that holds what an item has beside its content.

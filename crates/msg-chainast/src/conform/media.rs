@@ -3,9 +3,12 @@
 //! What may not stay moves into a user message behind the results, if it may stand there. Nothing is
 //! decoded or converted.
 
-use msg_core::{Message, Part, Role, with_article};
+use msg_core::{Message, Part, Role, ToolResult, with_article};
 
-use super::{Breach, Conform, opaque::Facts};
+use super::{
+    opaque::Facts,
+    state::{Breach, Conform, is_empty_text},
+};
 use crate::{mend::Item, profile::Acceptance};
 
 /// Parts on their way into a user message, with their places in the input.
@@ -65,75 +68,55 @@ impl Conform<'_> {
     /// Takes the media out that may not stay in a message, if they may stand in one of the user.
     fn take_media(&mut self, item: &mut Item, mends: bool, moved: &mut Moved) {
         let role = item.message.role.clone();
-        let mut out = Moved::new();
         for at in 0..item.message.parts.len() {
             let place = item.place(at);
             match &mut item.message.parts[at] {
-                Part::ToolResult(result) => {
-                    let failed = result.is_error && self.profile.error_result == Acceptance::Reject;
-                    let mut inner = std::mem::take(&mut result.content).into_parts();
-                    let mut refused = Moved::new();
-                    let code = match failed {
-                        true => "profile::error-result",
-                        false => "profile::media-place",
-                    };
-                    let mut first = None;
-                    inner.retain(|it| {
-                        let Some(kind) = kind(it).filter(|it| failed || !self.takes("tool", it))
-                        else {
-                            return true;
-                        };
-                        first.get_or_insert((kind, mends && self.takes("user", kind)));
-                        let goes = mends && self.takes("user", kind);
-                        if goes {
-                            refused.push((it.clone(), place));
-                        }
-                        !goes
-                    });
-                    let says_nothing =
-                        |it: &Part| it.as_text().is_some_and(|it| it.trim().is_empty());
-                    if inner.iter().all(says_nothing)
-                        && let Some((kind, true)) = first
-                    {
-                        inner.push(Part::text(format!("[{kind}]")));
-                    }
-                    result.content = inner.into();
-                    let id = result.call_id.clone();
-                    if let Some((kind, mended)) = first {
-                        self.tell_media(code, kind, "tool", place, Some(id), mended);
-                    }
-                    out.append(&mut refused);
-                }
+                Part::ToolResult(result) => self.take_from_result(result, place, mends, moved),
                 part => {
-                    let Some(kind) = kind(part) else { continue };
-                    if self.takes(role.as_str(), kind) {
+                    let Some(kind) = kind(part).filter(|it| !self.takes(role.as_str(), it)) else {
                         continue;
-                    }
+                    };
                     let mended = mends && self.takes("user", kind) && role == Role::Assistant;
-                    self.tell_media(
-                        "profile::media-place",
-                        kind,
-                        role.as_str(),
-                        place,
-                        None,
-                        mended,
-                    );
+                    let code = "profile::media-place";
+                    self.tell_media(code, (kind, role.as_str()), place, None, mended);
                     if mended {
-                        out.push((std::mem::replace(part, Part::text(format!("[{kind}]"))), place));
+                        moved.push((std::mem::replace(part, left_behind(kind)), place));
                     }
                 }
             }
         }
-        moved.append(&mut out);
+    }
+
+    /// As [`Conform::take_media`], of the content of a result; a failed one may hold no media at all.
+    fn take_from_result(
+        &mut self,
+        result: &mut ToolResult,
+        place: (usize, usize),
+        mends: bool,
+        moved: &mut Moved,
+    ) {
+        let failed = result.is_error && self.profile.error_result == Acceptance::Reject;
+        let refused = |it: &Part| kind(it).filter(|it| failed || !self.takes("tool", it));
+        let Some(first) = result.content.parts().iter().find_map(refused) else { return };
+        let goes = |it: &Part| refused(it).is_some_and(|it| mends && self.takes("user", it));
+        let (gone, mut kept): (Vec<Part>, Vec<Part>) =
+            std::mem::take(&mut result.content).into_parts().into_iter().partition(goes);
+        let mended = !gone.is_empty();
+        if mended && kept.iter().all(|it| is_empty_text(it, true)) {
+            kept.push(left_behind(first));
+        }
+        result.content = kept.into();
+        moved.extend(gone.into_iter().map(|it| (it, place)));
+        let code = if failed { "profile::error-result" } else { "profile::media-place" };
+        self.tell_media(code, (first, "tool"), place, Some(&result.call_id), mended);
     }
 
     fn tell_media(
         &mut self,
         code: &'static str,
-        kind: &str,
-        role: &str,
+        (kind, role): (&str, &str),
         place: (usize, usize),
-        id: Option<String>,
+        id: Option<&str>,
         mended: bool,
     ) {
         let sentence = match code {
@@ -142,9 +125,9 @@ impl Conform<'_> {
         };
         let breach = Breach::error(code, sentence, "moved into a user message behind it");
         let breach = self.doubting("media_roles", breach.mended_if(mended));
-        let id = id.map(|id| self.ids_in_input.get(&place).cloned().unwrap_or(id));
+        let id = id.map(|id| self.ids_in_input.get(&place).map_or(id, String::as_str));
         let mut it = breach.diagnostic().at_part(place.0, place.1);
-        it.at.tool_call_id = id;
+        it.at.tool_call_id = id.map(str::to_owned);
         self.report.push(it);
     }
 
@@ -179,6 +162,11 @@ impl Conform<'_> {
             }
         }
     }
+}
+
+/// What says where a medium was.
+fn left_behind(kind: &str) -> Part {
+    Part::text(format!("[{kind}]"))
 }
 
 /// Puts media before a message: into it, if it is the user's.

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 
 use msg_core::{Extra, Origin, RawJson};
 
-use super::{Breach, Conform, content::CACHE_MARKER};
+use super::{
+    content::CACHE_MARKER,
+    state::{Breach, Conform},
+};
 use crate::profile::Members;
 
 /// A message, or a part of it.

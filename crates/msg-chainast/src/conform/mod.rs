@@ -1,5 +1,5 @@
-//! Making a valid chain one that a provider accepts (CA-71, CA-72): fourteen steps, each over the whole
-//! chain, in the order of the rules.
+//! Making a valid chain one that a provider accepts (CA-71, CA-72): steps, each over the whole chain, in the
+//! order of the rules.
 //!
 //! Steps are given a valid chain and leave one; what cannot be mended is reported without a fix.
 
@@ -15,18 +15,17 @@ mod opaque;
 mod reasoning;
 mod roles;
 mod split;
+mod state;
 mod unmendable;
 
-use std::{borrow::Cow, ops::Range};
-
-use hashbrown::{HashMap, HashSet};
-use msg_core::{Code, Diagnostic, IdSource, Part, Role, Severity, with_article};
+use hashbrown::HashMap;
+use msg_core::{Code, Diagnostic, IdSource, Part, Role};
 
 pub(crate) use content::CACHE_MARKER;
-use content::is_empty_text;
 pub(crate) use items::{ITEM, has_item_id};
 pub(crate) use opaque::Facts;
 pub(crate) use reasoning::{remove_twins, twins};
+use state::Conform;
 pub(crate) use unmendable::unmendable;
 
 use crate::{
@@ -140,143 +139,4 @@ pub(crate) fn last_message(items: &[Item], profile: &Profile) -> Option<Diagnost
 /// The order of the input.
 pub(crate) fn position(it: &Diagnostic) -> (Option<usize>, Option<usize>) {
     (it.at.message, it.at.part)
-}
-
-struct Conform<'a> {
-    profile: &'a Profile,
-    /// The rules of the chain that hold besides: a tree is always of a strict chain.
-    enforced: Enforced,
-    items: Vec<Item>,
-    ids_in_input: &'a HashMap<(usize, usize), String>,
-    report: Vec<Diagnostic>,
-    /// The messages that had nothing left once reasoning was removed, as in the input.
-    emptied: Vec<usize>,
-}
-
-/// A rule of a profile that a message or part breaks.
-struct Breach {
-    code: &'static str,
-    severity: Severity,
-    sentence: Cow<'static, str>,
-    fix: Option<Cow<'static, str>>,
-}
-
-impl Breach {
-    fn error(
-        code: &'static str,
-        sentence: impl Into<Cow<'static, str>>,
-        fix: impl Into<Cow<'static, str>>,
-    ) -> Self {
-        Breach { code, severity: Severity::Error, sentence: sentence.into(), fix: Some(fix.into()) }
-    }
-
-    fn warning(
-        code: &'static str,
-        sentence: impl Into<Cow<'static, str>>,
-        fix: impl Into<Cow<'static, str>>,
-    ) -> Self {
-        Breach { severity: Severity::Warning, ..Breach::error(code, sentence, fix) }
-    }
-
-    /// Says that nothing was done if that is so.
-    fn mended_if(mut self, mended: bool) -> Self {
-        self.fix = self.fix.filter(|_| mended);
-        self
-    }
-
-    fn diagnostic(self) -> Diagnostic {
-        let mut it = Diagnostic::new(self.severity, Code::new(self.code), self.sentence);
-        it.fix = self.fix;
-        it
-    }
-}
-
-impl Conform<'_> {
-    /// A breach of a field of which the profile is not certain is a warning.
-    fn doubting(&self, field: &str, breach: Breach) -> Breach {
-        match self.profile.doubt.iter().any(|it| it == field) {
-            true => Breach { severity: Severity::Warning, ..breach },
-            false => breach,
-        }
-    }
-
-    /// Reports a breach at a message.
-    fn at_message(&mut self, item: usize, breach: Breach) {
-        let at = self.items[item].origin.message;
-        self.report.push(breach.diagnostic().at_message(at));
-    }
-
-    /// Reports a breach at a part, with the id of its call in the input.
-    fn at_part(&mut self, item: usize, part: usize, breach: Breach) {
-        let place = self.items[item].place(part);
-        let id = match self.items[item].message.parts.get(part) {
-            Some(Part::ToolCall(it)) => Some(it.id.as_str()),
-            Some(Part::ToolResult(it)) => Some(it.call_id.as_str()),
-            _ => None,
-        };
-        let mut it = breach.diagnostic().at_part(place.0, place.1);
-        it.at.tool_call_id = id
-            .map(|id| self.ids_in_input.get(&place).map_or(id, String::as_str))
-            .map(str::to_owned);
-        self.report.push(it);
-    }
-
-    /// Removes parts of reasoning, and remembers a message that has nothing left.
-    fn remove_reasoning(&mut self, item: usize, goes: impl Fn(usize) -> bool) {
-        let item = &mut self.items[item];
-        item.retain_parts(|part, _| !goes(part));
-        if item.message.parts.iter().all(|it| is_empty_text(it, false)) {
-            self.emptied.push(item.origin.message);
-        }
-    }
-
-    /// Says of a message that was emptied what a later check would say of it (CA-11).
-    fn emptied_messages(&mut self) {
-        let emptied = std::mem::take(&mut self.emptied);
-        let mut emptied = emptied.into_iter().collect::<HashSet<_>>();
-        for item in &self.items {
-            let message = &item.message;
-            let empty = message.parts.iter().all(|it| is_empty_text(it, false));
-            if empty && emptied.remove(&item.origin.message) {
-                let sentence =
-                    format!("{} message without content", with_article(message.role.as_str()));
-                let it = Diagnostic::warning(Code::new("chain::empty-message"), sentence);
-                self.report.push(it.at_message(item.origin.message));
-            }
-        }
-    }
-
-    /// The assistant messages with the tool messages directly behind each.
-    fn pairs(&self) -> Vec<(usize, Range<usize>)> {
-        let mut pairs: Vec<(usize, Range<usize>)> = Vec::new();
-        for (at, item) in self.items.iter().enumerate() {
-            match item.message.role {
-                Role::Assistant => pairs.push((at, at + 1..at + 1)),
-                Role::Tool => {
-                    if let Some((_, tools)) = pairs.last_mut().filter(|it| it.1.end == at) {
-                        tools.end = at + 1;
-                    }
-                }
-                _ => {}
-            }
-        }
-        pairs
-    }
-
-    /// The places of an item's calls.
-    fn calls(&self, item: usize) -> Vec<usize> {
-        let parts = self.items[item].message.parts.iter().enumerate();
-        parts.filter(|it| it.1.as_tool_call().is_some()).map(|it| it.0).collect()
-    }
-
-    /// The results of some tool messages: (item, part).
-    fn results(&self, tools: Range<usize>) -> Vec<(usize, usize)> {
-        let mut places = Vec::new();
-        for item in tools {
-            let parts = self.items[item].message.parts.iter().enumerate();
-            let results = parts.filter(|it| it.1.as_tool_result().is_some());
-            places.extend(results.map(|(part, _)| (item, part)));
-        }
-        places
-    }
 }

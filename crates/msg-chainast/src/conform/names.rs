@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 use msg_core::Part;
 
-use super::{Breach, Conform};
+use super::state::{Breach, Conform};
 use crate::{
     constants::SUMMARIZATION_TOOL_NAME,
     profile::{CharClass, MessageNames, Profile, ResultNames},

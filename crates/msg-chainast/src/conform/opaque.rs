@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use msg_core::{Origin, Part, RawJson};
 use serde::Deserialize;
 
-use super::{Breach, Conform};
+use super::state::{Breach, Conform};
 use crate::profile::ServerTools;
 
 /// What a rule may ask of an opaque part.

@@ -2,7 +2,10 @@
 
 use msg_core::{Message, Origin, Part, RawJson, Reasoning, Role};
 
-use super::{Breach, Conform, content::is_empty_text, has_item_id};
+use super::{
+    items::has_item_id,
+    state::{Breach, Conform, is_empty_text},
+};
 use crate::{
     profile::{Acceptance, CallSignatures, ReasoningKept, ReasoningRequired},
     reasoning::{has_reasoning, has_tool_calls},

@@ -2,7 +2,7 @@
 
 use msg_core::{Diagnostic, Message, Part, Role};
 
-use super::{Breach, Conform};
+use super::state::{Breach, Conform};
 use crate::{
     constants::{BRIDGE_CONTENT, FIRST_USER_CONTENT},
     mend::{Dropped, Item, without_members},

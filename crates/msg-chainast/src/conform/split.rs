@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use msg_core::{Message, Part, Role};
 
-use super::{Breach, Conform};
+use super::state::{Breach, Conform};
 use crate::{constants::SUMMARIZATION_TOOL_NAME, mend::Item, profile::ReasoningRequired};
 
 impl Conform<'_> {
