@@ -68,7 +68,9 @@ fn by_content(bytes: &[u8]) -> Result<Option<Dialect>, Error> {
         return Ok(by_elements(&text));
     }
     if let Some(document) = Object::whole(&text, 0) {
-        return by_document(&document);
+        let found = by_document(&document)?;
+        // A data set has a line a conversation: a document over several lines is something else.
+        return Ok(found.filter(|it| *it != Dialect::OpenAiJsonl || !text.contains('\n')));
     }
     match by_lines(&text)? {
         // A document over many lines may be larger than what was looked at.
@@ -110,6 +112,8 @@ fn by_record(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
         Dialect::Codex
     } else if object.has("sessionId") && object.has("projectHash") || object.has("$set") {
         Dialect::GeminiCli
+    } else if is_of_another_agent(object) {
+        return Ok(None);
     } else if object.has("parentUuid")
         || object.has("uuid") && object.has("type")
         || meta.contains(&kind)
@@ -130,6 +134,11 @@ fn by_record(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
     } else {
         return Ok(None);
     }))
+}
+
+/// Records of a tree like Claude Code's, whose messages have parts.
+fn is_of_another_agent(object: &Object<'_>) -> bool {
+    object.has("systemPayload") || object.get("message").is_some_and(|it| it.get("parts").is_some())
 }
 
 /// One JSON object: a document, or a session of one line.

@@ -81,4 +81,10 @@ fn a_session_of_another_dialect_is_refused_by_name() {
     let error = Session::recognise(vec![Blob::new("a.jsonl", pi)]).unwrap_err();
     assert_eq!(error.to_string(), "this is a session of pi, which is not read");
     assert!(Session::recognise(vec![Blob::new("a.jsonl", "hello\n")]).is_err());
+    // A tree like Claude Code's, of another agent.
+    let other =
+        r#"{"uuid":"u","parentUuid":null,"type":"user","message":{"parts":[{"text":"a"}]}}"#;
+    assert!(Session::recognise(vec![Blob::new("a.jsonl", other)]).is_err());
+    let document = "{\n\"messages\":[{\"role\":\"user\"}]}";
+    assert!(Session::recognise(vec![Blob::new("a.json", document)]).is_err());
 }

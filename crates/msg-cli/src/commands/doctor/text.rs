@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use msg_core::Severity;
-use msg_session::{Finding, Place};
+use msg_session::{Dialect, Finding, Place};
 use serde::Serialize;
 
 use super::Diagnosis;
@@ -49,11 +49,18 @@ fn verdict(it: &Diagnosis, fix: bool) -> String {
     let others = it.findings.len() - errors;
     match (errors, fix) {
         (0, _) if others == 0 => "sound".to_owned(),
+        (0, _) if is_data_set(it.dialect) => plural(others, "remark"),
         (0, _) => format!("can be resumed; {}", plural(others, "remark")),
         (_, true) if left == 0 => format!("mended {}", plural(errors, "error")),
         (_, true) => format!("{} left that cannot be mended", plural(left, "error")),
+        _ if is_data_set(it.dialect) => plural(errors, "error"),
         _ => format!("cannot be resumed: {}", plural(errors, "error")),
     }
+}
+
+/// Data sets are not resumed, but trained on.
+fn is_data_set(dialect: Dialect) -> bool {
+    matches!(dialect, Dialect::ShareGpt | Dialect::OpenAiJsonl)
 }
 
 fn show(it: &Finding, fix: bool, color: bool, res: &mut String) {
