@@ -23,8 +23,8 @@ mod thought;
 mod codes;
 
 pub use codes::CODES;
-pub use events::{EventOptions, EventWriter, write_events};
-pub use msg_wire::{Error, Layout, ReadOptions};
+pub use events::{EventWriter, write_events};
+pub use msg_wire::{Error, EventOptions, Layout, ReadOptions};
 pub use options::{CacheControl, LaterSystem, Thinking, WriteOptions};
 pub use request::MessagesRequest;
 pub use response::MessagesResponse;

@@ -6,7 +6,7 @@ use msg_core::{
 };
 use msg_wire::codec::{Body, Context, text_of};
 
-use crate::{EventOptions, read::read_message, write::Writer};
+use crate::{EventOptions, events, read::read_message, write::Writer};
 
 const CONTENT: &str = "content";
 
@@ -58,14 +58,14 @@ impl MessagesResponse {
     #[must_use]
     pub fn new(message: Message, options: &EventOptions) -> Self {
         let mut body = Body::default();
-        let usage = options.usage_text();
+        let usage = events::usage_text(options);
         let texts = [
             ("id", RawJson::string(&options.id)),
             ("type", RawJson::string("message")),
             ("role", RawJson::string("assistant")),
             ("model", RawJson::string(&options.model)),
             (CONTENT, RawJson::string("")),
-            ("stop_reason", RawJson::string(options.stop_reason(&message))),
+            ("stop_reason", RawJson::string(events::stop_reason(options, &message))),
             ("stop_sequence", RawJson::new("null").expect("because null is JSON")),
             ("usage", RawJson::new(usage).expect("because a writer makes JSON")),
         ];

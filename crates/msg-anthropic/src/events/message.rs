@@ -6,7 +6,7 @@ use msg_core::{
 };
 use msg_wire::{Json, codec::Losses};
 
-use super::{EventOptions, frame};
+use super::{EventOptions, finish_of, frame};
 use crate::{shape::ANTHROPIC, thought::Thought};
 
 const CITATIONS: &str = "citations";
@@ -14,6 +14,20 @@ const CITATIONS: &str = "citations";
 /// Appends the event stream of a message, and says what it cannot hold (AN-18). Reading it gives the
 /// message. Reasoning without a signature goes out without one: to be seen, not to be replayed. A message
 /// that was cut by an error or an interruption has no end. Linear in the output.
+///
+/// ```
+/// use msg_anthropic::{EventOptions, write_events};
+/// use msg_core::Message;
+///
+/// let options = EventOptions::default().with_id("msg_1").with_model("claude-x");
+/// let mut out = Vec::new();
+/// let report = write_events(&Message::assistant("Hi"), &options, &mut out);
+/// assert!(report.is_empty());
+/// let text = String::from_utf8_lossy(&out);
+/// assert!(text.starts_with("event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\","));
+/// assert!(text.contains(r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}"#));
+/// assert!(text.ends_with("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"));
+/// ```
 pub fn write_events(message: &Message, options: &EventOptions, out: &mut Vec<u8>) -> Report {
     let mut report = Report::new();
     let mut losses = Losses::new(&mut report);
@@ -27,7 +41,7 @@ pub fn write_events(message: &Message, options: &EventOptions, out: &mut Vec<u8>
         blocks.part(at, part);
     }
     blocks.losses.flush();
-    let finish = options.finish_of(message);
+    let finish = finish_of(options, message);
     if frame::is_end(finish) {
         frame::message_end(out, finish, options.usage.as_ref(), &message.extra);
     }
