@@ -1,7 +1,7 @@
 //! Responses of the Messages API: one message, and every other member raw and in its place (AN-1).
 
 use msg_core::{
-    Error, Message, RawJson, Role, Usage,
+    Error, Message, Provenance, RawJson, Role, Usage,
     json::{self, Reader},
 };
 use msg_wire::codec::{Body, Context, text_of};
@@ -23,6 +23,8 @@ const CONTENT: &str = "content";
 /// };
 /// assert_eq!(response.messages[0].text(), "Hi");
 /// assert_eq!(response.id().as_deref(), Some("msg_1"));
+/// let maker = response.messages[0].provenance();
+/// assert_eq!(maker.and_then(|it| it.model.as_deref()), Some("m"));
 /// assert_eq!(response.usage().and_then(|it| it.output), Some(1));
 /// # Ok::<(), msg_anthropic::Error>(())
 /// ```
@@ -128,7 +130,12 @@ impl MessagesResponse {
         let Some((role, _)) = role else {
             return Err(Error::Shape { message: None, expected, offset });
         };
-        let messages = read_message(Role::from(&*role), content, cx)?;
+        let mut messages = read_message(Role::from(&*role), content, cx)?;
+        if let Some(model) = body.parse("model") {
+            // What a signature in it is bound to (MS-1).
+            let maker = Provenance { model: Some(model), ..Provenance::default() };
+            messages.iter_mut().for_each(|it| it.set_provenance(maker.clone()));
+        }
         Ok(Self { messages, body })
     }
 

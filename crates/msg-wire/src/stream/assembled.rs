@@ -1,7 +1,7 @@
 //! What a stream amounts to (OA-26): a message for each choice, why it stopped, and everything that
 //! was odd on the way.
 
-use msg_core::{Diagnostic, FinishReason, Message, Role, StreamEvent, Usage};
+use msg_core::{Diagnostic, FinishReason, Message, Provenance, Role, StreamEvent, Usage};
 
 use super::assembler::Sink;
 use super::close::Parts;
@@ -68,14 +68,19 @@ impl AssembledChoice {
 }
 
 impl Head {
-    /// The result, and the events that come last: usage, then a finish for each choice.
+    /// The result, whose messages know the model that made them, and the events that come last: usage, then a finish for each choice.
     pub fn assemble(
         self,
-        choices: Vec<AssembledChoice>,
+        mut choices: Vec<AssembledChoice>,
         complete: bool,
         state: StreamState,
         sink: &mut Sink<'_>,
     ) -> Assembled {
+        if let Some(model) = &self.model {
+            // What a signature in it is bound to (MS-1).
+            let maker = Provenance { model: Some(model.clone()), ..Provenance::default() };
+            choices.iter_mut().for_each(|it| it.message.set_provenance(maker.clone()));
+        }
         let usage = self.final_usage();
         if let Some(usage) = &usage {
             sink(StreamEvent::Usage { choice: 0, usage: usage.clone() });
