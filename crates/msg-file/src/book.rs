@@ -92,7 +92,7 @@ impl Book {
     /// Takes in one more cell at the end.
     pub(crate) fn learn(&mut self, cell: &Cell) {
         self.learn_facts(&Facts {
-            kind: cell.head.kind,
+            kind: cell.head().kind,
             id: cell.id(),
             ty: cell.type_name().unwrap_or_default(),
             title: cell.heading().title,

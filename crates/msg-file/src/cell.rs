@@ -6,6 +6,7 @@ use crate::grammar::{self, Kind, RawAttr, RawValue};
 use crate::history::View;
 use crate::kinds::{CellKind, Summarised};
 use crate::line::{chomp, lines};
+use crate::place::{Ordinal, Place};
 use crate::span::Span;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,28 +15,41 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Cell {
     pub(crate) source: Arc<[u8]>,
-    pub(crate) ordinal: usize,
-    pub(crate) line: usize,
-    pub(crate) span: Span,
-    /// Where its footnote block begins, or its end.
-    pub(crate) end: usize,
-    pub(crate) head: Head,
+    pub(crate) at: Places,
     /// The heading line ends in CRLF, so CRs at line ends are no content (MF-2).
     pub(crate) crlf: bool,
-    pub(crate) definition: Option<Span>,
-    /// The id in the definition line, where there is one.
-    pub(crate) defined_id: Option<Span>,
-    pub(crate) ty: Option<Span>,
     pub(crate) attrs: Box<[RawAttr]>,
-    /// The lines of the body: two spans where a definition stands between them.
-    pub(crate) body: (Span, Span),
     pub(crate) history: HistoryMode,
     pub(crate) view: View,
-    pub(crate) parent: Option<usize>,
-    pub(crate) outline_parent: Option<usize>,
-    pub(crate) covered_by: Option<usize>,
     pub(crate) summary: Option<Summarised>,
     pub(crate) kind: CellKind,
+}
+
+/// Where a cell stands in its file and among the others.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    pub(crate) ordinal: u32,
+    pub(crate) line: u32,
+    pub(crate) whole: Place,
+    /// Where its footnote block begins, or its end.
+    pub(crate) end: u32,
+    /// Where its heading line ends; it begins with the cell.
+    pub(crate) heading_end: u32,
+    pub(crate) title: Place,
+    /// In the heading; a cell may also get its id from its definition.
+    pub(crate) id: Place,
+    pub(crate) level: u8,
+    pub(crate) kind: Kind,
+    pub(crate) strong: bool,
+    pub(crate) definition: Place,
+    /// The id in the definition line, where there is one.
+    pub(crate) defined_id: Place,
+    pub(crate) ty: Place,
+    /// The lines of the body: two spans where a definition stands between them.
+    pub(crate) body: (Place, Place),
+    pub(crate) parent: Ordinal,
+    pub(crate) outline_parent: Ordinal,
+    pub(crate) covered_by: Ordinal,
 }
 
 /// Spans of a heading line.
@@ -136,29 +150,58 @@ impl Cell {
     /// Place in the record, from 1.
     #[must_use]
     pub fn ordinal(&self) -> usize {
-        self.ordinal
+        self.at.ordinal as usize
     }
 
     /// Line of the heading, from 1.
     #[must_use]
     pub fn line(&self) -> usize {
-        self.line
+        self.at.line as usize
     }
 
     /// All bytes of the cell.
     #[must_use]
     pub fn span(&self) -> Span {
-        self.span
+        self.at.whole.span()
+    }
+
+    /// The heading line, taken apart.
+    pub(crate) fn head(&self) -> Head {
+        let at = &self.at;
+        Head {
+            line: Span::new(self.span().start, at.heading_end as usize),
+            level: at.level,
+            kind: at.kind,
+            strong: at.strong,
+            title: at.title.get(),
+            id: at.id.get(),
+        }
+    }
+
+    pub(crate) fn definition(&self) -> Option<Span> {
+        self.at.definition.get()
+    }
+
+    pub(crate) fn defined_id(&self) -> Option<Span> {
+        self.at.defined_id.get()
+    }
+
+    pub(crate) fn ty(&self) -> Option<Span> {
+        self.at.ty.get()
+    }
+
+    pub(crate) fn bodies(&self) -> [Span; 2] {
+        [self.at.body.0.span(), self.at.body.1.span()]
     }
 
     /// The heading.
     #[must_use]
     pub fn heading(&self) -> Heading<'_> {
         Heading {
-            level: self.head.level,
-            kind: self.head.kind,
-            strong: self.head.strong,
-            title: self.head.title.map(|s| self.text(s)),
+            level: self.at.level,
+            kind: self.at.kind,
+            strong: self.at.strong,
+            title: self.at.title.get().map(|s| self.text(s)),
             id: self.id(),
         }
     }
@@ -170,25 +213,25 @@ impl Cell {
     }
 
     pub(crate) fn id_span(&self) -> Option<Span> {
-        self.head.id.or(self.defined_id)
+        self.at.id.get().or(self.defined_id())
     }
 
     /// Id, or `#n` where there is none.
     #[must_use]
     pub fn reference(&self) -> String {
-        self.id().map_or_else(|| format!("#{}", self.ordinal), Cow::into_owned)
+        self.id().map_or_else(|| format!("#{}", self.at.ordinal), Cow::into_owned)
     }
 
     /// The type as written, from the definition or the title (MF-13).
     #[must_use]
     pub fn type_name(&self) -> Option<Cow<'_, str>> {
-        self.ty.map(|s| self.text(s))
+        self.ty().map(|s| self.text(s))
     }
 
     /// The body: lines joined by LF, escapes of markers undone (MF-12). Borrowed where nothing had to change.
     #[must_use]
     pub fn body(&self) -> Cow<'_, [u8]> {
-        let (first, second) = (self.body.0.of(&self.source), self.body.1.of(&self.source));
+        let [first, second] = self.bodies().map(|it| it.of(&self.source));
         if second.is_empty() {
             return decode_body(first, self.crlf);
         }
@@ -280,43 +323,44 @@ impl Cell {
     /// Ordinal of the cell that this one belongs to (MF-15).
     #[must_use]
     pub fn parent(&self) -> Option<usize> {
-        self.parent
+        self.at.parent.get()
     }
 
     /// Ordinal of the nearest earlier cell of a lower level (MF-18).
     #[must_use]
     pub fn outline_parent(&self) -> Option<usize> {
-        self.outline_parent
+        self.at.outline_parent.get()
     }
 
     /// Ordinal of the summary that stands for this cell (MF-20).
     #[must_use]
     pub fn covered_by(&self) -> Option<usize> {
-        self.covered_by
+        self.at.covered_by.get()
     }
 
     /// The parts, tiling the cell. Put together when asked for.
     #[must_use]
     pub fn parts(&self) -> Vec<(PartKind, Span)> {
-        let heading = (PartKind::Heading, self.head.line);
-        let bodies = [self.body.0, self.body.1].map(|it| (PartKind::Body, it));
-        let definition = self.definition.map(|it| (PartKind::Definition, it));
-        let footnotes = (PartKind::Footnotes, Span::new(self.end, self.span.end));
+        let span = self.span();
+        let heading = (PartKind::Heading, self.head().line);
+        let bodies = self.bodies().map(|it| (PartKind::Body, it));
+        let definition = self.definition().map(|it| (PartKind::Definition, it));
+        let footnotes = (PartKind::Footnotes, Span::new(self.at.end as usize, span.end));
         let mut known: Vec<(PartKind, Span)> =
             [heading, footnotes].into_iter().chain(bodies).chain(definition).collect();
         known.retain(|it| !it.1.is_empty());
         known.sort_by_key(|it| it.1.start);
         let mut all = Vec::with_capacity(2 * known.len());
-        let mut at = self.span.start;
-        for (kind, span) in known {
-            if span.start > at {
-                all.push((PartKind::Gap, Span::new(at, span.start)));
+        let mut at = span.start;
+        for (kind, part) in known {
+            if part.start > at {
+                all.push((PartKind::Gap, Span::new(at, part.start)));
             }
-            all.push((kind, span));
-            at = span.end;
+            all.push((kind, part));
+            at = part.end;
         }
-        if at < self.span.end {
-            all.push((PartKind::Gap, Span::new(at, self.span.end)));
+        if at < span.end {
+            all.push((PartKind::Gap, Span::new(at, span.end)));
         }
         all
     }

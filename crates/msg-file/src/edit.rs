@@ -88,12 +88,12 @@ impl Edit<'_> {
         let title = render::title(title);
         let it = self.cell(cell)?;
         let bytes = self.doc().bytes();
-        let line = it.head.line.of(bytes);
+        let line = it.head().line.of(bytes);
         let ended = line.strip_suffix(b"\n").unwrap_or(line);
         let text = crate::line::chomp(ended);
         let mark = crate::grammar::marker(text).map_or(text.len(), |m| m.mark_end);
         let mut new = text[..mark].to_vec();
-        let id = it.head.id.map(|s| s.of(bytes));
+        let id = it.head().id.map(|s| s.of(bytes));
         if !title.is_empty() || id.is_some() {
             new.push(b' ');
         }
@@ -103,7 +103,7 @@ impl Edit<'_> {
             new.extend_from_slice(id);
             new.push(b']');
         }
-        let span = Span::new(it.head.line.start, it.head.line.start + text.len());
+        let span = Span::new(it.head().line.start, it.head().line.start + text.len());
         let kept = it.type_name().map(|t| t.into_owned());
         let new = self.spliced(span, &new, Edited::Changed(cell))?;
         let it = &new.cells()[cell - 1];
@@ -133,9 +133,9 @@ impl Edit<'_> {
         let head = render::render(&NewCell::message(""), "0", 1, eol)?.len();
         let mut new = Vec::new();
         let from = it
-            .definition
-            .filter(|d| d.end <= it.body.0.start || it.body.0.is_empty())
-            .map_or(it.head.line.end, |d| d.end);
+            .definition()
+            .filter(|d| d.end <= it.bodies()[0].start || it.bodies()[0].is_empty())
+            .map_or(it.head().line.end, |d| d.end);
         if !self.doc().bytes()[..from].ends_with(b"\n") {
             new.extend_from_slice(eol.as_str().as_bytes());
         }
@@ -146,7 +146,7 @@ impl Edit<'_> {
         if !last {
             new.extend_from_slice(eol.as_str().as_bytes());
         }
-        if it.definition.is_some_and(|d| d.start >= from) {
+        if it.definition().is_some_and(|d| d.start >= from) {
             return Err(Error::refused(
                 "msgfile::bad-cell",
                 "the definition stands inside the body; format the file first",

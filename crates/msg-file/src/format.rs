@@ -30,7 +30,7 @@ impl Document {
     /// ```
     #[must_use]
     pub fn format(&self) -> Formatted {
-        let attempts: [fn(&Cell) -> bool; 2] = [|c| !unbound_footnotes(c), |c| c.head.strong];
+        let attempts: [fn(&Cell) -> bool; 2] = [|c| !unbound_footnotes(c), |c| c.head().strong];
         for touch in attempts {
             let formatted = format_cells(self, touch);
             if formatted.changed.is_empty() || means_the_same(self, &formatted.bytes) {
@@ -74,7 +74,7 @@ fn format_cells(doc: &Document, touch: fn(&Cell) -> bool) -> Formatted {
 fn footnotes_all_bound(doc: &Document) -> bool {
     let source = doc.bytes();
     let bound: HashSet<usize> =
-        doc.cells().iter().filter_map(|c| Some(c.defined_id?.start)).collect();
+        doc.cells().iter().filter_map(|c| Some(c.defined_id()?.start)).collect();
     let blocks = doc.cells().iter().flat_map(|c| c.parts()).filter(|p| p.0 == PartKind::Footnotes);
     blocks.flat_map(|(_, span)| crate::line::lines(source, span.start, span.end)).all(|line| {
         let def = grammar::definition(line.text(source));
@@ -86,12 +86,12 @@ fn footnotes_all_bound(doc: &Document) -> bool {
 fn canonical(cell: &Cell, source: &[u8], eol: &str, last: bool) -> Vec<u8> {
     let mut out = heading(cell, source);
     out.extend_from_slice(eol.as_bytes());
-    if cell.defined_id.is_some() {
+    if cell.defined_id().is_some() {
         out.extend_from_slice(eol.as_bytes());
         out.extend_from_slice(&definition(cell, source));
         out.extend_from_slice(eol.as_bytes());
     }
-    let body = [cell.body.0.of(source), cell.body.1.of(source)].concat();
+    let body = cell.bodies().map(|it| it.of(source)).concat();
     if !body.is_empty() {
         out.extend_from_slice(eol.as_bytes());
         out.extend_from_slice(&body);
@@ -110,15 +110,19 @@ fn canonical(cell: &Cell, source: &[u8], eol: &str, last: bool) -> Vec<u8> {
 }
 
 fn heading(cell: &Cell, source: &[u8]) -> Vec<u8> {
-    let line = cell.head.line.of(source);
+    let line = cell.head().line.of(source);
     let line = crate::line::chomp(line.strip_suffix(b"\n").unwrap_or(line));
     let mut out = Vec::with_capacity(line.len() + 8);
     // The mark of the file stays, one before another heading goes.
-    if cell.head.line.start == 0 && line.starts_with(crate::line::BOM) {
+    if cell.head().line.start == 0 && line.starts_with(crate::line::BOM) {
         out.extend_from_slice(crate::line::BOM);
     }
-    out.extend(std::iter::repeat_n(b'#', cell.head.level.into()));
-    out.extend_from_slice(if cell.head.kind == grammar::Kind::Message { b" %%" } else { b" %%%" });
+    out.extend(std::iter::repeat_n(b'#', cell.head().level.into()));
+    out.extend_from_slice(if cell.head().kind == grammar::Kind::Message {
+        b" %%"
+    } else {
+        b" %%%"
+    });
     let read = grammar::marker(line);
     // The title as the heading has it, a type in it included.
     let title = read.and_then(|m| m.title).map_or(&b""[..], |s| s.of(line));
@@ -144,7 +148,7 @@ fn definition(cell: &Cell, source: &[u8]) -> Vec<u8> {
     let mut out = b"[^".to_vec();
     out.extend_from_slice(cell.id_span().map_or(&b""[..], |s| s.of(source)));
     out.extend_from_slice(b"]:");
-    if let Some(ty) = cell.ty {
+    if let Some(ty) = cell.ty() {
         out.extend_from_slice(b" [");
         out.extend_from_slice(ty.of(source));
         out.push(b']');
@@ -179,6 +183,7 @@ fn same(a: &Cell, b: &Cell) -> bool {
         && a.attrs().eq(b.attrs())
         && a.body() == b.body()
         && a.kind == b.kind
-        && (a.parent, a.outline_parent, a.covered_by) == (b.parent, b.outline_parent, b.covered_by)
+        && (a.parent(), a.outline_parent(), a.covered_by())
+            == (b.parent(), b.outline_parent(), b.covered_by())
         && (a.history, a.view, a.summary) == (b.history, b.view, b.summary)
 }

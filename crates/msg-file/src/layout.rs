@@ -203,8 +203,8 @@ fn end_of_file(source: &[u8], layout: &Layout, found: &mut Findings) {
     }
     let line = memchr::memrchr(b'\n', source).map_or(0, |n| n + 1);
     let torn = layout.cells.last().is_some_and(|c| {
-        let in_heading = c.head.line.end == source.len() && c.head.id.is_some();
-        in_heading || c.definition.is_some_and(|d| d.end == source.len())
+        let in_heading = c.head().line.end == source.len() && c.head().id.is_some();
+        in_heading || c.definition().is_some_and(|d| d.end == source.len())
     });
     if torn {
         found.warning(

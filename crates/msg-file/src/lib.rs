@@ -19,6 +19,7 @@
 //! # Ok::<(), msg_file::Error>(())
 //! ```
 
+mod place;
 mod span;
 
 mod line;

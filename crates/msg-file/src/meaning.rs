@@ -81,10 +81,10 @@ impl<'a> Pass<'a> {
         }
         self.title_type(&mut cells[i]);
         cells[i].history = history(&cells[i], found);
-        let level = usize::from(cells[i].head.level);
-        cells[i].outline_parent = self.levels[..level].iter().flatten().max().copied();
+        let level = usize::from(cells[i].head().level);
+        cells[i].at.outline_parent = self.levels[..level].iter().flatten().max().copied().into();
         self.levels[level] = Some(ordinal);
-        let kind = match cells[i].head.kind {
+        let kind = match cells[i].head().kind {
             Kind::Message => self.message(cells, i, found),
             Kind::Output => self.output(cells, i, found),
         };
@@ -95,14 +95,14 @@ impl<'a> Pass<'a> {
 
     /// A type at the end of the title, where there is no definition (MF-13).
     fn title_type(&self, cell: &mut Cell) {
-        let Some(title) = cell.head.title else { return };
-        if cell.defined_id.is_some() {
+        let Some(title) = cell.head().title else { return };
+        if cell.defined_id().is_some() {
             return;
         }
         let Some((name, before)) = grammar::title_type(title.of(self.source)) else { return };
         let Ok(text) = std::str::from_utf8(name.of(title.of(self.source))) else { return };
         let lower = text.to_ascii_lowercase();
-        let known = match cell.head.kind {
+        let known = match cell.head().kind {
             Kind::Message => matches!(lower.as_str(), "markdown" | "md" | "code" | "raw"),
             Kind::Output => {
                 self.registry.registered(text).is_some()
@@ -114,8 +114,8 @@ impl<'a> Pass<'a> {
             let shift = |s: crate::span::Span| {
                 crate::span::Span::new(s.start + title.start, s.end + title.start)
             };
-            cell.ty = Some(shift(name));
-            cell.head.title = before.map(shift);
+            cell.at.ty = shift(name).into();
+            cell.at.title = before.map(shift).into();
         }
     }
 
@@ -138,9 +138,9 @@ impl<'a> Pass<'a> {
     }
 
     fn agent_def(&mut self, cell: &Cell, found: &mut Findings) -> CellKind {
-        let at = cell.head.line.start;
+        let at = cell.head().line.start;
         let text = |key| cell.attr(key).filter(|v| !v.is_empty()).map(|v| v.into_owned());
-        let title = || cell.head.title.map(|t| cell.text(t).into_owned());
+        let title = || cell.head().title.map(|t| cell.text(t).into_owned());
         let name = text("name").or_else(title).or_else(|| cell.id().map(|id| id.into_owned()));
         let config = registry::temporary_config(cell, name.as_deref(), found);
         let Some(name) = name else {
@@ -148,7 +148,7 @@ impl<'a> Pass<'a> {
             return CellKind::AgentDef(AgentDef { agent: None, config: config.into() });
         };
         let name: Arc<str> = name.into();
-        if !self.registry.introduce(&name, &config, cell.ordinal) {
+        if !self.registry.introduce(&name, &config, cell.ordinal()) {
             found.warning(
                 at,
                 "msgfile::agent-name-shadows-preset",
@@ -168,7 +168,7 @@ impl<'a> Pass<'a> {
         let name = cell.attr("default").filter(|n| !n.is_empty()).map(|n| n.into_owned());
         if name.as_deref().is_none_or(|n| !self.registry.set_default(n)) {
             found.warning(
-                cell.head.line.start,
+                cell.head().line.start,
                 "msgfile::default-agent-unknown",
                 "no agent of that name is known here",
             );
@@ -180,7 +180,7 @@ impl<'a> Pass<'a> {
         let of = self.parent_of(&cells[i]).filter(|(_, last)| *last == "summary").map(|(p, _)| p);
         let covers =
             cells[i].attr("covers").map(|c| summaries::ranges(&c, |r| self.refer(r, i + 1)));
-        let at = cells[i].head.line.start;
+        let at = cells[i].head().line.start;
         match &covers {
             Some(ranges) if ranges.is_empty() => {
                 found.warning(
@@ -198,13 +198,13 @@ impl<'a> Pass<'a> {
             }
             _ => {}
         }
-        cells[i].parent = of;
+        cells[i].at.parent = of.into();
         CellKind::Summary(Summary { of, covers })
     }
 
     /// Enters the cell in the list of its parent: these lists are derived, never stored (MF-21).
     fn link(&mut self, cells: &mut [Cell], i: usize) {
-        let Some(parent) = cells[i].parent else { return };
+        let Some(parent) = cells[i].parent() else { return };
         let (before, rest) = cells.split_at_mut(i);
         let parent = &mut before[parent - 1].kind;
         match (&rest[0].kind, parent) {
@@ -220,20 +220,20 @@ impl<'a> Pass<'a> {
 
     fn remember(&mut self, cell: &Cell, found: &mut Findings) {
         if let Some(id) = cell.id_span()
-            && self.ids.insert(id.of(self.source), cell.ordinal).is_some()
+            && self.ids.insert(id.of(self.source), cell.ordinal()).is_some()
         {
             found.warning(
-                cell.head.line.start,
+                cell.head().line.start,
                 "msgfile::duplicate-id",
                 "an earlier cell has this id",
             );
         }
         match &cell.kind {
             kind if kind.ask().is_some() => {
-                self.last_message = Some(cell.ordinal);
-                self.answering = matches!(kind, CellKind::Code(_)).then_some(cell.ordinal);
+                self.last_message = Some(cell.ordinal());
+                self.answering = matches!(kind, CellKind::Code(_)).then_some(cell.ordinal());
             }
-            CellKind::ExecOutput(_) if cell.parent.is_some() => self.answering = cell.parent,
+            CellKind::ExecOutput(_) if cell.parent().is_some() => self.answering = cell.parent(),
             CellKind::ExecDisplay(_) => {}
             _ => self.answering = None,
         }
@@ -249,7 +249,7 @@ fn history(cell: &Cell, found: &mut Findings) -> HistoryMode {
         "none" | "exclude" | "0" | "false" => HistoryMode::Exclude,
         "summary" => HistoryMode::Summary,
         _ => {
-            let at = cell.head.line.start;
+            let at = cell.head().line.start;
             found.error(
                 at,
                 "msgfile::history-unknown-value",

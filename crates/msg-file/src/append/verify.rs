@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Offset of the last strong heading of a document.
 pub(crate) fn last_strong(doc: &Document) -> Option<usize> {
-    doc.cells().iter().rev().find(|c| c.head.strong).map(|c| c.span().start)
+    doc.cells().iter().rev().find(|c| c.head().strong).map(|c| c.span().start)
 }
 
 /// Reads `bytes[tail..]` with and without the cell that begins at `from` (the joint begins at
@@ -51,7 +51,8 @@ pub(crate) fn verify_all(
     let new = if same { all.cells.split_off(old.cells.len()) } else { Vec::new() };
     // A byte order mark belongs to the line that it stands before.
     let start = |from: usize| if bytes[tail..from] == *BOM { 0 } else { from - tail };
-    let there = |(cell, &from): (&Cell, &usize)| cell.head.strong && cell.span.start == start(from);
+    let there =
+        |(cell, &from): (&Cell, &usize)| cell.head().strong && cell.span().start == start(from);
     if same && new.iter().zip(from).all(there) {
         return Ok(new);
     }
@@ -66,10 +67,10 @@ fn same_cell(a: &Cell, b: &Cell) -> bool {
         |c: &Cell| c.parts().into_iter().filter(|p| p.0 != PartKind::Gap).collect::<Vec<_>>();
     // A last line without its end gets one, and the gap may grow; nothing else may move.
     let ended = |c: &Cell| parts(c).iter().map(|(k, s)| (*k, s.start)).collect::<Vec<_>>();
-    a.head.strong == b.head.strong
+    a.head().strong == b.head().strong
         && a.id() == b.id()
-        && a.head.title == b.head.title
-        && a.ty == b.ty
+        && a.head().title == b.head().title
+        && a.ty() == b.ty()
         && a.attrs == b.attrs
         && ended(a) == ended(b)
         && a.body() == b.body()

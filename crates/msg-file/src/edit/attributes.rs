@@ -126,7 +126,7 @@ fn unreadable(key: &str) -> Error {
 /// Refuses a cell whose definition stands in the footnote block of another (MF-10): an edit leaves every
 /// byte outside its cell.
 fn own_definition(cell: &Cell) -> Result<(), Error> {
-    if cell.definition.is_none() && cell.defined_id.is_some() {
+    if cell.definition().is_none() && cell.defined_id().is_some() {
         let what =
             "the definition stands in the footnote block of another cell; format the file first";
         return Err(Error::refused("msgfile::bad-attribute", what));
@@ -150,13 +150,13 @@ fn attributes_span(cell: &Cell, doc: &Document) -> Result<(usize, usize), Error>
             "the cell has no definition of its own to put an attribute in",
         )
     };
-    let span = cell.definition.ok_or_else(none)?;
+    let span = cell.definition().ok_or_else(none)?;
     let text = span.of(doc.bytes());
     let end = text.iter().rposition(|b| !matches!(b, b'\n' | b'\r' | b' ' | b'\t'));
     // Behind `]` of the type or, without one, behind `]:` of the id.
-    let id_end = cell.defined_id.map_or(span.start, |id| id.end + 2);
+    let id_end = cell.defined_id().map_or(span.start, |id| id.end + 2);
     let begin = cell
-        .ty
+        .ty()
         .filter(|ty| ty.start >= id_end)
         .and_then(|ty| Some(ty.end + 1 + memchr::memchr(b']', &doc.bytes()[ty.end..span.end])?));
     Ok((begin.unwrap_or(id_end), span.start + end.map_or(0, |n| n + 1)))

@@ -168,12 +168,12 @@ impl<'a> Projection<'a> {
         let block = cell.code_block();
         let mut message = Message::new(if registered { Role::Assistant } else { Role::User });
         if registered && whole && !block.reasoning.is_empty() {
-            message.parts.push(Part::Reasoning(Reasoning::new(block.reasoning)));
+            message = message.with_part(Part::Reasoning(Reasoning::new(block.reasoning)));
         }
         // The text around the code is reasoning: an agent's is sent as such, a person's is not sent.
         let is_fenced = block.fence != FenceState::Absent;
         let text = if whole && is_fenced { block.fenced } else { self.text(cell) };
-        message.parts.push(Part::text(text));
+        message = message.with_text(text);
         message.name = match registered {
             true => self.name_of(cell, from.as_deref()),
             false => from.map(|n| n.into_owned()),
@@ -200,19 +200,18 @@ impl<'a> Projection<'a> {
             return;
         }
         let mut message = Message::new(Role::Assistant);
-        let mut sources = Vec::new();
-        if let Some(before) = waiting.take() {
-            message.parts.push(reasoning(before));
-            sources.push(before.ordinal());
+        let before = waiting.take();
+        let sources = before.into_iter().chain([cell]).map(Cell::ordinal).collect();
+        if let Some(before) = before {
+            message = message.with_part(reasoning(before));
         }
-        sources.push(cell.ordinal());
         message.name = self.name_of(cell, turn.agent.as_deref());
         if thought && !calls.is_empty() {
-            message.parts.push(reasoning(cell));
+            message = message.with_part(reasoning(cell));
         } else {
             let text = self.text(cell);
             if !text.is_empty() || calls.is_empty() {
-                message.parts.push(Part::text(text));
+                message = message.with_text(text);
             }
         }
         self.with_calls(message, sources, &calls);
@@ -258,6 +257,9 @@ impl<'a> Projection<'a> {
         mut answers: Vec<Answer>,
     ) {
         let before = answers.len();
+        // What vectors grow to of themselves is four times of what most messages need.
+        message.parts.reserve_exact(calls.len());
+        sources.reserve_exact(calls.len());
         for (i, cell) in calls.iter().enumerate() {
             let i = before + i;
             let id = self.call_id(cell);
@@ -272,9 +274,7 @@ impl<'a> Projection<'a> {
             if answer.missing {
                 self.missing.push(self.messages.len());
             }
-            let mut message = Message::new(Role::Tool);
-            message.parts.push(Part::ToolResult(answer.result));
-            self.messages.push(message);
+            self.messages.push(Message::new(Role::Tool).with_part(Part::ToolResult(answer.result)));
             self.sources.push(answer.sources);
         }
     }

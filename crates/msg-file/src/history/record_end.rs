@@ -26,7 +26,7 @@ pub(crate) const HEADINGS: &str = "headings";
 pub(crate) fn end_in(doc: &Document, cell: &Cell) -> Option<usize> {
     let section = doc.section()?;
     let own = cell.attr(HEADINGS).and_then(|it| it.trim().parse().ok()).unwrap_or(0);
-    let all = headings(doc.bytes(), [cell.body.0, cell.body.1], section.level, &doc.layout.fences);
+    let all = headings(doc.bytes(), cell.bodies(), section.level, &doc.layout.fences);
     // Under a heading of its own name the section goes on.
     let name = section.title.trim().to_lowercase();
     let other = |title: &[u8]| String::from_utf8_lossy(title).to_lowercase() != name;
@@ -77,5 +77,6 @@ fn cut(cell: &mut Cell, end: usize) {
         let to = it.end.min(end).max(it.start);
         Span::new(it.start, trim_empty_end(&source, it.start, to))
     };
-    cell.body = (shorter(cell.body.0), shorter(cell.body.1));
+    let [first, second] = cell.bodies().map(shorter);
+    cell.at.body = (first.into(), second.into());
 }

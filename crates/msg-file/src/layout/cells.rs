@@ -1,11 +1,12 @@
 //! One cell at a time: its definition, its gaps, its body (MF-9 to MF-12).
 
-use crate::cell::{Cell, Head as CellHead, HistoryMode};
+use crate::cell::{Cell, Head as CellHead, HistoryMode, Places};
 use crate::diag::Findings;
 use crate::grammar::{self, Definition, Lexed};
 use crate::history::View;
 use crate::kinds::CellKind;
 use crate::line::{Line, is_empty_line, lines, skip_empty, trim_empty_end};
+use crate::place::{Ordinal, Place};
 use crate::scan::{Head, within};
 use crate::span::Span;
 use memchr::memmem;
@@ -37,13 +38,13 @@ pub(super) fn cells(
     }
     bind_footnotes(source, &mut out, &blocks, found);
     for cell in &out {
-        if cell.definition.is_none()
+        if cell.definition().is_none()
             && cell.attrs.is_empty()
-            && cell.defined_id.is_none()
-            && cell.head.id.is_some()
+            && cell.defined_id().is_none()
+            && cell.head().id.is_some()
         {
             found.warning(
-                cell.head.line.start,
+                cell.head().line.start,
                 "msgfile::definition-missing",
                 "the cell has an id but no definition",
             );
@@ -225,26 +226,40 @@ impl<'a> Draft<'a> {
         let more = skip_empty(source, cut.end, self.end) < self.end;
         let body_end = if more { cut.start } else { trim_empty_end(source, body, cut.start) };
         let rest_end = if more { trim_empty_end(source, cut.end, self.end) } else { cut.end };
+        let body =
+            (Span::new(body, body_end.max(body)).into(), Span::new(cut.end, rest_end).into());
         Cell {
             source: Arc::clone(source),
-            ordinal,
-            line,
-            span: Span::new(self.head.line.start, self.cell_end),
-            end: self.end,
+            at: self.places(ordinal, line, body),
             crlf: source[..from].ends_with(b"\r\n"),
-            head: self.head,
-            definition: self.definition,
-            defined_id: self.defined_id,
-            ty: self.ty,
             attrs: self.lexed.attrs.into(),
-            body: (Span::new(body, body_end.max(body)), Span::new(cut.end, rest_end)),
             history: HistoryMode::Include,
             view: View::Full,
-            parent: None,
-            outline_parent: None,
-            covered_by: None,
             summary: None,
             kind: CellKind::default(),
+        }
+    }
+
+    fn places(&self, ordinal: usize, line: usize, body: (Place, Place)) -> Places {
+        let CellHead { line: heading, level, kind, strong, title, id } = self.head;
+        Places {
+            ordinal: ordinal as u32,
+            line: line as u32,
+            whole: Span::new(heading.start, self.cell_end).into(),
+            end: self.end as u32,
+            heading_end: heading.end as u32,
+            title: title.into(),
+            id: id.into(),
+            level,
+            kind,
+            strong,
+            definition: self.definition.into(),
+            defined_id: self.defined_id.into(),
+            ty: self.ty.into(),
+            body,
+            parent: Ordinal::default(),
+            outline_parent: Ordinal::default(),
+            covered_by: Ordinal::default(),
         }
     }
 }
@@ -315,8 +330,8 @@ fn bind_footnotes(
             attributes(source, line, def.attrs, &mut lexed, found);
             duplicates(source, line.start, &lexed, found);
             let shift = |s: Span| Span::new(s.start + line.start, s.end + line.start);
-            cells[i].defined_id = Some(shift(def.id));
-            cells[i].ty = def.ty.map(shift);
+            cells[i].at.defined_id = shift(def.id).into();
+            cells[i].at.ty = def.ty.map(shift).into();
             cells[i].attrs = lexed.attrs.into();
         }
     }
@@ -335,7 +350,7 @@ impl<'a> Waiting<'a> {
     fn add(&mut self, source: &'a [u8], cells: &[Cell], end: usize) -> usize {
         let new = cells.get(self.seen..end).unwrap_or_default();
         for (i, cell) in new.iter().enumerate() {
-            if let (None, None, Some(id)) = (cell.definition, cell.defined_id, cell.head.id) {
+            if let (None, None, Some(id)) = (cell.definition(), cell.defined_id(), cell.head().id) {
                 self.by_id.insert(id.of(source), self.seen + i);
             }
         }
@@ -372,7 +387,7 @@ mod tests {
     fn each_cell_waits_once_however_many_blocks_there_are() {
         let doc = blocks(50);
         let mut cells = doc.cells().to_vec();
-        cells.iter_mut().for_each(|c| c.defined_id = None);
+        cells.iter_mut().for_each(|c| c.at.defined_id = None.into());
         let mut waiting = Waiting::default();
         let looks: Vec<_> = [10, 10, 11, 50, 51, 51]
             .iter()

@@ -58,7 +58,7 @@ pub(crate) fn is_language(lower: &str) -> bool {
 impl<'a> Pass<'a> {
     /// The type as written; borrowed from the file, not from the cell.
     fn type_text(&self, cell: &Cell) -> Option<Cow<'a, str>> {
-        cell.ty.map(|t| String::from_utf8_lossy(t.of(self.source)))
+        cell.ty().map(|t| String::from_utf8_lossy(t.of(self.source)))
     }
 }
 
@@ -90,14 +90,14 @@ impl Pass<'_> {
             Some("function_call") => {
                 let parent =
                     self.parent_of(&cells[i]).filter(|(p, _)| cells[p - 1].kind.may_call());
-                cells[i].parent = parent.map(|(p, _)| p);
+                cells[i].at.parent = parent.map(|(p, _)| p).into();
                 let nonce = parent.map(|(_, nonce)| nonce.to_owned());
                 CellKind::ToolCall(Call { nonce, results: Vec::new() })
             }
             Some(_) => {
                 let named = ty.as_deref().and_then(|t| self.registry.registered(t));
                 if named.is_none() {
-                    let at = cells[i].head.line.start;
+                    let at = cells[i].head().line.start;
                     found.warning(
                         at,
                         "msgfile::unknown-message-type",
@@ -141,7 +141,7 @@ impl Pass<'_> {
                 _ => None,
             };
             if let Some(kind) = kind {
-                cells[i].parent = Some(p);
+                cells[i].at.parent = Some(p).into();
                 return kind;
             }
         }
@@ -151,7 +151,7 @@ impl Pass<'_> {
         if lower.as_deref().is_some_and(is_language) {
             return self.execution(cells, i, found);
         }
-        let at = cells[i].head.line.start;
+        let at = cells[i].head().line.start;
         let agent = match (&ty, lower.as_deref()) {
             (None, _) | (_, Some("output" | "markdown" | "md")) => {
                 found.info(
@@ -177,16 +177,16 @@ impl Pass<'_> {
     }
 
     fn tool(&self, cells: &mut [Cell], i: usize, found: &mut Findings) -> CellKind {
-        let at = cells[i].head.line.start;
+        let at = cells[i].head().line.start;
         if let Some((p, last)) = self.parent_of(&cells[i]) {
             let number = grammar::integer(last);
             let parent = &cells[p - 1].kind;
             if let (CellKind::ToolCall(_), Some(n)) = (parent, number) {
-                cells[i].parent = Some(p);
+                cells[i].at.parent = Some(p).into();
                 return CellKind::ToolResult(Output { n: Some(n) });
             }
             if parent.may_call() {
-                cells[i].parent = Some(p);
+                cells[i].at.parent = Some(p).into();
                 return CellKind::ToolCall(Call {
                     nonce: Some(last.to_owned()),
                     results: Vec::new(),
@@ -203,10 +203,10 @@ impl Pass<'_> {
 
     /// An output in a language that is no `P.n` of a code cell.
     fn execution(&self, cells: &mut [Cell], i: usize, found: &mut Findings) -> CellKind {
-        let at = cells[i].head.line.start;
+        let at = cells[i].head().line.start;
         let dotted = cells[i].id_span().is_some_and(|s| s.of(self.source).contains(&b'.'));
         if let Some(code) = self.answering.filter(|_| !dotted) {
-            cells[i].parent = Some(code);
+            cells[i].at.parent = Some(code).into();
             let n = self.next_execution(cells, code);
             found.info(
                 at,
@@ -239,21 +239,21 @@ impl Pass<'_> {
     }
 
     fn turn(&self, cell: &mut Cell, agent: Option<Arc<str>>, found: &mut Findings) -> CellKind {
-        let at = cell.head.line.start;
+        let at = cell.head().line.start;
         let is_reasoning = cell
             .raw_attr("reasoning")
             .is_some_and(|a| cell.value(a).is_none_or(|v| boolean(&v) == Some(true)));
         // An answer with a dotted id belongs to the cell that the id names (MF-15).
-        cell.parent = self.parent_of(cell).map(|(p, _)| p);
+        cell.at.parent = self.parent_of(cell).map(|(p, _)| p).into();
         let reply_to = match cell.attr("reply_to") {
             Some(text) => {
-                let to = self.refer(text.trim(), cell.ordinal);
+                let to = self.refer(text.trim(), cell.ordinal());
                 if to.is_none() {
                     found.warning(at, "msgfile::orphan-reply", "`reply_to` names no earlier cell");
                 }
                 to
             }
-            None => cell.parent.or(self.last_message).or_else(|| {
+            None => cell.parent().or(self.last_message).or_else(|| {
                 found.warning(
                     at,
                     "msgfile::output-before-message",

@@ -8,7 +8,7 @@ use crate::time::is_rfc3339;
 
 pub(super) fn checks(cells: &[Cell], found: &mut Findings) {
     for cell in cells {
-        let at = cell.head.line.start;
+        let at = cell.head().line.start;
         match &cell.kind {
             CellKind::Code(_) => code(cell, found),
             CellKind::ToolCall(call) if call.results.is_empty() => {
@@ -26,7 +26,7 @@ pub(super) fn checks(cells: &[Cell], found: &mut Findings) {
 }
 
 fn code(cell: &Cell, found: &mut Findings) {
-    let at = cell.head.line.start;
+    let at = cell.head().line.start;
     match cell.code_fence() {
         FenceState::Closed => {}
         FenceState::Absent => {
@@ -47,7 +47,7 @@ fn code(cell: &Cell, found: &mut Findings) {
 }
 
 fn output(cell: &Cell, found: &mut Findings) {
-    let at = cell.head.line.start;
+    let at = cell.head().line.start;
     if cell.attr("output_file").is_some_and(|p| !stays_in_folder(&p)) {
         found.error(
             at,
@@ -61,7 +61,7 @@ fn output(cell: &Cell, found: &mut Findings) {
 }
 
 fn times(cell: &Cell, found: &mut Findings) {
-    let at = cell.head.line.start;
+    let at = cell.head().line.start;
     if cell.has_attr("duration") && cell.duration().is_none() {
         found.warning(at, "msgfile::duration-unparseable", "`duration` is no duration");
     }

@@ -123,7 +123,7 @@ pub(super) fn temporary_config(
     found: &mut Findings,
 ) -> AgentConfig {
     let mut config = AgentConfig::default();
-    let at = cell.head.line.start;
+    let at = cell.head().line.start;
     for attr in cell.attrs() {
         let key = if attr.key == "model" { "models" } else { &*attr.key };
         if key == "system_prompt" {

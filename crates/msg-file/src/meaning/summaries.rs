@@ -49,7 +49,7 @@ pub(super) fn cover(cells: &mut [Cell], _found: &mut Findings) {
         for range in summary.covers.clone().unwrap_or_default() {
             let mut at = free(&mut next, *range.start());
             while at <= *range.end() {
-                cells[at - 1].covered_by = Some(s + 1);
+                cells[at - 1].at.covered_by = Some(s + 1).into();
                 next[at] = at + 1;
                 at = free(&mut next, at + 1);
             }
@@ -77,7 +77,7 @@ pub(super) fn sources(cells: &mut [Cell], found: &mut Findings) {
             && cell.history != HistoryMode::Exclude
             && let Some(of) = s.of
         {
-            own[of - 1] = Some(cell.ordinal);
+            own[of - 1] = Some(cell.ordinal());
         }
     }
     for (cell, own) in cells.iter_mut().zip(own) {
@@ -89,7 +89,7 @@ pub(super) fn sources(cells: &mut [Cell], found: &mut Findings) {
         } else if let Some(summary) = own {
             Summarised::Cell(summary)
         } else {
-            let at = cell.head.line.start;
+            let at = cell.head().line.start;
             found.warning(
                 at,
                 "msgfile::summary-missing",

@@ -13,7 +13,7 @@ pub(super) fn views(cells: &mut [Cell]) {
 }
 
 fn view(cells: &[Cell], cell: &Cell) -> View {
-    let parent = cell.parent.map(|p| &cells[p - 1]);
+    let parent = cell.parent().map(|p| &cells[p - 1]);
     let below = matches!(
         cell.kind,
         CellKind::ToolCall(_)
@@ -24,7 +24,7 @@ fn view(cells: &[Cell], cell: &Cell) -> View {
     if below && parent.is_some_and(|p| matches!(p.view, View::None | View::Summary)) {
         return View::None;
     }
-    let private = cell.history == HistoryMode::Exclude || cell.covered_by.is_some();
+    let private = cell.history == HistoryMode::Exclude || cell.covered_by().is_some();
     let silent = match &cell.kind {
         CellKind::AgentDef(_) | CellKind::Directive(_) => true,
         CellKind::Summary(s) => s.covers.as_ref().is_none_or(Vec::is_empty),

@@ -314,8 +314,8 @@ impl Appender {
 impl State {
     /// The tail after reading `bytes` that begin at `base`.
     fn set_tail(&mut self, cells: &[Cell], bytes: &[u8], base: u64) {
-        let Some(i) = cells.iter().rposition(|c| c.head.strong) else { return };
-        let start = cells[i].span.start;
+        let Some(i) = cells.iter().rposition(|c| c.head().strong) else { return };
+        let start = cells[i].span().start;
         self.tail = Some(base + start as u64);
         self.tail_cells = cells.len() - i;
         self.tail_hash = hash(&bytes[start..]);

@@ -81,7 +81,7 @@ pub(super) fn recovered(text: &[u8]) -> Vec<u8> {
         &Limits::of_piece(),
         &mut crate::diag::Findings::nobodys(),
     );
-    let end = it.cells.first().and_then(|c| c.definition).map_or(0, |d| d.end);
+    let end = it.cells.first().and_then(|c| c.definition()).map_or(0, |d| d.end);
     let at = text[..end].iter().rposition(|b| !matches!(b, b'\n' | b'\r')).map_or(0, |n| n + 1);
     let mut out = text[..at].to_vec();
     let marked = it.cells.first().is_some_and(|c| c.has_attr("recovered"));

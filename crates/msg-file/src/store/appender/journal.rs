@@ -105,7 +105,7 @@ fn last_of(journal: &Journal) -> Option<Last> {
     let source: std::sync::Arc<[u8]> = journal.record.as_slice().into();
     let it = layout(&source, Mode::MessageFile, &Limits::of_piece(), &mut Findings::nobodys());
     let cell = it.cells.last()?;
-    let text = cell.span.of(&journal.record);
-    let offset = journal.offset + cell.span.start as u64;
+    let text = cell.span().of(&journal.record);
+    let offset = journal.offset + cell.span().start as u64;
     Some(Last { id: cell.id()?.into_owned(), offset, len: text.len() as u64, hash: hash(text) })
 }

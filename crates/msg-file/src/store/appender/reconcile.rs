@@ -56,7 +56,7 @@ impl Appender {
             &Limits::of_piece(),
             &mut Findings::nobodys(),
         );
-        let first_new = it.cells.partition_point(|c| c.span.start < old);
+        let first_new = it.cells.partition_point(|c| c.span().start < old);
         if first_new != state.tail_cells {
             return Ok(false);
         }

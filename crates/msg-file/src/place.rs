@@ -1,0 +1,54 @@
+//! Spans and ordinals as a cell keeps them: half as large, since a hostile file is nothing but cells.
+//!
+//! Outside cells everything is a [`Span`] and a `usize`. Offsets are below 4 GiB, as those of every file
+//! that is read.
+
+use crate::span::Span;
+
+/// A span, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    start: u32,
+    end: u32,
+}
+
+impl Place {
+    const NONE: Self = Self { start: u32::MAX, end: 0 };
+
+    pub(crate) fn get(self) -> Option<Span> {
+        (self != Self::NONE).then(|| self.span())
+    }
+
+    /// Of a place that is always there.
+    pub(crate) fn span(self) -> Span {
+        Span::new(self.start as usize, self.end as usize)
+    }
+}
+
+impl From<Span> for Place {
+    fn from(it: Span) -> Self {
+        Self { start: it.start as u32, end: it.end as u32 }
+    }
+}
+
+impl From<Option<Span>> for Place {
+    fn from(it: Option<Span>) -> Self {
+        it.map_or(Self::NONE, Self::from)
+    }
+}
+
+/// The ordinal of another cell, or none: ordinals begin at 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Ordinal(u32);
+
+impl Ordinal {
+    pub(crate) fn get(self) -> Option<usize> {
+        (self.0 > 0).then_some(self.0 as usize)
+    }
+}
+
+impl From<Option<usize>> for Ordinal {
+    fn from(it: Option<usize>) -> Self {
+        Self(it.unwrap_or(0) as u32)
+    }
+}
