@@ -121,6 +121,18 @@ impl Output {
     /// Writes all of `bytes` and hands them on. A terminal gets what they look like, and is not
     /// commanded by them.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.show(bytes).map_err(|source| Failure::write(&self.name, source))
+    }
+
+    /// The same for what comes in pieces of whole characters.
+    pub(crate) fn stream(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        write(&mut Pieces(self)).map_err(|source| Failure::write(&self.name, source))
+    }
+
+    fn show(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.is_terminal() {
             let text = String::from_utf8_lossy(bytes);
             return self.put(terminal::visible(&text).as_bytes());
@@ -131,9 +143,10 @@ impl Output {
     /// Writes text for people, in our colours.
     pub(crate) fn write_coloured(&mut self, text: &str) -> Result<(), Failure> {
         if self.is_terminal() {
-            return self.put(terminal::visible_but_colours(text).as_bytes());
+            let text = terminal::visible_but_colours(text);
+            return self.put(text.as_bytes()).map_err(|source| Failure::write(&self.name, source));
         }
-        self.put(text.as_bytes())
+        self.put(text.as_bytes()).map_err(|source| Failure::write(&self.name, source))
     }
 
     fn is_terminal(&self) -> bool {
@@ -144,16 +157,15 @@ impl Output {
         }
     }
 
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        let written = match &mut self.target {
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.target {
             Target::Stdout => {
                 let mut it = io::stdout().lock();
                 it.write_all(bytes).and_then(|()| it.flush())
             }
             Target::Special(file) => file.write_all(bytes),
             Target::Atomic { temporary, .. } => temporary.write_all(bytes),
-        };
-        written.map_err(|source| Failure::write(&self.name, source))
+        }
     }
 
     /// Makes the output final: until here a file has not appeared.
@@ -163,6 +175,19 @@ impl Output {
             Target::Atomic { temporary, path } => replace(temporary, &path),
         };
         done.map_err(|source| Failure::write(self.name, source))
+    }
+}
+
+/// An output that takes pieces.
+struct Pieces<'a>(&'a mut Output);
+
+impl Write for Pieces<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.show(bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -37,7 +37,7 @@ pub struct Agent {
     /// Where it is known from.
     pub kind: AgentKind,
     /// The attributes that were valid.
-    pub config: AgentConfig,
+    pub config: Arc<AgentConfig>,
     /// Ordinal of its first appearance; none for presets.
     pub cell: Option<usize>,
 }

@@ -13,7 +13,7 @@ use crate::history::record_end::{self, HEADINGS};
 use crate::limits::Limits;
 use crate::line::BOM;
 use crate::nonce::Nonce;
-use crate::render::{NewCell, Place, render};
+use crate::render::{NewCell, Place, render_to};
 use crate::scan::is_utf16;
 use crate::span::Span;
 pub(crate) use activate::activated;
@@ -39,7 +39,7 @@ const NONCE_TRIES: usize = 16;
 ///
 /// # Errors
 /// [`Error::Refused`]: `not-activated`, `section-not-found`, `utf16-unsupported`, `newer-format`,
-/// `duplicate-id`, `no-such-cell`, `no-agent`, `nonce-exhausted` and those of [`render`].
+/// `duplicate-id`, `no-such-cell`, `no-agent`, `nonce-exhausted` and those of [`render`](crate::render()).
 ///
 /// ```
 /// use msg_file::{Mode, NewCell, Nonce, append_to};
@@ -85,10 +85,10 @@ pub(crate) fn append_cells<T>(
     for item in items {
         for cell in make(&book, item) {
             let (cell, id, level) = resolve(cell, &book, nonce, force)?;
-            let text = render(&cell, &id, level, Eol::of(&bytes))?;
+            let eol = Eol::of(&bytes);
             bytes.extend_from_slice(&joint(&bytes));
             let from = bytes.len();
-            bytes.extend_from_slice(&text);
+            render_to(&cell, &id, level, eol, &mut bytes)?;
             book.learn_new(&cell, &id);
             starts.push(from);
             placed.push(Placed { id, span: Span::new(start_of(&bytes, from), bytes.len()) });

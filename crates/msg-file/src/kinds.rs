@@ -168,7 +168,7 @@ pub struct AgentDef {
     /// Its name.
     pub agent: Option<Arc<str>>,
     /// The attributes that were valid.
-    pub config: Box<AgentConfig>,
+    pub config: Arc<AgentConfig>,
 }
 
 /// `[set]`.

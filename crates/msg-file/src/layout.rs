@@ -127,19 +127,18 @@ impl Segments {
 }
 
 /// The headings that begin cells: strong ones, and weak ones outside closed fences (MF-8).
-fn boundaries(heads: Vec<Head>, closed: &[Span], found: &mut Findings) -> Vec<Head> {
+fn boundaries(mut heads: Vec<Head>, closed: &[Span], found: &mut Findings) -> Vec<Head> {
     let mut reported = None;
-    let mut keep = Vec::with_capacity(heads.len());
-    for head in heads {
+    heads.retain(|head| {
         let n = closed.partition_point(|s| s.start <= head.start);
-        if head.strong || n == 0 || head.start >= closed[n - 1].end {
-            keep.push(head);
-        } else if reported != Some(n) {
+        let begins = head.strong || n == 0 || head.start >= closed[n - 1].end;
+        if !begins && reported != Some(n) {
             reported = Some(n);
             found.info(head.start, "msgfile::marker-in-fence", "a marker inside a fence is text");
         }
-    }
-    keep
+        begins
+    });
+    heads
 }
 
 fn report_lines(

@@ -142,10 +142,10 @@ impl<'a> Pass<'a> {
         let text = |key| cell.attr(key).filter(|v| !v.is_empty()).map(|v| v.into_owned());
         let title = || cell.head().title.map(|t| cell.text(t).into_owned());
         let name = text("name").or_else(title).or_else(|| cell.id().map(|id| id.into_owned()));
-        let config = registry::temporary_config(cell, name.as_deref(), found);
+        let config = Arc::new(registry::temporary_config(cell, name.as_deref(), found));
         let Some(name) = name else {
             found.warning(at, "msgfile::agent-unnamed", "the agent has neither name, title nor id");
-            return CellKind::AgentDef(AgentDef { agent: None, config: config.into() });
+            return CellKind::AgentDef(AgentDef { agent: None, config });
         };
         let name: Arc<str> = name.into();
         if !self.registry.introduce(&name, &config, cell.ordinal()) {
@@ -161,7 +161,7 @@ impl<'a> Pass<'a> {
         {
             self.registry.set_default(&name);
         }
-        CellKind::AgentDef(AgentDef { agent: Some(name), config: config.into() })
+        CellKind::AgentDef(AgentDef { agent: Some(name), config })
     }
 
     fn directive(&mut self, cell: &Cell, found: &mut Findings) -> CellKind {

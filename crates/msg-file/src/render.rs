@@ -99,6 +99,19 @@ impl NewCell {
 /// # Errors
 /// [`Error::Refused`] with `bad-id`, `bad-type`, `bad-attribute` or `bad-cell` for what could not be read back.
 pub fn render(cell: &NewCell, id: &str, level: u8, eol: Eol) -> Result<Vec<u8>, Error> {
+    let mut out = Vec::with_capacity(cell.body.len() + 128);
+    render_to(cell, id, level, eol, &mut out)?;
+    Ok(out)
+}
+
+/// The same behind what is there; after an error the end of `out` is not to be used.
+pub(crate) fn render_to(
+    cell: &NewCell,
+    id: &str,
+    level: u8,
+    eol: Eol,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
     if !grammar::id_text(id) {
         return Err(Error::refused(
             "msgfile::bad-id",
@@ -115,14 +128,15 @@ pub fn render(cell: &NewCell, id: &str, level: u8, eol: Eol) -> Result<Vec<u8>, 
     check_type(ty)?;
     let (lead, body, trail) = edges(&cell.body);
     let eol = eol.as_str();
-    let mut out = Vec::with_capacity(body.len() + 128);
     out.extend(std::iter::repeat_n(b'#', level.into()));
     out.extend_from_slice(if cell.kind == Kind::Message { b" %% " } else { b" %%% " });
     out.extend_from_slice(title(cell.title.as_deref().unwrap_or_default()).as_bytes());
-    out.extend_from_slice(format!("[^{id}]{eol}{eol}[^{id}]: [{ty}]").as_bytes());
+    for text in ["[^", id, "]", eol, eol, "[^", id, "]: [", ty, "]"] {
+        out.extend_from_slice(text.as_bytes());
+    }
     let edge = |key: &str| cell.exact && (key == "lead" || key == "trail");
     for (key, value) in cell.attrs.iter().filter(|(key, _)| !edge(key)) {
-        attribute(key, value.as_deref(), &mut out)?;
+        attribute(key, value.as_deref(), out)?;
     }
     if cell.exact {
         for (key, white) in
@@ -130,15 +144,15 @@ pub fn render(cell: &NewCell, id: &str, level: u8, eol: Eol) -> Result<Vec<u8>, 
         {
             let white = std::str::from_utf8(white)
                 .expect("because only blanks, CR and LF are at the edges");
-            attribute(key, Some(white), &mut out)?;
+            attribute(key, Some(white), out)?;
         }
     }
     out.extend_from_slice(eol.as_bytes());
     if !body.is_empty() {
         out.extend_from_slice(eol.as_bytes());
-        escaped(body, eol, &mut out);
+        escaped(body, eol, out);
     }
-    Ok(out)
+    Ok(())
 }
 
 pub(crate) fn check_type(ty: &str) -> Result<(), Error> {

@@ -67,6 +67,8 @@ impl Codec for Msgmd {
         let mut nonce = || Nonce::from_random(ids.next_u64());
         let options = ToCells::default();
         match append_entries(b"", Mode::MessageFile, &entries, &options, &mut nonce, false) {
+            // A long file is not copied where nothing stands before it.
+            Ok((bytes, _)) if out.is_empty() => *out = bytes,
             Ok((bytes, _)) => out.extend_from_slice(&bytes),
             Err(refused) => report.push(refused.diagnostic()),
         }

@@ -5,6 +5,7 @@ use crate::scan::whole_fence;
 use msg_core::ToolCall;
 use msg_core::json::{TextState, classify, write_compact, write_str};
 use msg_xml::{Call, Dialects, Fenced, Options, Segment, SegmentKind};
+use std::sync::LazyLock;
 
 /// Name and argument text of a call cell.
 pub(crate) fn of(cell: &Cell) -> (String, String) {
@@ -42,15 +43,18 @@ fn read(payload: &str) -> (Option<String>, String) {
     (None, String::from_utf8(wrapped).expect("because JSON was written from a string"))
 }
 
+static OPTIONS: LazyLock<Options> = LazyLock::new(|| {
+    let dialects = Dialects::by_names(["invoke"]).expect("because there is a dialect of that name");
+    Options::new().with_fenced_tools(Fenced::Never).with_dialects(dialects)
+});
+
 /// Name and arguments of the one complete call that a payload holds beside blanks (MF-31).
 fn xml_call(payload: &str) -> Option<(String, String)> {
     // Every dialect that this reads begins with a tag.
     if !payload.trim_start().starts_with('<') {
         return None;
     }
-    let dialects = Dialects::by_names(["invoke"]).ok()?;
-    let options = Options::new().with_fenced_tools(Fenced::Never).with_dialects(dialects);
-    let parsed = msg_xml::parse(payload.as_bytes(), None, &options);
+    let parsed = msg_xml::parse(payload.as_bytes(), None, &OPTIONS);
     let [Segment { kind: SegmentKind::Call(call), .. }] = parsed.segments.as_slice() else {
         return None;
     };

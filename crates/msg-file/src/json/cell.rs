@@ -10,7 +10,7 @@ use crate::history::View;
 use crate::kinds::{Ask, CellKind};
 use base64::Engine as _;
 
-pub(super) fn cell(doc: &Document, cell: &Cell, out: &mut Out) {
+pub(super) fn cell(doc: &Document, cell: &Cell, out: &mut Out<'_>) {
     let heading = cell.heading();
     out.key("ordinal").number(cell.ordinal());
     out.key("kind").str(match heading.kind {
@@ -52,7 +52,7 @@ pub(super) fn cell(doc: &Document, cell: &Cell, out: &mut Out) {
     by_category(cell, out);
 }
 
-fn by_attribute(doc: &Document, cell: &Cell, out: &mut Out) {
+fn by_attribute(doc: &Document, cell: &Cell, out: &mut Out<'_>) {
     if let Some(status) = cell.status() {
         out.key("status").str(status.as_str());
     }
@@ -78,8 +78,8 @@ fn by_attribute(doc: &Document, cell: &Cell, out: &mut Out) {
     }
 }
 
-fn by_category(cell: &Cell, out: &mut Out) {
-    let ordinals = |out: &mut Out, key: &str, list: &[usize]| {
+fn by_category(cell: &Cell, out: &mut Out<'_>) {
+    let ordinals = |out: &mut Out<'_>, key: &str, list: &[usize]| {
         out.key(key).array(list, |out, &n| out.number(n));
     };
     match cell.kind() {
@@ -136,13 +136,13 @@ fn by_category(cell: &Cell, out: &mut Out) {
     }
 }
 
-fn ask(it: &Ask, out: &mut Out) {
+fn ask(it: &Ask, out: &mut Out<'_>) {
     out.key("agent").opt_str(it.agent.as_deref());
     out.key("addressed").bool(it.addressed);
     out.key("calls").array(&it.calls, |out, &n| out.number(n));
 }
 
-fn data(cell: &Cell, streams: bool, out: &mut Out) {
+fn data(cell: &Cell, streams: bool, out: &mut Out<'_>) {
     let mime = cell.mime_type();
     let encoding = cell.encoding();
     out.key("mime_type").str(&mime);

@@ -4,6 +4,7 @@ use super::Out;
 use super::cell::cell;
 use crate::agents::AgentConfig;
 use crate::document::{Document, Eol, Mode};
+use std::io;
 
 impl Document {
     /// The JSON form (MF-58). `name` is the file's name.
@@ -17,25 +18,50 @@ impl Document {
     /// ```
     #[must_use]
     pub fn to_json(&self, name: &str) -> String {
-        let mut out = Out::default();
-        out.object(|out| members(self, name, out));
-        out.finish()
+        text_of(|out| out.object(|out| members(self, name, out)))
+    }
+
+    /// Writes the JSON form piece by piece, in whole characters: it is not in memory as a whole.
+    ///
+    /// # Errors
+    /// What the writer gives.
+    ///
+    /// ```
+    /// use msg_file::{Document, Mode};
+    /// let doc = Document::parse(&b"# %%\nhi\n"[..], Mode::MessageFile)?;
+    /// let mut out = Vec::new();
+    /// doc.write_json("x.msg.md", &mut out).expect("a Vec takes everything");
+    /// assert_eq!(out, doc.to_json("x.msg.md").as_bytes());
+    /// # Ok::<(), msg_file::Error>(())
+    /// ```
+    pub fn write_json(&self, name: &str, out: &mut impl io::Write) -> io::Result<()> {
+        let mut json = Out::to(out);
+        json.object(|out| members(self, name, out));
+        json.finish()
     }
 
     /// `{"default","agents"}`: who takes part (MF-54).
     #[must_use]
     pub fn agents_json(&self) -> String {
         let default = self.default_agent_at(usize::MAX);
-        let mut out = Out::default();
-        out.object(|out| {
-            out.key("default").opt_str(default);
-            agents(self, out, Some(default));
-        });
-        out.finish()
+        text_of(|out| {
+            out.object(|out| {
+                out.key("default").opt_str(default);
+                agents(self, out, Some(default));
+            });
+        })
     }
 }
 
-fn members(doc: &Document, name: &str, out: &mut Out) {
+fn text_of(fill: impl FnOnce(&mut Out<'_>)) -> String {
+    let mut text = Vec::new();
+    let mut out = Out::to(&mut text);
+    fill(&mut out);
+    out.finish().expect("because a Vec takes everything");
+    String::from_utf8(text).expect("because only strings are written")
+}
+
+fn members(doc: &Document, name: &str, out: &mut Out<'_>) {
     out.key("name").str(name);
     out.key("mode").str(match doc.mode() {
         Mode::MessageFile => "msg",
@@ -83,7 +109,7 @@ fn members(doc: &Document, name: &str, out: &mut Out) {
     });
 }
 
-fn agents(doc: &Document, out: &mut Out, default: Option<Option<&str>>) {
+fn agents(doc: &Document, out: &mut Out<'_>, default: Option<Option<&str>>) {
     out.key("agents").array(doc.agents(), |out, agent| {
         out.object(|out| {
             out.key("name").str(&agent.name);
@@ -98,7 +124,7 @@ fn agents(doc: &Document, out: &mut Out, default: Option<Option<&str>>) {
 }
 
 /// The attributes that are there (MF-16).
-pub(super) fn config(config: &AgentConfig, out: &mut Out) {
+pub(super) fn config(config: &AgentConfig, out: &mut Out<'_>) {
     if let Some(models) = &config.models {
         out.key("models").array(models, |out, m| out.str(m));
     }

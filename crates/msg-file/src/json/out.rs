@@ -1,16 +1,30 @@
-//! A writer for JSON that keeps track of commas.
+//! A writer for JSON that keeps track of commas and hands on what is done.
+//!
+//! It knows no document. What it is given is never in memory as a whole: the JSON of a cell is many times
+//! longer than the shortest cell.
 
 use msg_core::json::{write_member_name, write_str};
+use std::io::{self, Write};
+
+/// How much is written at once.
+const PIECE: usize = 1 << 16;
 
 /// JSON under construction.
-#[derive(Debug, Default)]
-pub(crate) struct Out {
+pub(crate) struct Out<'w> {
+    sink: &'w mut dyn Write,
+    /// What the sink said first; nothing is written behind an error.
+    failed: io::Result<()>,
+    /// What the sink was not given yet: whole values.
     text: Vec<u8>,
     /// A value has been written at this level, so the next needs a comma.
     comma: bool,
 }
 
-impl Out {
+impl<'w> Out<'w> {
+    pub(crate) fn to(sink: &'w mut dyn Write) -> Self {
+        Self { sink, failed: Ok(()), text: Vec::new(), comma: false }
+    }
+
     pub(crate) fn object(&mut self, fill: impl FnOnce(&mut Self)) {
         self.nest(b'{', b'}', fill);
     }
@@ -32,7 +46,17 @@ impl Out {
         self.comma = true;
     }
 
+    fn hand_on(&mut self) {
+        if self.failed.is_ok() {
+            self.failed = self.sink.write_all(&self.text);
+        }
+        self.text.clear();
+    }
+
     fn separate(&mut self) {
+        if self.text.len() >= PIECE {
+            self.hand_on();
+        }
         if self.comma {
             self.text.push(b',');
         }
@@ -83,7 +107,8 @@ impl Out {
         self.text.extend_from_slice(json.as_bytes());
     }
 
-    pub(crate) fn finish(self) -> String {
-        String::from_utf8(self.text).expect("because only strings are written")
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.hand_on();
+        self.failed
     }
 }

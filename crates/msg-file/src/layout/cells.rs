@@ -10,7 +10,7 @@ use crate::place::{Ordinal, Place};
 use crate::scan::{Head, within};
 use crate::span::Span;
 use memchr::memmem;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Builds the cells that begin at `heads`; `numbers` are the line numbers of these starts and others.
@@ -297,8 +297,11 @@ fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Findings) {
     let repeated = if lexed.attrs.len() < 9 {
         keys.clone().enumerate().any(|(i, k)| keys.clone().take(i).any(|other| other == k))
     } else {
-        let mut seen = HashSet::with_capacity(lexed.attrs.len());
-        !keys.clone().all(|k| seen.insert(k))
+        // Sorted numbers instead of a set of keys: a line may hold millions.
+        let key = |n: u32| lexed.attrs[n as usize].key().of(source);
+        let mut order: Vec<u32> = (0..lexed.attrs.len() as u32).collect();
+        order.sort_unstable_by(|&a, &b| key(a).cmp(key(b)));
+        order.windows(2).any(|two| key(two[0]) == key(two[1]))
     };
     if repeated {
         found.warning(

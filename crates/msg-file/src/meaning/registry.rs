@@ -17,6 +17,8 @@ pub(super) struct Registry {
     presets: usize,
     /// `default_agent` of the frontmatter.
     wanted: Option<Arc<str>>,
+    /// What agents of whom only the name is known share.
+    unset: Arc<AgentConfig>,
     /// Set by the last effective directive.
     directed: Option<Arc<str>>,
 }
@@ -26,14 +28,20 @@ impl Registry {
         let mut registry = Self::default();
         let Some(front) = front else { return registry };
         for (name, config) in &front.agents {
-            registry.add(name.as_str().into(), AgentKind::Preset, config.clone(), None);
+            registry.add(name.as_str().into(), AgentKind::Preset, config.clone().into(), None);
         }
         registry.presets = registry.agents.len();
         registry.wanted = front.default_agent.as_deref().map(Arc::from);
         registry
     }
 
-    fn add(&mut self, name: Arc<str>, kind: AgentKind, config: AgentConfig, cell: Option<usize>) {
+    fn add(
+        &mut self,
+        name: Arc<str>,
+        kind: AgentKind,
+        config: Arc<AgentConfig>,
+        cell: Option<usize>,
+    ) {
         self.index.insert(Arc::clone(&name), self.agents.len());
         self.agents.push(Agent { name, kind, config, cell });
     }
@@ -55,22 +63,27 @@ impl Registry {
             return (Arc::clone(&self.agents[i].name), false);
         }
         let name: Arc<str> = name.into();
-        self.add(Arc::clone(&name), AgentKind::Implicit, AgentConfig::default(), Some(cell));
+        self.add(Arc::clone(&name), AgentKind::Implicit, Arc::clone(&self.unset), Some(cell));
         (name, true)
     }
 
     /// Introduces or redefines a temporary agent; presets refuse.
-    pub(super) fn introduce(&mut self, name: &Arc<str>, config: &AgentConfig, cell: usize) -> bool {
+    pub(super) fn introduce(
+        &mut self,
+        name: &Arc<str>,
+        config: &Arc<AgentConfig>,
+        cell: usize,
+    ) -> bool {
         match self.index.get(name) {
             Some(&i) if self.agents[i].kind == AgentKind::Preset => return false,
             Some(&i) => {
                 self.agents[i].kind = AgentKind::Temporary;
-                self.agents[i].config = config.clone();
+                self.agents[i].config = Arc::clone(config);
                 self.first_temporary.get_or_insert(i);
             }
             None => {
                 self.first_temporary.get_or_insert(self.agents.len());
-                self.add(Arc::clone(name), AgentKind::Temporary, config.clone(), Some(cell));
+                self.add(Arc::clone(name), AgentKind::Temporary, Arc::clone(config), Some(cell));
             }
         }
         true

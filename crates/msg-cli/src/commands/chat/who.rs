@@ -56,7 +56,7 @@ impl Who {
     /// An agent of the document, the arguments over what the document says of it.
     pub(super) fn named(document: &Document, agent: &str, args: &WhoArgs) -> Settings {
         let known = document.agents().iter().find(|it| *it.name == *agent);
-        let mut config = known.map(|it| it.config.clone()).unwrap_or_default();
+        let mut config = known.map(|it| (*it.config).clone()).unwrap_or_default();
         if args.temperature.is_some() {
             config.temperature = args.temperature;
             config.use_temperature = Some(true);

@@ -9,6 +9,7 @@ use super::request::{Answered, FileArgs, Options, Request, failed_by, print, ref
 use crate::cli::Context;
 use crate::exit::{Failure, Status};
 use crate::jsonl::Answer;
+use crate::output::Output;
 use msg_document::ObjectWriter;
 use crate::render;
 
@@ -26,9 +27,24 @@ impl Parse {
         if self.file.lines.jsonl {
             return self.file.run_lines(cx, parse);
         }
-        let options = Options { roundtrip: self.roundtrip, ..Options::default() };
-        self.file.print_json(self.file.request(options)?, parse)
+        let request = self.file.request(Options { roundtrip: self.roundtrip, ..Options::default() })?;
+        if self.roundtrip {
+            return self.file.print_json(request, parse);
+        }
+        print_document(request)
     }
+}
+
+/// Prints the JSON of a document without having all of it in memory.
+fn print_document(request: Request) -> Result<Status, Failure> {
+    let doc = request.document().map_err(|it| failed_by(&it, &request.name))?;
+    let Request { name, bytes, .. } = request;
+    drop(bytes);
+    let mut out = Output::stdout();
+    out.stream(|mut out| doc.write_json(&name, &mut out))?;
+    out.write(b"\n")?;
+    out.finish()?;
+    Ok(Status::Clean)
 }
 
 fn parse(request: Request) -> Answered {
@@ -95,14 +111,19 @@ impl History {
     }
 }
 
-fn history(request: Request) -> Answered {
+/// The history alone: the document is gone where it is written.
+fn history_of(request: Request) -> Result<msg_file::History, Box<msg_core::Diagnostic>> {
     let doc = request.document()?;
     let Options { agent, open, .. } = request.options;
-    let history = doc.history(&HistoryOptions { agent, open }).map_err(refused)?;
-    let messages = chat::to_chat_messages(&history.messages, &EncodeOptions::new());
+    drop(request.bytes);
+    doc.history(&HistoryOptions { agent, open }).map_err(refused)
+}
+
+fn history(request: Request) -> Answered {
+    let history = history_of(request)?;
     let members = ObjectWriter::new()
         .with("agent", &history.agent)
-        .raw("messages", &messages)
+        .written("messages", |out| drop(chat::write(&history.messages, &EncodeOptions::new(), out)))
         .with("sources", &history.sources);
     Ok(Answer::new(members.finish(), Status::Clean))
 }
