@@ -16,7 +16,7 @@ pub struct Limits {
     /// Nesting of the frontmatter; deeper is kept but not interpreted. 16.
     pub max_yaml_depth: usize,
     /// Cells that any file may have; beyond these a file may have one for each 32 of its bytes. More fails
-    /// with [`Error::Cells`](crate::Error::Cells), so that no file takes memory out of proportion. 50 000.
+    /// with [`Error::Cells`](crate::Error::Cells), so that no file takes memory out of proportion. 20 000.
     pub max_cells: usize,
     /// Diagnostics kept; more are counted. 10 000.
     pub max_diagnostics: usize,
@@ -30,7 +30,7 @@ impl Default for Limits {
             max_bytes: 1 << 30,
             max_frontmatter: 1 << 20,
             max_yaml_depth: 16,
-            max_cells: 50_000,
+            max_cells: 20_000,
             max_diagnostics: 10_000,
             tail_window: 64 << 10,
         }

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::kinds::{CellKind, Turn};
 use msg_core::{Message, Part, Reasoning, Role, ToolCall, ToolResult, native};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Stands for the result of a call that never got one (MF-30).
 const MISSING_RESULT: &str = "the call was not handled, please try again";
@@ -27,6 +28,7 @@ pub(crate) fn project(doc: &Document, options: &HistoryOptions) -> Result<Histor
         native_results: native_results(doc),
         open_from: 0,
         missing: Vec::new(),
+        unanswered: Arc::new([Part::text(MISSING_RESULT)]),
     };
     let system = agent.as_deref().and_then(|name| {
         let agent = doc.agents().iter().find(|a| &*a.name == name)?;
@@ -96,6 +98,8 @@ struct Projection<'a> {
     open_from: usize,
     /// Indices of results that stand for nothing.
     missing: Vec<usize>,
+    /// What these say: one text for all of them.
+    unanswered: Arc<[Part]>,
 }
 
 impl<'a> Projection<'a> {
@@ -224,7 +228,7 @@ impl<'a> Projection<'a> {
         for call in message.tool_calls() {
             self.call_ids.entry(call.id.clone()).or_insert(0);
             if !self.native_results.contains(&call.id) {
-                answers.push(Answer::missing(call.id.clone(), answers.len()));
+                answers.push(self.missing(call.id.clone(), answers.len()));
             }
         }
         let calls = self.sent_calls(cell);
@@ -295,7 +299,7 @@ impl<'a> Projection<'a> {
 
     fn answer(&self, call: &Cell, call_id: String, place: usize) -> Answer {
         let CellKind::ToolCall(it) = call.kind() else {
-            return Answer::missing(call_id, place);
+            return self.missing(call_id, place);
         };
         if let Some(summary) = self.doc.summary_text(call) {
             // The summary of a call stands for its results.
@@ -311,14 +315,14 @@ impl<'a> Projection<'a> {
             sent.into_iter().partition(|r| blocks::is_pending(r));
         let mut used = if done.is_empty() { pending } else { done };
         let Some(first) = used.iter().map(|r| r.ordinal()).min() else {
-            return Answer::missing(call_id, place);
+            return self.missing(call_id, place);
         };
         used.sort_by_key(|r| blocks::number(r));
         let empty_pending = used.iter().all(|r| {
             blocks::is_pending(r) && r.view() == View::Full && blocks::result_text(r).is_empty()
         });
         let content = if empty_pending {
-            MISSING_RESULT.into()
+            Arc::clone(&self.unanswered).into()
         } else {
             blocks::results(&used, |r| match r.view() {
                 View::Stub => OMITTED_RESULT.to_owned(),
@@ -344,6 +348,12 @@ impl<'a> Projection<'a> {
         Answer { missing: empty_pending, ..Answer::new(result, (0, first), sources) }
     }
 
+    /// The answer of a call that got none.
+    fn missing(&self, call_id: String, place: usize) -> Answer {
+        let result = ToolResult::new(call_id, Arc::clone(&self.unanswered));
+        Answer { missing: true, ..Answer::new(result, (1, place), Vec::new()) }
+    }
+
     fn summary(&mut self, cell: &Cell) {
         let text = format!("{SUMMARY_PREFIX}{}", self.text(cell));
         self.push(Message::user(text), vec![cell.ordinal()]);
@@ -362,13 +372,6 @@ struct Answer {
 impl Answer {
     fn new(result: ToolResult, order: (usize, usize), sources: Vec<usize>) -> Self {
         Self { result, order, sources, missing: false }
-    }
-
-    fn missing(call_id: String, place: usize) -> Self {
-        Self {
-            missing: true,
-            ..Self::new(ToolResult::new(call_id, MISSING_RESULT), (1, place), Vec::new())
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::laws;
 use msg_core::Message;
-use msg_file::{Document, Limits, Mode};
+use msg_file::{Cell, Document, HistoryOptions, Limits, Mode};
 
 #[test]
 fn hostile_shapes_are_read() {
@@ -49,7 +49,7 @@ fn cells_of_a_few_bytes_are_bounded() {
     let read = |cell: &str, n: usize| {
         Document::read(cell.repeat(n).into_bytes(), Mode::MessageFile, &Limits::default())
     };
-    assert_eq!(read("# %%\n", 50_000).unwrap().cells().len(), 50_000);
+    assert_eq!(read("# %%\n", 20_000).unwrap().cells().len(), 20_000);
     let refused = read("# %%\n", 500_000).unwrap_err();
     assert_eq!(refused.code().as_str(), "msgfile::too-many-cells");
     let small = "# %% [^12345]\n\n[^12345]: [md]\n\nok\n\n";
@@ -63,4 +63,43 @@ fn findings_beyond_the_limit_are_counted() {
     let doc = Document::read(text, Mode::MessageFile, &Limits::default()).unwrap();
     assert_eq!((doc.diagnostics().len(), doc.diagnostics_dropped()), (10_000, 20_000));
     assert_eq!(doc.diagnostics()[9_999].at.line, Some(10_000));
+}
+
+/// A hostile file is nothing but cells: what one takes decides how much of a machine a megabyte takes.
+#[test]
+fn cells_and_their_messages_have_no_spare_room() {
+    assert!(size_of::<Cell>() <= 224, "{}", size_of::<Cell>());
+    let text = "# %%% [tool]\n".repeat(100) + &"# %%% [a]\nx\n# %% [code]\ny\n".repeat(100);
+    let doc = Document::read(text.into_bytes(), Mode::MessageFile, &Limits::default()).unwrap();
+    let history = doc.history(&HistoryOptions::default()).unwrap();
+    assert_eq!(history.messages.len(), 400);
+    for it in &history.messages {
+        assert_eq!((it.parts.len(), it.parts.capacity()), (1, 1), "{it:?}");
+    }
+}
+
+/// The JSON of a document is handed on in pieces, each of whole characters.
+#[test]
+fn json_is_written_in_pieces() {
+    let text = "# %%\né\n".repeat(2_000);
+    let doc = Document::read(text.into_bytes(), Mode::MessageFile, &Limits::default()).unwrap();
+    let mut out = Pieces(Vec::new());
+    doc.write_json("x.msg.md", &mut out).unwrap();
+    assert!(out.0.len() > 4 && out.0.iter().all(|it| it.len() < 70_000));
+    assert!(out.0.iter().all(|it| std::str::from_utf8(it).is_ok()));
+    assert_eq!(out.0.concat(), doc.to_json("x.msg.md").into_bytes());
+}
+
+/// What a writer was given, write by write.
+struct Pieces(Vec<Vec<u8>>);
+
+impl std::io::Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.push(bytes.to_vec());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
