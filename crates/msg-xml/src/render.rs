@@ -120,7 +120,7 @@ fn json_body(call: &Call, arguments: &Json) -> String {
         out.object(|out| {
             out.key("server_name").str(call.server_name());
             out.key("tool_name").str(call.tool_name());
-            arguments.write(out.key("arguments"));
+            out.key("arguments").value(|out| arguments.write(out));
         });
     });
     format!("<tool>\n{body}\n</tool>")

@@ -33,6 +33,23 @@ struct Path<'e> {
     keys: Vec<&'e str>,
 }
 
+/// An object that is open.
+struct Level<'e> {
+    elem: Elem<'e>,
+    at: usize,
+    members: Members,
+    /// Reports from here on are the object's.
+    notes: usize,
+}
+
+/// What stands next in an object.
+enum Next<'e> {
+    Child(OpenTag<'e>),
+    /// Its close tag: where that begins and ends.
+    Close(usize, usize),
+    NoFit,
+}
+
 impl<'a> Grammar<'a> {
     /// The parameter of this open tag.
     pub(super) fn param(&mut self, t: &OpenTag<'a>) -> Result<(), Halt> {
@@ -67,20 +84,43 @@ impl<'a> Grammar<'a> {
         }
     }
 
-    /// XT-20: the element as an object, if it is one.
+    /// XT-20: the element as an object, if it is one. Without recursion: the nesting is the caller's choice.
     fn object(&mut self, elem: &Elem<'a>, path: &mut Path<'a>) -> Result<Option<Read>, Halt> {
-        if self.wants_text(path) || !self.begins_object(elem.content)? {
+        if !self.is_object(elem, path)? {
             return Ok(None);
+        }
+        let mut open = vec![self.level(*elem)];
+        while let Some(level) = open.last_mut() {
+            match self.next(level)? {
+                Next::Child(t) => self.child(&t, &mut open, path)?,
+                Next::Close(to, end) => {
+                    let value = Json::Object(std::mem::take(&mut level.members));
+                    open.pop();
+                    match open.last_mut() {
+                        None => return Ok(Some((value, to, end))),
+                        Some(_) => add_child(&mut open, path, value, end),
+                    }
+                }
+                Next::NoFit => self.no_fit(&mut open, path)?,
+            }
+        }
+        Ok(None)
+    }
+
+    fn level(&self, elem: Elem<'a>) -> Level<'a> {
+        let (at, notes) = (elem.content, self.notes.len());
+        Level { elem, at, members: Members::default(), notes }
+    }
+
+    /// Whether the element is to be read as an object.
+    fn is_object(&mut self, elem: &Elem<'a>, path: &Path<'a>) -> Result<bool, Halt> {
+        if self.wants_text(path) || !self.begins_object(elem.content)? {
+            return Ok(false);
         }
         if elem.depth >= self.ahead.opts.limits.depth() {
             return Err(Halt::Deep(elem.content));
         }
-        let notes = self.notes.len();
-        let read = self.members(elem, path)?;
-        if read.is_none() {
-            self.notes.truncate(notes);
-        }
-        Ok(read)
+        Ok(true)
     }
 
     /// XT-30: whether the schema takes the element as text.
@@ -101,48 +141,54 @@ impl<'a> Grammar<'a> {
         Ok(matches!(lex::tag(&w, p)?, Tag::Open(t) if t.bare()))
     }
 
-    fn members(&mut self, elem: &Elem<'a>, path: &mut Path<'a>) -> Result<Option<Read>, Halt> {
+    /// What stands next in an object.
+    fn next(&mut self, level: &Level<'a>) -> Result<Next<'a>, Halt> {
         let w = self.ahead.w;
-        let mut members = Members::default();
-        let mut at = elem.content;
-        loop {
-            let Some(p) = self.ahead.comments(at)? else { return Ok(None) };
-            if w.at(p) != Some(b'<') || opener(&w, p)?.is_some() {
-                return Ok(None);
-            }
-            match lex::tag(&w, p)? {
-                Tag::Close(c) if c.is(elem.own) => {
-                    return Ok(Some((Json::Object(members), p, c.end)));
-                }
-                Tag::Open(t) if t.bare() => {
-                    let Some((value, end)) = self.child(&t, elem, path)? else { return Ok(None) };
-                    members.add(t.name.to_owned(), value);
-                    at = end;
-                }
-                _ => return Ok(None),
-            }
+        let Some(p) = self.ahead.comments(level.at)? else { return Ok(Next::NoFit) };
+        if w.at(p) != Some(b'<') || opener(&w, p)?.is_some() {
+            return Ok(Next::NoFit);
         }
+        Ok(match lex::tag(&w, p)? {
+            Tag::Close(c) if c.is(level.elem.own) => Next::Close(p, c.end),
+            Tag::Open(t) if t.bare() => Next::Child(t),
+            _ => Next::NoFit,
+        })
     }
 
-    /// The element of this open tag in an object.
+    /// The element of this open tag in the innermost object.
     fn child(
         &mut self,
         t: &OpenTag<'a>,
-        of: &Elem<'a>,
+        open: &mut Vec<Level<'a>>,
         path: &mut Path<'a>,
-    ) -> Result<Option<(Json, usize)>, Halt> {
+    ) -> Result<(), Halt> {
+        let Some(of) = open.last().map(|level| level.elem) else { return Ok(()) };
+        path.keys.push(t.name);
         if t.self_closing {
-            return Ok(Some((Json::String(String::new()), t.end)));
+            add_child(open, path, Json::String(String::new()), t.end);
+            return Ok(());
         }
         let parent = Parent::Name(of.own);
         let elem = Elem { own: t.name, parent, content: t.end, depth: of.depth + 1 };
-        path.keys.push(t.name);
-        let object = self.object(&elem, path)?;
-        path.keys.pop();
-        match object {
-            Some((value, _, end)) => Ok(Some((value, end))),
-            None => self.strict_text(&elem, path.outer),
+        let object = self.is_object(&elem, path)?;
+        open.push(self.level(elem));
+        if object { Ok(()) } else { self.no_fit(open, path) }
+    }
+
+    /// The innermost element is no object: it is text, or what it stands in is no object either.
+    fn no_fit(&mut self, open: &mut Vec<Level<'a>>, path: &mut Path<'a>) -> Result<(), Halt> {
+        while let Some(level) = open.pop() {
+            self.notes.truncate(level.notes);
+            if open.is_empty() {
+                return Ok(());
+            }
+            if let Some((value, end)) = self.strict_text(&level.elem, path.outer)? {
+                add_child(open, path, value, end);
+                return Ok(());
+            }
+            path.keys.pop();
         }
+        Ok(())
     }
 
     /// Text in an object, which nothing mends.
@@ -228,6 +274,14 @@ impl<'a> Grammar<'a> {
         self.add_param(key, Json::String(text), from..from + raw.len(), w.end());
         // Half a value is never run, also beside arguments that are closed.
         self.cur.args_closed = false;
+    }
+}
+
+/// The innermost object has one member more, which ends at `end`.
+fn add_child(open: &mut [Level<'_>], path: &mut Path<'_>, value: Json, end: usize) {
+    if let (Some(level), Some(key)) = (open.last_mut(), path.keys.pop()) {
+        level.members.add(key.to_owned(), value);
+        level.at = end;
     }
 }
 

@@ -6,7 +6,7 @@ mod scan;
 
 use std::collections::HashMap;
 
-use msg_core::json::{Writer, to_text};
+use msg_core::json::{write_member_name, write_str};
 
 pub(crate) use scan::{Scan, Scanner};
 
@@ -123,22 +123,43 @@ pub(crate) fn begins(b: u8) -> bool {
 }
 
 impl Json {
-    /// Appends it to what is being written.
-    pub(crate) fn write(&self, out: &mut Writer<'_>) {
+    /// Appends its text. A function of its own and not `msg_core`'s writer with its closures: trees may be deep.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         match self {
-            Json::Null => out.null(),
-            Json::Bool(b) => out.bool(*b),
-            Json::Number(n) => out.raw(n),
-            Json::String(s) => out.str(s),
-            Json::Array(items) => out.array(items, |out, item| item.write(out)),
-            Json::Object(members) => out.object(|out| {
-                members.iter().for_each(|(key, value)| value.write(out.key(key)));
-            }),
+            Json::Null => out.extend_from_slice(b"null"),
+            Json::Bool(b) => out.extend_from_slice(if *b { b"true" } else { b"false" }),
+            Json::Number(n) => out.extend_from_slice(n.as_bytes()),
+            Json::String(s) => write_str(out, s),
+            Json::Array(items) => {
+                out.push(b'[');
+                for (i, item) in items.iter().enumerate() {
+                    separate(i, out);
+                    item.write(out);
+                }
+                out.push(b']');
+            }
+            Json::Object(members) => {
+                out.push(b'{');
+                for (i, (key, value)) in members.iter().enumerate() {
+                    separate(i, out);
+                    write_member_name(out, key);
+                    value.write(out);
+                }
+                out.push(b'}');
+            }
         }
     }
 
     pub(crate) fn text(&self) -> String {
-        to_text(|out| self.write(out))
+        let mut out = Vec::new();
+        self.write(&mut out);
+        String::from_utf8(out).expect("because only texts are written")
+    }
+}
+
+fn separate(before: usize, out: &mut Vec<u8>) {
+    if before > 0 {
+        out.push(b',');
     }
 }
 

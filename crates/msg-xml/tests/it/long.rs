@@ -62,3 +62,14 @@ fn its_source_is_what_stood_there() {
         assert_eq!(parsed, parse(message.as_bytes(), None, &Options::default()));
     }
 }
+
+#[test]
+fn nesting_as_deep_as_may_be_chosen_needs_no_stack() {
+    let limits = msg_xml::Limits { max_depth: 1024, ..Default::default() };
+    let opts = Options::default().with_limits(limits);
+    for depth in [1000, 1024, 5000] {
+        let nested = format!("{}x{}", "<a>".repeat(depth), "</a>".repeat(depth));
+        let parsed = parse(call(&nested).as_bytes(), None, &opts);
+        assert_eq!(parsed.calls().count(), usize::from(depth <= 1024), "{depth}");
+    }
+}
