@@ -9,7 +9,7 @@ pub(crate) static ALL: [&dyn Family; 11] = [
     msg_openai::RESPONSES,
     msg_anthropic::ANTHROPIC,
     &COHERE,
-    &GEMINI,
+    msg_gemini::GEMINI,
     &INTERACTIONS,
     &CONVERSE,
     &OLLAMA,
@@ -22,16 +22,13 @@ pub(crate) static ALL: [&dyn Family; 11] = [
 pub(crate) static CHAT: [&dyn Family; 1] = [msg_openai::CHAT];
 pub(crate) static RESPONSES: [&dyn Family; 1] = [msg_openai::RESPONSES];
 pub(crate) static ANTHROPIC: [&dyn Family; 1] = [msg_anthropic::ANTHROPIC];
+pub(crate) static GEMINI: [&dyn Family; 1] = [msg_gemini::GEMINI];
 
 static COHERE: Foreign = Foreign("Cohere", |it| {
     let kinds =
         ["message-start", "content-delta", "tool-plan-delta", "citation-start", "message-end"];
     is_one_of(it, "type", &kinds)
         || is_one_of(it, "event_type", &["stream-start", "text-generation", "stream-end"])
-});
-static GEMINI: Foreign = Foreign("Gemini", |it| {
-    let it = it.get("response").unwrap_or(it);
-    ["candidates", "promptFeedback", "usageMetadata"].iter().any(|name| it.get(name).is_some())
 });
 static INTERACTIONS: Foreign = Foreign("Gemini interactions", |it| {
     let starts = ["interaction.", "step.", "content."];

@@ -12,11 +12,17 @@ mod response;
 mod read;
 mod write;
 
+mod stream;
+
 mod mime;
 mod options;
 mod shape;
 
+mod codes;
+
+pub use codes::CODES;
 pub use msg_wire::{Error, Layout, ReadOptions};
 pub use options::{Flavor, Ids, LaterSystem, Thoughts, WriteOptions};
 pub use request::GenerateRequest;
 pub use response::GenerateResponse;
+pub use stream::{GEMINI, GeminiAssembler};

@@ -23,8 +23,8 @@ use crate::render::Quotes;
 
 /// Assemble a captured provider stream into its message.
 ///
-/// The input is the body as it came over the wire: server-sent events of Chat Completions, Responses
-/// or Anthropic Messages, or a JSON document. Exit status 1 if the stream has errors in it.
+/// The input is the body as it came over the wire: server-sent events of Chat Completions,
+/// Responses, Anthropic Messages or Gemini, or a JSON document. Exit status 1 if the stream has errors in it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The file to read; `-` is standard input, and so is nothing when input is piped.
@@ -65,6 +65,8 @@ enum Whose {
     Responses,
     /// Anthropic Messages.
     Anthropic,
+    /// Gemini, and Vertex AI.
+    Gemini,
 }
 
 impl Whose {
@@ -74,6 +76,7 @@ impl Whose {
             Self::OpenAi => &families::CHAT,
             Self::Responses => &families::RESPONSES,
             Self::Anthropic => &families::ANTHROPIC,
+            Self::Gemini => &families::GEMINI,
         }
     }
 }

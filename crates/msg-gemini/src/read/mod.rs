@@ -22,6 +22,7 @@ use msg_wire::codec::{Context, EMPTY, Fields, SECTION};
 
 pub(crate) use call::text_in;
 pub(crate) use content::read_candidate;
+pub(crate) use part::read_part;
 pub(crate) use system::read as read_system;
 
 use crate::shape::GEMINI;

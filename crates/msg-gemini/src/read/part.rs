@@ -32,6 +32,14 @@ pub(super) fn read_list<'a>(
     Ok(res)
 }
 
+/// Reads a part of a content.
+pub(crate) fn read_part<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Part, JsonError> {
+    read(reader, cx, Depth::Content)
+}
+
 /// Reads a part; what is none stands as it is.
 pub(super) fn read<'a>(
     reader: &mut Reader<'a>,

@@ -27,6 +27,8 @@ pub struct Assembled {
     pub complete: bool,
     /// The first error that the provider reported.
     pub error: Option<ProviderError>,
+    /// Why there is no choice at all, where the provider says so: a blocked prompt (GE-16).
+    pub finish: Option<FinishReason>,
     /// Whether the stream had ended, was interrupted, or goes on.
     pub state: StreamState,
     /// What was odd, each code once, by byte offset.
@@ -98,6 +100,7 @@ impl Head {
             created: self.created,
             complete,
             error: self.error,
+            finish: self.finish,
             state,
             diagnostics: self.notes.diagnostics(),
         }

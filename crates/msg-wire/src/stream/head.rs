@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::{RawJson, StreamEvent, Usage};
+use msg_core::{FinishReason, RawJson, StreamEvent, Usage};
 
 use super::assembler::Sink;
 use super::calls::Step;
@@ -33,6 +33,8 @@ pub struct Head {
     pub created: Option<f64>,
     /// The provider's first error.
     pub error: Option<ProviderError>,
+    /// Why the response ended without any choice, where the provider says so (GE-16).
+    pub finish: Option<FinishReason>,
     /// The last usage object; empty if there was none.
     pub usage: String,
 }
@@ -76,6 +78,7 @@ impl Head {
             model: None,
             created: None,
             error: None,
+            finish: None,
             usage: String::new(),
         }
     }

@@ -52,7 +52,12 @@ impl Assembled {
                 it if first.is_none() => it.null(),
                 it => it.value(|out| first.into_iter().for_each(|first| message(first, out))),
             }
-            it.key("finish_reason").opt_str(first.and_then(AssembledChoice::reason));
+            // A response without a choice may say why.
+            let unanswered = || self.finish.as_ref().map(|it| it.as_str());
+            it.key("finish_reason").opt_str(match first {
+                Some(choice) => choice.reason(),
+                None => unanswered(),
+            });
             self.write_tail(lost, it);
             if self.choices.len() > 1 {
                 it.key("choices").array(&self.choices, |it, choice| {

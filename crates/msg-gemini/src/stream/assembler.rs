@@ -1,0 +1,158 @@
+//! Chunks of a Gemini stream to messages (GE-14): each is a whole response, bare or wrapped.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use msg_core::FinishReason;
+use msg_wire::Json;
+use msg_wire::stream::{
+    Assembled, Assembler, Data, Head, Note, ProviderError, Sink, SseEvent, StreamOptions,
+    StreamState,
+};
+
+use super::candidate::Candidate;
+use super::reason;
+
+/// Assembles the chunks of a Gemini stream.
+///
+/// ```
+/// use msg_gemini::GeminiAssembler;
+/// use msg_wire::{Assembler, SseEvent, StreamOptions};
+///
+/// let mut assembler = GeminiAssembler::new(&StreamOptions::default());
+/// for data in [
+///     r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"Hel"}]}}]}"#,
+///     r#"{"candidates":[{"content":{"parts":[{"text":"lo"}]},"finishReason":"STOP"}]}"#,
+/// ] {
+///     assembler.event(SseEvent { event: None, data: data.into() }, &mut |_| {});
+/// }
+/// let res = assembler.finish(&mut |_| {});
+/// assert!(res.complete);
+/// assert_eq!(res.choices[0].message.text(), "Hello");
+/// ```
+#[derive(Debug, Clone)]
+pub struct GeminiAssembler {
+    head: Head,
+    candidates: BTreeMap<u32, Candidate>,
+    /// `[DONE]`, which only translators send.
+    done: bool,
+}
+
+impl GeminiAssembler {
+    /// An assembler at the start of a stream.
+    #[must_use]
+    pub fn new(options: &StreamOptions) -> Self {
+        Self { head: Head::new(options), candidates: BTreeMap::new(), done: false }
+    }
+
+    fn take(&mut self, data: &str, sink: &mut Sink<'_>) {
+        let mut response = None;
+        if !self.head.object(data, |key, value| {
+            if key == "response" && value.is_object() {
+                response = Some(value);
+            }
+        }) {
+            return;
+        }
+        let whole = Json::from_valid(data.trim_ascii());
+        let response = response.unwrap_or(whole);
+        self.head.identify(response.get("responseId"), response.get("modelVersion"), None);
+        let mut is_known = self.head.set_usage(response.get("usageMetadata"));
+        for candidate in response.get("candidates").into_iter().flat_map(Json::elements) {
+            is_known = true;
+            self.candidate(candidate, sink);
+        }
+        is_known |= self.feedback(response, sink);
+        if let Some(error) = whole.get("error").or_else(|| response.get("error")) {
+            is_known |= self.error(error, sink);
+        }
+        let says_nothing = ["candidates", "usageMetadata", "promptFeedback", "responseId"];
+        if !is_known && says_nothing.iter().all(|name| response.get(name).is_none()) {
+            self.head.note(Note::UNKNOWN_EVENT, || "a chunk that is no response".into());
+        }
+    }
+
+    fn candidate(&mut self, raw: Json<'_>, sink: &mut Sink<'_>) {
+        let index = raw.get("index").and_then(Json::whole_number).unwrap_or(0);
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        let mut step = self.head.step(index, sink);
+        let is_new = !self.candidates.contains_key(&index);
+        if is_new && self.candidates.len() >= step.limits.max_calls {
+            return step.text_gauge().limit();
+        }
+        let candidate = self.candidates.entry(index).or_default();
+        candidate.take(raw, &mut step);
+        let Some(word) = raw.get("finishReason").and_then(Json::text) else { return };
+        let meaning = reason::meaning(&word);
+        let is_error = meaning == FinishReason::Error;
+        if candidate.finish(&word, meaning, &mut step) && is_error {
+            let message = raw.get("finishMessage").and_then(Json::text);
+            self.head.fail(reason::error(&word, message.as_deref()), sink);
+        }
+    }
+
+    /// A prompt that is blocked has no answer; false if it is not.
+    fn feedback(&mut self, response: Json<'_>, sink: &mut Sink<'_>) -> bool {
+        let feedback = response.get("promptFeedback");
+        let Some(word) = feedback.and_then(|it| it.get("blockReason")).and_then(Json::text) else {
+            return feedback.is_some();
+        };
+        let message = feedback.and_then(|it| it.get("blockReasonMessage")).and_then(Json::text);
+        self.head.finish.get_or_insert(FinishReason::ContentFilter);
+        self.head.fail(reason::blocked(&word, message.as_deref()), sink);
+        true
+    }
+
+    /// `{"error":{"code":400,"message":"..","status":"INVALID_ARGUMENT"}}`: the status is its type (GE-20).
+    fn error(&mut self, raw: Json<'_>, sink: &mut Sink<'_>) -> bool {
+        let Some(mut error) = ProviderError::of_member(raw) else { return false };
+        let status = raw.get("status").and_then(Json::text).map(Cow::into_owned);
+        error.kind = error.kind.or(status);
+        self.head.fail(error, sink);
+        true
+    }
+}
+
+impl Assembler for GeminiAssembler {
+    fn head(&mut self) -> &mut Head {
+        &mut self.head
+    }
+
+    fn event(&mut self, event: SseEvent<'_>, sink: &mut Sink<'_>) {
+        if self.done {
+            return;
+        }
+        match Data::of(&event.data, self.head.at, &mut self.head.notes) {
+            Data::Noise => {}
+            Data::Done => self.done = true,
+            Data::Json => self.take(&event.data, sink),
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.done
+    }
+
+    fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
+        let head = &mut self.head;
+        let is_answered = !self.candidates.is_empty()
+            && self.candidates.values().all(|it| it.finish.is_known());
+        let ended = state == StreamState::Ended && is_answered;
+        let failed = head.error.is_some();
+        if state == StreamState::Ended && !ended && !failed {
+            head.note(Note::TRUNCATED, || "the stream stopped without a finish reason".into());
+        }
+        let whole = ended && !failed;
+        let split = head.split;
+        let candidates = std::mem::take(&mut self.candidates).into_iter();
+        let choices = candidates.map(|(index, it)| {
+            it.close(index, (whole, state, split), &mut head.step(index, sink))
+        });
+        let choices = choices.collect();
+        self.head.assemble(choices, whole, state, sink)
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Assembler> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,323 @@
+//! One candidate while it arrives (GE-15 to GE-17): parts append, and plain texts of one kind grow
+//! together.
+
+use msg_core::{Extra, FinishReason, Part, Reasoning, Report, Text, ToolCall, json::Reader};
+use msg_wire::codec::Context;
+use msg_wire::stream::{
+    AssembledChoice, BySlot, Calls, Channel, Closing, Finish, Merged, Parts, Step,
+    StreamState, TextKind,
+};
+use msg_wire::{Json, Str};
+
+use super::notes::UNKNOWN_DELTA;
+use super::partial::Partial;
+use crate::{read::read_part, shape::GEMINI};
+
+/// What was seen of one candidate.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Candidate {
+    pieces: Vec<Piece>,
+    calls: Calls,
+    /// The call whose arguments come value by value, and its slot.
+    open: Option<(usize, Partial)>,
+    /// Members of the candidate that the model does not know.
+    around: Merged,
+    pub(super) finish: Finish,
+    /// Some reasoning was announced, so that the next part's is set apart.
+    has_reasoning: bool,
+}
+
+/// One part of the message.
+#[derive(Debug, Clone)]
+enum Piece {
+    /// A text, and whether the next one of its kind may go on with it.
+    Text { kind: TextKind, text: Channel, is_plain: bool, extra: Extra },
+    /// A call, by its slot.
+    Call(usize),
+    /// A part that stands whole.
+    Whole(Part),
+}
+
+/// The members of a candidate that have places of their own.
+const KNOWN: [&str; 4] = ["content", "index", "finishReason", "tokenCount"];
+
+impl Candidate {
+    /// Takes the members of a chunk's candidate but its finish reason.
+    pub(super) fn take(&mut self, candidate: Json<'_>, step: &mut Step<'_, '_>) {
+        for (name, value) in candidate.members() {
+            if name == "content" {
+                let parts = value.get("parts").into_iter();
+                parts.flat_map(Json::elements).for_each(|it| self.part(it, step));
+            } else if !KNOWN.contains(&&*name) && !value.is_null() {
+                self.around.set(&name, value, &mut step.text_gauge());
+            }
+        }
+    }
+
+    fn part(&mut self, part: Json<'_>, step: &mut Step<'_, '_>) {
+        let call = part.get("functionCall").or_else(|| part.get("function_call"));
+        if let Some(call) = call.filter(|it| it.is_object()) {
+            return self.call(part, call, step);
+        }
+        let plain = plain_text(part);
+        // An empty text does not end a call (GE-17).
+        if plain.is_none_or(|it| !it.1.source.is_empty()) {
+            self.close_call(step);
+        }
+        match plain {
+            Some((kind, text)) => self.plain(kind, text, step),
+            None => self.whole(part, step),
+        }
+    }
+
+    /// A text without members of its own goes on with the one before.
+    fn plain(&mut self, kind: TextKind, text: Str<'_>, step: &mut Step<'_, '_>) {
+        let goes_on = matches!(
+            self.pieces.last(),
+            Some(Piece::Text { kind: last, is_plain: true, .. }) if *last == kind
+        );
+        if goes_on {
+            if let Some(Piece::Text { text: channel, .. }) = self.pieces.last_mut() {
+                kind.push(channel, text, step);
+            }
+        } else if !text.source.is_empty() {
+            self.begin(kind, text, None, step);
+        }
+    }
+
+    fn begin(
+        &mut self,
+        kind: TextKind,
+        text: Str<'_>,
+        extra: Option<Extra>,
+        step: &mut Step<'_, '_>,
+    ) {
+        if !self.has_room(step) {
+            return;
+        }
+        self.end_text(step);
+        let mut channel = Channel::default();
+        if kind == TextKind::Reasoning {
+            if self.has_reasoning && !text.source.is_empty() {
+                kind.announce("\n\n", step);
+            }
+            self.has_reasoning = true;
+        }
+        kind.push(&mut channel, text, step);
+        let is_plain = extra.is_none();
+        let extra = extra.unwrap_or_default();
+        self.pieces.push(Piece::Text { kind, text: channel, is_plain, extra });
+    }
+
+    /// The last text does not grow any more.
+    fn end_text(&mut self, step: &mut Step<'_, '_>) {
+        if let Some(Piece::Text { kind, text, .. }) = self.pieces.last_mut() {
+            kind.end(text, step);
+        }
+    }
+
+    fn has_room(&self, step: &mut Step<'_, '_>) -> bool {
+        let has_room = self.pieces.len() < step.limits.max_calls;
+        if !has_room {
+            step.text_gauge().limit();
+        }
+        has_room
+    }
+
+    /// A part with members of its own, or of another kind, as a document's is read.
+    fn whole(&mut self, part: Json<'_>, step: &mut Step<'_, '_>) {
+        let Some(mut read) = read(part) else { return };
+        read.extra_mut().clear_layout();
+        let text = part.get("text").and_then(Json::string).unwrap_or(Str::plain(""));
+        match read {
+            Part::Text(it) if step.text_gauge().take(part.source().len()) => {
+                self.begin(TextKind::Text, text, Some(it.extra), step);
+            }
+            Part::Reasoning(it) if step.text_gauge().take(part.source().len()) => {
+                self.begin(TextKind::Reasoning, text, Some(it.extra), step);
+            }
+            Part::Text(_) | Part::Reasoning(_) => {}
+            it => {
+                if self.has_room(step) && step.text_gauge().take(part.source().len()) {
+                    self.end_text(step);
+                    self.pieces.push(Piece::Whole(it));
+                }
+            }
+        }
+    }
+
+    /// A whole call, or a piece of one whose arguments are streamed.
+    fn call(&mut self, part: Json<'_>, call: Json<'_>, step: &mut Step<'_, '_>) {
+        let goes_on = call.get("willContinue").is_some_and(|it| it.source() == "true");
+        let pieces = call.get("partialArgs").filter(|it| it.is_array());
+        let has_name = call.get("name").is_some_and(Json::is_string);
+        if has_name {
+            self.close_call(step);
+            if !goes_on && pieces.is_none() {
+                return self.whole_call(part, step);
+            }
+            self.open_call(part, call, step);
+        }
+        match &mut self.open {
+            Some((_, partial)) => {
+                let pieces = pieces.into_iter().flat_map(Json::elements);
+                pieces.for_each(|it| partial.take(it, step));
+                if !goes_on {
+                    self.close_call(step);
+                }
+            }
+            None if has_name => {}
+            None if pieces.is_none() && !goes_on && call.members().next().is_some() => {
+                self.whole(part, step);
+            }
+            None => step.note(UNKNOWN_DELTA, || "a piece of a call that never began".into()),
+        }
+    }
+
+    fn whole_call(&mut self, part: Json<'_>, step: &mut Step<'_, '_>) {
+        match read(part) {
+            Some(Part::ToolCall(call)) => {
+                let text = Json::from_valid(call.arguments.text()).compact();
+                if let Some(at) = self.slot(call, step) {
+                    let slot = &mut self.calls.slots[at];
+                    slot.settled = true;
+                    slot.push(at as u32, Str::plain(&text), step);
+                }
+            }
+            _ => self.whole(part, step),
+        }
+    }
+
+    fn open_call(&mut self, part: Json<'_>, call: Json<'_>, step: &mut Step<'_, '_>) {
+        let Some(Part::ToolCall(mut read)) = read(part) else { return };
+        // The signs of streaming are no members of the call.
+        read.extra.remove(&GEMINI, "functionCall");
+        let Some(at) = self.slot(read, step) else { return };
+        self.calls.slots[at].unended = true;
+        let mut partial = Partial::default();
+        if let Some(args) = call.get("args") {
+            partial.take_args(args, step);
+        }
+        self.open = Some((at, partial));
+    }
+
+    /// Adds a call but for its arguments; none over the limit.
+    fn slot(&mut self, mut call: ToolCall, step: &mut Step<'_, '_>) -> Option<usize> {
+        let signature = call.signature.as_ref().map_or(0, String::len);
+        let size = call.id.len() + call.name.len() + signature;
+        if !self.has_room(step) || !step.text_gauge().take(size) {
+            return None;
+        }
+        self.end_text(step);
+        let at = self.calls.open(step)?;
+        let slot = &mut self.calls.slots[at];
+        call.extra.clear_layout();
+        (slot.id, slot.name) = (call.id, call.name);
+        (slot.signature, slot.extra) = (call.signature, call.extra);
+        self.pieces.push(Piece::Call(at));
+        Some(at)
+    }
+
+    /// The arguments of the open call are whole.
+    fn close_call(&mut self, step: &mut Step<'_, '_>) {
+        if let Some(at) = self.give_arguments(step) {
+            self.calls.slots[at].unended = false;
+            self.calls.slots[at].settled = true;
+        }
+    }
+
+    /// Gives the open call what was built for it.
+    fn give_arguments(&mut self, step: &mut Step<'_, '_>) -> Option<usize> {
+        let (at, partial) = self.open.take()?;
+        self.calls.slots[at].push(at as u32, Str::plain(&partial.into_json()), step);
+        Some(at)
+    }
+
+    /// Takes a finish reason; true if it is the first.
+    pub(super) fn finish(
+        &mut self,
+        raw: &str,
+        meaning: FinishReason,
+        step: &mut Step<'_, '_>,
+    ) -> bool {
+        if meaning == FinishReason::Stop {
+            self.close_call(step);
+        }
+        let is_new = !self.finish.is_known();
+        if self.finish.raw() != Some(raw) {
+            self.finish.set_as(raw.into(), meaning, step.at, step.notes);
+        }
+        is_new
+    }
+
+    /// Ends the candidate; calls that may not be whole are incomplete.
+    pub(super) fn close(
+        mut self,
+        index: u32,
+        (whole, state, split): (bool, StreamState, bool),
+        step: &mut Step<'_, '_>,
+    ) -> AssembledChoice {
+        self.give_arguments(step);
+        self.end_text(step);
+        let cut = !whole || self.finish.reason().as_ref().is_some_and(FinishReason::is_cut);
+        let has_calls = !self.calls.is_empty();
+        let reason = match self.finish.reason() {
+            // Gemini has no word for this: it is its way, and nothing odd.
+            Some(FinishReason::Stop) if has_calls => Some(FinishReason::ToolCalls),
+            None if state == StreamState::Interrupted => Some(FinishReason::Interrupted),
+            it => it,
+        };
+        let mut calls = BySlot::new(self.calls.close(Closing { cut, split }, step));
+        let mut parts = Parts::default();
+        for piece in self.pieces {
+            piece.into_parts(&mut calls, &mut parts);
+        }
+        let raw = self.finish.raw().map(str::to_owned);
+        let mut choice = AssembledChoice::new(index, parts, reason, raw);
+        let around = self.around.into_json();
+        for (name, value) in Json::from_valid(&around).members() {
+            choice.message.extra.insert(GEMINI, name, value.to_json());
+        }
+        choice
+    }
+}
+
+impl Piece {
+    fn into_parts(self, calls: &mut BySlot, parts: &mut Parts) {
+        match self {
+            Self::Call(slot) => {
+                calls.take(slot).into_iter().for_each(|it| parts.push_call(it));
+            }
+            Self::Whole(part) => parts.list.push(part),
+            Self::Text { text, extra, is_plain, .. } if is_plain && text.is_empty() => drop(extra),
+            Self::Text { kind: TextKind::Reasoning, text, extra, .. } => {
+                let it = Reasoning { extra, ..Reasoning::new(text.into_text()) };
+                parts.list.push(Part::Reasoning(it));
+            }
+            Self::Text { text, extra, .. } => {
+                parts.list.push(Part::Text(Text { text: text.into_text(), extra }));
+            }
+        }
+    }
+}
+
+/// The text of a part that has nothing but it, or but it and `thought: true`.
+fn plain_text(part: Json<'_>) -> Option<(TextKind, Str<'_>)> {
+    let (mut text, mut kind) = (None, TextKind::Text);
+    for (name, value) in part.members() {
+        match &*name {
+            "text" => text = Some(value.string()?),
+            "thought" if value.source() == "true" => kind = TextKind::Reasoning,
+            _ => return None,
+        }
+    }
+    Some((kind, text?))
+}
+
+/// A part as one of a document is read.
+fn read(part: Json<'_>) -> Option<Part> {
+    let mut report = Report::new();
+    let mut cx = Context::new(&mut report);
+    read_part(&mut Reader::from_text(part.source()), &mut cx).ok()
+}
+

@@ -1,0 +1,185 @@
+//! Arguments that are streamed value by value (GE-17): `partialArgs` set what stands at a path, and a
+//! string may go on with the next piece.
+//!
+//! ```text
+//! {"jsonPath":"$.a","stringValue":"x","willContinue":true}, {"jsonPath":"$.a","stringValue":"y"}
+//!     {"a":"xy"}
+//! ```
+
+use std::collections::HashMap;
+
+use msg_core::json::{self, write_str};
+use msg_wire::stream::{Channel, Step as Limits};
+use msg_wire::{Json, Str};
+
+use super::notes::BAD_PATH;
+use super::path::{self, Step};
+
+/// The arguments of a call while they arrive.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Partial {
+    root: Members,
+    /// How many values there are, gaps included.
+    n_values: usize,
+}
+
+/// More values than any call has.
+const MAX_VALUES: usize = 1 << 16;
+
+/// The members of an object in the order of their first appearance.
+#[derive(Debug, Clone, Default)]
+struct Members {
+    list: Vec<(String, Value)>,
+    places: HashMap<String, usize>,
+}
+
+#[derive(Debug, Clone)]
+enum Value {
+    /// A gap, or a container of which nothing is known yet.
+    Empty,
+    /// JSON text.
+    Json(String),
+    /// A string, and whether the last piece of it said that there is more.
+    Text { text: Channel, is_open: bool },
+    Object(Members),
+    Array(Vec<Value>),
+}
+
+impl Partial {
+    /// Takes the arguments that came whole with the beginning of the call.
+    pub(super) fn take_args(&mut self, args: Json<'_>, limits: &mut Limits<'_, '_>) {
+        for (name, value) in args.members() {
+            let fits = limits.argument_gauge().take(name.len() + value.source().len());
+            if fits && let Some(place) = self.root.place(&name, &mut self.n_values) {
+                *place = Value::Json(value.compact());
+            }
+        }
+    }
+
+    /// Takes one of the `partialArgs`; a path that does not parse or fit is skipped.
+    pub(super) fn take(&mut self, piece: Json<'_>, limits: &mut Limits<'_, '_>) {
+        let path = piece.get("jsonPath").and_then(Json::text).unwrap_or_default();
+        let steps = path::parse(&path).filter(|_| limits.argument_gauge().take(path.len()));
+        let place = steps.and_then(|it| self.place(&it));
+        let is_set = place.is_some_and(|place| place.set(piece, limits));
+        if !is_set {
+            limits.note(BAD_PATH, || format!("an argument for the path {path} was skipped"));
+        }
+    }
+
+    /// The arguments as JSON.
+    pub(super) fn into_json(self) -> String {
+        let mut out = Vec::new();
+        Value::Object(self.root).write(&mut out);
+        String::from_utf8(out).expect("because JSON of texts is UTF-8")
+    }
+
+    fn place(&mut self, steps: &[Step<'_>]) -> Option<&mut Value> {
+        let (first, rest) = steps.split_first()?;
+        let Step::Name(name) = first else { return None };
+        let mut place = self.root.place(name, &mut self.n_values)?;
+        for step in rest {
+            place = place.step(step, &mut self.n_values)?;
+        }
+        Some(place)
+    }
+}
+
+impl Members {
+    fn place(&mut self, name: &str, n_values: &mut usize) -> Option<&mut Value> {
+        let at = match self.places.get(name) {
+            Some(at) => *at,
+            None => {
+                *n_values += 1;
+                if *n_values > MAX_VALUES {
+                    return None;
+                }
+                self.places.insert(name.to_owned(), self.list.len());
+                self.list.push((name.to_owned(), Value::Empty));
+                self.list.len() - 1
+            }
+        };
+        self.list.get_mut(at).map(|it| &mut it.1)
+    }
+}
+
+impl Value {
+    /// The value one step further, which is made if nothing is there; none if something else is.
+    fn step(&mut self, step: &Step<'_>, n_values: &mut usize) -> Option<&mut Self> {
+        if let Self::Empty = self {
+            *self = match step {
+                Step::Name(_) => Self::Object(Members::default()),
+                Step::Index(_) => Self::Array(Vec::new()),
+            };
+        }
+        match (self, step) {
+            (Self::Object(members), Step::Name(name)) => members.place(name, n_values),
+            (Self::Array(list), Step::Index(at)) if *at <= path::MAX_INDEX => {
+                if *at >= list.len() {
+                    *n_values += *at + 1 - list.len();
+                    if *n_values > MAX_VALUES {
+                        return None;
+                    }
+                    list.resize_with(*at + 1, || Self::Empty);
+                }
+                list.get_mut(*at)
+            }
+            _ => None,
+        }
+    }
+
+    /// Sets what a piece says; false if that does not fit what is here.
+    fn set(&mut self, piece: Json<'_>, limits: &mut Limits<'_, '_>) -> bool {
+        let goes_on = piece.get("willContinue").is_some_and(|it| it.source() == "true");
+        if let Some(text) = piece.get("stringValue").and_then(Json::string) {
+            return self.append(text, goes_on, limits);
+        }
+        let number = piece.get("numberValue").filter(|it| it.number().is_some());
+        let boolean = piece.get("boolValue").filter(|it| matches!(it.source(), "true" | "false"));
+        let null = || piece.get("nullValue").map(|_| Json::from_valid("null"));
+        match (self, number.or(boolean).or_else(null)) {
+            (Self::Object(_) | Self::Array(_), _) | (_, None) => false,
+            (place, Some(value)) => {
+                let fits = limits.argument_gauge().take(value.source().len());
+                if fits {
+                    *place = Self::Json(value.source().to_owned());
+                }
+                fits
+            }
+        }
+    }
+
+    fn append(&mut self, piece: Str<'_>, goes_on: bool, limits: &mut Limits<'_, '_>) -> bool {
+        if matches!(self, Self::Object(_) | Self::Array(_)) {
+            return false;
+        }
+        if !matches!(self, Self::Text { is_open: true, .. }) {
+            *self = Self::Text { text: Channel::default(), is_open: true };
+        }
+        if let Self::Text { text, is_open } = self {
+            text.push(piece, &mut limits.argument_gauge());
+            if !goes_on {
+                text.end(&mut limits.argument_gauge());
+            }
+            *is_open = goes_on;
+        }
+        true
+    }
+
+    /// Containers nest no deeper than paths have steps.
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Empty => out.extend_from_slice(b"null"),
+            Self::Json(text) => out.extend_from_slice(text.as_bytes()),
+            Self::Text { text, .. } => write_str(out, text.text()),
+            Self::Object(members) => json::Writer::new(out).object(|it| {
+                for (name, value) in &members.list {
+                    it.key(name).value(|out| value.write(out));
+                }
+            }),
+            Self::Array(list) => json::Writer::new(out).array(list, |it, value| {
+                it.value(|out| value.write(out));
+            }),
+        }
+    }
+}
