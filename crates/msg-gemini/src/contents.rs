@@ -144,11 +144,18 @@ impl Document {
         }
     }
 
+    fn purpose(&self) -> Purpose {
+        match self {
+            Self::Request(it) => it.purpose(),
+            _ => Purpose::Return,
+        }
+    }
+
     /// Appends the document as JSON; unedited it is the same value as what was read, the order of members
     /// and the spelling of numbers included.
     pub fn write(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let mut report = Report::new();
-        let mut writer = Writer::new(options, Purpose::Return, &mut report);
+        let mut writer = Writer::new(options, self.purpose(), &mut report);
         match self {
             Self::Contents(it) => writer.contents(it, 0, out),
             Self::Request(it) => it.write_with(&mut writer, out),

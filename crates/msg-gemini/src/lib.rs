@@ -6,12 +6,14 @@
 
 pub mod contents;
 
+mod head;
 mod request;
 mod response;
 
 mod read;
 mod write;
 
+mod events;
 mod stream;
 
 mod mime;
@@ -21,6 +23,7 @@ mod shape;
 mod codes;
 
 pub use codes::CODES;
+pub use events::{ChunkWriter, write_chunks};
 pub use msg_wire::{Error, Layout, ReadOptions};
 pub use options::{Flavor, Ids, LaterSystem, Thoughts, WriteOptions};
 pub use request::GenerateRequest;

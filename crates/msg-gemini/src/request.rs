@@ -2,8 +2,9 @@
 //! member raw and in its place (GE-1).
 
 use msg_core::{
-    Error, Message, RawJson,
+    Error, Message, RawJson, Report,
     json::{self, Kind, Reader},
+    request::RequestHead,
 };
 use msg_wire::{
     Layout,
@@ -12,6 +13,7 @@ use msg_wire::{
 use serde::de::DeserializeOwned;
 
 use crate::{
+    head,
     read::{read_contents, read_system},
     write::{Purpose, Writer, leading},
 };
@@ -47,9 +49,49 @@ pub struct GenerateRequest {
     has_system: bool,
     /// `contents` was one content, or a string, instead of a list.
     is_single: bool,
+    /// Where its messages are from.
+    purpose: Purpose,
 }
 
 impl GenerateRequest {
+    /// A request of these messages that asks what `head` asks (AN-21), and what it has no place for.
+    ///
+    /// ```
+    /// use msg_core::{Message, request::RequestHead};
+    /// use msg_gemini::{GenerateRequest, WriteOptions, contents::Document};
+    ///
+    /// let head = RequestHead { max_tokens: Some(9), stream: Some(true), ..RequestHead::default() };
+    /// let (request, report) = GenerateRequest::from_head(&head, vec![Message::user("Hi")]);
+    /// assert_eq!(report.len(), 1, "streaming is another method");
+    /// let mut out = Vec::new();
+    /// Document::Request(request).write(&WriteOptions::new(), &mut out);
+    /// assert_eq!(
+    ///     String::from_utf8_lossy(&out),
+    ///     r#"{"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"generationConfig":{"maxOutputTokens":9}}"#,
+    /// );
+    /// ```
+    #[must_use]
+    pub fn from_head(head: &RequestHead, messages: Vec<Message>) -> (Self, Report) {
+        let (mut body, mut report) = (Body::default(), Report::new());
+        body.dig(CONTENTS);
+        for (name, raw) in head::write(head, &mut report) {
+            body.set(name, raw);
+        }
+        let purpose = Purpose::Convert;
+        (Self { messages, body, has_system: false, is_single: false, purpose }, report)
+    }
+
+    /// What the request asks besides its conversation (AN-21).
+    #[must_use]
+    pub fn head(&self) -> RequestHead {
+        head::read(self.members())
+    }
+
+    /// Whether it is to be sent, wherever its messages are from.
+    pub(crate) fn purpose(&self) -> Purpose {
+        self.purpose
+    }
+
     /// Any member but the messages, raw.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&RawJson> {
@@ -91,11 +133,11 @@ impl GenerateRequest {
             body.dig(name);
             messages.insert(0, message);
         }
-        Ok(Self { messages, body, has_system, is_single })
+        Ok(Self { messages, body, has_system, is_single, purpose: Purpose::Return })
     }
 
     pub(crate) fn write_with<'a>(&'a self, writer: &mut Writer<'a>, out: &mut Vec<u8>) {
-        let n_leading = leading(&self.messages, Purpose::Return);
+        let n_leading = leading(&self.messages, self.purpose);
         let mut system = writer.system(&self.messages, n_leading);
         let had_system = self.body.iter().any(|(name, _)| is_system(name));
         let keeps = writer.layout_is(Layout::Keep);

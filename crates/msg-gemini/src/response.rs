@@ -75,6 +75,11 @@ impl GenerateResponse {
         self.body.get(name).filter(|_| name != CANDIDATES)
     }
 
+    /// The members but the candidates, raw, in order.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.body.iter().filter(|(name, _)| *name != CANDIDATES)
+    }
+
     pub(crate) fn read_from<'a>(
         reader: &mut Reader<'a>,
         cx: &mut Context<'a, '_>,

@@ -98,6 +98,9 @@ enum To {
     /// The stream that Anthropic would send.
     #[serde(rename = "anthropic-events")]
     AnthropicEvents,
+    /// The stream that Gemini would send.
+    #[serde(rename = "gemini-chunks")]
+    GeminiChunks,
 }
 
 /// Writes the stream that a provider would send, and says what it cannot hold.
@@ -110,6 +113,7 @@ impl To {
             Self::OpenAiChunks => Some(msg_openai::write_chunks),
             Self::ResponsesEvents => Some(msg_openai::write_response_events),
             Self::AnthropicEvents => Some(anthropic_events),
+            Self::GeminiChunks => Some(msg_gemini::write_chunks),
             Self::OpenAi | Self::Native | Self::Turns => None,
         }
     }
@@ -299,7 +303,7 @@ impl Job {
             To::OpenAi => MessageForm::OpenAi,
             To::Native => MessageForm::Native,
             To::Turns => MessageForm::Turn,
-            To::OpenAiChunks | To::ResponsesEvents | To::AnthropicEvents => {
+            To::OpenAiChunks | To::ResponsesEvents | To::AnthropicEvents | To::GeminiChunks => {
                 return self.write_line(res, out);
             }
         };

@@ -1,7 +1,10 @@
 //! Gemini contents: an array, or a request or response body. Reading and writing are `msg_gemini`'s.
 
-use msg_core::{Message, Report};
-use msg_gemini::contents::{self, Document};
+use msg_core::{Message, Report, request::RequestHead};
+use msg_gemini::{
+    GenerateRequest,
+    contents::{self, Document},
+};
 
 use super::no_limit;
 use crate::codec::{Around, Codec, Content, Likelihood, Side, WriteOptions};
@@ -48,6 +51,22 @@ impl Codec for Gemini {
         report.append(contents::write(messages, &options.gemini, out));
     }
 
+    fn write_request(
+        &self,
+        head: &RequestHead,
+        messages: &mut Vec<Message>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) -> Result<(), Refusal> {
+        let (request, lost) = GenerateRequest::from_head(head, std::mem::take(messages));
+        report.append(lost);
+        let mut document = Document::Request(request);
+        report.append(document.write(&options.gemini, out));
+        *messages = document.take_messages();
+        Ok(())
+    }
+
     fn lacks_ids(&self) -> bool {
         true
     }
@@ -90,6 +109,18 @@ impl Around for Body {
         self.0.set_messages(std::mem::take(messages));
         report.append(self.0.write(&options.gemini, out));
         *messages = self.0.take_messages();
+    }
+
+    fn head(&self) -> Option<RequestHead> {
+        if let Document::Request(it) = &self.0 { Some(it.head()) } else { None }
+    }
+
+    fn members(&self) -> Vec<String> {
+        match &self.0 {
+            Document::Request(it) => it.head().members,
+            Document::Response(it) => it.members().map(|it| it.0.to_owned()).collect(),
+            _ => Vec::new(),
+        }
     }
 
     fn side(&self) -> Side {

@@ -135,8 +135,8 @@ impl Assembler for GeminiAssembler {
 
     fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
         let head = &mut self.head;
-        let is_answered = !self.candidates.is_empty()
-            && self.candidates.values().all(|it| it.finish.is_known());
+        let is_answered =
+            !self.candidates.is_empty() && self.candidates.values().all(|it| it.finish.is_known());
         let ended = state == StreamState::Ended && is_answered;
         let failed = head.error.is_some();
         if state == StreamState::Ended && !ended && !failed {
@@ -145,9 +145,8 @@ impl Assembler for GeminiAssembler {
         let whole = ended && !failed;
         let split = head.split;
         let candidates = std::mem::take(&mut self.candidates).into_iter();
-        let choices = candidates.map(|(index, it)| {
-            it.close(index, (whole, state, split), &mut head.step(index, sink))
-        });
+        let choices = candidates
+            .map(|(index, it)| it.close(index, (whole, state, split), &mut head.step(index, sink)));
         let choices = choices.collect();
         self.head.assemble(choices, whole, state, sink)
     }

@@ -4,8 +4,8 @@
 use msg_core::{Extra, FinishReason, Part, Reasoning, Report, Text, ToolCall, json::Reader};
 use msg_wire::codec::Context;
 use msg_wire::stream::{
-    AssembledChoice, BySlot, Calls, Channel, Closing, Finish, Merged, Parts, Step,
-    StreamState, TextKind,
+    AssembledChoice, BySlot, Calls, Channel, Closing, Finish, Merged, Parts, Step, StreamState,
+    TextKind,
 };
 use msg_wire::{Json, Str};
 
@@ -320,4 +320,3 @@ fn read(part: Json<'_>) -> Option<Part> {
     let mut cx = Context::new(&mut report);
     read_part(&mut Reader::from_text(part.source()), &mut cx).ok()
 }
-

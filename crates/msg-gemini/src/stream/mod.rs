@@ -15,3 +15,4 @@ mod reason;
 
 pub use assembler::GeminiAssembler;
 pub use family::GEMINI;
+pub(crate) use reason::meaning;

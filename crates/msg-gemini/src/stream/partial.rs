@@ -40,7 +40,10 @@ enum Value {
     /// JSON text.
     Json(String),
     /// A string, and whether the last piece of it said that there is more.
-    Text { text: Channel, is_open: bool },
+    Text {
+        text: Channel,
+        is_open: bool,
+    },
     Object(Members),
     Array(Vec<Value>),
 }

@@ -82,7 +82,8 @@ fn unquoted(name: &str, quote: char) -> Option<Cow<'_, str>> {
     if !name.contains('\\') {
         return Some(Cow::Borrowed(name));
     }
-    let json = if quote == '\'' { name.replace("\\'", "'").replace('"', "\\\"") } else { name.into() };
+    let json =
+        if quote == '\'' { name.replace("\\'", "'").replace('"', "\\\"") } else { name.into() };
     json::validate(&format!("\"{json}\"")).ok()?;
     Some(Cow::Owned(json::unescape(&json).text.into_owned()))
 }

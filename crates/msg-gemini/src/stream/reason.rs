@@ -4,14 +4,20 @@ use msg_core::{FinishReason, RawJson};
 use msg_wire::stream::ProviderError;
 
 /// What a reason means; one that nobody knows is kept.
-pub(super) fn meaning(raw: &str) -> FinishReason {
+pub(crate) fn meaning(raw: &str) -> FinishReason {
     match raw {
         "STOP" => FinishReason::Stop,
         "MAX_TOKENS" | "CONTINUATION" => FinishReason::Length,
-        "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII"
-        | "MODEL_ARMOR" | "IMAGE_SAFETY" | "IMAGE_PROHIBITED_CONTENT" | "IMAGE_RECITATION" => {
-            FinishReason::ContentFilter
-        }
+        "SAFETY"
+        | "RECITATION"
+        | "LANGUAGE"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "MODEL_ARMOR"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION" => FinishReason::ContentFilter,
         "MALFORMED_FUNCTION_CALL"
         | "UNEXPECTED_TOOL_CALL"
         | "TOO_MANY_TOOL_CALLS"

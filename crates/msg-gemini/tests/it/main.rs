@@ -5,3 +5,6 @@ mod convert;
 mod hostile;
 mod laws;
 mod random;
+mod stream;
+#[path = "../../../msg-openai/tests/it/stream_cases.rs"]
+mod stream_cases;

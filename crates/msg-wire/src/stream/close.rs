@@ -92,7 +92,9 @@ impl Calls {
             };
             let mut calls = split(&slot, &texts, at, &mut next, step);
             if calls.is_empty() {
-                let complete = matches!(fate, Fate::Whole | Fate::Empty);
+                // For `{}` there may have been no room.
+                let complete =
+                    matches!(fate, Fate::Whole | Fate::Empty) && !slot.arguments.is_full();
                 calls.push(Closed { slot: at, number: at as u32, call: into_call(slot), complete });
             }
             closed.append(&mut calls);

@@ -139,7 +139,7 @@ fn seals(messages: &[Message]) -> Vec<(&'static str, String, String)> {
     let spoken = messages.iter().filter(|it| it.role == Role::Assistant);
     let of_part = |part: &Part| {
         let kept = part.extra().get(&msg_core::Origin::Gemini, "thoughtSignature");
-        let kept = kept.map(|it| it.text().to_owned());
+        let kept = kept.and_then(|it| it.parse::<String>().ok());
         let (text, signature) = match part {
             Part::ToolCall(it) => (it.name.clone(), it.signature.clone().or(kept)),
             Part::Reasoning(it) => (it.display_text().into_owned(), kept),

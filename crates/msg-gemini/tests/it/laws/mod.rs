@@ -2,3 +2,5 @@
 //! targets can take them in by path.
 
 pub(crate) mod contents;
+#[path = "../../../../msg-wire/tests/it/laws.rs"]
+pub(crate) mod stream;

@@ -1,0 +1,140 @@
+//! Streams: the case file, and the laws over it and over random streams.
+
+use msg_core::turns::TurnBuilder;
+use msg_gemini::GEMINI;
+use msg_openai::{CHAT, RESPONSES};
+use msg_wire::{Family, StreamLimits};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+use crate::laws::stream as laws;
+use crate::laws::stream::How;
+use crate::stream_cases::{Case, agrees};
+
+const FAMILIES: [&dyn Family; 3] = [RESPONSES, GEMINI, CHAT];
+
+/// Alone, and recognised among others.
+fn hows() -> [How; 2] {
+    [How::new(&[GEMINI]), How::new(&FAMILIES)]
+}
+
+fn cases() -> testkit::Rows {
+    testkit::rows!("stream/cases.jsonl")
+}
+
+#[test]
+fn cases_agree() {
+    cases().check(|row| agrees(row, &FAMILIES));
+}
+
+/// What was read whole and is written as the stream that Gemini would send is read as the same (GE-20).
+fn written_is_read(res: &msg_wire::Assembled) {
+    let mut out = Vec::new();
+    let is_whole = res.complete && res.choices.iter().all(|it| it.incomplete.is_empty());
+    if is_whole && msg_gemini::write_chunks(res, &mut out).is_empty() {
+        let (back, _) = laws::read(&hows()[0], [&*out]);
+        let text = String::from_utf8_lossy(&out);
+        assert_eq!((&back.choices, &back.id), (&res.choices, &res.id), "{text}");
+    }
+}
+
+fn all_laws(bytes: &[u8], how: &How, at: usize) {
+    laws::chunks_change_nothing(bytes, how, at);
+    if how.options.limits == StreamLimits::default() {
+        laws::short_cuts_change_nothing(bytes, how);
+    }
+    let outcome = laws::read(how, [bytes]);
+    laws::events_say_what_the_result_says(&outcome);
+    laws::events_build_the_turn(&outcome, TurnBuilder::finish);
+    written_is_read(&outcome.0);
+    laws::may_stop_anywhere(bytes, how, at);
+    laws::faults_are_named(bytes, &hows()[0]);
+    laws::every_byte_is_accounted_for(bytes, 5);
+}
+
+#[test]
+fn laws_hold_for_cases() {
+    cases().check(|row| {
+        let case = Case::read(row);
+        for at in (0..case.bytes().len()).step_by(7) {
+            all_laws(case.bytes(), &case.how(&FAMILIES), at);
+        }
+    });
+}
+
+/// Lines that streams are made of, right and wrong.
+fn line() -> impl Strategy<Value = String> {
+    let text = prop::sample::select(vec![
+        r#""""#,
+        r#""Hi\n""#,
+        r#""\ud83e""#,
+        r#""\udd80 é""#,
+        "null",
+        "[]",
+        r#""{\"a\":1}""#,
+    ]);
+    let event =
+        (text, 0..3u8, prop::sample::select(EVENTS.to_vec())).prop_map(|(text, index, it)| {
+            format!("data: {}", it.replace("TEXT", text).replace("INDEX", &index.to_string()))
+        });
+    prop_oneof![
+        8 => event,
+        1 => prop::sample::select(NOISE.to_vec()).prop_map(str::to_owned),
+    ]
+}
+
+const EVENTS: [&str; 12] = [
+    r#"{"candidates":[{"index":INDEX,"content":{"parts":[{"text":TEXT}]}}],"responseId":"r"}"#,
+    r#"{"candidates":[{"content":{"parts":[{"text":TEXT,"thought":true}]}}],"modelVersion":"m"}"#,
+    r#"{"candidates":[{"content":{"parts":[{"text":TEXT,"thoughtSignature":"S"}]}}]}"#,
+    r#"{"response":{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":TEXT}}}]}}]}}"#,
+    r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","id":TEXT},"thoughtSignature":"S"}]}}]}"#,
+    r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","willContinue":true}}]}}]}"#,
+    r#"{"candidates":[{"content":{"parts":[{"functionCall":{"willContinue":true,"partialArgs":[{"jsonPath":"$.a","stringValue":TEXT,"willContinue":true}]}}]}}]}"#,
+    r#"{"candidates":[{"content":{"parts":[{"functionCall":{"willContinue":true,"partialArgs":[{"jsonPath":"$['b b'][INDEX].c","numberValue":1.0}]}}]}}]}"#,
+    r#"{"candidates":[{"content":{"parts":[{"functionCall":{}}]}}]}"#,
+    r#"{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"image/png","data":"aGk="}},{"executableCode":TEXT}]}}]}"#,
+    r#"{"candidates":[{"finishReason":"STOP","index":INDEX,"safetyRatings":TEXT}],"usageMetadata":{"totalTokenCount":INDEX}}"#,
+    r#"{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}],"promptFeedback":{"blockReason":TEXT}}"#,
+];
+
+const NOISE: [&str; 6] = [
+    ": ping",
+    "event: error",
+    "data: [DONE]",
+    "data: {\"error\":{\"code\":500,\"message\":\"boom\",\"status\":\"INTERNAL\"}}",
+    "data: {\"candidates\":",
+    "{\"type\":\"ping\"}",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, rng_seed: RngSeed::Fixed(23), ..ProptestConfig::default() })]
+
+    #[test]
+    fn laws_hold_for_random_streams(
+        lines in prop::collection::vec((line(), prop::sample::select(vec!["\n", "\n\n", "\r\n\r\n"])), 0..14),
+        how in prop::sample::select(hows().to_vec()),
+        at in 0..2000usize,
+    ) {
+        let text: String = lines.into_iter().flat_map(|(line, end)| [line, end.to_owned()]).collect();
+        all_laws(text.as_bytes(), &how, at);
+    }
+
+    #[test]
+    fn limits_hold_for_random_streams(
+        lines in prop::collection::vec(line(), 0..14),
+        at in 0..60usize,
+    ) {
+        let [mut how, _] = hows();
+        let limits = &mut how.options.limits;
+        limits.max_event_bytes = 2 * at;
+        limits.max_body_bytes = 10 * at;
+        limits.max_text_bytes = at;
+        limits.max_argument_bytes = at / 8;
+        limits.max_calls = at % 3;
+        let text = lines.join("\n\n");
+        laws::chunks_change_nothing(text.as_bytes(), &how, at);
+        laws::events_say_what_the_result_says(&laws::read(&how, [text.as_bytes()]));
+        laws::may_stop_anywhere(text.as_bytes(), &how, at);
+    }
+}
