@@ -85,6 +85,11 @@ pub(crate) trait Codec: Sync {
         false
     }
 
+    /// Whether calls and results without ids find each other by name and place, as its provider does it.
+    fn matches_by_name(&self) -> bool {
+        false
+    }
+
     /// Whether a document is JSON lines, all of which are one conversation.
     fn spans_lines(&self) -> bool {
         false

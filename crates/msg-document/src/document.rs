@@ -12,6 +12,7 @@ use msg_core::{
 
 use crate::codec::{Content, Side, WriteOptions};
 use crate::format::Format;
+use crate::given_ids::GivenIds;
 use crate::recognise::{accept, recognise};
 use crate::refusal::Refusal;
 use crate::text_calls::{Calls, TextCalls};
@@ -104,6 +105,8 @@ pub struct Document {
     texts: Option<TextCalls>,
     /// System messages that stand in one while the messages are compacted.
     systems: Vec<Message>,
+    /// Ids that it did not have.
+    given: GivenIds,
 }
 
 impl Document {
@@ -114,6 +117,9 @@ impl Document {
         let mut res = Document::read_unlowered(bytes, options)?;
         let notes = res.lower(&LowerOptions::strict());
         res.content.notes.extend(notes);
+        if res.format.codec().matches_by_name() {
+            res.given = GivenIds::give(&mut res.content.messages);
+        }
         if res.is_empty() {
             res.content.notes.push(no_messages());
         }
@@ -127,7 +133,8 @@ impl Document {
         // Editors of one platform put this in front of every text; no reader of JSON takes it.
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).filter(|_| format.is_json());
         let content = format.codec().read(text.unwrap_or(bytes), &options.name)?;
-        Ok(Document { format, content, calls: options.calls, texts: None, systems: Vec::new() })
+        let (calls, systems, given) = (options.calls, Vec::new(), GivenIds::default());
+        Ok(Document { format, content, calls, texts: None, systems, given })
     }
 
     /// Whether there are no messages, of which nothing can be said.
@@ -269,6 +276,7 @@ impl Document {
     pub fn write(&mut self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let mut report = Report::default();
         let Content { messages, around, .. } = &mut self.content;
+        self.given.take_back(messages);
         match &self.texts {
             Some(texts) => around.write(&mut texts.write(messages), options, out, &mut report),
             None => around.write(messages, options, out, &mut report),

@@ -32,6 +32,7 @@ mod outline;
 mod verbatim;
 mod wrapper;
 
+mod given_ids;
 mod json;
 mod refusal;
 mod seed;

@@ -70,6 +70,10 @@ impl Codec for Gemini {
     fn lacks_ids(&self) -> bool {
         true
     }
+
+    fn matches_by_name(&self) -> bool {
+        true
+    }
 }
 
 fn is_part(part: &Item<'_>) -> bool {

@@ -2,6 +2,7 @@
 
 mod convert;
 mod fit;
+mod gemini;
 mod recognise;
 mod responses;
 mod text_calls;
