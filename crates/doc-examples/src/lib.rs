@@ -14,3 +14,6 @@ pub mod compaction {}
 
 #[doc = include_str!("../../../docs/migrating.md")]
 pub mod migrating {}
+
+#[doc = include_str!("../../../docs/moving.md")]
+pub mod moving {}

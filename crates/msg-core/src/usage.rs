@@ -41,20 +41,24 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Reads the numbers out of a provider's object (Chat Completions, Responses or Anthropic
-    /// names) and keeps the object. Members of another type count as absent.
+    /// Reads the numbers out of a provider's object (Chat Completions, Responses, Anthropic or
+    /// Gemini names) and keeps the object. Members of another type count as absent.
     pub fn from_raw(raw: RawJson) -> Self {
         let it: Names = raw.parse().unwrap_or_default();
         let details = it.prompt_tokens_details.or(it.input_tokens_details).unwrap_or_default();
         let thoughts =
             it.completion_tokens_details.or(it.output_tokens_details).unwrap_or_default();
         Self {
-            input: number(&it.prompt_tokens).or(number(&it.input_tokens)),
-            output: number(&it.completion_tokens).or(number(&it.output_tokens)),
-            total: number(&it.total_tokens),
-            cached: number(&details.cached_tokens).or(number(&it.cache_read_input_tokens)),
+            input: first(&[&it.prompt_tokens, &it.input_tokens, &it.prompt_token_count]),
+            output: first(&[&it.completion_tokens, &it.output_tokens, &it.candidates_token_count]),
+            total: first(&[&it.total_tokens, &it.total_token_count]),
+            cached: first(&[
+                &details.cached_tokens,
+                &it.cache_read_input_tokens,
+                &it.cached_content_token_count,
+            ]),
             cache_write: number(&it.cache_creation_input_tokens),
-            reasoning: number(&thoughts.reasoning_tokens),
+            reasoning: first(&[&thoughts.reasoning_tokens, &it.thoughts_token_count]),
             raw: Some(raw),
         }
     }
@@ -70,6 +74,16 @@ struct Names {
     total_tokens: Option<RawJson>,
     cache_read_input_tokens: Option<RawJson>,
     cache_creation_input_tokens: Option<RawJson>,
+    #[serde(rename = "promptTokenCount")]
+    prompt_token_count: Option<RawJson>,
+    #[serde(rename = "candidatesTokenCount")]
+    candidates_token_count: Option<RawJson>,
+    #[serde(rename = "totalTokenCount")]
+    total_token_count: Option<RawJson>,
+    #[serde(rename = "cachedContentTokenCount")]
+    cached_content_token_count: Option<RawJson>,
+    #[serde(rename = "thoughtsTokenCount")]
+    thoughts_token_count: Option<RawJson>,
     #[serde(deserialize_with = "lenient")]
     prompt_tokens_details: Option<Details>,
     #[serde(deserialize_with = "lenient")]
@@ -85,6 +99,11 @@ struct Names {
 struct Details {
     cached_tokens: Option<RawJson>,
     reasoning_tokens: Option<RawJson>,
+}
+
+/// The first of these that is a number.
+fn first(all: &[&Option<RawJson>]) -> Option<u64> {
+    all.iter().find_map(|it| number(it))
 }
 
 fn number(raw: &Option<RawJson>) -> Option<u64> {

@@ -25,6 +25,7 @@ const CONTENT: &str = "content";
 /// };
 /// assert_eq!(response.messages[0].text(), "Hi");
 /// assert_eq!(response.id().as_deref(), Some("r"));
+/// assert_eq!(response.usage().and_then(|it| it.output), Some(1));
 /// assert_eq!(response.finish_reason(0).as_deref(), Some("STOP"));
 /// # Ok::<(), msg_gemini::Error>(())
 /// ```
