@@ -302,7 +302,8 @@ fn a_profile_of_ones_own_is_read_from_a_file() {
 #[cfg(unix)]
 #[test]
 fn a_signal_leaves_no_temporary_file() {
-    for signal in ["-INT", "-TERM", "-HUP", "-QUIT", "-USR1"] {
+    let signals = ["-INT", "-TERM", "-HUP", "-QUIT", "-USR1"];
+    for signal in signals.into_iter().filter(|it| !super::is_ignored(it)) {
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("out.jsonl");
         fs::write(&out, "old").unwrap();

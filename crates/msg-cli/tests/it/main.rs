@@ -44,3 +44,21 @@ fn stdout(output: &Output) -> String {
 fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
+
+/// Whether a program that the tests start would not notice this signal (`-HUP`): who runs them under `nohup` or in the
+/// background has it ignored, and children inherit that.
+#[cfg(unix)]
+fn is_ignored(signal: &str) -> bool {
+    let number = match signal {
+        "-HUP" => 1,
+        "-INT" => 2,
+        "-QUIT" => 3,
+        "-USR1" => 10,
+        "-TERM" => 15,
+        _ => return false,
+    };
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|it| it.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|it| u64::from_str_radix(it.trim(), 16).ok()).unwrap_or(0);
+    mask & (1 << (number - 1)) != 0
+}
