@@ -2,12 +2,16 @@
 //!
 //! What a cell means (category, parent, view) is filled in by `meaning`; here it is only carried.
 
+mod parts;
+mod places;
+
 use crate::grammar::{self, Kind, RawAttr, RawValue};
 use crate::history::View;
 use crate::kinds::{CellKind, Summarised};
 use crate::line::{chomp, lines};
-use crate::place::{Ordinal, Place};
 use crate::span::Span;
+pub use parts::PartKind;
+pub(crate) use places::{Ordinal, Place, Places};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -25,33 +29,6 @@ pub struct Cell {
     pub(crate) kind: CellKind,
 }
 
-/// Where a cell stands in its file and among the others.
-#[derive(Debug, Clone)]
-pub(crate) struct Places {
-    pub(crate) ordinal: u32,
-    pub(crate) line: u32,
-    pub(crate) whole: Place,
-    /// Where its footnote block begins, or its end.
-    pub(crate) end: u32,
-    /// Where its heading line ends; it begins with the cell.
-    pub(crate) heading_end: u32,
-    pub(crate) title: Place,
-    /// In the heading; a cell may also get its id from its definition.
-    pub(crate) id: Place,
-    pub(crate) level: u8,
-    pub(crate) kind: Kind,
-    pub(crate) strong: bool,
-    pub(crate) definition: Place,
-    /// The id in the definition line, where there is one.
-    pub(crate) defined_id: Place,
-    pub(crate) ty: Place,
-    /// The lines of the body: two spans where a definition stands between them.
-    pub(crate) body: (Place, Place),
-    pub(crate) parent: Ordinal,
-    pub(crate) outline_parent: Ordinal,
-    pub(crate) covered_by: Ordinal,
-}
-
 /// Spans of a heading line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Head {
@@ -63,39 +40,6 @@ pub(crate) struct Head {
     pub(crate) title: Option<Span>,
     /// In the heading; a cell may also get its id from its definition.
     pub(crate) id: Option<Span>,
-}
-
-/// What a part of a cell is (MF-58).
-///
-/// ```
-/// assert_eq!(msg_file::PartKind::Gap.as_str(), "gap");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PartKind {
-    /// The heading line.
-    Heading,
-    /// The definition with its continuation lines.
-    Definition,
-    /// Empty lines that are not content.
-    Gap,
-    /// Lines of the body.
-    Body,
-    /// A block of definitions at the end, as older writers made (MF-10).
-    Footnotes,
-}
-
-impl PartKind {
-    /// The word of the JSON form.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Heading => "heading",
-            Self::Definition => "definition",
-            Self::Gap => "gap",
-            Self::Body => "body",
-            Self::Footnotes => "footnotes",
-        }
-    }
 }
 
 /// What `history=` says (MF-19).
@@ -336,33 +280,6 @@ impl Cell {
     #[must_use]
     pub fn covered_by(&self) -> Option<usize> {
         self.at.covered_by.get()
-    }
-
-    /// The parts, tiling the cell. Put together when asked for.
-    #[must_use]
-    pub fn parts(&self) -> Vec<(PartKind, Span)> {
-        let span = self.span();
-        let heading = (PartKind::Heading, self.head().line);
-        let bodies = self.bodies().map(|it| (PartKind::Body, it));
-        let definition = self.definition().map(|it| (PartKind::Definition, it));
-        let footnotes = (PartKind::Footnotes, Span::new(self.at.end as usize, span.end));
-        let mut known: Vec<(PartKind, Span)> =
-            [heading, footnotes].into_iter().chain(bodies).chain(definition).collect();
-        known.retain(|it| !it.1.is_empty());
-        known.sort_by_key(|it| it.1.start);
-        let mut all = Vec::with_capacity(2 * known.len());
-        let mut at = span.start;
-        for (kind, part) in known {
-            if part.start > at {
-                all.push((PartKind::Gap, Span::new(at, part.start)));
-            }
-            all.push((kind, part));
-            at = part.end;
-        }
-        if at < span.end {
-            all.push((PartKind::Gap, Span::new(at, span.end)));
-        }
-        all
     }
 }
 

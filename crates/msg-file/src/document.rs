@@ -78,7 +78,7 @@ pub struct Document {
 impl Document {
     /// Reads any bytes; oddities become [diagnostics](Self::diagnostics) (MF-1).
     ///
-    /// Cost: linear; the bytes, and about 500 bytes a cell.
+    /// Cost: linear; the bytes, and about 300 bytes a cell.
     ///
     /// # Errors
     /// [`Error::Limit`] and [`Error::Cells`] only, if there are more bytes or cells than `limits` allows.

@@ -3,6 +3,7 @@
 //! Nothing here knows agents, parents or history; see `meaning`.
 
 mod cells;
+mod footnotes;
 mod section;
 
 use crate::cell::Cell;

@@ -19,7 +19,6 @@
 //! # Ok::<(), msg_file::Error>(())
 //! ```
 
-mod place;
 mod span;
 
 mod line;

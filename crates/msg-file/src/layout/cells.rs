@@ -1,16 +1,15 @@
 //! One cell at a time: its definition, its gaps, its body (MF-9 to MF-12).
 
-use crate::cell::{Cell, Head as CellHead, HistoryMode, Places};
+use super::footnotes;
+use crate::cell::{Cell, Head as CellHead, HistoryMode, Ordinal, Place, Places};
 use crate::diag::Findings;
 use crate::grammar::{self, Definition, Lexed};
 use crate::history::View;
 use crate::kinds::CellKind;
 use crate::line::{Line, is_empty_line, lines, skip_empty, trim_empty_end};
-use crate::place::{Ordinal, Place};
 use crate::scan::{Head, within};
 use crate::span::Span;
 use memchr::memmem;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Builds the cells that begin at `heads`; `numbers` are the line numbers of these starts and others.
@@ -36,7 +35,7 @@ pub(super) fn cells(
         draft.define(found);
         out.push(draft.finish(source, i + 1, line));
     }
-    bind_footnotes(source, &mut out, &blocks, found);
+    footnotes::bind(source, &mut out, &blocks, found);
     for cell in &out {
         if cell.definition().is_none()
             && cell.attrs.is_empty()
@@ -264,7 +263,13 @@ impl<'a> Draft<'a> {
     }
 }
 
-fn attributes(source: &[u8], line: Line, from: usize, lexed: &mut Lexed, found: &mut Findings) {
+pub(super) fn attributes(
+    source: &[u8],
+    line: Line,
+    from: usize,
+    lexed: &mut Lexed,
+    found: &mut Findings,
+) {
     lexed.codes.clear();
     grammar::attributes(line.text(source), from, line.start, lexed);
     for code in &lexed.codes {
@@ -292,7 +297,7 @@ fn attributes(source: &[u8], line: Line, from: usize, lexed: &mut Lexed, found: 
     }
 }
 
-fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Findings) {
+pub(super) fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Findings) {
     let keys = lexed.attrs.iter().map(|a| a.key().of(source));
     let repeated = if lexed.attrs.len() < 9 {
         keys.clone().enumerate().any(|(i, k)| keys.clone().take(i).any(|other| other == k))
@@ -309,94 +314,5 @@ fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Findings) {
             "msgfile::duplicate-attribute",
             "an attribute is there twice; the last one counts",
         );
-    }
-}
-
-/// Gives the definitions of footnote blocks to the cells up to them that have none (MF-10). Each cell
-/// is looked at once, however many blocks there are.
-fn bind_footnotes(
-    source: &[u8],
-    cells: &mut [Cell],
-    blocks: &[(usize, Span)],
-    found: &mut Findings,
-) {
-    let mut waiting = Waiting::default();
-    for &(last, block) in blocks {
-        waiting.add(source, cells, last + 1);
-        for line in lines(source, block.start, block.end).skip(1) {
-            let text = line.text(source);
-            let Some(def) = grammar::definition(text) else { continue };
-            let Some(i) = waiting.by_id.remove(def.id.of(text)) else { continue };
-            let code = "msgfile::definition-in-footnote-block";
-            found.warning(line.start, code, "the definition stands in a footnote block");
-            let mut lexed = Lexed::default();
-            attributes(source, line, def.attrs, &mut lexed, found);
-            duplicates(source, line.start, &lexed, found);
-            let shift = |s: Span| Span::new(s.start + line.start, s.end + line.start);
-            cells[i].at.defined_id = shift(def.id).into();
-            cells[i].at.ty = def.ty.map(shift).into();
-            cells[i].attrs = lexed.attrs.into();
-        }
-    }
-}
-
-/// Cells that have an id but no definition so far.
-#[derive(Default)]
-struct Waiting<'a> {
-    by_id: HashMap<&'a [u8], usize>,
-    /// How many cells were looked at.
-    seen: usize,
-}
-
-impl<'a> Waiting<'a> {
-    /// Looks at the cells before `end` that it has not seen; gives how many these were.
-    fn add(&mut self, source: &'a [u8], cells: &[Cell], end: usize) -> usize {
-        let new = cells.get(self.seen..end).unwrap_or_default();
-        for (i, cell) in new.iter().enumerate() {
-            if let (None, None, Some(id)) = (cell.definition(), cell.defined_id(), cell.head().id) {
-                self.by_id.insert(id.of(source), self.seen + i);
-            }
-        }
-        self.seen += new.len();
-        new.len()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::document::{Document, Mode};
-    use crate::limits::Limits;
-
-    /// A block in each of `n` cells, and the definitions of all of them in one more.
-    fn blocks(n: usize) -> Document {
-        let cell = |i| format!("# %% [^{i}]\n\nhi\n\n<!-- Footnotes -->\n[^z{i}]: k=0\n\n");
-        let mut text: String = (0..n).map(cell).collect();
-        text.push_str("# %%\n\n<!-- Footnotes -->\n");
-        text.extend((0..n).map(|i| format!("[^{i}]: k={i}\n")));
-        Document::read(text.into_bytes(), Mode::MessageFile, &Limits::default())
-            .expect("because it is small")
-    }
-
-    #[test]
-    fn footnotes_of_many_blocks_find_their_cells() {
-        let doc = blocks(300);
-        for (i, cell) in doc.cells().iter().enumerate().take(300) {
-            assert_eq!(cell.attr("k").as_deref(), Some(&*i.to_string()));
-        }
-    }
-
-    #[test]
-    fn each_cell_waits_once_however_many_blocks_there_are() {
-        let doc = blocks(50);
-        let mut cells = doc.cells().to_vec();
-        cells.iter_mut().for_each(|c| c.at.defined_id = None.into());
-        let mut waiting = Waiting::default();
-        let looks: Vec<_> = [10, 10, 11, 50, 51, 51]
-            .iter()
-            .map(|&end| waiting.add(doc.bytes(), &cells, end))
-            .collect();
-        assert_eq!(looks, [10, 0, 1, 39, 1, 0]);
-        assert_eq!(waiting.by_id.len(), 50);
     }
 }

@@ -3,7 +3,35 @@
 //! Outside cells everything is a [`Span`] and a `usize`. Offsets are below 4 GiB, as those of every file
 //! that is read.
 
+use crate::grammar::Kind;
 use crate::span::Span;
+
+/// Where a cell stands in its file and among the others.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    pub(crate) ordinal: u32,
+    pub(crate) line: u32,
+    pub(crate) whole: Place,
+    /// Where its footnote block begins, or its end.
+    pub(crate) end: u32,
+    /// Where its heading line ends; it begins with the cell.
+    pub(crate) heading_end: u32,
+    pub(crate) title: Place,
+    /// In the heading; a cell may also get its id from its definition.
+    pub(crate) id: Place,
+    pub(crate) level: u8,
+    pub(crate) kind: Kind,
+    pub(crate) strong: bool,
+    pub(crate) definition: Place,
+    /// The id in the definition line, where there is one.
+    pub(crate) defined_id: Place,
+    pub(crate) ty: Place,
+    /// The lines of the body: two spans where a definition stands between them.
+    pub(crate) body: (Place, Place),
+    pub(crate) parent: Ordinal,
+    pub(crate) outline_parent: Ordinal,
+    pub(crate) covered_by: Ordinal,
+}
 
 /// A span, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
