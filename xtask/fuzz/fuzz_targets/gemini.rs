@@ -9,7 +9,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     laws::canonical_is_a_fixpoint(bytes);
     laws::signatures_stay_on_their_parts(bytes);
     laws::options_write_documents(bytes);
-    if let Ok((contents, _)) = msg_core::native::read(bytes) {
+    if let Ok((messages, _)) = msg_core::native::read(bytes) {
         laws::sent_in_silence_comes_back(&messages);
     }
 });
