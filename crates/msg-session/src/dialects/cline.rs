@@ -29,6 +29,9 @@ impl Format for Cline {
         super::leaf_is_not_chosen(options)?;
         let mut view = View { findings: array.findings.clone(), ..View::default() };
         messages(&mut view, &path.sent, false, anthropic::part);
+        if options.xml {
+            crate::parts::xml::read_calls(&mut view);
+        }
         Ok(view)
     }
 

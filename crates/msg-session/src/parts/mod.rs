@@ -5,6 +5,7 @@ pub(crate) mod gemini;
 pub(crate) mod goose;
 pub(crate) mod items;
 pub(crate) mod openai;
+pub(crate) mod xml;
 
 use msg_core::{Extra, Origin};
 
