@@ -342,11 +342,12 @@ impl<'a> Compactor<'a> {
         }
     }
 
-    /// Whether another round is worth it; sets the state for it.
+    /// Whether another round is worth it (CP-11); sets the state for it.
     fn next_round(&mut self, round: usize, changes: usize) -> bool {
         let above = self.chain.measure.limits.is_some_and(|it| self.chain.total() > it.target);
         let changed = self.chain.log.n_changes > changes;
-        if above && changed && round + 1 < MAX_ROUNDS {
+        let feeds = may_feed_earlier(&self.pipeline.stages, self.caps.is_some());
+        if changed && (above || feeds) && round + 1 < MAX_ROUNDS {
             self.state =
                 State::Before { round: round + 1, stage: 0, changes: self.chain.log.n_changes };
             return true;
@@ -517,5 +518,13 @@ fn max_requests(chain: &ChainState<'_>, pipeline: &Pipeline) -> usize {
     let sections = chain.sections.len();
     let pairs = chain.pair_states.len();
     let one: usize = pipeline.stages.iter().map(|it| it.policy.max_requests(sections, pairs)).sum();
-    if chain.measure.limits.is_some() { one.saturating_mul(MAX_ROUNDS) } else { one }
+    let has_rounds = chain.measure.limits.is_some() || may_feed_earlier(&pipeline.stages, false);
+    if has_rounds { one.saturating_mul(MAX_ROUNDS) } else { one }
+}
+
+/// Whether a stage that runs in any case stands before another one, whose changes may give it something to
+/// do: the next run would find that (CP-15).
+fn may_feed_earlier(stages: &[Stage], has_caps: bool) -> bool {
+    let earlier = stages.split_last().map_or(&[][..], |it| it.1);
+    !stages.is_empty() && has_caps || earlier.iter().any(|it| it.when == When::Always)
 }
