@@ -5,16 +5,18 @@
 
 use msg_chainast::Profile;
 use msg_core::{Diagnostic, InputRules, Message, Severity};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::codec::Side;
 use crate::document::{Document, ReadOptions};
 use crate::format::Format;
 use crate::json::to_json;
+use crate::options::CheckMembers;
 use crate::refusal::Refusal;
 
 /// What to check by.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(try_from = "CheckMembers")]
 pub struct CheckOptions {
     /// How the document is read.
     pub read: ReadOptions,

@@ -22,6 +22,7 @@ mod fit;
 mod repair;
 mod stats;
 
+mod options;
 mod recognise;
 
 mod foreign;
@@ -48,6 +49,7 @@ pub use fit::{
 };
 pub use format::Format;
 pub use json::{ObjectWriter, edits_json, to_json};
+pub use options::options_from_json;
 pub use recognise::recognise;
 pub use refusal::Refusal;
 pub use repair::{RepairOptions, Repaired, repair};

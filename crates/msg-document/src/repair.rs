@@ -3,16 +3,19 @@
 //! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
 
 use msg_core::{Diagnostic, Message};
+use serde::Deserialize;
 
 use crate::check::moved;
 use crate::codec::{Side, WriteOptions};
 use crate::document::{Document, ReadOptions};
 use crate::json::edits_json;
+use crate::options::RepairMembers;
 use crate::refusal::Refusal;
 use crate::seed;
 
 /// How to mend.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(try_from = "RepairMembers")]
 pub struct RepairOptions {
     /// How the document is read.
     pub read: ReadOptions,

@@ -6,12 +6,14 @@
 //!  └ message 0, layout 0          └ message 1, layout 1         each message knows its source
 //! ```
 //!
-//! For formats of other programs that are read for their messages and are no wire format. The cost of
-//! writing is that of reading once more: a message whose source no longer reads as it is written anew.
+//! For formats of other programs that are read for their messages and are no wire format. Each
+//! message is held twice until the document is written: as it was, and as it is.
 
-use msg_core::json::{Reader, Writer};
+use std::collections::VecDeque;
+
+use msg_core::json::{Kind, Reader, Writer};
 use msg_core::{Error, Message, Origin, RawJson, Report};
-use msg_wire::codec::Losses;
+use msg_wire::codec::{Body, Losses};
 
 use crate::codec::{Around, Content, WriteOptions};
 use crate::refusal::Refusal;
@@ -22,30 +24,88 @@ pub(crate) trait Form: Sync {
     fn origin(&self) -> Origin;
 
     /// Reads a message, or says what was expected in its place.
-    fn read(&self, source: &RawJson) -> Result<Message, &'static str>;
+    fn read(&self, source: &RawJson, ids: &mut Ids) -> Result<Message, &'static str>;
+
+    /// The message that an object holds outside its list, and the name of the member.
+    fn leading(&self, _body: &Body) -> Option<(&'static str, Message)> {
+        None
+    }
 
     /// Writes a message as one value, or as several where one cannot hold it.
     fn write(&self, message: &Message, losses: &mut Losses<'_>, out: &mut Writer<'_>);
 }
 
-/// Reads a document that is a list of messages.
-pub(crate) fn read(json: &[u8], form: &'static dyn Form) -> Result<Content, Refusal> {
-    let (mut messages, mut sources) = (Vec::new(), Vec::new());
-    let mut reader = Reader::new(json).map_err(|it| Error::from_json(it, None))?;
-    reader.begin_array().map_err(|it| Error::from_json(it, None))?;
+/// Ids of calls for a format that has none: results answer in the order of the calls.
+#[derive(Debug, Default)]
+pub(crate) struct Ids {
+    calls: usize,
+    open: VecDeque<String>,
+}
+
+impl Ids {
+    /// The id of the next call: `call_1`, `call_2` …
+    pub(crate) fn of_call(&mut self) -> String {
+        self.calls += 1;
+        let id = format!("call_{}", self.calls);
+        self.open.push_back(id.clone());
+        id
+    }
+
+    /// The id of the call that the next result answers; `""` if there is none.
+    pub(crate) fn of_result(&mut self) -> String {
+        self.open.pop_front().unwrap_or_default()
+    }
+}
+
+/// Reads a document that is a list of messages, or an object with one in the member `member`.
+pub(crate) fn read(
+    json: &[u8],
+    form: &'static dyn Form,
+    member: &'static str,
+) -> Result<Content, Refusal> {
+    let fail = |it| Error::from_json(it, None);
+    let mut reader = Reader::new(json).map_err(fail)?;
+    let mut entries = Vec::new();
+    let mut body = None;
+    if reader.peek().map_err(fail)? == Kind::Object {
+        let mut found = false;
+        let hole = |reader: &mut Reader<'_>| {
+            found = true;
+            entries = list(reader, form)?;
+            Ok::<_, Error>(())
+        };
+        body = Some(Body::read(&mut reader, |it| it == member, hole)?);
+        if !found {
+            let expected = "a list of messages, or an object around one";
+            return Err(Error::Shape { message: None, expected, offset: 0 }.into());
+        }
+    } else {
+        entries = list(&mut reader, form)?;
+    }
+    reader.finish().map_err(fail)?;
+    let leading = body.as_ref().and_then(|it| form.leading(it));
+    let first = leading.iter().map(|it| &it.1);
+    let messages = first.chain(entries.iter().map(|it| &it.message)).cloned().collect();
+    let around = Sources { form, member, body, leading, entries };
+    Ok(Content::new(messages, around, Report::default()))
+}
+
+fn list(reader: &mut Reader<'_>, form: &'static dyn Form) -> Result<Vec<Entry>, Error> {
+    let mut res: Vec<Entry> = Vec::new();
+    let mut ids = Ids::default();
     let at = |it, index| Error::from_json(it, Some(index));
-    while reader.next_element().map_err(|it| at(it, messages.len()))? {
-        let index = messages.len();
+    reader.begin_array().map_err(|it| Error::from_json(it, None))?;
+    while reader.next_element().map_err(|it| at(it, res.len()))? {
+        let index = res.len();
         let offset = reader.next_offset();
         let source = reader.raw_json().map_err(|it| at(it, index))?;
         let shape = |expected| Error::Shape { message: Some(index), expected, offset };
-        let mut message = form.read(&source).map_err(shape)?;
-        set_place(&mut message, form.origin(), index);
-        messages.push(message);
-        sources.push(source);
+        let mut message = form.read(&source, &mut ids).map_err(shape)?;
+        // The place is a layout: it takes no part in equality and goes where the message goes.
+        message.extra.set_layout(form.origin(), (index as u64).to_le_bytes());
+        res.push(Entry { source, message });
     }
-    reader.finish().map_err(|it| Error::from_json(it, None))?;
-    Ok(Content::new(messages, Sources { form, sources }, Report::default()))
+    Ok(res)
 }
 
 /// Writes messages that have no source.
@@ -53,10 +113,20 @@ pub(crate) fn write(messages: &[Message], form: &dyn Form, out: &mut Vec<u8>, re
     write_with(messages, form, out, report, |_| None);
 }
 
-/// What the messages were read from.
+/// A message and what it was read from.
+struct Entry {
+    source: RawJson,
+    message: Message,
+}
+
+/// What stands around the messages: their sources, and the object that they were in.
 struct Sources {
     form: &'static dyn Form,
-    sources: Vec<RawJson>,
+    member: &'static str,
+    body: Option<Body>,
+    /// The first message, if it stands in a member of its own.
+    leading: Option<(&'static str, Message)>,
+    entries: Vec<Entry>,
 }
 
 impl Around for Sources {
@@ -67,8 +137,33 @@ impl Around for Sources {
         out: &mut Vec<u8>,
         report: &mut Report,
     ) {
-        write_with(messages, self.form, out, report, |it| self.source_of(it));
+        // The first message goes back to its member, or the member goes.
+        let (body, rest) = match &self.leading {
+            Some((_, first)) if messages.first() == Some(first) => {
+                (self.body.clone(), &messages[1..])
+            }
+            Some((name, _)) => (self.body.clone().map(|it| without(it, name)), &messages[..]),
+            None => (self.body.clone(), &messages[..]),
+        };
+        let mut list =
+            |out: &mut Vec<u8>| write_with(rest, self.form, out, report, |it| self.source_of(it));
+        match &body {
+            Some(body) => body.write(out, self.member, list),
+            None => list(out),
+        }
     }
+
+    fn members(&self) -> Vec<String> {
+        let names = self.body.iter().flat_map(Body::iter).map(|it| it.0);
+        let leading = self.leading.as_ref().map(|it| it.0);
+        let is_rest = |it: &&str| *it != self.member && Some(*it) != leading;
+        names.filter(is_rest).map(str::to_owned).collect()
+    }
+}
+
+fn without(mut body: Body, name: &str) -> Body {
+    body.remove(name);
+    body
 }
 
 impl Sources {
@@ -76,9 +171,8 @@ impl Sources {
     fn source_of(&self, message: &Message) -> Option<&RawJson> {
         let place = message.extra.layout(&self.form.origin())?;
         let place = u64::from_le_bytes(place.try_into().ok()?);
-        let source = self.sources.get(usize::try_from(place).ok()?)?;
-        let same = self.form.read(source).is_ok_and(|it| it == *message);
-        same.then_some(source)
+        let entry = self.entries.get(usize::try_from(place).ok()?)?;
+        (entry.message == *message).then_some(&entry.source)
     }
 }
 
@@ -98,9 +192,4 @@ fn write_with<'a>(
         losses.next_message();
     });
     losses.flush();
-}
-
-/// The place of the source is a layout: it takes no part in equality and goes where the message goes.
-fn set_place(message: &mut Message, origin: Origin, index: usize) {
-    message.extra.set_layout(origin, (index as u64).to_le_bytes());
 }

@@ -219,7 +219,7 @@ impl FitOptions {
     /// The provider's profile, if one is named.
     pub fn profile(&self) -> Result<Option<&'static Profile>, Refusal> {
         let Some(name) = &self.profile else { return Ok(None) };
-        Profile::named(name).map(Some).ok_or_else(|| bad(no_profile(name)))
+        Profile::named(name).map(Some).ok_or_else(|| bad(crate::options::no_profile(name)))
     }
 
     /// The tool definitions that every request offers.
@@ -251,12 +251,6 @@ impl FitOptions {
         let sent = &messages[..usage.messages.min(messages.len())];
         Ok(Box::new(Calibrated::from_usage(counter, sent, tools, usage.prompt_tokens)))
     }
-}
-
-/// The sentence for a profile that does not exist; says which do.
-fn no_profile(name: &str) -> String {
-    let known: Vec<_> = Profile::all().iter().map(|it| it.name.as_str()).collect();
-    format!("no profile is called {name:?}, expected {}", known.join(", "))
 }
 
 fn reserve_of(value: &Value) -> Result<Reserve, Refusal> {

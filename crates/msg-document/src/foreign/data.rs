@@ -5,7 +5,6 @@ use crate::codec::Likelihood;
 use crate::outline::{Item, Outline, Record};
 
 pub(super) static TABLE: &[Foreign] = &[
-    Foreign::new("the turns of a ShareGPT conversation without the object around them", turns),
     Foreign::new("a ChatGPT export", |it| records(it, |it| it.has("mapping"))),
     Foreign::new("a Claude.ai export", |it| records(it, |it| it.has("chat_messages"))),
     Foreign::new(
@@ -19,10 +18,6 @@ pub(super) static TABLE: &[Foreign] = &[
 fn records(outline: &Outline<'_>, of_it: impl Fn(&Record<'_>) -> bool) -> Likelihood {
     let in_list = outline.list("").is_some_and(|it| it.records().any(&of_it));
     certain_if(in_list || outline.entries().any(of_it))
-}
-
-fn turns(outline: &Outline<'_>) -> Likelihood {
-    records(outline, |it| it.has("from") && it.has("value") && it.role.is_none())
 }
 
 /// `[{"role":"user","content":[{"type":"text","value":"hi"}]}]`: read as chat messages it has no texts, no calls, and

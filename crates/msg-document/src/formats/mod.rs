@@ -11,16 +11,19 @@
 
 mod agent;
 mod anthropic;
+mod both;
 mod data;
 mod gemini;
 mod langchaingo;
 mod msgmd;
 mod native;
 mod openai;
+mod otel;
 mod plain;
 mod responses;
 mod session;
 mod sessions;
+mod sharegpt;
 mod turns;
 
 use std::ops::Range;
@@ -40,6 +43,8 @@ pub(crate) static FORMATS: &[&dyn Codec] = &[
     &gemini::Gemini,
     &responses::Responses,
     &agent::Agent,
+    // Before turns, whose marks it has too.
+    &both::OTEL,
     &turns::Turns,
     &plain::Plain,
     &msgmd::Msgmd,
@@ -58,10 +63,9 @@ pub(crate) static FORMATS: &[&dyn Codec] = &[
     &sessions::PYDANTIC_AI,
     &sessions::AGENTS_SDK,
     &sessions::VERCEL_UI,
-    &sessions::SHAREGPT,
+    &both::SHAREGPT,
     &sessions::OPENAI_JSONL,
     &sessions::INSPECT,
-    &sessions::OTEL,
 ];
 
 /// The limit has been applied where the bytes were read.

@@ -3,6 +3,7 @@
 mod convert;
 mod fit;
 mod gemini;
+mod options;
 mod recognise;
 mod responses;
 mod text_calls;

@@ -20,7 +20,7 @@ use msg_wire::codec::Losses;
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
 use crate::outline::{Item, Outline, Record, ValueKind};
 use crate::refusal::Refusal;
-use crate::verbatim::{self, Form};
+use crate::verbatim::{self, Form, Ids};
 
 pub(crate) struct Langchaingo;
 
@@ -34,7 +34,7 @@ impl Codec for Langchaingo {
     }
 
     fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
-        match outline.list("") {
+        match outline.messages() {
             Some(list) if list.is_empty() => Likelihood::Possible,
             Some(list) if list.records().any(is_ours) => Likelihood::Certain,
             Some(list) if list.records().all(could_be_ours) => Likelihood::Possible,
@@ -43,7 +43,7 @@ impl Codec for Langchaingo {
     }
 
     fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
-        verbatim::read(bytes, &Langchaingo)
+        verbatim::read(bytes, &Langchaingo, "messages")
     }
 
     fn write(
@@ -62,7 +62,7 @@ impl Form for Langchaingo {
         origin()
     }
 
-    fn read(&self, source: &RawJson) -> Result<Message, &'static str> {
+    fn read(&self, source: &RawJson, _: &mut Ids) -> Result<Message, &'static str> {
         read::message(source)
     }
 

@@ -1,0 +1,220 @@
+//! ShareGPT conversations (SG-1 to SG-3): an object with `conversations`, or the list alone.
+//!
+//! ```text
+//! {"conversations":[{"from":"human","value":"Weather?"},
+//!                   {"from":"function_call","value":"{\"name\":\"weather\",\"arguments\":{}}"},
+//!                   {"from":"observation","value":"sunny"},
+//!                   {"from":"gpt","value":"Sunny."}],"tools":"[…]"}
+//! ```
+
+use msg_core::json::{self, Writer};
+use msg_core::{
+    Arguments, ArgumentsState, Message, Origin, Part, RawJson, Report, Role, Severity, ToolCall,
+    ToolResult,
+};
+use msg_wire::codec::{Body, Losses};
+
+use crate::codec::{Codec, Content, Likelihood, WriteOptions};
+use crate::outline::{Outline, Record};
+use crate::refusal::Refusal;
+use crate::verbatim::{self, Form, Ids};
+
+pub(crate) struct ShareGpt;
+
+const LIST: &str = "conversations";
+
+impl Codec for ShareGpt {
+    fn name(&self) -> &'static str {
+        "sharegpt"
+    }
+
+    fn about(&self) -> &'static str {
+        "A ShareGPT conversation: an object with `conversations` of `{from, value}`, or the list"
+    }
+
+    fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
+        let is_turn = |it: &Record<'_>| it.has("from") && it.has("value") && it.role.is_none();
+        match outline.list(LIST).or_else(|| outline.list("")) {
+            Some(list) if list.records().any(is_turn) => Likelihood::Certain,
+            Some(list) if list.is_empty() && outline.list(LIST).is_some() => Likelihood::Certain,
+            Some(list) if list.is_empty() => Likelihood::Possible,
+            _ => Likelihood::No,
+        }
+    }
+
+    fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
+        verbatim::read(bytes, &ShareGpt, LIST)
+    }
+
+    fn write(
+        &self,
+        messages: &mut Vec<Message>,
+        _: &WriteOptions,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) {
+        out.extend_from_slice(b"{\"conversations\":");
+        verbatim::write(messages, self, out, report);
+        out.push(b'}');
+    }
+}
+
+impl Form for ShareGpt {
+    fn origin(&self) -> Origin {
+        Origin::Other("sharegpt".into())
+    }
+
+    /// SG-1: a turn is a message.
+    fn read(&self, source: &RawJson, ids: &mut Ids) -> Result<Message, &'static str> {
+        let mut members = source.members().ok_or("a turn, which is an object")?;
+        let from = take_text(&mut members, "from").ok_or("`from` to be a string")?;
+        let value = take_text(&mut members, "value").ok_or("`value` to be a string")?;
+        let mut res = turn(&from, value, ids);
+        for (name, raw) in members {
+            res.extra.insert(self.origin(), name, raw);
+        }
+        Ok(res)
+    }
+
+    /// SG-1: the system text may stand in a member of its own.
+    fn leading(&self, body: &Body) -> Option<(&'static str, Message)> {
+        let text: String = body.parse("system")?;
+        (!text.is_empty()).then(|| ("system", Message::system(text)))
+    }
+
+    /// SG-3: texts, then calls, then results, each a turn.
+    fn write(&self, message: &Message, losses: &mut Losses<'_>, out: &mut Writer<'_>) {
+        if message.name.is_some() {
+            losses.member(None, "name");
+        }
+        if message.role == Role::Developer {
+            losses.warn("convert::role-changed", None, "developer became system");
+        }
+        losses.foreign(&message.extra, Some(&self.origin()), None);
+        let text = text_of(message, losses);
+        let calls: Vec<_> = message.tool_calls().collect();
+        let results: Vec<_> = message.tool_results().collect();
+        let mut turn = |from: &str, value: &str| {
+            out.object(|out| {
+                out.key("from").str(from);
+                out.key("value").str(value);
+                for (name, raw) in message.extra.iter(&self.origin()) {
+                    out.key(name).raw(raw.text());
+                }
+            });
+        };
+        if text.is_some() || calls.is_empty() && results.is_empty() {
+            let from = word_of(&message.role);
+            turn(from, text.as_deref().unwrap_or_default());
+        }
+        if !calls.is_empty() {
+            let text = "ids are counted anew: a call has none here";
+            losses.note(Severity::Info, "convert::lost-member", None, text);
+            turn("function_call", &call_text(&calls));
+        }
+        results.iter().for_each(|it| turn("observation", &it.content.text()));
+    }
+}
+
+fn take_text(members: &mut Vec<(String, RawJson)>, name: &str) -> Option<String> {
+    let at = members.iter().position(|it| it.0 == name)?;
+    let text = members[at].1.parse().ok()?;
+    members.remove(at);
+    Some(text)
+}
+
+fn turn(from: &str, value: String, ids: &mut Ids) -> Message {
+    match from {
+        "human" | "user" => Message::user(value),
+        "gpt" | "assistant" | "chatgpt" | "bard" | "bing" => Message::assistant(value),
+        "system" => Message::system(value),
+        "function_call" => match calls(&value, ids) {
+            Some(parts) => Message { parts, ..Message::new(Role::Assistant) },
+            None => Message::assistant(value),
+        },
+        "observation" | "tool" | "function_response" => {
+            let result = ToolResult::new(ids.of_result(), value.as_str());
+            Message::new(Role::Tool).with_part(Part::ToolResult(result))
+        }
+        other => Message::new(Role::Other(other.into())).with_text(value),
+    }
+}
+
+/// SG-2: `{"name","arguments"}` as text, or a list of them. None if it is something else.
+fn calls(value: &str, ids: &mut Ids) -> Option<Vec<Part>> {
+    let raw = RawJson::new(value).ok()?;
+    let list = raw.parse::<Vec<RawJson>>().unwrap_or_else(|_| vec![raw]);
+    let read: Option<Vec<_>> = list.iter().map(call).collect();
+    let with_id = |mut it: ToolCall| {
+        it.id = ids.of_call();
+        Part::ToolCall(it)
+    };
+    let parts: Vec<Part> = read?.into_iter().map(with_id).collect();
+    (!parts.is_empty()).then_some(parts)
+}
+
+fn call(raw: &RawJson) -> Option<ToolCall> {
+    let mut members = raw.members()?;
+    let name = take_text(&mut members, "name")?;
+    let arguments =
+        members.iter().position(|it| it.0 == "arguments").map(|at| members.remove(at).1);
+    let text = |it: RawJson| it.parse::<String>().unwrap_or_else(|_| it.text().to_owned());
+    let arguments = arguments.map(text).unwrap_or_default();
+    members.is_empty().then(|| ToolCall::new("", name, Arguments::from(arguments)))
+}
+
+/// One call as an object, several as a list. Arguments that are JSON go as their value.
+fn call_text(calls: &[&ToolCall]) -> String {
+    let one = |it: &mut Writer<'_>, call: &ToolCall| {
+        it.object(|it| {
+            it.key("name").str(&call.name);
+            it.key("arguments");
+            match call.arguments.state() {
+                ArgumentsState::Object | ArgumentsState::NotObject => it.raw(call.arguments.text()),
+                _ => it.str(call.arguments.text()),
+            }
+        });
+    };
+    json::to_text(|it| match calls {
+        [call] => one(it, call),
+        calls => it.array(calls, |it, call| one(it, call)),
+    })
+}
+
+/// The texts of a message; what else is neither a call nor a result has no place.
+fn text_of(message: &Message, losses: &mut Losses<'_>) -> Option<String> {
+    let mut texts = Vec::new();
+    for (at, part) in message.parts.iter().enumerate() {
+        match part {
+            Part::Text(it) => texts.push(it.text.as_str()),
+            Part::Refusal(it) => {
+                let text = "a refusal is a text here";
+                losses.note(Severity::Info, "convert::refusal-as-text", Some(at), text);
+                texts.push(it.text.as_str());
+            }
+            Part::ToolCall(_) => {}
+            Part::ToolResult(it) => {
+                if it.is_error {
+                    losses.member(Some(at), "is_error");
+                }
+                let lost = it.content.parts().iter().filter(|it| it.as_text().is_none());
+                lost.for_each(|it| losses.part(at, it.kind()));
+            }
+            other => losses.part(at, other.kind()),
+        }
+    }
+    if texts.len() > 1 {
+        losses.warn("convert::merged-parts", None, "several texts became one, a line each");
+    }
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+fn word_of(role: &Role) -> &str {
+    match role {
+        Role::User => "human",
+        Role::Assistant => "gpt",
+        Role::Developer => "system",
+        Role::Tool => "observation",
+        other => other.as_str(),
+    }
+}

@@ -1,0 +1,161 @@
+//! Options from a JSON object whose members are the flags of the command line in snake case (SC-1,
+//! SC-14): made once, and used for any number of documents.
+//!
+//! ```text
+//! {"from":"openai","profile":"mistral","open":true}     check
+//! {"profile":"mistral","orphans":"drop"}                repair
+//! ```
+//!
+//! An option that does not exist, and a value that it cannot have, fail here and not at a document.
+
+use msg_chainast::{BadArguments, First, Orphans, Profile, UnknownRole};
+use msg_core::InputRules;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::check::CheckOptions;
+use crate::document::ReadOptions;
+use crate::format::Format;
+use crate::refusal::Refusal;
+use crate::repair::RepairOptions;
+
+/// Options from the JSON object of them.
+///
+/// Fails for an option that does not exist, and for a value that it cannot have.
+///
+/// ```
+/// use msg_document::{CheckOptions, RepairOptions, options_from_json};
+///
+/// let check: CheckOptions = options_from_json(br#"{"profile":"mistral","open":true}"#)?;
+/// assert!(check.profile.is_some());
+/// assert!(options_from_json::<RepairOptions>(br#"{"orphans":"lose"}"#).is_err());
+/// # Ok::<(), msg_document::Refusal>(())
+/// ```
+pub fn options_from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, Refusal> {
+    if json.trim_ascii_start().first() != Some(&b'{') {
+        return Err(Refusal::bad_option("options are not understood: expected a JSON object"));
+    }
+    let understood = serde_json::from_slice(json);
+    understood.map_err(|it| Refusal::bad_option(format!("options are not understood: {it}")))
+}
+
+/// The members of the options of `check`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct CheckMembers {
+    from: Option<Format>,
+    profile: Option<String>,
+    open: bool,
+    messages: bool,
+    max_chars: Option<usize>,
+}
+
+impl TryFrom<CheckMembers> for CheckOptions {
+    type Error = Refusal;
+
+    fn try_from(it: CheckMembers) -> Result<Self, Refusal> {
+        if it.max_chars.is_some() && !it.messages {
+            return Err(Refusal::bad_option("max_chars is for messages, which is false"));
+        }
+        let rules =
+            || it.max_chars.map_or(InputRules::unlimited(), |max_chars| InputRules { max_chars });
+        Ok(CheckOptions {
+            read: ReadOptions::default().with_from(it.from),
+            profile: it.profile.as_deref().map(profile).transpose()?,
+            chain: msg_chainast::CheckOptions::new().open(it.open),
+            messages: it.messages.then(rules),
+        })
+    }
+}
+
+/// The members of the options of `repair`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RepairMembers {
+    from: Option<Format>,
+    profile: Option<String>,
+    open: bool,
+    orphans: OrphansWord,
+    first: FirstWord,
+    unknown_role: UnknownRoleWord,
+    arguments: ArgumentsWord,
+    id_pattern: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum OrphansWord {
+    #[default]
+    Fabricate,
+    Drop,
+    Keep,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FirstWord {
+    #[default]
+    Insert,
+    Drop,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum UnknownRoleWord {
+    #[default]
+    Drop,
+    User,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ArgumentsWord {
+    #[default]
+    Keep,
+    Sanitize,
+}
+
+impl TryFrom<RepairMembers> for RepairOptions {
+    type Error = Refusal;
+
+    fn try_from(it: RepairMembers) -> Result<Self, Refusal> {
+        let mut chain = msg_chainast::RepairOptions::new()
+            .open(it.open)
+            .orphans(match it.orphans {
+                OrphansWord::Fabricate => Orphans::Fabricate,
+                OrphansWord::Drop => Orphans::Drop,
+                OrphansWord::Keep => Orphans::Keep,
+            })
+            .first(match it.first {
+                FirstWord::Insert => First::InsertUser,
+                FirstWord::Drop => First::Drop,
+            })
+            .unknown_role(match it.unknown_role {
+                UnknownRoleWord::Drop => UnknownRole::Drop,
+                UnknownRoleWord::User => UnknownRole::AsUser,
+            })
+            .arguments(match it.arguments {
+                ArgumentsWord::Keep => BadArguments::Keep,
+                ArgumentsWord::Sanitize => BadArguments::Sanitize,
+            });
+        if let Some(text) = &it.id_pattern {
+            let bad = |error| Refusal::bad_option(format!("id_pattern {text}: {error}"));
+            chain = chain.id_pattern(text.parse().map_err(bad)?);
+        }
+        if let Some(name) = &it.profile {
+            chain = chain.profile(&profile(name)?);
+        }
+        Ok(RepairOptions { read: ReadOptions::default().with_from(it.from), chain })
+    }
+}
+
+/// The profile of this name; the sentence says which there are.
+fn profile(name: &str) -> Result<Profile, Refusal> {
+    Profile::named(name).cloned().ok_or_else(|| Refusal::bad_option(no_profile(name)))
+}
+
+/// The sentence for a profile that does not exist.
+pub(crate) fn no_profile(name: &str) -> String {
+    let known: Vec<_> = Profile::all().iter().map(|it| it.name.as_str()).collect();
+    format!("no profile is called {name:?}, expected {}", known.join(", "))
+}
