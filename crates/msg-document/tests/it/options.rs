@@ -17,7 +17,7 @@ fn options_are_read_from_json() {
         let json = case.text.as_bytes();
         let understood = match case.of.as_str() {
             "check" => options_from_json::<CheckOptions>(json).map(|it| {
-                let profile = it.profile.map(|it| it.name.clone());
+                let profile = it.profile.map(|it| it.name);
                 format!("from {:?} profile {profile:?} {:?}", it.read.from, it.messages)
             }),
             _ => options_from_json::<RepairOptions>(json).map(|it| format!("{:?}", it.read.from)),
