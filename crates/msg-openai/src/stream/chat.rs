@@ -187,6 +187,8 @@ impl ChatAssembler {
         if let Some(finish) = finish {
             effects.other();
             choice.finish.set(finish, self.head.at, &mut self.head.notes);
+            // From here on what is of another response has to be seen.
+            self.template.forget();
         }
     }
 

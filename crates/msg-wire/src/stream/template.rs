@@ -81,6 +81,11 @@ impl<T: Clone> Template<T> {
         (!source.is_empty()).then(|| (target.clone(), Str { source, escaped }))
     }
 
+    /// Forgets the event: what reading it would do has changed.
+    pub fn forget(&mut self) {
+        self.target = None;
+    }
+
     /// Remembers an event, if all it did was to append one string.
     pub fn learn(&mut self, data: &str, effects: Effects<'_, T>) {
         let Some((target, string)) = effects.only.filter(|_| effects.count == 1) else {
