@@ -54,8 +54,8 @@ pub struct SseDecoder {
     cr: bool,
     /// How many bytes of a byte order mark were seen; 3 when its place has passed.
     bom: u8,
-    /// Whether the comment in `line` is text so far.
-    comment: Utf8,
+    /// Whether the line in `line` that counts for nothing is text so far.
+    ignored: Utf8,
     /// The data lines so far, joined; they begin at `data_from`.
     data: Vec<u8>,
     data_from: usize,
@@ -81,7 +81,7 @@ impl SseDecoder {
             line: Vec::new(),
             line_at: 0,
             overlong: false,
-            comment: Utf8::default(),
+            ignored: Utf8::default(),
             cr: false,
             bom: 0,
             data: Vec::new(),
@@ -176,18 +176,27 @@ impl SseDecoder {
         if self.line.is_empty() {
             self.line_at = at;
         }
-        if self.line.first().or(bytes.first()) == Some(&b':') {
-            // Of a comment only that it is one is kept, however long it is.
-            self.line.truncate(0);
-            self.line.push(b':');
-            let wrong = self.comment.feed(bytes, at);
-            return self.note_invalid(wrong);
+        if counts_for_nothing(&self.line, bytes) {
+            return self.look_through(bytes, at);
         }
         // The field name and what makes the value too long by itself.
         let most = self.max_event_bytes.saturating_add(16);
         let room = most.saturating_sub(self.line.len());
         self.overlong |= bytes.len() > room;
         self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    /// Looks at more of a line that counts for nothing. That it is text is all that matters, so it is kept
+    /// as an empty comment, however long it is.
+    fn look_through(&mut self, bytes: &[u8], at: u64) {
+        if self.line != b":" {
+            let wrong = self.ignored.feed(&self.line, self.line_at);
+            self.note_invalid(wrong);
+            self.line.clear();
+            self.line.push(b':');
+        }
+        let wrong = self.ignored.feed(bytes, at);
+        self.note_invalid(wrong);
     }
 
     /// Ends the line in `line`.
@@ -218,26 +227,13 @@ impl SseDecoder {
             }
             Field::Blank => self.end_event(),
             Field::Other => {
-                let wrong = self.end_other(at, overlong);
+                let wrong = self.ignored.end();
                 self.note_invalid(wrong);
                 After::Next
             }
         };
         self.line.clear();
         after
-    }
-
-    /// Where the line in `line`, which is no field that counts, is no text.
-    fn end_other(&mut self, at: u64, overlong: bool) -> Option<u64> {
-        if self.line.first() == Some(&b':') {
-            return self.comment.end();
-        }
-        let error = std::str::from_utf8(&self.line).err()?;
-        // What is left out of a line that is too long may be the rest of a character.
-        if overlong && error.error_len().is_none() {
-            return None;
-        }
-        Some(at + error.valid_up_to() as u64)
     }
 
     fn note_invalid(&mut self, at: Option<u64>) {
@@ -499,6 +495,18 @@ impl Field {
             _ => Self::Other,
         }
     }
+}
+
+/// Whether a line that begins with `line` and goes on with `more` is no field that counts, whatever else
+/// comes of it.
+fn counts_for_nothing(line: &[u8], more: &[u8]) -> bool {
+    // As long as the longest name and its colon.
+    let mut start = [0; 6];
+    let bytes = line.iter().chain(more);
+    let len = start.iter_mut().zip(bytes).map(|(to, from)| *to = *from).count();
+    let start = &start[..len];
+    let is_open = [&b"data"[..], b"event"].iter().any(|it| it.starts_with(start));
+    !is_open && matches!(Field::of(start), Field::Other)
 }
 
 /// Where the value of a field begins whose name is `name` bytes long: behind the colon and one space.
