@@ -106,7 +106,7 @@ impl Writer<'_> {
         while it
             .parts
             .get(end)
-            .is_some_and(|part| is_content(part) && (end == at || !self.divides(it, part.extra())))
+            .is_some_and(|part| is_content(part) && (end == at || !Self::divides(it, part.extra())))
         {
             end += 1;
         }
@@ -114,14 +114,15 @@ impl Writer<'_> {
     }
 
     /// Whether a part begins another item. What a user or a system says is one item however many were
-    /// merged into it; only what the model says comes in several.
-    fn divides(&self, it: &Message, extra: &Extra) -> bool {
-        it.role == Role::Assistant && self.begins_item(extra)
+    /// merged into it; only what the model says comes in several. Where they begin is no matter of layout:
+    /// neighbouring messages of the model are read as one, and are the same items when written again.
+    fn divides(it: &Message, extra: &Extra) -> bool {
+        it.role == Role::Assistant && was_first(extra, extra.layout(&RESPONSES))
     }
 
-    /// Whether a part was the first of its item.
+    /// Whether a part of a tool goes out as the message item that it came as, which none of the API's is.
     fn begins_item(&self, extra: &Extra) -> bool {
-        extra.get(&RESPONSES, ITEM).is_some() || section(self.layout(extra), 0).is_some()
+        was_first(extra, self.layout(extra))
     }
 
     /// An item that is carried as a whole.
@@ -215,4 +216,9 @@ fn is_content(it: &Part) -> bool {
         Part::Other(it) => it.format != RESPONSES || it.place != Some(Place::Item),
         _ => true,
     }
+}
+
+/// Whether a part was the first of its item.
+fn was_first(extra: &Extra, layout: Option<&[u8]>) -> bool {
+    extra.get(&RESPONSES, ITEM).is_some() || section(layout, 0).is_some()
 }
