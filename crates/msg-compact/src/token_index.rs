@@ -84,6 +84,8 @@ pub struct TokenIndex {
     /// tools costs nothing (CP-50).
     base: u64,
     has_tools: bool,
+    /// What messages cost that go along and are none of the history.
+    beside: Cost,
     messages: Vec<Entry>,
     roles: Vec<(Role, RoleTotal)>,
     sum: Cost,
@@ -117,6 +119,7 @@ impl TokenIndex {
             counter,
             base,
             has_tools: !tools.is_empty(),
+            beside: Cost::default(),
             messages: Vec::new(),
             roles: Vec::new(),
             sum: Cost::default(),
@@ -129,6 +132,31 @@ impl TokenIndex {
         let mut tokens = Self::new(counter, tools);
         ast.messages().for_each(|it| tokens.add(it));
         tokens
+    }
+
+    /// Counts messages that go along with the history and are no part of it, such as results whose calls
+    /// the provider has: they are in the totals, as the tools are, and nothing is cut from them. O(bytes).
+    ///
+    /// ```
+    /// use msg_compact::{TokenIndex, count};
+    /// use msg_core::Message;
+    ///
+    /// let index = TokenIndex::new(Box::new(count::Forge), &[]);
+    /// let index = index.beside(&[Message::tool_result("call_1", "18 degrees")]);
+    /// assert_eq!((index.len(), index.total().bytes), (0, 10));
+    /// ```
+    #[must_use]
+    pub fn beside(mut self, messages: &[Message]) -> Self {
+        for it in messages {
+            let bytes = it.size() as u64;
+            self.beside = self.beside + Cost { tokens: self.counter.message(it), bytes };
+        }
+        self
+    }
+
+    /// What is in the totals besides the messages.
+    pub(crate) fn base_cost(&self) -> Cost {
+        Cost { tokens: self.base(), bytes: 0 } + self.beside
     }
 
     /// Counts one more message. O(message).
@@ -170,7 +198,8 @@ impl TokenIndex {
 
     /// What the request costs besides its messages (CP-50).
     pub fn base(&self) -> u64 {
-        if self.messages.is_empty() && !self.has_tools { 0 } else { self.base }
+        let is_empty = self.messages.is_empty() && self.beside == Cost::default();
+        if is_empty && !self.has_tools { 0 } else { self.base }
     }
 
     /// How many messages are counted.
@@ -183,9 +212,9 @@ impl TokenIndex {
         self.messages.is_empty()
     }
 
-    /// All messages and the base.
+    /// All messages, those beside them and the base.
     pub fn total(&self) -> Cost {
-        Cost { tokens: self.sum.tokens + self.base(), bytes: self.sum.bytes }
+        self.sum + self.base_cost()
     }
 
     /// Bytes of all messages.

@@ -200,6 +200,12 @@ impl Document {
         self.content.around.side()
     }
 
+    /// Whether the messages go on with a conversation that the provider has, so that they may begin with
+    /// results whose calls are there (OA-14).
+    pub fn is_continued(&self) -> bool {
+        self.side() == Side::Continuation
+    }
+
     /// Gives calls and results without an id one, and returns which calls got one (GE-6).
     pub(crate) fn link_ids(&mut self) -> Vec<Diagnostic> {
         msg_wire::link_ids(&mut self.content.messages).into_vec()

@@ -152,6 +152,7 @@ impl Command for Args {
         let bytes = input.read_all()?;
         let mut options = options.for_document(&bytes).into_owned();
         let document = formats::read(cx, bytes, &input.name, &self.input)?;
+        options.continued = document.is_continued();
         // Turns are printed as the plan leaves them.
         options.plan |= document.format().name() == "turns" && !self.json;
         let status = formats::emptiness(cx, &document, &input.name);
@@ -312,7 +313,9 @@ fn answer_line(
     options: &FitOptions,
     summarizer: &dyn Summarizer,
 ) -> Result<Answer, Refusal> {
-    let messages = Document::read(line, read)?.take_for_tree();
+    let mut document = Document::read(line, read)?;
+    let options = &FitOptions { continued: document.is_continued(), ..options.clone() };
+    let messages = document.take_for_tree();
     let status = Status::of(!messages.is_empty());
     let plans = [(Goal::Apply, &options.apply), (Goal::Undo, &options.undo)];
     if let Some((goal, plan)) = plans.into_iter().find_map(|(goal, it)| it.as_ref().map(|it| (goal, it))) {

@@ -15,7 +15,6 @@ use crate::{
     record::{Before, CompactionRecord},
     request::{RequestId, SummaryRequest},
     state::{self, ChainState, FormRules, Forms, Ids, Input, Limits, Log, Measure, Requests},
-    token_index::Cost,
 };
 
 /// How often the stages are run through (CP-11).
@@ -138,7 +137,7 @@ impl<'a> Compactor<'a> {
         let total = index.total();
         let messages = lists.inputs.len();
         let before = Totals { messages, bytes: total.bytes, tokens: total.tokens };
-        let base = Cost { tokens: index.base(), bytes: 0 };
+        let base = index.base_cost();
         let default_prompt = limits.map_or(DEFAULT_MAX_PROMPT, |it| it.usable);
         let pins_first_user = pipeline.pins.iter().any(|it| matches!(it, crate::Pin::FirstUser));
         let chain = ChainState {
@@ -369,7 +368,8 @@ impl<'a> Compactor<'a> {
         let total = self.chain.total();
         let usable = self.chain.measure.limits.map(|it| it.usable);
         // An empty chain fits: there is nothing to do, whatever the tools cost (CP-1).
-        let fits = self.before.messages == 0 || usable.is_none_or(|it| total <= it);
+        let is_empty = self.before.messages == 0 && self.before.bytes == 0;
+        let fits = is_empty || usable.is_none_or(|it| total <= it);
         let changed = self.chain.log.n_changes > 0;
         match (fits, changed) {
             (true, true) => Outcome::Compacted(self.compaction()),
@@ -406,7 +406,7 @@ impl<'a> Compactor<'a> {
             before: self.before,
             after: Totals {
                 messages: places.len(),
-                bytes: chain.sum.bytes,
+                bytes: chain.sum.bytes + chain.measure.base.bytes,
                 tokens: chain.sum.tokens + chain.measure.base.tokens,
             },
             first_changed: self.first_changed(),

@@ -3,6 +3,7 @@
 //! What is cut is decided by `msg-compact`, who writes the summaries by the caller.
 
 mod answer;
+mod lead;
 mod options;
 mod run;
 mod summarizer;

@@ -71,6 +71,12 @@ pub struct FitOptions {
     /// The session that the records name.
     #[serde(skip)]
     pub session: String,
+    /// The messages go on with a conversation that the provider has ([`Document::is_continued`]): those
+    /// before the first user message stay as they are.
+    ///
+    /// [`Document::is_continued`]: crate::Document::is_continued
+    #[serde(skip)]
+    pub continued: bool,
 }
 
 /// Prompt tokens that a provider reported for the first messages.
@@ -383,6 +389,7 @@ impl FitOptions {
             undo: self.undo.or(other.undo),
             top: self.top.or(other.top),
             session: other.session,
+            continued: other.continued,
         }
     }
 }

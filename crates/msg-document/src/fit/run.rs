@@ -9,6 +9,7 @@ use msg_compact::{
 use msg_core::{Diagnostic, Message, SeededIds};
 use serde::Deserialize;
 
+use super::lead::Lead;
 use super::options::FitOptions;
 use super::summarizer::{Summarizer, Test};
 use crate::document::{Document, ReadOptions};
@@ -32,6 +33,8 @@ pub struct Fitted {
     input: Option<Totals>,
     /// What the limit counts.
     pub unit: Unit,
+    /// What goes on with the provider's history; no part of what was compacted.
+    lead: Lead,
     /// What is usable of the budget.
     pub limit: Option<u64>,
     /// The first message that differs from the input.
@@ -46,7 +49,8 @@ impl Fitted {
 
     /// What the history costs now.
     pub fn totals(&self, best_effort: bool) -> (Totals, Totals) {
-        let (before, after) = self.compacted_totals(best_effort);
+        let (before, mut after) = self.compacted_totals(best_effort);
+        after.messages += self.lead.messages.len();
         (self.input.unwrap_or(before), after)
     }
 
@@ -105,12 +109,10 @@ pub fn fit(
     options: &FitOptions,
     summarizer: &dyn Summarizer,
 ) -> Result<Fitted, Refusal> {
-    let options = options.for_line(json)?;
-    fit_messages(
-        Document::read(json, &ReadOptions::default())?.take_for_tree(),
-        &options,
-        summarizer,
-    )
+    let mut options = options.for_line(json)?;
+    let mut document = Document::read(json, &ReadOptions::default())?;
+    options.continued |= document.is_continued();
+    fit_messages(document.take_for_tree(), &options, summarizer)
 }
 
 /// Compacts a history as the options say.
@@ -167,7 +169,7 @@ pub fn first_requests(
 }
 
 fn run(
-    messages: Vec<Message>,
+    mut messages: Vec<Message>,
     options: &FitOptions,
     drive: impl FnOnce(&mut Compactor<'_>) -> Outcome,
 ) -> Result<Fitted, Refusal> {
@@ -178,8 +180,14 @@ fn run(
         pipeline = pipeline.best_effort(true);
     }
     let mut ids = SeededIds::new(SEED);
-    let original = options.repair.then(|| messages.clone());
-    let Tree { ast, mended, origins } = tree(messages, options, &mut ids)?;
+    let original = (options.repair || options.continued).then(|| messages.clone());
+    let lead = if options.continued { Lead::take(&mut messages) } else { Lead::default() };
+    let tree = tree(messages, options, &mut ids).map_err(|it| lead.refused(it))?;
+    let Tree { ast, mut mended, mut origins } = tree;
+    mended.iter_mut().for_each(|it| lead.put_before(it));
+    if !lead.messages.is_empty() {
+        origins = Some(lead.origins(origins, ast.messages().len()));
+    }
     let tools = options.tools();
     let sent: Vec<Message> = match options.usage {
         Some(usage) => ast.messages().take(usage.messages).cloned().collect(),
@@ -188,7 +196,7 @@ fn run(
     let counter = options.counter(preset.as_ref(), &sent, &tools)?;
     // What is reported as before is the input, mended or not.
     let input = original.as_deref().map(|it| totals(it, &*counter, &tools));
-    let index = TokenIndex::of(&ast, counter, &tools);
+    let index = TokenIndex::of(&ast, counter, &tools).beside(&lead.messages);
     let unit = options.unit()?;
     let outcome = {
         let compactor = Compactor::plan(&ast, &index, budget.as_ref(), &pipeline, &mut ids);
@@ -204,6 +212,7 @@ fn run(
         outcome,
         mended,
         input,
+        lead,
         unit,
         limit: budget.as_ref().and_then(|it| it.usable().ok()),
         first_changed: None,
@@ -223,10 +232,11 @@ impl Fitted {
         let planned = |it: &Compaction| it.plan(&ast).expect(SAME);
         let wants_own = options.plan && original.is_none();
         let plan = wants_own.then(|| compaction.map_or_else(Plan::default, planned));
-        let messages = match compaction {
+        let mut messages = match compaction {
             Some(it) => it.apply(ast).expect(SAME),
             None => ast.into_messages(),
         };
+        self.lead.put(&mut messages);
         (self.first_changed, self.plan) = match original {
             None => (cut_from, plan),
             Some(original) => {
