@@ -152,7 +152,9 @@ impl FloorPart {
     /// The part in a sentence.
     pub(crate) fn in_words(self) -> &'static str {
         match self {
-            FloorPart::Tools => "the tool definitions",
+            FloorPart::Tools => {
+                "what stands besides the history (tool definitions, results of calls elsewhere)"
+            }
             FloorPart::System => "the system message",
             FloorPart::LastUser => "the last user message",
             FloorPart::LastPair => "the last answer with its results",
