@@ -142,8 +142,10 @@ impl TokenIndex {
     /// use msg_core::Message;
     ///
     /// let index = TokenIndex::new(Box::new(count::Forge), &[]);
-    /// let index = index.beside(&[Message::tool_result("call_1", "18 degrees")]);
-    /// assert_eq!((index.len(), index.total().bytes), (0, 10));
+    /// let result = Message::tool_result("call_1", "18 degrees");
+    /// let bytes = result.size() as u64;
+    /// let index = index.beside(&[result]);
+    /// assert_eq!((index.len(), index.total().bytes), (0, bytes));
     /// ```
     #[must_use]
     pub fn beside(mut self, messages: &[Message]) -> Self {
