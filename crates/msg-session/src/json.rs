@@ -98,8 +98,13 @@ impl<'a> Value<'a> {
     }
 
     pub(crate) fn raw_json(&self) -> RawJson {
-        RawJson::new(self.source).expect("because the reader has walked over this value")
+        raw_json(self.source)
     }
+}
+
+/// The JSON of a source. What is broken inside, as a row of a store can be, is kept as a text.
+pub(crate) fn raw_json(source: &str) -> RawJson {
+    RawJson::new(source).unwrap_or_else(|_| RawJson::from(serde_json::Value::from(source)))
 }
 
 impl<'a> Object<'a> {

@@ -3,6 +3,8 @@
 use msg_core::{Message, Origin, Other, Part, Place, RawJson, Role};
 use msg_openai::{ReadOptions, responses};
 
+use crate::json::raw_json;
+
 /// What one item says, as a message; `before` is the item of the same answer before it.
 pub(crate) fn item(source: &str, before: Option<&str>) -> Message {
     let json = match before {
@@ -17,7 +19,7 @@ pub(crate) fn item(source: &str, before: Option<&str>) -> Message {
             it.parts.drain(..skip);
             it
         }
-        _ => unknown_item(RawJson::new(source).expect("because the item was read as JSON")),
+        _ => unknown_item(raw_json(source)),
     }
 }
 

@@ -67,7 +67,12 @@ fn rows() -> Vec<(Dialect, Vec<Blob>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 700, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 700,
+        failure_persistence: None,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(11),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn the_laws_hold_for_broken_cases(
@@ -97,9 +102,9 @@ fn the_laws_hold_for_all_cases_as_they_are() {
     }
 }
 
-/// Every case cut off at every byte, read as its dialect.
+/// Every case cut off at some sixty places, read as its dialect.
 #[test]
-fn the_laws_hold_for_cases_cut_off_at_every_byte() {
+fn the_laws_hold_for_cases_that_are_cut_off() {
     for (dialect, blobs) in rows() {
         let len = blobs[0].bytes.len();
         for cut in (0..len).step_by(1 + len / 60) {
@@ -109,4 +114,14 @@ fn the_laws_hold_for_cases_cut_off_at_every_byte() {
             laws::every_part_has_an_origin(dialect, blobs);
         }
     }
+}
+
+/// The item of a row that is a text, whose JSON was torn.
+#[test]
+fn a_row_whose_item_is_no_json_is_kept_as_a_text() {
+    let bytes = br#"{"message_data":"{\"role\":\"assistant\",\"cont"}
+"#
+    .to_vec();
+    let blobs = vec![Blob { bytes, ..Blob::default() }];
+    laws::every_part_has_an_origin(Dialect::AgentsSdk, blobs);
 }
