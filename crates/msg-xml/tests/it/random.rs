@@ -133,7 +133,12 @@ fn value() -> impl Strategy<Value = serde_json::Value> {
 }
 
 fn config() -> ProptestConfig {
-    ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases: 600,
+        failure_persistence: None,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(23),
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {

@@ -147,7 +147,12 @@ fn seals(messages: &[Message]) -> Vec<(&'static str, String, String)> {
         };
         // A thought without text has nothing that could be sent.
         let is_sent = !matches!(part, Part::Reasoning(_)) || !text.is_empty();
-        signature.filter(|_| is_sent).map(|it| (part.kind(), text, it))
+        // Gemini has one part for media; what it reads as follows from its type and name.
+        let kind = match part {
+            Part::Image(_) | Part::Audio(_) | Part::File(_) => "media",
+            it => it.kind(),
+        };
+        signature.filter(|_| is_sent).map(|it| (kind, text, it))
     };
     spoken.flat_map(|it| &it.parts).filter_map(of_part).collect()
 }
