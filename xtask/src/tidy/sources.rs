@@ -35,6 +35,12 @@ pub(crate) fn marks(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     Ok(())
 }
 
+/// Whether the path stands there as a whole: `~/.config/tmp/x` does not name `/tmp/`.
+fn names_path(line: &str, path: &str) -> bool {
+    let inside = |it: char| it.is_alphanumeric() || "._-".contains(it);
+    line.match_indices(path).any(|(at, _)| !line[..at].ends_with(inside))
+}
+
 /// No file names the folder that this checkout stands in.
 pub(crate) fn machine_paths(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     let Some(parent) =
@@ -45,7 +51,7 @@ pub(crate) fn machine_paths(house: &House<'_>, breaches: &mut Vec<String>) -> Re
     let path = format!("{parent}/");
     for file in house.sources.iter().chain(&house.pages).chain(&house.manifests) {
         for (at, line) in file.text.lines().enumerate() {
-            if line.contains(&path) {
+            if names_path(line, &path) {
                 breaches.push(format!("{}:{}: names a path of this machine", file.path, at + 1));
             }
         }

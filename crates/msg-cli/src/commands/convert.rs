@@ -59,7 +59,7 @@ struct SessionArgs {
     /// To an agent's session: its id.
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
-    /// Replace secrets in the output by [redacted:RULE].
+    /// Replace secrets in the output by `[redacted:RULE]`.
     #[arg(long)]
     redact: bool,
 }
