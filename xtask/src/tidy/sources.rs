@@ -35,7 +35,7 @@ pub(crate) fn marks(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     Ok(())
 }
 
-/// Whether the path stands there as a whole: `~/.config/tmp/x` does not name `/tmp/`.
+/// Whether the path stands there as a whole, and not as the end of another one.
 fn names_path(line: &str, path: &str) -> bool {
     let inside = |it: char| it.is_alphanumeric() || "._-".contains(it);
     line.match_indices(path).any(|(at, _)| !line[..at].ends_with(inside))
