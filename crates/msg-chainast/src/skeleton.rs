@@ -6,10 +6,11 @@
 
 use msg_core::{
     Arguments, ArgumentsState, Audio, CallKind, Content, Extra, File, Image, Message, Origin,
-    Other, Part, RawJson, Reasoning, ToolCall, ToolResult,
+    Other, Part, RawJson, Reasoning, ToolCall, ToolResult, json,
 };
 
 use crate::{
+    arguments::sanitize_json_control_chars,
     conform::{CACHE_MARKER, Facts, ITEM, has_item_id, twins},
     profile::{Members, Profile},
 };
@@ -118,6 +119,16 @@ fn arguments(it: &Arguments) -> &'static str {
         ArgumentsState::Object => "{}",
         ArgumentsState::NotObject => "[]",
         _ if it.text().is_empty() => "",
+        _ => broken(it.text()),
+    }
+}
+
+/// What stands for a text that is no JSON: one that escaping its control characters makes an object or
+/// another value, or one that nothing does.
+fn broken(text: &str) -> &'static str {
+    match json::classify(&sanitize_json_control_chars(text)) {
+        json::TextState::Object => "{\"\n\":0}",
+        json::TextState::Value => "[\"\n\"]",
         _ => "x",
     }
 }

@@ -2,14 +2,15 @@
 //!
 //! * [`cases!`] walks `test_data/SUITE`: each `name.in` is rendered and compared with the `name.expect`
 //!   beside it. `UPDATE_EXPECT=1` rewrites the expectations, which are then read by a person.
-//! * [`rows!`] walks a JSONL file in which a case is a line.
+//! * [`rows!`] walks a JSONL file in which a case is a line; `UPDATE_EXPECT=1` rewrites the member `expect`
+//!   that ends it, or the line of the file beside it.
 //! * [`Console`] runs the `console` examples of a Markdown page and compares what they print.
 //! * [`split`] cuts an input in every way that a stream may arrive in.
 //!
 //! A failure names the file and shows what differs, all failures of a suite are shown at once, and a
 //! suite that finds no case fails, so that a renamed folder cannot pass in silence.
 //!
-//! It knows none of the crates that it tests, parses no JSON, and has no dependencies.
+//! It knows none of the crates that it tests, reads no more of JSON than where a row's last member begins, and has no dependencies.
 //!
 //! ```no_run
 //! // In tests/it/parse.rs, with test_data/parse/{ok,err}/*.in beside the crate's Cargo.toml:
@@ -26,6 +27,7 @@
 mod console;
 mod diff;
 mod folder;
+mod json;
 mod report;
 mod rows;
 pub mod split;
@@ -47,7 +49,7 @@ macro_rules! cases {
 
 /// Opens the JSONL case file `test_data/FILE` of the crate that is being tested.
 ///
-/// See [`Rows::check`] and [`Rows::check_lines`] for what is done with it.
+/// See [`Rows::check_expect`], [`Rows::check_lines`] and [`Rows::check`] for what is done with it.
 #[macro_export]
 macro_rules! rows {
     ($file:literal) => {

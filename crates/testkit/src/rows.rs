@@ -1,9 +1,16 @@
 //! JSONL case files: a case is a line.
+//!
+//! ```text
+//! cases.jsonl          {"name": "empty", "text": "", "expect": {"words":0}}      Rows::check_expect
+//! rows.jsonl           {"name": "empty", "text": ""}                             Rows::check_lines
+//! rows.expect.jsonl    {"words":0}
+//! ```
 
 use std::fs;
 use std::path::PathBuf;
 
 use crate::diff::diff;
+use crate::json;
 use crate::report::{Report, update_requested};
 
 /// A file in which each line that is not blank is a case.
@@ -106,6 +113,43 @@ impl Rows {
         if self.update {
             fs::write(&expect_path, rewritten)
                 .unwrap_or_else(|err| panic!("{}: {err}", expect_path.display()));
+        }
+    }
+
+    /// Renders each row to a JSON value and compares with the last member of the row, `expect`, which
+    /// `UPDATE_EXPECT=1` rewrites. A difference is shown in lines, each with its field.
+    ///
+    /// The value is compared as text: render it in one spelling.
+    ///
+    /// # Panics
+    /// With every difference, after all rows have run; also where a rendered value has a line end.
+    #[track_caller]
+    pub fn check_expect(&self, render: impl Fn(&Row) -> String) {
+        let mut report = Report::new(self.path.display().to_string());
+        let mut rewritten = String::new();
+        for row in self.rows() {
+            let mut line = row.text.clone();
+            report.run(&self.place(&row), || {
+                let cut = json::cut(&row.text).ok_or("a row has to be a JSON object")?;
+                let found = render(&row);
+                assert!(!found.contains('\n'), "a rendered value has to be one line: {found:?}");
+                line = format!("{}, \"expect\": {found}}}", cut.input);
+                match cut.expect {
+                    _ if self.update => Ok(()),
+                    Some(expected) if expected == found => Ok(()),
+                    Some(expected) => Err(diff(&json::lines(expected), &json::lines(&found))),
+                    None => {
+                        Err(format!("the row has no member `expect` at its end; found:\n{found}"))
+                    }
+                }
+            });
+            rewritten.push_str(&line);
+            rewritten.push('\n');
+        }
+        report.finish();
+        if self.update {
+            fs::write(&self.path, rewritten)
+                .unwrap_or_else(|err| panic!("{}: {err}", self.path.display()));
         }
     }
 

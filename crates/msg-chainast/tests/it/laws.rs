@@ -283,3 +283,13 @@ fn breaches(chain: &ChainAst, profile: &Profile, options: &CheckOptions) -> Vec<
     found.retain(|it| it.code.area() == "profile");
     found
 }
+
+/// Law 9: a chain that lacks so many results, and is valid but for that, gets so many placeholders and no
+/// other edit.
+pub(crate) fn only_missing_results_are_mended(messages: &[Message], missing: usize) {
+    assert_eq!(ChainAst::parse(messages.to_vec()).is_ok(), missing == 0);
+    let (mended, edits) = ChainAst::repair(messages.to_vec(), &RepairOptions::new(), &mut ids());
+    assert_eq!(edits.len(), missing);
+    assert!(edits.iter().all(|it| it.code == "chain::missing-tool-result"), "{edits:?}");
+    assert_eq!(mended.messages().len(), messages.len() + missing);
+}

@@ -6,70 +6,58 @@ use msg_chainast::{
     testing::{self, ChainConfig, generate_chain, generate_complex_chain},
 };
 use msg_core::{Image, Origin, RawJson, Reasoning, Role, ToolResult};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{laws, openai};
+use crate::laws;
 
 #[test]
 fn patterns() {
-    testkit::rows!("patterns.jsonl").check(|row| {
+    testkit::rows!("patterns.jsonl").check_expect(|row| {
         let case: Value = serde_json::from_str(&row.text).unwrap();
-        let pattern = case["pattern"].as_str().unwrap().parse::<IdPattern>();
-        let Some(matches) = case["matches"].as_bool() else {
-            let error = pattern.unwrap_err().to_string();
-            assert!(error.starts_with(case["error"].as_str().unwrap()), "{error}");
-            return;
+        let pattern = match case["pattern"].as_str().unwrap().parse::<IdPattern>() {
+            Err(error) => return json!({"error": error.to_string()}).to_string(),
+            Ok(it) => it,
         };
         let (id, name) = (case["id"].as_str().unwrap(), case["name"].as_str().unwrap());
-        let pattern = pattern.unwrap();
-        assert_eq!(pattern.matches(id, name), matches);
-        assert!(pattern.matches(&pattern.generate(name, 7, &mut SeededIds::new(3)), name));
+        let generated = pattern.generate(name, 7, &mut SeededIds::new(3));
+        assert!(pattern.matches(&generated, name), "{generated}");
+        json!({"matches": pattern.matches(id, name), "generated": generated}).to_string()
     });
 }
 
 #[test]
 fn arguments() {
-    testkit::rows!("arguments.jsonl").check(|row| {
+    testkit::rows!("arguments.jsonl").check_expect(|row| {
         let case: Value = serde_json::from_str(&row.text).unwrap();
         let text = case["arguments"].as_str().unwrap();
-        assert_eq!(
-            sanitize_json_control_chars(text),
-            case["control_chars_escaped"].as_str().unwrap()
-        );
         let call = Part::ToolCall(ToolCall::new("a", "f", text));
         let asked = vec![Message::user("q"), Message::assistant("").with_part(call)];
         let mut chain = ChainAst::parse_open(asked).unwrap();
         let changes = chain.sanitize_arguments();
-        assert_eq!(changes.is_empty(), case["valid_json"].as_bool().unwrap());
         let call = chain.pending_calls().next().unwrap().call();
-        assert_eq!(call.arguments.text(), case["sanitized"].as_str().unwrap());
+        let escaped = sanitize_json_control_chars(text);
+        json!({"escaped": escaped, "sanitized": call.arguments.text(), "changes": changes})
+            .to_string()
     });
 }
 
 #[test]
 fn chains_for_tests() {
-    testkit::rows!("testing.jsonl").check(|row| {
+    testkit::rows!("testing.jsonl").check_expect(|row| {
         let case: Value = serde_json::from_str(&row.text).unwrap();
-        let wanted = openai::messages(&case["messages"]);
         let name = case["name"].as_str().unwrap();
         let chain = match name.split_once('/').map(|it| it.0) {
             Some("generate_chain") => generate_chain(&config(&case["config"])),
             Some(_) => {
                 let args = numbers(&case["args"]);
-                generate_complex_chain(args[0], args[1], args[2])
+                let chain = generate_complex_chain(args[0], args[1], args[2]);
+                laws::only_missing_results_are_mended(&chain, args[2].min(args[0] * args[1]));
+                chain
             }
             None => predefined(name),
         };
-        assert_eq!(chain, wanted);
-        if let Some(ok) = case["strict_ok"].as_bool() {
-            assert_eq!(ChainAst::parse(chain.clone()).is_ok(), ok);
-        }
-        if let Some(missing) = case["missing"].as_u64() {
-            let (mended, edits) =
-                ChainAst::repair(chain, &RepairOptions::new(), &mut SeededIds::new(1));
-            assert_eq!(edits.len() as u64, missing);
-            assert_eq!(mended.messages().len() as u64, wanted.len() as u64 + missing);
-        }
+        let refused = ChainAst::parse(chain.clone()).err().map(|it| it.to_string());
+        json!({"messages": chain, "refused": refused}).to_string()
     });
 }
 

@@ -145,6 +145,26 @@ fn row_expectations_are_written_and_compared() {
 }
 
 #[test]
+fn the_last_member_of_a_row_is_written_and_compared() {
+    let text = "{\"text\": \"one\"}\n\n{\"text\": \"seven\", \"expect\": {\"len\":9}}\n";
+    let root = folder("row_members", &[("a.jsonl", text)]);
+    let rows = |update| Rows::open(root.join("a.jsonl")).with_update(update);
+    let render = |row: &Row| {
+        let len = if row.text.contains("seven") { 5 } else { 3 };
+        format!("{{\"len\":{len}}}")
+    };
+    let text = failure(|| rows(false).check_expect(render));
+    assert!(text.contains("has no member `expect`") && text.contains("-  \"len\": 9"), "{text}");
+    rows(true).check_expect(render);
+    rows(false).check_expect(render);
+    let written = fs::read_to_string(root.join("a.jsonl")).unwrap();
+    assert_eq!(
+        written,
+        "{\"text\": \"one\", \"expect\": {\"len\":3}}\n{\"text\": \"seven\", \"expect\": {\"len\":5}}\n"
+    );
+}
+
+#[test]
 fn laws_hold_for_short_texts() {
     for text in ["", "\n", "a", "a\nb", "é<tool>\r\n\u{1}  x\n\n", "same\nsame\n"] {
         laws::cuts_lose_nothing(text.as_bytes());
