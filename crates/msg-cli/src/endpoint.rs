@@ -44,19 +44,26 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     /// The endpoint of this kind at `url`, which may be the base (`…/v1`) or the whole
-    /// (`…/chat/completions`). The key is read from the kind's variable; without one, none is sent.
-    pub(crate) fn new(api: Api, url: &str, patience: Patience) -> Result<Self, Failure> {
+    /// (`…/chat/completions`), for a model that the URL may have to name. The key is read from the kind's
+    /// variable; without one, none is sent.
+    pub(crate) fn new(
+        api: Api,
+        url: &str,
+        model: &str,
+        patience: Patience,
+    ) -> Result<Self, Failure> {
         if !(url.starts_with("http://") || url.starts_with("https://")) {
             return Err(Failure::Usage(format!("found {url:?}, expected an http or https URL")));
         }
-        let url = api.url(url);
+        let url = api.url(url, model);
         let config = Agent::config_builder()
             .timeout_global(patience.whole)
             .timeout_recv_response(patience.begin)
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false);
-        let key = std::env::var(api.key_name()).ok().filter(|it| !it.is_empty());
+        let keys = api.key_names().iter().filter_map(|name| std::env::var(name).ok());
+        let key = keys.into_iter().find(|it| !it.is_empty());
         Ok(Self { api, url, key, headers: Vec::new(), agent: config.build().into() })
     }
 

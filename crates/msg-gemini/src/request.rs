@@ -87,6 +87,15 @@ impl GenerateRequest {
         head::read(self.members())
     }
 
+    /// Sets a member; the contents and `systemInstruction` are the conversation and not set here.
+    #[must_use]
+    pub fn with_member(mut self, name: &str, value: RawJson) -> Self {
+        if !is_of_messages(name) {
+            self.body.set(name, value);
+        }
+        self
+    }
+
     /// Whether it is to be sent, wherever its messages are from.
     pub(crate) fn purpose(&self) -> Purpose {
         self.purpose

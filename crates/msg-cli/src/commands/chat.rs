@@ -50,8 +50,9 @@ const MAX_ANSWER: u64 = 16 << 20;
 /// The question is -m, else standard input, else the last message of the file if nothing answers it;
 /// behind results of tools the answer goes on without one. The agent is --agent, else the one that the
 /// message addresses, else the file's default. The key is read from OPENAI_API_KEY (ANTHROPIC_API_KEY for
-/// Anthropic's) and sent to the endpoint's host only. The answer is in the file while it comes: Ctrl-C, a closed terminal or a killed
-/// process keep what has come (exit status 130 if it was interrupted).
+/// Anthropic's, GEMINI_API_KEY or GOOGLE_API_KEY for Gemini's) and sent to the endpoint's host only. The
+/// answer is in the file while it comes: Ctrl-C, a closed terminal or a killed process keep what has come
+/// (exit status 130 if it was interrupted).
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The message file; made if it is missing.
@@ -69,7 +70,7 @@ pub(crate) struct Args {
     /// Print the request; send nothing, change nothing.
     #[arg(long)]
     dry_run: bool,
-    /// The endpoint [default: OPENAI_BASE_URL or ANTHROPIC_BASE_URL, else the provider's].
+    /// The endpoint [default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, else the provider's].
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// The kind of the endpoint; openai if the URL does not tell.
@@ -106,7 +107,7 @@ impl Command for Args {
             out.write(&[&asking.body[..], b"\n"].concat())?;
             return out.finish().map(|()| Status::Clean);
         }
-        let endpoint = Arc::new(self.endpoint()?);
+        let endpoint = Arc::new(self.endpoint(&asking.model)?);
         let stop = Stop::on_signals().map_err(|it| self.refused(&format!("signals cannot be caught: {it}")))?;
         let mut log = self.open()?;
         let asked = self.append_cells(&mut log, &draft, cx)?;
@@ -210,10 +211,10 @@ impl Args {
         Appender::open(&self.file, options).map_err(|it| self.failed(it))
     }
 
-    fn endpoint(&self) -> Result<Endpoint, Failure> {
+    fn endpoint(&self, model: &str) -> Result<Endpoint, Failure> {
         let (api, url) = self.place();
         let patience = Patience { begin: Some(Duration::from_secs(self.timeout.max(1))), ..Patience::default() };
-        let endpoint = Endpoint::new(api, &url, patience)?;
+        let endpoint = Endpoint::new(api, &url, model, patience)?;
         Ok(endpoint.with_headers(self.client.headers()))
     }
 

@@ -490,6 +490,7 @@ fn chat_with(dir: &TempDir, api: &str, url: &str, args: &[&str]) -> Output {
         .env_clear()
         .env("OPENAI_API_KEY", "sk-openai")
         .env("ANTHROPIC_API_KEY", "sk-anthropic")
+        .env("GOOGLE_API_KEY", "sk-google")
         .args(["chat", "--api", api, "--url", url])
         .args(args)
         .output()
@@ -543,4 +544,34 @@ fn responses_are_asked_in_their_own_words() {
     assert!(head.contains("authorization: bearer sk-openai"), "{head}");
     let message = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]});
     assert_eq!(body, json!({"model": "m", "input": [message], "stream": true}));
+}
+
+#[test]
+fn gemini_is_asked_in_its_own_words() {
+    let stream =
+        include_str!("../../../msg-gemini/test_data/stream/captures/ok/thought-and-signed-call.in");
+    let ((url, asked), dir) = (replay(stream), TempDir::new().unwrap());
+    let agent = "# %% [^1]\n\n[^1]: [agent] name=\"a\" models=\"gemini-x\" reasoning=\"1\" temperature=\"0.5\" max_output_tokens=\"3000\" default=\"1\"\n";
+    fs::write(dir.path().join("t.msg.md"), agent).unwrap();
+    let output = chat_with(&dir, "gemini", &url, &["t.msg.md", "-m", "Weather?"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let (head, body) = asked.lock().unwrap()[0].clone();
+    let line = "post /v1/models/gemini-x:streamgeneratecontent?alt=sse http";
+    assert!(head.starts_with(line), "{head}");
+    assert!(head.contains("x-goog-api-key: sk-google"), "{head}");
+    let expected = json!({"contents": [{"role": "user", "parts": [{"text": "Weather?"}]}],
+        "generationConfig": {"temperature": 0.5, "maxOutputTokens": 3000, "thinkingConfig": {"includeThoughts": true}}});
+    assert_eq!(body, expected);
+    let text = read(&dir, "t.msg.md");
+    assert!(text.contains("finish_reason=\"tool_calls\""), "{text}");
+
+    // The call goes back with its signature, as Gemini demands.
+    let output = chat_with(&dir, "gemini", &url, &["t.msg.md", "-m", "Well?", "--dry-run"]);
+    let request: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let call = &request["contents"][1]["parts"][1];
+    assert!(call["thoughtSignature"].is_string(), "{request}");
+    assert_eq!(
+        request["contents"][2]["parts"][0]["functionResponse"]["name"], "weather",
+        "{request}"
+    );
 }

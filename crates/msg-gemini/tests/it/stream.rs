@@ -1,15 +1,15 @@
-//! Streams: the case file, and the laws over it and over random streams.
+//! Streams: the case file, recorded streams, and the laws over both and over random streams.
 
 use msg_core::turns::TurnBuilder;
 use msg_gemini::GEMINI;
-use msg_openai::{CHAT, RESPONSES};
+use msg_openai::{CHAT, MessageForm, RESPONSES};
 use msg_wire::{Family, StreamLimits};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use crate::laws::stream as laws;
 use crate::laws::stream::How;
-use crate::stream_cases::{Case, agrees};
+use crate::stream_cases::{Case, agrees, json};
 
 const FAMILIES: [&dyn Family; 3] = [RESPONSES, GEMINI, CHAT];
 
@@ -25,6 +25,14 @@ fn cases() -> testkit::Rows {
 #[test]
 fn cases_agree() {
     cases().check(|row| agrees(row, &FAMILIES));
+}
+
+#[test]
+fn recorded_streams_assemble() {
+    testkit::cases!("stream/captures").check(|case| {
+        let (res, _) = laws::read(&hows()[1], [&*case.bytes]);
+        format!("{:#}", json(&res, MessageForm::Native))
+    });
 }
 
 /// What was read whole and is written as the stream that Gemini would send is read as the same (GE-20).
@@ -53,13 +61,18 @@ fn all_laws(bytes: &[u8], how: &How, at: usize) {
 }
 
 #[test]
-fn laws_hold_for_cases() {
+fn laws_hold_for_cases_and_recordings() {
     cases().check(|row| {
         let case = Case::read(row);
         for at in (0..case.bytes().len()).step_by(7) {
             all_laws(case.bytes(), &case.how(&FAMILIES), at);
         }
     });
+    for case in testkit::cases!("stream/captures").cases() {
+        for how in hows() {
+            all_laws(&case.bytes, &how, case.bytes.len() / 2);
+        }
+    }
 }
 
 /// Lines that streams are made of, right and wrong.

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use msg_chainast::{ChainAst, Profile, RepairOptions};
-use msg_core::{Code, Diagnostic, Message, RawJson, SeededIds};
+use msg_core::{Code, Diagnostic, Message, RawJson, SeededIds, json};
 use msg_document::{Digest, FitOptions, Refusal, fit_messages};
 use msg_anthropic::MessagesRequest;
+use msg_gemini::GenerateRequest;
 use msg_core::request::{ReasoningSetting, RequestHead, Sampling};
 use msg_openai::{ChatRequest, EncodeOptions, ResponsesRequest, responses};
 
@@ -41,6 +42,7 @@ impl Asking {
             Api::OpenAi => edits.extend(request(messages, &who).write(&mut body).into_vec()),
             Api::Responses => edits.extend(responses_request(messages, &who, &mut body)),
             Api::Anthropic => edits.extend(anthropic_request(messages, &who, &mut body)?),
+            Api::Gemini => edits.extend(gemini_request(messages, &who, &mut body)),
         }
         Ok(Self { agent: who.agent, model: who.model, body, edits })
     }
@@ -132,6 +134,36 @@ fn anthropic_request(
     let document = msg_anthropic::messages::Document::Request(request);
     report.append(document.write(&options, out));
     Ok(report.into_vec())
+}
+
+/// The URL names the model and the way of the answer. Whether a model that thinks says so has no word that
+/// providers share.
+fn gemini_request(
+    messages: Vec<Message>,
+    who: &Settings,
+    out: &mut Vec<u8>,
+) -> Vec<Diagnostic> {
+    let head = RequestHead { model: None, stream: None, ..head(who) };
+    let (mut request, mut report) = GenerateRequest::from_head(&head, messages);
+    if who.config.reasoning == Some(true) {
+        let config = request.get("generationConfig").and_then(RawJson::members);
+        let config = with_thoughts(&config.unwrap_or_default());
+        request = request.with_member("generationConfig", config);
+    }
+    let document = msg_gemini::contents::Document::Request(request);
+    report.append(document.write(&msg_gemini::WriteOptions::new(), out));
+    report.into_vec()
+}
+
+/// The settings, and that the model shows what it thinks.
+fn with_thoughts(settings: &[(String, RawJson)]) -> RawJson {
+    let text = json::to_text(|it| {
+        it.object(|it| {
+            settings.iter().for_each(|(name, value)| it.key(name).raw(value.text()));
+            it.key("thinkingConfig").raw(r#"{"includeThoughts":true}"#);
+        });
+    });
+    RawJson::new(text).expect("because a writer makes JSON")
 }
 
 /// The least budget that Anthropic takes, in tokens.

@@ -31,7 +31,7 @@ impl Endpoint {
         timeout: Duration,
     ) -> Result<Self, Failure> {
         let patience = Patience { whole: Some(timeout), ..Patience::default() };
-        let endpoint = endpoint::Endpoint::new(Api::OpenAi, url, patience)?;
+        let endpoint = endpoint::Endpoint::new(Api::OpenAi, url, model, patience)?;
         Ok(Self { endpoint, model: model.to_owned(), at_once })
     }
 
