@@ -76,6 +76,9 @@ pub struct Position {
     /// Index of the part in its message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<usize>,
+    /// Index of the other message that the sentence names, such as that of a second result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_message: Option<usize>,
     /// Index of the section in the tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section: Option<usize>,

@@ -1,5 +1,7 @@
 //! A bounded list of diagnostics: what a reader, writer or conversion found on its way.
 
+use serde::{Serialize, Serializer};
+
 use crate::{Diagnostic, Severity};
 
 /// Collects diagnostics in the order of the input, up to a cap; the rest is counted.
@@ -90,6 +92,13 @@ impl Report {
     /// Whether one of them, kept or not, is an error.
     pub fn has_errors(&self) -> bool {
         self.has_errors
+    }
+}
+
+/// The list of those that were kept.
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(&self.kept)
     }
 }
 

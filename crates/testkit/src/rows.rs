@@ -7,7 +7,8 @@
 //! ```
 
 use std::fs;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use crate::diff::diff;
 use crate::json;
@@ -148,7 +149,7 @@ impl Rows {
         }
         report.finish();
         if self.update {
-            fs::write(&self.path, rewritten)
+            write_whole(&self.path, &rewritten)
                 .unwrap_or_else(|err| panic!("{}: {err}", self.path.display()));
         }
     }
@@ -156,6 +157,16 @@ impl Rows {
     fn place(&self, row: &Row) -> String {
         format!("{}:{} ({})", self.path.display(), row.line, row.name)
     }
+}
+
+/// Writes a file so that a test which reads it at the same time sees the old text or the new one.
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    if fs::read(path).is_ok_and(|it| it == text.as_bytes()) {
+        return Ok(());
+    }
+    let beside = path.with_extension("jsonl.new");
+    fs::write(&beside, text)?;
+    fs::rename(beside, path)
 }
 
 fn parse(text: &str) -> Vec<Row> {

@@ -101,6 +101,9 @@ impl Found {
             it.at.part = Some(self.part as usize);
             it.at.tool_call_id = self.id(chain).map(str::to_owned);
         }
+        if let What::DuplicateResult { other } = self.what {
+            it.at.other_message = Some(other as usize);
+        }
         if self.accepted {
             it.set_message(format!("{}, which is accepted here", it.message()));
         }

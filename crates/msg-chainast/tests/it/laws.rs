@@ -195,7 +195,7 @@ pub(crate) fn results_stand_with_their_calls(
         assert_eq!(ids.len(), pair.assistant().tool_calls().count(), "an id twice in a message");
     }
     let named: HashSet<_> =
-        edits.iter().flat_map(|it| [it.at.message, replaced_by(it)]).flatten().collect();
+        edits.iter().flat_map(|it| [it.at.message, it.at.other_message]).flatten().collect();
     let once = |it: &Message, all: &[Message]| all.iter().filter(|other| *other == it).count() == 1;
     let mended = flat(&chain);
     let mut last = 0;
@@ -215,13 +215,6 @@ pub(crate) fn results_stand_with_their_calls(
 fn is_marked(message: &Message) -> bool {
     let results = message.tool_results().map(|it| it.content.text());
     results.chain([message.text()]).any(|it| it.trim().starts_with("text "))
-}
-
-/// The message whose result took the place of a dropped one.
-fn replaced_by(edit: &Diagnostic) -> Option<usize> {
-    let sentence = edit.message();
-    let (_, number) = sentence.split_once("the one in message ")?;
-    number.split(' ').next()?.parse().ok()
 }
 
 /// Law 7: normalised ids are of the pattern, found again both ways, and normalised once.

@@ -7,7 +7,7 @@ use crate::forms;
 
 #[test]
 fn check() {
-    testkit::rows!("check.jsonl").check(|row| {
+    testkit::rows!("check.jsonl").check_expect(|row| {
         let case: Value = serde_json::from_str(&row.text).unwrap();
         let input = case["input_text"].as_str().unwrap();
         let from = case["from"].as_str().unwrap();
@@ -17,14 +17,6 @@ fn check() {
             None => InputRules::unlimited(),
         };
         let report = check_all(&messages, &rules);
-        let found: Vec<Value> = report
-            .iter()
-            .map(|it| match it.at.part {
-                Some(part) => json!({"code": it.code, "message": it.at.message, "part": part}),
-                None => json!({"code": it.code, "message": it.at.message}),
-            })
-            .collect();
-        assert_eq!(Value::from(found), case["diagnostics"]);
-        assert_eq!(!report.has_errors(), case["ok"].as_bool().unwrap());
+        json!({"ok": !report.has_errors(), "diagnostics": report}).to_string()
     });
 }

@@ -11,7 +11,7 @@ fn written_documents_are_valid() {
     testkit::rows!("convert.jsonl").check(|row| {
         let case: Value = serde_json::from_str(&row.text).unwrap();
         let options = Options::parse(&case["options"]);
-        if case.get("error").is_some() || options.agent_form == AgentForm::Sdk {
+        if case["expect"].get("error").is_some() || options.agent_form == AgentForm::Sdk {
             return;
         }
         let input = case["input_text"].as_str().unwrap();
