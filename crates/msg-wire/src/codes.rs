@@ -36,7 +36,11 @@ pub const CODES: &[CodeInfo] = &[
         "the stream is of a format that is not read, or not the one that was asked for",
     ),
     CodeInfo::warning("stream::index-missing", "OA-19", "a fragment of a call has no index"),
-    CodeInfo::warning("stream::index-reused", "OA-19", "an index is used by more than one call"),
+    CodeInfo::warning(
+        "stream::index-reused",
+        "OA-19",
+        "an index is used by more than one call, or by items of two kinds",
+    ),
     CodeInfo::warning("stream::call-repeated", "OA-19", "a whole call came again and was ignored"),
     CodeInfo::warning("stream::id-changed", "OA-19", "the id of a call changed; the first counts"),
     CodeInfo::warning(

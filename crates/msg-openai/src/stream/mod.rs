@@ -11,6 +11,7 @@ mod choice;
 mod details;
 
 mod items;
+mod output;
 mod responses;
 
 mod family;

@@ -192,7 +192,8 @@ pub(crate) fn events_build_the_turn((res, events): &Outcome, end: impl Fn(TurnBu
             .tools()
             .map(|it| (it.id.clone(), it.tool.clone(), it.status.clone(), it.arguments()))
             .collect();
-        tools.sort_by(|a, b| a.0.cmp(&b.0).then(a.3.cmp(&b.3)));
+        // A call whose name never came begins last.
+        tools.sort_by(|a, b| (&a.0, &a.1, &a.3).cmp(&(&b.0, &b.1, &b.3)));
         tools
     };
     assert_eq!(said(&built), said(&whole));
