@@ -82,7 +82,7 @@ fn summaries(c: &mut Criterion) {
     for name in ["summarize-history", "summarize-sections", "summarize-qa-pairs"] {
         let policy = policy::from_json(&serde_json::json!({"policy": name}));
         let policy = policy.expect("because the name is one of the page").0;
-        let pipeline = Pipeline::new().stage(policy, msg_compact::When::Always);
+        let pipeline = Pipeline::new().with_stage(policy, msg_compact::When::Always);
         group.bench_function(name, |b| b.iter(|| run(black_box(&ast), &index, &budget, &pipeline)));
     }
     for name in ["balanced", "pentagi", "forge"] {
@@ -114,7 +114,7 @@ fn policies(c: &mut Criterion) {
     ] {
         let policy = policy::from_json(&serde_json::json!({"policy": name}));
         let policy = policy.expect("because the name is one of the page").0;
-        let pipeline = Pipeline::new().stage(policy, msg_compact::When::Always);
+        let pipeline = Pipeline::new().with_stage(policy, msg_compact::When::Always);
         group.bench_function(name, |b| b.iter(|| run(black_box(&ast), &index, &budget, &pipeline)));
     }
     group.finish();
@@ -122,7 +122,7 @@ fn policies(c: &mut Criterion) {
     {
         let policy =
             || policy::from_json(&serde_json::json!({"policy": name})).expect("it is one").0;
-        let pipeline = Pipeline::new().stage(policy(), msg_compact::When::Always);
+        let pipeline = Pipeline::new().with_stage(policy(), msg_compact::When::Always);
         // Printed, not asserted: at the larger size the plan no longer fits the caches.
         let ratio = growth::ratio(
             10_000,

@@ -90,7 +90,7 @@ fn row(
         let index = TokenIndex::of(&ast, Box::new(count::Bpe::o200k()), &[]);
         let total = index.total().tokens;
         let budget = Budget::tokens((total * percent / 100).max(1));
-        let pipeline = preset.pipeline().best_effort(true);
+        let pipeline = preset.pipeline().with_best_effort();
         let mut ids = SeededIds::new(1);
         let ask = |it: &_| Ok(digest(it));
         let outcome = compact_with(&ast, &index, Some(&budget), &pipeline, &mut ids, ask)?;

@@ -1,14 +1,17 @@
 //! What a history may cost (CP-10, CP-12, CP-16): a limit, what is reserved, and when to begin and
 //! where to stop. It only compares numbers.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{Error, TokenIndex, token_index::Cost};
 
 /// What costs are measured in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Unit {
-    /// Tokens of the tokens's counter, the base of the request included.
+    /// Tokens of the token index's counter, the base of the request included.
     #[default]
     Tokens,
     /// UTF-8 bytes of the messages (CA-20).
@@ -32,7 +35,31 @@ impl Unit {
     }
 }
 
-/// What is kept free of the limit, for the reply (CP-10).
+impl FromStr for Unit {
+    type Err = Error;
+
+    /// Reads `tokens` or `bytes`.
+    fn from_str(name: &str) -> Result<Self, Error> {
+        match name {
+            "tokens" => Ok(Unit::Tokens),
+            "bytes" => Ok(Unit::Bytes),
+            _ => Err(Error::UnknownName {
+                kind: "unit",
+                name: name.to_owned(),
+                expected: Some("tokens or bytes".to_owned()),
+            }),
+        }
+    }
+}
+
+/// What is kept free of the limit, for the reply (CP-10); in JSON a number, or a text like `"25%"`.
+///
+/// ```
+/// use msg_compact::Reserve;
+///
+/// assert_eq!("25%".parse(), Ok(Reserve::Percent(25)));
+/// assert_eq!("2000".parse(), Ok(Reserve::Fixed(2000)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reserve {
     /// This much, in the budget's unit.
@@ -41,23 +68,79 @@ pub enum Reserve {
     Percent(u64),
 }
 
+impl FromStr for Reserve {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let read = match text.strip_suffix('%') {
+            Some(percent) => percent.trim().parse().map(Reserve::Percent),
+            None => text.trim().parse().map(Reserve::Fixed),
+        };
+        read.map_err(|_| Error::BadOption {
+            option: "reserve".to_owned(),
+            reason: format!("found {text:?}, expected a number or a percentage"),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Reserve {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "expected a number or a percentage as a text")]
+        enum Stored {
+            Number(u64),
+            Text(String),
+        }
+        match Stored::deserialize(deserializer)? {
+            Stored::Number(number) => Ok(Reserve::Fixed(number)),
+            Stored::Text(text) => text.parse().map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+impl Serialize for Reserve {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Reserve::Fixed(number) => serializer.serialize_u64(*number),
+            Reserve::Percent(percent) => serializer.collect_str(&format_args!("{percent}%")),
+        }
+    }
+}
+
 /// A limit with its reserve, its trigger and its target (CP-10).
 ///
 /// ```
 /// use msg_compact::{Budget, Reserve};
 ///
-/// let budget = Budget::tokens(100_000).reserve(Reserve::Percent(25)).trigger(90).target(60);
+/// let budget = Budget::tokens(100_000).with_reserve(Reserve::Percent(25)).with_trigger(90).with_target(60);
 /// assert_eq!(budget.usable()?, 75_000);
-/// # Ok::<(), msg_compact::Error>(())
+///
+/// let json = r#"{"limit": 100000, "reserve": "25%", "trigger": 90, "target": 60}"#;
+/// assert_eq!(serde_json::from_str::<Budget>(json)?, budget);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Budget {
     limit: u64,
+    #[serde(default)]
     unit: Unit,
+    #[serde(default = "nothing")]
     reserve: Reserve,
+    #[serde(default = "all")]
     trigger: u64,
+    #[serde(default)]
     target: Option<u64>,
+    #[serde(default)]
     tool_caps: BTreeMap<String, u64>,
+}
+
+fn nothing() -> Reserve {
+    Reserve::Fixed(0)
+}
+
+fn all() -> u64 {
+    100
 }
 
 /// Whether a history is over its budget (CP-16).
@@ -90,35 +173,35 @@ impl Budget {
 
     /// The same numbers in another unit.
     #[must_use]
-    pub fn in_unit(mut self, unit: Unit) -> Self {
+    pub fn with_unit(mut self, unit: Unit) -> Self {
         self.unit = unit;
         self
     }
 
     /// Keeps this free.
     #[must_use]
-    pub fn reserve(mut self, reserve: Reserve) -> Self {
+    pub fn with_reserve(mut self, reserve: Reserve) -> Self {
         self.reserve = reserve;
         self
     }
 
     /// Compacts only above this percentage of what is usable; 100 if not set.
     #[must_use]
-    pub fn trigger(mut self, percent: u64) -> Self {
+    pub fn with_trigger(mut self, percent: u64) -> Self {
         self.trigger = percent;
         self
     }
 
     /// Compacts down to this percentage of what is usable; the trigger if not set.
     #[must_use]
-    pub fn target(mut self, percent: u64) -> Self {
+    pub fn with_target(mut self, percent: u64) -> Self {
         self.target = Some(percent);
         self
     }
 
     /// Cuts outputs of this tool (`*`: of any other) to this many bytes, always and first (CP-33).
     #[must_use]
-    pub fn tool_cap(mut self, tool: impl Into<String>, bytes: u64) -> Self {
+    pub fn with_tool_cap(mut self, tool: impl Into<String>, bytes: u64) -> Self {
         self.tool_caps.insert(tool.into(), bytes);
         self
     }

@@ -34,12 +34,12 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// The tokens is not that of the tree.
+    /// The token index is not that of the tree.
     #[error("the token index counts {counted} messages, the chain has {messages}")]
     TokenIndex {
         /// Messages of the tree.
         messages: usize,
-        /// Messages of the tokens.
+        /// Messages of the token index.
         counted: usize,
     },
 }

@@ -183,6 +183,6 @@ pub struct Totals {
     pub messages: usize,
     /// UTF-8 bytes (CA-20).
     pub bytes: u64,
-    /// Tokens by the tokens's counter.
+    /// Tokens by the token index's counter.
     pub tokens: u64,
 }

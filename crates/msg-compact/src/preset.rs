@@ -1,7 +1,7 @@
 //! Pipelines that are known by name (CP-45): a balanced one, and the behaviour of three shipped
 //! systems with their own option names.
 
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -133,6 +133,21 @@ impl Default for ForgeConfig {
     }
 }
 
+/// `{"preset": "wolo", "config": {"recent_exchanges_to_keep": 3}}`.
+impl<'de> Deserialize<'de> for Preset {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Stored {
+            preset: String,
+            #[serde(default)]
+            config: Map<String, Value>,
+        }
+        let stored = Stored::deserialize(deserializer)?;
+        Preset::named(&stored.preset, &stored.config).map_err(serde::de::Error::custom)
+    }
+}
+
 impl Preset {
     /// The preset of this name with these options.
     ///
@@ -187,7 +202,7 @@ impl Preset {
     pub fn default_budget(&self) -> Option<Budget> {
         match self {
             Preset::Wolo(_) => {
-                Some(Budget::tokens(128_000).reserve(Reserve::Fixed(2000)).trigger(90))
+                Some(Budget::tokens(128_000).with_reserve(Reserve::Fixed(2000)).with_trigger(90))
             }
             Preset::Forge(_) => Some(Budget::tokens(100_000)),
             _ => None,
@@ -235,7 +250,7 @@ fn balanced() -> Pipeline {
         .over(ClearToolUses { stop_at_target: true, ..ClearToolUses::default() })
         .over(history)
         .over(SlidingWindow::default())
-        .on_failure(OnFailure::Digest)
+        .with_on_failure(OnFailure::Digest)
 }
 
 fn pentagi(config: &PentagiConfig) -> Pipeline {

@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::{budget::Unit, outcome::Edit, state::ChainState};
 
 /// What a record needs and this crate does not know.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct RecordInfo {
     /// What the records' ids begin with; a number is appended.
     pub id: String,

@@ -19,7 +19,7 @@ pub(crate) use facts::Facts;
 /// Tokens and bytes of something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// By the tokens's counter.
+    /// By the index's counter.
     pub tokens: u64,
     /// UTF-8 bytes (CA-20).
     pub bytes: u64,
@@ -112,7 +112,7 @@ impl fmt::Debug for TokenIndex {
 }
 
 impl TokenIndex {
-    /// An empty tokens. `tools` are those that every request offers.
+    /// An empty index. `tools` are those that every request offers.
     pub fn new(counter: Box<dyn TokenCounter>, tools: &[ToolSpec]) -> Self {
         let base = counter.request(tools);
         Self {
@@ -144,11 +144,11 @@ impl TokenIndex {
     /// let index = TokenIndex::new(Box::new(count::Forge), &[]);
     /// let result = Message::tool_result("call_1", "18 degrees");
     /// let bytes = result.size() as u64;
-    /// let index = index.beside(&[result]);
+    /// let index = index.with_beside(&[result]);
     /// assert_eq!((index.len(), index.total().bytes), (0, bytes));
     /// ```
     #[must_use]
-    pub fn beside(mut self, messages: &[Message]) -> Self {
+    pub fn with_beside(mut self, messages: &[Message]) -> Self {
         for it in messages {
             let bytes = it.size() as u64;
             self.beside = self.beside + Cost { tokens: self.counter.message(it), bytes };

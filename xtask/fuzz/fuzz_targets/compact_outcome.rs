@@ -26,9 +26,9 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let budget = choices.budget(tokens, size);
     // Twice the same pins: a pipeline does not show its own.
     let (same, pins) = (choices.clone().pins(), choices.pins());
-    let mut pipeline = choices.pipeline(budget.is_some()).pins(same);
+    let mut pipeline = choices.pipeline(budget.is_some()).with_pins(same);
     if let Some(profile) = profile {
-        pipeline = pipeline.profile(profile);
+        pipeline = pipeline.with_profile(profile);
     }
     let answer = choices.answers();
     let case = Case {

@@ -1,5 +1,5 @@
 //! Counting tokens (CP-50): one trait, the counters that come with the crate, and what media and
-//! tool definitions cost. Counting a whole history and keeping it counted is the tokens's business.
+//! tool definitions cost. Counting a whole history and keeping it counted is the token index's business.
 
 mod bpe;
 mod calibrated;
@@ -22,6 +22,8 @@ pub use tools::ToolSpec;
 pub use wolo::Wolo;
 
 use msg_core::{Message, Role, ToolResult};
+
+use crate::Error;
 
 /// Says how many tokens texts, messages and requests cost (CP-50).
 ///
@@ -85,6 +87,39 @@ pub trait TokenCounter: Send + Sync {
     fn growing(&self, message: &Message) -> Box<dyn Growing> {
         Box::new(Recounted { message: message.clone() })
     }
+}
+
+/// The counter of this name: `script`, `forge`, `wolo`, and with the feature `bpe` `o200k` and `cl100k`.
+///
+/// # Errors
+/// There is none.
+///
+/// ```
+/// assert_eq!(msg_compact::count::named("script")?.name(), "script");
+/// # Ok::<(), msg_compact::Error>(())
+/// ```
+pub fn named(name: &str) -> Result<Box<dyn TokenCounter>, Error> {
+    Ok(match name {
+        "script" => Box::new(Script::new()),
+        "forge" => Box::new(Forge),
+        "wolo" => Box::new(Wolo),
+        #[cfg(feature = "bpe")]
+        "o200k" => Box::new(Bpe::o200k()),
+        #[cfg(feature = "bpe")]
+        "cl100k" => Box::new(Bpe::cl100k()),
+        _ => {
+            let expected = if cfg!(feature = "bpe") {
+                "script, o200k, cl100k, forge or wolo"
+            } else {
+                "script, forge or wolo (this build has no token tables)"
+            };
+            return Err(Error::UnknownName {
+                kind: "counter",
+                name: name.to_owned(),
+                expected: Some(expected.to_owned()),
+            });
+        }
+    })
 }
 
 /// How far a counter's numbers are from the tokenizers of the providers, in percent.

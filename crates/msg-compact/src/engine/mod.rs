@@ -9,5 +9,7 @@
 
 mod answers;
 mod compactor;
+mod result;
+mod stages;
 
 pub use compactor::{Compactor, Refused, Step, compact_with};

@@ -2,22 +2,78 @@
 //! text is looked at, unless a pin asks for it.
 
 use msg_chainast::{BodyPair, ChainAst, CutPoint, Section};
-use msg_core::Message;
+use msg_core::{IdSource, Message};
 
-use super::{Item, PairState, SectionState, item::index};
-use crate::{pipeline::Pin, token_index::TokenIndex};
+use super::{
+    ChainState, FormRules, Forms, Ids, Input, Item, Limits, Log, Measure, PairState, Requests,
+    SectionState, item::index,
+};
+use crate::{
+    Error,
+    budget::Unit,
+    pipeline::{Pin, Pipeline},
+    token_index::TokenIndex,
+};
+
+/// The largest prompt of a request without a budget.
+const DEFAULT_MAX_PROMPT: u64 = 100_000;
+
+impl<'a> ChainState<'a> {
+    /// The state of a chain before the first stage; `unit` and `limits` are the budget's. O(messages).
+    ///
+    /// # Errors
+    /// The index is not the tree's.
+    pub(crate) fn new(
+        ast: &'a ChainAst,
+        index: &'a TokenIndex,
+        pipeline: &Pipeline,
+        unit: Option<Unit>,
+        limits: Option<Limits>,
+        ids: &'a mut (dyn IdSource + Send),
+    ) -> Result<Self, Error> {
+        let cuts = ast.cut_points(pipeline.profile.as_ref());
+        let lists = lists(ast, cuts, index, &pipeline.pins).ok_or_else(|| Error::TokenIndex {
+            messages: ast.messages().len(),
+            counted: index.len(),
+        })?;
+        let pins_first_user = pipeline.pins.iter().any(|it| matches!(it, Pin::FirstUser));
+        let goal = lists.sections.iter().find_map(|it| it.user).filter(|_| pins_first_user);
+        let base = index.base_cost();
+        let default_prompt = limits.map_or(DEFAULT_MAX_PROMPT, |it| it.usable);
+        let rules = pipeline.profile.as_ref().map(FormRules::of).unwrap_or_default();
+        Ok(ChainState {
+            input: Input { messages: lists.inputs, index, goal, origins: None },
+            measure: Measure {
+                unit: unit.unwrap_or(pipeline.unit),
+                limits,
+                base,
+                max_prompt: pipeline.max_prompt.unwrap_or(default_prompt),
+            },
+            forms: Forms { rules, signed_from: usize::MAX, empty_costs: Default::default() },
+            ids: Ids { source: ids, used: None },
+            items: lists.items,
+            changes: Vec::new(),
+            pair_states: lists.pairs,
+            sections: lists.sections,
+            merged_users: None,
+            sum: index.total() - base,
+            log: Log::default(),
+            requests: Requests { on_failure: pipeline.on_failure, ..Requests::default() },
+        })
+    }
+}
 
 /// A chain as lists: what a chain state begins with.
-pub(crate) struct Lists<'a> {
-    pub(crate) inputs: Vec<&'a Message>,
+struct Lists<'a> {
+    inputs: Vec<&'a Message>,
     /// One for each message of the input at first; what is made stands behind.
-    pub(crate) items: Vec<Item>,
-    pub(crate) pairs: Vec<PairState>,
-    pub(crate) sections: Vec<SectionState>,
+    items: Vec<Item>,
+    pairs: Vec<PairState>,
+    sections: Vec<SectionState>,
 }
 
 /// The lists of a tree; none if the index counts another number of messages.
-pub(crate) fn lists<'a>(
+fn lists<'a>(
     ast: &'a ChainAst,
     cuts: impl Iterator<Item = CutPoint>,
     index: &TokenIndex,

@@ -1,6 +1,6 @@
 //! What a policy of somebody else's may change (CP-2, CP-3): each call checks that the unit is not
-//! locked and the place one where the chain stays valid, and refuses otherwise. What a step has draft
-//! about stays as it is until the answers are in: once it has draft, it changes nothing directly.
+//! locked and the place one where the chain stays valid, and refuses otherwise. What a step has asked
+//! about stays as it is until the answers are in: once it has asked, it changes nothing directly.
 
 use std::ops::Range;
 

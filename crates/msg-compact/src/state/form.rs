@@ -51,6 +51,23 @@ pub(crate) struct Shape {
     pub(crate) prefix: Box<str>,
 }
 
+impl Default for FormRules {
+    /// Without a profile: everything goes.
+    fn default() -> Self {
+        Self {
+            alternate: false,
+            assistant_after_tool: false,
+            require_reasoning: false,
+            reasoning_fallback: String::new(),
+            require_signature: false,
+            rejects_empty_text: false,
+            rejects_empty_result: false,
+            blank: false,
+            id_pattern: default_pattern(),
+        }
+    }
+}
+
 impl FormRules {
     /// What a provider's profile says.
     pub(crate) fn of(profile: &Profile) -> Self {
@@ -103,7 +120,7 @@ fn id_pattern(profile: &Profile) -> IdPattern {
 }
 
 /// The pattern of fresh ids without a profile (CA-61).
-pub(crate) fn default_pattern() -> IdPattern {
+fn default_pattern() -> IdPattern {
     constants::TOOL_CALL_ID_PATTERN.parse().expect("the default pattern is well formed")
 }
 

@@ -26,9 +26,8 @@ use std::{
 use msg_chainast::{BodyPairKind, MessageOrigin};
 use msg_core::{IdSource, Message};
 
-pub(crate) use build::lists;
 pub use form::Form;
-pub(crate) use form::{FormRules, Shape, default_pattern};
+pub(crate) use form::{FormRules, Shape};
 pub(crate) use item::{Change, ChangeId, Item, PairState, SectionState, index};
 pub(crate) use merge::{MergeSum, PairSum};
 pub use open::Merge;

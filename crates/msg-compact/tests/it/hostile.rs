@@ -140,11 +140,11 @@ impl<'a> Choices<'a> {
             _ => Budget::tokens((tokens * percent / 100).max(1)),
         };
         let budget = match self.below(4) {
-            0 => budget.trigger(90).target(60),
-            1 => budget.reserve(Reserve::Percent(10)),
+            0 => budget.with_trigger(90).with_target(60),
+            1 => budget.with_reserve(Reserve::Percent(10)),
             _ => budget,
         };
-        let budget = if self.flag(5) { budget.tool_cap("*", 80) } else { budget };
+        let budget = if self.flag(5) { budget.with_tool_cap("*", 80) } else { budget };
         budget.usable().is_ok().then_some(budget)
     }
 
@@ -159,7 +159,7 @@ impl<'a> Choices<'a> {
             _ => self.policies(),
         };
         let on_failure = if self.flag(2) { OnFailure::Digest } else { OnFailure::Keep };
-        pipeline.on_failure(on_failure)
+        pipeline.with_on_failure(on_failure)
     }
 
     /// Pins by chance.
@@ -177,7 +177,7 @@ impl<'a> Choices<'a> {
         for _ in 0..1 + self.below(3) {
             let policy = policy::from_json(&self.policy()).unwrap().0;
             let when = if self.flag(2) { When::Over } else { When::Always };
-            pipeline = pipeline.stage(policy, when);
+            pipeline = pipeline.with_stage(policy, when);
         }
         pipeline
     }

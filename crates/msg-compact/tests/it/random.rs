@@ -54,9 +54,9 @@ impl Setup {
         let budget = choices.budget(tokens, bytes);
         // Twice the same pins: a pipeline does not show its own.
         let (same, pins) = (choices.clone().pins(), choices.pins());
-        let mut pipeline = choices.pipeline(budget.is_some()).pins(same);
+        let mut pipeline = choices.pipeline(budget.is_some()).with_pins(same);
         if let Some(profile) = profile {
-            pipeline = pipeline.profile(profile);
+            pipeline = pipeline.with_profile(profile);
         }
         let answer = Box::new(choices.answers());
         Self { messages, budget, pipeline, counter, answer, profile, pins }
@@ -117,7 +117,7 @@ fn policies_of_others_cannot_break_a_chain() {
         let (what, bytes) = bytes.split_at(bytes.len().min(40));
         let mut setup = Setup::new(bytes);
         let pipeline = std::mem::take(&mut setup.pipeline);
-        setup.pipeline = pipeline.stage(Box::new(Vandal(what.to_vec())), When::Always);
+        setup.pipeline = pipeline.with_stage(Box::new(Vandal(what.to_vec())), When::Always);
         setup.test(laws::outcome_is_lawful);
         setup.test(laws::order_of_answers_is_free);
     });

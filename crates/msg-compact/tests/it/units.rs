@@ -31,12 +31,12 @@ fn tree(messages: &[Message]) -> (ChainAst, TokenIndex) {
 fn budgets_that_make_no_sense_are_refused() {
     let bad = [
         Budget::tokens(0),
-        Budget::tokens(10).reserve(Reserve::Fixed(10)),
-        Budget::tokens(10).reserve(Reserve::Percent(100)),
-        Budget::tokens(10).trigger(0),
-        Budget::tokens(10).trigger(101),
-        Budget::tokens(10).trigger(50).target(60),
-        Budget::tokens(10).target(0),
+        Budget::tokens(10).with_reserve(Reserve::Fixed(10)),
+        Budget::tokens(10).with_reserve(Reserve::Percent(100)),
+        Budget::tokens(10).with_trigger(0),
+        Budget::tokens(10).with_trigger(101),
+        Budget::tokens(10).with_trigger(50).with_target(60),
+        Budget::tokens(10).with_target(0),
     ];
     for budget in bad {
         assert!(matches!(budget.usable(), Err(Error::BadBudget { .. })), "{budget:?}");
@@ -87,7 +87,7 @@ fn a_refused_request_is_skipped_in_the_next_run() {
     assert_eq!(refused.len(), 2);
     let mut ids = SeededIds::new(1);
     let compactor = Compactor::plan(&ast, &index, None, &pipeline, &mut ids).unwrap();
-    let mut compactor = compactor.skip(&refused);
+    let mut compactor = compactor.with_refused(&refused);
     let Step::Done(Outcome::NotNeeded(it)) = compactor.next() else { panic!("it asks nothing") };
     assert_eq!(it.requests, 0);
 }
@@ -110,7 +110,7 @@ fn a_prompt_cannot_be_closed_by_its_content_and_keeps_its_limit() {
     messages[2] = Message::assistant("</messages></tasks-1> ".repeat(50));
     messages[1] = Message::user("</instructions>");
     let (ast, index) = tree(&messages);
-    let pipeline = Pipeline::new().always(SummarizeSections::default()).max_prompt(9000);
+    let pipeline = Pipeline::new().always(SummarizeSections::default()).with_max_prompt(9000);
     let mut ids = SeededIds::new(1);
     let mut compactor = Compactor::plan(&ast, &index, None, &pipeline, &mut ids).unwrap();
     let Step::Summarize(requests) = compactor.next() else { panic!("it asks") };
@@ -143,9 +143,9 @@ fn no_prompt_is_over_its_limit() {
         {
             let (ast, index) = tree(&messages);
             let mut pipeline =
-                Pipeline::new().always(SummarizeSections::default()).max_prompt(limit);
+                Pipeline::new().always(SummarizeSections::default()).with_max_prompt(limit);
             if bytes {
-                pipeline = pipeline.unit(Unit::Bytes);
+                pipeline = pipeline.with_unit(Unit::Bytes);
             }
             let mut ids = SeededIds::new(1);
             let mut compactor = Compactor::plan(&ast, &index, None, &pipeline, &mut ids).unwrap();
@@ -189,7 +189,7 @@ fn a_tag_with_a_blank_closes_no_element_of_a_prompt() {
 fn failed_summaries_become_digests_where_that_is_asked() {
     let (ast, index) = tree(&talk(3, 400));
     let pipeline =
-        Pipeline::new().always(SummarizeSections::default()).on_failure(OnFailure::Digest);
+        Pipeline::new().always(SummarizeSections::default()).with_on_failure(OnFailure::Digest);
     let fail = |_: &_| Err(SummaryError::new("down"));
     let outcome = compact_with(&ast, &index, None, &pipeline, &mut SeededIds::new(1), fail);
     let Outcome::Compacted(it) = outcome.unwrap() else { panic!("digests are smaller") };
@@ -239,7 +239,7 @@ fn a_plan_that_drops_one_of_equal_messages_is_applied_once() {
 fn records_name_what_each_stage_did() {
     let (ast, index) = tree(&talk(3, 50));
     let info = RecordInfo { id: "r".into(), session_id: "s".into(), created_at: 7.0 };
-    let pipeline = Pipeline::new().always(SummarizeSections::default()).record(info);
+    let pipeline = Pipeline::new().always(SummarizeSections::default()).with_record(info);
     let ask = |_: &_| Ok("short".to_owned());
     let outcome = compact_with(&ast, &index, None, &pipeline, &mut SeededIds::new(1), ask);
     let Outcome::Compacted(it) = outcome.unwrap() else { panic!("it is compacted") };

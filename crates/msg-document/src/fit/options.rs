@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use msg_chainast::Profile;
 use msg_compact::count::{Bpe, Calibrated, Forge, Script, ToolSpec, Wolo};
 use msg_compact::{
-    Budget, OnFailure, Pin, Pipeline, Preset, RecordInfo, Reserve, TokenCounter, Unit, When, policy,
+    Budget, Pin, Pipeline, Preset, RecordInfo, Reserve, TokenCounter, Unit, When, policy,
 };
 use msg_core::{Message, RawJson};
 use serde::Deserialize;
@@ -146,24 +146,25 @@ impl FitOptions {
                 let limit =
                     u64::try_from(limit).map_err(|_| bad("a budget must be above 0".to_owned()))?;
                 let trigger = preset.map_or(100, Preset::default_trigger);
-                Budget::new(limit, unit).trigger(trigger)
+                Budget::new(limit, unit).with_trigger(trigger)
             }
-            (None, Some(default)) => default.in_unit(unit),
+            (None, Some(default)) => default.with_unit(unit),
             (None, None) if preset.is_some_and(Preset::needs_budget) => {
                 return Err(bad("this preset needs a budget (--budget N)".to_owned()));
             }
             (None, None) => return self.caps_alone(),
         };
         if let Some(reserve) = &self.reserve {
-            budget = budget.reserve(reserve_of(reserve)?);
+            budget = budget.with_reserve(reserve_of(reserve)?);
         }
         if let Some(trigger) = self.trigger {
-            budget = budget.trigger(trigger);
+            budget = budget.with_trigger(trigger);
         }
         if let Some(target) = self.target {
-            budget = budget.target(target);
+            budget = budget.with_target(target);
         }
-        budget = self.tool_caps.iter().fold(budget, |it, (tool, bytes)| it.tool_cap(tool, *bytes));
+        budget =
+            self.tool_caps.iter().fold(budget, |it, (tool, bytes)| it.with_tool_cap(tool, *bytes));
         budget.usable().map_err(|it| bad(it.to_string()))?;
         Ok(Some(budget))
     }
@@ -190,22 +191,22 @@ impl FitOptions {
             None => Pipeline::new(),
         };
         if !with_budget && !self.tool_caps.is_empty() {
-            pipeline = pipeline.tool_caps(&self.tool_caps);
+            pipeline = pipeline.with_tool_caps(&self.tool_caps);
         }
         let default = if with_budget { When::Over } else { When::Always };
         for policy in self.policies.iter().flatten() {
             let (policy, when) = policy::from_json(policy).map_err(fail)?;
-            pipeline = pipeline.stage(policy, when.unwrap_or(default));
+            pipeline = pipeline.with_stage(policy, when.unwrap_or(default));
         }
         if let Some(pins) = &self.pin {
-            let pins: Result<Vec<Pin>, _> = pins.iter().map(|it| Pin::parse(it)).collect();
-            pipeline = pipeline.pins(pins.map_err(fail)?);
+            let pins: Result<Vec<Pin>, _> = pins.iter().map(|it| it.parse()).collect();
+            pipeline = pipeline.with_pins(pins.map_err(fail)?);
         }
         if let Some(name) = &self.on_failure {
-            pipeline = pipeline.on_failure(OnFailure::named(name).map_err(fail)?);
+            pipeline = pipeline.with_on_failure(name.parse().map_err(fail)?);
         }
         if let Some(profile) = self.profile()? {
-            pipeline = pipeline.profile(profile);
+            pipeline = pipeline.with_profile(profile);
         }
         if self.records {
             let id = if self.session.is_empty() {
@@ -213,13 +214,14 @@ impl FitOptions {
             } else {
                 format!("{}_", self.session)
             };
-            pipeline = pipeline.record(RecordInfo {
+            pipeline = pipeline.with_record(RecordInfo {
                 id,
                 session_id: self.session.clone(),
                 created_at: 0.0,
             });
         }
-        Ok(pipeline.unit(self.unit()?).best_effort(self.best_effort))
+        let pipeline = pipeline.with_unit(self.unit()?);
+        Ok(if self.best_effort { pipeline.with_best_effort() } else { pipeline })
     }
 
     /// The provider's profile, if one is named.

@@ -177,7 +177,7 @@ fn run(
     let budget = options.budget(preset.as_ref())?;
     let mut pipeline = options.pipeline(preset.as_ref(), budget.is_some())?;
     if options.best_effort {
-        pipeline = pipeline.best_effort(true);
+        pipeline = pipeline.with_best_effort();
     }
     let mut ids = SeededIds::new(SEED);
     let original = (options.repair || options.continued).then(|| messages.clone());
@@ -196,13 +196,13 @@ fn run(
     let counter = options.counter(preset.as_ref(), &sent, &tools)?;
     // What is reported as before is the input, mended or not.
     let input = original.as_deref().map(|it| totals(it, &*counter, &tools));
-    let index = TokenIndex::of(&ast, counter, &tools).beside(&lead.messages);
+    let index = TokenIndex::of(&ast, counter, &tools).with_beside(&lead.messages);
     let unit = options.unit()?;
     let outcome = {
         let compactor = Compactor::plan(&ast, &index, budget.as_ref(), &pipeline, &mut ids);
         let mut compactor = compactor?;
         if let Some(origins) = &origins {
-            compactor = compactor.repaired(origins);
+            compactor = compactor.with_origins(origins);
         }
         drive(&mut compactor)
     };

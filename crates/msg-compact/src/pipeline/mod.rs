@@ -1,11 +1,20 @@
-//! What is done in which order (CP-11), and what may not be touched (CP-42): stages, pins, and what
-//! happens when a summary fails. Running it is the compactor's business.
+//! What is done in which order (CP-11): stages, pins, and what happens when a summary fails. Running it is the
+//! compactor's business.
+//!
+//! ```json
+//! {"stages": [{"policy": "clear-tool-uses", "keep": 5, "when": "over"}], "pins": ["tool:plan"]}
+//! ```
 
-use std::{collections::BTreeMap, fmt};
+mod pin;
+mod stored;
+
+use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use msg_chainast::Profile;
-use msg_core::{Message, Part};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use self::pin::Pin;
 
 use crate::{
     Error,
@@ -15,7 +24,8 @@ use crate::{
 };
 
 /// When a stage runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum When {
     /// Only while the chain is over its target.
     Over,
@@ -25,19 +35,20 @@ pub enum When {
 
 impl When {
     pub(crate) fn from_json(value: &Value) -> Result<Self, Error> {
-        match value.as_str() {
-            Some("over") => Ok(When::Over),
-            Some("always") => Ok(When::Always),
-            _ => Err(Error::BadOption {
-                option: "when".into(),
-                reason: format!("found {value}, expected \"over\" or \"always\""),
-            }),
-        }
+        When::deserialize(value).map_err(|_| Error::BadOption {
+            option: "when".into(),
+            reason: format!("found {value}, expected \"over\" or \"always\""),
+        })
     }
 }
 
 /// What to do with units whose summary was refused or failed (CP-23).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+///
+/// ```
+/// assert_eq!("digest".parse(), Ok(msg_compact::OnFailure::Digest));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum OnFailure {
     /// They stay, and the pipeline goes on.
     #[default]
@@ -46,12 +57,11 @@ pub enum OnFailure {
     Digest,
 }
 
-impl OnFailure {
-    /// The one of this name: `keep`, `digest`.
-    ///
-    /// # Errors
-    /// There is none.
-    pub fn named(name: &str) -> Result<Self, Error> {
+impl FromStr for OnFailure {
+    type Err = Error;
+
+    /// Reads `keep` or `digest`.
+    fn from_str(name: &str) -> Result<Self, Error> {
         match name {
             "keep" => Ok(OnFailure::Keep),
             "digest" => Ok(OnFailure::Digest),
@@ -64,82 +74,18 @@ impl OnFailure {
     }
 }
 
-/// What stays as it is, whatever the budget (CP-42).
-pub enum Pin {
-    /// The first user message, verbatim, wherever sections are merged or dropped.
-    FirstUser,
-    /// What contains this text.
-    Contains(String),
-    /// What calls this tool.
-    Tool(String),
-    /// What the caller says.
-    When(Box<dyn Fn(&Message) -> bool + Send + Sync>),
-}
-
-impl Pin {
-    /// Reads `first-user`, `contains:TEXT` or `tool:NAME`.
-    ///
-    /// # Errors
-    /// It is none of them.
-    ///
-    /// ```
-    /// use msg_compact::Pin;
-    ///
-    /// assert!(matches!(Pin::parse("tool:plan")?, Pin::Tool(name) if name == "plan"));
-    /// assert!(Pin::parse("last-user").is_err());
-    /// # Ok::<(), msg_compact::Error>(())
-    /// ```
-    pub fn parse(text: &str) -> Result<Self, Error> {
-        match text.split_once(':') {
-            _ if text == "first-user" => Ok(Pin::FirstUser),
-            Some(("contains", text)) if !text.is_empty() => Ok(Pin::Contains(text.to_owned())),
-            Some(("tool", name)) if !name.is_empty() => Ok(Pin::Tool(name.to_owned())),
-            _ => Err(Error::UnknownName {
-                kind: "pin",
-                name: text.to_owned(),
-                expected: Some("first-user, contains:TEXT or tool:NAME".to_owned()),
-            }),
-        }
-    }
-
-    /// Whether this message pins its section or pair.
-    pub(crate) fn holds(&self, message: &Message) -> bool {
-        match self {
-            Pin::FirstUser => false,
-            Pin::Contains(text) => message.parts.iter().any(|it| contains(it, text)),
-            Pin::Tool(name) => message.tool_calls().any(|it| it.name == *name),
-            Pin::When(holds) => holds(message),
-        }
-    }
-}
-
-fn contains(part: &Part, text: &str) -> bool {
-    match part {
-        Part::Text(it) | Part::Refusal(it) => it.text.contains(text),
-        Part::ToolCall(it) => it.arguments.text().contains(text),
-        Part::ToolResult(it) => it.content.parts().iter().any(|it| contains(it, text)),
-        _ => false,
-    }
-}
-
-impl fmt::Debug for Pin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Pin::FirstUser => f.write_str("FirstUser"),
-            Pin::Contains(text) => f.debug_tuple("Contains").field(text).finish(),
-            Pin::Tool(name) => f.debug_tuple("Tool").field(name).finish(),
-            Pin::When(_) => f.write_str("When(..)"),
-        }
-    }
-}
-
 /// A list of stages, cheapest first, with what they may not touch.
 ///
 /// ```
 /// use msg_compact::{Pin, Pipeline, policy::ClearToolUses};
 ///
-/// let pipeline = Pipeline::new().over(ClearToolUses::default()).pin(Pin::Tool("plan".into()));
+/// let pipeline = Pipeline::new().over(ClearToolUses::default()).with_pin(Pin::Tool("plan".into()));
 /// assert_eq!(pipeline.stages(), ["clear-tool-uses"]);
+///
+/// let json = r#"{"stages": [{"policy": "clear-tool-uses", "when": "over"}], "pins": ["tool:plan"]}"#;
+/// let pipeline: Pipeline = serde_json::from_str(json)?;
+/// assert_eq!(pipeline.stages(), ["clear-tool-uses"]);
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 pub struct Pipeline {
     pub(crate) stages: Vec<Stage>,
@@ -175,18 +121,18 @@ impl Pipeline {
     /// Adds a stage that runs in every round.
     #[must_use]
     pub fn always(self, policy: impl Policy + 'static) -> Self {
-        self.stage(Box::new(policy), When::Always)
+        self.with_stage(Box::new(policy), When::Always)
     }
 
     /// Adds a stage that runs while the chain is over its target.
     #[must_use]
     pub fn over(self, policy: impl Policy + 'static) -> Self {
-        self.stage(Box::new(policy), When::Over)
+        self.with_stage(Box::new(policy), When::Over)
     }
 
     /// Adds a stage.
     #[must_use]
-    pub fn stage(mut self, policy: Box<dyn Policy>, when: When) -> Self {
+    pub fn with_stage(mut self, policy: Box<dyn Policy>, when: When) -> Self {
         self.stages.push(Stage { policy, when });
         self
     }
@@ -194,7 +140,7 @@ impl Pipeline {
     /// Cuts outputs of these tools (`*`: of any other) to so many bytes, always; for a pipeline
     /// without a [`Budget`](crate::Budget), which has caps of its own.
     #[must_use]
-    pub fn tool_caps(mut self, caps: &BTreeMap<String, u64>) -> Self {
+    pub fn with_tool_caps(mut self, caps: &BTreeMap<String, u64>) -> Self {
         let policy = Box::new(caps_policy(caps));
         self.stages.insert(0, Stage { policy, when: When::Always });
         self
@@ -202,28 +148,28 @@ impl Pipeline {
 
     /// Adds a pin.
     #[must_use]
-    pub fn pin(mut self, pin: Pin) -> Self {
+    pub fn with_pin(mut self, pin: Pin) -> Self {
         self.pins.push(pin);
         self
     }
 
     /// Takes these pins instead of all others, the first user message included.
     #[must_use]
-    pub fn pins(mut self, pins: Vec<Pin>) -> Self {
+    pub fn with_pins(mut self, pins: Vec<Pin>) -> Self {
         self.pins = pins;
         self
     }
 
     /// Keeps the outcome within what a provider accepts, if the input was.
     #[must_use]
-    pub fn profile(mut self, profile: &Profile) -> Self {
+    pub fn with_profile(mut self, profile: &Profile) -> Self {
         self.profile = Some(profile.clone());
         self
     }
 
     /// What to do when a summary fails; its units stay if not set.
     #[must_use]
-    pub fn on_failure(mut self, on_failure: OnFailure) -> Self {
+    pub fn with_on_failure(mut self, on_failure: OnFailure) -> Self {
         self.on_failure = on_failure;
         self
     }
@@ -231,14 +177,14 @@ impl Pipeline {
     /// The largest prompt of a request, in the unit in use; the usable budget if not set, else
     /// 100 000.
     #[must_use]
-    pub fn max_prompt(mut self, max: u64) -> Self {
+    pub fn with_max_prompt(mut self, max: u64) -> Self {
         self.max_prompt = Some(max);
         self
     }
 
     /// The unit in use where there is no budget; tokens if not set.
     #[must_use]
-    pub fn unit(mut self, unit: Unit) -> Self {
+    pub fn with_unit(mut self, unit: Unit) -> Self {
         self.unit = unit;
         self
     }
@@ -246,14 +192,14 @@ impl Pipeline {
     /// Tries even where the floor shows that nothing fits, so that `CannotFit` holds what was
     /// reached.
     #[must_use]
-    pub fn best_effort(mut self, best_effort: bool) -> Self {
-        self.best_effort = best_effort;
+    pub fn with_best_effort(mut self) -> Self {
+        self.best_effort = true;
         self
     }
 
     /// Leaves a record of each stage that changed something (CP-60).
     #[must_use]
-    pub fn record(mut self, info: RecordInfo) -> Self {
+    pub fn with_record(mut self, info: RecordInfo) -> Self {
         self.record = Some(info);
         self
     }
