@@ -11,6 +11,7 @@ mod laws;
 mod lengths;
 mod links;
 mod manifests;
+mod names;
 mod sources;
 
 use crate::workspace::{File, Workspace};
@@ -38,6 +39,8 @@ const RULES: &[Rule] = &[
     ("marks", sources::marks),
     ("paths", sources::machine_paths),
     ("lengths", lengths::check),
+    ("names", names::count),
+    ("switches", names::switches),
     ("codes", codes::check),
     ("citations", citations::check),
     ("laws", laws::check),

@@ -1,0 +1,233 @@
+//! A crate's face stays small, and says what it means: at most so many public names, and no switch that a
+//! reader of the call sees as `true`.
+//!
+//! It reads `lib.rs`, and the files of public modules, as text: what `pub use` lists and what is `pub` at the
+//! beginning of a line counts.
+
+use std::collections::BTreeMap;
+
+use super::House;
+use crate::Res;
+
+/// Public names that a library may have.
+const LIMIT: usize = 70;
+
+/// Libraries that have more, with the number that they may not pass. A figure only ever goes down.
+const MORE_NAMES: &[(&str, usize)] =
+    &[("msg-chainast", 100), ("msg-compact", 84), ("msg-core", 138), ("msg-wire", 95)];
+
+/// Public functions that take a `bool`, with the reason.
+const SWITCHES: &[(&str, &str, &str)] = &[
+    ("crates/msg-chainast/src/options.rs", "open", "gives way to words of its own"),
+    ("crates/msg-chainast/src/options.rs", "continued", "gives way to words of its own"),
+    ("crates/msg-chainast/src/options.rs", "request", "gives way to words of its own"),
+    ("crates/msg-chainast/src/options.rs", "own_format", "gives way to words of its own"),
+    ("crates/msg-chainast/src/options.rs", "several_systems", "gives way to words of its own"),
+    ("crates/msg-chainast/src/tree/pair.rs", "summarization", "gives way to words of its own"),
+    ("crates/msg-compact/src/pipeline.rs", "best_effort", "gives way to a word of its own"),
+    ("crates/msg-core/src/json/writer.rs", "bool", "writes the JSON values `true` and `false`"),
+    (
+        "crates/msg-core/src/lower/options.rs",
+        "with_split_interleaved",
+        "gives way to a word of its own",
+    ),
+    ("crates/msg-document/src/fit/answer.rs", "records", "of a private type"),
+    ("crates/msg-document/src/fit/options.rs", "pipeline", "of a private type"),
+    ("crates/msg-document/src/fit/run.rs", "totals", "of a private type"),
+    ("crates/msg-document/src/fit/run.rs", "edits", "of a private type"),
+    ("crates/msg-file/src/store/replace.rs", "replace", "of a private module"),
+    (
+        "crates/msg-openai/src/chat/request.rs",
+        "parallel_tool_calls",
+        "a member that holds `true` or `false` in the request",
+    ),
+    (
+        "crates/msg-openai/src/chat/request.rs",
+        "stream",
+        "a member that holds `true` or `false` in the request",
+    ),
+    (
+        "crates/msg-openai/src/chat/request.rs",
+        "include_usage",
+        "a member that holds `true` or `false` in the request",
+    ),
+    (
+        "crates/msg-openai/src/chat/tool.rs",
+        "strict",
+        "a member that holds `true` or `false` in the request",
+    ),
+    ("crates/msg-wire/src/codec/layout.rs", "has", "gives way to a word of its own"),
+    ("crates/msg-wire/src/stream/assembled.rs", "assemble", "gives way to a word of its own"),
+    ("crates/msg-wire/src/stream/calls.rs", "set_name", "gives way to a word of its own"),
+    ("crates/msg-wire/src/stream/finish.rs", "settle", "gives way to a word of its own"),
+    (
+        "crates/msg-wire/src/stream/options.rs",
+        "with_split_concatenated",
+        "gives way to a word of its own",
+    ),
+    ("crates/msg-xml/src/options.rs", "with_implicit_thinking", "gives way to a word of its own"),
+];
+
+/// At most [`LIMIT`] names a library.
+pub(crate) fn count(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    let texts = texts(house);
+    for (krate, root) in libraries(house) {
+        let n_names = names_of(&texts, &root, "lib").len();
+        let cap = MORE_NAMES.iter().find(|it| it.0 == krate).map(|it| it.1);
+        match cap {
+            None if n_names > LIMIT => breaches.push(format!(
+                "{krate} has {n_names} public names, {LIMIT} are allowed: what does a user not need?"
+            )),
+            Some(cap) if n_names > cap => breaches
+                .push(format!("{krate} grew to {n_names} public names, its exception says {cap}")),
+            Some(cap) if n_names < cap => breaches.push(format!(
+                "{krate} shrank to {n_names} public names: lower its exception of {cap}"
+            )),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// No public function of a library takes a `bool`: two functions, or an enum.
+pub(crate) fn switches(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    for (_, root) in libraries(house) {
+        for file in house.sources.iter().filter(|it| it.path.starts_with(&root)) {
+            for function in with_switch(&file.text) {
+                if !SWITCHES.iter().any(|it| (it.0, it.1) == (file.path.as_str(), function)) {
+                    breaches.push(format!(
+                        "{}: `{function}` takes a bool: make it two functions, or give it an enum",
+                        file.path
+                    ));
+                }
+            }
+        }
+    }
+    for (path, function, _) in SWITCHES {
+        let stands = |it: &&crate::workspace::File| it.path == *path;
+        let text = house.sources.iter().find(stands).map_or("", |it| it.text.as_str());
+        if !with_switch(text).any(|it| it == *function) {
+            breaches.push(format!("the exception of `{function}` in {path} is no longer needed"));
+        }
+    }
+    Ok(())
+}
+
+/// The published libraries, each with its folder of sources. A program has no face of this kind.
+fn libraries(house: &House<'_>) -> Vec<(String, String)> {
+    let published = house.manifests.iter().filter(|it| !it.text.contains("publish = false"));
+    let folders = published.filter_map(|it| it.path.strip_suffix("/Cargo.toml"));
+    let libraries = folders.map(|it| (it, format!("{it}/src/"))).filter(|(_, root)| {
+        let has = |name: &str| house.sources.iter().any(|it| it.path == format!("{root}{name}"));
+        has("lib.rs") && !has("main.rs")
+    });
+    libraries.map(|(it, root)| (it.rsplit('/').next().unwrap_or(it).to_owned(), root)).collect()
+}
+
+type Texts<'a> = BTreeMap<&'a str, &'a str>;
+
+fn texts<'a>(house: &'a House<'_>) -> Texts<'a> {
+    house.sources.iter().map(|it| (it.path.as_str(), it.text.as_str())).collect()
+}
+
+/// The public names of a module, those of its public modules included, as paths.
+fn names_of(texts: &Texts<'_>, root: &str, module: &str) -> Vec<String> {
+    let paths = [format!("{root}{module}.rs"), format!("{root}{module}/mod.rs")];
+    let Some(text) = paths.iter().find_map(|it| texts.get(it.as_str())) else {
+        return Vec::new();
+    };
+    let mut names = Vec::new();
+    for item in items(text) {
+        if let Some(name) = item.strip_prefix("mod ") {
+            let folder = if module == "lib" { String::new() } else { format!("{module}/") };
+            let inner = names_of(texts, root, &format!("{folder}{}", name.trim()));
+            names.push(name.to_owned());
+            names.extend(inner.into_iter().map(|it| format!("{name}::{it}")));
+        } else if let Some(tree) = item.strip_prefix("use ") {
+            names.extend(leaves(tree));
+        } else {
+            names.push(item);
+        }
+    }
+    names
+}
+
+/// What is `pub` in a file: `mod NAME`, `use TREE`, or the name of another item. An inline module counts by
+/// what stands in it.
+fn items(text: &str) -> Vec<String> {
+    let mut items = Vec::new();
+    let mut inline = false;
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let line = match line.strip_prefix("    ") {
+            Some(inner) if inline => inner,
+            _ => line,
+        };
+        inline &= line != "}";
+        let Some(item) = line.strip_prefix("pub ") else { continue };
+        if item.starts_with("mod ") && item.ends_with('{') {
+            inline = true;
+        }
+        if item.starts_with("use ") {
+            let mut tree = item.to_owned();
+            while !tree.ends_with(';') {
+                let Some(next) = lines.next() else { break };
+                tree.push_str(next.trim());
+            }
+            items.push(tree);
+            continue;
+        }
+        let item = item.strip_prefix("const fn").map_or(item.to_owned(), |it| format!("fn{it}"));
+        let words: Vec<&str> = item.split([' ', '(', '<', '{', ':', ';', '=']).collect();
+        let kind = words.iter().position(|it| KINDS.contains(it));
+        if let Some(name) = kind.and_then(|at| words.get(at + 1)) {
+            let module = item.starts_with("mod ");
+            items.push(if module { format!("mod {name}") } else { (*name).to_owned() });
+        }
+    }
+    items
+}
+
+const KINDS: [&str; 8] = ["fn", "struct", "enum", "trait", "const", "static", "type", "mod"];
+
+/// The names that a `use` brings: what is followed by a brace is a prefix.
+fn leaves(tree: &str) -> Vec<String> {
+    let pieces = tree.split([',', '{', '}', ';']).map(str::trim);
+    let names = pieces.filter(|it| !it.is_empty() && !it.ends_with("::"));
+    names.map(|it| it.rsplit([':', ' ']).next().unwrap_or(it).to_owned()).collect()
+}
+
+/// The public functions of a file that take a `bool`.
+fn with_switch(text: &str) -> impl Iterator<Item = &str> {
+    let functions = text.split("pub fn ").skip(1);
+    functions.filter_map(|it| {
+        let name = it.split(['(', '<']).next()?;
+        let parameters = it.split("->").next()?.split(['{', ';']).next()?;
+        let is_switch = |it: &str| ["bool", "Option<bool>"].contains(&it.trim_end_matches(')'));
+        let mut types = parameters.split([',', '\n']).filter_map(|it| it.split_once(": "));
+        types.any(|it| is_switch(it.1.trim())).then_some(name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{items, leaves, with_switch};
+
+    #[test]
+    fn what_is_public_is_counted() {
+        let text = "mod a;\npub mod b;\npub use a::{\n    A,\n    c::{B, C as D},\n};\npub(crate) fn e() {}\n\
+                    pub const fn f() {}\npub mod g {\n    pub use crate::h;\n}\nimpl A {\n    pub fn i() {}\n}\n";
+        assert_eq!(
+            items(text),
+            ["mod b", "use a::{A,c::{B, C as D},};", "f", "mod g", "use crate::h;"]
+        );
+        assert_eq!(leaves("a::{A,c::{B, C as D},};"), ["A", "B", "D"]);
+    }
+
+    #[test]
+    fn switches_are_found() {
+        let text = "pub fn a(self, on: bool) -> Self {}\npub fn b<T>(it: T) -> bool {}\n\
+                    pub fn c(\n        &mut self,\n        on: Option<bool>,\n    ) {}\n";
+        assert_eq!(with_switch(text).collect::<Vec<_>>(), ["a", "c"]);
+    }
+}
