@@ -1,10 +1,10 @@
 //! Responses of the Messages API: one message, and every other member raw and in its place (AN-1).
 
 use msg_core::{
-    Error, Message, Provenance, RawJson, Role, Usage,
+    Error, Message, RawJson, Role, Usage,
     json::{self, Reader},
 };
-use msg_wire::codec::{Body, Context, text_of};
+use msg_wire::codec::{Body, Context, note_model, text_of};
 
 use crate::{EventOptions, events, read::read_message, write::Writer};
 
@@ -131,11 +131,7 @@ impl MessagesResponse {
             return Err(Error::Shape { message: None, expected, offset });
         };
         let mut messages = read_message(Role::from(&*role), content, cx)?;
-        if let Some(model) = body.parse("model") {
-            // What a signature in it is bound to (MS-1).
-            let maker = Provenance { model: Some(model), ..Provenance::default() };
-            messages.iter_mut().for_each(|it| it.set_provenance(maker.clone()));
-        }
+        note_model(&mut messages, body.parse::<String>("model").as_deref());
         Ok(Self { messages, body })
     }
 

@@ -3,6 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::{Extra, Origin, RawJson, json};
+
+/// The member of a message in native form that says it. It is a member like any that the form does not
+/// know: it goes back as it came, and is made only where that is asked for.
+const MEMBER: &str = "provenance";
+
 /// Who made a message: what a signature in it may be bound to.
 ///
 /// ```
@@ -25,4 +31,30 @@ pub struct Provenance {
     /// The account or organisation whose key was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
+}
+
+impl Provenance {
+    /// What a message in native form says of its maker; none if it says nothing, or something else.
+    pub(crate) fn kept_in(extra: &Extra) -> Option<Self> {
+        extra.get(&Origin::Native, MEMBER)?.parse().ok()
+    }
+
+    /// Makes it a member of a message in native form.
+    pub(crate) fn keep_in(&self, extra: &mut Extra) {
+        let text = json::to_text(|it| {
+            it.object(|it| {
+                for (name, text) in [
+                    ("provider", &self.provider),
+                    ("model", &self.model),
+                    ("account", &self.account),
+                ] {
+                    if let Some(text) = text {
+                        it.key(name).str(text);
+                    }
+                }
+            });
+        });
+        let value = RawJson::new(text).expect("because a writer makes JSON");
+        extra.insert(Origin::Native, MEMBER, value);
+    }
 }

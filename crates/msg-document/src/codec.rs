@@ -206,6 +206,8 @@ pub struct WriteOptions {
     pub session: msg_session::WriteOptions,
     /// For `plain`: role and preview only, of so many characters.
     pub preview: Option<usize>,
+    /// For `native`: whether messages say who made them (MS-1).
+    pub provenance: bool,
 }
 
 impl WriteOptions {

@@ -5,7 +5,7 @@ use msg_core::{
     Error, Message, RawJson, Role, Usage,
     json::{self, Kind, Reader},
 };
-use msg_wire::codec::{Body, Context};
+use msg_wire::codec::{Body, Context, note_model};
 
 use crate::{read::read_candidate, write::Writer};
 
@@ -101,6 +101,7 @@ impl GenerateResponse {
                 Ok::<_, Error>(())
             },
         )?;
+        note_model(&mut messages, body.parse::<String>("modelVersion").as_deref());
         Ok(Self { messages, body, candidates })
     }
 

@@ -1,6 +1,8 @@
 //! A session as messages, each part with the record and block that it came from (SE-4).
 
-use msg_core::{Message, Part, Role, Usage};
+use std::borrow::Cow;
+
+use msg_core::{Message, Part, Provenance, Role, Usage};
 
 use crate::finding::Finding;
 use crate::json::Value;
@@ -53,6 +55,19 @@ impl Draft {
     pub(crate) fn push(&mut self, part: Part, origin: Origin) {
         self.message.parts.push(part);
         self.origins.push(origin);
+    }
+
+    /// Says which model made the message, where the record does (MS-1).
+    pub(crate) fn made_by(&mut self, model: Option<Cow<'_, str>>) {
+        note_model(&mut self.message, model);
+    }
+}
+
+/// Says which model made a message: what a signature in it is bound to.
+pub(crate) fn note_model(message: &mut Message, model: Option<Cow<'_, str>>) {
+    if let Some(model) = model.filter(|it| !it.is_empty()) {
+        let model = Some(model.into_owned());
+        message.set_provenance(Provenance { model, ..Provenance::default() });
     }
 }
 

@@ -50,15 +50,38 @@ fn other_maker(maker: &Provenance, profile: &Profile) -> Option<String> {
     if let Some(provider) = maker.provider.as_deref().filter(|it| !is_of(it, profile)) {
         return Some(format!("signed reasoning of `{provider}`"));
     }
-    let differs = |made: &Option<String>, asked: &str| {
-        made.clone().filter(|it| !asked.is_empty() && it != asked)
-    };
-    let (kind, maker) = match profile.reasoning_bound {
-        ReasoningBound::Model => ("model", differs(&maker.model, &profile.model)),
-        ReasoningBound::Account => ("account", differs(&maker.account, &profile.account)),
+    let (kind, made, asked) = match profile.reasoning_bound {
+        ReasoningBound::Model => ("model", &maker.model, &profile.model),
+        ReasoningBound::Account => ("account", &maker.account, &profile.account),
         ReasoningBound::None => return None,
     };
-    maker.map(|it| format!("signed reasoning of the {kind} `{it}`"))
+    let is_same = |it: &str| match profile.reasoning_bound {
+        ReasoningBound::Model => undated(it) == undated(asked),
+        _ => it == asked,
+    };
+    let made = made.as_deref().filter(|it| !asked.is_empty() && !is_same(it))?;
+    Some(format!("signed reasoning of the {kind} `{made}`"))
+}
+
+/// A model's name without what is not the model: the gateway or cloud before it, the date of its release or
+/// `latest` behind it. Who asks for `claude-sonnet-4-5` is answered by `claude-sonnet-4-5-20250929`.
+fn undated(name: &str) -> &str {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let name = name.rsplit_once("anthropic.").map_or(name, |it| it.1);
+    let name = name.split([':', '@']).next().unwrap_or(name);
+    let name = name.strip_suffix("-v1").unwrap_or(name);
+    let name = name.strip_suffix("-latest").unwrap_or(name);
+    [DAY_WITH_DASHES, DAY].into_iter().find_map(|form| without(name, form)).unwrap_or(name)
+}
+
+const DAY: &str = "-00000000";
+const DAY_WITH_DASHES: &str = "-0000-00-00";
+
+/// The name before a date of this form.
+fn without<'n>(name: &'n str, form: &str) -> Option<&'n str> {
+    let (name, end) = name.split_at_checked(name.len().checked_sub(form.len())?)?;
+    let fits = |(it, form): (u8, u8)| if form == b'0' { it.is_ascii_digit() } else { it == form };
+    (!name.is_empty() && end.bytes().zip(form.bytes()).all(fits)).then_some(name)
 }
 
 /// Whether a provider is that of the profile: `openai` is that of `openai-responses` too.

@@ -1,7 +1,9 @@
 //! Native JSON to messages (MS-7): the list and the members of a message. Parts are in `part`.
 
 use super::part::{Source, read_content};
-use crate::{Error, Extra, Message, Origin, Part, RawJson, Report, Role, json::Reader, reading};
+use crate::{
+    Error, Extra, Message, Origin, Part, Provenance, RawJson, Report, Role, json::Reader, reading,
+};
 
 /// Reads a list of messages in native form (MS-7). Linear; nesting beyond 128 is refused.
 ///
@@ -90,7 +92,11 @@ impl Draft {
         let role = self.role.ok_or(Error::Role { message, offset: start })?;
         let parts = self.parts.ok_or(Error::missing(message, start, "`parts`"))?;
         let name = self.name.filter(|it| !it.is_empty());
-        Ok(Message { role, parts, name, extra: self.extra })
+        let mut message = Message { role, parts, name, extra: self.extra };
+        if let Some(maker) = Provenance::kept_in(&message.extra) {
+            message.set_provenance(maker);
+        }
+        Ok(message)
     }
 }
 

@@ -101,6 +101,7 @@ impl ConvertOptions {
             return Ok(());
         }
         match name {
+            "provenance" => self.write.provenance = parse(name, value)?,
             "preview" => self.write.preview = Some(parse(name, value)?),
             "agent_form" => {
                 self.write.agent_form = match word(name, value)?.as_str() {

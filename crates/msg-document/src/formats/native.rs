@@ -40,10 +40,13 @@ impl Codec for Native {
     fn write(
         &self,
         messages: &mut Vec<Message>,
-        _: &WriteOptions,
+        options: &WriteOptions,
         out: &mut Vec<u8>,
         _: &mut Report,
     ) {
-        native::write(messages, out);
+        match options.provenance {
+            true => native::write_with_provenance(messages, out),
+            false => native::write(messages, out),
+        }
     }
 }

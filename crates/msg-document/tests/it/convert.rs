@@ -3,6 +3,7 @@
 
 use msg_document::{Carry, ConvertOptions, convert};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
 struct Case {
@@ -12,6 +13,7 @@ struct Case {
     request: bool,
     #[serde(default)]
     model: Option<String>,
+    options: Option<Box<RawValue>>,
     text: String,
 }
 
@@ -23,7 +25,9 @@ fn documents_are_converted() {
             true => Carry::Request { model: case.model },
             false => Carry::Conversation,
         };
-        let options = ConvertOptions::default().with_carry(carry);
+        let given = case.options.as_ref().map_or("{}", |it| it.get());
+        let options = ConvertOptions::default().with_carry(carry).with(given.as_bytes());
+        let options = options.expect("because a case has options that there are");
         let to = case.to.parse().expect("because the target is a format");
         match convert(case.text.as_bytes(), to, &options) {
             Err(refusal) => format!("refused: {}", refusal.diagnostic()),

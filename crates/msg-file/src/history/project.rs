@@ -8,7 +8,7 @@ use crate::content::{FenceState, Status};
 use crate::document::Document;
 use crate::error::Error;
 use crate::kinds::{CellKind, Turn};
-use msg_core::{Message, Part, Reasoning, Role, ToolCall, ToolResult, native};
+use msg_core::{Message, Part, Provenance, Reasoning, Role, ToolCall, ToolResult, native};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -194,7 +194,8 @@ impl<'a> Projection<'a> {
     }
 
     fn turn(&mut self, cell: &'a Cell, turn: &Turn, waiting: &mut Option<&'a Cell>) {
-        if let Some(message) = native(cell) {
+        if let Some(mut message) = native(cell) {
+            note_model(&mut message, cell);
             return self.native_turn(message, cell);
         }
         let calls = self.sent_calls(cell);
@@ -204,6 +205,7 @@ impl<'a> Projection<'a> {
             return;
         }
         let mut message = Message::new(Role::Assistant);
+        note_model(&mut message, cell);
         let before = waiting.take();
         let sources = before.into_iter().chain([cell]).map(Cell::ordinal).collect();
         if let Some(before) = before {
@@ -382,6 +384,14 @@ fn reasoning(cell: &Cell) -> Part {
 }
 
 /// The ids of the calls that cells with JSON messages answer.
+/// A turn's cell says which model gave it, to which a signature is bound (MS-1).
+fn note_model(message: &mut Message, cell: &Cell) {
+    if let Some(model) = cell.attr("model").filter(|it| !it.is_empty()) {
+        let model = Some(model.into_owned());
+        message.set_provenance(Provenance { model, ..Provenance::default() });
+    }
+}
+
 fn native_results(doc: &Document) -> HashSet<String> {
     let says =
         |it: &&Cell| matches!(it.kind(), CellKind::User(_) | CellKind::Raw(_) | CellKind::Agent(_));

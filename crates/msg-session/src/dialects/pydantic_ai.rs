@@ -143,6 +143,7 @@ fn response(view: &mut View, at: usize, message: &Object<'_>) {
             draft.push(part, Origin::block(at, n));
         }
     }
+    draft.made_by(message.text("model_name"));
     view.push(draft);
     if let Some(usage) = message.get("usage") {
         let usage = Usage::from_raw(usage.raw_json());

@@ -1,13 +1,14 @@
 //! What a stream amounts to (OA-26): a message for each choice, why it stopped, and everything that
 //! was odd on the way.
 
-use msg_core::{Diagnostic, FinishReason, Message, Provenance, Role, StreamEvent, Usage};
+use msg_core::{Diagnostic, FinishReason, Message, Role, StreamEvent, Usage};
 
 use super::assembler::Sink;
 use super::close::Parts;
 use super::finish::StreamState;
 use super::head::Head;
 use super::provider_error::ProviderError;
+use crate::codec::note_model;
 
 /// The result of a stream, or of as much of it as came.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,11 +79,7 @@ impl Head {
         state: StreamState,
         sink: &mut Sink<'_>,
     ) -> Assembled {
-        if let Some(model) = &self.model {
-            // What a signature in it is bound to (MS-1).
-            let maker = Provenance { model: Some(model.clone()), ..Provenance::default() };
-            choices.iter_mut().for_each(|it| it.message.set_provenance(maker.clone()));
-        }
+        note_model(choices.iter_mut().map(|it| &mut it.message), self.model.as_deref());
         let usage = self.final_usage();
         if let Some(usage) = &usage {
             sink(StreamEvent::Usage { choice: 0, usage: usage.clone() });

@@ -15,6 +15,8 @@ mod thinking;
 mod tree;
 mod usage;
 
+use msg_core::Role;
+
 use super::{Checked, Format};
 use crate::Error;
 use crate::blob::Blob;
@@ -23,7 +25,7 @@ use crate::link::{Plan, Rules};
 use crate::options::RepairOptions;
 use crate::parts::anthropic;
 use crate::surrogate;
-use crate::view::{View, messages};
+use crate::view::{View, messages, note_model};
 
 use mend::Mend;
 use node::Nodes;
@@ -39,6 +41,7 @@ impl Format for ClaudeCode {
         let path = path::read(&nodes, &tree, leaf);
         let mut view = View { usage: usage::of(&nodes), ..View::default() };
         messages(&mut view, &path.sent, true, anthropic::part);
+        note_models(&mut view, &nodes);
         view.findings = nodes.lines.findings.clone();
         view.findings.extend(tree.findings);
         Ok(view)
@@ -54,6 +57,16 @@ impl Format for ClaudeCode {
         thinking::check(&mut plan, options);
         crate::link::check_content(&mut plan);
         Ok(finish(&nodes, tree, &path, plan, options))
+    }
+}
+
+/// An answer names the model that gave it.
+fn note_models(view: &mut View, nodes: &Nodes<'_>) {
+    for (message, origins) in view.messages.iter_mut().zip(&view.origins) {
+        if let Some(first) = origins.first().filter(|_| message.role == Role::Assistant) {
+            let record = nodes.message(first.record as usize);
+            note_model(message, record.and_then(|it| it.text("model")));
+        }
     }
 }
 

@@ -96,12 +96,17 @@ fn file(part: &Part<'_>) -> Option<MessagePart> {
 }
 
 fn assistant(view: &mut View, message: &Message<'_>) {
-    let mut answer = Draft::new(Role::Assistant);
+    let new = || {
+        let mut draft = Draft::new(Role::Assistant);
+        draft.made_by(message.object.text("modelID"));
+        draft
+    };
+    let mut answer = new();
     let mut results = Draft::new(Role::Tool);
     for part in &message.parts {
         match part.object.text("type").as_deref() {
             Some("step-start") => {
-                view.push(std::mem::replace(&mut answer, Draft::new(Role::Assistant)));
+                view.push(std::mem::replace(&mut answer, new()));
                 view.push(std::mem::replace(&mut results, Draft::new(Role::Tool)));
             }
             Some("text") if !part.object.is_true("ignored") => {
