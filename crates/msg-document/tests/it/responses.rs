@@ -36,3 +36,71 @@ fn findings(label: &str, document: &Document) -> String {
 fn format(name: &str) -> msg_document::Format {
     name.parse().expect("because the format is known")
 }
+
+/// What the API answered is fine under its profile, and the strict repair takes no item out of it.
+#[test]
+fn accepted_histories_come_through_whole() {
+    testkit::rows!("accepted/responses.jsonl").check(|row| {
+        let row: Accepted<'_> = serde_json::from_str(&row.text).expect("because a row is JSON");
+        let body = row.body.get();
+        assert!(check(body, r#"{"profile":"openai-responses"}"#).ok, "the provider took it");
+        let own = repair(body, r#"{"profile":"openai-responses"}"#);
+        assert_eq!((own.edits, own.document), (vec![], body.as_bytes().to_vec()));
+
+        let mended = repair(body, "{}");
+        let document = String::from_utf8(mended.document).expect("because JSON is UTF-8");
+        let left = check(&document, "{}").diagnostics;
+        assert!(!left.iter().any(|it| it.is_error() && it.fix.is_some()), "{left:?}");
+        let kept = pieces(&document);
+        for piece in pieces(body) {
+            assert!(kept.contains(&piece), "{piece} is not in {document}");
+        }
+    });
+}
+
+#[derive(serde::Deserialize)]
+struct Accepted<'a> {
+    #[serde(borrow)]
+    body: &'a serde_json::value::RawValue,
+}
+
+#[derive(serde::Deserialize)]
+struct History<'a> {
+    #[serde(borrow)]
+    input: Vec<&'a serde_json::value::RawValue>,
+}
+
+/// The items of a history; of what others than the model say the content parts, because neighbouring
+/// messages of one role may become one.
+fn pieces(body: &str) -> Vec<String> {
+    let history: History<'_> = serde_json::from_str(body).expect("because it is a request");
+    let mut res = Vec::new();
+    for item in history.input {
+        let value: serde_json::Value =
+            serde_json::from_str(item.get()).expect("because it is JSON");
+        match (&value["role"], &value["content"]) {
+            (serde_json::Value::String(role), content) if role != "assistant" => match content {
+                serde_json::Value::Array(parts) => res.extend(parts.iter().map(text_or_source)),
+                other => res.push(text_or_source(other)),
+            },
+            _ => res.push(item.get().to_owned()),
+        }
+    }
+    res
+}
+
+/// A text, whatever it is wrapped in.
+fn text_or_source(part: &serde_json::Value) -> String {
+    let text = part["text"].as_str().or(part.as_str());
+    text.map_or_else(|| part.to_string(), str::to_owned)
+}
+
+fn check(body: &str, options: &str) -> msg_document::Checked {
+    let options = serde_json::from_str(options).expect("because the options are known");
+    msg_document::check(body.as_bytes(), &options).expect("because it is a document")
+}
+
+fn repair(body: &str, options: &str) -> msg_document::Repaired {
+    let options = serde_json::from_str(options).expect("because the options are known");
+    msg_document::repair(body.as_bytes(), &options).expect("because it is a document")
+}
