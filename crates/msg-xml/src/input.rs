@@ -166,15 +166,6 @@ impl<'a> Input<'a> {
         pos + rest.iter().position(|&b| !is_blank(b)).unwrap_or(rest.len())
     }
 
-    /// Where misc that is blanks only ends; `None` if it may be more, or go on.
-    pub(crate) fn blank_misc(&self, pos: usize) -> Option<usize> {
-        let p = self.skip_blanks(pos);
-        match self.from(p) {
-            [b'<', b'!' | b'?', ..] | [b'<'] | [] => None,
-            _ => Some(p),
-        }
-    }
-
     /// Skips blanks and asks for a byte after them; `None` at the end of input.
     pub(crate) fn after_blanks(&self, pos: usize) -> Result<(usize, Option<u8>), Incomplete> {
         let p = self.skip_blanks(pos);

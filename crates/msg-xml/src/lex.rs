@@ -293,6 +293,11 @@ pub(crate) fn trim(s: &str) -> &str {
     s.trim_matches(BLANKS)
 }
 
+/// Trims blanks at the end.
+pub(crate) fn trim_end(s: &str) -> &str {
+    s.trim_end_matches(BLANKS)
+}
+
 /// Whether the `<` at `pos` begins something that the end of input cut: a tag, a marker, a comment (XT-16, XT-22).
 pub(crate) fn cut_markup(w: &Input<'_>, pos: usize) -> bool {
     w.eof

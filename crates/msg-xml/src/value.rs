@@ -236,6 +236,16 @@ fn named_entity(s: &str) -> Entity {
     }
 }
 
+/// Whether `s`, which begins with `&`, is the beginning of an entity.
+pub(crate) fn is_cut_entity(s: &str) -> bool {
+    let Some(number) = s.strip_prefix("&#") else {
+        let named = ["&amp;", "&lt;", "&gt;", "&quot;", "&apos;"];
+        return named.iter().any(|entity| entity.len() > s.len() && entity.starts_with(s));
+    };
+    let (digits, radix) = number.strip_prefix('x').map_or((number, 10), |hex| (hex, 16));
+    digits.len() <= REFERENCE_DIGITS && digits.chars().all(|c| c.is_digit(radix))
+}
+
 /// Whether markup stands in a text: a tag in ASCII letters, a comment, a declaration or an instruction.
 fn has_markup(text: &str) -> bool {
     let b = text.as_bytes();

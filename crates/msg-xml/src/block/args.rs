@@ -1,14 +1,12 @@
 //! The content of `<arguments>` (XT-18): parameters, text, or JSON.
 
-use super::ahead::Parent;
+use super::close::Parent;
 use super::draft::Arguments;
 use super::grammar::{Grammar, Halt};
-use super::opener::opener;
-use super::section::{Holder, section};
+use super::tokens::{Kind, Stand, Token};
 use crate::code::Code;
-use crate::input::Incomplete;
-use crate::json::{self, Json, Members, Scan, Scanner};
-use crate::lex::{self, OpenTag, Tag};
+use crate::json::{self, Json, Stop};
+use crate::lex;
 use crate::value::{self, Section};
 
 /// Text in an ARGS element that is open.
@@ -22,79 +20,71 @@ struct Loose {
 
 impl<'a> Grammar<'a> {
     /// The ARGS element of this open tag.
-    pub(super) fn args(&mut self, t: &OpenTag<'a>) -> Result<(), Halt> {
+    pub(super) fn args(&mut self, t: &Token<'a>) -> Result<(), Halt> {
         if !t.is("arguments") {
-            self.note(Code::FieldAlias, t.start, t.end);
+            self.calls.note(Code::FieldAlias, t.start, t.end);
         }
-        if self.cur.args.is_some() {
-            self.note(Code::DuplicateArguments, t.start, t.end);
+        if self.calls.cur.args.is_some() {
+            self.calls.note(Code::DuplicateArguments, t.start, t.end);
         }
         self.at = t.end;
-        if t.self_closing {
-            self.close_args(Arguments::Object(Members::default()), t.end);
+        if matches!(t.kind, Kind::Open { empty: true, .. }) {
+            self.close_args(Arguments::Params(Vec::new()), t.end);
             return Ok(());
         }
-        self.args = Some(Members::default());
+        self.content_of_args(t.name)
+    }
+
+    /// What stands in the ARGS element of that name, up to its end.
+    pub(super) fn content_of_args(&mut self, own: &str) -> Result<(), Halt> {
+        self.args = Some(Vec::new());
+        let from = self.at;
         if self.json_args()? {
             return Ok(());
         }
         let mut loose = Loose::default();
-        while !self.args_part(t, &mut loose)? {}
-        Ok(())
-    }
-
-    fn close_args(&mut self, args: Arguments, end: usize) {
-        self.cur.add_args(args);
-        self.cur.args_closed = true;
-        self.last_end = end;
-        self.at = end;
-        self.args = None;
-    }
-
-    /// What stands next in ARGS; whether that ends it.
-    fn args_part(&mut self, t: &OpenTag<'a>, loose: &mut Loose) -> Result<bool, Halt> {
-        let w = self.ahead.w;
-        let p = self.misc()?;
-        match lex::need(&w, p)? {
-            None => return Err(Halt::Eof),
-            Some(b'<') => {}
-            Some(_) => return self.args_text(p, loose),
-        }
-        if opener(&w, p)?.is_some() {
-            return Ok(self.end_args(t, loose, p, p));
-        }
-        match lex::tag(&w, p)? {
-            Tag::Close(c) if Parent::Args.closed_by(c.name) => {
-                return Ok(self.end_args(t, loose, p, c.end));
+        while let Some(token) = self.args_token(&mut loose)? {
+            let Token { start, end, .. } = token;
+            match token.kind {
+                Kind::Close { .. } if Parent::Args.closed_by(token.name) => {
+                    self.end_args(from, &loose, start, end);
+                    return Ok(());
+                }
+                Kind::Opener | Kind::Close { tool: true } => {
+                    self.end_args(from, &loose, start, start);
+                    return Ok(());
+                }
+                Kind::Close { .. } => self.skip(Code::MismatchedCloseTag, &token),
+                Kind::Open { .. } => self.param(&token)?,
+                Kind::Marker => self.args_section(own, &token, &mut loose)?,
+                _ => return Err(Halt::Eof),
             }
-            Tag::Close(c) if c.is_tool() => return Ok(self.end_args(t, loose, p, p)),
-            Tag::Close(c) => {
-                self.note(Code::MismatchedCloseTag, p, c.end);
-                self.at = c.end;
-            }
-            Tag::Open(t) => self.param(&t)?,
-            Tag::Cut => return Err(Halt::Eof),
-            Tag::None if lex::marker(&w, p)? => self.args_section(t, p, loose)?,
-            Tag::None if lex::cut_markup(&w, p) => return Err(Halt::Eof),
-            Tag::None => return self.args_text(p, loose),
         }
-        Ok(false)
+        Err(Halt::Eof)
     }
 
-    fn args_text(&mut self, p: usize, loose: &mut Loose) -> Result<bool, Halt> {
-        loose.from.get_or_insert(p);
-        self.at = match self.ahead.w.find(b'<', p + 1) {
-            Some(q) => q,
-            None if self.ahead.w.eof => self.ahead.w.end(),
-            None => return Err(Incomplete::never().into()),
-        };
-        Ok(false)
+    /// The next token that is no text; `None` at the end of input.
+    fn args_token(&mut self, loose: &mut Loose) -> Result<Option<Token<'a>>, Halt> {
+        loop {
+            let at = match self.look()? {
+                Stand::End => return Ok(None),
+                Stand::Token(token) if token.kind != Kind::Other => return Ok(Some(token)),
+                Stand::Token(token) => token.start,
+                Stand::Text(at, _) => at,
+            };
+            loose.from.get_or_insert(at);
+            self.at = self.text_end(at)?;
+        }
     }
 
-    fn args_section(&mut self, t: &OpenTag<'_>, p: usize, loose: &mut Loose) -> Result<(), Halt> {
-        loose.from.get_or_insert(p);
-        let holder = Holder { own: t.name, parent: Parent::Tool };
-        let Some(ended) = section(&mut self.ahead, p, holder)? else { return Err(Halt::Eof) };
+    fn args_section(
+        &mut self,
+        own: &str,
+        marker: &Token<'_>,
+        loose: &mut Loose,
+    ) -> Result<(), Halt> {
+        loose.from.get_or_insert(marker.start);
+        let ended = self.search.section(marker, own, Parent::Tool)?.ok_or(Halt::Eof)?;
         let it = ended.section;
         loose.sections.push(it);
         loose.mended.extend(ended.codes().map(|code| (code, it.start, it.end)));
@@ -102,85 +92,88 @@ impl<'a> Grammar<'a> {
         Ok(())
     }
 
-    /// ARGS ends: its content goes up to `to`, reading goes on at `end`.
-    fn end_args(&mut self, t: &OpenTag<'_>, loose: &Loose, to: usize, end: usize) -> bool {
+    fn close_args(&mut self, args: Arguments, end: usize) {
+        self.calls.cur.add_args(args);
+        self.calls.cur.args_closed = true;
+        (self.last_end, self.at, self.args) = (end, end, None);
+    }
+
+    /// ARGS ends: its content goes from `from` to `to`, reading goes on at `end`.
+    fn end_args(&mut self, from: usize, loose: &Loose, to: usize, end: usize) {
         let params = self.args.take().unwrap_or_default();
         if end == to {
-            self.note(Code::MissingCloseTag, to, to);
+            self.calls.note(Code::MissingCloseTag, to, to);
         }
         let value = match loose.from {
-            Some(_) if params.is_empty() => self.text_args(t.end, loose, to),
+            Some(_) if params.is_empty() => self.text_args(from, loose, to),
             Some(at) => {
-                self.note(Code::StrayTextInArguments, at, to);
-                Arguments::Object(params)
+                self.calls.note(Code::StrayTextInArguments, at, to);
+                Arguments::Params(params)
             }
-            None => Arguments::Object(params),
+            None => Arguments::Params(params),
         };
         self.close_args(value, end);
-        true
     }
 
     /// Text instead of parameters: a JSON object, else a string.
     fn text_args(&mut self, from: usize, loose: &Loose, to: usize) -> Arguments {
         for &(code, from, to) in &loose.mended {
-            self.note(code, from, to);
+            self.calls.note(code, from, to);
         }
         let sections: Vec<Section> = loose.sections.iter().map(|s| s.relative(from)).collect();
-        let (text, notes) = value::value(self.ahead.w.str(from, to), &sections);
+        let (text, notes) = value::value(self.search.tokens.w.str(from, to), &sections);
         let text = lex::trim(&text);
-        if let Some((Json::Object(members), repaired)) =
-            json::parse(text, self.ahead.opts.limits.json_depth())
+        if let Some((value @ Json::Object(_), repaired)) =
+            json::parse(text, self.opts.limits.json_depth())
         {
-            self.json_notes(from, to, repaired);
-            self.cur.typed = true;
-            return Arguments::Json(members);
+            return self.json_value(value, repaired, from, to);
         }
         self.value_notes(notes, from, to);
-        self.note(Code::ArgumentsNotObject, from, to);
+        self.calls.note(Code::ArgumentsNotObject, from, to);
         Arguments::Other(Json::String(text.to_owned()))
     }
 
-    fn json_notes(&mut self, from: usize, to: usize, repaired: bool) {
-        self.note(Code::JsonArguments, from, to);
+    /// JSON that was written for arguments.
+    pub(super) fn json_value(
+        &mut self,
+        value: Json,
+        repaired: bool,
+        from: usize,
+        to: usize,
+    ) -> Arguments {
+        self.calls.note(Code::JsonArguments, from, to);
         if repaired {
-            self.note(Code::JsonRepaired, from, to);
+            self.calls.note(Code::JsonRepaired, from, to);
         }
+        self.calls.cur.typed = true;
+        value.into()
     }
 
     /// A JSON value that stands first in ARGS counts if the close tag follows; whether it does.
     fn json_args(&mut self) -> Result<bool, Halt> {
-        let w = self.ahead.w;
-        let (from, next) = w.after_blanks(self.at)?;
-        if next != Some(b'{') {
+        let Stand::Text(from, b'{') = self.search.tokens.behind_blanks(self.at)? else {
             return Ok(false);
-        }
-        let mut scan = Scanner::new(from, self.ahead.opts.limits.json_depth());
-        let to = match scan.feed(w.from(from)) {
-            Scan::Done(to) => to,
-            Scan::More if !w.eof => return Err(Incomplete::never().into()),
-            Scan::More | Scan::Error(_) => return Ok(false),
-            Scan::Depth(at) => return Err(Halt::Deep(at)),
         };
-        let (p, next) = w.after_blanks(to)?;
-        if next != Some(b'<') {
-            return Ok(false);
-        }
-        let Tag::Close(c) = lex::tag(&w, p)? else { return Ok(false) };
-        if !Parent::Args.closed_by(c.name) {
-            return Ok(false);
-        }
-        self.json_notes(from, to, scan.repaired);
-        self.cur.typed = true;
-        let args = match json::build(w.str(from, to)) {
-            Json::Object(members) => Arguments::Json(members),
-            other => Arguments::Other(other),
+        let w = self.search.tokens.w;
+        let read = match json::read(w.str(from, w.end()), self.opts.limits.json_depth()) {
+            Ok(read) => read,
+            Err(Stop::More(_)) if !w.eof => return Err(Halt::Pending),
+            Err(Stop::More(_) | Stop::Error(_)) => return Ok(false),
+            Err(Stop::Depth(at)) => return Err(Halt::Deep(from + at)),
         };
-        self.close_args(args, c.end);
-        Ok(true)
+        let to = from + read.end;
+        match self.search.tokens.behind_blanks(to)? {
+            Stand::Token(t) if t.is_close() && Parent::Args.closed_by(t.name) => {
+                let value = self.json_value(read.value, read.repaired, from, to);
+                self.close_args(value, t.end);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
     }
 
     /// The reports of XT-25 and XT-26 for a text.
     pub(super) fn value_notes(&mut self, notes: value::Notes, from: usize, to: usize) {
-        notes.codes().for_each(|code| self.note(code, from, to));
+        notes.codes().for_each(|code| self.calls.note(code, from, to));
     }
 }

@@ -1,18 +1,53 @@
-//! Which close tag ends a text value (XT-21, XT-22, XT-24), and what was seen on the way there. Mending a value that no
-//! close tag ends is `recover`.
+//! Which close tag ends a text (XT-21, XT-22), CDATA sections in it included (XT-24), and what was seen on the way
+//! there. Mending a text that no close tag ends is `recover`.
+//!
+//! ```text
+//! <x>see </x> in <![CDATA[ a </x> ]]></x></arguments></tool>
+//!        |                |           |  the tail, at which every text ends at the latest: the stop
+//!        |                section     own close tag before the parent's: structural, the end
+//!        own close tag before text: remembered, no end
+//! ```
 
-use super::ahead::{Ahead, Parent, Strength};
-use super::opener::opener;
-use super::section::{Ended, Holder, section};
+use std::ops::ControlFlow;
+
+use super::tokens::{Kind, Next, Pending, Stand, Token, Tokens};
 use crate::code::Code;
-use crate::input::{Incomplete, Input};
-use crate::lex::{self, CloseTag, OpenTag, Tag};
+use crate::lex::{self, ARGS};
 use crate::value::Section;
 
 /// Values of a block that may be read to its stop; the end of those behind is looked for near.
 const SCANS_MAX: usize = if cfg!(test) { 8 } else { 64 };
 /// How near. Both are smaller in unit tests, which count steps, so that growth shows early.
 const NEAR: usize = if cfg!(test) { 128 } else { 1024 };
+
+/// What closes the element around the one that is asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parent<'a> {
+    /// Any ARGS word.
+    Args,
+    /// `</tool>`.
+    Tool,
+    /// An element of this name.
+    Name(&'a str),
+}
+
+impl Parent<'_> {
+    pub(super) fn closed_by(self, name: &str) -> bool {
+        match self {
+            Parent::Args => lex::is_word(name, &ARGS),
+            Parent::Tool => lex::same(name, "tool"),
+            Parent::Name(own) => lex::same(own, name),
+        }
+    }
+}
+
+/// How surely a close tag is structure and not text (XT-22).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Strength {
+    No,
+    Weak,
+    Strong,
+}
 
 /// A value whose end is looked for.
 #[derive(Clone, Copy, Debug)]
@@ -63,33 +98,168 @@ pub(super) struct Own {
     pub(super) any: Option<(usize, usize)>,
 }
 
-/// XT-21.
-pub(super) fn find_end(
-    ahead: &mut Ahead<'_>,
-    value: &Value<'_>,
-) -> Result<(End, Inside), Incomplete> {
-    let far = match ahead.scans < SCANS_MAX {
-        true => usize::MAX,
-        false => value.from + NEAR,
-    };
-    let mut scan =
-        Scan { value, at: value.from, own: 1, bal: 0, bare_end: None, inside: Inside::default() };
-    let end = scan.run(ahead, far)?;
-    match end {
-        End::Stop(stop) | End::Bare(stop) => ahead.scanned(stop),
-        End::Open => ahead.scanned(ahead.w.end()),
-        End::At(..) | End::Far | End::NoFit => {}
-    }
-    let end = match end {
-        End::Stop(_) | End::Bare(_) | End::Open | End::Far if value.outer.is_some() => End::NoFit,
-        end => end,
-    };
-    Ok((end, scan.inside))
+/// The search for ends in one block, and what it has cost (XT-29).
+pub(super) struct Search<'a> {
+    pub(super) tokens: Tokens<'a>,
+    /// The message was cut; meaningful at the end of input only.
+    pub(super) cut: bool,
+    /// So many sections may be ended by the end of input.
+    pub(super) rewinds_max: usize,
+    /// So many were.
+    pub(super) rewinds: usize,
+    /// So many values were read to the stop of their block and did not end before it.
+    pub(super) scans: usize,
+    /// So far such values were read.
+    pub(super) reach: usize,
+    /// Bytes that were read in vain as parts of objects.
+    pub(super) vain: usize,
 }
 
+impl<'a> Search<'a> {
+    pub(super) fn new(tokens: Tokens<'a>, cut: bool, rewinds_max: usize) -> Self {
+        Search { tokens, cut, rewinds_max, rewinds: 0, scans: 0, reach: 0, vain: 0 }
+    }
+
+    /// XT-21.
+    pub(super) fn find_end(&mut self, value: &Value<'_>) -> Result<(End, Inside), Pending> {
+        let far = match self.scans < SCANS_MAX {
+            true => usize::MAX,
+            false => value.from + NEAR,
+        };
+        let mut scan = Scan { value, own: 1, bal: 0, bare_end: None, inside: Inside::default() };
+        let end = self.scan(&mut scan, far)?;
+        let read = match end {
+            End::Stop(stop) | End::Bare(stop) => stop,
+            End::Open => self.tokens.w.end(),
+            End::Far => far,
+            End::At(..) | End::NoFit => value.from,
+        };
+        if !matches!(end, End::At(..) | End::Far | End::NoFit) {
+            self.scans += 1;
+            self.reach = self.reach.max(read);
+        }
+        if value.outer.is_none() || matches!(end, End::At(..)) {
+            return Ok((end, scan.inside));
+        }
+        self.vain += read.saturating_sub(value.from);
+        Ok((End::NoFit, scan.inside))
+    }
+
+    fn scan(&mut self, scan: &mut Scan<'_>, far: usize) -> Result<End, Pending> {
+        let mut i = self.tokens.index(scan.value.from);
+        while let Some(&token) = self.tokens.get(i) {
+            #[cfg(test)]
+            crate::steps::count();
+            if let Some(stop) = scan.value.bare_end.filter(|&stop| token.start >= stop) {
+                return Ok(End::Stop(stop));
+            }
+            if token.start >= far {
+                return Ok(End::Far);
+            }
+            i = match token.kind {
+                Kind::Undecided => return Err(Pending),
+                Kind::Marker => self.value_section(scan, &token)?,
+                Kind::Close { tool } => match self.close(scan, &token, tool)? {
+                    ControlFlow::Continue(tags) => i + tags,
+                    ControlFlow::Break(end) => return Ok(end),
+                },
+                _ => {
+                    scan.open(&token);
+                    i + 1
+                }
+            };
+        }
+        match self.tokens.w.eof {
+            true => Ok(scan.at_end(self.cut)),
+            false => Err(Pending),
+        }
+    }
+
+    /// A section in a value: the index of what stands behind it.
+    fn value_section(&mut self, scan: &mut Scan<'_>, marker: &Token<'_>) -> Result<usize, Pending> {
+        let Value { own, parent, .. } = *scan.value;
+        let ended = self.section(marker, own, parent)?;
+        // Many sections that only the end of input ended: no more of them is guessed.
+        self.cut |= self.rewinds > self.rewinds_max;
+        let end = self.tokens.w.end();
+        let cut = Section { start: marker.start, from: marker.end, to: end, end };
+        let section = ended.map_or(cut, |ended| ended.section);
+        let codes = ended.iter().flat_map(Ended::codes);
+        scan.inside.reports.extend(codes.map(|code| (section.start, section.end, code)));
+        scan.inside.sections.push(section);
+        Ok(self.tokens.index(section.end))
+    }
+
+    /// A close tag in a value: its end, or how many tags are passed.
+    fn close(
+        &mut self,
+        scan: &mut Scan<'_>,
+        token: &Token<'_>,
+        tool: bool,
+    ) -> Result<ControlFlow<End, usize>, Pending> {
+        let Value { own, parent, outer, .. } = *scan.value;
+        if self.tail(token)?.is_some() {
+            let Some(bal) = scan.bal.checked_sub(1) else {
+                return Ok(ControlFlow::Break(End::Stop(token.start)));
+            };
+            scan.bal = bal;
+            return Ok(ControlFlow::Continue(2));
+        }
+        if token.is(own) {
+            let structural = self.structural(token, parent)? != Strength::No;
+            if scan.own_close(token, structural) {
+                return Ok(ControlFlow::Break(End::At(token.start, token.end)));
+            }
+        } else if let Some((_, parent)) = outer.filter(|(name, _)| scan.bal == 0 && token.is(name))
+        {
+            if self.structural(token, parent)? != Strength::No {
+                return Ok(ControlFlow::Break(End::NoFit));
+            }
+        } else if tool {
+            scan.close_tool(token, self.tokens.behind_blanks(token.end));
+        }
+        Ok(ControlFlow::Continue(1))
+    }
+
+    /// The end of the tail whose ARGS close tag this may be.
+    pub(super) fn tail(&self, token: &Token<'_>) -> Result<Option<usize>, Pending> {
+        if !token.is_close() || !Parent::Args.closed_by(token.name) {
+            return Ok(None);
+        }
+        Ok(match self.tokens.behind_blanks(token.end)? {
+            Stand::Token(t) if t.kind == Kind::Close { tool: true } => Some(t.end),
+            _ => None,
+        })
+    }
+
+    /// XT-22: how surely this close tag is one of the structure, in an element of `parent`.
+    pub(super) fn structural(
+        &self,
+        token: &Token<'_>,
+        parent: Parent<'_>,
+    ) -> Result<Strength, Pending> {
+        let next = if parent.closed_by(token.name) { token.after } else { token.row };
+        let Some(t) = self.tokens.of(next) else {
+            return match next {
+                Next::End => Ok(Strength::Strong),
+                Next::Pending => Err(Pending),
+                Next::Text | Next::Token(_) => Ok(Strength::No),
+            };
+        };
+        Ok(match t.kind {
+            Kind::Undecided => return Err(Pending),
+            Kind::Close { tool } if tool || parent.closed_by(t.name) => Strength::Strong,
+            Kind::Opener => Strength::Weak,
+            _ if t.is_plain_open() || t.is_short_cut(self.tokens.w.end()) => Strength::Weak,
+            _ => Strength::No,
+        })
+    }
+}
+
+/// A value that is being read.
 struct Scan<'v> {
     value: &'v Value<'v>,
-    at: usize,
+    /// Open elements of its own name, and open sample calls.
     own: usize,
     bal: usize,
     /// The first `</tool>` that may be the bare end, and the own close tags before it.
@@ -98,134 +268,51 @@ struct Scan<'v> {
 }
 
 impl Scan<'_> {
-    fn run(&mut self, ahead: &mut Ahead<'_>, far: usize) -> Result<End, Incomplete> {
-        let w = ahead.w;
-        while let Some(p) = w.find(b'<', self.at) {
-            #[cfg(test)]
-            crate::steps::count();
-            if let Some(stop) = self.value.bare_end.filter(|&stop| p >= stop) {
-                return Ok(End::Stop(stop));
-            }
-            if p >= far {
-                return Ok(End::Far);
-            }
-            if let Some(end) = self.markup(ahead, p)? {
-                return Ok(end);
-            }
+    fn open(&mut self, token: &Token<'_>) {
+        match token.kind {
+            Kind::Opener => self.bal += 1,
+            Kind::Open { empty: false, .. } if token.is(self.value.own) => self.own += 1,
+            _ => {}
         }
-        match w.eof {
-            true => Ok(self.at_end(ahead)),
-            false => Err(Incomplete::never()),
-        }
-    }
-
-    /// What the `<` at `p` leads to.
-    fn markup(&mut self, ahead: &mut Ahead<'_>, p: usize) -> Result<Option<End>, Incomplete> {
-        let w = ahead.w;
-        if lex::need(&w, p + 1)? == Some(b'!') && lex::marker(&w, p)? {
-            self.section(ahead, p)?;
-            return Ok(None);
-        }
-        match lex::tag(&w, p)? {
-            Tag::Close(c) => self.close(ahead, p, &c),
-            Tag::Open(t) => {
-                self.open(&w, &t)?;
-                Ok(None)
-            }
-            Tag::Cut | Tag::None => {
-                self.at = p + 1;
-                Ok(None)
-            }
-        }
-    }
-
-    fn section(&mut self, ahead: &mut Ahead<'_>, p: usize) -> Result<(), Incomplete> {
-        let Value { own, parent, .. } = *self.value;
-        let ended = section(ahead, p, Holder { own, parent })?;
-        // Many sections that only the end of input ended: no more of them is guessed.
-        ahead.cut |= ahead.rewinds > ahead.opts.limits.max_retries;
-        let end = ahead.w.end();
-        let cut = Section { start: p, from: p + lex::CDATA.len(), to: end, end };
-        let section = ended.as_ref().map_or(cut, |ended| ended.section);
-        let codes = ended.iter().flat_map(Ended::codes);
-        self.inside.reports.extend(codes.map(|code| (section.start, section.end, code)));
-        self.inside.sections.push(section);
-        self.at = section.end;
-        Ok(())
-    }
-
-    fn open(&mut self, w: &Input<'_>, t: &OpenTag<'_>) -> Result<(), Incomplete> {
-        if t.is_tool() && opener(w, t.start)?.is_some() {
-            self.bal += 1;
-        } else if t.is(self.value.own) && !t.self_closing {
-            self.own += 1;
-        }
-        if self.inside.named_param.is_none() && t.named_param() {
-            self.inside.named_param = Some(t.start);
-        }
-        self.at = t.end;
-        Ok(())
-    }
-
-    fn close(
-        &mut self,
-        ahead: &mut Ahead<'_>,
-        p: usize,
-        c: &CloseTag<'_>,
-    ) -> Result<Option<End>, Incomplete> {
-        let Value { own, outer, .. } = *self.value;
-        self.at = c.end;
-        if let Some(tail) = tail(&ahead.w, c)? {
-            let Some(bal) = self.bal.checked_sub(1) else { return Ok(Some(End::Stop(p))) };
-            (self.bal, self.at) = (bal, tail);
-        } else if c.is(own) {
-            return self.own_close(ahead, p, c.end);
-        } else if let Some((outer, parent)) = outer.filter(|_| self.bal == 0)
-            && c.is(outer)
+        if self.inside.named_param.is_none() && matches!(token.kind, Kind::Open { named: true, .. })
         {
-            let structural = ahead.structural(c.end, outer, parent)? != Strength::No;
-            return Ok(structural.then_some(End::NoFit));
-        } else if c.is_tool() {
-            self.close_tool(&ahead.w, p, c.end)?;
+            self.inside.named_param = Some(token.start);
         }
-        Ok(None)
     }
 
-    fn own_close(
-        &mut self,
-        ahead: &mut Ahead<'_>,
-        p: usize,
-        end: usize,
-    ) -> Result<Option<End>, Incomplete> {
-        let Value { own, parent, .. } = *self.value;
-        let structural = ahead.structural(end, own, parent)? != Strength::No;
+    /// Whether this own close tag ends the value.
+    fn own_close(&mut self, token: &Token<'_>, structural: bool) -> bool {
         self.own -= 1;
         if self.own == 0 && structural {
-            return Ok(Some(End::At(p, end)));
+            return true;
         }
         self.own = self.own.max(1);
-        self.inside.own.any = Some((p, end));
+        let place = Some((token.start, token.end));
+        self.inside.own.any = place;
         if structural {
-            self.inside.own.structural = Some((p, end));
+            self.inside.own.structural = place;
         }
-        Ok(None)
+        false
     }
 
     /// `</tool>`: the end of a sample call, or what the end of input may make the bare end.
-    fn close_tool(&mut self, w: &Input<'_>, p: usize, end: usize) -> Result<(), Incomplete> {
+    fn close_tool(&mut self, token: &Token<'_>, behind: Result<Stand<'_>, Pending>) {
         if self.bal > 0 {
             self.bal -= 1;
         } else if self.bare_end.is_none() && self.value.bare_end.is_none() {
-            let (q, next) = w.after_blanks(end)?;
-            let bare = next.is_none() || next == Some(b'<') && opener(w, q)?.is_some();
-            self.bare_end = bare.then_some((p, self.inside.own));
+            let bare = match behind {
+                Ok(Stand::Token(t)) => t.kind == Kind::Opener,
+                Ok(stand) => matches!(stand, Stand::End),
+                // It matters at the end of input only, where nothing is pending.
+                Err(Pending) => false,
+            };
+            self.bare_end = bare.then_some((token.start, self.inside.own));
         }
-        Ok(())
     }
 
-    fn at_end(&mut self, ahead: &Ahead<'_>) -> End {
+    fn at_end(&mut self, cut: bool) -> End {
         match (self.value.bare_end, self.bare_end) {
-            _ if ahead.cut => End::Open,
+            _ if cut => End::Open,
             (Some(stop), _) => End::Stop(stop),
             (None, Some((stop, own))) => {
                 // Those behind it do not count for a value that ends there.
@@ -237,17 +324,189 @@ impl Scan<'_> {
     }
 }
 
-/// The end of a tail whose ARGS close tag this may be.
-pub(super) fn tail(w: &Input<'_>, c: &CloseTag<'_>) -> Result<Option<usize>, Incomplete> {
-    if !Parent::Args.closed_by(c.name) {
-        return Ok(None);
+/// A section that has ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ended {
+    pub(super) section: Section,
+    unescaped: bool,
+    unterminated: bool,
+}
+
+impl Ended {
+    /// What is to be reported if the value uses the section.
+    pub(super) fn codes(&self) -> impl Iterator<Item = Code> + use<> {
+        let a = self.unescaped.then_some(Code::CdataUnescapedTerminator);
+        let b = self.unterminated.then_some(Code::CdataUnterminated);
+        a.into_iter().chain(b)
     }
-    let (q, next) = w.after_blanks(c.end)?;
-    if next != Some(b'<') {
-        return Ok(None);
+}
+
+/// A section that is open.
+struct Cdata<'h> {
+    /// The element around it.
+    own: &'h str,
+    parent: Parent<'h>,
+    start: usize,
+    from: usize,
+    nest: usize,
+    bal: usize,
+    /// The first `]]>` that nesting made content although a close tag followed (for the end of input).
+    taken: Option<usize>,
+    unescaped: bool,
+    /// What rule (d) has found out: up to the place that decided, it holds for every `]]>`.
+    later: Option<(usize, bool)>,
+}
+
+impl Cdata<'_> {
+    fn end(&self, to: usize, end: usize) -> Ended {
+        let section = Section { start: self.start, from: self.from, to, end };
+        Ended { section, unescaped: self.unescaped, unterminated: false }
     }
-    match lex::tag(w, q)? {
-        Tag::Close(c) if c.is_tool() => Ok(Some(c.end)),
-        _ => Ok(None),
+
+    /// Markers, real openers and `</tool>` only count.
+    fn count(&mut self, token: &Token<'_>) {
+        match token.kind {
+            Kind::Marker => self.nest += 1,
+            Kind::Opener => self.bal += 1,
+            Kind::Close { tool: true } => self.bal = self.bal.saturating_sub(1),
+            _ => {}
+        }
+    }
+}
+
+impl Search<'_> {
+    /// XT-24: the section of this marker in an element `own`; `None` if the input ends in it and nothing mends that.
+    pub(super) fn section(
+        &mut self,
+        marker: &Token<'_>,
+        own: &str,
+        parent: Parent<'_>,
+    ) -> Result<Option<Ended>, Pending> {
+        let (start, from) = (marker.start, marker.end);
+        let mut open = Cdata {
+            own,
+            parent,
+            start,
+            from,
+            nest: 1,
+            bal: 0,
+            taken: None,
+            unescaped: false,
+            later: None,
+        };
+        let mut i = self.tokens.index(from);
+        let mut at = from;
+        while let Some(p) = self.tokens.terminator(at) {
+            at = p + 3;
+            let mut in_opener = false;
+            while let Some(token) = self.tokens.get(i).filter(|t| t.start < p) {
+                if token.kind == Kind::Undecided {
+                    return Err(Pending);
+                }
+                open.count(token);
+                in_opener |= token.kind == Kind::Opener && token.end > p;
+                i += 1;
+            }
+            if !in_opener && self.ends_section(&mut open, p)? {
+                return Ok(Some(open.end(p, p + 3)));
+            }
+        }
+        if self.tokens.w.eof { Ok(self.section_at_end(&open)) } else { Err(Pending) }
+    }
+
+    /// Whether the `]]>` at `p` ends the section: rules (a) to (e).
+    fn ends_section(&self, open: &mut Cdata<'_>, p: usize) -> Result<bool, Pending> {
+        let behind = self.tokens.behind_blanks(p + 3)?;
+        let strength = match behind {
+            Stand::Token(t) if t.is_close() && t.is(open.own) => {
+                self.structural(&t, open.parent)?
+            }
+            _ => Strength::No,
+        };
+        if strength != Strength::No {
+            if open.nest == 1 || strength == Strength::Strong && open.bal == 0 {
+                return Ok(true);
+            }
+            if open.bal == 0 {
+                open.taken.get_or_insert(p);
+            }
+        }
+        if open.nest > 1 {
+            open.nest -= 1;
+            return Ok(false);
+        }
+        if matches!(behind, Stand::Token(t) if t.kind == Kind::Marker && t.start == p + 3) {
+            return Ok(true);
+        }
+        let content = self.is_content(open, p + 3)?;
+        open.unescaped |= content;
+        Ok(!content)
+    }
+
+    /// Rule (d): whether a later `]]>` with a structural close tag comes first.
+    fn is_content(&self, open: &mut Cdata<'_>, pos: usize) -> Result<bool, Pending> {
+        let known = open.later.filter(|(at, _)| pos <= *at);
+        let found = match known {
+            Some(known) => known,
+            None => self.decided_later(open, pos)?,
+        };
+        open.later = Some(found);
+        Ok(found.1)
+    }
+
+    /// Where rule (d) is decided for a `]]>` before `pos`, and whether it is content.
+    fn decided_later(&self, open: &Cdata<'_>, pos: usize) -> Result<(usize, bool), Pending> {
+        let mut i = self.tokens.index(pos);
+        while let Some(token) = self.tokens.get(i) {
+            match token.kind {
+                Kind::Undecided => return Err(Pending),
+                Kind::Marker => return Ok((token.start, false)),
+                Kind::Close { .. }
+                    if token.is(open.own)
+                        && self.structural(token, open.parent)? != Strength::No =>
+                {
+                    let before = lex::trim_end(self.tokens.w.str(pos, token.start));
+                    return Ok((token.start, before.ends_with("]]>")));
+                }
+                _ => i += 1,
+            }
+        }
+        if self.tokens.w.eof { Ok((self.tokens.w.end(), false)) } else { Err(Pending) }
+    }
+
+    /// The end of input inside the section.
+    fn section_at_end(&mut self, open: &Cdata<'_>) -> Option<Ended> {
+        if self.cut {
+            return None;
+        }
+        let ended = match open.taken {
+            Some(p) => Ended { unescaped: true, ..open.end(p, p + 3) },
+            None => {
+                let p = self.closing_run(open.from, open.own)?;
+                Ended { unterminated: true, ..open.end(p, p) }
+            }
+        };
+        self.rewinds += 1;
+        Some(ended)
+    }
+
+    /// The first own close tag from which only close tags lead to `</tool>`.
+    fn closing_run(&self, from: usize, own: &str) -> Option<usize> {
+        let (mut first, mut run_end) = (None, from);
+        let mut i = self.tokens.index(from);
+        while let Some(token) = self.tokens.get(i) {
+            if !lex::all_blank(self.tokens.w.str(run_end, token.start)) {
+                first = None;
+            }
+            match token.kind {
+                Kind::Close { tool: true } if first.is_some() => return first,
+                Kind::Close { .. } if first.is_none() && token.is(own) => first = Some(token.start),
+                Kind::Close { .. } => {}
+                _ => first = None,
+            }
+            run_end = if token.is_close() { token.end } else { token.start + 1 };
+            i += 1;
+        }
+        None
     }
 }

@@ -1,6 +1,6 @@
-//! What reading a block gives: calls as they are gathered, reports, and how it ended (XT-15).
+//! What reading a block gives: calls as they are gathered, reports, and how it ended (XT-15). How a block is read is
+//! not its business; dialects give the same.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::sent::Sent;
@@ -47,24 +47,38 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// A native block that nothing special is known of.
+    /// What a block comes to, of which nothing special is known. One that is no call has no report but the reason.
     pub(crate) fn new(start: usize, end: usize, outcome: Outcome, notes: Vec<Note>) -> Self {
+        let notes = match outcome {
+            Outcome::Rejected(code) | Outcome::Dropped(code) => {
+                vec![Note { code, start, end, call: 0 }]
+            }
+            Outcome::Calls(_) => notes,
+        };
         let sent = Sent::default();
         Done { start, end, outcome, notes, at_eof: false, format: None, begun: 1, sent }
     }
 }
 
+/// Parameters in order; a name that is repeated is a list of its values.
+pub(crate) type Params = Vec<(String, Json)>;
+
 /// Arguments as they were written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Arguments {
-    /// Elements: a list is a name that was repeated.
-    Object(Members),
-    /// A JSON object: a list is a value.
-    Json(Members),
-    /// Several of these.
-    Merged(Box<Merged>),
+    /// Elements, or the members of JSON objects.
+    Params(Params),
     /// Anything else: a text, or a JSON value that is no object.
     Other(Json),
+}
+
+impl From<Json> for Arguments {
+    fn from(value: Json) -> Self {
+        match value {
+            Json::Object(members) => Arguments::Params(members.into_list()),
+            other => Arguments::Other(other),
+        }
+    }
 }
 
 /// A call that is not finished or not judged.
@@ -80,7 +94,7 @@ pub(crate) struct Draft {
     pub(crate) args: Option<Arguments>,
     pub(crate) args_closed: bool,
     /// Parameters without wrapper.
-    pub(crate) loose: Members,
+    pub(crate) loose: Params,
     /// Raw inner source by parameter.
     pub(crate) raws: Vec<(Arc<str>, usize, usize)>,
     pub(crate) stray_after_name: bool,
@@ -103,7 +117,7 @@ impl Draft {
             server: None,
             args: None,
             args_closed: false,
-            loose: Members::default(),
+            loose: Vec::new(),
             raws: Vec::new(),
             stray_after_name: false,
             typed: false,
@@ -119,79 +133,21 @@ impl Draft {
 
     /// Adds another ARGS value: objects merge, of texts the first stays.
     pub(crate) fn add_args(&mut self, more: Arguments) {
-        let Some(first) = self.args.take() else {
-            self.args = Some(more);
-            return;
-        };
-        self.args = Some(match (first.merged(), more.merged()) {
-            (Err(first), _) => Arguments::Other(first),
-            (Ok(first), Err(_)) => Arguments::Merged(Box::new(first)),
-            (Ok(first), Ok(more)) => Arguments::Merged(Box::new(first.and(more))),
-        });
+        match (&mut self.args, more) {
+            (none @ None, more) => *none = Some(more),
+            (Some(Arguments::Params(all)), Arguments::Params(more)) => all.extend(more),
+            (Some(_), _) => {}
+        }
     }
 
     /// The arguments with the parameters that stood outside the wrapper added after them (XT-14).
     pub(crate) fn take_arguments(&mut self) -> Json {
-        let mut loose = std::mem::take(&mut self.loose);
-        if self.args.is_some() && !loose.is_empty() {
-            self.add_args(Arguments::Object(std::mem::take(&mut loose)));
-        }
+        let loose = std::mem::take(&mut self.loose);
+        self.add_args(Arguments::Params(loose));
         match self.args.take() {
-            None => Json::Object(loose),
-            Some(Arguments::Object(all) | Arguments::Json(all)) => Json::Object(all),
-            Some(Arguments::Merged(all)) => Json::Object(all.members),
             Some(Arguments::Other(value)) => value,
-        }
-    }
-}
-
-/// Members of several objects, and the names whose lists were made by repeating them: a list that is a JSON
-/// value stays one value.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Merged {
-    members: Members,
-    repeated: HashSet<String>,
-}
-
-impl Arguments {
-    /// The object as part of a merger; the value if it is no object.
-    fn merged(self) -> Result<Merged, Json> {
-        match self {
-            Arguments::Object(members) => {
-                let lists = members.iter().filter(|(_, value)| matches!(value, Json::Array(_)));
-                let repeated = lists.map(|(key, _)| key.clone()).collect();
-                Ok(Merged { members, repeated })
-            }
-            Arguments::Json(members) => Ok(Merged { members, repeated: HashSet::new() }),
-            Arguments::Merged(merged) => Ok(*merged),
-            Arguments::Other(value) => Err(value),
-        }
-    }
-}
-
-impl Merged {
-    /// Adds all of `more`, value by value.
-    fn and(mut self, more: Merged) -> Self {
-        for (key, value) in more.members.into_list() {
-            match value {
-                Json::Array(items) if more.repeated.contains(&key) => {
-                    items.into_iter().for_each(|item| self.add(key.clone(), item));
-                }
-                value => self.add(key, value),
-            }
-        }
-        self
-    }
-
-    fn add(&mut self, key: String, value: Json) {
-        let Some(slot) = self.members.get_mut(&key) else { return self.members.set(key, value) };
-        match slot {
-            Json::Array(items) if self.repeated.contains(&key) => items.push(value),
-            _ => {
-                let first = std::mem::replace(slot, Json::Null);
-                *slot = Json::Array(vec![first, value]);
-                self.repeated.insert(key);
-            }
+            Some(Arguments::Params(all)) => Json::Object(Members::grouped(all)),
+            None => Json::Object(Members::default()),
         }
     }
 }

@@ -3,16 +3,20 @@
 
 use std::ops::Range;
 
-use super::ahead::Parent;
-use super::close::{End, Inside, Value, find_end};
+use super::close::{End, Inside, Parent, Value};
+use super::draft::Params;
 use super::grammar::{Grammar, Halt};
-use super::names::param_key;
-use super::opener::opener;
-use super::recover::{self, Mended};
+use super::recover::Mended;
+use super::tokens::{Kind, Stand, Token};
 use crate::input::Input;
 use crate::json::{Json, Members};
-use crate::lex::{self, OpenTag, Tag};
+use crate::lex;
 use crate::value::{self, Section};
+
+/// What is read in vain as objects may add up to so many times what stands before, and so many bytes; less in unit tests,
+/// which count steps.
+const VAIN_TIMES: usize = 64;
+const VAIN_BYTES: usize = if cfg!(test) { 1 << 10 } else { 64 << 10 };
 
 /// An element that has been opened.
 #[derive(Clone, Copy, Debug)]
@@ -37,14 +41,14 @@ struct Path<'e> {
 struct Level<'e> {
     elem: Elem<'e>,
     at: usize,
-    members: Members,
+    members: Params,
     /// Reports from here on are the object's.
-    notes: usize,
+    mark: usize,
 }
 
 /// What stands next in an object.
 enum Next<'e> {
-    Child(OpenTag<'e>),
+    Child(Token<'e>),
     /// Its close tag: where that begins and ends.
     Close(usize, usize),
     NoFit,
@@ -52,20 +56,21 @@ enum Next<'e> {
 
 impl<'a> Grammar<'a> {
     /// The parameter of this open tag.
-    pub(super) fn param(&mut self, t: &OpenTag<'a>) -> Result<(), Halt> {
-        if self.ahead.opts.limits.depth() == 0 {
+    pub(super) fn param(&mut self, t: &Token<'a>) -> Result<(), Halt> {
+        if self.opts.limits.depth() == 0 {
             return Err(Halt::Deep(t.start));
         }
-        let key = param_key(t);
+        let key = self.search.tokens.key(t);
+        if matches!(t.kind, Kind::Open { empty: true, .. }) {
+            self.add_param(key, Json::String(String::new()), t.end..t.end, t.end);
+            return Ok(());
+        }
         let parent = if self.args.is_some() { Parent::Args } else { Parent::Tool };
         let elem = Elem { own: t.name, parent, content: t.end, depth: 1 };
         let mut path = Path { outer: (t.name, parent), keys: vec![key] };
-        let (value, to, end) = match t.self_closing {
-            true => (Json::String(String::new()), t.end, t.end),
-            false => match self.object(&elem, &mut path)? {
-                Some(read) => read,
-                None => self.text(&elem, key)?,
-            },
+        let (value, to, end) = match self.object(&elem, &mut path)? {
+            Some(read) => read,
+            None => self.text(&elem, key)?,
         };
         self.add_param(key, value, t.end..to, end);
         Ok(())
@@ -74,11 +79,12 @@ impl<'a> Grammar<'a> {
     /// A parameter whose content is `source` and which ends at `end`.
     fn add_param(&mut self, key: &str, value: Json, source: Range<usize>, end: usize) {
         self.at = end;
-        self.cur.raws.push((key.into(), source.start, source.end.max(source.start)));
+        self.calls.cur.raws.push((key.into(), source.start, source.end.max(source.start)));
+        let param = (key.to_owned(), value);
         match self.args.as_mut() {
-            Some(args) => args.add(key.to_owned(), value),
+            Some(args) => args.push(param),
             None => {
-                self.cur.loose.add(key.to_owned(), value);
+                self.calls.cur.loose.push(param);
                 self.last_end = end;
             }
         }
@@ -94,12 +100,13 @@ impl<'a> Grammar<'a> {
             match self.next(level)? {
                 Next::Child(t) => self.child(&t, &mut open, path)?,
                 Next::Close(to, end) => {
-                    let value = Json::Object(std::mem::take(&mut level.members));
+                    let members = std::mem::take(&mut level.members);
+                    let value = Json::Object(Members::grouped(members));
                     open.pop();
-                    match open.last_mut() {
-                        None => return Ok(Some((value, to, end))),
-                        Some(_) => add_child(&mut open, path, value, end),
+                    if open.is_empty() {
+                        return Ok(Some((value, to, end)));
                     }
+                    add_child(&mut open, path, value, end);
                 }
                 Next::NoFit => self.no_fit(&mut open, path)?,
             }
@@ -108,16 +115,19 @@ impl<'a> Grammar<'a> {
     }
 
     fn level(&self, elem: Elem<'a>) -> Level<'a> {
-        let (at, notes) = (elem.content, self.notes.len());
-        Level { elem, at, members: Members::default(), notes }
+        Level { elem, at: elem.content, members: Vec::new(), mark: self.calls.mark() }
     }
 
     /// Whether the element is to be read as an object.
     fn is_object(&mut self, elem: &Elem<'a>, path: &Path<'a>) -> Result<bool, Halt> {
-        if self.wants_text(path) || !self.begins_object(elem.content)? {
+        let before = elem.content - self.head.start;
+        if self.search.vain > VAIN_TIMES * before + VAIN_BYTES
+            || self.wants_text(path)
+            || !matches!(self.object_token(elem.content)?, Some(t) if is_bare_open(&t))
+        {
             return Ok(false);
         }
-        if elem.depth >= self.ahead.opts.limits.depth() {
+        if elem.depth >= self.opts.limits.depth() {
             return Err(Halt::Deep(elem.content));
         }
         Ok(true)
@@ -125,32 +135,25 @@ impl<'a> Grammar<'a> {
 
     /// XT-30: whether the schema takes the element as text.
     fn wants_text(&self, path: &Path<'_>) -> bool {
-        match (&self.ahead.opts.schema, &self.cur.name) {
+        match (&self.opts.schema, &self.calls.cur.name) {
             (Some(schema), Some(name)) => schema.wants_text(name, &path.keys),
             _ => false,
         }
     }
 
-    /// Only blanks and comments may stand before the first child.
-    fn begins_object(&mut self, content: usize) -> Result<bool, Halt> {
-        let w = self.ahead.w;
-        let Some(p) = self.ahead.comments(content)? else { return Ok(false) };
-        if w.at(p) != Some(b'<') || opener(&w, p)?.is_some() {
-            return Ok(false);
+    /// The next token in an object, where only blanks and comments may stand before it.
+    fn object_token(&self, at: usize) -> Result<Option<Token<'a>>, Halt> {
+        match self.search.tokens.behind(at, |t| t.kind == Kind::Comment)? {
+            Stand::Token(token) => Ok(Some(token)),
+            Stand::Text(..) | Stand::End => Ok(None),
         }
-        Ok(matches!(lex::tag(&w, p)?, Tag::Open(t) if t.bare()))
     }
 
     /// What stands next in an object.
-    fn next(&mut self, level: &Level<'a>) -> Result<Next<'a>, Halt> {
-        let w = self.ahead.w;
-        let Some(p) = self.ahead.comments(level.at)? else { return Ok(Next::NoFit) };
-        if w.at(p) != Some(b'<') || opener(&w, p)?.is_some() {
-            return Ok(Next::NoFit);
-        }
-        Ok(match lex::tag(&w, p)? {
-            Tag::Close(c) if c.is(level.elem.own) => Next::Close(p, c.end),
-            Tag::Open(t) if t.bare() => Next::Child(t),
+    fn next(&self, level: &Level<'a>) -> Result<Next<'a>, Halt> {
+        Ok(match self.object_token(level.at)? {
+            Some(t) if t.is_close() && t.is(level.elem.own) => Next::Close(t.start, t.end),
+            Some(t) if is_bare_open(&t) => Next::Child(t),
             _ => Next::NoFit,
         })
     }
@@ -158,13 +161,13 @@ impl<'a> Grammar<'a> {
     /// The element of this open tag in the innermost object.
     fn child(
         &mut self,
-        t: &OpenTag<'a>,
+        t: &Token<'a>,
         open: &mut Vec<Level<'a>>,
         path: &mut Path<'a>,
     ) -> Result<(), Halt> {
         let Some(of) = open.last().map(|level| level.elem) else { return Ok(()) };
         path.keys.push(t.name);
-        if t.self_closing {
+        if matches!(t.kind, Kind::Open { empty: true, .. }) {
             add_child(open, path, Json::String(String::new()), t.end);
             return Ok(());
         }
@@ -178,7 +181,8 @@ impl<'a> Grammar<'a> {
     /// The innermost element is no object: it is text, or what it stands in is no object either.
     fn no_fit(&mut self, open: &mut Vec<Level<'a>>, path: &mut Path<'a>) -> Result<(), Halt> {
         while let Some(level) = open.pop() {
-            self.notes.truncate(level.notes);
+            self.calls.forget(level.mark);
+            self.search.vain += level.at - level.elem.content;
             if open.is_empty() {
                 return Ok(());
             }
@@ -198,7 +202,7 @@ impl<'a> Grammar<'a> {
         outer: (&str, Parent<'_>),
     ) -> Result<Option<(Json, usize)>, Halt> {
         let value = self.value_of(elem, Some(outer));
-        let (end, inside) = find_end(&mut self.ahead, &value)?;
+        let (end, inside) = self.search.find_end(&value)?;
         Ok(match end {
             End::At(to, end) => {
                 let text = self.text_value(elem.content, to, &inside);
@@ -216,7 +220,7 @@ impl<'a> Grammar<'a> {
     /// XT-21 to XT-23: a parameter as text.
     fn text(&mut self, elem: &Elem<'_>, key: &str) -> Result<Read, Halt> {
         let value = self.value_of(elem, None);
-        let (end, inside) = find_end(&mut self.ahead, &value)?;
+        let (end, inside) = self.search.find_end(&value)?;
         if let End::Bare(stop) = end {
             (self.bare_end, self.at_eof) = (Some(stop), true);
         }
@@ -226,39 +230,33 @@ impl<'a> Grammar<'a> {
             }
             // What is not stored (XT-28) mends nothing.
             End::Stop(stop) | End::Bare(stop) if self.is_large(stop) => Mended::before(stop),
-            End::Stop(stop) | End::Bare(stop) => {
-                recover::mend(&mut self.ahead, &value, &inside, stop)?
-            }
-            End::Far => recover::cut_short(&self.ahead.w, &value, &inside),
+            End::Stop(stop) | End::Bare(stop) => self.search.mend(&value, &inside, stop)?,
+            End::Far => self.search.cut_short(&value, &inside),
             End::Open | End::NoFit => {
                 self.open_value(key, &value, &inside);
                 return Err(Halt::Eof);
             }
         };
-        Ok(self.mended(elem.content, &inside, &mended))
-    }
-
-    fn mended(&mut self, from: usize, inside: &Inside, mended: &Mended) -> Read {
-        self.note(mended.report, mended.to, mended.end);
-        let to = mended.text_end(&self.ahead.w, from);
-        (Json::String(self.text_value(from, to, inside)), to, mended.end)
+        self.calls.note(mended.report, mended.to, mended.end);
+        let to = mended.text_end(&self.search.tokens.w, elem.content);
+        Ok((Json::String(self.text_value(elem.content, to, &inside)), to, mended.end))
     }
 
     /// The value of a text that ends at `to`, reported on.
     fn text_value(&mut self, from: usize, to: usize, inside: &Inside) -> String {
         let ended = inside.sections.iter().filter(|s| s.end <= to);
         let sections: Vec<Section> = ended.map(|s| s.relative(from)).collect();
-        let (text, notes) = value::value(self.ahead.w.str(from, to), &sections);
+        let (text, notes) = value::value(self.search.tokens.w.str(from, to), &sections);
         self.value_notes(notes, from, to);
         for &(start, end, code) in inside.reports.iter().filter(|(_, end, _)| *end <= to) {
-            self.note(code, start, end);
+            self.calls.note(code, start, end);
         }
         text
     }
 
     /// The message ends in a value: what is there, without an unfinished tag, entity or terminator (XT-16).
     fn open_value(&mut self, key: &str, value: &Value<'_>, inside: &Inside) {
-        let (w, from) = (self.ahead.w, value.from);
+        let (w, from) = (self.search.tokens.w, value.from);
         let mut raw = w.str(from, w.end());
         let mut sections: Vec<Section> = inside.sections.iter().map(|s| s.relative(from)).collect();
         match sections.last_mut() {
@@ -273,33 +271,26 @@ impl<'a> Grammar<'a> {
         let (text, _) = value::value(raw, &sections);
         self.add_param(key, Json::String(text), from..from + raw.len(), w.end());
         // Half a value is never run, also beside arguments that are closed.
-        self.cur.args_closed = false;
+        self.calls.cur.args_closed = false;
     }
+}
+
+fn is_bare_open(t: &Token<'_>) -> bool {
+    matches!(t.kind, Kind::Open { bare: true, .. })
 }
 
 /// The innermost object has one member more, which ends at `end`.
 fn add_child(open: &mut [Level<'_>], path: &mut Path<'_>, value: Json, end: usize) {
     if let (Some(level), Some(key)) = (open.last_mut(), path.keys.pop()) {
-        level.members.add(key.to_owned(), value);
+        level.members.push((key.to_owned(), value));
         level.at = end;
     }
 }
 
 /// Length of a text without an unfinished tag or entity at its end.
 fn unfinished(w: &Input<'_>, raw: &str, from: usize) -> usize {
-    if let Some(i) = raw.rfind('<')
-        && lex::cut_markup(w, from + i)
-    {
-        return i;
+    match raw.rfind('<') {
+        Some(i) if lex::cut_markup(w, from + i) => i,
+        _ => raw.rfind('&').filter(|i| value::is_cut_entity(&raw[*i..])).unwrap_or(raw.len()),
     }
-    let Some(i) = raw.rfind('&') else { return raw.len() };
-    let tail = &raw[i..];
-    let named = ["&amp;", "&lt;", "&gt;", "&quot;", "&apos;"]
-        .iter()
-        .any(|e| e.len() > tail.len() && e.starts_with(tail));
-    let numeric = tail.strip_prefix("&#").is_some_and(|digits| match digits.strip_prefix('x') {
-        Some(hex) => hex.len() <= 10 && hex.bytes().all(|b| b.is_ascii_hexdigit()),
-        None => digits.len() <= 10 && digits.bytes().all(|b| b.is_ascii_digit()),
-    });
-    if named || numeric { i } else { raw.len() }
 }

@@ -1,13 +1,22 @@
-//! One reading of a block, from its opener to its end: what is known of its calls while the parts of the grammar add to
-//! them. It keeps nothing for another reading.
+//! One reading of a block, from its opener to its end: the level of `<tool>` itself (XT-12, XT-14) and how it ends
+//! (XT-16, XT-28). It goes over the tokens once and keeps nothing for another reading.
 
-use super::ahead::Ahead;
-use super::draft::{Done, Draft, Note};
-use crate::call::Server;
+use super::calls::Calls;
+use super::close::Search;
+use super::draft::{Arguments, Done, Draft, Outcome, Params};
+use super::names::{opener_attributes, read_name};
+use super::tokens::{Kind, Pending, Stand, Token, Tokens};
+use crate::call;
 use crate::code::Code;
 use crate::input::{Incomplete, Input};
-use crate::json::Members;
+use crate::lex::{self, ARGS, NAME, SERVER};
 use crate::options::Options;
+use crate::value;
+
+/// How far text after the arguments is followed.
+pub(super) const TEXT_MAX: usize = 256;
+/// A block for which so many bytes behind it were read counts as read twice.
+pub(crate) const REACH_MAX: usize = 4096;
 
 /// Where a block begins.
 #[derive(Clone, Copy, Debug)]
@@ -17,24 +26,43 @@ pub(crate) struct Head {
     pub(crate) body: usize,
 }
 
-/// Reads the block whose opener is `head`; what it gives is the same for every longer window. An error says which byte
-/// is worth another try. The second result is what that has cost, in readings of the window.
+/// Reads the block whose opener is `head`; what it gives is the same for every longer window. The second result is
+/// what that has cost, in readings of the window.
 pub(crate) fn read(
     w: Input<'_>,
     head: Head,
     opts: &Options,
     cut: bool,
-) -> (Result<Done, Incomplete>, usize) {
-    let mut block = Grammar::new(w, head, opts, cut);
-    let res = block.read();
-    (res, 1 + block.ahead.scans)
+) -> (Result<Done, Pending>, usize) {
+    let mut grammar = Grammar::new(Tokens::lex(w, head.body), head, opts, cut);
+    grammar.attributes();
+    let res = grammar.body();
+    (grammar.ended(res), 1 + grammar.search.scans)
+}
+
+/// Reads the content of an element as the arguments of `tool`; its close tag, if it has one, ends the block.
+pub(crate) fn read_arguments_of(
+    tool: &str,
+    w: Input<'_>,
+    head: Head,
+    close: Option<(usize, usize)>,
+    opts: &Options,
+) -> Result<Done, Pending> {
+    let tokens = match close {
+        Some((to, end)) => Tokens::lex_content(w, head.body, to, end),
+        None => Tokens::lex(w, head.body),
+    };
+    let mut grammar = Grammar::new(tokens, head, opts, close.is_none());
+    grammar.calls.cur.name = Some(tool.to_owned());
+    let res = grammar.content_of_args("arguments").and_then(|()| grammar.top());
+    grammar.ended(res)
 }
 
 /// Why a part of the grammar cannot go on.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Halt {
     /// The bytes do not decide.
-    Incomplete(Incomplete),
+    Pending,
     /// The message ends here.
     Eof,
     /// Nested too deeply from here on (XT-28).
@@ -43,25 +71,27 @@ pub(super) enum Halt {
     NoJson(usize),
 }
 
+impl From<Pending> for Halt {
+    fn from(_: Pending) -> Self {
+        Halt::Pending
+    }
+}
+
 impl From<Incomplete> for Halt {
-    fn from(wait: Incomplete) -> Self {
-        Halt::Incomplete(wait)
+    fn from(_: Incomplete) -> Self {
+        Halt::Pending
     }
 }
 
 /// What has been read of a block.
 pub(super) struct Grammar<'a> {
-    pub(super) ahead: Ahead<'a>,
+    pub(super) search: Search<'a>,
+    pub(super) opts: &'a Options,
     pub(super) head: Head,
     pub(super) at: usize,
-    /// The calls before the one that is being read.
-    pub(super) done: Vec<Draft>,
-    pub(super) cur: Draft,
+    pub(super) calls: Calls,
     /// The parameters of the ARGS element that is open.
-    pub(super) args: Option<Members>,
-    pub(super) notes: Vec<Note>,
-    pub(super) reject: Option<Code>,
-    pub(super) pending_server: Option<(Server, usize)>,
+    pub(super) args: Option<Params>,
     /// End of the last element, where a block without close tag ends.
     pub(super) last_end: usize,
     pub(super) bare_end: Option<usize>,
@@ -71,17 +101,14 @@ pub(super) struct Grammar<'a> {
 }
 
 impl<'a> Grammar<'a> {
-    fn new(w: Input<'a>, head: Head, opts: &'a Options, cut: bool) -> Self {
+    fn new(tokens: Tokens<'a>, head: Head, opts: &'a Options, cut: bool) -> Self {
         Grammar {
-            ahead: Ahead::new(w, opts, cut, head.start),
+            search: Search::new(tokens, cut, opts.limits.max_retries),
+            opts,
             head,
             at: head.body,
-            done: Vec::new(),
-            cur: Draft::new(head.start),
+            calls: Calls::new(head.start),
             args: None,
-            notes: Vec::new(),
-            reject: None,
-            pending_server: None,
             last_end: head.body,
             bare_end: None,
             at_eof: false,
@@ -89,40 +116,268 @@ impl<'a> Grammar<'a> {
         }
     }
 
-    fn read(&mut self) -> Result<Done, Incomplete> {
-        self.attributes();
-        match self.body() {
+    /// XT-13: names that the opener's attributes give.
+    fn attributes(&mut self) {
+        let Head { start, body } = self.head;
+        let attrs = opener_attributes(&self.search.tokens.w, start, body);
+        for server in lex::attributes(attrs, &SERVER).map(value::decoded) {
+            self.calls.join_server(call::server(lex::trim(&server)));
+        }
+        for name in lex::attributes(attrs, &NAME).map(value::decoded) {
+            let name = lex::trim(&name);
+            if !name.is_empty() && self.calls.cur.name.is_none() {
+                self.calls.note(Code::ToolNameInAttribute, start, body);
+            }
+            if !name.is_empty() {
+                self.calls.set_name(name, start);
+            }
+        }
+    }
+
+    /// The elements of the block, and whatever else stands between them.
+    pub(super) fn top(&mut self) -> Result<Done, Halt> {
+        loop {
+            let token = match self.look()? {
+                Stand::Token(token) => token,
+                Stand::End => return Err(Halt::Eof),
+                Stand::Text(p, b'{')
+                    if self.calls.cur.name.is_some() && !self.calls.cur.has_params() =>
+                {
+                    self.json_beside(p)?;
+                    continue;
+                }
+                Stand::Text(p, _) if self.stray(p)? => return Ok(self.end_at_last()),
+                Stand::Text(..) => continue,
+            };
+            let Token { start, end, .. } = token;
+            match token.kind {
+                Kind::Opener => return Ok(self.end_before(start)),
+                Kind::Close { tool: true } => return Ok(self.finish(end, true)),
+                Kind::Close { tool: false } => self.skip(Code::MismatchedCloseTag, &token),
+                Kind::Open { .. } => self.open(&token)?,
+                Kind::CutTag | Kind::CutMarkup => return Err(Halt::Eof),
+                Kind::Marker => self.stray_section(&token)?,
+                _ if self.stray(start)? => return Ok(self.end_at_last()),
+                _ => {}
+            }
+        }
+    }
+
+    /// What stands next, behind misc, of which declarations are reported.
+    pub(super) fn look(&mut self) -> Result<Stand<'a>, Halt> {
+        let calls = &mut self.calls;
+        let stand = self.search.tokens.behind(self.at, |misc| {
+            if misc.kind == Kind::Declaration {
+                calls.note(Code::DtdIgnored, misc.start, misc.end);
+            }
+            misc.is_misc()
+        })?;
+        self.at = match stand {
+            Stand::Token(token) => token.start,
+            Stand::Text(at, _) => at,
+            Stand::End => self.search.tokens.w.end(),
+        };
+        Ok(stand)
+    }
+
+    /// Goes on behind a token that has no place here.
+    pub(super) fn skip(&mut self, code: Code, token: &Token<'_>) {
+        self.calls.note(code, token.start, token.end);
+        self.at = token.end;
+    }
+
+    fn open(&mut self, t: &Token<'a>) -> Result<(), Halt> {
+        let call = &self.calls.cur;
+        let known = |known: bool| !known || call.args_closed;
+        let is_name = t.is("tool_name") || t.is("name") && known(call.name.is_some());
+        let is_server = t.is("server_name") || t.is("server") && known(call.server.is_some());
+        if is_name || is_server {
+            return self.name(t, is_name);
+        }
+        if lex::is_word(t.name, &ARGS) {
+            return self.args(t);
+        }
+        if call.loose.is_empty() {
+            self.calls.note(Code::MissingArgumentsWrapper, t.start, t.end);
+        }
+        self.param(t)
+    }
+
+    /// XT-13, XT-14.
+    fn name(&mut self, t: &Token<'a>, is_name: bool) -> Result<(), Halt> {
+        let tokens = &self.search.tokens;
+        let section_end = |from| match tokens.terminator(from) {
+            Some(at) => Ok(Some(at + 3)),
+            None if tokens.w.eof => Ok(None),
+            None => Err(Incomplete::never()),
+        };
+        let Some(name) = read_name(&tokens.w, section_end, &tokens.open_tag(t))? else {
+            return Err(Halt::Eof);
+        };
+        if t.is("name") || t.is("server") {
+            self.calls.note(Code::FieldAlias, t.start, t.end);
+        }
+        if let Some(code) = name.report {
+            self.calls.note(code, t.start, name.end);
+        }
+        (self.at, self.last_end) = (name.end, name.end);
+        let content = lex::trim(&name.content);
+        match is_name {
+            true => self.calls.set_name(content, t.start),
+            false => self.calls.set_server(call::server(content), t.start),
+        }
+        Ok(())
+    }
+
+    /// CDATA where nothing should be, up to the first `]]>`.
+    fn stray_section(&mut self, marker: &Token<'_>) -> Result<(), Halt> {
+        let tokens = &self.search.tokens;
+        match tokens.terminator(marker.end) {
+            Some(at) => self.skip_stray(marker.start, at + 3),
+            None if tokens.w.eof => return Err(Halt::Eof),
+            None => return Err(Halt::Pending),
+        }
+        Ok(())
+    }
+
+    /// Text at the top is skipped; whether it ends a block whose call is whole.
+    fn stray(&mut self, p: usize) -> Result<bool, Halt> {
+        if self.calls.cur.args_closed && !self.envelope_follows(p)? {
+            return Ok(true);
+        }
+        let end = self.text_end(p)?;
+        self.skip_stray(p, end);
+        Ok(false)
+    }
+
+    /// Where the text that begins at `p` ends: at the next `<`.
+    pub(super) fn text_end(&self, p: usize) -> Result<usize, Halt> {
+        let tokens = &self.search.tokens;
+        match tokens.next(p + 1) {
+            Some(token) => Ok(token.start),
+            None if tokens.w.eof => Ok(tokens.w.end()),
+            None => Err(Halt::Pending),
+        }
+    }
+
+    fn skip_stray(&mut self, from: usize, to: usize) {
+        self.calls.note_once(Code::StrayTextInTool, from, to);
+        self.calls.cur.stray_after_name |= self.calls.cur.name.is_some();
+        self.at = to;
+    }
+
+    /// Whether `</tool>` or an envelope open tag follows within 256 bytes.
+    fn envelope_follows(&self, p: usize) -> Result<bool, Pending> {
+        let tokens = &self.search.tokens;
+        for token in tokens.iter_from(p).take_while(|t| t.start - p <= TEXT_MAX) {
+            match token.kind {
+                Kind::Undecided => return Err(Pending),
+                Kind::Opener => return Ok(false),
+                Kind::Close { tool: true } => return Ok(true),
+                Kind::Open { .. } if lex::is_envelope(token.name) => return Ok(true),
+                _ => {}
+            }
+        }
+        if tokens.w.eof || tokens.w.end() > p + TEXT_MAX { Ok(false) } else { Err(Pending) }
+    }
+
+    /// XT-28: whether the block is too large if it goes on up to `pos`.
+    pub(super) fn is_large(&self, pos: usize) -> bool {
+        pos - self.head.start > self.opts.limits.max_tool_bytes
+    }
+
+    /// A real opener stands where this block goes on: the block ends before it.
+    fn end_before(&mut self, pos: usize) -> Done {
+        let whole = self.calls.cur.name.is_some() && self.calls.cur.args_closed;
+        if whole {
+            self.calls.note(Code::MissingCloseTag, pos, pos);
+        }
+        self.finish(pos, whole)
+    }
+
+    /// Text after the arguments: the block ended after its last element.
+    fn end_at_last(&mut self) -> Done {
+        let end = self.last_end;
+        self.calls.note(Code::MissingCloseTag, end, end);
+        self.finish(end, true)
+    }
+
+    /// The end of input, or a tag that it cut.
+    fn end_of_input(&mut self) -> Done {
+        let end = self.search.tokens.w.end();
+        if let Some(params) = self.args.take() {
+            self.calls.cur.add_args(Arguments::Params(params));
+            self.calls.cur.args_closed = false;
+        }
+        let Draft { name, args_closed, .. } = &self.calls.cur;
+        let whole = name.is_some() && *args_closed && !self.search.cut;
+        if whole {
+            self.calls.note(Code::MissingCloseTag, end, end);
+        }
+        self.finish(end, whole)
+    }
+
+    /// The block is over; `whole` says whether its last call may be complete.
+    pub(super) fn finish(&mut self, end: usize, whole: bool) -> Done {
+        let too_large = self.is_large(end);
+        let mut done = self.calls.finish(self.head.start, end, whole, too_large);
+        let Search { rewinds, reach, .. } = self.search;
+        done.at_eof = self.at_eof || rewinds > 0 || reach > end + REACH_MAX;
+        done.format = self.is_json.then(|| "json".into());
+        done
+    }
+
+    /// What the reading has come to.
+    fn ended(&mut self, res: Result<Done, Halt>) -> Result<Done, Pending> {
+        match res {
             Ok(done) => Ok(done),
-            Err(Halt::Incomplete(wait)) => Err(wait),
+            Err(Halt::Pending) => Err(Pending),
             Err(Halt::Eof) => Ok(self.end_of_input()),
             Err(Halt::Deep(at)) => self.skip_depth(at),
             Err(Halt::NoJson(at)) => self.skip_rejected(at),
         }
     }
 
-    pub(super) fn note(&mut self, code: Code, start: usize, end: usize) {
-        let call = self.done.len();
-        self.notes.push(Note { code, start, end, call });
+    /// A rejected body: on to the next `</tool>`.
+    fn skip_rejected(&mut self, from: usize) -> Result<Done, Pending> {
+        self.calls.refuse(Code::InvalidJson);
+        let tokens = &self.search.tokens;
+        let close = tokens.iter_from(from).find(|t| t.kind == Kind::Close { tool: true });
+        match close.map(|t| t.end) {
+            Some(end) => Ok(self.finish(end, true)),
+            None if tokens.w.eof => Ok(self.finish(self.search.tokens.w.end(), true)),
+            None => Err(Pending),
+        }
     }
 
-    /// XT-28: whether the block is too large if it goes on up to `pos`.
-    pub(super) fn is_large(&self, pos: usize) -> bool {
-        pos - self.head.start > self.ahead.opts.limits.max_tool_bytes
-    }
-
-    pub(super) fn refuse(&mut self, code: Code) {
-        self.reject.get_or_insert(code);
-    }
-
-    /// Skips misc, reporting declarations.
-    pub(super) fn misc(&mut self) -> Result<usize, Incomplete> {
-        let p = self.ahead.misc(self.at)?;
-        if p > self.at {
-            for (from, to) in self.ahead.declarations(self.at, p) {
-                self.note(Code::DtdIgnored, from, to);
+    /// After too much depth: past the first tail, else past the first `</tool>`, else to the end.
+    fn skip_depth(&mut self, from: usize) -> Result<Done, Pending> {
+        self.calls.refuse(Code::DepthLimit);
+        let tokens = &self.search.tokens;
+        let (mut tail, mut close) = (None, None);
+        for token in tokens.iter_from(from) {
+            tail = self.search.tail(token)?;
+            if tail.is_some() {
+                break;
+            }
+            if close.is_none() && token.kind == (Kind::Close { tool: true }) {
+                close = Some(token.end);
             }
         }
-        self.at = p;
-        Ok(p)
+        let (end, eof) = (tokens.w.end(), tokens.w.eof);
+        if tail.is_none() && !eof {
+            return Err(Pending);
+        }
+        self.at_eof = tail.is_none();
+        Ok(self.finish(tail.or(close).unwrap_or(end), true))
     }
+}
+
+/// A native block that is no call, and why.
+pub(super) fn failed(start: usize, end: usize, code: Code) -> Done {
+    let outcome = match code {
+        Code::ToolTooLarge => Outcome::Dropped(code),
+        code => Outcome::Rejected(code),
+    };
+    Done::new(start, end, outcome, Vec::new())
 }

@@ -79,9 +79,26 @@ fn parts_of_objects() {
 
 #[test]
 fn values_of_many_blocks() {
+    let mut opts = Options::default();
+    // Each of them may be read through to the end.
+    opts.limits.max_retries = 8;
+    let read = |text: &str| drop(parse(text.as_bytes(), None, &opts));
     let unit = format!("{HEAD}<a>1<b>2</b>");
-    check(|k| unit.repeat(k) + &TAIL.repeat(k));
-    check(|k| unit.repeat(k) + &"</tool>".repeat(k) + TAIL);
+    grow_with_input(|k| unit.repeat(k) + &TAIL.repeat(k), read);
+    grow_with_input(|k| unit.repeat(3 * k) + &"</tool>".repeat(3 * k) + TAIL, read);
+}
+
+/// However deep objects may nest, what is read of them in vain is bounded.
+#[test]
+fn values_in_many_levels() {
+    let mut opts = Options::default();
+    opts.limits.max_depth = 1000;
+    let deep = |n: usize| format!("{}x{}", "<a>".repeat(900), "</a>".repeat(n));
+    for unit in ["<a>".repeat(900), "<a><b>1</b>".repeat(900), deep(900), deep(899), deep(10)] {
+        let text = format!("{HEAD}<z>{}</y>{TAIL}", unit.repeat(10));
+        let steps = crate::steps::during(|| parse(text.as_bytes(), None, &opts)).1;
+        assert!(steps <= 64 * text.len(), "{unit:.40}: {steps} of {}", text.len());
+    }
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! The JSON body (XT-27), and JSON beside the name (XT-12).
 
-use super::draft::{Arguments, Done, Draft, Note};
+use super::draft::{Done, Draft};
 use super::grammar::{Grammar, Halt};
 use super::json_calls::{JsonCalls, partial_name, read_calls};
-use super::opener::{json_fence, opener};
+use super::opener::json_fence;
+use super::tokens::{Kind, Stand, Token};
 use crate::call::Server;
 use crate::code::Code;
-use crate::input::{Incomplete, Input, is_blank};
-use crate::json::{self, Json, Scan, Scanner};
-use crate::lex::{self, ARGS, Tag};
+use crate::input::{Input, is_blank};
+use crate::json::{self, Json, Members, Read, Stop};
+use crate::lex::ARGS;
 
 /// The members that may have the name; the first is the expected one.
 const NAMES: [&str; 3] = ["tool_name", "name", "tool"];
@@ -16,90 +17,102 @@ const NAMES: [&str; 3] = ["tool_name", "name", "tool"];
 impl Grammar<'_> {
     /// What follows the opener: a JSON body, or elements.
     pub(super) fn body(&mut self) -> Result<Done, Halt> {
-        let w = self.ahead.w;
-        let p = self.ahead.misc(self.at)?;
-        let (start, fence) = match lex::need(&w, p)? {
-            Some(b'{' | b'[') => (Some(p), false),
-            Some(b'`') => (json_fence(&w, p)?, true),
+        let w = self.search.tokens.w;
+        let (start, fence) = match self.search.tokens.behind(self.at, Token::is_misc)? {
+            Stand::Text(p, b'{' | b'[') => (Some(p), false),
+            Stand::Text(p, b'`') => (json_fence(&w, p)?, true),
             _ => (None, false),
         };
         let Some(start) = start else { return self.top() };
-        self.misc()?;
+        self.look()?;
         self.is_json = true;
-        let Some(to) = self.json(start)? else {
-            self.partial_body(start);
-            return Err(Halt::Eof);
-        };
-        self.json_tail(start, to, fence)
-    }
-
-    /// One past the JSON value at `from`; `None` if the input ends in it.
-    fn json(&mut self, from: usize) -> Result<Option<usize>, Halt> {
-        let w = self.ahead.w;
-        let mut scan = Scanner::new(from, self.ahead.opts.limits.json_depth());
-        match scan.feed(w.from(from)) {
-            Scan::More if !w.eof => Err(Incomplete::never().into()),
-            Scan::More => Ok(None),
-            Scan::Error(at) => Err(Halt::NoJson(at)),
-            Scan::Depth(at) => Err(Halt::Deep(at)),
-            Scan::Done(to) => {
-                if scan.repaired {
-                    self.note(Code::JsonRepaired, from, to);
+        match self.json(start)? {
+            Ok(read) => self.json_tail(start, read, fence),
+            Err(members) => {
+                if let Some(name) = partial_name(&members, &NAMES) {
+                    self.calls.set_name(&name, self.head.start);
                 }
-                Ok(Some(to))
+                Err(Halt::Eof)
             }
         }
     }
 
-    /// The input ends in the body: its name, if that is whole.
-    fn partial_body(&mut self, start: usize) {
-        let text = self.ahead.w.str(start, self.ahead.w.end());
-        if let Some(name) = partial_name(text, &NAMES) {
-            self.set_name(&name, self.head.start);
+    /// The JSON value at `from`, its end as a position of the window; what there is of its members if the input ends
+    /// in it.
+    fn json(&mut self, from: usize) -> Result<Result<Read, Members>, Halt> {
+        let w = self.search.tokens.w;
+        match json::read(w.str(from, w.end()), self.opts.limits.json_depth()) {
+            Ok(read) => {
+                let end = from + read.end;
+                if read.repaired {
+                    self.calls.note(Code::JsonRepaired, from, end);
+                }
+                Ok(Ok(Read { end, ..read }))
+            }
+            Err(Stop::More(_)) if !w.eof => Err(Halt::Pending),
+            Err(Stop::More(members)) => Ok(Err(members)),
+            Err(Stop::Error(at)) => Err(Halt::NoJson(from + at)),
+            Err(Stop::Depth(at)) => Err(Halt::Deep(from + at)),
         }
     }
 
     /// After the value of a body.
-    fn json_tail(&mut self, from: usize, to: usize, fence: bool) -> Result<Done, Halt> {
-        let w = self.ahead.w;
-        let (mut p, mut next) = w.after_blanks(to)?;
-        if fence && next == Some(b'`') && w.word(p, "```")? {
-            (p, next) = w.after_blanks(p + 3)?;
-        }
-        let eof = next.is_none()
-            || fence && w.cut_word(p, "```") && w.eof
-            || next == Some(b'<') && (cut_tag(&w, p, "</tool") || cut_tag(&w, p, "<tool"));
-        if eof {
-            if !self.ahead.cut {
-                self.note(Code::MissingCloseTag, w.end(), w.end());
-            }
-            return Ok(self.json_done(from, to, w.end(), !self.ahead.cut));
-        }
-        if next == Some(b'<') {
-            if let Tag::Close(c) = lex::tag(&w, p)?
-                && c.is_tool()
-            {
-                return Ok(self.json_done(from, to, c.end, true));
-            }
-            if opener(&w, p)?.is_some() {
-                self.note(Code::MissingCloseTag, to, to);
-                return Ok(self.json_done(from, to, to, true));
+    fn json_tail(&mut self, from: usize, read: Read, fence: bool) -> Result<Done, Halt> {
+        let Read { value, end: to, .. } = read;
+        let tokens = &self.search.tokens;
+        let w = tokens.w;
+        let mut stand = tokens.behind_blanks(to)?;
+        let mut cut_fence = false;
+        if let Stand::Text(p, b'`') = stand
+            && fence
+        {
+            cut_fence = w.cut_word(p, "```") && w.eof;
+            if w.word(p, "```")? {
+                stand = tokens.behind_blanks(p + 3)?;
             }
         }
-        Err(Halt::NoJson(to))
+        match stand {
+            Stand::Token(t) if t.kind == Kind::Close { tool: true } => {
+                Ok(self.json_done(value, from, to, (t.end, true)))
+            }
+            Stand::Token(t) if t.kind == Kind::Opener => {
+                self.json_unclosed(&value, to);
+                Ok(self.json_done(value, from, to, (to, true)))
+            }
+            Stand::Token(t) if !(is_cut(&w, &t, "</tool") || is_cut(&w, &t, "<tool")) => {
+                Err(Halt::NoJson(to))
+            }
+            Stand::Text(..) if !cut_fence => Err(Halt::NoJson(to)),
+            _ => {
+                if !self.search.cut {
+                    self.json_unclosed(&value, w.end());
+                }
+                Ok(self.json_done(value, from, to, (w.end(), !self.search.cut)))
+            }
+        }
     }
 
-    /// The body is a whole value: its calls.
-    fn json_done(&mut self, from: usize, to: usize, end: usize, whole: bool) -> Done {
-        let mut value = json::build(self.ahead.w.str(from, to));
+    /// The close tag is missing at `at`: of the last call.
+    fn json_unclosed(&mut self, value: &Json, at: usize) {
+        let calls = if let Json::Array(items) = value { items.len() } else { 1 };
+        self.calls.note_of(calls.saturating_sub(1), Code::MissingCloseTag, at, at);
+    }
+
+    /// The body is a whole value: its calls. The block ends at `end`, and says whether its last call may be complete.
+    fn json_done(
+        &mut self,
+        mut value: Json,
+        from: usize,
+        to: usize,
+        (end, whole): (usize, bool),
+    ) -> Done {
         let several = matches!(value, Json::Array(_));
-        let attributes = (self.cur.name.take(), self.cur.server.take());
+        let attributes = (self.calls.cur.name.take(), self.calls.cur.server.take());
         if let Some(name) = &attributes.0 {
             complement(&mut value, name);
         }
-        let depth = self.ahead.opts.limits.json_depth();
-        match read_calls(value, &NAMES, self.head.start, depth) {
-            Err(code) => self.refuse(code),
+        match read_calls(value, &NAMES, self.head.start, self.opts.limits.json_depth()) {
+            Err(code) => self.calls.refuse(code),
             Ok(mut read) => {
                 if several && !whole {
                     read.calls.truncate(1);
@@ -118,18 +131,16 @@ impl Grammar<'_> {
         start: usize,
         end: usize,
     ) {
-        let notes = read.notes.into_iter();
-        self.notes.extend(notes.map(|(code, call)| Note { code, start, end, call }));
+        for (code, call) in read.notes {
+            self.calls.note_of(call, code, start, end);
+        }
         if let Some(first) = read.calls.first_mut() {
             self.join_attributes(first, attributes);
         }
         if let Some(last) = read.calls.pop() {
-            self.done = read.calls;
-            self.cur = last;
+            self.calls.before = read.calls;
+            self.calls.cur = last;
         }
-        let n = self.done.len();
-        let missing = self.notes.iter_mut().filter(|note| note.code == Code::MissingCloseTag);
-        missing.for_each(|note| note.call = n);
     }
 
     /// XT-13: what the opener's attributes gave is the first call's; two different values reject the block.
@@ -142,48 +153,43 @@ impl Grammar<'_> {
             a.is_some() && b.is_some() && a != b
         }
         if differ(&call.name, &name) || differ(&call.server, &server) {
-            self.refuse(Code::DuplicateToolName);
+            self.calls.refuse(Code::DuplicateToolName);
         }
         call.server = call.server.take().or(server);
     }
 
     /// JSON that stands beside the name: `</tool>` or the end of input make it the arguments.
     pub(super) fn json_beside(&mut self, from: usize) -> Result<(), Halt> {
-        let w = self.ahead.w;
-        let Some(to) = self.json(from)? else {
-            self.cur.args_closed = false;
+        let Ok(Read { value, end: to, .. }) = self.json(from)? else {
+            self.calls.cur.args_closed = false;
             return Err(Halt::Eof);
         };
-        let (p, next) = w.after_blanks(to)?;
-        let fits = match next {
-            None => true,
-            Some(b'<') => {
-                matches!(lex::tag(&w, p)?, Tag::Close(c) if c.is_tool()) || cut_tag(&w, p, "</tool")
+        let tokens = &self.search.tokens;
+        let fits = match tokens.behind_blanks(to)? {
+            Stand::End => true,
+            Stand::Text(..) => false,
+            Stand::Token(t) => {
+                t.kind == Kind::Close { tool: true } || is_cut(&tokens.w, &t, "</tool")
             }
-            Some(_) => false,
         };
         if !fits {
             return Err(Halt::NoJson(to));
         }
-        self.note(Code::JsonArguments, from, to);
-        self.note(Code::MissingArgumentsWrapper, from, to);
-        let args = match json::build(w.str(from, to)) {
-            Json::Object(members) => Arguments::Json(members),
-            other => Arguments::Other(other),
-        };
-        self.cur.add_args(args);
-        (self.cur.args_closed, self.cur.typed) = (true, true);
+        let args = self.json_value(value, false, from, to);
+        self.calls.note(Code::MissingArgumentsWrapper, from, to);
+        self.calls.cur.add_args(args);
+        self.calls.cur.args_closed = true;
         (self.last_end, self.at) = (to, to);
         Ok(())
     }
 }
 
 /// Whether the end of input cut this tag: `</tool` or `<tool`.
-fn cut_tag(w: &Input<'_>, p: usize, tag: &str) -> bool {
-    let n = (w.end() - p).min(tag.len());
-    lex::cut_markup(w, p)
-        && w.from(p)[..n].eq_ignore_ascii_case(&tag.as_bytes()[..n])
-        && w.at(p + tag.len()).is_none_or(is_blank)
+fn is_cut(w: &Input<'_>, t: &Token<'_>, tag: &str) -> bool {
+    let n = (w.end() - t.start).min(tag.len());
+    t.kind == Kind::CutTag
+        && w.from(t.start)[..n].eq_ignore_ascii_case(&tag.as_bytes()[..n])
+        && w.at(t.start + tag.len()).is_none_or(is_blank)
 }
 
 /// Gives the first call of a body the name from the opener's attributes, if it has arguments and no name.

@@ -3,11 +3,11 @@
 use super::draft::{Arguments, Draft};
 use crate::call;
 use crate::code::Code;
-use crate::json::{self, Json, Members, Scan, Scanner};
+use crate::json::{self, Json, Members};
 use crate::lex::{self, ARGS, SERVER};
 
 /// The calls of a JSON value.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct JsonCalls {
     pub(crate) calls: Vec<Draft>,
     /// Code and index of the call.
@@ -26,46 +26,64 @@ pub(crate) fn read_calls(
         Json::Array(items) if !items.is_empty() => items,
         _ => return Err(Code::InvalidJson),
     };
-    let mut out = JsonCalls { calls: Vec::new(), notes: Vec::new() };
-    for (i, item) in items.into_iter().enumerate() {
+    let mut out = JsonCalls::default();
+    for item in items {
         let Json::Object(members) = item else { return Err(Code::InvalidJson) };
-        let mut draft = Draft::new(start);
-        draft.typed = true;
-        draft.args_closed = true;
-        if several(&members, names) || several(&members, &SERVER) {
+        out.call(&members, names, start, depth)?;
+    }
+    Ok(out)
+}
+
+impl JsonCalls {
+    fn note(&mut self, code: Code) {
+        self.notes.push((code, self.calls.len()));
+    }
+
+    /// One call more.
+    fn call(
+        &mut self,
+        members: &Members,
+        names: &[&str],
+        start: usize,
+        depth: usize,
+    ) -> Result<(), Code> {
+        if several(members, names) || several(members, &SERVER) {
             return Err(Code::DuplicateToolName);
         }
-        let found = names.iter().enumerate().find_map(|(n, key)| members.word(key).map(|v| (n, v)));
-        match found {
-            None | Some((_, Json::Null)) => return Err(Code::MissingToolName),
-            Some((n, Json::String(name))) => {
-                let name = lex::trim(name);
-                if name.is_empty() {
-                    return Err(Code::MissingToolName);
-                }
-                if !lex::valid_tool_name(name) {
-                    return Err(Code::InvalidToolName);
-                }
-                if n > 0 {
-                    out.notes.push((Code::FieldAlias, i));
-                }
-                draft.name = Some(name.to_owned());
-            }
-            Some(_) => return Err(Code::InvalidToolName),
+        let (nth, name) = name(members, names)?;
+        if nth > 0 {
+            self.note(Code::FieldAlias);
         }
+        let mut draft = Draft::new(start);
+        (draft.typed, draft.args_closed, draft.name) = (true, true, Some(name));
         if let Some(Json::String(server)) = SERVER.iter().find_map(|key| members.word(key)) {
             draft.server = Some(call::server(lex::trim(server))).filter(|s| !s.is_empty());
         }
-        for args in arguments_members(&members) {
+        for args in arguments_members(members) {
             if draft.args.is_some() {
-                out.notes.push((Code::DuplicateArguments, i));
+                self.note(Code::DuplicateArguments);
             }
-            draft.add_args(read_arguments(args.clone(), depth, i, &mut out.notes));
+            let (args, codes) = read_arguments(args.clone(), depth);
+            codes.into_iter().for_each(|code| self.note(code));
+            draft.add_args(args);
         }
-        draft.args.get_or_insert_with(|| Arguments::Json(Members::default()));
-        out.calls.push(draft);
+        draft.args.get_or_insert_with(|| Arguments::Params(Vec::new()));
+        self.calls.push(draft);
+        Ok(())
     }
-    Ok(out)
+}
+
+/// The name, and which of `names` its member is.
+fn name(members: &Members, names: &[&str]) -> Result<(usize, String), Code> {
+    match names.iter().enumerate().find_map(|(n, key)| members.word(key).map(|v| (n, v))) {
+        None | Some((_, Json::Null)) => Err(Code::MissingToolName),
+        Some((n, Json::String(name))) => match lex::trim(name) {
+            "" => Err(Code::MissingToolName),
+            name if lex::valid_tool_name(name) => Ok((n, name.to_owned())),
+            _ => Err(Code::InvalidToolName),
+        },
+        Some(_) => Err(Code::InvalidToolName),
+    }
 }
 
 /// XT-15: whether members of several of these words have different names.
@@ -91,57 +109,27 @@ fn arguments_members(members: &Members) -> Vec<&Json> {
     found.into_iter().map(|(_, value)| value).collect()
 }
 
-/// XT-27: what a JSON value is as the arguments of the call of that index.
-pub(crate) fn read_arguments(
-    args: Json,
-    depth: usize,
-    call: usize,
-    notes: &mut Vec<(Code, usize)>,
-) -> Arguments {
+/// XT-27: what a JSON value is as the arguments of a call, and what is to be said about that.
+pub(crate) fn read_arguments(args: Json, depth: usize) -> (Arguments, Vec<Code>) {
     match args {
-        Json::Null => Arguments::Json(Members::default()),
-        Json::Object(members) => Arguments::Json(members),
-        Json::String(text) => match json::parse(&text, depth) {
-            Some((Json::Object(members), repaired)) => {
-                notes.push((Code::JsonArguments, call));
-                if repaired {
-                    notes.push((Code::JsonRepaired, call));
-                }
-                Arguments::Json(members)
+        Json::Null => (Arguments::Params(Vec::new()), Vec::new()),
+        Json::Object(_) => (args.into(), Vec::new()),
+        Json::String(ref text) => match json::parse(text, depth) {
+            Some((object @ Json::Object(_), true)) => {
+                (object.into(), vec![Code::JsonArguments, Code::JsonRepaired])
             }
-            _ => {
-                notes.push((Code::ArgumentsNotObject, call));
-                Arguments::Other(Json::String(text))
-            }
+            Some((object @ Json::Object(_), false)) => (object.into(), vec![Code::JsonArguments]),
+            _ => (Arguments::Other(args), vec![Code::ArgumentsNotObject]),
         },
-        other => {
-            notes.push((Code::ArgumentsNotObject, call));
-            Arguments::Other(other)
-        }
+        other => (Arguments::Other(other), vec![Code::ArgumentsNotObject]),
     }
 }
 
 /// The name in an object that is not whole, if its member is and the name is valid.
-pub(crate) fn partial_name(text: &str, names: &[&str]) -> Option<String> {
-    let mut rest = text.strip_prefix('{')?;
-    let mut found: Vec<(usize, String)> = Vec::new();
-    loop {
-        rest = rest.trim_start_matches([' ', '\t', '\r', '\n', ',']);
-        let mut scan = Scanner::new(0, 4096);
-        let Scan::Done(end) = scan.feed(rest.as_bytes()) else { break };
-        let Json::String(key) = json::build(&rest[..end]) else { break };
-        let Some(value) = rest[end..].trim_start().strip_prefix(':') else { break };
-        let value = value.trim_start();
-        let mut scan = Scanner::new(0, 4096);
-        let Scan::Done(end) = scan.feed(value.as_bytes()) else { break };
-        if let (Some(n), Json::String(name)) =
-            (names.iter().position(|k| k.eq_ignore_ascii_case(&key)), json::build(&value[..end]))
-        {
-            found.push((n, name));
-        }
-        rest = &value[end..];
-    }
-    // Of a repeated member the last counts.
-    let (_, name) = found.into_iter().rev().min_by_key(|(n, _)| *n)?;
-    Some(lex::trim(&name).to_owned()).filter(|name| lex::valid_tool_name(name))
+pub(crate) fn partial_name(members: &Members, names: &[&str]) -> Option<String> {
+    let named = |key: &&str| match members.word(key) {
+        Some(Json::String(name)) => Some(lex::trim(name).to_owned()),
+        _ => None,
+    };
+    names.iter().find_map(named).filter(|name| lex::valid_tool_name(name))
 }

@@ -13,6 +13,9 @@ const PROSE_MAX: usize = 256;
 const PROSE_ELEMENT_MAX: usize = 512;
 /// Longest declaration.
 const DOCTYPE_MAX: usize = if cfg!(test) { 256 } else { 4096 };
+/// So much behind its `<` says whether an opener is real.
+pub(super) const OPENER_REACH: usize =
+    OPENER_MAX + MISC_MAX + OPENER_MAX + PROSE_MAX + PROSE_ELEMENT_MAX + 1;
 const DOCTYPE: &str = "<!DOCTYPE";
 
 /// A part of misc that is no blank: its end, and whether it is a declaration.

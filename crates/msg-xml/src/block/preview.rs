@@ -84,14 +84,6 @@ impl Preview {
         }
     }
 
-    /// Where the section begins that goes on at the end of what has been seen.
-    pub(super) fn section(&self) -> Option<usize> {
-        match &self.state {
-            State::Leaf(Leaf { content, flow: Flow::Section(_), .. }) => Some(*content),
-            _ => None,
-        }
-    }
-
     /// Sends what the new bytes show.
     pub(super) fn run(&mut self, w: &Input<'_>, queue: &mut Queue, opts: &Options) {
         if let Some(name) = self.tool.as_ref().filter(|_| !self.sent.name) {

@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::ahead::{Ahead, Strength};
-use super::close::{Inside, Value};
-use super::opener::opener;
+use super::close::{Inside, Search, Strength, Value};
+use super::tokens::{Kind, Pending, Token};
 use crate::code::Code;
-use crate::input::{Incomplete, Input, is_blank};
-use crate::lex::{self, PARAM, Tag};
+use crate::input::{Input, is_blank};
+use crate::lex::{self, PARAM};
 use crate::value;
 
 /// Where a mended value ends.
@@ -38,101 +37,76 @@ impl Mended {
     }
 }
 
-/// Where a value ends that ran into `stop`: the first rule that applies.
-pub(super) fn mend(
-    ahead: &mut Ahead<'_>,
-    value: &Value<'_>,
-    inside: &Inside,
-    stop: usize,
-) -> Result<Mended, Incomplete> {
-    if lex::is_word(value.own, &PARAM)
-        && let Some(p) = inside.named_param.filter(|&p| p < stop)
-    {
-        return Ok(Mended::before(p));
-    }
-    if let Some(tag) = inside.own.structural.or(inside.own.any) {
-        return Ok(Mended::at(tag));
-    }
-    let first = first_tag(&ahead.w, value.from, inside, stop);
-    let unopened = look_through(ahead, value, inside, stop, first)?;
-    Ok(match unopened {
-        Found::FirstCloses(p) => Mended::before(p),
-        Found::Unopened(tag) => Mended::at(tag),
-        Found::Nothing => Mended::before(stop),
-    })
-}
-
-/// Where a value ends whose end is not looked for: before its first tag.
-pub(super) fn cut_short(w: &Input<'_>, value: &Value<'_>, inside: &Inside) -> Mended {
-    let first = first_tag(w, value.from, inside, w.end());
-    Mended::before(first.unwrap_or(w.end()))
-}
-
-/// The first `<` outside sections.
-fn first_tag(w: &Input<'_>, from: usize, inside: &Inside, stop: usize) -> Option<usize> {
-    let mut at = from;
-    loop {
-        let p = w.find(b'<', at).filter(|&p| p < stop)?;
-        match value::section_at(&inside.sections, p) {
-            Some(s) => at = s.end,
-            None => return Some(p),
+impl Search<'_> {
+    /// Where a value ends that ran into `stop`: the first rule that applies.
+    pub(super) fn mend(
+        &self,
+        value: &Value<'_>,
+        inside: &Inside,
+        stop: usize,
+    ) -> Result<Mended, Pending> {
+        if lex::is_word(value.own, &PARAM)
+            && let Some(p) = inside.named_param.filter(|&p| p < stop)
+        {
+            return Ok(Mended::before(p));
         }
+        if let Some(tag) = inside.own.structural.or(inside.own.any) {
+            return Ok(Mended::at(tag));
+        }
+        self.look_through(value, inside, stop)
     }
-}
 
-enum Found {
-    /// Rule (3): the first tag opens an element that is closed before the stop.
-    FirstCloses(usize),
-    /// Rule (4): the first structural close tag that nothing inside opens.
-    Unopened((usize, usize)),
-    Nothing,
-}
+    /// Where a value ends whose end is not looked for: before its first tag.
+    pub(super) fn cut_short(&self, value: &Value<'_>, inside: &Inside) -> Mended {
+        let first = self.outside(value.from, inside, usize::MAX).next();
+        Mended::before(first.map_or(self.tokens.w.end(), |token| token.start))
+    }
 
-fn look_through(
-    ahead: &mut Ahead<'_>,
-    value: &Value<'_>,
-    inside: &Inside,
-    stop: usize,
-    first: Option<usize>,
-) -> Result<Found, Incomplete> {
-    let w = ahead.w;
-    let Some(first) = first else { return Ok(Found::Nothing) };
-    let wanted = match lex::tag(&w, first)? {
-        Tag::Open(t) if (t.bare() || t.named_param()) && opener(&w, first)?.is_none() => {
-            Some(t.name)
-        }
-        _ => None,
-    };
-    let mut opened: HashSet<String> = HashSet::new();
-    let mut unopened = None;
-    let mut at = first;
-    while let Some(p) = w.find(b'<', at).filter(|&p| p < stop) {
-        #[cfg(test)]
-        crate::steps::count();
-        if let Some(section) = value::section_at(&inside.sections, p) {
-            at = section.end;
-            continue;
-        }
-        at = match lex::tag(&w, p)? {
-            Tag::Open(t) => {
-                opened.insert(t.name.to_ascii_lowercase());
-                t.end
-            }
-            Tag::Close(c) if wanted.is_some_and(|name| c.is(name)) => {
-                return Ok(Found::FirstCloses(first));
-            }
-            Tag::Close(c) => {
-                if unopened.is_none()
-                    && c.end <= stop
-                    && !opened.contains(&c.name.to_ascii_lowercase())
-                    && ahead.structural(c.end, c.name, value.parent)? != Strength::No
-                {
-                    unopened = Some((p, c.end));
+    /// The tokens from `from` on before `stop`, those in sections aside.
+    fn outside<'s>(
+        &'s self,
+        from: usize,
+        inside: &'s Inside,
+        stop: usize,
+    ) -> impl Iterator<Item = &'s Token<'s>> {
+        self.tokens
+            .iter_from(from)
+            .take_while(move |token| token.start < stop)
+            .filter(|token| value::section_at(&inside.sections, token.start).is_none())
+    }
+
+    /// Rule (3), that the first tag opens an element that is closed before the stop; rule (4), the first structural
+    /// close tag that nothing inside opens; else the stop.
+    fn look_through(
+        &self,
+        value: &Value<'_>,
+        inside: &Inside,
+        stop: usize,
+    ) -> Result<Mended, Pending> {
+        let mut opened: HashSet<String> = HashSet::new();
+        let (mut first, mut unopened) = (None, None);
+        for token in self.outside(value.from, inside, stop) {
+            #[cfg(test)]
+            crate::steps::count();
+            let first = *first.get_or_insert(token);
+            match token.kind {
+                Kind::Open { .. } | Kind::Opener => {
+                    _ = opened.insert(token.name.to_ascii_lowercase())
                 }
-                c.end
+                Kind::Close { .. } if first.is_plain_open() && token.is(first.name) => {
+                    return Ok(Mended::before(first.start));
+                }
+                Kind::Close { .. }
+                    if unopened.is_none()
+                        && token.end <= stop
+                        && !opened.contains(&token.name.to_ascii_lowercase())
+                        && self.structural(token, value.parent)? != Strength::No =>
+                {
+                    unopened = Some((token.start, token.end));
+                }
+                _ => {}
             }
-            Tag::Cut | Tag::None => p + 1,
-        };
+        }
+        Ok(unopened.map_or(Mended::before(stop), Mended::at))
     }
-    Ok(unopened.map_or(Found::Nothing, Found::Unopened))
 }

@@ -1,9 +1,9 @@
 //! A block whose bytes are being stored: it is read when its end may have come, and meanwhile it is previewed. Its
 //! size is bounded (XT-28).
 
-use super::draft::{Done, Note, Outcome};
+use super::draft::{Done, Outcome};
 use super::extent::Extent;
-use super::grammar::{Head, read};
+use super::grammar::{Head, failed, read};
 use super::preview::Preview;
 use crate::code::Code;
 use crate::event::Queue;
@@ -32,7 +32,7 @@ impl Block {
     pub(crate) fn new(w: &Input<'_>, head: Head, call: u32, queue: &mut Queue) -> Self {
         queue.begin(call);
         let preview = queue.on().then(|| Preview::new(w, head.start, head.body, call));
-        Block { head, call, extent: Extent::new(head.body), preview, skip: None }
+        Block { head, call, extent: Extent::new(head.start, head.body), preview, skip: None }
     }
 
     pub(crate) fn start(&self) -> usize {
@@ -52,70 +52,53 @@ impl Block {
         opts: &Options,
         cut: bool,
     ) -> Result<Done, Incomplete> {
-        let size = self.head.start.saturating_add(opts.limits.max_tool_bytes);
         if self.skip.is_none() {
-            match self.read(w, size, queue, opts, cut) {
-                Ok(Some(done)) => return Ok(self.announced(done, queue)),
-                Ok(None) => self.skip = Some(size),
-                Err(wait) => return Err(wait),
+            let size = self.head.start.saturating_add(opts.limits.max_tool_bytes);
+            let last = size.saturating_add(BEHIND);
+            let is_long = w.end() > last;
+            let stored = Input { eof: w.eof && !is_long, ..w.upto(last) };
+            if let Some(done) = self.read(&stored, opts, cut, is_long) {
+                return Ok(self.announced(done, queue));
             }
+            if !is_long {
+                if let Some(preview) = &mut self.preview {
+                    preview.run(w, queue, opts);
+                }
+                return Err(MORE);
+            }
+            self.skip = Some(size);
         }
         self.skip(w)
     }
 
-    /// The block; `None` if it is too large.
-    fn read(
-        &mut self,
-        w: &Input<'_>,
-        size: usize,
-        queue: &mut Queue,
-        opts: &Options,
-        cut: bool,
-    ) -> Result<Option<Done>, Incomplete> {
-        let last = size.saturating_add(BEHIND);
-        if w.end() > last {
-            let near = Input { eof: false, ..w.upto(last) };
-            let (res, _) = read(near, self.head, opts, cut);
-            return Ok(res.ok());
+    /// The block, if what is stored shows its end; `last` if nothing more will be.
+    fn read(&mut self, w: &Input<'_>, opts: &Options, cut: bool, last: bool) -> Option<Done> {
+        while let Some(end) = self.extent.next(w) {
+            if let Some(done) = self.read_upto(w, end, opts, cut) {
+                return Some(done);
+            }
         }
-        if w.eof {
-            let (res, _) = read(*w, self.head, opts, cut);
-            debug_assert!(res.is_ok(), "nothing waits at the end of input");
-            return Ok(Some(res.unwrap_or_else(|_| self.failed(w.end(), Code::InvalidToolBody))));
+        while w.eof || last {
+            let end = self.extent.next_at_eof(w);
+            let done = self.read_upto(w, end, opts, cut);
+            if done.is_some() || end == w.end() {
+                debug_assert!(done.is_some() || last, "nothing waits at the end of input");
+                return done.or_else(|| w.eof.then(|| self.failed(end, Code::InvalidToolBody)));
+            }
         }
-        // What is wholly there needs no preview, and nobody looks for its end.
-        if self.extent.is_first()
-            && let Some(done) = self.try_reading(w, opts, cut)
-        {
-            return Ok(Some(done));
-        }
-        if let Some(preview) = &mut self.preview {
-            preview.run(w, queue, opts);
-        }
-        self.extent.scan(w, self.preview.as_ref().and_then(Preview::section));
-        match self.extent.is_due(w, w.end() - self.head.start) {
-            true => self.try_reading(w, opts, cut).map(Some).ok_or(MORE),
-            false => Err(MORE),
-        }
-    }
-
-    fn try_reading(&mut self, w: &Input<'_>, opts: &Options, cut: bool) -> Option<Done> {
-        let (res, readings) = read(*w, self.head, opts, cut);
-        let wait = match res {
-            Ok(done) => return Some(done),
-            Err(wait) => wait,
-        };
-        self.extent.too_early(w, wait, readings * (w.end() - self.head.start));
         None
     }
 
+    fn read_upto(&mut self, w: &Input<'_>, end: usize, opts: &Options, cut: bool) -> Option<Done> {
+        let (res, readings) = read(w.upto(end), self.head, opts, cut);
+        if res.is_err() {
+            self.extent.too_early(end, readings);
+        }
+        res.ok()
+    }
+
     fn failed(&self, end: usize, code: Code) -> Done {
-        let start = self.head.start;
-        let outcome = match code {
-            Code::ToolTooLarge => Outcome::Dropped(code),
-            code => Outcome::Rejected(code),
-        };
-        Done::new(start, end, outcome, vec![Note { code, start, end, call: 0 }])
+        failed(self.head.start, end, code)
     }
 
     /// Announces what has not been.

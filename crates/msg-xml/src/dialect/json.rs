@@ -112,7 +112,11 @@ impl JsonReader {
             State::Value(scan) => match scan.feed(cx.w.from(scan.at)) {
                 Scan::More if !cx.w.eof => Err(MORE),
                 Scan::More => {
-                    let name = partial_name(cx.w.str(scan.start, cx.w.end()), &NAMES);
+                    let text = cx.w.str(scan.start, cx.w.end());
+                    let name = match json::read(text, 4096) {
+                        Err(json::Stop::More(members)) => partial_name(&members, &NAMES),
+                        _ => None,
+                    };
                     Ok(Some(self.incomplete(cx, name)))
                 }
                 Scan::Done(end) => {

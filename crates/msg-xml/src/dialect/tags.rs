@@ -303,12 +303,14 @@ impl TagReader {
         if repaired {
             self.out.note(Code::JsonRepaired, from, to);
         }
-        let mut notes = vec![(Code::JsonArguments, 0)];
         let value = json::build(cx.w.str(from, to));
         self.cur.typed = true;
-        self.cur.args = Some(read_arguments(value, cx.opts.limits.json_depth(), 0, &mut notes));
-        notes.dedup();
-        notes.into_iter().for_each(|(code, _)| self.out.note(code, from, to));
+        let (args, mut notes) = read_arguments(value, cx.opts.limits.json_depth());
+        self.cur.args = Some(args);
+        if notes.first() != Some(&Code::JsonArguments) {
+            notes.insert(0, Code::JsonArguments);
+        }
+        notes.into_iter().for_each(|code| self.out.note(code, from, to));
         self.at = q;
         Ok(None)
     }
@@ -419,7 +421,7 @@ impl TagReader {
     }
 
     pub(super) fn add(&mut self, key: String, value: Json) {
-        self.cur.loose.add(key, value);
+        self.cur.loose.push((key, value));
     }
 
     fn stray(&mut self, cx: &mut Cx<'_, '_>, p: usize) -> Result<Option<Done>, Incomplete> {

@@ -2,12 +2,14 @@
 //! a tree that keeps the order of members and the spelling of numbers. Not a general JSON library: what is
 //! repaired is raw control characters, trailing commas and Python's literals, nothing else.
 
+mod read;
 mod scan;
 
 use std::collections::HashMap;
 
 use msg_core::json::{write_member_name, write_str};
 
+pub(crate) use read::{Read, Stop, read};
 pub(crate) use scan::{Scan, Scanner};
 
 /// A value; members in order of first appearance.
@@ -76,10 +78,6 @@ impl Members {
         found.map(|(_, value)| value)
     }
 
-    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Json> {
-        self.position(key).map(|i| &mut self.list[i].1)
-    }
-
     fn push(&mut self, key: String, value: Json) {
         if self.list.len() + 1 >= INDEX_FROM {
             let index = self.index.get_or_insert_with(|| {
@@ -100,20 +98,26 @@ impl Members {
     }
 
     /// Repeated names become an array, in order (elements).
-    pub(crate) fn add(&mut self, key: String, value: Json) {
-        match self.position(&key) {
-            None => self.push(key, value),
-            Some(i) => {
-                let slot = &mut self.list[i].1;
-                match slot {
-                    Json::Array(items) => items.push(value),
-                    _ => {
-                        let first = std::mem::replace(slot, Json::Null);
-                        *slot = Json::Array(vec![first, value]);
-                    }
+    pub(crate) fn grouped(list: Vec<(String, Json)>) -> Self {
+        let mut all = Members::default();
+        let mut times: Vec<usize> = Vec::with_capacity(list.len());
+        for (key, value) in list {
+            let Some(i) = all.position(&key) else {
+                all.push(key, value);
+                times.push(1);
+                continue;
+            };
+            let slot = &mut all.list[i].1;
+            match slot {
+                Json::Array(items) if times[i] > 1 => items.push(value),
+                _ => {
+                    let first = std::mem::replace(slot, Json::Null);
+                    *slot = Json::Array(vec![first, value]);
                 }
             }
+            times[i] += 1;
         }
+        all
     }
 }
 
@@ -165,14 +169,9 @@ fn separate(before: usize, out: &mut Vec<u8>) {
 
 /// Reads a whole text as one value with blanks around it. The flag tells of repairs.
 pub(crate) fn parse(text: &str, max_depth: usize) -> Option<(Json, bool)> {
-    let t = crate::lex::trim(text);
-    let mut scan = Scanner::new(0, max_depth);
-    match scan.feed(t.as_bytes()) {
-        Scan::Done(end) if end == t.len() => {}
-        Scan::More if scan.complete_at_end() => {}
-        _ => return None,
-    }
-    Some((build(t), scan.repaired))
+    let text = crate::lex::trim(text);
+    let read = read(text, max_depth).ok()?;
+    (read.end == text.len()).then_some((read.value, read.repaired))
 }
 
 /// Builds the tree of a text that the scanner has accepted.
@@ -290,6 +289,5 @@ fn string(s: &str) -> (String, usize) {
 
 /// Whether a text fails only because its brackets nest deeper than `max`.
 pub(crate) fn too_deep(text: &str, max: usize) -> bool {
-    let t = crate::lex::trim(text);
-    matches!(Scanner::new(0, max).feed(t.as_bytes()), Scan::Depth(_))
+    matches!(read(text, max), Err(Stop::Depth(_)))
 }

@@ -253,15 +253,6 @@ impl Scanner {
         }
         self.to(State::After)
     }
-
-    /// Whether the bytes so far are a whole value, for a number at the end of its text.
-    pub(super) fn complete_at_end(&self) -> bool {
-        self.stack.is_empty()
-            && matches!(
-                self.state,
-                State::After | State::Number(Num::Zero | Num::Int | Num::Frac | Num::ExpInt)
-            )
-    }
 }
 
 enum Step {

@@ -1,0 +1,348 @@
+//! What stands in a block, as one flat list by position: each `<` is lexed once, wherever it stands, and knows what
+//! follows it. What a token means where it stands is the grammar's business.
+//!
+//! ```text
+//! <x>a <!-- </x> --> b</x> </x></arguments>
+//! Open Comment Close   Close Close Close      the close tag in the comment is a token like any other
+//!                      after: Close (x)       what stands behind it, misc aside
+//!                      row: Close (arguments) what stands behind all close tags of its name
+//! ```
+
+use std::cell::OnceCell;
+
+use super::names::param_key;
+use super::opener::{self, opener};
+use crate::input::Input;
+use crate::lex::{self, OpenTag, Tag};
+
+/// Longest tag that the end of input may cut and that still counts (XT-22).
+const CUT_TAG_MAX: usize = 80;
+
+/// What begins at a `<`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An open tag; `named` is a PARAM word with a `name`.
+    Open { bare: bool, named: bool, empty: bool },
+    /// A real opener (XT-9).
+    Opener,
+    /// A close tag; that of `<tool>`, or another.
+    Close { tool: bool },
+    /// A CDATA marker.
+    Marker,
+    /// A closed comment.
+    Comment,
+    /// A closed instruction.
+    Instruction,
+    /// A closed DOCTYPE.
+    Declaration,
+    /// One of these three, of which the end has not come.
+    Unclosed,
+    /// A tag that the end of input cut.
+    CutTag,
+    /// A marker or comment that it cut.
+    CutMarkup,
+    /// More bytes are needed to say what it is.
+    Undecided,
+    /// Text.
+    Other,
+}
+
+/// What stands behind a place, blanks and misc aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The token of this index.
+    Token(u32),
+    Text,
+    /// The end of input.
+    End,
+    /// What has come does not say.
+    Pending,
+}
+
+/// One `<`, and what begins there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token<'a> {
+    pub(super) start: usize,
+    /// One past it; of what is no tag, one past the `<`.
+    pub(super) end: usize,
+    /// A tag's name, without its prefix.
+    pub(super) name: &'a str,
+    pub(super) kind: Kind,
+    /// What follows a close tag or misc.
+    pub(super) after: Next,
+    /// What follows the row of close tags of its name of which it is one.
+    pub(super) row: Next,
+}
+
+impl Token<'_> {
+    pub(super) fn is(&self, word: &str) -> bool {
+        lex::same(self.name, word)
+    }
+
+    pub(super) fn is_close(&self) -> bool {
+        matches!(self.kind, Kind::Close { .. })
+    }
+
+    /// An open tag without attributes, or of a PARAM word with a name.
+    pub(super) fn is_plain_open(&self) -> bool {
+        matches!(self.kind, Kind::Open { bare, named, .. } if bare || named)
+    }
+
+    /// The end of input cut it, and it is short enough to count.
+    pub(super) fn is_short_cut(&self, end: usize) -> bool {
+        self.kind == Kind::CutTag && end - self.start <= CUT_TAG_MAX
+    }
+
+    pub(super) fn is_misc(&self) -> bool {
+        matches!(self.kind, Kind::Comment | Kind::Instruction | Kind::Declaration)
+    }
+}
+
+/// What stands at a place that the grammar asks about.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stand<'a> {
+    Token(Token<'a>),
+    /// Its first byte, and where that stands.
+    Text(usize, u8),
+    /// The end of input.
+    End,
+}
+
+/// The bytes that have come do not decide; it is worth another try with more of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pending;
+
+/// The list, and the bytes that it was made of.
+pub(super) struct Tokens<'a> {
+    pub(super) w: Input<'a>,
+    list: Vec<Token<'a>>,
+    from: usize,
+    /// Where each `]]>` stands; looked for once a section asks.
+    terminators: OnceCell<Vec<usize>>,
+}
+
+impl<'a> Tokens<'a> {
+    /// The tokens of the window from `from` on.
+    pub(super) fn lex(w: Input<'a>, from: usize) -> Self {
+        let mut ends = Ends { w, comment: None, instruction: None };
+        let places = memchr::memchr_iter(b'<', w.from(from));
+        let list = places.map(|i| ends.token(from + i)).collect();
+        let mut tokens = Tokens { w, list, from, terminators: OnceCell::new() };
+        tokens.link();
+        tokens
+    }
+
+    /// The same for the content of an element that goes up to `to`: its close tag, up to `end`, is read as the tail of
+    /// a block.
+    pub(super) fn lex_content(w: Input<'a>, from: usize, to: usize, end: usize) -> Self {
+        let mut tokens = Tokens::lex(Input { eof: true, ..w.upto(end) }, from);
+        let at = tokens.index(to);
+        let close = |start, name, tool| Token {
+            start,
+            end,
+            name,
+            kind: Kind::Close { tool },
+            after: Next::End,
+            row: Next::End,
+        };
+        tokens.list.truncate(at);
+        tokens.list.extend([close(to, "arguments", false), close(end, "tool", true)]);
+        tokens.link();
+        tokens
+    }
+
+    /// Says of each close tag and misc what follows it, last first: what follows a comment is known by then.
+    fn link(&mut self) {
+        for i in (0..self.list.len()).rev() {
+            let token = self.list[i];
+            if !token.is_close() && !token.is_misc() {
+                continue;
+            }
+            #[cfg(test)]
+            crate::steps::count();
+            let after = self.stands(token.end, i + 1);
+            let row = match after {
+                Next::Token(n) if self.is_row(&token, &self.list[n as usize]) => {
+                    self.list[n as usize].row
+                }
+                after => after,
+            };
+            (self.list[i].after, self.list[i].row) = (after, row);
+        }
+    }
+
+    fn is_row(&self, a: &Token<'_>, b: &Token<'_>) -> bool {
+        b.kind == Kind::Close { tool: false } && b.is(a.name)
+    }
+
+    /// What stands at `pos`, of which the tokens from `first` on are known.
+    fn stands(&self, pos: usize, first: usize) -> Next {
+        let p = self.w.skip_blanks(pos);
+        let rest = &self.list[first..];
+        let i = first + rest.partition_point(|t| t.start < p);
+        match (self.list.get(i).filter(|t| t.start == p), self.w.at(p)) {
+            (Some(t), _) if t.is_misc() => t.after,
+            (Some(t), _) if t.kind == Kind::Unclosed => Next::Pending,
+            (Some(_), _) => Next::Token(i as u32),
+            (None, Some(_)) => Next::Text,
+            (None, None) if self.w.eof => Next::End,
+            (None, None) => Next::Pending,
+        }
+    }
+
+    /// The index of the first token at or behind `pos`.
+    pub(super) fn index(&self, pos: usize) -> usize {
+        self.list.partition_point(|t| t.start < pos)
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<&Token<'a>> {
+        self.list.get(index)
+    }
+
+    pub(super) fn of(&self, next: Next) -> Option<&Token<'a>> {
+        match next {
+            Next::Token(n) => self.list.get(n as usize),
+            _ => None,
+        }
+    }
+
+    /// The first token at or behind `pos`.
+    pub(super) fn next(&self, pos: usize) -> Option<&Token<'a>> {
+        self.list.get(self.index(pos))
+    }
+
+    /// An open tag with its attributes.
+    pub(super) fn open_tag(&self, token: &Token<'a>) -> OpenTag<'a> {
+        let Token { start, end, name, kind, .. } = *token;
+        let self_closing = matches!(kind, Kind::Open { empty: true, .. });
+        let plain = OpenTag { start, end, name, prefixed: false, attrs: "", self_closing };
+        match lex::tag(&self.w, start) {
+            Ok(Tag::Open(tag)) => tag,
+            _ => plain,
+        }
+    }
+
+    /// The name of a parameter (XT-18).
+    pub(super) fn key(&self, token: &Token<'a>) -> &'a str {
+        match token.kind {
+            Kind::Open { named: true, .. } => param_key(&self.open_tag(token)),
+            _ => token.name,
+        }
+    }
+
+    /// What stands at `pos`, blanks aside.
+    pub(super) fn behind_blanks(&self, pos: usize) -> Result<Stand<'a>, Pending> {
+        let p = self.w.skip_blanks(pos);
+        match (self.next(p).filter(|t| t.start == p), self.w.at(p)) {
+            (Some(t), _) if t.kind == Kind::Undecided => Err(Pending),
+            (Some(t), _) => Ok(Stand::Token(*t)),
+            (None, Some(b)) => Ok(Stand::Text(p, b)),
+            (None, None) if self.w.eof => Ok(Stand::End),
+            (None, None) => Err(Pending),
+        }
+    }
+
+    /// What stands at `pos`, blanks and what `skips` says aside.
+    pub(super) fn behind(
+        &self,
+        pos: usize,
+        mut skips: impl FnMut(&Token<'a>) -> bool,
+    ) -> Result<Stand<'a>, Pending> {
+        let mut at = pos;
+        loop {
+            match self.behind_blanks(at)? {
+                Stand::Token(t) if t.kind == Kind::Unclosed => return Err(Pending),
+                Stand::Token(t) if skips(&t) => at = t.end,
+                stand => return Ok(stand),
+            }
+        }
+    }
+
+    /// The tokens at or behind `pos`.
+    pub(super) fn iter_from(&self, pos: usize) -> impl Iterator<Item = &Token<'a>> {
+        self.list[self.index(pos)..].iter()
+    }
+
+    /// The first `]]>` at or behind `pos`.
+    pub(super) fn terminator(&self, pos: usize) -> Option<usize> {
+        let all = self.terminators.get_or_init(|| {
+            let found = memchr::memmem::find_iter(self.w.from(self.from), b"]]>");
+            found.map(|i| self.from + i).collect()
+        });
+        all.get(all.partition_point(|&at| at < pos)).copied()
+    }
+}
+
+/// Makes tokens in ascending order; where comments and instructions end is looked for once.
+struct Ends<'a> {
+    w: Input<'a>,
+    /// The next end, once it has been looked for; `Some(None)` if there is none.
+    comment: Option<Option<usize>>,
+    instruction: Option<Option<usize>>,
+}
+
+impl<'a> Ends<'a> {
+    fn token(&mut self, p: usize) -> Token<'a> {
+        let (kind, name, end) = match lex::tag(&self.w, p) {
+            Ok(Tag::Open(t)) if t.is_tool() && !t.self_closing => {
+                (tool_kind(&self.w, p, t.bare()), t.name, t.end)
+            }
+            Ok(Tag::Open(t)) => {
+                let kind =
+                    Kind::Open { bare: t.bare(), named: t.named_param(), empty: t.self_closing };
+                (kind, t.name, t.end)
+            }
+            Ok(Tag::Close(c)) => (Kind::Close { tool: c.is_tool() }, c.name, c.end),
+            Ok(Tag::Cut) => (Kind::CutTag, "", p + 1),
+            Err(_) => (Kind::Undecided, "", p + 1),
+            Ok(Tag::None) => {
+                let (kind, end) = self.markup(p);
+                (kind, "", end)
+            }
+        };
+        Token { start: p, end, name, kind, after: Next::Pending, row: Next::Pending }
+    }
+
+    /// What is no tag.
+    fn markup(&mut self, p: usize) -> (Kind, usize) {
+        let w = self.w;
+        match lex::marker(&w, p) {
+            Ok(true) => return (Kind::Marker, p + lex::CDATA.len()),
+            Ok(false) if lex::cut_markup(&w, p) => return (Kind::CutMarkup, p + 1),
+            Ok(false) => {}
+            Err(_) => return (Kind::Undecided, p + 1),
+        }
+        let kind = match w.from(p) {
+            [b'<', b'?', ..] => Kind::Instruction,
+            [b'<', b'!', b'-', ..] => Kind::Comment,
+            _ => Kind::Declaration,
+        };
+        match opener::part(&w, p, |_, needle, from| self.find(needle, from)) {
+            Ok(Some((end, _))) => (kind, end),
+            Ok(None) => (Kind::Other, p + 1),
+            Err(_) => (Kind::Unclosed, p + 1),
+        }
+    }
+
+    /// The first end at or behind `from`; found once and kept until it has been passed.
+    fn find(&mut self, needle: &'static [u8], from: usize) -> Option<usize> {
+        let known = if needle == b"?>" { &mut self.instruction } else { &mut self.comment };
+        match *known {
+            Some(found) if found.is_none_or(|at| at >= from) => found,
+            _ => {
+                let found = memchr::memmem::find(self.w.from(from), needle).map(|i| from + i);
+                *known = Some(found);
+                found
+            }
+        }
+    }
+}
+
+/// Whether a `<tool>` is a real opener.
+fn tool_kind(w: &Input<'_>, p: usize, bare: bool) -> Kind {
+    match opener(w, p) {
+        Ok(Some(_)) => Kind::Opener,
+        Ok(None) => Kind::Open { bare, named: false, empty: false },
+        Err(_) => Kind::Undecided,
+    }
+}
