@@ -5,7 +5,7 @@ use std::hint::black_box;
 use benches::{allocs, chains, growth};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use msg_chainast::{
-    BodyPair, ChainAst, CheckOptions, Message, Profile, RepairOptions, SeededIds, UserChange, check,
+    BodyPair, ChainAst, Change, CheckOptions, Message, Profile, RepairOptions, SeededIds, check,
 };
 
 // Inputs are made one by one: a batch of large ones fills memory, and times the faults of its pages.
@@ -137,7 +137,7 @@ fn edits(c: &mut Criterion) {
             |answers| {
                 let mut chain = ChainAst::new();
                 for answer in answers {
-                    if let UserChange::Section(id) = chain.append_user("and?") {
+                    if let Change::Section(id) = chain.append_user("and?") {
                         chain.add_body_pair(id, answer);
                     }
                 }

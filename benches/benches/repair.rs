@@ -23,7 +23,7 @@ struct Score {
 }
 
 fn options() -> RepairOptions {
-    RepairOptions::new().orphans(Orphans::Keep).profile(generic())
+    RepairOptions::new().with_orphans(Orphans::Keep).with_profile(generic())
 }
 
 fn generic() -> &'static Profile {

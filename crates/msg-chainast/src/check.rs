@@ -5,7 +5,7 @@ use msg_core::{Diagnostic, Message, SeededIds};
 use crate::{
     ChainAst,
     conform::unmendable,
-    options::{CheckOptions, RepairOptions},
+    options::CheckOptions,
     pairing,
     profile::Profile,
     repair::{add_answers, add_in_order, mend_for},
@@ -53,21 +53,16 @@ fn check_chain(
     profile: Option<&Profile>,
     options: &CheckOptions,
 ) -> Vec<Diagnostic> {
-    let mut repair = RepairOptions::new().open(options.is_open()).continued(options.is_continued());
-    repair = repair.request(options.is_request()).own_format(options.is_own_format());
-    repair = repair.several_systems(options.takes_several_systems());
-    if let Some(profile) = profile {
-        repair = repair.profile(profile);
-    }
+    let rules = Rules::of_check(*options, profile);
     let stand_ins = pairing::stand_ins_of(chain.iter());
     let chain = stand_ins.as_deref().map_or(chain, Chain::Messages);
-    let (_, found) = walk(chain, Rules::of_list(&repair));
+    let (_, found) = walk(chain, rules);
     let mut report = diagnostics(found, chain);
     if stand_ins.is_some() {
         pairing::tell(&mut report);
     }
     if let Some(profile) = profile {
-        check_profile(chain, profile, &repair, &mut report);
+        check_profile(chain, profile, rules, &mut report);
         add_in_order(&mut report, unmendable(chain, profile));
         add_answers(&mut report, profile);
     }
@@ -78,14 +73,13 @@ fn check_chain(
 fn check_profile(
     chain: Chain<'_>,
     profile: &Profile,
-    repair: &RepairOptions,
+    rules: Rules<'_>,
     report: &mut Vec<Diagnostic>,
 ) {
-    let telling = [repair.placeholder_text(), &profile.reasoning_fallback];
+    let telling = [rules.options.placeholder_text(), &profile.reasoning_fallback];
     let likeness: Vec<Message> = (0..chain.len())
         .map(|at| skeleton::of(chain.message(at as u32), &telling, profile))
         .collect();
-    let rules = Rules::of_list(repair);
     let (plan, _) = walk(Chain::Messages(&likeness), rules);
     mend_for(likeness, plan, rules, profile, &mut SeededIds::new(0), report);
 }

@@ -51,9 +51,9 @@ impl ChainAst {
     /// The current turn is looked at first; then O(1) each.
     ///
     /// ```
-    /// use msg_chainast::{ChainAst, testing::chain_with_multiple_sections};
+    /// use msg_chainast::{ChainAst, testing::Sample};
     ///
-    /// let mut chain = ChainAst::parse(chain_with_multiple_sections())?;
+    /// let mut chain = ChainAst::parse(Sample::MultipleSections.messages())?;
     /// let points: Vec<_> = chain.cut_points(None).collect();
     /// assert_eq!(points.iter().map(|it| it.message_index()).collect::<Vec<_>>(), [3, 6]);
     ///

@@ -39,34 +39,32 @@ mod walk;
 
 mod cut;
 mod edit;
+mod error;
 mod ids;
 mod profile;
 pub mod reasoning;
 pub mod testing;
 
 mod arguments;
-pub mod codes;
+mod codes;
 pub mod constants;
 
 pub use msg_core::{IdSource, Message, Part, SeededIds, ToolCall};
 
 pub use arguments::sanitize_json_control_chars;
 pub use check::check;
+pub use codes::CODES;
 pub use cut::CutPoint;
-pub use edit::{EditError, PairId, ResultChange, SectionId, UserChange};
-pub use ids::{IdChange, IdMap, IdPattern, PatternError};
+pub use edit::{Change, PairId, SectionId};
+pub use error::Error;
+pub use ids::{IdChange, IdMap, IdPattern};
 pub use options::{BadArguments, CheckOptions, First, Orphans, RepairOptions, UnknownRole};
 pub use parse::ParseError;
-#[cfg(feature = "toml")]
-pub use profile::ProfileError;
 pub use profile::{
-    Acceptance, AfterTool, ArgumentsRule, CallSignatures, CharClass, ClassError, DeveloperRole,
-    EmptyIs, FieldError, IdScope, LastMessage, LaterResults, LaterSystem, Members, MessageNames,
-    Profile, ProviderRule, ReasoningBound, ReasoningKept, ReasoningRequired, ResultNames,
-    ServerTools, SystemPlace, UserMessage,
+    Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ProviderRule, ReasoningBound,
+    ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, UserMessage,
 };
 pub use repair::{MessageOrigin, repair};
 pub use tree::{
-    BodyPair, BodyPairKind, CallRef, ChainAst, Header, Messages, PairError, Section, ToolCallsInfo,
-    TreeView,
+    BodyPair, BodyPairKind, CallRef, ChainAst, Header, Messages, Section, ToolCallsInfo, TreeView,
 };

@@ -1,17 +1,23 @@
-//! What a repair may do, and what a check looks at (CA-38).
+//! What a repair may do, and what a check looks at (CA-38). Plain data: fields are public, and read from JSON.
+//!
+//! ```text
+//! {"check": {"open": true}, "orphans": "keep", "id_pattern": "call_{r:24:x}", "profile": "openai"}
+//! ```
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use msg_core::{Content, Part};
+use serde::{Deserialize, Deserializer, de::Error as _};
 
 use crate::{
-    constants::{FALLBACK_RESPONSE_CONTENT, FIRST_USER_CONTENT, TOOL_CALL_ID_PATTERN},
+    constants::{FALLBACK_RESPONSE_CONTENT, FIRST_USER_CONTENT},
     ids::IdPattern,
     profile::Profile,
 };
 
 /// What becomes of results that no call bears (CA-35).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Orphans {
     /// A call is added to the open pair; without an open pair they are dropped.
@@ -24,29 +30,34 @@ pub enum Orphans {
 }
 
 /// What becomes of an assistant message at the beginning of a chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum First {
     /// A user message is put before it.
     #[default]
+    #[serde(rename = "insert")]
     InsertUser,
     /// It is dropped, and with it what then comes first and is no user message.
     Drop,
 }
 
 /// What becomes of a message whose role nobody knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum UnknownRole {
     /// It is dropped.
     #[default]
     Drop,
     /// It is read as a user message.
+    #[serde(rename = "user")]
     AsUser,
 }
 
 /// What becomes of argument text that is not JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum BadArguments {
     /// It stays.
@@ -56,172 +67,181 @@ pub enum BadArguments {
     Sanitize,
 }
 
+/// What a check looks at, and what a repair makes valid.
+///
+/// ```
+/// use msg_chainast::CheckOptions;
+///
+/// let given = true; // say, from a command line
+/// let options = CheckOptions { open: given, ..CheckOptions::new() };
+/// assert_eq!(options, CheckOptions::new().with_open());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CheckOptions {
+    /// Whether the calls of the last pair may be without results, if nothing follows it (CA-12).
+    pub open: bool,
+    /// Whether the messages are those of a request: a profile may say what it must end with.
+    pub request: bool,
+    /// Whether the messages go on from a chain that the provider has: results may come before the first call,
+    /// and an assistant message first. Only lists ([`repair`](crate::repair)) can be so.
+    pub continued: bool,
+    /// Whether the messages are those of a request in the provider's own format, in which what it did not give
+    /// is not there: calls of models that do not sign them stay unsigned without an error.
+    pub own_format: bool,
+    /// Whether several system messages at the start stay as they are, since in the form of the messages they
+    /// are fine. It counts for a list ([`repair`](crate::repair)); a tree has one.
+    pub several_systems: bool,
+}
+
+impl CheckOptions {
+    /// The default options: a whole chain with all results that need not be a request.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With calls that may stay without results at the end.
+    #[must_use]
+    pub fn with_open(self) -> Self {
+        CheckOptions { open: true, ..self }
+    }
+
+    /// As the messages of a request.
+    #[must_use]
+    pub fn with_request(self) -> Self {
+        CheckOptions { request: true, ..self }
+    }
+
+    /// As messages that go on from a chain that the provider has.
+    #[must_use]
+    pub fn with_continued(self) -> Self {
+        CheckOptions { continued: true, ..self }
+    }
+
+    /// As a request in the provider's own format.
+    #[must_use]
+    pub fn with_own_format(self) -> Self {
+        CheckOptions { own_format: true, ..self }
+    }
+
+    /// With several system messages at the start.
+    #[must_use]
+    pub fn with_several_systems(self) -> Self {
+        CheckOptions { several_systems: true, ..self }
+    }
+}
+
 /// What a repair may do (CA-38). The default is the rules' own choice everywhere.
 ///
 /// ```
 /// use msg_chainast::{ChainAst, Message, Orphans, RepairOptions, SeededIds};
 ///
 /// let messages = vec![Message::user("hi"), Message::tool_result("gone", "42")];
-/// let options = RepairOptions::new().orphans(Orphans::Keep);
+/// let options = RepairOptions::new().with_orphans(Orphans::Keep);
 /// let (chain, edits) = ChainAst::repair(messages, &options, &mut SeededIds::new(1));
 /// assert_eq!(chain.messages().len(), 3);
 /// assert_eq!(edits[0].fix.as_deref(), Some("added a call for it in a message of its own"));
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct RepairOptions {
-    open: bool,
-    orphans: Orphans,
-    first: First,
-    unknown_role: UnknownRole,
-    arguments: BadArguments,
-    id_pattern: Option<IdPattern>,
-    default_pattern: IdPattern,
-    /// Shared by all placeholders of a repair.
-    placeholder: Content,
-    first_user: String,
-    continued: bool,
-    several_systems: bool,
-    request: bool,
-    own_format: bool,
-    profile: Option<Box<Profile>>,
+    /// What a valid chain is.
+    pub check: CheckOptions,
+    /// What becomes of results that no call bears.
+    pub orphans: Orphans,
+    /// What becomes of an assistant message at the beginning.
+    pub first: First,
+    /// What becomes of messages with an unknown role.
+    pub unknown_role: UnknownRole,
+    /// What becomes of arguments that are not JSON.
+    pub arguments: BadArguments,
+    /// The pattern of fresh ids. By default it is the profile's, and without a profile
+    /// [`TOOL_CALL_ID_PATTERN`](crate::constants::TOOL_CALL_ID_PATTERN).
+    pub id_pattern: Option<IdPattern>,
+    /// The content of placeholder results; all of them share it.
+    #[serde(deserialize_with = "shared_text")]
+    pub placeholder: Content,
+    /// The text of the user message that is put before a chain which begins otherwise.
+    pub first_user: String,
+    /// The provider that shall accept the chain (CA-72); in JSON the name of a built-in profile.
+    #[serde(deserialize_with = "built_in")]
+    pub profile: Option<Arc<Profile>>,
 }
 
 impl RepairOptions {
     /// The default options.
     pub fn new() -> Self {
         RepairOptions {
-            open: false,
+            check: CheckOptions::new(),
             orphans: Orphans::default(),
             first: First::default(),
             unknown_role: UnknownRole::default(),
             arguments: BadArguments::default(),
             id_pattern: None,
-            default_pattern: TOOL_CALL_ID_PATTERN
-                .parse()
-                .expect("because the constant is a pattern"),
             placeholder: shared(FALLBACK_RESPONSE_CONTENT.to_owned()),
             first_user: FIRST_USER_CONTENT.to_owned(),
-            continued: false,
-            several_systems: false,
-            request: false,
-            own_format: false,
             profile: None,
         }
     }
 
-    /// Leaves the last pair's calls pending, if nothing follows them (CA-12).
+    /// With this notion of a valid chain.
     #[must_use]
-    pub fn open(mut self, open: bool) -> Self {
-        self.open = open;
-        self
+    pub fn with_check(self, check: CheckOptions) -> Self {
+        RepairOptions { check, ..self }
     }
 
-    /// Takes the messages for the continuation of a chain that the provider has: results may come before
-    /// the first call, and an assistant message first. Only lists ([`repair`](crate::repair)) can be so.
+    /// With this for results that no call bears.
     #[must_use]
-    pub fn continued(mut self, continued: bool) -> Self {
-        self.continued = continued;
-        self
+    pub fn with_orphans(self, orphans: Orphans) -> Self {
+        RepairOptions { orphans, ..self }
     }
 
-    /// Mends the chain as the messages of a request: a profile may say how it must end.
+    /// With this for an assistant message at the beginning.
     #[must_use]
-    pub fn request(mut self, request: bool) -> Self {
-        self.request = request;
-        self
+    pub fn with_first(self, first: First) -> Self {
+        RepairOptions { first, ..self }
     }
 
-    /// Takes the messages for those of a request in the provider's own format, in which what it did not give
-    /// is not there: calls of models that do not sign them stay unsigned without an error.
+    /// With this for messages with an unknown role.
     #[must_use]
-    pub fn own_format(mut self, own_format: bool) -> Self {
-        self.own_format = own_format;
-        self
+    pub fn with_unknown_role(self, unknown_role: UnknownRole) -> Self {
+        RepairOptions { unknown_role, ..self }
     }
 
-    /// What becomes of results that no call bears.
+    /// With this for arguments that are not JSON.
     #[must_use]
-    pub fn orphans(mut self, orphans: Orphans) -> Self {
-        self.orphans = orphans;
-        self
+    pub fn with_arguments(self, arguments: BadArguments) -> Self {
+        RepairOptions { arguments, ..self }
     }
 
-    /// What becomes of an assistant message at the beginning.
+    /// With fresh ids of this pattern.
     #[must_use]
-    pub fn first(mut self, first: First) -> Self {
-        self.first = first;
-        self
+    pub fn with_id_pattern(self, pattern: IdPattern) -> Self {
+        RepairOptions { id_pattern: Some(pattern), ..self }
     }
 
-    /// What becomes of messages with an unknown role.
+    /// With placeholder results of this text.
     #[must_use]
-    pub fn unknown_role(mut self, unknown_role: UnknownRole) -> Self {
-        self.unknown_role = unknown_role;
-        self
+    pub fn with_placeholder(self, text: impl Into<String>) -> Self {
+        RepairOptions { placeholder: shared(text.into()), ..self }
     }
 
-    /// What becomes of arguments that are not JSON.
+    /// With this text of a user message that is put before a chain.
     #[must_use]
-    pub fn arguments(mut self, arguments: BadArguments) -> Self {
-        self.arguments = arguments;
-        self
+    pub fn with_first_user(self, text: impl Into<String>) -> Self {
+        RepairOptions { first_user: text.into(), ..self }
     }
 
-    /// The pattern of fresh ids. By default it is the profile's, and without a profile
-    /// [`TOOL_CALL_ID_PATTERN`].
+    /// Mends what this provider would refuse, too.
     #[must_use]
-    pub fn id_pattern(mut self, pattern: IdPattern) -> Self {
-        self.id_pattern = Some(pattern);
-        self
+    pub fn with_profile(self, profile: &Profile) -> Self {
+        RepairOptions { profile: Some(Arc::new(profile.clone())), ..self }
     }
 
-    /// The content of placeholder results.
-    #[must_use]
-    pub fn placeholder(mut self, text: impl Into<String>) -> Self {
-        self.placeholder = shared(text.into());
-        self
-    }
-
-    /// The text of the user message that is put before a chain which begins otherwise.
-    #[must_use]
-    pub fn first_user(mut self, text: impl Into<String>) -> Self {
-        self.first_user = text.into();
-        self
-    }
-
-    /// Mends what this provider would refuse, too (CA-72).
-    #[must_use]
-    pub fn profile(mut self, profile: &Profile) -> Self {
-        self.profile = Some(Box::new(profile.clone()));
-        self
-    }
-
-    pub(crate) fn is_open(&self) -> bool {
-        self.open
-    }
-
-    pub(crate) fn is_own_format(&self) -> bool {
-        self.own_format
-    }
-
-    pub(crate) fn is_continued(&self) -> bool {
-        self.continued
-    }
-
-    /// Leaves several system messages at the start as they are: in the form of the messages they are fine. It
-    /// counts for a list ([`repair`](crate::repair)); a tree has one.
-    #[must_use]
-    pub fn several_systems(mut self, several_systems: bool) -> Self {
-        self.several_systems = several_systems;
-        self
-    }
-
-    pub(crate) fn takes_several_systems(&self) -> bool {
-        self.several_systems
-    }
-
-    pub(crate) fn is_request(&self) -> bool {
-        self.request
+    /// The default options, for those that have none of their own.
+    pub(crate) fn standard() -> &'static Self {
+        static STANDARD: LazyLock<RepairOptions> = LazyLock::new(RepairOptions::new);
+        &STANDARD
     }
 
     pub(crate) fn drops_orphans(&self) -> bool {
@@ -244,31 +264,9 @@ impl RepairOptions {
         self.arguments == BadArguments::Sanitize
     }
 
-    pub(crate) fn pattern(&self) -> &IdPattern {
-        let of_profile = || self.profile.as_ref().map(|it| &it.id_pattern);
-        self.id_pattern.as_ref().or_else(of_profile).unwrap_or(&self.default_pattern)
-    }
-
     pub(crate) fn placeholder_text(&self) -> &str {
         self.placeholder.as_text().unwrap_or_default()
     }
-
-    pub(crate) fn placeholder_content(&self) -> Content {
-        self.placeholder.clone()
-    }
-
-    pub(crate) fn first_user_text(&self) -> &str {
-        &self.first_user
-    }
-
-    pub(crate) fn given_profile(&self) -> Option<&Profile> {
-        self.profile.as_deref()
-    }
-}
-
-/// A content of one text, of which copies cost nothing.
-fn shared(text: String) -> Content {
-    Content::from(Arc::from([Part::text(text)]))
 }
 
 impl Default for RepairOptions {
@@ -277,76 +275,18 @@ impl Default for RepairOptions {
     }
 }
 
-/// What a check looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CheckOptions {
-    open: bool,
-    request: bool,
-    continued: bool,
-    several_systems: bool,
-    own_format: bool,
+/// A content of one text, of which copies cost nothing.
+fn shared(text: String) -> Content {
+    Content::from(Arc::from([Part::text(text)]))
 }
 
-impl CheckOptions {
-    /// The default options: a closed chain that need not be a request.
-    pub fn new() -> Self {
-        Self::default()
-    }
+fn shared_text<'de, D: Deserializer<'de>>(json: D) -> Result<Content, D::Error> {
+    String::deserialize(json).map(shared)
+}
 
-    /// Allows calls without results in the last pair, if nothing follows it (CA-12).
-    #[must_use]
-    pub fn open(mut self, open: bool) -> Self {
-        self.open = open;
-        self
-    }
-
-    /// Judges the chain as the messages of a request: a profile may say what it must end with.
-    #[must_use]
-    pub fn request(mut self, request: bool) -> Self {
-        self.request = request;
-        self
-    }
-
-    /// Takes the messages for the continuation of a chain that the provider has
-    /// ([`RepairOptions::continued`]).
-    #[must_use]
-    pub fn continued(mut self, continued: bool) -> Self {
-        self.continued = continued;
-        self
-    }
-
-    /// Takes the messages for those of a request in the provider's own format
-    /// ([`RepairOptions::own_format`]).
-    #[must_use]
-    pub fn own_format(mut self, own_format: bool) -> Self {
-        self.own_format = own_format;
-        self
-    }
-
-    pub(crate) fn is_own_format(self) -> bool {
-        self.own_format
-    }
-
-    pub(crate) fn is_continued(self) -> bool {
-        self.continued
-    }
-
-    /// Takes several system messages at the start as they are ([`RepairOptions::several_systems`]).
-    #[must_use]
-    pub fn several_systems(mut self, several_systems: bool) -> Self {
-        self.several_systems = several_systems;
-        self
-    }
-
-    pub(crate) fn takes_several_systems(self) -> bool {
-        self.several_systems
-    }
-
-    pub(crate) fn is_open(self) -> bool {
-        self.open
-    }
-
-    pub(crate) fn is_request(self) -> bool {
-        self.request
-    }
+fn built_in<'de, D: Deserializer<'de>>(json: D) -> Result<Option<Arc<Profile>>, D::Error> {
+    let Some(name) = Option::<String>::deserialize(json)? else { return Ok(None) };
+    let profile = Profile::named(&name);
+    let unknown = || D::Error::custom(format!("no profile is called {name:?}"));
+    profile.map(|it| Some(Arc::new(it.clone()))).ok_or_else(unknown)
 }

@@ -8,7 +8,7 @@ use msg_core::{Diagnostic, Message};
 
 use crate::{
     ChainAst,
-    options::RepairOptions,
+    options::{CheckOptions, RepairOptions},
     pairing,
     tree::Plain,
     walk::{Chain, Rules, diagnostics, walk},
@@ -106,10 +106,11 @@ fn parse_with(messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseError
             return Ok(chain);
         }
     };
-    let options = &RepairOptions::new().open(open);
+    let rules = Rules::strict(RepairOptions::standard());
+    let rules = Rules { check: CheckOptions { open, ..rules.check }, ..rules };
     let mut messages = messages;
     let paired = pairing::put_into(&mut messages);
-    let (plan, found) = walk(Chain::Messages(&messages), Rules::strict(options).errors_only());
+    let (plan, found) = walk(Chain::Messages(&messages), rules.errors_only());
     span.record("pairs", plan.units.iter().filter(|it| it.is_pair()).count());
     span.record("calls", plan.calls.len());
     span.record("errors", found.len());
@@ -121,7 +122,7 @@ fn parse_with(messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseError
     }
     // A chain that is refused is walked again for the warnings that a valid one would not have been
     // told.
-    let (_, found) = walk(Chain::Messages(&messages), Rules::strict(options));
+    let (_, found) = walk(Chain::Messages(&messages), rules);
     let mut diagnostics = diagnostics(found, Chain::Messages(&messages));
     if paired {
         pairing::tell(&mut diagnostics);

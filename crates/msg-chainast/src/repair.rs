@@ -38,7 +38,7 @@ pub struct MessageOrigin {
 /// assert_eq!(mended.len(), 1);
 ///
 /// let openai = Profile::named("openai").ok_or("no such profile")?;
-/// let options = RepairOptions::new().profile(openai);
+/// let options = RepairOptions::new().with_profile(openai);
 /// let (mended, report) = repair(messages.clone(), &options, &mut SeededIds::new(1));
 /// assert_eq!(mended, messages);
 /// assert_eq!((report[0].code.as_str(), report[0].is_error()), ("chain::consecutive-user", false));
@@ -56,7 +56,7 @@ pub fn repair(
     if paired {
         pairing::tell(&mut report);
     }
-    if options.given_profile().is_none() && !plan.mends {
+    if options.profile.is_none() && !plan.mends {
         pairing::restore(&mut messages);
         return (messages, report);
     }
@@ -103,13 +103,13 @@ impl ChainAst {
         if paired {
             pairing::tell(&mut report);
         }
-        let chain = match options.given_profile() {
+        let chain = match options.profile {
             None if !plan.mends => {
                 pairing::restore(&mut messages);
                 ChainAst::build(messages)
             }
             None if !paired => {
-                let mended = mend(messages, plan, options, ids);
+                let mended = mend(messages, plan, rules, ids);
                 tell(&mut report, &mended);
                 mended.made
             }
@@ -167,14 +167,14 @@ fn carry_out(
     ids: &mut dyn IdSource,
     report: &mut Vec<Diagnostic>,
 ) -> Vec<Item> {
-    if let Some(profile) = rules.options.given_profile() {
+    if let Some(profile) = rules.profile {
         let refused = unmendable(Chain::Messages(&messages), profile);
         let items = mend_for(messages, plan, rules, profile, ids, report);
         add_in_order(report, refused);
         add_answers(report, profile);
         return items;
     }
-    let mut mended = mend_items(messages, plan, rules.options, ids);
+    let mut mended = mend_items(messages, plan, rules, ids);
     tell(report, &mended);
     restore_items(&mut mended.made);
     mended.made
@@ -201,7 +201,7 @@ pub(crate) fn mend_for(
     let mut ids_of_profile = SeededIds::new(ids.next_u64());
     let (mut items, mut replaced_ids) = (Vec::new(), HashMap::new());
     if plan.mends {
-        let mended = mend_items(messages, plan, rules.options, ids);
+        let mended = mend_items(messages, plan, rules, ids);
         tell(report, &mended);
         (items, replaced_ids) = (mended.made, mended.replaced_ids);
     } else {
@@ -210,7 +210,7 @@ pub(crate) fn mend_for(
     restore_items(&mut items);
     let (mut items, mut refused) =
         conform(items, profile, rules.enforced, &mut ids_of_profile, &replaced_ids);
-    if rules.options.is_request() {
+    if rules.check.request {
         refused.extend(trim_last(&mut items, profile));
         refused.extend(last_message(&items, profile));
     }

@@ -12,7 +12,7 @@ use msg_core::{
 use crate::{
     arguments::sanitize_json_control_chars,
     conform::{CACHE_MARKER, Facts, ITEM, has_item_id, twins},
-    profile::{Members, Profile},
+    profile::Profile,
 };
 
 /// A likeness of a message; texts that are one of `telling` stay, and so does of media and extra members
@@ -34,7 +34,7 @@ pub(crate) fn of(message: &Message, telling: &[&str], profile: &Profile) -> Mess
 
 /// The members that a profile has a rule for.
 fn members(from: &Extra, to: &mut Extra, profile: &Profile) {
-    let all = profile.members == Members::Known || !profile.refused_members.is_empty();
+    let all = profile.known_members_only || !profile.refused_members.is_empty();
     if !all && profile.cache_max == 0 {
         return;
     }

@@ -10,99 +10,159 @@ const SYSTEM: &str = "You are a helpful assistant.";
 const GREETING: &str = "Hello, how are you?";
 const WEATHER: &str = "What is the weather in New York?";
 
-/// No message.
-pub fn empty_chain() -> Vec<Message> {
-    Vec::new()
-}
-
-/// A system message.
-pub fn system_only_chain() -> Vec<Message> {
-    vec![Message::system(SYSTEM)]
-}
-
-/// A user message.
-pub fn human_only_chain() -> Vec<Message> {
-    vec![Message::user(GREETING)]
-}
-
-/// A system and a user message.
-pub fn system_human_chain() -> Vec<Message> {
-    vec![Message::system(SYSTEM), Message::user(GREETING)]
-}
-
-/// A question and its answer.
+/// A predefined chain, by the name that the reference document gives it.
 ///
 /// ```
-/// use msg_chainast::{ChainAst, testing};
+/// use msg_chainast::{ChainAst, testing::Sample};
 ///
-/// assert!(ChainAst::parse(testing::basic_conversation_chain()).is_ok());
+/// assert!(ChainAst::parse(Sample::BasicConversation.messages()).is_ok());
+/// assert_eq!(Sample::Tool.name(), "chain_with_tool");
 /// ```
-pub fn basic_conversation_chain() -> Vec<Message> {
-    let answer = Message::assistant("I am well, thank you. How can I help you?");
-    extended(system_human_chain(), [answer])
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Sample {
+    /// No message.
+    #[doc(alias = "empty_chain")]
+    Empty,
+    /// A system message.
+    #[doc(alias = "system_only_chain")]
+    SystemOnly,
+    /// A user message.
+    #[doc(alias = "human_only_chain")]
+    HumanOnly,
+    /// A system and a user message.
+    #[doc(alias = "system_human_chain")]
+    SystemHuman,
+    /// A question and its answer.
+    #[doc(alias = "basic_conversation_chain")]
+    BasicConversation,
+    /// A tool call without a result.
+    #[doc(alias = "chain_with_tool")]
+    Tool,
+    /// A tool call and its result.
+    #[doc(alias = "chain_with_single_tool_response")]
+    SingleToolResponse,
+    /// Two tool calls without results.
+    #[doc(alias = "chain_with_multiple_tools")]
+    MultipleTools,
+    /// Two tool calls and their results.
+    #[doc(alias = "chain_with_multiple_tool_responses")]
+    MultipleToolResponses,
+    /// Two turns, the second with a tool call.
+    #[doc(alias = "chain_with_multiple_sections")]
+    MultipleSections,
+    /// Two user messages in a row, which is an error.
+    #[doc(alias = "chain_with_consecutive_humans")]
+    ConsecutiveHumans,
+    /// Two tool calls of which one has a result, which is an error.
+    #[doc(alias = "chain_with_missing_tool_response")]
+    MissingToolResponse,
+    /// A tool result without a call, which is an error.
+    #[doc(alias = "chain_with_unexpected_tool")]
+    UnexpectedTool,
+    /// A summarization pair alone.
+    #[doc(alias = "chain_with_summarization")]
+    Summarization,
+    /// A summarization pair, then other pairs.
+    #[doc(alias = "chain_with_summarization_and_other_pairs")]
+    SummarizationAndOtherPairs,
 }
 
-/// A tool call without a result.
-pub fn chain_with_tool() -> Vec<Message> {
-    extended(weather_question(), [calling([weather_call()])])
+impl Sample {
+    /// All of them.
+    pub const ALL: [Sample; 15] = [
+        Sample::Empty,
+        Sample::SystemOnly,
+        Sample::HumanOnly,
+        Sample::SystemHuman,
+        Sample::BasicConversation,
+        Sample::Tool,
+        Sample::SingleToolResponse,
+        Sample::MultipleTools,
+        Sample::MultipleToolResponses,
+        Sample::MultipleSections,
+        Sample::ConsecutiveHumans,
+        Sample::MissingToolResponse,
+        Sample::UnexpectedTool,
+        Sample::Summarization,
+        Sample::SummarizationAndOtherPairs,
+    ];
+
+    /// Its name in the reference document.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sample::Empty => "empty_chain",
+            Sample::SystemOnly => "system_only_chain",
+            Sample::HumanOnly => "human_only_chain",
+            Sample::SystemHuman => "system_human_chain",
+            Sample::BasicConversation => "basic_conversation_chain",
+            Sample::Tool => "chain_with_tool",
+            Sample::SingleToolResponse => "chain_with_single_tool_response",
+            Sample::MultipleTools => "chain_with_multiple_tools",
+            Sample::MultipleToolResponses => "chain_with_multiple_tool_responses",
+            Sample::MultipleSections => "chain_with_multiple_sections",
+            Sample::ConsecutiveHumans => "chain_with_consecutive_humans",
+            Sample::MissingToolResponse => "chain_with_missing_tool_response",
+            Sample::UnexpectedTool => "chain_with_unexpected_tool",
+            Sample::Summarization => "chain_with_summarization",
+            Sample::SummarizationAndOtherPairs => "chain_with_summarization_and_other_pairs",
+        }
+    }
+
+    /// The messages.
+    pub fn messages(self) -> Vec<Message> {
+        match self {
+            Sample::Empty => Vec::new(),
+            Sample::SystemOnly => vec![Message::system(SYSTEM)],
+            Sample::HumanOnly => vec![Message::user(GREETING)],
+            Sample::SystemHuman => vec![Message::system(SYSTEM), Message::user(GREETING)],
+            Sample::BasicConversation => {
+                let answer = "I am well, thank you. How can I help you?";
+                Sample::SystemHuman.and([Message::assistant(answer)])
+            }
+            Sample::Tool => extended(weather_question(), [calling([weather_call()])]),
+            Sample::SingleToolResponse => Sample::Tool.and([weather_result()]),
+            Sample::MultipleTools => {
+                extended(weather_question(), [calling([weather_call(), time_call()])])
+            }
+            Sample::MultipleToolResponses => {
+                let time = result("tool-2", "get_time", "It is 3:45 pm.");
+                Sample::MultipleTools.and([weather_result(), time])
+            }
+            Sample::MultipleSections => Sample::SystemHuman.and(second_section()),
+            Sample::ConsecutiveHumans => Sample::SystemHuman.and([Message::user(WEATHER)]),
+            Sample::MissingToolResponse => Sample::MultipleTools.and([weather_result()]),
+            Sample::UnexpectedTool => {
+                Sample::SystemHuman.and([Message::assistant("I am well."), weather_result()])
+            }
+            Sample::Summarization => extended(weather_question(), summarization()),
+            Sample::SummarizationAndOtherPairs => {
+                let others = [calling([weather_call()]), weather_result()];
+                let asked = Message::assistant("Shall I go on?");
+                extended(Sample::Summarization.and([asked]), others)
+            }
+        }
+    }
+
+    fn and<const N: usize>(self, more: [Message; N]) -> Vec<Message> {
+        extended(self.messages(), more)
+    }
 }
 
-/// A tool call and its result.
-pub fn chain_with_single_tool_response() -> Vec<Message> {
-    extended(chain_with_tool(), [weather_result()])
-}
-
-/// Two tool calls without results.
-pub fn chain_with_multiple_tools() -> Vec<Message> {
-    extended(weather_question(), [calling([weather_call(), time_call()])])
-}
-
-/// Two tool calls and their results.
-pub fn chain_with_multiple_tool_responses() -> Vec<Message> {
-    let time = result("tool-2", "get_time", "It is 3:45 pm.");
-    extended(chain_with_multiple_tools(), [weather_result(), time])
-}
-
-/// Two turns, the second with a tool call.
-pub fn chain_with_multiple_sections() -> Vec<Message> {
-    let second = [
+fn second_section() -> [Message; 5] {
+    [
         Message::assistant("I am well."),
         Message::user(WEATHER),
         calling([weather_call()]),
         weather_result(),
         Message::assistant("It is sunny."),
-    ];
-    extended(system_human_chain(), second)
+    ]
 }
 
-/// Two user messages in a row, which is an error.
-pub fn chain_with_consecutive_humans() -> Vec<Message> {
-    extended(system_human_chain(), [Message::user(WEATHER)])
-}
-
-/// Two tool calls of which one has a result, which is an error.
-pub fn chain_with_missing_tool_response() -> Vec<Message> {
-    extended(chain_with_multiple_tools(), [weather_result()])
-}
-
-/// A tool result without a call, which is an error.
-pub fn chain_with_unexpected_tool() -> Vec<Message> {
-    extended(system_human_chain(), [Message::assistant("I am well."), weather_result()])
-}
-
-/// A summarization pair alone.
-pub fn chain_with_summarization() -> Vec<Message> {
+fn summarization() -> [Message; 2] {
     let call = ToolCall::new("summary-1", SUMMARIZATION_TOOL_NAME, SUMMARIZATION_TOOL_ARGS);
     let text = "This is a summary of the earlier conversation.";
-    let summary = result("summary-1", SUMMARIZATION_TOOL_NAME, text);
-    extended(weather_question(), [calling([call]), summary])
-}
-
-/// A summarization pair, then other pairs.
-pub fn chain_with_summarization_and_other_pairs() -> Vec<Message> {
-    let others =
-        [Message::assistant("Shall I go on?"), calling([weather_call()]), weather_result()];
-    extended(chain_with_summarization(), others)
+    [calling([call]), result("summary-1", SUMMARIZATION_TOOL_NAME, text)]
 }
 
 /// What [`generate_chain`] makes (CA-63).

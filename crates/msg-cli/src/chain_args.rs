@@ -147,7 +147,7 @@ impl ChainArgs {
 
     /// What `check` looks at.
     pub(crate) fn check_options(&self) -> CheckOptions {
-        CheckOptions::new().open(self.open)
+        CheckOptions { open: self.open, ..CheckOptions::new() }
     }
 }
 
@@ -171,21 +171,21 @@ impl RepairArgs {
         profile: Option<&Profile>,
     ) -> Result<RepairOptions, Failure> {
         let mut res = RepairOptions::new()
-            .open(chain.open)
-            .orphans(match self.orphans.unwrap_or_default() {
+            .with_check(chain.check_options())
+            .with_orphans(match self.orphans.unwrap_or_default() {
                 OrphansArg::Fabricate => Orphans::Fabricate,
                 OrphansArg::Drop => Orphans::Drop,
                 OrphansArg::Keep => Orphans::Keep,
             })
-            .first(match self.first.unwrap_or_default() {
+            .with_first(match self.first.unwrap_or_default() {
                 FirstArg::Insert => First::InsertUser,
                 FirstArg::Drop => First::Drop,
             })
-            .unknown_role(match self.unknown_role.unwrap_or_default() {
+            .with_unknown_role(match self.unknown_role.unwrap_or_default() {
                 UnknownRoleArg::Drop => UnknownRole::Drop,
                 UnknownRoleArg::User => UnknownRole::AsUser,
             })
-            .arguments(match self.arguments.unwrap_or_default() {
+            .with_arguments(match self.arguments.unwrap_or_default() {
                 ArgumentsArg::Keep => BadArguments::Keep,
                 ArgumentsArg::Sanitize => BadArguments::Sanitize,
             });
@@ -193,10 +193,10 @@ impl RepairArgs {
             let pattern: IdPattern = text
                 .parse()
                 .map_err(|error| Failure::Usage(format!("--id-pattern {text}: {error}")))?;
-            res = res.id_pattern(pattern);
+            res = res.with_id_pattern(pattern);
         }
         Ok(match profile {
-            Some(profile) => res.profile(profile),
+            Some(profile) => res.with_profile(profile),
             None => res,
         })
     }

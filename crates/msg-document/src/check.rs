@@ -87,15 +87,18 @@ impl Document {
         let several = self.has_text_calls();
         let own_format = profile.is_some_and(|it| it.format == self.format().name());
         let judge = |messages: &[Message], rules: msg_chainast::CheckOptions| {
-            let rules = rules.several_systems(several).own_format(own_format);
+            let rules =
+                msg_chainast::CheckOptions { several_systems: several, own_format, ..rules };
             msg_chainast::check(messages, profile, &rules)
         };
         match self.side() {
             Side::Conversation => judge(messages, options.chain),
-            Side::Continuation => judge(messages, options.chain.continued(true)),
-            Side::Answer => of_an_answer(judge(messages, options.chain.continued(true).open(true))),
+            Side::Continuation => judge(messages, options.chain.with_continued()),
+            Side::Answer => {
+                of_an_answer(judge(messages, options.chain.with_continued().with_open()))
+            }
             Side::Choices => {
-                let rules = options.chain.continued(true).open(true);
+                let rules = options.chain.with_continued().with_open();
                 let choices = messages.chunks(1).enumerate();
                 choices.flat_map(|(at, it)| moved(of_an_answer(judge(it, rules)), at)).collect()
             }

@@ -62,7 +62,7 @@ impl TryFrom<CheckMembers> for CheckOptions {
         Ok(CheckOptions {
             read: ReadOptions::default().with_from(it.from),
             profile: it.profile.as_deref().map(profile).transpose()?,
-            chain: msg_chainast::CheckOptions::new().open(it.open),
+            chain: msg_chainast::CheckOptions { open: it.open, ..Default::default() },
             messages: it.messages.then(rules),
         })
     }
@@ -120,30 +120,30 @@ impl TryFrom<RepairMembers> for RepairOptions {
 
     fn try_from(it: RepairMembers) -> Result<Self, Refusal> {
         let mut chain = msg_chainast::RepairOptions::new()
-            .open(it.open)
-            .orphans(match it.orphans {
+            .with_check(msg_chainast::CheckOptions { open: it.open, ..Default::default() })
+            .with_orphans(match it.orphans {
                 OrphansWord::Fabricate => Orphans::Fabricate,
                 OrphansWord::Drop => Orphans::Drop,
                 OrphansWord::Keep => Orphans::Keep,
             })
-            .first(match it.first {
+            .with_first(match it.first {
                 FirstWord::Insert => First::InsertUser,
                 FirstWord::Drop => First::Drop,
             })
-            .unknown_role(match it.unknown_role {
+            .with_unknown_role(match it.unknown_role {
                 UnknownRoleWord::Drop => UnknownRole::Drop,
                 UnknownRoleWord::User => UnknownRole::AsUser,
             })
-            .arguments(match it.arguments {
+            .with_arguments(match it.arguments {
                 ArgumentsWord::Keep => BadArguments::Keep,
                 ArgumentsWord::Sanitize => BadArguments::Sanitize,
             });
         if let Some(text) = &it.id_pattern {
             let bad = |error| Refusal::bad_option(format!("id_pattern {text}: {error}"));
-            chain = chain.id_pattern(text.parse().map_err(bad)?);
+            chain = chain.with_id_pattern(text.parse().map_err(bad)?);
         }
         if let Some(name) = &it.profile {
-            chain = chain.profile(&profile(name)?);
+            chain = chain.with_profile(&profile(name)?);
         }
         Ok(RepairOptions { read: ReadOptions::default().with_from(it.from), chain })
     }

@@ -63,7 +63,8 @@ impl Document {
     pub fn repair(&mut self, options: &RepairOptions) -> Vec<Diagnostic> {
         let side = self.side();
         let messages = self.take_messages();
-        let chain = options.chain.clone().several_systems(self.has_text_calls());
+        let mut chain = options.chain.clone();
+        chain.check.several_systems = self.has_text_calls();
         let (messages, mut found) = mend(messages, side, &chain);
         found.retain(|it| it.fix.is_some());
         if found.is_empty() {
@@ -82,13 +83,14 @@ fn mend(
     options: &msg_chainast::RepairOptions,
 ) -> (Vec<Message>, Vec<Diagnostic>) {
     let ids = &mut seed::ids();
-    let continued = || options.clone().continued(true);
+    let continued = || options.clone().with_check(options.check.with_continued());
+    let answer = || options.clone().with_check(options.check.with_continued().with_open());
     match side {
         Side::Conversation => msg_chainast::repair(messages, options, ids),
         Side::Continuation => msg_chainast::repair(messages, &continued(), ids),
-        Side::Answer => msg_chainast::repair(messages, &continued().open(true), ids),
+        Side::Answer => msg_chainast::repair(messages, &answer(), ids),
         Side::Choices => {
-            let options = continued().open(true);
+            let options = answer();
             let (mut res, mut edits) = (Vec::with_capacity(messages.len()), Vec::new());
             for (at, choice) in messages.into_iter().enumerate() {
                 let (mended, found) = msg_chainast::repair(vec![choice], &options, ids);

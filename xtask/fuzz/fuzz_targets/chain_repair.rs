@@ -13,7 +13,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let (mut options, mut profile, open) = choices.options();
     let own = choices.own_profile();
     if profile.is_some() && choices.below(2) == 1 {
-        options = options.profile(&own);
+        options = options.with_profile(&own);
         profile = Some(&own);
     }
     let messages =

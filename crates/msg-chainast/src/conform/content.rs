@@ -12,7 +12,7 @@ use crate::{
     arguments::sanitized,
     constants::{EMPTY_CONTENT, FALLBACK_REQUEST_ARGS},
     mend::{Item, without_members},
-    profile::{Acceptance, ArgumentsRule, EmptyIs},
+    profile::{Acceptance, ArgumentsRule},
 };
 
 /// The member by which a client asks that what stands before it be cached.
@@ -117,9 +117,9 @@ impl Conform<'_> {
         let role = &message.role;
         let lists = |it: &Role| it == role || role.is_system() && it.is_system();
         self.profile.empty.iter().any(lists)
-            && match self.profile.empty_is {
-                EmptyIs::Part => message.parts.iter().all(|it| it.as_reasoning().is_some()),
-                EmptyIs::Text => !has_content(&message.parts, self.profile.blank),
+            && match self.profile.empty_texts_count {
+                true => message.parts.iter().all(|it| it.as_reasoning().is_some()),
+                false => !has_content(&message.parts, self.profile.blank),
             }
     }
 

@@ -6,7 +6,7 @@ use msg_core::{IdSource, Part};
 use super::state::{Breach, Conform};
 use crate::{
     ids::{FreshIds, KeptIds},
-    profile::{IdScope, Profile},
+    profile::Profile,
 };
 
 /// What is said where the pattern was exhausted (CA-52).
@@ -15,7 +15,7 @@ const NUMBERED: &str =
 
 impl Conform<'_> {
     pub(super) fn call_ids(&mut self, ids: &mut dyn IdSource) {
-        let chain_wide = self.profile.id_unique == IdScope::Chain;
+        let chain_wide = self.profile.ids_unique_in_chain;
         let messages = || self.items.iter().map(|it| &it.message);
         let pattern = &self.profile.id_pattern;
         let kept = self.profile.id_shape.then(|| KeptIds::new(pattern, messages()));

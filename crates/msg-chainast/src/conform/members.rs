@@ -10,7 +10,6 @@ use super::{
     content::CACHE_MARKER,
     state::{Breach, Conform},
 };
-use crate::profile::Members;
 
 /// A message, or a part of it.
 type Spot = (usize, Option<usize>);
@@ -92,7 +91,7 @@ impl Conform<'_> {
 
     /// Members that the provider does not know.
     pub(super) fn unknown_members(&mut self) {
-        let refuses_all = self.profile.members == Members::Known;
+        let refuses_all = self.profile.known_members_only;
         if !refuses_all && self.profile.refused_members.is_empty() {
             return;
         }

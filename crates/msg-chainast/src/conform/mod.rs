@@ -28,12 +28,7 @@ pub(crate) use reasoning::{remove_twins, twins};
 use state::Conform;
 pub(crate) use unmendable::unmendable;
 
-use crate::{
-    mend::Item,
-    profile::{LastMessage, Profile},
-    tree::ChainAst,
-    walk::Enforced,
-};
+use crate::{mend::Item, profile::Profile, tree::ChainAst, walk::Enforced};
 
 impl ChainAst {
     /// Makes a valid chain one that this provider accepts, and says what was changed, in the order of the
@@ -129,7 +124,7 @@ pub(crate) fn trim_last(items: &mut [Item], profile: &Profile) -> Option<Diagnos
 /// What a request may not end with; never mended.
 pub(crate) fn last_message(items: &[Item], profile: &Profile) -> Option<Diagnostic> {
     let last = items.last()?;
-    (profile.last == LastMessage::User && last.message.role == Role::Assistant).then(|| {
+    (profile.user_last && last.message.role == Role::Assistant).then(|| {
         let sentence = "a request may not end with an assistant message";
         Diagnostic::error(Code::new("profile::last-message"), sentence)
             .at_message(last.origin.message)

@@ -6,7 +6,7 @@ use msg_core::Part;
 use super::state::{Breach, Conform};
 use crate::{
     constants::SUMMARIZATION_TOOL_NAME,
-    profile::{CharClass, MessageNames, Profile, ResultNames},
+    profile::{CharClass, Profile},
 };
 
 impl Conform<'_> {
@@ -82,7 +82,7 @@ impl Conform<'_> {
     /// finds no new one because of them: the next step replaces the names of results, so that the clash
     /// would be one no more when the chain is judged again.
     fn lets_results_go(&self) -> bool {
-        if self.profile.result_name == ResultNames::Any {
+        if !self.profile.results_named {
             return false;
         }
         let mut renames = self.renames_beside(true);
@@ -106,7 +106,7 @@ impl Conform<'_> {
     }
 
     pub(super) fn result_names(&mut self) {
-        if self.profile.result_name == ResultNames::Any {
+        if !self.profile.results_named {
             return;
         }
         // The names of calls by id; of the same id the last one before a result.
@@ -139,11 +139,11 @@ impl Conform<'_> {
         for at in 0..self.items.len() {
             let Some(name) = &self.items[at].message.name else { continue };
             let (breach, new) = match &self.profile.message_name {
-                MessageNames::None => {
+                None => {
                     let sentence = format!("the name `{name}`, where messages have none");
                     (Breach::warning("profile::message-name", sentence, "removed"), None)
                 }
-                MessageNames::Of(class) => {
+                Some(class) => {
                     let max = limit(self.profile.message_name_max);
                     if !name.is_empty() && class.accepts(name) && name.len() <= max {
                         continue;

@@ -7,7 +7,7 @@ use super::{
     state::{Breach, Conform, is_empty_text},
 };
 use crate::{
-    profile::{Acceptance, CallSignatures, ReasoningKept, ReasoningRequired},
+    profile::{Acceptance, ReasoningKept, ReasoningRequired},
     reasoning::{has_reasoning, has_tool_calls},
 };
 
@@ -90,7 +90,7 @@ impl Conform<'_> {
 
     /// A signature that is required is accepted, whatever the profile says of others.
     fn drops_signatures(&self) -> bool {
-        self.profile.call_signature == CallSignatures::Drop
+        self.profile.drops_call_signatures
             && self.profile.reasoning_require != ReasoningRequired::CallSignature
     }
 

@@ -6,7 +6,7 @@ use super::state::{Breach, Conform};
 use crate::{
     constants::{BRIDGE_CONTENT, FIRST_USER_CONTENT},
     mend::{Dropped, Item, without_members},
-    profile::{AfterTool, DeveloperRole, SystemPlace, UserMessage},
+    profile::{SystemPlace, UserMessage},
     reasoning::has_tool_calls,
 };
 
@@ -26,7 +26,7 @@ pub(super) fn merge_told(fix: &str, dropped: Option<Dropped>) -> String {
 
 impl Conform<'_> {
     pub(super) fn developer_role(&mut self) {
-        if self.profile.developer == DeveloperRole::Keep {
+        if !self.profile.developer_as_system {
             return;
         }
         for at in 0..self.items.len() {
@@ -139,7 +139,7 @@ impl Conform<'_> {
     }
 
     pub(super) fn user_after_tool(&mut self) {
-        if self.profile.after_tool == AfterTool::Any {
+        if !self.profile.assistant_after_tool {
             return;
         }
         let mut after_tool = false;

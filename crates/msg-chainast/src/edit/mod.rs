@@ -7,10 +7,9 @@ mod index;
 mod replace;
 mod results;
 
-use msg_core::{Message, Part};
+use msg_core::{Content, Message, Part};
 
 pub(crate) use index::EditIndex;
-pub use results::{EditError, ResultChange};
 
 use crate::tree::{BodyPair, ChainAst, Header, Section, sizes::Sizes};
 
@@ -25,16 +24,27 @@ pub struct PairId {
     pub(crate) pair: usize,
 }
 
-/// What appending user text did (CA-42).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What appending user text (CA-42) or adding a result (CA-43) did.
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum UserChange {
+pub enum Change {
     /// A section was added.
     Section(SectionId),
     /// The section had no user message and has it now.
-    Message(SectionId),
-    /// The user message has one more part.
+    User(SectionId),
+    /// The user message of the section has one more part.
     Part(SectionId),
+    /// A pending call of the pair has its result now.
+    Result(PairId),
+    /// The call had a result already, which was replaced.
+    Replaced {
+        /// The pair of the call.
+        pair: PairId,
+        /// The content that the result had.
+        content: Content,
+        /// The name that the result had.
+        name: Option<String>,
+    },
 }
 
 impl SectionId {
@@ -130,7 +140,7 @@ impl ChainAst {
     /// # Ok::<(), msg_chainast::ParseError>(())
     /// ```
     #[doc(alias = "AppendHumanMessage")]
-    pub fn append_user(&mut self, text: impl Into<String>) -> UserChange {
+    pub fn append_user(&mut self, text: impl Into<String>) -> Change {
         let text = text.into();
         let part = Sizes { bytes: text.len(), reasoning: 0, messages: 0 };
         let message = Sizes { messages: 1, ..part };
@@ -143,15 +153,15 @@ impl ChainAst {
                 self.sections.push(Section::new(header, Vec::new()));
                 self.sizes += message;
                 self.assert_sizes();
-                return UserChange::Section(id);
+                return Change::Section(id);
             }
             Some(Section { header: Header { user: Some(user), .. }, .. }) => {
                 user.parts.push(Part::text(text));
-                (UserChange::Part(last), part)
+                (Change::Part(last), part)
             }
             Some(section) => {
                 section.header.user = Some(Message::user(text));
-                (UserChange::Message(last), message)
+                (Change::User(last), message)
             }
         };
         let section = &mut self.sections[last.0];

@@ -3,45 +3,16 @@
 use msg_core::{Content, Message, Part, Role, ToolResult};
 
 use super::{
-    PairId,
+    Change, PairId,
     index::{CallPlace, ResultPlace, Target, result_at},
 };
-use crate::tree::{ChainAst, sizes::Sizes};
+use crate::{
+    Error,
+    tree::{ChainAst, sizes::Sizes},
+};
 
 /// For up to so many results room is made with the first one.
 const RESERVED: usize = 64;
-
-/// Why an edit was refused; nothing was changed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum EditError {
-    /// No call bears the id.
-    #[error("tool call with id `{id}` not found")]
-    UnknownToolCall {
-        /// The id.
-        id: String,
-    },
-}
-
-/// What adding a result did.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum ResultChange {
-    /// A pending call has its result now.
-    Added {
-        /// The pair of the call.
-        pair: PairId,
-    },
-    /// The call had a result already.
-    Replaced {
-        /// The pair of the call.
-        pair: PairId,
-        /// The content that the result had.
-        content: Content,
-        /// The name that the result had.
-        name: Option<String>,
-    },
-}
 
 impl ChainAst {
     /// Adds the result of a tool call (CA-43). O(1) amortised.
@@ -72,9 +43,9 @@ impl ChainAst {
         id: &str,
         name: &str,
         content: impl Into<Content>,
-    ) -> Result<ResultChange, EditError> {
+    ) -> Result<Change, Error> {
         let change = match self.index.of(&self.sections).target(&self.sections, id) {
-            None => return Err(EditError::UnknownToolCall { id: id.to_owned() }),
+            None => return Err(Error::UnknownToolCall { id: id.to_owned() }),
             Some(Target::Pending(call, entry)) => {
                 let (change, place) = self.answer(call, id, name, content.into());
                 self.index.of_mut(&self.sections).answer(entry, place);
@@ -102,7 +73,7 @@ impl ChainAst {
         id: &str,
         name: &str,
         content: Content,
-    ) -> (ResultChange, ResultPlace) {
+    ) -> (Change, ResultPlace) {
         let CallPlace { section, pair, part } = call;
         let body = &mut self.sections[section as usize];
         let it = &mut body.body[pair as usize];
@@ -123,10 +94,10 @@ impl ChainAst {
         body.sizes += sizes;
         self.sizes += sizes;
         let pair = PairId { section: section as usize, pair: pair as usize };
-        (ResultChange::Added { pair }, place)
+        (Change::Result(pair), place)
     }
 
-    fn replace(&mut self, at: ResultPlace, name: &str, content: Content) -> ResultChange {
+    fn replace(&mut self, at: ResultPlace, name: &str, content: Content) -> Change {
         let pair = PairId { section: at.section as usize, pair: at.pair as usize };
         let body = &mut self.sections[pair.section];
         let it = &mut body.body[pair.pair];
@@ -145,6 +116,6 @@ impl ChainAst {
             *kept += sizes;
             *kept -= old_sizes;
         }
-        ResultChange::Replaced { pair, content, name: old_name }
+        Change::Replaced { pair, content, name: old_name }
     }
 }

@@ -10,4 +10,5 @@ mod pattern;
 pub(crate) use fresh::FreshIds;
 pub(crate) use kept::KeptIds;
 pub use normalize::{IdChange, IdMap};
-pub use pattern::{IdPattern, PatternError};
+pub use pattern::IdPattern;
+pub(crate) use pattern::MAX_FIELD;

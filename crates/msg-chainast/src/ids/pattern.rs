@@ -5,9 +5,12 @@
 use std::{fmt, str::FromStr};
 
 use msg_core::IdSource;
+use serde::{Deserialize, Deserializer, de};
+
+use crate::Error;
 
 /// The largest LEN of a random field.
-const MAX_FIELD: usize = 256;
+pub(crate) const MAX_FIELD: usize = 256;
 
 /// A pattern of tool call ids (CA-50).
 ///
@@ -27,37 +30,12 @@ const MAX_FIELD: usize = 256;
 /// let kimi: IdPattern = "functions.{f}:{n}".parse()?;
 /// assert!(kimi.matches("functions.read:12", "read"));
 /// assert!(!kimi.matches("functions.read:12", "write"));
-/// # Ok::<(), msg_chainast::PatternError>(())
+/// # Ok::<(), msg_chainast::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdPattern {
     text: String,
     pieces: Vec<Piece>,
-}
-
-/// Why a text is no id pattern. Offsets are bytes from its start.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PatternError {
-    /// The text is empty.
-    #[error("empty pattern")]
-    Empty,
-    /// A random field asks for more characters than 256.
-    #[error("field longer than {MAX_FIELD} at byte {offset}")]
-    FieldTooLong {
-        /// Where the field begins.
-        offset: usize,
-    },
-}
-
-impl PatternError {
-    /// Where in the pattern the fault lies, in bytes.
-    pub fn offset(&self) -> usize {
-        match self {
-            PatternError::Empty => 0,
-            PatternError::FieldTooLong { offset } => *offset,
-        }
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -196,11 +174,11 @@ impl IdPattern {
 }
 
 impl FromStr for IdPattern {
-    type Err = PatternError;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, PatternError> {
+    fn from_str(text: &str) -> Result<Self, Error> {
         if text.is_empty() {
-            return Err(PatternError::Empty);
+            return Err(Error::EmptyPattern);
         }
         let mut pieces = Vec::new();
         let mut at = 0;
@@ -229,9 +207,17 @@ impl fmt::Display for IdPattern {
     }
 }
 
+/// From its text.
+impl<'de> Deserialize<'de> for IdPattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(de::Error::custom)
+    }
+}
+
 impl Piece {
     /// The field that stands between two braces, if it is one.
-    fn field(inner: &str, offset: usize) -> Result<Option<Piece>, PatternError> {
+    fn field(inner: &str, offset: usize) -> Result<Option<Piece>, Error> {
         match inner {
             "f" => return Ok(Some(Piece::Name)),
             "n" => return Ok(Some(Piece::Counter)),
@@ -246,7 +232,7 @@ impl Piece {
         }
         match len.parse::<usize>() {
             Ok(len) if len <= MAX_FIELD => Ok(Some(Piece::Random { len, set })),
-            _ => Err(PatternError::FieldTooLong { offset }),
+            _ => Err(Error::LongField { offset }),
         }
     }
 

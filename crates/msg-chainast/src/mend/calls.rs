@@ -29,7 +29,7 @@ impl Mender<'_> {
                 }
                 _ => FALLBACK_TOOL_NAME.clone_into(&mut it.name),
             }
-            mend_arguments(it, self.options.sanitizes_arguments());
+            mend_arguments(it, self.rules.options.sanitizes_arguments());
             if fresh {
                 let fresh = fresh_like(&it.id, self.fresh_id(&it.name, place));
                 self.fresh_ids.insert(call, fresh.clone());

@@ -16,9 +16,8 @@ use pair::Written;
 
 use crate::{
     ids::FreshIds,
-    options::RepairOptions,
     tree::{ChainAst, GrowingTree},
-    walk::{NONE, Plan, Reading, RolePart, UnitKind, canonical, read_role},
+    walk::{NONE, Plan, Reading, RolePart, Rules, UnitKind, canonical, read_role},
 };
 
 /// What a repair made of a list of messages: items for a profile to judge, or a tree.
@@ -36,12 +35,12 @@ pub(crate) struct Mended<T> {
 pub(crate) fn mend<'a>(
     messages: Vec<Message>,
     plan: Plan,
-    options: &'a RepairOptions,
+    rules: Rules<'a>,
     ids: &'a mut dyn IdSource,
 ) -> Mended<ChainAst> {
     let users = plan.units.iter().filter(|it| !it.is_pair()).count();
     let tree = GrowingTree::with_capacity(users + 1);
-    let mut mender = Mender::new(messages, plan, options, ids, Some(tree));
+    let mut mender = Mender::new(messages, plan, rules, ids, Some(tree));
     mender.run();
     let Mender { tree, exhausted, dropped, replaced_ids, .. } = mender;
     let made = tree.map_or_else(ChainAst::new, GrowingTree::finish);
@@ -52,10 +51,10 @@ pub(crate) fn mend<'a>(
 pub(crate) fn mend_items<'a>(
     messages: Vec<Message>,
     plan: Plan,
-    options: &'a RepairOptions,
+    rules: Rules<'a>,
     ids: &'a mut dyn IdSource,
 ) -> Mended<Vec<Item>> {
-    let mut mender = Mender::new(messages, plan, options, ids, None);
+    let mut mender = Mender::new(messages, plan, rules, ids, None);
     mender.items.reserve(mender.messages.len() + mender.plan.slots.len() / 8 + 1);
     mender.run();
     let Mender { items: made, exhausted, dropped, replaced_ids, .. } = mender;
@@ -65,7 +64,7 @@ pub(crate) fn mend_items<'a>(
 struct Mender<'a> {
     messages: Vec<Message>,
     plan: Plan,
-    options: &'a RepairOptions,
+    rules: Rules<'a>,
     fresh: Option<FreshIds<'a>>,
     /// The results of messages that hold more than one, by message and part.
     taken_apart: HashMap<u32, Vec<Option<ToolResult>>>,
@@ -95,16 +94,16 @@ impl<'a> Mender<'a> {
     fn new(
         messages: Vec<Message>,
         plan: Plan,
-        options: &'a RepairOptions,
+        rules: Rules<'a>,
         ids: &'a mut dyn IdSource,
         tree: Option<GrowingTree>,
     ) -> Self {
         let fresh = needs_fresh_ids(&plan, &messages)
-            .then(|| FreshIds::new(options.pattern(), ids, &messages));
+            .then(|| FreshIds::new(rules.id_pattern(), ids, &messages));
         Mender {
             messages,
             plan,
-            options,
+            rules,
             fresh,
             taken_apart: HashMap::new(),
             shells: HashMap::new(),
@@ -126,7 +125,7 @@ impl<'a> Mender<'a> {
         self.lead();
         if self.plan.insert_first {
             let at = self.plan.units.first().map_or(0, |it| it.message as usize);
-            let text = self.options.first_user_text();
+            let text = self.rules.options.first_user.as_str();
             let first = self.item(Message::user(text), at);
             self.items.push(first.inserted());
         }

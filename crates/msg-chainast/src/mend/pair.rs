@@ -143,7 +143,7 @@ impl Mender<'_> {
     fn placeholder(&mut self, at: usize, part: usize) {
         let place = self.items[at].place(part);
         let Some(Part::ToolCall(call)) = self.items[at].message.parts.get(part) else { return };
-        let mut result = ToolResult::new(call.id.as_str(), self.options.placeholder_content());
+        let mut result = ToolResult::new(call.id.as_str(), self.rules.options.placeholder.clone());
         result.name = Some(call.name.clone());
         let message = Message::new(Role::Tool);
         self.items.push(Item::of_part(message, Part::ToolResult(result), place).inserted());

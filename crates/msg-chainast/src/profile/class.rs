@@ -3,6 +3,8 @@
 
 use std::{fmt, str::FromStr};
 
+use crate::Error;
+
 /// A set of ASCII characters, or every character.
 ///
 /// ```
@@ -12,7 +14,7 @@ use std::{fmt, str::FromStr};
 /// assert!(class.accepts("get_weather"));
 /// assert!(!class.accepts("files.read"));
 /// assert!("any".parse::<CharClass>()?.accepts("ж"));
-/// # Ok::<(), msg_chainast::ClassError>(())
+/// # Ok::<(), msg_chainast::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CharClass {
@@ -20,11 +22,6 @@ pub struct CharClass {
     /// One bit a character; none for every character.
     set: Option<u128>,
 }
-
-/// A text that is no character class.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a character class is `any` or `[...]` of ASCII characters and ranges")]
-pub struct ClassError;
 
 impl CharClass {
     /// The class of every character.
@@ -57,15 +54,16 @@ impl CharClass {
 }
 
 impl FromStr for CharClass {
-    type Err = ClassError;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, ClassError> {
+    fn from_str(text: &str) -> Result<Self, Error> {
         if text == "any" {
             return Ok(CharClass::any());
         }
-        let inner = text.strip_prefix('[').and_then(|it| it.strip_suffix(']')).ok_or(ClassError)?;
+        let inner =
+            text.strip_prefix('[').and_then(|it| it.strip_suffix(']')).ok_or(Error::CharClass)?;
         if inner.is_empty() || !inner.is_ascii() {
-            return Err(ClassError);
+            return Err(Error::CharClass);
         }
         let bytes = inner.as_bytes();
         let mut set = 0_u128;
@@ -77,7 +75,7 @@ impl FromStr for CharClass {
                 _ => (first, 1),
             };
             if first > last {
-                return Err(ClassError);
+                return Err(Error::CharClass);
             }
             (first..=last).for_each(|it| set |= 1 << it);
             at += step;

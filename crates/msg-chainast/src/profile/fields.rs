@@ -3,7 +3,7 @@
 
 use msg_core::{Role, Severity};
 
-use super::{CharClass, MessageNames, Profile};
+use super::{CharClass, Profile};
 use crate::ids::IdPattern;
 
 /// A value of a profile file.
@@ -17,8 +17,7 @@ pub(crate) enum Value<'a> {
 
 /// Why a field cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FieldError {
+pub(crate) enum FieldError {
     /// Profiles have no such field.
     #[error("unknown field `{field}`")]
     Unknown {
@@ -44,9 +43,29 @@ pub(super) trait FieldValue: Sized {
     fn print(&self) -> String;
 }
 
+/// Reads a field, whose member of the struct may be a `bool` for two words.
+macro_rules! read {
+    ($profile:ident, $value:ident, $name:ident) => {
+        FieldValue::read($value).map(|it| $profile.$name = it)
+    };
+    ($profile:ident, $value:ident, $name:ident, $member:ident, $no:literal, $yes:literal) => {
+        word($value, &[($no, false), ($yes, true)]).map(|it| $profile.$member = it)
+    };
+}
+
+/// The text of a field.
+macro_rules! print {
+    ($profile:ident, $name:ident) => {
+        $profile.$name.print()
+    };
+    ($profile:ident, $name:ident, $member:ident, $no:literal, $yes:literal) => {
+        if $profile.$member { $yes } else { $no }.to_owned()
+    };
+}
+
 /// Lists the fields once, in the order in which they are printed.
 macro_rules! fields {
-    ($($name:ident,)+) => {
+    ($($name:ident $(=> $member:ident [$no:literal, $yes:literal])?,)+) => {
         /// The names of the fields, in the order in which they are printed.
         #[cfg(feature = "toml")]
         pub(crate) const FIELDS: &[&str] = &[$(stringify!($name)),+];
@@ -58,7 +77,7 @@ macro_rules! fields {
             value: Value<'_>,
         ) -> Result<(), FieldError> {
             let read = match field {
-                $(stringify!($name) => FieldValue::read(value).map(|it| profile.$name = it),)+
+                $(stringify!($name) => read!(profile, value, $name $(, $member, $no, $yes)?),)+
                 _ => return Err(FieldError::Unknown { field: field.to_owned() }),
             };
             read.map_err(|expected| FieldError::Value { field: field.to_owned(), expected })
@@ -66,7 +85,7 @@ macro_rules! fields {
 
         /// The text of each field, in order.
         pub(super) fn all(profile: &Profile) -> Vec<(&'static str, String)> {
-            vec![$((stringify!($name), profile.$name.print())),+]
+            vec![$((stringify!($name), print!(profile, $name $(, $member, $no, $yes)?))),+]
         }
     };
 }
@@ -82,7 +101,7 @@ fields! {
     id_max,
     id_pattern,
     id_shape,
-    id_unique,
+    id_unique => ids_unique_in_chain ["message", "chain"],
     id_severity,
     name_class,
     name_first,
@@ -92,23 +111,23 @@ fields! {
     consecutive_user,
     system_place,
     repeated_system,
-    later_system,
+    later_system => later_system_as_user ["hoist", "user"],
     interleaved_calls,
     leading_results,
     alternate,
-    after_tool,
+    after_tool => assistant_after_tool ["any", "assistant"],
     system,
-    developer,
+    developer => developer_as_system ["keep", "system"],
     empty,
-    empty_is,
+    empty_is => empty_texts_count ["text", "part"],
     blank,
     empty_text,
     arguments,
-    result_name,
+    result_name => results_named ["any", "call"],
     message_name,
     message_name_max,
     max_calls,
-    last,
+    last => user_last ["any", "user"],
     reasoning_keep,
     reasoning_signed,
     reasoning_stored,
@@ -116,7 +135,7 @@ fields! {
     reasoning_bound,
     reasoning_require,
     reasoning_fallback,
-    call_signature,
+    call_signature => drops_call_signatures ["keep", "drop"],
     media_roles,
     media_urls,
     image_types,
@@ -128,7 +147,7 @@ fields! {
     empty_result,
     error_result,
     untyped_parts,
-    members,
+    members => known_members_only ["any", "known"],
     refused_members,
     cache_max,
     cache_members,
@@ -209,16 +228,16 @@ impl FieldValue for CharClass {
     }
 }
 
-impl FieldValue for MessageNames {
+impl FieldValue for Option<CharClass> {
     fn read(value: Value<'_>) -> Result<Self, String> {
         match text(value) {
-            Some("none") => Ok(MessageNames::None),
-            _ => class(value).map(MessageNames::Of).ok_or_else(|| "`none` or a class".to_owned()),
+            Some("none") => Ok(None),
+            _ => class(value).map(Some).ok_or_else(|| "`none` or a class".to_owned()),
         }
     }
 
     fn print(&self) -> String {
-        self.to_string()
+        self.as_ref().map_or_else(|| "none".to_owned(), CharClass::to_string)
     }
 }
 

@@ -9,51 +9,9 @@ use toml::{
     de::{DeInteger, DeTable, DeValue},
 };
 
-use super::{FIELDS, FieldError, Profile, ProviderRule, Value};
+use crate::Error;
 
-/// Why a text is no profile file. Lines and columns count from 1, columns in characters.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProfileError {
-    /// The text is not TOML.
-    #[error("line {line}, column {column}: {message}")]
-    Syntax {
-        /// The line.
-        line: usize,
-        /// The column.
-        column: usize,
-        /// What the parser found.
-        message: String,
-    },
-    /// A field is unknown, or holds something else.
-    #[error("line {line}, column {column}: {source} in profile `{profile}`")]
-    Field {
-        /// The profile.
-        profile: String,
-        /// The line.
-        line: usize,
-        /// The column.
-        column: usize,
-        /// What is wrong.
-        source: FieldError,
-    },
-    /// A field stands outside every profile.
-    #[error("line {line}, column {column}: `{field}` stands in no profile; begin one with [NAME]")]
-    Outside {
-        /// The field.
-        field: String,
-        /// The line.
-        line: usize,
-        /// The column.
-        column: usize,
-    },
-    /// There is not exactly one profile.
-    #[error("one profile was expected, found {found}")]
-    Count {
-        /// How many there are.
-        found: usize,
-    },
-}
+use super::{FIELDS, FieldError, Profile, ProviderRule, Value};
 
 impl Profile {
     /// The one profile of a file: a table `[NAME]` with the fields in which it differs from the default.
@@ -69,13 +27,13 @@ impl Profile {
     ///
     /// let error = Profile::from_toml("[house]\nid_maximum = 12\n").unwrap_err();
     /// assert_eq!(error.to_string(), "line 2, column 1: unknown field `id_maximum` in profile `house`");
-    /// # Ok::<(), msg_chainast::ProfileError>(())
+    /// # Ok::<(), msg_chainast::Error>(())
     /// ```
-    pub fn from_toml(text: &str) -> Result<Profile, ProfileError> {
+    pub fn from_toml(text: &str) -> Result<Profile, Error> {
         let mut profiles = Profile::all_from_toml(text)?;
         match profiles.len() {
             1 => Ok(profiles.remove(0)),
-            found => Err(ProfileError::Count { found }),
+            found => Err(Error::ProfileCount { found }),
         }
     }
 
@@ -83,7 +41,7 @@ impl Profile {
     ///
     /// # Errors
     /// If the text is not TOML, or holds an unknown field or a wrong value.
-    pub fn all_from_toml(text: &str) -> Result<Vec<Profile>, ProfileError> {
+    pub fn all_from_toml(text: &str) -> Result<Vec<Profile>, Error> {
         let at = Lines { text };
         let file = DeTable::parse(text).map_err(|err| at.syntax(&err))?.into_inner();
         let mut tables = Vec::new();
@@ -122,17 +80,17 @@ impl Lines<'_> {
         (before.matches('\n').count() + 1, line.chars().count() + 1)
     }
 
-    fn syntax(&self, err: &toml::de::Error) -> ProfileError {
+    fn syntax(&self, err: &toml::de::Error) -> Error {
         let (line, column) = self.place(err.span().unwrap_or_default());
-        ProfileError::Syntax { line, column, message: err.message().to_owned() }
+        Error::ProfileSyntax { line, column, problem: err.message().to_owned() }
     }
 
-    fn outside(&self, field: &str, span: Range<usize>) -> ProfileError {
+    fn outside(&self, field: &str, span: Range<usize>) -> Error {
         let (line, column) = self.place(span);
-        ProfileError::Outside { field: field.to_owned(), line, column }
+        Error::OutsideProfile { field: field.to_owned(), line, column }
     }
 
-    fn fill(&self, profile: &mut Profile, table: &DeTable<'_>) -> Result<(), ProfileError> {
+    fn fill(&self, profile: &mut Profile, table: &DeTable<'_>) -> Result<(), Error> {
         for (field, value) in table {
             let set = match (&**field.get_ref(), value.get_ref()) {
                 ("sources", DeValue::Table(sources)) => {
@@ -156,11 +114,7 @@ impl Lines<'_> {
         Ok(())
     }
 
-    fn fill_sources(
-        &self,
-        profile: &mut Profile,
-        sources: &DeTable<'_>,
-    ) -> Result<(), ProfileError> {
+    fn fill_sources(&self, profile: &mut Profile, sources: &DeTable<'_>) -> Result<(), Error> {
         for (field, value) in sources {
             let name = &**field.get_ref();
             let known = FIELDS.contains(&name);
@@ -178,11 +132,7 @@ impl Lines<'_> {
     }
 
     /// A rule: its number, the codes of findings, what the provider answers, and where that was seen.
-    fn rule(
-        &self,
-        profile: &Profile,
-        rule: &Spanned<DeValue<'_>>,
-    ) -> Result<ProviderRule, ProfileError> {
+    fn rule(&self, profile: &Profile, rule: &Spanned<DeValue<'_>>) -> Result<ProviderRule, Error> {
         const MEMBERS: [&str; 4] = ["rule", "code", "answer", "source"];
         let expected = "tables of `rule`, `code`, `answer` and `source`, all texts";
         let refused = |span| self.field(profile, span, wrong("rules", expected));
@@ -200,9 +150,14 @@ impl Lines<'_> {
         Ok(ProviderRule::of(&texts))
     }
 
-    fn field(&self, profile: &Profile, span: Range<usize>, source: FieldError) -> ProfileError {
+    fn field(&self, profile: &Profile, span: Range<usize>, source: FieldError) -> Error {
         let (line, column) = self.place(span);
-        ProfileError::Field { profile: profile.name.clone(), line, column, source }
+        Error::ProfileField {
+            profile: profile.name.clone(),
+            line,
+            column,
+            problem: source.to_string(),
+        }
     }
 }
 

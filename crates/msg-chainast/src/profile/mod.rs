@@ -17,17 +17,14 @@ use std::sync::{Arc, LazyLock};
 
 use msg_core::Severity;
 
-pub use class::{CharClass, ClassError};
+pub use class::CharClass;
 #[cfg(feature = "toml")]
 pub(crate) use fields::FIELDS;
-pub use fields::FieldError;
+pub(crate) use fields::FieldError;
 pub(crate) use fields::Value;
-#[cfg(feature = "toml")]
-pub use file::ProfileError;
 pub use rules::{
-    Acceptance, AfterTool, ArgumentsRule, CallSignatures, DeveloperRole, EmptyIs, IdScope,
-    LastMessage, LaterResults, LaterSystem, Members, MessageNames, ReasoningBound, ReasoningKept,
-    ReasoningRequired, ResultNames, ServerTools, SystemPlace, UserMessage,
+    Acceptance, ArgumentsRule, LaterResults, ReasoningBound, ReasoningKept, ReasoningRequired,
+    ServerTools, SystemPlace, UserMessage,
 };
 
 use crate::ids::IdPattern;
@@ -35,10 +32,10 @@ use crate::ids::IdPattern;
 /// What one provider accepts (CA-72). Plain data: change a copy to make another.
 ///
 /// ```
-/// use msg_chainast::{IdScope, Profile};
+/// use msg_chainast::Profile;
 ///
 /// let bedrock = Profile::named("bedrock").ok_or("no such profile")?;
-/// assert_eq!(bedrock.id_unique, IdScope::Chain);
+/// assert!(bedrock.ids_unique_in_chain);
 /// assert_eq!(Profile::named("moonshot").map(|it| it.name.as_str()), Some("kimi"));
 /// # Ok::<(), &str>(())
 /// ```
@@ -67,8 +64,8 @@ pub struct Profile {
     pub id_pattern: IdPattern,
     /// Whether an id has to be of the pattern, and not only of the class.
     pub id_shape: bool,
-    /// Within what an id may occur once.
-    pub id_unique: IdScope,
+    /// Whether an id may occur once in the whole chain, and not only once in a message (`id_unique`).
+    pub ids_unique_in_chain: bool,
     /// How bad an id is that is not accepted.
     pub id_severity: Severity,
     /// The characters of a tool's name.
@@ -87,40 +84,41 @@ pub struct Profile {
     pub system_place: Acceptance,
     /// Whether the chain may begin with several system messages.
     pub repeated_system: Acceptance,
-    /// What becomes of a system message where it is not accepted.
-    pub later_system: LaterSystem,
+    /// Whether a system message that is not accepted where it stands becomes a user message there; else it joins
+    /// the one at the front (`later_system`).
+    pub later_system_as_user: bool,
     /// Whether results may come behind messages that follow their pair.
     pub interleaved_calls: LaterResults,
     /// Whether results may come before the first call, where the chain continues one that the provider has.
     pub leading_results: Acceptance,
     /// Whether two assistant messages in a row are refused.
     pub alternate: bool,
-    /// What may follow tool results.
-    pub after_tool: AfterTool,
+    /// Whether no user message may follow tool results (`after_tool`).
+    pub assistant_after_tool: bool,
     /// Where the system prompt goes; for wire formats.
     pub system: SystemPlace,
-    /// Whether the role developer is known.
-    pub developer: DeveloperRole,
+    /// Whether the role developer is not known, so that system stands in its place (`developer`).
+    pub developer_as_system: bool,
     /// Whose messages are refused without content.
     pub empty: Vec<msg_core::Role>,
-    /// When a message of such a role is empty.
-    pub empty_is: EmptyIs,
+    /// Whether only a message without a part is empty, and not one of empty texts (`empty_is`).
+    pub empty_texts_count: bool,
     /// Whether white space alone is no content.
     pub blank: bool,
     /// Whether an empty text part beside other content is accepted.
     pub empty_text: Acceptance,
     /// What the arguments of a call have to be.
     pub arguments: ArgumentsRule,
-    /// Whether a result has to bear the name of its call.
-    pub result_name: ResultNames,
-    /// The characters of a message's name, if messages may have one.
-    pub message_name: MessageNames,
+    /// Whether a result has to bear the name of its call (`result_name`).
+    pub results_named: bool,
+    /// The characters of a message's name; none if messages have no name.
+    pub message_name: Option<CharClass>,
     /// The greatest length of a message's name in bytes; 0 for no limit.
     pub message_name_max: usize,
     /// How many calls a message may hold; 0 for no limit.
     pub max_calls: usize,
-    /// What a request may end with.
-    pub last: LastMessage,
+    /// Whether a request may not end with an assistant message (`last`).
+    pub user_last: bool,
     /// Which reasoning is accepted.
     pub reasoning_keep: ReasoningKept,
     /// Whether only signed, redacted or encrypted reasoning is accepted.
@@ -135,8 +133,8 @@ pub struct Profile {
     pub reasoning_require: ReasoningRequired,
     /// What stands in the place of reasoning that is required and missing.
     pub reasoning_fallback: String,
-    /// Whether the signature of a call is accepted.
-    pub call_signature: CallSignatures,
+    /// Whether the signature of a call is refused (`call_signature`).
+    pub drops_call_signatures: bool,
     /// Where media may stand: roles, or `role:kind` with `image`, `audio`, `file` or `video`; or `any`.
     pub media_roles: Vec<String>,
     /// Whether media may be given by their address.
@@ -159,8 +157,8 @@ pub struct Profile {
     pub error_result: Acceptance,
     /// Whether a content part may be without a type.
     pub untyped_parts: Acceptance,
-    /// Which extra members are taken.
-    pub members: Members,
+    /// Whether only extra members are taken that this model knows (`members`).
+    pub known_members_only: bool,
     /// The names of members that are refused wherever they stand.
     pub refused_members: Vec<String>,
     /// How many cache markers a request may have; 0 for no limit.
@@ -274,7 +272,7 @@ static BASE: LazyLock<Profile> = LazyLock::new(|| {
         id_max: 0,
         id_pattern: "call_{r:24:b}".parse().expect("because the text is a pattern"),
         id_shape: false,
-        id_unique: IdScope::Message,
+        ids_unique_in_chain: false,
         id_severity: Severity::Error,
         name_class: CharClass::any(),
         name_first: CharClass::any(),
@@ -284,23 +282,23 @@ static BASE: LazyLock<Profile> = LazyLock::new(|| {
         consecutive_user: Acceptance::Reject,
         system_place: Acceptance::Reject,
         repeated_system: Acceptance::Reject,
-        later_system: LaterSystem::Hoist,
+        later_system_as_user: false,
         interleaved_calls: LaterResults::Reject,
         leading_results: Acceptance::Reject,
         alternate: false,
-        after_tool: AfterTool::Any,
+        assistant_after_tool: false,
         system: SystemPlace::Message,
-        developer: DeveloperRole::Keep,
+        developer_as_system: false,
         empty: Vec::new(),
-        empty_is: EmptyIs::Text,
+        empty_texts_count: false,
         blank: false,
         empty_text: Acceptance::Accept,
         arguments: ArgumentsRule::Any,
-        result_name: ResultNames::Any,
-        message_name: MessageNames::None,
+        results_named: false,
+        message_name: None,
         message_name_max: 0,
         max_calls: 0,
-        last: LastMessage::Any,
+        user_last: false,
         reasoning_keep: ReasoningKept::All,
         reasoning_signed: false,
         reasoning_stored: Acceptance::Reject,
@@ -308,7 +306,7 @@ static BASE: LazyLock<Profile> = LazyLock::new(|| {
         reasoning_bound: ReasoningBound::None,
         reasoning_require: ReasoningRequired::None,
         reasoning_fallback: String::new(),
-        call_signature: CallSignatures::Keep,
+        drops_call_signatures: false,
         media_roles: vec!["any".to_owned()],
         media_urls: Acceptance::Accept,
         image_types: Vec::new(),
@@ -320,7 +318,7 @@ static BASE: LazyLock<Profile> = LazyLock::new(|| {
         empty_result: Acceptance::Accept,
         error_result: Acceptance::Accept,
         untyped_parts: Acceptance::Accept,
-        members: Members::Any,
+        known_members_only: false,
         refused_members: Vec::new(),
         cache_max: 0,
         cache_members: Vec::new(),

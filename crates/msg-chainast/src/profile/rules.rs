@@ -1,9 +1,10 @@
-//! The values of a profile's fields that are a choice of words.
+//! The values of a profile's fields that are a choice of several words. A choice of two is a `bool` in the struct,
+//! which the table of fields writes as its words.
 
 use std::fmt;
 
 use super::{
-    CharClass, Value,
+    Value,
     fields::{FieldValue, word},
 };
 
@@ -48,16 +49,6 @@ macro_rules! words {
 }
 
 words! {
-    /// Within what a call id may occur once.
-    IdScope {
-        /// In one message.
-        Message = "message",
-        /// In the whole chain.
-        Chain = "chain",
-    }
-}
-
-words! {
     /// Whether a user message is required.
     UserMessage {
         /// No.
@@ -66,16 +57,6 @@ words! {
         Some = "some",
         /// The chain behind the system message begins with one.
         First = "first",
-    }
-}
-
-words! {
-    /// What may follow tool results.
-    AfterTool {
-        /// Anything.
-        Any = "any",
-        /// An assistant message, and no user message.
-        Assistant = "assistant",
     }
 }
 
@@ -90,36 +71,6 @@ words! {
         User = "user",
         /// Nowhere: there is none.
         None = "none",
-    }
-}
-
-words! {
-    /// Whether the role developer is known.
-    DeveloperRole {
-        /// It is.
-        Keep = "keep",
-        /// It is not; system stands in its place.
-        System = "system",
-    }
-}
-
-words! {
-    /// What becomes of a system message that a provider does not take where it stands.
-    LaterSystem {
-        /// It joins the system message at the front.
-        Hoist = "hoist",
-        /// It becomes a user message in its place.
-        User = "user",
-    }
-}
-
-words! {
-    /// When a message is empty.
-    EmptyIs {
-        /// Without a part.
-        Part = "part",
-        /// Without a part that holds something: texts may be empty.
-        Text = "text",
     }
 }
 
@@ -158,26 +109,6 @@ words! {
 }
 
 words! {
-    /// Whether a result has to bear the name of its call.
-    ResultNames {
-        /// No.
-        Any = "any",
-        /// Yes.
-        Call = "call",
-    }
-}
-
-words! {
-    /// What a request may end with.
-    LastMessage {
-        /// Anything.
-        Any = "any",
-        /// No assistant message.
-        User = "user",
-    }
-}
-
-words! {
     /// Which reasoning is accepted.
     ReasoningKept {
         /// All.
@@ -204,26 +135,6 @@ words! {
 }
 
 words! {
-    /// Whether the signature of a call is accepted.
-    CallSignatures {
-        /// It is.
-        Keep = "keep",
-        /// It is not.
-        Drop = "drop",
-    }
-}
-
-words! {
-    /// Which extra members are taken.
-    Members {
-        /// All.
-        Any = "any",
-        /// Those that this model knows.
-        Known = "known",
-    }
-}
-
-words! {
     /// What of the tools that a provider runs itself may be sent.
     ServerTools {
         /// All.
@@ -244,24 +155,5 @@ words! {
         Model = "model",
         /// To the account that asked for it.
         Account = "account",
-    }
-}
-
-/// The names that messages may have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum MessageNames {
-    /// None.
-    None,
-    /// Names of these characters.
-    Of(CharClass),
-}
-
-impl fmt::Display for MessageNames {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MessageNames::None => f.write_str("none"),
-            MessageNames::Of(class) => class.fmt(f),
-        }
     }
 }

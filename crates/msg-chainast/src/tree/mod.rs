@@ -23,7 +23,7 @@ pub use calls::{CallRef, ToolCallsInfo};
 pub(crate) use grow::GrowingTree;
 pub use header::Header;
 pub use messages::Messages;
-pub use pair::{BodyPair, BodyPairKind, PairError};
+pub use pair::{BodyPair, BodyPairKind};
 pub(crate) use plain::Plain;
 pub use section::Section;
 pub use view::TreeView;

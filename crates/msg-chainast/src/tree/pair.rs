@@ -7,6 +7,7 @@ use msg_core::{IdSource, Message, Part, Role, SeededIds, ToolCall, ToolResult};
 
 use super::{Messages, sizes::Sizes};
 use crate::{
+    Error,
     constants::{
         FAKE_SIGNATURE_GEMINI, SUMMARIZATION_TOOL_ARGS, SUMMARIZATION_TOOL_NAME,
         TOOL_CALL_ID_PATTERN,
@@ -43,29 +44,6 @@ pub enum BodyPairKind {
     Summarization,
 }
 
-/// Why a list of messages is no body pair.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PairError {
-    /// There is no message.
-    #[error("a body pair needs an assistant message")]
-    Empty,
-    /// The first message is from somebody else.
-    #[error("a body pair begins with an assistant message, found one from `{role}`")]
-    NotAssistant {
-        /// Whose it is.
-        role: Role,
-    },
-    /// A later message is no tool message.
-    #[error("message {index} of a body pair must be a tool message, found one from `{role}`")]
-    NotTool {
-        /// Its place in the list.
-        index: usize,
-        /// Whose it is.
-        role: Role,
-    },
-}
-
 impl BodyPair {
     /// A pair of these messages; nothing is checked (CA-60).
     #[doc(alias = "NewBodyPair")]
@@ -82,16 +60,16 @@ impl BodyPair {
     /// If the list is empty, does not begin with an assistant message, or goes on with another than a
     /// tool message.
     #[doc(alias = "NewBodyPairFromMessages")]
-    pub fn from_messages(messages: Vec<Message>) -> Result<Self, PairError> {
+    pub fn from_messages(messages: Vec<Message>) -> Result<Self, Error> {
         let mut messages = messages.into_iter();
-        let assistant = messages.next().ok_or(PairError::Empty)?;
+        let assistant = messages.next().ok_or(Error::EmptyPair)?;
         if read_role(&assistant) != Reading::Known(RolePart::Assistant) {
-            return Err(PairError::NotAssistant { role: assistant.role });
+            return Err(Error::NotAssistant { role: assistant.role });
         }
         let tools: Vec<Message> = messages.collect();
         let stray = tools.iter().position(|it| read_role(it) != Reading::Known(RolePart::Tool));
         match stray {
-            Some(at) => Err(PairError::NotTool { index: at + 1, role: tools[at].role.clone() }),
+            Some(at) => Err(Error::NotTool { index: at + 1, role: tools[at].role.clone() }),
             None => Ok(BodyPair::new(assistant, tools)),
         }
     }
@@ -104,36 +82,69 @@ impl BodyPair {
 
     /// A pair that carries a summary of what was before (CA-61).
     ///
-    /// The assistant message holds the parts of `reasoning`, if given, and the call of the summarization
-    /// tool; with `fake_signature` the call bears [`FAKE_SIGNATURE_GEMINI`], which Gemini wants where the
-    /// summarised calls had signatures. The tool message holds the text.
+    /// The assistant message holds the call of the summarization tool, with an id of the pattern, and the tool
+    /// message the text. [`BodyPair::with_reasoning`] and [`BodyPair::with_fake_signature`] add the rest.
     ///
     /// ```
     /// use msg_chainast::{BodyPair, BodyPairKind, SeededIds, constants::TOOL_CALL_ID_PATTERN};
     ///
     /// let pattern = TOOL_CALL_ID_PATTERN.parse()?;
-    /// let pair = BodyPair::summarization("Paris it is.", &pattern, &mut SeededIds::new(1), false, None);
+    /// let pair = BodyPair::summarization("Paris it is.", &pattern, &mut SeededIds::new(1));
     /// assert_eq!(pair.kind(), BodyPairKind::Summarization);
     /// assert_eq!(pair.size(), 212 + "Paris it is.".len());
-    /// # Ok::<(), msg_chainast::PatternError>(())
+    /// # Ok::<(), msg_chainast::Error>(())
     /// ```
     #[doc(alias = "NewBodyPairFromSummarization")]
     pub fn summarization(
         text: impl Into<String>,
         pattern: &IdPattern,
         ids: &mut dyn IdSource,
-        fake_signature: bool,
-        reasoning: Option<Message>,
     ) -> Self {
         let id = pattern.generate(SUMMARIZATION_TOOL_NAME, 0, ids);
-        let mut call = ToolCall::new(id.clone(), SUMMARIZATION_TOOL_NAME, SUMMARIZATION_TOOL_ARGS);
-        call.signature = fake_signature.then(|| FAKE_SIGNATURE_GEMINI.to_owned());
-        let mut assistant = Message::new(Role::Assistant);
-        assistant.parts = reasoning.map_or_else(Vec::new, |it| it.parts);
-        assistant.parts.push(Part::ToolCall(call));
+        let call = ToolCall::new(id.clone(), SUMMARIZATION_TOOL_NAME, SUMMARIZATION_TOOL_ARGS);
+        let assistant = Message::new(Role::Assistant).with_part(Part::ToolCall(call));
         let mut result = ToolResult::new(id, text.into());
         result.name = Some(SUMMARIZATION_TOOL_NAME.to_owned());
         BodyPair::new(assistant, vec![Message::new(Role::Tool).with_part(Part::ToolResult(result))])
+    }
+
+    /// The pair with the parts of this message before those of its assistant message, such as the reasoning of
+    /// what was summarised ([`extract_reasoning_message`](crate::reasoning::extract_reasoning_message)).
+    /// O(parts).
+    ///
+    /// ```
+    /// use msg_chainast::{BodyPair, Message};
+    ///
+    /// let pair = BodyPair::summary("Oslo.").with_reasoning(Message::assistant("Hm."));
+    /// assert_eq!(pair.assistant().text(), "Hm.");
+    /// ```
+    #[must_use]
+    pub fn with_reasoning(mut self, reasoning: Message) -> Self {
+        self.assistant.parts.splice(0..0, reasoning.parts);
+        self.recount();
+        self
+    }
+
+    /// The pair with [`FAKE_SIGNATURE_GEMINI`] on its first call, which Gemini wants where the summarised calls
+    /// had signatures. O(parts).
+    ///
+    /// ```
+    /// use msg_chainast::{BodyPair, reasoning::contains_tool_call_reasoning};
+    ///
+    /// let pair = BodyPair::summary("Oslo.").with_fake_signature();
+    /// assert!(contains_tool_call_reasoning(&[pair.assistant()]));
+    /// ```
+    #[must_use]
+    pub fn with_fake_signature(mut self) -> Self {
+        let call = self.assistant.parts.iter_mut().find_map(|it| match it {
+            Part::ToolCall(it) => Some(it),
+            _ => None,
+        });
+        if let Some(call) = call {
+            call.signature = Some(FAKE_SIGNATURE_GEMINI.to_owned());
+        }
+        self.recount();
+        self
     }
 
     /// A pair that carries a summary, of the text alone: the call has an id of the usual pattern, which is
@@ -156,7 +167,7 @@ impl BodyPair {
         let seed = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, it| {
             (hash ^ u64::from(it)).wrapping_mul(0x0100_0000_01b3)
         });
-        BodyPair::summarization(text, &pattern, &mut SeededIds::new(seed), false, None)
+        BodyPair::summarization(text, &pattern, &mut SeededIds::new(seed))
     }
 
     /// What the assistant message asks for. O(parts before its first call).

@@ -167,7 +167,7 @@ impl Walk<'_, '_> {
             }
             let it = &self.plan.units[unit];
             if it.suspect || it.answered < it.n_calls {
-                let may_stay_open = self.rules.options.is_open() && last == Some(unit) && !followed;
+                let may_stay_open = self.rules.check.open && last == Some(unit) && !followed;
                 self.judge_pair(unit as u32, may_stay_open, first_made..made);
             }
         }

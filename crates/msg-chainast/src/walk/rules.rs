@@ -3,15 +3,21 @@
 //! A tree is always of a strict chain; a list is judged by what its provider refuses (CA-70a). What a
 //! provider refuses beyond the rules of the chain is no business of the walk.
 
+use std::sync::LazyLock;
+
 use crate::{
-    options::RepairOptions,
-    profile::{Acceptance, LaterResults, LaterSystem, Profile},
+    constants::TOOL_CALL_ID_PATTERN,
+    ids::IdPattern,
+    options::{CheckOptions, RepairOptions},
+    profile::{Acceptance, LaterResults, Profile},
 };
 
 /// What the walk judges by.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'a> {
     pub(crate) options: &'a RepairOptions,
+    pub(crate) check: CheckOptions,
+    pub(crate) profile: Option<&'a Profile>,
     /// Whether findings that are no errors are wanted.
     pub(crate) warnings: bool,
     pub(crate) enforced: Enforced,
@@ -20,23 +26,38 @@ pub(crate) struct Rules<'a> {
 impl<'a> Rules<'a> {
     /// The strict chain, of which a tree is made (CA-10).
     pub(crate) fn strict(options: &'a RepairOptions) -> Self {
-        Rules { options, warnings: true, enforced: Enforced::STRICT }
+        let RepairOptions { check, profile, .. } = options;
+        let (check, profile) = (*check, profile.as_deref());
+        Rules { options, check, profile, warnings: true, enforced: Enforced::STRICT }
     }
 
     /// What the profile of the options refuses; without one the strict chain.
     pub(crate) fn of_list(options: &'a RepairOptions) -> Self {
-        let given = options.given_profile();
-        let mut enforced = given.map_or(Enforced::STRICT, Enforced::by);
-        if given.is_none() && options.takes_several_systems() {
+        Rules { options, ..Rules::of_check(options.check, options.profile.as_deref()) }
+    }
+
+    /// What the profile refuses; without one the strict chain.
+    pub(crate) fn of_check(check: CheckOptions, profile: Option<&'a Profile>) -> Self {
+        let mut enforced = profile.map_or(Enforced::STRICT, Enforced::by);
+        if profile.is_none() && check.several_systems {
             enforced.repeated_system = false;
         }
-        if options.is_continued() {
+        if check.continued {
             enforced.first_role = false;
             enforced.leading_results =
-                given.is_some_and(|it| it.leading_results == Acceptance::Reject);
+                profile.is_some_and(|it| it.leading_results == Acceptance::Reject);
         }
-        enforced.call_signatures = !options.is_own_format();
-        Rules { options, warnings: true, enforced }
+        enforced.call_signatures = !check.own_format;
+        Rules { options: RepairOptions::standard(), check, profile, warnings: true, enforced }
+    }
+
+    /// The pattern of fresh ids.
+    pub(crate) fn id_pattern(self) -> &'a IdPattern {
+        static DEFAULT: LazyLock<IdPattern> = LazyLock::new(|| {
+            TOOL_CALL_ID_PATTERN.parse().expect("because the constant is a pattern")
+        });
+        let of_profile = || self.profile.map(|it| &it.id_pattern);
+        self.options.id_pattern.as_ref().or_else(of_profile).unwrap_or(&DEFAULT)
     }
 
     /// The same rules, of which only errors are told.
@@ -94,7 +115,7 @@ impl Enforced {
             leading_results: true,
             lone_summary: false,
             call_signatures: true,
-            later_system_as_user: profile.later_system == LaterSystem::User,
+            later_system_as_user: profile.later_system_as_user,
         }
     }
 }

@@ -2,8 +2,8 @@
 //! word.
 
 use msg_chainast::{
-    BadArguments, ChainAst, CheckOptions, First, IdPattern, Message, Orphans, PatternError,
-    Profile, RepairOptions, SeededIds, UnknownRole, check, repair,
+    BadArguments, ChainAst, CheckOptions, First, IdPattern, Message, Orphans, Profile,
+    RepairOptions, SeededIds, UnknownRole, check, repair,
 };
 use msg_core::Diagnostic;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn chains() {
         let closed = parsed("parse", ChainAst::parse(case.messages.clone()), &case, &found);
         let mut out = json!({"check": found, "parse": closed});
         if !out["parse"].is_object() {
-            let found = check(&case.messages, None, &CheckOptions::new().open(true));
+            let found = check(&case.messages, None, &CheckOptions::new().with_open());
             let open = parsed("open", ChainAst::parse_open(case.messages.clone()), &case, &found);
             // Nearly always a chain is as wrong with an open end as without.
             if open != out["parse"] {
@@ -56,7 +56,7 @@ fn own_profiles() {
     testkit::rows!("profiles_own.jsonl").check_expect(|row| {
         let case = Case::read(&row.text);
         let profile = Profile::from_toml(case.text("profile")).unwrap();
-        let options = RepairOptions::new().profile(&profile);
+        let options = RepairOptions::new().with_profile(&profile);
         crate::laws::repair_is_valid(&case.messages, &options, Some(&profile), false);
         case.judged_by(&profile)
     });
@@ -99,7 +99,7 @@ impl Case {
     /// What a check with a profile finds, and what a repair for it gives; list and tree agree.
     fn judged_by(&self, profile: &Profile) -> String {
         let found = check(&self.messages, Some(profile), &CheckOptions::new());
-        let options = RepairOptions::new().profile(profile);
+        let options = RepairOptions::new().with_profile(profile);
         let (mended, report) = repair(self.messages.clone(), &options, &mut SeededIds::new(7));
         same("report of the list", &report, &found);
         let (chain, _) = ChainAst::repair(self.messages.clone(), &options, &mut SeededIds::new(7));
@@ -176,8 +176,7 @@ fn apply(chain: &mut ChainAst, op: &Value) -> Result<Value, String> {
             Value::Null
         }
         "normalize_ids" => {
-            let pattern = text("pattern").parse::<IdPattern>();
-            let pattern = pattern.map_err(|it: PatternError| it.to_string())?;
+            let pattern = text("pattern").parse::<IdPattern>().map_err(|it| it.to_string())?;
             let map = chain.normalize_tool_call_ids(&pattern, &mut SeededIds::new(9));
             map.iter().map(|it| json!([it.old, it.new])).collect()
         }
@@ -193,16 +192,16 @@ fn flags(json: &Value) -> RepairOptions {
     let mut words = json.as_array().unwrap().iter().map(|it| it.as_str().unwrap());
     while let Some(flag) = words.next() {
         if flag == "--open" {
-            options = options.open(true);
+            options = options.with_check(CheckOptions::new().with_open());
             continue;
         }
         options = match (flag, words.next().unwrap()) {
-            ("--orphans", "drop") => options.orphans(Orphans::Drop),
-            ("--orphans", "keep") => options.orphans(Orphans::Keep),
-            ("--first", "drop") => options.first(First::Drop),
-            ("--unknown-role", "user") => options.unknown_role(UnknownRole::AsUser),
-            ("--arguments", "sanitize") => options.arguments(BadArguments::Sanitize),
-            ("--id-pattern", it) => options.id_pattern(it.parse().unwrap()),
+            ("--orphans", "drop") => options.with_orphans(Orphans::Drop),
+            ("--orphans", "keep") => options.with_orphans(Orphans::Keep),
+            ("--first", "drop") => options.with_first(First::Drop),
+            ("--unknown-role", "user") => options.with_unknown_role(UnknownRole::AsUser),
+            ("--arguments", "sanitize") => options.with_arguments(BadArguments::Sanitize),
+            ("--id-pattern", it) => options.with_id_pattern(it.parse().unwrap()),
             other => panic!("flag {other:?}"),
         };
     }

@@ -3,9 +3,9 @@
 //! Ids, names and texts come from small pools, so that they clash; every role may hold every part.
 
 use msg_chainast::{
-    Acceptance, AfterTool, BadArguments, CallSignatures, ChainAst, First, Members, Message,
-    Orphans, Part, Profile, ReasoningKept, ReasoningRequired, RepairOptions, ResultNames,
-    SystemPlace, ToolCall, UnknownRole, UserMessage,
+    Acceptance, BadArguments, ChainAst, CheckOptions, First, Message, Orphans, Part, Profile,
+    ReasoningKept, ReasoningRequired, RepairOptions, SystemPlace, ToolCall, UnknownRole,
+    UserMessage,
     constants::{FALLBACK_RESPONSE_CONTENT, SUMMARIZATION_TOOL_NAME},
 };
 use msg_core::{
@@ -245,20 +245,20 @@ impl<'b> Choices<'b> {
         let open = self.one_in(3);
         let mut given = None;
         let mut options = RepairOptions::new()
-            .open(open)
-            .orphans([Orphans::Fabricate, Orphans::Drop, Orphans::Keep][self.below(3)])
-            .first([First::InsertUser, First::Drop][self.below(2)])
-            .unknown_role([UnknownRole::Drop, UnknownRole::AsUser][self.below(2)])
-            .arguments([BadArguments::Keep, BadArguments::Sanitize][self.below(2)]);
+            .with_check(CheckOptions { open, ..CheckOptions::new() })
+            .with_orphans([Orphans::Fabricate, Orphans::Drop, Orphans::Keep][self.below(3)])
+            .with_first([First::InsertUser, First::Drop][self.below(2)])
+            .with_unknown_role([UnknownRole::Drop, UnknownRole::AsUser][self.below(2)])
+            .with_arguments([BadArguments::Keep, BadArguments::Sanitize][self.below(2)]);
         if self.one_in(2) {
             let profiles = Profile::all();
             let profile = &profiles[self.below(profiles.len())];
-            options = options.profile(profile);
+            options = options.with_profile(profile);
             given = Some(profile);
         }
         if self.one_in(5) {
             let pattern = ["fixed", "{f}:{n}", "{r:1:d}"][self.below(3)];
-            options = options.id_pattern(pattern.parse().unwrap());
+            options = options.with_id_pattern(pattern.parse().unwrap());
         }
         (options, given, open)
     }
@@ -272,10 +272,10 @@ impl<'b> Choices<'b> {
         it.name_class = self.of(&classes).parse().unwrap();
         it.name_first = self.of(&["any", "any", "[a-z]", "[a-z_]"]).parse().unwrap();
         it.name_max = [64, 1, 2, 3, 4, 0][self.below(6)];
-        it.result_name = [ResultNames::Call, ResultNames::Any][self.below(2)];
+        it.results_named = self.one_in(2);
         it.user = [UserMessage::Any, UserMessage::Some, UserMessage::First][self.below(3)];
         it.alternate = self.one_in(2);
-        it.after_tool = [AfterTool::Any, AfterTool::Assistant][self.below(2)];
+        it.assistant_after_tool = self.one_in(2);
         let roles = [Role::System, Role::User, Role::Assistant];
         it.empty = roles.into_iter().filter(|_| self.one_in(2)).collect();
         it.blank = self.one_in(2);
@@ -294,8 +294,7 @@ impl<'b> Choices<'b> {
         let required = it.reasoning_require;
         it.reasoning_signed = self.one_in(2) && required != ReasoningRequired::Calls;
         let keeps_signatures = self.one_in(2) || required == ReasoningRequired::CallSignature;
-        it.call_signature =
-            if keeps_signatures { CallSignatures::Keep } else { CallSignatures::Drop };
+        it.drops_call_signatures = !keeps_signatures;
         it.reasoning_fallback = self.of(&[" ", "fb"]).to_owned();
         self.own_content_rules(&mut it);
         it
@@ -307,7 +306,7 @@ impl<'b> Choices<'b> {
         it.media_roles = places[self.below(4)].iter().map(|it| (*it).to_owned()).collect();
         it.empty_result = [Acceptance::Accept, Acceptance::Reject][self.below(2)];
         it.error_result = [Acceptance::Accept, Acceptance::Reject][self.below(2)];
-        it.members = [Members::Any, Members::Known][self.below(2)];
+        it.known_members_only = self.one_in(2);
         it.cache_max = self.below(3);
         it.file_needs_text = self.one_in(2);
         it.system = [SystemPlace::Message, SystemPlace::User, SystemPlace::Message][self.below(3)];

@@ -23,7 +23,7 @@ fn flat(chain: &ChainAst) -> Vec<Message> {
 /// Law 1: parsing accepts what a check finds no error in, and a repair leaves it alone.
 pub(crate) fn parse_is_check(messages: &[Message]) {
     for open in [false, true] {
-        let found = check(messages, None, &CheckOptions::new().open(open));
+        let found = check(messages, None, &CheckOptions { open, ..CheckOptions::new() });
         let parse = if open { ChainAst::parse_open } else { ChainAst::parse };
         match parse(messages.to_vec()) {
             Err(it) => {
@@ -34,7 +34,8 @@ pub(crate) fn parse_is_check(messages: &[Message]) {
                 assert!(!found.iter().any(Diagnostic::is_error), "accepted: {found:?}");
                 assert_eq!(flat(&chain), messages);
                 sizes_are_counted(&chain);
-                let options = RepairOptions::new().open(open);
+                let options =
+                    RepairOptions::new().with_check(CheckOptions { open, ..CheckOptions::new() });
                 let (mended, edits) = ChainAst::repair(messages.to_vec(), &options, &mut ids());
                 assert!(edits.iter().all(|it| !it.is_error()));
                 if edits.iter().all(|it| it.fix.is_none()) {
@@ -72,7 +73,7 @@ pub(crate) fn repair_is_valid(
         assert!(origins.iter().enumerate().all(own), "from elsewhere: {origins:?}");
     }
     a_mended_list_stays(messages, options, profile, open);
-    let left = check(&mended, profile, &CheckOptions::new().open(open));
+    let left = check(&mended, profile, &CheckOptions { open, ..CheckOptions::new() });
     assert!(left.iter().all(|it| it.fix.is_none()), "left unmended: {left:?}\n{mended:#?}");
     let (again, edits) = ChainAst::repair(mended.clone(), options, &mut ids());
     assert!(edits.iter().all(|it| it.fix.is_none()), "mended again: {edits:?}\n{mended:#?}");
@@ -95,7 +96,7 @@ fn a_mended_list_stays(
     if report.iter().all(|it| it.fix.is_none()) {
         assert_eq!(mended, messages, "changed without an edit");
     }
-    let left = check(&mended, profile, &CheckOptions::new().open(open));
+    let left = check(&mended, profile, &CheckOptions { open, ..CheckOptions::new() });
     let empty =
         |all: &[Diagnostic]| all.iter().filter(|it| it.code == "chain::empty-message").count();
     assert!(
@@ -127,7 +128,7 @@ pub(crate) fn reports_agree(messages: &[Message], profile: Option<&Profile>) {
         let found: Vec<_> =
             check(messages, Some(profile), &CheckOptions::new()).iter().map(told).collect();
         assert!(found.is_sorted_by_key(|it| (it.2.message, it.2.part)), "not in order: {found:?}");
-        let (_, edits) = repair(messages.to_vec(), &options.profile(profile), &mut ids());
+        let (_, edits) = repair(messages.to_vec(), &options.with_profile(profile), &mut ids());
         assert_eq!(edits.iter().map(told).collect::<Vec<_>>(), found, "repair says something else");
     }
 }
@@ -251,7 +252,7 @@ pub(crate) fn a_growing_chain_keeps_its_ids(messages: &[Message], pattern: &IdPa
 /// Law 8: each cut leaves a chain that parses, and that the profile accepts if it accepted the whole.
 pub(crate) fn cuts_are_legal(messages: &[Message], profile: Option<&Profile>) {
     let Ok(chain) = ChainAst::parse_open(messages.to_vec()) else { return };
-    let options = CheckOptions::new().open(true);
+    let options = CheckOptions::new().with_open();
     let accepted = profile.is_some_and(|it| breaches(&chain, it, &options).is_empty());
     for point in chain.cut_points(profile) {
         let mut cut = chain.clone();

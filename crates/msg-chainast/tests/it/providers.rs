@@ -11,14 +11,9 @@ use serde::Deserialize;
 struct Case {
     /// A built-in profile.
     profile: String,
+    /// What is looked at.
     #[serde(default)]
-    open: bool,
-    #[serde(default)]
-    request: bool,
-    #[serde(default)]
-    continued: bool,
-    #[serde(default)]
-    own_format: bool,
+    options: CheckOptions,
     /// Who made the messages of the assistant.
     maker: Option<Provenance>,
     /// The model that is asked.
@@ -40,18 +35,9 @@ fn render(text: &str) -> String {
     for it in case.messages.iter_mut().filter(|it| it.role == Role::Assistant) {
         case.maker.iter().for_each(|maker| it.set_provenance(maker.clone()));
     }
-    let options = CheckOptions::new()
-        .open(case.open)
-        .request(case.request)
-        .continued(case.continued)
-        .own_format(case.own_format);
+    let options = case.options;
     let found = check(&case.messages, Some(profile), &options);
-    let mending = RepairOptions::new()
-        .open(case.open)
-        .request(case.request)
-        .continued(case.continued)
-        .own_format(case.own_format)
-        .profile(profile);
+    let mending = RepairOptions::new().with_check(options).with_profile(profile);
     let (mended, report) = repair(case.messages.clone(), &mending, &mut SeededIds::new(7));
     let mut out: String = found.iter().map(line).collect();
     if report != found {

@@ -73,7 +73,7 @@ fn options(head: &[u8]) -> (RepairOptions, Option<&'static Profile>, bool) {
 #[test]
 fn every_profile_is_kept() {
     for profile in Profile::all() {
-        let options = RepairOptions::new().profile(profile);
+        let options = RepairOptions::new().with_profile(profile);
         over_bytes(300, 140, |bytes| {
             laws::repair_is_valid(&chain(bytes), &options, Some(profile), false);
         });
@@ -85,7 +85,7 @@ fn profiles_of_users_are_kept() {
     over_bytes(3000, 160, |bytes| {
         let (head, tail) = bytes.split_at(bytes.len().min(24));
         let profile = Choices::new(head).own_profile();
-        let options = RepairOptions::new().profile(&profile);
+        let options = RepairOptions::new().with_profile(&profile);
         laws::repair_is_valid(&chain(tail), &options, Some(&profile), false);
         laws::reports_agree(&chain(tail), Some(&profile));
     });
@@ -126,7 +126,7 @@ fn ids_are_normalized() {
 fn cuts_are_legal() {
     over_bytes(800, 140, |bytes| {
         let profile = &Profile::all()[bytes.len() % Profile::all().len()];
-        let options = RepairOptions::new().profile(profile);
+        let options = RepairOptions::new().with_profile(profile);
         let messages = chain(bytes);
         laws::cuts_are_legal(&messages, None);
         let repaired = ChainAst::repair(messages, &options, &mut SeededIds::new(3)).0;

@@ -1,9 +1,9 @@
 //! What a case file says of one function: patterns, arguments, chains for tests.
 
 use msg_chainast::{
-    ChainAst, CheckOptions, IdPattern, Message, Part, Profile, ReasoningRequired, RepairOptions,
-    SeededIds, ToolCall, check, sanitize_json_control_chars,
-    testing::{self, ChainConfig, generate_chain, generate_complex_chain},
+    ChainAst, CheckOptions, IdPattern, Message, Orphans, Part, Profile, ReasoningRequired,
+    RepairOptions, SeededIds, ToolCall, UnknownRole, check, sanitize_json_control_chars,
+    testing::{ChainConfig, Sample, generate_chain, generate_complex_chain},
 };
 use msg_core::{Image, Origin, RawJson, Reasoning, Role, ToolResult};
 use serde_json::{Value, json};
@@ -54,35 +54,11 @@ fn chains_for_tests() {
                 laws::only_missing_results_are_mended(&chain, args[2].min(args[0] * args[1]));
                 chain
             }
-            None => predefined(name),
+            None => Sample::ALL.into_iter().find(|it| it.name() == name).unwrap().messages(),
         };
         let refused = ChainAst::parse(chain.clone()).err().map(|it| it.to_string());
         json!({"messages": chain, "refused": refused}).to_string()
     });
-}
-
-fn predefined(name: &str) -> Vec<Message> {
-    let chain: fn() -> Vec<Message> = match name {
-        "empty_chain" => testing::empty_chain,
-        "system_only_chain" => testing::system_only_chain,
-        "human_only_chain" => testing::human_only_chain,
-        "system_human_chain" => testing::system_human_chain,
-        "basic_conversation_chain" => testing::basic_conversation_chain,
-        "chain_with_tool" => testing::chain_with_tool,
-        "chain_with_single_tool_response" => testing::chain_with_single_tool_response,
-        "chain_with_multiple_tools" => testing::chain_with_multiple_tools,
-        "chain_with_multiple_tool_responses" => testing::chain_with_multiple_tool_responses,
-        "chain_with_multiple_sections" => testing::chain_with_multiple_sections,
-        "chain_with_consecutive_humans" => testing::chain_with_consecutive_humans,
-        "chain_with_missing_tool_response" => testing::chain_with_missing_tool_response,
-        "chain_with_unexpected_tool" => testing::chain_with_unexpected_tool,
-        "chain_with_summarization" => testing::chain_with_summarization,
-        "chain_with_summarization_and_other_pairs" => {
-            testing::chain_with_summarization_and_other_pairs
-        }
-        other => panic!("no chain is named {other}"),
-    };
-    chain()
 }
 
 fn config(json: &Value) -> ChainConfig {
@@ -162,7 +138,7 @@ fn reasoning_goes_with_the_member_that_repeats_it() {
         }
         message
     };
-    let options = RepairOptions::new().profile(Profile::named("anthropic").unwrap());
+    let options = RepairOptions::new().with_profile(Profile::named("anthropic").unwrap());
     type Members<'a> = &'a [(&'a str, &'a str)];
     let cases: [(Members<'_>, &str, usize); 4] = [
         (&[], "removed", 0),
@@ -281,7 +257,7 @@ fn a_growing_chain_keeps_the_ids_that_a_profile_gave() {
         Message::assistant("").with_part(call("x 1")),
         Message::tool_result("x 1", "r"),
     ];
-    let options = RepairOptions::new().profile(Profile::named("anthropic").unwrap());
+    let options = RepairOptions::new().with_profile(Profile::named("anthropic").unwrap());
     let first_id = |messages: &[Message]| {
         let (chain, _) = ChainAst::repair(messages.to_vec(), &options, &mut SeededIds::new(1));
         let first = chain.messages().nth(1).and_then(|it| it.tool_calls().next());
@@ -291,4 +267,22 @@ fn a_growing_chain_keeps_the_ids_that_a_profile_gave() {
     messages.push(Message::assistant("").with_part(call("")));
     messages.push(Message::tool_result("", "r"));
     assert_eq!(first_id(&messages), before);
+}
+
+/// Options are read from JSON strictly; a profile is named.
+#[test]
+fn options_are_data() {
+    let json = r#"{"check": {"open": true}, "orphans": "keep", "unknown_role": "user", "id_pattern": "x{r:4:d}",
+        "placeholder": "lost", "profile": "openai"}"#;
+    let options: RepairOptions = serde_json::from_str(json).unwrap();
+    assert_eq!(options.check, CheckOptions::new().with_open());
+    assert_eq!((options.orphans, options.unknown_role), (Orphans::Keep, UnknownRole::AsUser));
+    assert_eq!(options.profile.map(|it| it.name.clone()).as_deref(), Some("openai"));
+    let refused = |json: &str| serde_json::from_str::<RepairOptions>(json).unwrap_err().to_string();
+    assert!(refused(r#"{"profile": "nobody"}"#).starts_with(r#"no profile is called "nobody""#));
+    assert!(refused(r#"{"id_pattern": ""}"#).starts_with("empty pattern"));
+    assert!(refused(r#"{"opened": true}"#).contains("unknown field `opened`"));
+    assert!(
+        refused(r#"{"orphans": "lose"}"#).contains("expected one of `fabricate`, `drop`, `keep`")
+    );
 }

@@ -83,7 +83,10 @@ impl Args {
         Ok(CheckOptions {
             read: ReadOptions { made_by: self.request.maker(), ..self.input.of_a_line() },
             profile: self.request.ask(self.chain.profile()?)?,
-            chain: self.chain.check_options().request(self.request.is_request()),
+            chain: msg_chainast::CheckOptions {
+                request: self.request.is_request(),
+                ..self.chain.check_options()
+            },
             messages: self.messages.then(|| match self.max_chars {
                 Some(max_chars) => InputRules { max_chars },
                 None => InputRules::unlimited(),
@@ -111,7 +114,7 @@ impl Args {
 
     /// Whether all errors are calls at the end that nobody has answered yet (CA-92).
     fn open_would_do(&self, document: &Document, found: &[Diagnostic]) -> bool {
-        let open = self.chain.check_options().open(true);
+        let open = self.chain.check_options().with_open();
         let is_error = |it: &Diagnostic| it.is_error();
         found.iter().any(is_error)
             && !found.iter().any(|it| it.is_error() && it.code.area() != "chain")

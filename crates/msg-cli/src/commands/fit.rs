@@ -269,7 +269,7 @@ impl Args {
         if self.json || cx.quiet || !options.repair {
             return Quotes::default();
         }
-        let check = CheckOptions::new().open(options.open);
+        let check = CheckOptions { open: options.open, ..CheckOptions::new() };
         let profile = options.profile().ok().flatten();
         Quotes::of(messages, &msg_chainast::check(messages, profile, &check))
     }

@@ -44,10 +44,8 @@ pub(crate) struct Args {
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         let profile = self.request.ask(self.chain.profile()?)?;
-        let chain = self
-            .repair
-            .options(&self.chain, profile.as_ref())?
-            .request(self.request.is_request());
+        let mut chain = self.repair.options(&self.chain, profile.as_ref())?;
+        chain.check.request = self.request.is_request();
         let made_by = self.request.maker();
         let mut input = self.input.open()?;
         let mut out = self.output.open(&input)?;
@@ -63,7 +61,7 @@ impl Command for Args {
         let mut document = formats::open(cx, &mut input, &self.input)?;
         document.say_who_made_it(made_by.as_ref());
         let status = formats::emptiness(cx, &document, &input.name);
-        let quotes = quotes(&document, profile.as_ref(), self.chain.check_options().request(self.request.is_request()), cx, self.json);
+        let quotes = quotes(&document, profile.as_ref(), chain.check, cx, self.json);
         let edits = document.repair(&RepairOptions { chain, ..RepairOptions::default() });
         // Said before the document is written, so that a long list of edits and a long document
         // are not in memory at once.

@@ -1,9 +1,7 @@
 //! The forms of a summary (CP-24): a text, or a call with its result, and what a provider's profile
 //! makes of the choice.
 
-use msg_chainast::{
-    Acceptance, AfterTool, BodyPairKind, IdPattern, Profile, ReasoningRequired, constants,
-};
+use msg_chainast::{Acceptance, BodyPairKind, IdPattern, Profile, ReasoningRequired, constants};
 use msg_core::{CountingIds, Message, Part, Reasoning, Role, Severity, ToolCall, ToolResult};
 
 use super::{ChainState, Change, PairState};
@@ -73,7 +71,7 @@ impl FormRules {
     pub(crate) fn of(profile: &Profile) -> Self {
         Self {
             alternate: profile.alternate,
-            assistant_after_tool: profile.after_tool == AfterTool::Assistant,
+            assistant_after_tool: profile.assistant_after_tool,
             require_reasoning: profile.reasoning_require == ReasoningRequired::Calls,
             reasoning_fallback: profile.reasoning_fallback.clone(),
             require_signature: profile.reasoning_require == ReasoningRequired::CallSignature,

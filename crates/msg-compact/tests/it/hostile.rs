@@ -80,7 +80,7 @@ impl<'a> Choices<'a> {
             }
         }
         let options =
-            profile.map_or_else(RepairOptions::new, |it| RepairOptions::new().profile(it));
+            profile.map_or_else(RepairOptions::new, |it| RepairOptions::new().with_profile(it));
         let (chain, _) = ChainAst::repair(messages, &options, &mut SeededIds::new(3));
         chain.into_messages()
     }

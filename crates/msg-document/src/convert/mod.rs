@@ -68,7 +68,8 @@ impl Document {
         }
         if to.codec().judges_itself() {
             // An agent loads what it finds: a session is written sound (SE-80).
-            let chain = msg_chainast::RepairOptions::new().open(true);
+            let chain = msg_chainast::RepairOptions::new()
+                .with_check(msg_chainast::CheckOptions::new().with_open());
             let options = RepairOptions { chain, ..RepairOptions::default() };
             res.edits.extend(self.repair(&options));
         }

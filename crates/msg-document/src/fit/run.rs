@@ -281,9 +281,10 @@ fn tree(
     ids: &mut SeededIds,
 ) -> Result<Tree, Refusal> {
     if options.repair {
-        let mut repair = RepairOptions::default().open(options.open);
+        let mut repair = RepairOptions::default();
+        repair.check.open = options.open;
         if let Some(profile) = options.profile()? {
-            repair = repair.profile(profile);
+            repair = repair.with_profile(profile);
         }
         let (ast, found, origins) = ChainAst::repair_with_origins(messages, &repair, ids);
         let mended = found.into_iter().filter(|it| it.fix.is_some()).collect();

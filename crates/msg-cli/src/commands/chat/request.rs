@@ -78,7 +78,7 @@ fn mended(
     let mut options = RepairOptions::default();
     if let Some(name) = profile {
         let unknown = || bad(format!("no profile is called {name:?} (msg profiles lists them)"));
-        options = options.profile(Profile::named(name).ok_or_else(unknown)?);
+        options = options.with_profile(Profile::named(name).ok_or_else(unknown)?);
     }
     let (ast, found) = ChainAst::repair(messages, &options, &mut SeededIds::new(0));
     let edits = found.into_iter().filter(|it| it.fix.is_some()).collect();

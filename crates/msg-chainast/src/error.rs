@@ -1,0 +1,85 @@
+//! Why this crate refused something. A list of messages that is no chain has a type of its own,
+//! [`ParseError`](crate::ParseError), since that gives the messages back.
+
+use msg_core::Role;
+
+use crate::ids::MAX_FIELD;
+
+/// Why an edit, a pair, a pattern or a profile was refused; nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No call bears the id.
+    #[error("tool call with id `{id}` not found")]
+    UnknownToolCall {
+        /// The id.
+        id: String,
+    },
+    /// There is no message to make a body pair of.
+    #[error("a body pair needs an assistant message")]
+    EmptyPair,
+    /// The first message of a body pair is from somebody else.
+    #[error("a body pair begins with an assistant message, found one from `{role}`")]
+    NotAssistant {
+        /// Whose it is.
+        role: Role,
+    },
+    /// A later message of a body pair is no tool message.
+    #[error("message {index} of a body pair must be a tool message, found one from `{role}`")]
+    NotTool {
+        /// Its place in the list.
+        index: usize,
+        /// Whose it is.
+        role: Role,
+    },
+    /// The text of an id pattern is empty.
+    #[error("empty pattern")]
+    EmptyPattern,
+    /// A random field of an id pattern asks for more characters than 256.
+    #[error("field longer than {MAX_FIELD} at byte {offset}")]
+    LongField {
+        /// Where the field begins, in bytes.
+        offset: usize,
+    },
+    /// A text is no character class.
+    #[error("a character class is `any` or `[...]` of ASCII characters and ranges")]
+    CharClass,
+    /// A profile file is not TOML. Lines and columns count from 1, columns in characters.
+    #[error("line {line}, column {column}: {problem}")]
+    ProfileSyntax {
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+        /// What the parser found.
+        problem: String,
+    },
+    /// A field of a profile is unknown, or holds something else.
+    #[error("line {line}, column {column}: {problem} in profile `{profile}`")]
+    ProfileField {
+        /// The profile.
+        profile: String,
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A field of a profile file stands outside every profile.
+    #[error("line {line}, column {column}: `{field}` stands in no profile; begin one with [NAME]")]
+    OutsideProfile {
+        /// The field.
+        field: String,
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+    },
+    /// A profile file has not exactly one profile.
+    #[error("one profile was expected, found {found}")]
+    ProfileCount {
+        /// How many there are.
+        found: usize,
+    },
+}
