@@ -73,9 +73,13 @@ fn by_content(bytes: &[u8]) -> Result<Option<Dialect>, Error> {
         return Ok(found.filter(|it| *it != Dialect::OpenAiJsonl || !text.contains('\n')));
     }
     match by_lines(&text)? {
-        // A document over many lines may be larger than what was looked at.
+        // A document, or the first line, may be larger than what was looked at.
         None if bytes.len() > PREFIX => {
-            Object::whole(&self::text(bytes), 0).map_or(Ok(None), |it| by_document(&it))
+            let text = self::text(bytes);
+            match Object::whole(&text, 0) {
+                Some(document) => by_document(&document),
+                None => by_lines(&text),
+            }
         }
         found => Ok(found),
     }

@@ -27,6 +27,11 @@ impl Edit {
         Self::replace(span, "")
     }
 
+    /// Whether it changes nothing.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.span.is_empty() && self.text.is_empty()
+    }
+
     pub(crate) fn insert(at: usize, text: impl Into<String>) -> Self {
         Self::replace(at..at, text)
     }

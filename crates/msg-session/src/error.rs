@@ -56,6 +56,23 @@ pub enum Error {
         /// What is wrong there.
         reason: String,
     },
+    /// The bytes of the session cannot be read, or not written.
+    #[error("byte {offset} of the session cannot be read: {reason}")]
+    Source {
+        /// Where, in bytes.
+        offset: u64,
+        /// Why.
+        reason: String,
+    },
+    /// The mended session cannot be written.
+    #[error("the mended session cannot be written: {0}")]
+    Written(String),
+    /// The session is not one of JSON lines, which alone are read piece by piece.
+    #[error("a session of {dialect} is no file of JSON lines; read it as a whole")]
+    NotLines {
+        /// The dialect of the session.
+        dialect: Dialect,
+    },
     /// A data set holds several conversations, and none was named.
     #[error(
         "it holds {count} conversations: read it line by line, or name the number of one as leaf"
@@ -78,9 +95,25 @@ impl Error {
             Error::NotCompacted { .. } | Error::CompactedOtherwise => "session::not-compacted",
             Error::NoWriter { .. } => "session::no-writer",
             Error::BadBase64 => "session::bad-base64",
-            Error::Unreadable { .. } => "session::not-readable",
+            Error::Unreadable { .. } | Error::Source { .. } => "session::not-readable",
+            Error::Written(_) => "session::not-written",
+            Error::NotLines { .. } => "session::not-lines",
             _ => "session::unknown-dialect",
         }
+    }
+}
+
+impl Error {
+    pub(crate) fn source(offset: u64, error: &std::io::Error) -> Self {
+        Error::Source { offset, reason: error.to_string() }
+    }
+
+    pub(crate) fn shorter(offset: u64) -> Self {
+        Error::Source { offset, reason: "it ends earlier than before".to_owned() }
+    }
+
+    pub(crate) fn written(error: &std::io::Error) -> Self {
+        Error::Written(error.to_string())
     }
 }
 

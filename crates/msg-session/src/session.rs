@@ -5,6 +5,7 @@ use msg_core::Message;
 use crate::blob::Blob;
 use crate::dialects::{self, Checked};
 use crate::finding::{Finding, sort};
+use crate::large::LargeSession;
 use crate::options::RepairOptions;
 use crate::view::View;
 use crate::{Dialect, Error};
@@ -124,7 +125,12 @@ impl Session {
         Ok(findings)
     }
 
-    fn checked(&self, options: &RepairOptions) -> Result<Checked, Error> {
+    pub(crate) fn checked(&self, options: &RepairOptions) -> Result<Checked, Error> {
+        let nothing = Blob::default();
+        let first = self.blobs.first().unwrap_or(&nothing);
+        if let Some(lines) = LargeSession::of_blob(self.dialect, first) {
+            return lines.check(options)?.into_checked();
+        }
         let mut res = dialects::format(self.dialect).check(&self.blobs, options)?;
         sort(&mut res.findings);
         Ok(res)

@@ -3,29 +3,74 @@
 use memchr::memmem;
 
 use crate::edit::Edit;
+use crate::excerpt::{self, Mark};
 use crate::json::Value;
 
-/// The edits that make U+FFFD of every lone surrogate escape in a value. Linear.
-pub(crate) fn mend(value: Value<'_>) -> Vec<Edit> {
-    let bytes = value.source.as_bytes();
-    if !memmem::find_iter(bytes, br"\u").any(|at| is_surrogate(bytes, at)) {
-        return Vec::new();
+/// Halves of surrogate pairs that were found.
+#[derive(Debug, Default)]
+pub(crate) struct Halves {
+    /// The edits that make U+FFFD of them.
+    pub(crate) edits: Vec<Edit>,
+    /// How many there are: a mark of an excerpt stands for all of its value.
+    pub(crate) count: u64,
+}
+
+/// The lone surrogate escapes in a value, whose long values are marks if `has_marks`. Linear.
+pub(crate) fn mend(value: Value<'_>, has_marks: bool) -> Halves {
+    let mut res = Halves::default();
+    places(value.source.as_bytes(), |at| {
+        res.count += 1;
+        res.edits.push(Edit::replace(value.at + at..value.at + at + 6, r"\ufffd"));
+    });
+    if has_marks {
+        for (at, len, mark) in excerpt::marks(value.source).filter(|it| it.2.halves > 0) {
+            res.count += mark.halves;
+            let mended = Mark { is_mended: true, ..mark };
+            res.edits.push(Edit::replace(value.at + at..value.at + at + len, mended.json()));
+        }
     }
-    let mut res = Vec::new();
+    res
+}
+
+/// How many lone surrogate escapes JSON has.
+pub(crate) fn count(source: &str) -> u64 {
+    let mut res = 0;
+    places(source.as_bytes(), |_| res += 1);
+    res
+}
+
+/// JSON with U+FFFD for every lone surrogate escape.
+pub(crate) fn mended(mut bytes: Vec<u8>) -> Vec<u8> {
+    let mut found = Vec::new();
+    places(&bytes, |at| found.push(at));
+    for at in found {
+        bytes[at..at + 6].copy_from_slice(br"\ufffd");
+    }
+    bytes
+}
+
+/// Whether JSON has an escape of a surrogate at all.
+pub(crate) fn may_have_halves(bytes: &[u8]) -> bool {
+    memmem::find_iter(bytes, br"\u").any(|at| is_surrogate(bytes, at))
+}
+
+/// Calls `found` with the place of each lone surrogate escape.
+fn places(bytes: &[u8], mut found: impl FnMut(usize)) {
+    if !may_have_halves(bytes) {
+        return;
+    }
     let mut at = 0;
     while let Some(len) = bytes.get(at..).and_then(|it| memchr::memchr(b'\\', it)) {
         at += len;
-        let len = match lone_at(bytes, at) {
+        at += match lone_at(bytes, at) {
             Escape::Lone => {
-                res.push(Edit::replace(value.at + at..value.at + at + 6, r"\ufffd"));
+                found(at);
                 6
             }
             Escape::Pair => 12,
             Escape::Other => 2,
         };
-        at += len;
     }
-    res
 }
 
 enum Escape {
@@ -62,7 +107,7 @@ mod tests {
     use crate::json::Value;
 
     fn mended(source: &str) -> String {
-        apply(source, super::mend(Value { source, at: 0 }))
+        apply(source, super::mend(Value { source, at: 0 }, false).edits)
     }
 
     #[test]

@@ -48,10 +48,12 @@ impl Format for Cline {
             results_first: true,
             starts_with_user: true,
             all: options.all,
+            has_marks: false,
             placeholder: anthropic::placeholder,
             images: anthropic::images,
         };
-        Ok(list::check(&array, &path.sent, &rules, findings))
+        let mends = list::check(&array, &path.sent, &rules, findings);
+        Ok(Checked::of_mends(&array.text, mends))
     }
 }
 

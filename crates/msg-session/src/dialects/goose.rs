@@ -6,46 +6,91 @@
 //! {"role":"user","created":1770112803,"content":[{"type":"toolResponse","id":"t1","toolResult":{"status":"success","value":[{"type":"text","text":"ok"}]}}]}
 //! ```
 
+use msg_core::json::Reader;
+
 use super::list::Records;
-use super::{Checked, Format, list};
-use crate::Error;
+use super::{Checked, Format, LineRules, Mends, list};
 use crate::blob::Blob;
 use crate::finding::Finding;
-use crate::frame::{Array, read_array, read_lines};
+use crate::frame::{Array, Lines, read_array, read_lines};
 use crate::json::Object;
 use crate::link::{Rules, Sender, Sent};
 use crate::options::RepairOptions;
 use crate::parts::goose as blocks;
 use crate::view::{View, messages};
+use crate::{Dialect, Error};
 
 /// The dialect.
 pub(crate) struct Goose;
 
 impl Format for Goose {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        super::leaf_is_not_chosen(options)?;
         let bytes = super::only(blobs);
-        let mut view = View::default();
-        if let Some(export) = export(bytes) {
-            view.findings.clone_from(&export.findings);
-            messages(&mut view, &path(&export).0, false, blocks::part);
-        } else {
-            let lines = read_lines(bytes, options.max_record, |_, _| {});
-            view.findings.clone_from(&lines.findings);
-            messages(&mut view, &path(&lines).0, false, blocks::part);
-        }
-        blocks::join_thoughts(&mut view);
-        Ok(view)
+        let Some(export) = export(bytes) else {
+            return self.view_lines(&read_lines(bytes, options.max_record, |_, _| {}), options);
+        };
+        super::leaf_is_not_chosen(options)?;
+        Ok(view(&export, export.findings.clone()))
     }
 
     fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
-        let bytes = super::only(blobs);
-        if let Some(export) = export(bytes) {
-            return Ok(check(&export, export.findings.clone(), options));
-        }
-        let lines = read_lines(bytes, options.max_record, |_, _| {});
-        Ok(check(&lines, lines.findings.clone(), options))
+        let Some(export) = export(super::only(blobs)) else {
+            return Err(Error::Unreadable {
+                dialect: Dialect::Goose,
+                offset: 0,
+                reason: "the export has no list of messages".to_owned(),
+            });
+        };
+        let mends = check(&export, export.findings.clone(), options);
+        Ok(Checked::of_mends(&export.text, mends))
     }
+
+    fn line_rules(&self, _: &str, start: &[u8]) -> Option<&dyn LineRules> {
+        let names = first_names(start);
+        let has = |wanted: &str| names.iter().any(|it| it == wanted);
+        let is_export = has("working_dir") && (has("conversation") || has("messages"));
+        (!is_export).then_some(self)
+    }
+}
+
+impl LineRules for Goose {
+    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+        super::leaf_is_not_chosen(options)?;
+        Ok(view(lines, lines.findings.clone()))
+    }
+
+    fn check_lines(
+        &self,
+        lines: &Lines<'_>,
+        _: &str,
+        options: &RepairOptions,
+    ) -> Result<Mends, Error> {
+        Ok(check(lines, lines.findings.clone(), options))
+    }
+}
+
+fn view(records: &impl Records, findings: Vec<Finding>) -> View {
+    let mut view = View { findings, ..View::default() };
+    messages(&mut view, &path(records).0, false, blocks::part);
+    blocks::join_thoughts(&mut view);
+    view
+}
+
+/// The member names of the object that a text begins with, which may be cut off.
+fn first_names(start: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(start);
+    let mut reader = Reader::from_text(&text);
+    let mut res = Vec::new();
+    if reader.begin_object().is_err() {
+        return res;
+    }
+    while let Ok(Some(key)) = reader.next_key() {
+        res.push(key.text.into_owned());
+        if reader.raw().is_err() {
+            break;
+        }
+    }
+    res
 }
 
 /// What `goose session export` writes: one document.
@@ -56,7 +101,7 @@ fn export(bytes: &[u8]) -> Option<Array<'_>> {
     Some(read_array(bytes, Some(member))).filter(|it| it.is_readable())
 }
 
-fn check(records: &impl Records, mut findings: Vec<Finding>, options: &RepairOptions) -> Checked {
+fn check(records: &impl Records, mut findings: Vec<Finding>, options: &RepairOptions) -> Mends {
     let (sent, unknown) = path(records);
     findings.extend(unknown);
     let rules = Rules {
@@ -64,6 +109,7 @@ fn check(records: &impl Records, mut findings: Vec<Finding>, options: &RepairOpt
         results_first: true,
         starts_with_user: true,
         all: options.all,
+        has_marks: records.has_marks(),
         placeholder: blocks::placeholder,
         images: blocks::images,
     };

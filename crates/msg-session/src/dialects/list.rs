@@ -1,7 +1,7 @@
 //! What sessions have in common whose records are messages with lists of blocks, one behind the other, in
 //! lines (goose) or in one array (cline): the edits of their records.
 
-use super::Checked;
+use super::Mends;
 use crate::edit::Edit;
 use crate::finding::{Finding, Place};
 use crate::frame::{Array, Lines};
@@ -11,8 +11,9 @@ use crate::surrogate;
 
 /// Where records stand.
 pub(super) trait Records {
-    fn text(&self) -> &str;
     fn len(&self) -> usize;
+    /// Whether long values are marks.
+    fn has_marks(&self) -> bool;
     /// The value of a record; blanks around it may belong to it.
     fn value(&self, record: usize) -> Option<Value<'_>>;
     fn place(&self, record: usize) -> Place;
@@ -24,12 +25,12 @@ pub(super) trait Records {
 }
 
 impl Records for Array<'_> {
-    fn text(&self) -> &str {
-        &self.text
-    }
-
     fn len(&self) -> usize {
         self.records.len()
+    }
+
+    fn has_marks(&self) -> bool {
+        false
     }
 
     fn value(&self, record: usize) -> Option<Value<'_>> {
@@ -58,12 +59,12 @@ impl Records for Array<'_> {
 }
 
 impl Records for Lines<'_> {
-    fn text(&self) -> &str {
-        &self.text
-    }
-
     fn len(&self) -> usize {
         self.records.len()
+    }
+
+    fn has_marks(&self) -> bool {
+        Lines::has_marks(self)
     }
 
     fn value(&self, record: usize) -> Option<Value<'_>> {
@@ -107,22 +108,23 @@ pub(super) fn check(
     sent: &[Sent<'_>],
     rules: &Rules,
     mut findings: Vec<Finding>,
-) -> Checked {
+) -> Mends {
     let mut plan = crate::link::check(sent, rules);
     crate::link::check_content(&mut plan);
     findings.append(&mut plan.findings);
     let mut edits = plan.take_edits();
     for it in sent {
-        let found = records.value(it.record).map(surrogate::mend).unwrap_or_default();
-        findings.extend(super::lone_surrogates(it.place, &found));
-        edits.extend(found);
+        let found = records.value(it.record).map(|it| surrogate::mend(it, rules.has_marks));
+        let found = found.unwrap_or_default();
+        findings.extend(super::lone_surrogates(it.place, found.count));
+        edits.extend(found.edits);
     }
     let gone: Vec<_> =
         (0..sent.len()).filter(|it| plan.is_gone(*it)).map(|it| sent[it].record).collect();
     edits.extend(records.drop(&gone));
     edits.extend(new_records(records, &plan));
     let left = records.len() - gone.len() + plan.new_records.len();
-    Checked::of_text(records.text(), records.len(), left, findings, edits)
+    Mends::new(records.len(), left, findings, edits)
 }
 
 /// The edits of records that come.

@@ -32,6 +32,7 @@ use crate::Error;
 use crate::blob::Blob;
 use crate::edit::{Edit, apply};
 use crate::finding::{Finding, Place};
+use crate::frame::Lines;
 use crate::options::RepairOptions;
 use crate::view::View;
 
@@ -40,8 +41,57 @@ pub(crate) trait Format: Sync {
     /// What the session says along its active path.
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error>;
 
-    /// What is wrong, and the session as it is mended.
-    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error>;
+    /// What is wrong, and the session as it is mended. Asked only where there are no [`LineRules`].
+    fn check(&self, _blobs: &[Blob], _options: &RepairOptions) -> Result<Checked, Error> {
+        Ok(Checked::default())
+    }
+
+    /// The rules of a session of JSON lines, by name and beginning: those are checked by an excerpt.
+    fn line_rules(&self, _name: &str, _start: &[u8]) -> Option<&dyn LineRules> {
+        None
+    }
+}
+
+/// What a dialect of JSON lines can do with the lines of a session, or with an excerpt of them.
+pub(crate) trait LineRules {
+    /// What the session says along its active path.
+    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error>;
+
+    /// What is wrong, and the edits that mend it.
+    fn check_lines(
+        &self,
+        lines: &Lines<'_>,
+        name: &str,
+        options: &RepairOptions,
+    ) -> Result<Mends, Error>;
+}
+
+/// Findings, and the edits of a text that mend them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Mends {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) edits: Vec<Edit>,
+    /// Whether the text is not that of the file: frame rules mended it, or edits will.
+    pub(crate) is_changed: bool,
+}
+
+impl Mends {
+    /// The mends of a session with `records` records, of which `left` would be left. Nothing is mended if
+    /// that is none (SE-6).
+    pub(crate) fn new(
+        records: usize,
+        left: usize,
+        mut findings: Vec<Finding>,
+        edits: Vec<Edit>,
+    ) -> Self {
+        if records == 0 || left == 0 {
+            findings.push(empty_session(records));
+            findings.iter_mut().for_each(|it| it.done = false);
+            return Self { findings, ..Self::default() };
+        }
+        let is_changed = !edits.is_empty() || findings.iter().any(|it| it.done);
+        Self { findings, edits, is_changed }
+    }
 }
 
 pub(crate) fn format(dialect: Dialect) -> &'static dyn Format {
@@ -89,24 +139,22 @@ impl Checked {
         Self { findings, changed: Vec::new() }
     }
 
-    /// The outcome for a session of one blob. `text` is the blob behind the frame rules. Nothing is
-    /// mended if no record would be left (SE-6).
+    /// The outcome for a session of one blob. `text` is the blob behind the frame rules.
     pub(crate) fn of_text(
         text: &str,
         records: usize,
         left: usize,
-        mut findings: Vec<Finding>,
+        findings: Vec<Finding>,
         edits: Vec<Edit>,
     ) -> Self {
-        if records == 0 || left == 0 {
-            findings.push(empty_session(records));
-            return Self::unreadable(findings);
-        }
-        if edits.is_empty() && !findings.iter().any(|it| it.done) {
-            return Self { findings, changed: Vec::new() };
-        }
-        let bytes = Some(apply(text, edits).into_bytes());
-        Self { findings, changed: vec![Change { name: String::new(), bytes }] }
+        Self::of_mends(text, Mends::new(records, left, findings, edits))
+    }
+
+    /// As [`Checked::of_text`].
+    pub(crate) fn of_mends(text: &str, mends: Mends) -> Self {
+        let bytes = mends.is_changed.then(|| apply(text, mends.edits).into_bytes());
+        let changed = bytes.map(|it| Change { name: String::new(), bytes: Some(it) });
+        Self { findings: mends.findings, changed: changed.into_iter().collect() }
     }
 }
 
@@ -146,8 +194,7 @@ pub(crate) fn unknown_record(place: Place) -> Finding {
 }
 
 /// The finding about half surrogate pairs in a record.
-pub(crate) fn lone_surrogates(place: Place, edits: &[Edit]) -> Option<Finding> {
-    let count = edits.len() as u64;
+pub(crate) fn lone_surrogates(place: Place, count: u64) -> Option<Finding> {
     (count > 0).then(|| {
         let message = "an escape of half a character stands in what is sent";
         let finding = Finding::error("session::lone-surrogate", place, message);

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use msg_core::json::{self, Problem, Reader};
 
-use super::lines::byte_order_mark;
+use super::byte_order_mark;
 use crate::edit::{Edit, apply};
 use crate::finding::{Finding, Place};
 use crate::json::{BLANKS, Object, Value};

@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use super::line::{Fault, save};
 use crate::edit::Edit;
+use crate::excerpt::{self, Elided};
 use crate::finding::{Finding, Place};
 use crate::json::{BLANKS, Object};
 
-/// A session of JSON lines behind the frame rules.
+/// A session of JSON lines behind the frame rules: its whole text, or an excerpt of it.
 pub(crate) struct Lines<'a> {
     /// The text, damaged lines mended.
     pub(crate) text: Cow<'a, str>,
@@ -16,6 +17,8 @@ pub(crate) struct Lines<'a> {
     pub(crate) records: Vec<Record>,
     /// What was wrong with lines.
     pub(crate) findings: Vec<Finding>,
+    /// What the text is an excerpt of, if it is one.
+    pub(crate) elided: Option<Box<Elided<'a>>>,
 }
 
 /// A line that is an object.
@@ -30,6 +33,10 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    pub(crate) fn new(span: Range<usize>, line: u32, opaque: bool) -> Self {
+        Self { start: span.start, end: span.end, line, opaque }
+    }
+
     /// The line without its line end.
     pub(crate) fn span(&self) -> Range<usize> {
         self.start..self.end
@@ -41,6 +48,36 @@ impl Lines<'_> {
     pub(crate) fn object(&self, record: usize) -> Option<Object<'_>> {
         let it = self.records.get(record).filter(|it| !it.opaque)?;
         Object::whole(&self.text[it.span()], it.start)
+    }
+
+    /// The text of a record with all that an excerpt leaves out; none if it cannot be read again.
+    pub(crate) fn whole(&self, record: usize) -> Option<Cow<'_, str>> {
+        let span = self.records.get(record)?.span();
+        let Some(elided) = &self.elided else { return Some(Cow::Borrowed(&self.text[span])) };
+        let bytes = elided.whole(span)?;
+        String::from_utf8(bytes).ok().map(Cow::Owned)
+    }
+
+    /// What stands in the text of an edit for a span of this text.
+    pub(crate) fn copied(&self, span: Range<usize>) -> Cow<'_, str> {
+        match self.has_marks() {
+            true => Cow::Owned(excerpt::span(span)),
+            false => Cow::Borrowed(&self.text[span]),
+        }
+    }
+
+    /// Whether two records are the same, byte for byte.
+    pub(crate) fn are_same(&self, a: usize, b: usize) -> bool {
+        let span = |it: usize| self.records[it].span();
+        match &self.elided {
+            None => self.text[span(a)] == self.text[span(b)],
+            Some(it) => it.len_of(span(a)) == it.len_of(span(b)) && self.whole(a) == self.whole(b),
+        }
+    }
+
+    /// Whether long values are marks.
+    pub(crate) fn has_marks(&self) -> bool {
+        self.elided.is_some()
     }
 
     /// Where a record is.
@@ -131,7 +168,7 @@ impl LinesReader {
             }
             at = behind;
         }
-        Lines { text: Cow::Borrowed(text), records: self.records, findings: self.findings }
+        self.finish(Cow::Borrowed(text))
     }
 
     fn owned<'a>(
@@ -155,16 +192,25 @@ impl LinesReader {
             let line = &bytes[at..end];
             let is_sound =
                 std::str::from_utf8(line).is_ok_and(|it| self.sound(it, out.len(), head));
-            if is_sound {
+            if !is_sound && line.len() as u64 > self.max_record {
+                self.line += 1;
+                let start = out.len();
+                out.extend_from_slice(String::from_utf8_lossy(line).as_bytes());
+                self.opaque(start..out.len(), line.len(), head);
+                out.extend_from_slice(&bytes[end..behind]);
+            } else if is_sound {
                 out.extend_from_slice(&bytes[at..behind]);
             } else {
-                let is_last = bytes[end..].iter().all(|it| b" \t\r\n".contains(it));
-                self.damaged(line, &bytes[end..behind], is_last, &mut out, head);
+                self.damaged(line, &bytes[end..behind], &mut out, head);
             }
             at = behind;
         }
         let text = String::from_utf8(out).expect("because every line that is kept is UTF-8");
-        Lines { text: Cow::Owned(text), records: self.records, findings: self.findings }
+        self.finish(Cow::Owned(text))
+    }
+
+    fn finish(self, text: Cow<'_, str>) -> Lines<'_> {
+        Lines { text, records: self.records, findings: self.findings, elided: None }
     }
 
     /// Takes a line that is one object, or blank. `at` is where it stands in the text that is kept.
@@ -178,63 +224,92 @@ impl LinesReader {
             self.line += 1;
             return true;
         }
-        if line.len() as u64 > self.max_record && !line.as_bytes().contains(&0) {
+        if line.len() as u64 > self.max_record {
             self.line += 1;
-            self.too_large(line.len(), at, head);
+            self.opaque(at..at + line.len(), line.len(), head);
             return true;
         }
         let Some(object) = Object::whole(line, at) else { return false };
         self.line += 1;
-        self.records.push(Record {
-            start: at,
-            end: at + line.len(),
-            line: self.line,
-            opaque: false,
-        });
+        self.records.push(Record::new(at..at + line.len(), self.line, false));
         head(at, Some(&object));
         true
     }
 
-    fn too_large(
+    /// Takes a line that is not looked into; `len` is how long it is in the file.
+    fn opaque(
         &mut self,
+        span: Range<usize>,
         len: usize,
-        at: usize,
         head: &mut impl FnMut(usize, Option<&Object<'_>>),
     ) {
-        let record = self.records.len();
-        let place = Place { record: u32::try_from(record).ok(), ..Place::line(self.line) };
-        let message = format!("the record is {len} bytes long, more than is looked into");
-        self.findings.push(Finding::warning("session::record-too-large", place, message));
-        self.records.push(Record { start: at, end: at + len, line: self.line, opaque: true });
-        head(at, None);
+        self.findings.push(too_large(len as u64, self.records.len(), self.line));
+        head(span.start, None);
+        self.records.push(Record::new(span, self.line, true));
     }
 
     fn damaged(
         &mut self,
         line: &[u8],
         line_end: &[u8],
-        is_last: bool,
         out: &mut Vec<u8>,
         head: &mut impl FnMut(usize, Option<&Object<'_>>),
     ) {
         self.line += 1;
-        let saved = save(line);
-        let is_torn = is_last && line_end.is_empty();
-        let is_blank = saved.objects.is_empty() && !saved.faults.contains(&Fault::NotAnObject);
-        self.findings.extend(saved.faults.iter().map(|it| finding(*it, is_torn, self.line)));
-        let count = saved.objects.len();
-        for (n, object) in saved.objects.iter().enumerate() {
+        let saved = save_line(line, line_end, self.line);
+        self.findings.extend(saved.findings);
+        for (object, behind) in &saved.pieces {
             let start = out.len();
             out.extend_from_slice(object.as_bytes());
-            self.records.push(Record { start, end: out.len(), line: self.line, opaque: false });
-            head(start, Object::whole(object, start).as_ref());
-            let last = n + 1 == count;
-            out.extend_from_slice(if last || !line_end.is_empty() { line_end } else { b"\n" });
-        }
-        if is_blank {
-            out.extend_from_slice(line_end);
+            if !object.is_empty() {
+                self.records.push(Record::new(start..out.len(), self.line, false));
+                head(start, Object::whole(object, start).as_ref());
+            }
+            out.extend_from_slice(behind.as_bytes());
         }
     }
+}
+
+/// What is left of a damaged line: whole objects, each with what stands behind it.
+pub(crate) struct SavedLine {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) pieces: Vec<(String, &'static str)>,
+}
+
+/// Saves what can be saved of a line that is no object (SE-21 to SE-26).
+pub(crate) fn save_line(line: &[u8], line_end: &[u8], number: u32) -> SavedLine {
+    let line_end = match line_end {
+        b"\r\n" => "\r\n",
+        b"\n" => "\n",
+        _ => "",
+    };
+    let saved = save(line);
+    // Only the last line has no line end.
+    let is_torn = line_end.is_empty();
+    let findings = saved.faults.iter().map(|it| finding(*it, is_torn, number)).collect();
+    let is_blank = saved.objects.is_empty() && !saved.faults.contains(&Fault::NotAnObject);
+    let count = saved.objects.len();
+    let behind = |n: usize| if n + 1 < count && is_torn { "\n" } else { line_end };
+    let objects = saved.objects.into_iter().enumerate();
+    let mut pieces: Vec<_> = objects.map(|(n, it)| (it.into_owned(), behind(n))).collect();
+    if is_blank {
+        pieces.push((String::new(), line_end));
+    }
+    SavedLine { findings, pieces }
+}
+
+/// The clean text of a damaged line, which comes with its line end.
+pub(crate) fn clean_line(line: &[u8]) -> Vec<u8> {
+    let (end, _) = line_end(line, 0);
+    let saved = save_line(&line[..end], &line[end..], 0);
+    saved.pieces.iter().flat_map(|(object, behind)| [object, *behind]).collect::<String>().into()
+}
+
+/// The finding about a record that is not looked into (SE-2).
+pub(crate) fn too_large(len: u64, record: usize, line: u32) -> Finding {
+    let place = Place { record: u32::try_from(record).ok(), ..Place::line(line) };
+    let message = format!("the record is {len} bytes long, more than is looked into");
+    Finding::warning("session::record-too-large", place, message)
 }
 
 /// The end of the line that begins at `at`, without and with its line end.
@@ -246,7 +321,7 @@ fn line_end(bytes: &[u8], at: usize) -> (usize, usize) {
     }
 }
 
-pub(super) fn byte_order_mark() -> Finding {
+pub(crate) fn byte_order_mark() -> Finding {
     let message = "the file begins with a byte order mark, which the agent refuses";
     Finding::error("session::bom", Place::line(1), message)
         .mended("the byte order mark is removed", false)

@@ -14,4 +14,6 @@ mod line;
 mod lines;
 
 pub(crate) use array::{Array, clean, read as read_array};
-pub(crate) use lines::{Lines, read as read_lines};
+pub(crate) use lines::{
+    Lines, Record, byte_order_mark, clean_line, read as read_lines, save_line, too_large,
+};

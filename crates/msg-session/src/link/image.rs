@@ -4,8 +4,9 @@
 use super::model::Content;
 use super::plan::Plan;
 use crate::base64::decode_start;
+use crate::excerpt::Mark;
 use crate::finding::Finding;
-use crate::json::quoted;
+use crate::json::{Value, quoted};
 
 /// What the provider takes, in pixels a side and in bytes of base64.
 struct Limits {
@@ -39,9 +40,14 @@ pub(super) fn check(plan: &mut Plan<'_>) {
         }
     }
     let side = if found.len() > LIMITS.many { LIMITS.many_side } else { LIMITS.side };
+    let has_marks = plan.rules.has_marks;
     for (sent, block, (value, data)) in found {
-        let data = data.source.trim_matches('"');
-        let Some(text) = refusal(data, side) else { continue };
+        let mark = Mark::read(data.source).filter(|_| has_marks);
+        let measured = match mark {
+            Some(mark) => (mark.len.unwrap_or(0), mark.size),
+            None => text_and_size(data),
+        };
+        let Some(text) = refusal(measured, side) else { continue };
         let place = plan.sent[sent].place.with_block(block);
         let message = format!("an image is larger than the provider takes: {text}");
         let finding = Finding::error("session::image-too-large", place, message);
@@ -51,23 +57,49 @@ pub(super) fn check(plan: &mut Plan<'_>) {
     }
 }
 
+/// How long the base64 of an image is, and how large the image.
+type Measured = (usize, Option<(u32, u32)>);
+
+fn text_and_size(data: Value<'_>) -> Measured {
+    let text = data.text().unwrap_or_default();
+    (text.len(), image_size(&text).map(|it| (it.width, it.height)))
+}
+
+/// What an excerpt keeps of a string that could be an image.
+pub(crate) fn measure(source: &str) -> Option<Measured> {
+    let value = Value { source, at: 0 };
+    let start = source.strip_prefix('"')?.trim_start_matches('\\');
+    let is_image = STARTS.iter().any(|it| start.starts_with(it)) || source.len() > LIMITS.base64;
+    is_image.then(|| text_and_size(value))
+}
+
+/// How PNG, GIF, WebP and JPEG begin in base64.
+const STARTS: [&str; 4] = ["iVBOR", "R0lGO", "UklGR", "/9"];
+
 /// Why an image is refused, if it is.
-fn refusal(data: &str, side: u32) -> Option<String> {
-    let size = image_size(data);
+fn refusal((len, size): Measured, side: u32) -> Option<String> {
+    let size = size.map(|(width, height)| Size { width, height });
     if let Some(Size { width, height }) = size.filter(|it| it.width > side || it.height > side) {
         return Some(format!("{width}x{height}, at most {side}x{side} is accepted"));
     }
-    let (len, most) = (data.len(), LIMITS.base64);
+    let most = LIMITS.base64;
     (len > most).then(|| format!("{len} bytes, at most {most} are accepted"))
 }
 
-/// How much base64 is looked into for the size of an image: a JPEG may carry a preview before it.
+/// How much base64 holds the headers of the formats whose size stands at a fixed place.
+const HEADER: usize = 64;
+
+/// How much base64 is looked into for the size of a JPEG, may carry a preview before it.
 const LOOK: usize = 1 << 20;
 
 /// The size that the header of an image in base64 names.
 fn image_size(base64: &str) -> Option<Size> {
-    let bytes = decode_start(base64.get(..LOOK).unwrap_or(base64));
-    png(&bytes).or_else(|| gif(&bytes)).or_else(|| webp(&bytes)).or_else(|| jpeg(&bytes))
+    let bytes = decode_start(base64.get(..HEADER).unwrap_or(base64));
+    let size = png(&bytes).or_else(|| gif(&bytes)).or_else(|| webp(&bytes));
+    size.or_else(|| {
+        let is_jpeg = bytes.starts_with(b"\xff\xd8");
+        is_jpeg.then(|| jpeg(&decode_start(base64.get(..LOOK).unwrap_or(base64))))?
+    })
 }
 
 fn png(bytes: &[u8]) -> Option<Size> {

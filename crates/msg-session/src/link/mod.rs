@@ -20,6 +20,7 @@ mod model;
 mod plan;
 mod results;
 
+pub(crate) use image::measure;
 pub(crate) use model::{Block, BlockKind, Content, Rules, Sender, Sent};
 pub(crate) use plan::{Plan, messages};
 

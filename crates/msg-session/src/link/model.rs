@@ -66,6 +66,8 @@ pub(crate) struct Rules {
     pub(crate) starts_with_user: bool,
     /// Whether the mends of warnings are made.
     pub(crate) all: bool,
+    /// Whether long values are marks of an excerpt.
+    pub(crate) has_marks: bool,
     /// The JSON of an error result for the call with this id, which is given as JSON.
     pub(crate) placeholder: fn(&str) -> String,
     /// The images of a block, as (block or nested block to replace, base64).

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::model::{Content, Rules, Sender, Sent};
-use crate::edit::{Edit, apply, drop_elements};
+use crate::edit::{Edit, drop_elements};
+use crate::excerpt;
 use crate::finding::Finding;
 use crate::json::quoted;
 
@@ -78,13 +79,22 @@ impl<'a> Plan<'a> {
     /// A result as it is by now, to stand elsewhere.
     pub(super) fn result_text(&self, at: (usize, usize)) -> String {
         let block = &self.sent[at.0].blocks()[at.1];
-        let (source, start) = (block.value.source, block.value.at);
+        let span = block.value.span();
         let id = block.result_id().map(|it| it.0);
         let Some((id, new)) = id.and_then(|it| Some((it, self.renamed.get(&it.at)?))) else {
-            return source.to_owned();
+            return self.copied(block.value, span);
         };
-        let span = id.at - start..id.end() - start;
-        apply(source, vec![Edit::replace(span, quoted(new))])
+        let before = self.copied(block.value, span.start..id.at);
+        let behind = self.copied(block.value, id.end()..span.end);
+        format!("{before}{}{behind}", quoted(new))
+    }
+
+    /// What stands in an edit for a span inside a value.
+    fn copied(&self, value: crate::json::Value<'_>, span: Range<usize>) -> String {
+        match self.rules.has_marks {
+            true => excerpt::span(span),
+            false => value.source[span.start - value.at..span.end - value.at].to_owned(),
+        }
     }
 
     /// Puts a result behind its message (SE-37): to the front of the next record if that is a user's

@@ -7,6 +7,7 @@ use super::node::Nodes;
 use super::path::Path;
 use super::tree::Tree;
 use crate::edit::{Edit, set_member};
+use crate::excerpt::spelled;
 use crate::json::{Object, quoted};
 use crate::link::Plan;
 
@@ -119,7 +120,8 @@ impl<'m, 'a> Mend<'m, 'a> {
         }
         for it in &self.new {
             let follows = self.json(resolved.follow(it.follows));
-            if let Some(template) = lines.object(it.behind) {
+            let template = lines.whole(it.behind);
+            if let Some(template) = template.as_ref().and_then(|it| Object::whole(it, 0)) {
                 edits.push(lines.insert_behind(it.behind, &record(&template, it, &follows)));
             }
         }
@@ -226,7 +228,7 @@ fn record(template: &Object<'_>, new: &NewRecord, follows: &str) -> String {
     let mut res = format!("{{\"parentUuid\":{follows}");
     for name in KEPT {
         if let Some(value) = template.get(name) {
-            res.push_str(&format!(",\"{name}\":{}", value.source));
+            res.push_str(&format!(",\"{name}\":{}", spelled(value.source)));
         }
     }
     let block = &new.block;
@@ -235,7 +237,7 @@ fn record(template: &Object<'_>, new: &NewRecord, follows: &str) -> String {
         new.uuid
     ));
     if let Some(time) = template.get("timestamp") {
-        res.push_str(&format!(",\"timestamp\":{}", time.source));
+        res.push_str(&format!(",\"timestamp\":{}", spelled(time.source)));
     }
     res.push('}');
     res

@@ -17,42 +17,53 @@ mod usage;
 
 use msg_core::Role;
 
-use super::{Checked, Format};
+use super::{Format, LineRules, Mends};
 use crate::Error;
 use crate::blob::Blob;
 use crate::finding::Finding;
+use crate::frame::{Lines, read_lines};
+use crate::json::Object;
 use crate::link::{Plan, Rules};
 use crate::options::RepairOptions;
 use crate::parts::anthropic;
-use crate::surrogate;
+use crate::surrogate::{self, Halves};
 use crate::view::{View, messages, note_model};
 
 use mend::Mend;
-use node::Nodes;
+use node::{Node, Nodes};
 
 /// The dialect.
 pub(crate) struct ClaudeCode;
 
 impl Format for ClaudeCode {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        let nodes = Nodes::read(super::only(blobs), options.max_record);
-        let tree = tree::read(&nodes, false);
-        let leaf = super::checked_leaf(options, tree.leaf(&nodes, options.leaf.as_deref()))?;
-        let path = path::read(&nodes, &tree, leaf);
-        let mut view = View { usage: usage::of(&nodes), ..View::default() };
-        messages(&mut view, &path.sent, true, anthropic::part);
-        note_models(&mut view, &nodes);
-        view.findings = nodes.lines.findings.clone();
-        view.findings.extend(tree.findings);
-        Ok(view)
+        let mut list = Vec::new();
+        let head = |at, it: Option<&Object<'_>>| list.push(Node::of(at, it));
+        let lines = read_lines(super::only(blobs), options.max_record, head);
+        view(&Nodes { lines: &lines, list }, options)
     }
 
-    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
-        let nodes = Nodes::read(super::only(blobs), options.max_record);
+    fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
+        Some(self)
+    }
+}
+
+impl LineRules for ClaudeCode {
+    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+        view(&Nodes::of(lines), options)
+    }
+
+    fn check_lines(
+        &self,
+        lines: &Lines<'_>,
+        _: &str,
+        options: &RepairOptions,
+    ) -> Result<Mends, Error> {
+        let nodes = Nodes::of(lines);
         let tree = tree::read(&nodes, options.all);
         let leaf = super::checked_leaf(options, tree.leaf(&nodes, options.leaf.as_deref()))?;
         let path = path::read(&nodes, &tree, leaf);
-        let rules = rules(options);
+        let rules = Rules { has_marks: lines.has_marks(), ..rules(options) };
         let mut plan = crate::link::check(&path.sent, &rules);
         thinking::check(&mut plan, options);
         crate::link::check_content(&mut plan);
@@ -60,14 +71,16 @@ impl Format for ClaudeCode {
     }
 }
 
-/// An answer names the model that gave it.
-fn note_models(view: &mut View, nodes: &Nodes<'_>) {
-    for (message, origins) in view.messages.iter_mut().zip(&view.origins) {
-        if let Some(first) = origins.first().filter(|_| message.role == Role::Assistant) {
-            let record = nodes.message(first.record as usize);
-            note_model(message, record.and_then(|it| it.text("model")));
-        }
-    }
+fn view(nodes: &Nodes<'_>, options: &RepairOptions) -> Result<View, Error> {
+    let tree = tree::read(nodes, false);
+    let leaf = super::checked_leaf(options, tree.leaf(nodes, options.leaf.as_deref()))?;
+    let path = path::read(nodes, &tree, leaf);
+    let mut view = View { usage: usage::of(nodes), ..View::default() };
+    messages(&mut view, &path.sent, true, anthropic::part);
+    note_models(&mut view, nodes);
+    view.findings.clone_from(&nodes.lines.findings);
+    view.findings.extend(tree.findings);
+    Ok(view)
 }
 
 fn rules(options: &RepairOptions) -> Rules {
@@ -76,6 +89,7 @@ fn rules(options: &RepairOptions) -> Rules {
         results_first: false,
         starts_with_user: false,
         all: options.all,
+        has_marks: false,
         placeholder: anthropic::placeholder,
         images: anthropic::images,
     }
@@ -87,7 +101,7 @@ fn finish(
     path: &path::Path<'_>,
     mut plan: Plan<'_>,
     options: &RepairOptions,
-) -> Checked {
+) -> Mends {
     let chains = mend::chains_gathered(&plan, path, options.all);
     let mut findings = nodes.lines.findings.clone();
     findings.extend_from_slice(&tree.findings);
@@ -97,8 +111,8 @@ fn finish(
     let mut edits = plan.take_edits();
     for it in plan.sent {
         let found = surrogates(nodes, it.record);
-        findings.extend(super::lone_surrogates(it.place, &found));
-        edits.extend(found);
+        findings.extend(super::lone_surrogates(it.place, found.count));
+        edits.extend(found.edits);
     }
     if options.all {
         edits.extend(tree.duplicates.iter().map(|it| nodes.lines.remove(*it as usize)));
@@ -112,11 +126,13 @@ fn finish(
     mend.plan(&plan, path, chains);
     mend.write(&tree, &mut edits);
     let left = mend.records_left();
-    Checked::of_text(&nodes.lines.text, nodes.list.len(), left, findings, edits)
+    Mends::new(nodes.list.len(), left, findings, edits)
 }
 
-fn surrogates(nodes: &Nodes<'_>, record: usize) -> Vec<crate::edit::Edit> {
-    nodes.message_value(record).map(surrogate::mend).unwrap_or_default()
+fn surrogates(nodes: &Nodes<'_>, record: usize) -> Halves {
+    let has_marks = nodes.lines.has_marks();
+    let found = nodes.message_value(record).map(|it| surrogate::mend(it, has_marks));
+    found.unwrap_or_default()
 }
 
 fn split_results(nodes: &Nodes<'_>, path: &path::Path<'_>, chains: bool) -> Vec<Finding> {

@@ -77,16 +77,14 @@ impl Slice {
 
 /// The records of a session with their texts.
 pub(super) struct Nodes<'a> {
-    pub(super) lines: Lines<'a>,
+    pub(super) lines: &'a Lines<'a>,
     pub(super) list: Vec<Node>,
 }
 
 impl<'a> Nodes<'a> {
-    pub(super) fn read(bytes: &'a [u8], max_record: u64) -> Self {
-        let mut list = Vec::new();
-        let lines =
-            crate::frame::read_lines(bytes, max_record, |at, it| list.push(Node::of(at, it)));
-        Self { lines, list }
+    pub(super) fn of(lines: &'a Lines<'a>) -> Self {
+        let node = |it: usize| Node::of(lines.records[it].span().start, lines.object(it).as_ref());
+        Self { lines, list: (0..lines.records.len()).map(node).collect() }
     }
 
     fn value(&self, node: usize, slice: Option<Slice>) -> Option<Value<'_>> {

@@ -55,9 +55,8 @@ impl Tree {
 
     fn repeated(&mut self, nodes: &Nodes<'_>, first: usize, at: usize, all: bool) {
         self.is_repeated[at] = true;
-        let text = |it: usize| &nodes.lines.text[nodes.lines.records[it].span()];
         let place = nodes.lines.place(at);
-        let finding = if text(first) == text(at) {
+        let finding = if nodes.lines.are_same(first, at) {
             self.duplicates.push(at as u32);
             let message = "the record stands there twice";
             let finding = Finding::warning("session::duplicate-record", place, message);

@@ -6,7 +6,7 @@ use super::header::Header;
 use super::ordinals::{self, Line};
 use super::path::Path;
 use super::rules::Plan;
-use crate::edit::{Edit, apply, drop_elements};
+use crate::edit::{Edit, drop_elements};
 use crate::finding::Finding;
 use crate::frame::Lines;
 use crate::json::Object;
@@ -114,13 +114,20 @@ fn replacements(path: &Path<'_>, plan: &Plan, edits: &mut Vec<Edit>) {
 fn move_to_front(lines: &Lines<'_>, record: usize, edits: &mut Vec<Edit>) {
     let span = lines.records[record].span();
     let is_inside = |it: &Edit| span.start <= it.span.start && it.span.end <= span.end;
-    let (inside, others): (Vec<_>, Vec<_>) = edits.drain(..).partition(is_inside);
+    let (mut inside, others): (Vec<_>, Vec<_>) = edits.drain(..).partition(is_inside);
     *edits = others;
-    let moved = |it: Edit| Edit {
-        span: it.span.start - span.start..it.span.end - span.start,
-        text: it.text,
-    };
-    let text = apply(&lines.text[span.clone()], inside.into_iter().map(moved).collect());
+    inside.sort_by_key(|it| it.span.start);
+    let mut text = String::new();
+    let mut at = span.start;
+    for edit in &inside {
+        if edit.span.start < at {
+            continue;
+        }
+        text.push_str(&lines.copied(at..edit.span.start));
+        text.push_str(&edit.text);
+        at = edit.span.end;
+    }
+    text.push_str(&lines.copied(at..span.end));
     edits.push(lines.insert_before(0, &text));
     edits.push(lines.remove(record));
 }

@@ -17,7 +17,7 @@ mod rules;
 mod usage;
 mod view;
 
-use super::{Checked, Format};
+use super::{Format, LineRules, Mends};
 use crate::Error;
 use crate::blob::Blob;
 use crate::frame::{Lines, read_lines};
@@ -33,36 +33,48 @@ pub(crate) struct Codex;
 
 impl Format for Codex {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        super::leaf_is_not_chosen(options)?;
         let lines = read_lines(super::only(blobs), options.max_record, |_, _| {});
-        let path = Path::of(&lines);
-        let mut view = view::of(&path);
-        view.usage = usage::of(&lines);
-        view.findings = lines.findings;
+        self.view_lines(&lines, options)
+    }
+
+    fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
+        Some(self)
+    }
+}
+
+impl LineRules for Codex {
+    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+        super::leaf_is_not_chosen(options)?;
+        let mut view = view::of(&Path::of(lines));
+        view.usage = usage::of(lines);
+        view.findings.clone_from(&lines.findings);
         Ok(view)
     }
 
-    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
-        let name = blobs.first().map_or("", |it| &it.name);
-        let lines = read_lines(super::only(blobs), options.max_record, |_, _| {});
-        let path = Path::of(&lines);
+    fn check_lines(
+        &self,
+        lines: &Lines<'_>,
+        name: &str,
+        options: &RepairOptions,
+    ) -> Result<Mends, Error> {
+        let path = Path::of(lines);
         let mut findings = lines.findings.clone();
         if lines.records.is_empty() || path.is_bare {
             // Files of the first versions, which have no envelope, are read only (SE-50).
-            return Ok(Checked::of_text(&lines.text, lines.records.len(), 1, findings, Vec::new()));
+            return Ok(Mends::new(lines.records.len(), 1, findings, Vec::new()));
         }
         findings.extend(path.unknown.iter().map(|it| super::unknown_record(lines.place(*it))));
-        let header = header::check(&lines, name, &mut findings);
+        let header = header::check(lines, name, &mut findings);
         let mut plan = rules::check(&path, options);
         findings.append(&mut plan.findings);
         let mut edits = std::mem::take(&mut plan.edits);
         for it in &path.items {
-            let found = surrogate::mend(it.value);
-            findings.extend(super::lone_surrogates(it.place, &found));
-            edits.extend(found);
+            let found = surrogate::mend(it.value, lines.has_marks());
+            findings.extend(super::lone_surrogates(it.place, found.count));
+            edits.extend(found.edits);
         }
-        let left = mend::write(&lines, &path, &plan, header, &mut findings, &mut edits);
-        Ok(Checked::of_text(&lines.text, lines.records.len(), left, findings, edits))
+        let left = mend::write(lines, &path, &plan, header, &mut findings, &mut edits);
+        Ok(Mends::new(lines.records.len(), left, findings, edits))
     }
 }
 

@@ -13,7 +13,7 @@ mod view;
 
 use std::borrow::Cow;
 
-use super::{Checked, Format};
+use super::{Checked, Format, LineRules, Mends};
 use crate::Error;
 use crate::blob::Blob;
 use crate::edit::Edit;
@@ -32,56 +32,75 @@ pub(crate) struct GeminiCli;
 impl Format for GeminiCli {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
         super::leaf_is_not_chosen(options)?;
-        let file = File::read(blobs, options);
-        let replay = Replay::of(&file);
-        let mut view = view::of(&replay);
-        view.findings = file.findings().to_vec();
-        view.findings.extend(replay.findings);
-        Ok(view)
+        let (bytes, name) = named(blobs);
+        Ok(match is_document(name, bytes) {
+            true => view(&File::Document(&read_array(bytes, Some("messages")))),
+            false => view(&File::Lines(&read_lines(bytes, options.max_record, |_, _| {}))),
+        })
     }
 
-    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
-        let file = File::read(blobs, options);
-        let mut findings = file.findings().to_vec();
-        if let File::Document(array) = &file
-            && !array.is_readable()
-        {
-            return Ok(Checked::unreadable(findings));
+    fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
+        let array = read_array(super::only(blobs), Some("messages"));
+        if !array.is_readable() {
+            return Ok(Checked::unreadable(array.findings));
         }
-        let mut replay = Replay::of(&file);
-        let mut edits = std::mem::take(&mut replay.edits);
-        findings.append(&mut replay.findings);
-        for message in &replay.messages {
-            calls::check(message, &mut findings, &mut edits);
-            let found = surrogate::mend(message.value);
-            findings.extend(super::lone_surrogates(message.place, &found));
-            edits.extend(found);
-        }
-        let records = file.records();
-        if !replay.has_header && records > 0 {
-            let message = "the session has no header, without which the agent does not load it";
-            findings.push(Finding::error("session::missing-header", Place::line(1), message));
-        }
-        Ok(Checked::of_text(file.text(), records, records - replay.removed, findings, edits))
+        Ok(Checked::of_mends(&array.text, check(&File::Document(&array))))
     }
+
+    fn line_rules(&self, name: &str, start: &[u8]) -> Option<&dyn LineRules> {
+        (!is_document(name, start)).then_some(self)
+    }
+}
+
+impl LineRules for GeminiCli {
+    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+        super::leaf_is_not_chosen(options)?;
+        Ok(view(&File::Lines(lines)))
+    }
+
+    fn check_lines(&self, lines: &Lines<'_>, _: &str, _: &RepairOptions) -> Result<Mends, Error> {
+        Ok(check(&File::Lines(lines)))
+    }
+}
+
+fn named(blobs: &[Blob]) -> (&[u8], &str) {
+    (super::only(blobs), blobs.first().map_or("", |it| &it.name))
+}
+
+fn view(file: &File<'_>) -> View {
+    let replay = Replay::of(file);
+    let mut view = view::of(&replay);
+    view.findings = file.findings().to_vec();
+    view.findings.extend(replay.findings);
+    view
+}
+
+fn check(file: &File<'_>) -> Mends {
+    let mut findings = file.findings().to_vec();
+    let mut replay = Replay::of(file);
+    let mut edits = std::mem::take(&mut replay.edits);
+    findings.append(&mut replay.findings);
+    for message in &replay.messages {
+        calls::check(message, &mut findings, &mut edits);
+        let found = surrogate::mend(message.value, file.has_marks());
+        findings.extend(super::lone_surrogates(message.place, found.count));
+        edits.extend(found.edits);
+    }
+    let records = file.records();
+    if !replay.has_header && records > 0 {
+        let message = "the session has no header, without which the agent does not load it";
+        findings.push(Finding::error("session::missing-header", Place::line(1), message));
+    }
+    Mends::new(records, records - replay.removed, findings, edits)
 }
 
 /// A session of either form.
 pub(super) enum File<'a> {
-    Lines(Lines<'a>),
-    Document(Array<'a>),
+    Lines(&'a Lines<'a>),
+    Document(&'a Array<'a>),
 }
 
-impl<'a> File<'a> {
-    fn read(blobs: &'a [Blob], options: &RepairOptions) -> Self {
-        let bytes = super::only(blobs);
-        let name = blobs.first().map_or("", |it| &it.name);
-        if is_document(name, bytes) {
-            return File::Document(read_array(bytes, Some("messages")));
-        }
-        File::Lines(read_lines(bytes, options.max_record, |_, _| {}))
-    }
-
+impl File<'_> {
     fn findings(&self) -> &[Finding] {
         match self {
             File::Lines(it) => &it.findings,
@@ -89,11 +108,9 @@ impl<'a> File<'a> {
         }
     }
 
-    fn text(&self) -> &str {
-        match self {
-            File::Lines(it) => &it.text,
-            File::Document(it) => &it.text,
-        }
+    /// Whether long values are marks.
+    fn has_marks(&self) -> bool {
+        matches!(self, File::Lines(it) if it.has_marks())
     }
 
     /// How many records there are; a document is one at least.

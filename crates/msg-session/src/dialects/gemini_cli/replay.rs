@@ -39,7 +39,7 @@ pub(super) struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    pub(super) fn of(file: &'a File<'_>) -> Self {
+    pub(super) fn of(file: &File<'a>) -> Self {
         let mut res = Self::default();
         match file {
             File::Lines(lines) => res.lines(lines),
@@ -48,7 +48,7 @@ impl<'a> Replay<'a> {
         res
     }
 
-    fn document(&mut self, array: &'a Array<'_>) {
+    fn document(&mut self, array: &'a Array<'a>) {
         self.has_header = array.document().is_some_and(|it| is_header(&it));
         for at in 0..array.records.len() {
             let message = array.value(at).and_then(|it| message(at, array.place(at), it));
@@ -60,7 +60,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn lines(&mut self, lines: &'a Lines<'_>) {
+    fn lines(&mut self, lines: &'a Lines<'a>) {
         for at in 0..lines.records.len() {
             let Some(object) = lines.object(at) else { continue };
             if let Some(set) = object.get("$set") {
@@ -90,7 +90,7 @@ impl<'a> Replay<'a> {
     }
 
     /// New values of the session; messages replace all that there are.
-    fn set(&mut self, lines: &'a Lines<'_>, at: usize, set: Value<'a>) {
+    fn set(&mut self, lines: &'a Lines<'a>, at: usize, set: Value<'a>) {
         let Some(list) = set.get("messages").and_then(|it| it.array()) else { return };
         self.messages.clear();
         self.ids.clear();
@@ -99,7 +99,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Goes back to before a message. If that is not there, the agent drops everything (SE-63).
-    fn rewind(&mut self, lines: &'a Lines<'_>, at: usize, id: Value<'a>) {
+    fn rewind(&mut self, lines: &'a Lines<'a>, at: usize, id: Value<'a>) {
         let to = id.text().and_then(|it| self.ids.get(&it).copied());
         if let Some(to) = to {
             for gone in self.messages.drain(to..) {
@@ -117,7 +117,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-fn line_message<'a>(lines: &'a Lines<'_>, at: usize, object: &Object<'a>) -> Option<Message<'a>> {
+fn line_message<'a>(lines: &'a Lines<'a>, at: usize, object: &Object<'a>) -> Option<Message<'a>> {
     let it = lines.records[at].span();
     let source = lines.text[it.clone()].trim_matches(crate::json::BLANKS);
     let lead = lines.text[it.clone()].find('{').unwrap_or(0);

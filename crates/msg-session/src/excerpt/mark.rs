@@ -1,0 +1,186 @@
+//! Marks: what stands in the excerpt for a long value. A mark is a JSON string, so that the excerpt stays
+//! JSON, and says what the rules ask of the value that it stands for.
+//!
+//! ```text
+//! "▯17▯"             hole 17                                  ▯ is U+E000, which the rest of the
+//! "▯17;3▯"           its text has 3 halves of characters      excerpt has only as an escape
+//! "▯17;0;91234;9024x19200▯"    91,234 bytes, an image of this size
+//! ```
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// The character around a mark.
+pub(crate) const FRAME: char = '\u{e000}';
+
+/// A mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Mark {
+    /// The hole that it stands in.
+    pub(crate) hole: usize,
+    /// How many escapes of half a character the value has.
+    pub(crate) halves: u64,
+    /// How long its text is, in bytes between the quotes, where that matters.
+    pub(crate) len: Option<usize>,
+    /// Width and height in pixels, of an image.
+    pub(crate) size: Option<(u32, u32)>,
+    /// Whether the halves become U+FFFD where the mark is filled in.
+    pub(crate) is_mended: bool,
+}
+
+impl Mark {
+    /// The mark as JSON.
+    pub(crate) fn json(self) -> String {
+        let mut res = format!("\"{FRAME}{}", self.hole);
+        if self.halves > 0 || self.len.is_some() || self.is_mended {
+            let _ = write!(res, ";{}", self.halves);
+        }
+        if let Some(len) = self.len {
+            let _ = write!(res, ";{len}");
+        }
+        if let Some((width, height)) = self.size {
+            let _ = write!(res, ";{width}x{height}");
+        }
+        if self.is_mended {
+            res.push('!');
+        }
+        res.push(FRAME);
+        res.push('"');
+        res
+    }
+
+    /// The mark that a JSON string of an excerpt is, if it is one.
+    pub(crate) fn read(json: &str) -> Option<Self> {
+        let inner = json.strip_prefix('"')?.strip_suffix('"')?;
+        Self::parse(inner.strip_prefix(FRAME)?.strip_suffix(FRAME)?)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (text, is_mended) = match text.strip_suffix('!') {
+            Some(rest) => (rest, true),
+            None => (text, false),
+        };
+        let mut fields = text.split(';');
+        let hole = fields.next()?.parse().ok()?;
+        let halves = fields.next().map_or(Some(0), |it| it.parse().ok())?;
+        let len = fields.next().and_then(|it| it.parse().ok());
+        let size = fields.next().and_then(|it| it.split_once('x'));
+        let size = size.and_then(|it| Some((it.0.parse().ok()?, it.1.parse().ok()?)));
+        Some(Self { hole, halves, len, size, is_mended })
+    }
+}
+
+/// A piece of the text of an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Piece<'a> {
+    /// As it stands.
+    Text(&'a str),
+    /// The value of a mark.
+    Mark(Mark),
+    /// The clean text of a span of the excerpt.
+    Span(Range<usize>),
+}
+
+/// What stands in the text of an edit for the clean text of a span of the excerpt: `▯@17-39▯`.
+pub(crate) fn span(span: Range<usize>) -> String {
+    format!("{FRAME}@{}-{}{FRAME}", span.start, span.end)
+}
+
+/// JSON of a file as the text of an edit, in which the frame of marks would be taken for one.
+pub(crate) fn spelled(source: &str) -> Cow<'_, str> {
+    match source.contains(FRAME) {
+        true => Cow::Owned(source.replace(FRAME, &format!("{FRAME}@{FRAME}"))),
+        false => Cow::Borrowed(source),
+    }
+}
+
+/// The pieces of a text. Linear.
+pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (piece, len) = first_piece(rest)?;
+        rest = &rest[len..];
+        Some(piece)
+    })
+}
+
+/// The first piece of a text, and how long it is there.
+fn first_piece(text: &str) -> Option<(Piece<'_>, usize)> {
+    let mut from = 0;
+    while let Some(at) = text[from..].find(FRAME) {
+        let at = from + at;
+        let inner = at + FRAME.len_utf8();
+        let Some(len) = text[inner..].find(FRAME) else { break };
+        let (name, end) = (&text[inner..inner + len], inner + len + FRAME.len_utf8());
+        if name == "@" {
+            // The frame itself.
+            return Some(match at {
+                0 => (Piece::Text(&text[..inner]), end),
+                _ => (Piece::Text(&text[..at]), at),
+            });
+        }
+        let is_quoted = text[..at].ends_with('"') && text[end..].starts_with('"');
+        let (start, end) = if is_quoted { (at - 1, end + 1) } else { (at, end) };
+        let found = match is_quoted {
+            true => Mark::parse(name).map(Piece::Mark),
+            false => parse_span(name).map(Piece::Span),
+        };
+        match found {
+            Some(piece) if start == 0 => return Some((piece, end)),
+            Some(_) => return Some((Piece::Text(&text[..start]), start)),
+            None => from = inner,
+        }
+    }
+    (!text.is_empty()).then_some((Piece::Text(text), text.len()))
+}
+
+fn parse_span(name: &str) -> Option<Range<usize>> {
+    let (start, end) = name.strip_prefix('@')?.split_once('-')?;
+    Some(start.parse().ok()?..end.parse().ok()?)
+}
+
+/// Where the marks of a text stand, with their quotes: offset, length, mark. Linear.
+pub(crate) fn places(text: &str) -> impl Iterator<Item = (usize, usize, Mark)> {
+    let mut at = 0;
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            let (piece, len) = first_piece(rest)?;
+            let start = at;
+            at += len;
+            rest = &rest[len..];
+            if let Piece::Mark(mark) = piece {
+                return Some((start, len, mark));
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FRAME, Mark, Piece, pieces, span};
+
+    #[test]
+    fn a_mark_is_read_as_it_was_written() {
+        let plain = Mark { hole: 17, ..Mark::default() };
+        let image = Mark { halves: 2, len: Some(9), size: Some((3, 4)), ..plain };
+        for mark in [plain, image, Mark { is_mended: true, ..image }] {
+            assert_eq!(Mark::read(&mark.json()), Some(mark));
+        }
+        assert_eq!(Mark::read("\"17\""), None);
+    }
+
+    #[test]
+    fn a_text_is_its_pieces() {
+        let mark = Mark { hole: 3, ..Mark::default() }.json();
+        let text = format!("a{mark}{mark}{}b{FRAME}", span(4..9));
+        let show = |it| match it {
+            Piece::Text(it) => it.to_owned(),
+            Piece::Mark(it) => format!("<{}>", it.hole),
+            Piece::Span(it) => format!("{it:?}"),
+        };
+        let found: Vec<_> = pieces(&text).map(show).collect();
+        assert_eq!(found, ["a", "<3>", "<3>", "4..9", &format!("b{FRAME}")]);
+    }
+}

@@ -1,0 +1,171 @@
+//! The excerpt of a session of JSON lines: what the rules look at, and nothing else, so that a session of
+//! many gigabytes is diagnosed within little memory (SE-2). Long values are marks, and members that no
+//! rule names are left out; an edit of the excerpt is an edit of the session.
+//!
+//! ```text
+//! session   {"cwd":"/srv","uuid":"u1","message":{"content":[{"type":"text","text":"a long story …"}]}}
+//! excerpt   {"uuid":"u1","message":{"content":[{"type":"text","text":"▯1▯"}]}}
+//!            ^ hole 0: left out                                       ^ hole 1: a mark
+//! ```
+//!
+//! Three texts: the *source* is the file as it is; the *clean* text is the file behind the frame rules,
+//! never held; the *excerpt* is held. [`Lines`] of an excerpt are like those of a whole text, so that no
+//! rule knows the difference.
+
+mod clean;
+mod feed;
+mod holes;
+mod mark;
+mod read;
+mod shorten;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+
+pub(crate) use mark::{Mark, places as marks, span, spelled};
+pub(crate) use read::read;
+
+use clean::Clean;
+use holes::Holes;
+
+use std::cell::RefCell;
+use std::io::Write;
+use std::ops::Range;
+
+use crate::Error;
+use crate::edit::Edit;
+use crate::surrogate;
+
+/// What an excerpt was made of.
+pub(crate) struct Elided<'s> {
+    clean: Clean<'s>,
+    holes: Holes,
+    /// What the frame rules change.
+    effect: Effect,
+    /// Why the source could not be read again, if it could not.
+    failure: RefCell<Option<Error>>,
+}
+
+impl Elided<'_> {
+    /// The clean text of a span of the excerpt; none if it cannot be read, see [`Elided::failure`].
+    pub(crate) fn whole(&self, span: Range<usize>) -> Option<Vec<u8>> {
+        let found = self.clean.bytes(self.clean_span(span));
+        found.map_err(|it| *self.failure.borrow_mut() = Some(it)).ok()
+    }
+
+    /// How long that is.
+    pub(crate) fn len_of(&self, span: Range<usize>) -> u64 {
+        let span = self.clean_span(span);
+        span.end - span.start
+    }
+
+    /// Why the source could not be read again, if it could not.
+    pub(crate) fn failure(&self) -> Result<(), Error> {
+        self.failure.borrow_mut().take().map_or(Ok(()), Err)
+    }
+
+    fn clean_span(&self, span: Range<usize>) -> Range<u64> {
+        self.holes.clean(span.start)..self.holes.clean(span.end)
+    }
+
+    /// Writes the session with these edits of the excerpt. Those inside removed bytes fall away.
+    pub(crate) fn write(&self, mut edits: Vec<Edit>, out: &mut dyn Write) -> Result<(), Error> {
+        edits.sort_by_key(|it| it.span.start);
+        let (mut at, mut clean_at) = (0, 0);
+        for edit in edits {
+            if edit.span.start < at {
+                continue;
+            }
+            self.clean.copy(clean_at..self.holes.clean(edit.span.start), out)?;
+            let text = self.expanded(&edit.text)?;
+            out.write_all(&text).map_err(|it| Error::written(&it))?;
+            (at, clean_at) = (edit.span.end, self.holes.clean(edit.span.end));
+        }
+        self.clean.copy(clean_at..self.clean.len(), out)
+    }
+
+    /// How much these edits of the excerpt `text` change, the frame rules included.
+    pub(crate) fn effect(&self, text: &str, edits: &[Edit]) -> Effect {
+        let mut sorted: Vec<&Edit> = edits.iter().collect();
+        sorted.sort_by_key(|it| it.span.start);
+        let mut res = self.effect;
+        res.bytes = self.clean.len() as i64 - self.clean.source_len() as i64;
+        let (mut at, mut last_line) = (0, None);
+        for edit in sorted.into_iter().filter(|it| !it.is_nothing()) {
+            if edit.span.start < at {
+                continue;
+            }
+            at = edit.span.end;
+            res.bytes +=
+                self.expanded_len(&edit.text) as i64 - self.len_of(edit.span.clone()) as i64;
+            match whole_lines(text, edit) {
+                Some((written, removed)) => {
+                    res.written += written;
+                    res.removed += removed;
+                }
+                None => {
+                    let line = text[..edit.span.start].rfind('\n');
+                    if last_line.replace(line) != Some(line) {
+                        res.written += 1;
+                        res.removed += 1;
+                    }
+                }
+            }
+        }
+        res
+    }
+
+    /// A text of the excerpt with the values that its marks stand for.
+    fn expanded(&self, text: &str) -> Result<Vec<u8>, Error> {
+        let mut res = Vec::with_capacity(text.len());
+        for piece in mark::pieces(text) {
+            match piece {
+                mark::Piece::Text(it) => res.extend_from_slice(it.as_bytes()),
+                mark::Piece::Mark(it) => {
+                    let value = self.clean.bytes(self.holes.clean_span(it.hole))?;
+                    let value = if it.is_mended { surrogate::mended(value) } else { value };
+                    res.extend_from_slice(&value);
+                }
+                mark::Piece::Span(it) => res.extend(self.clean.bytes(self.clean_span(it))?),
+            }
+        }
+        Ok(res)
+    }
+
+    fn expanded_len(&self, text: &str) -> u64 {
+        let len = |it| match it {
+            mark::Piece::Text(it) => it.len() as u64,
+            mark::Piece::Mark(it) => {
+                let span = self.holes.clean_span(it.hole);
+                span.end - span.start
+            }
+            mark::Piece::Span(it) => self.len_of(it),
+        };
+        mark::pieces(text).map(len).sum()
+    }
+}
+
+/// How many whole lines an edit puts and takes; none if it changes a line.
+fn whole_lines(text: &str, edit: &Edit) -> Option<(u64, u64)> {
+    let begins = |at: usize| at == 0 || text.as_bytes().get(at - 1) == Some(&b'\n');
+    let count = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+    let gone = &text[edit.span.clone()];
+    let is_at_end = edit.span.end == text.len();
+    let comes = edit.text.is_empty() || edit.text.ends_with('\n');
+    if begins(edit.span.start) && (begins(edit.span.end) || is_at_end) && comes {
+        let torn = u64::from(!gone.is_empty() && !gone.ends_with('\n'));
+        return Some((count(&edit.text), count(gone) + torn));
+    }
+    (gone.is_empty() && is_at_end && edit.text.starts_with('\n')).then(|| (count(&edit.text), 0))
+}
+
+/// How much a mend changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Effect {
+    /// Lines that are written, those that only change included.
+    pub written: u64,
+    /// Lines that are removed, those that only change included.
+    pub removed: u64,
+    /// How many bytes the session has more.
+    pub bytes: i64,
+}

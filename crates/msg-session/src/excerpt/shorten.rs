@@ -1,0 +1,297 @@
+//! A record made short: members that no rule names are left out, long values become marks. The walk is
+//! the one that says whether the line is an object at all; nothing is copied but what stays.
+
+use msg_core::json::{Kind, Reader};
+
+use super::holes::Holes;
+use super::mark::{FRAME, Mark};
+use crate::link::measure;
+use crate::surrogate;
+
+/// Values that are not longer stay as they are, in bytes with their quotes.
+const SHORT: usize = 40;
+
+/// How deep rules look; what nests deeper becomes a mark.
+const DEPTH: usize = 12;
+
+/// Members whose lists and objects are walked into.
+const WALKED: [&str; 17] = [
+    "$set",
+    "content",
+    "functionCall",
+    "functionResponse",
+    "message",
+    "messages",
+    "metadata",
+    "parts",
+    "payload",
+    "replacement_history",
+    "result",
+    "source",
+    "thoughts",
+    "toolCall",
+    "toolCalls",
+    "toolResult",
+    "value",
+];
+
+/// Members whose text is compared, so that it stays however long it is.
+const COMPARED: [&str; 12] = [
+    "$rewindTo",
+    "call_id",
+    "execution",
+    "history_mode",
+    "id",
+    "logicalParentUuid",
+    "name",
+    "parentUuid",
+    "role",
+    "tool_use_id",
+    "type",
+    "uuid",
+];
+
+/// Members that are asked for in other ways: whether they are there, empty, or a number.
+const ASKED: [&str; 36] = [
+    "action",
+    "agentVisible",
+    "args",
+    "arguments",
+    "created",
+    "data",
+    "description",
+    "encrypted_content",
+    "error",
+    "file_id",
+    "fileData",
+    "fileUri",
+    "inlineData",
+    "input",
+    "isApiErrorMessage",
+    "isError",
+    "isSidechain",
+    "is_error",
+    "media_type",
+    "message_count",
+    "mimeType",
+    "num_turns",
+    "ordinal",
+    "output",
+    "projectHash",
+    "response",
+    "sessionId",
+    "signature",
+    "subject",
+    "summary",
+    "text",
+    "thinking",
+    "thought",
+    "timestamp",
+    "url",
+    "working_dir",
+];
+
+/// Where short records go.
+#[derive(Default)]
+pub(super) struct Shortened {
+    pub(super) text: String,
+    pub(super) holes: Holes,
+}
+
+impl Shortened {
+    /// Adds the record that a line is; its clean text begins at `clean`. Adds nothing if the line is no
+    /// object.
+    pub(super) fn record(&mut self, line: &str, clean: u64) -> bool {
+        let (text, holes) = (self.text.len(), self.holes.len());
+        let mut walk = Walk {
+            line,
+            clean,
+            copied: 0,
+            has_halves: surrogate::may_have_halves(line.as_bytes()),
+            has_frames: line.contains(FRAME),
+            out: self,
+        };
+        let mut reader = Reader::from_text(line);
+        if walk.object(&mut reader, DEPTH).is_some() && reader.finish().is_ok() {
+            walk.copy(line.len());
+            return true;
+        }
+        self.text.truncate(text);
+        self.holes.truncate(holes);
+        false
+    }
+
+    /// Adds a mark for `len` bytes of clean text from `clean` on.
+    pub(super) fn whole_line(&mut self, len: u64, clean: u64) {
+        let mark = Mark { hole: self.holes.len(), ..Mark::default() };
+        self.push_hole(&mark.json(), clean + len);
+    }
+
+    /// Adds a blank line, without its line end.
+    pub(super) fn blank(&mut self, text: &str, clean: u64) {
+        if text.len() <= SHORT {
+            self.text.push_str(text);
+            return;
+        }
+        self.push_hole(" ", clean + text.len() as u64);
+    }
+
+    fn push_hole(&mut self, text: &str, clean_end: u64) {
+        self.text.push_str(text);
+        let len = u8::try_from(text.len()).unwrap_or(u8::MAX);
+        self.holes.push(self.text.len(), len, clean_end);
+    }
+}
+
+/// A walk over one line.
+struct Walk<'l, 'o> {
+    line: &'l str,
+    clean: u64,
+    /// How far the line is copied, or left out.
+    copied: usize,
+    has_halves: bool,
+    has_frames: bool,
+    out: &'o mut Shortened,
+}
+
+impl Walk<'_, '_> {
+    fn object(&mut self, reader: &mut Reader<'_>, depth: usize) -> Option<()> {
+        reader.begin_object().ok()?;
+        // Where members begin that are left out if another one follows them.
+        let mut gap: Option<(usize, Waiting)> = None;
+        loop {
+            let start = reader.next_offset();
+            let Some(key) = reader.next_key().ok()? else { break };
+            let start = start + self.line[start..].find('"')?;
+            let name = &*key.text;
+            let is_asked = is_among(&ASKED, name);
+            let is_compared = !is_asked && is_among(&COMPARED, name);
+            let is_walked = !is_asked && !is_compared && is_among(&WALKED, name);
+            if is_asked || is_compared || is_walked {
+                if let Some((from, _)) = gap.take() {
+                    self.leave_out(from, start);
+                }
+                self.value(reader, depth, is_walked, is_compared)?;
+                continue;
+            }
+            let at = reader.next_offset();
+            let source = reader.raw().ok()?;
+            if self.has_halves {
+                // What is sent is mended, whatever it is called.
+                self.mark_if_long(at, at + source.len());
+                continue;
+            }
+            let waiting = Waiting { key: start, at, end: at + source.len() };
+            gap = Some((gap.map_or(start, |it| it.0), waiting));
+        }
+        // The last member stays where it is: new ones go behind it.
+        if let Some((from, last)) = gap {
+            self.leave_out(from, last.key);
+            self.mark_if_long(last.at, last.end);
+        }
+        Some(())
+    }
+
+    fn value(
+        &mut self,
+        reader: &mut Reader<'_>,
+        depth: usize,
+        is_walked: bool,
+        is_compared: bool,
+    ) -> Option<()> {
+        let is_walked = is_walked && depth > 0;
+        match reader.peek().ok()? {
+            Kind::Object if is_walked => return self.object(reader, depth - 1),
+            Kind::Array if is_walked => return self.array(reader, depth - 1),
+            _ => {}
+        }
+        let at = reader.next_offset();
+        let source = reader.raw().ok()?;
+        if !is_compared {
+            self.mark_if_long(at, at + source.len());
+        }
+        Some(())
+    }
+
+    fn array(&mut self, reader: &mut Reader<'_>, depth: usize) -> Option<()> {
+        reader.begin_array().ok()?;
+        while reader.next_element().ok()? {
+            self.value(reader, depth, true, false)?;
+        }
+        Some(())
+    }
+
+    /// Copies what stays, up to `end`. The frame of marks is written as an escape.
+    fn copy(&mut self, end: usize) {
+        while self.has_frames
+            && let Some(at) = self.line[self.copied..end].find(FRAME)
+        {
+            let at = self.copied + at;
+            self.out.text.push_str(&self.line[self.copied..at]);
+            self.copied = at + FRAME.len_utf8();
+            self.out.push_hole("\\ue000", self.clean + self.copied as u64);
+        }
+        self.out.text.push_str(&self.line[self.copied..end]);
+        self.copied = end;
+    }
+
+    fn leave_out(&mut self, start: usize, end: usize) {
+        if start < end {
+            self.copy(start);
+            self.copied = end;
+            self.out.push_hole("", self.clean + end as u64);
+        }
+    }
+
+    fn mark_if_long(&mut self, start: usize, end: usize) {
+        let source = &self.line[start..end];
+        if source.len() <= SHORT || is_blank(source) {
+            return;
+        }
+        self.copy(start);
+        let halves = if self.has_halves { surrogate::count(source) } else { 0 };
+        let measured = measure(source);
+        let mark = Mark {
+            hole: self.out.holes.len(),
+            halves,
+            len: measured.map(|it| it.0),
+            size: measured.and_then(|it| it.1),
+            is_mended: false,
+        };
+        self.copied = end;
+        self.out.push_hole(&mark.json(), self.clean + end as u64);
+    }
+}
+
+/// A member that may be left out.
+#[derive(Clone, Copy)]
+struct Waiting {
+    key: usize,
+    at: usize,
+    end: usize,
+}
+
+fn is_among(names: &[&str], name: &str) -> bool {
+    names.contains(&name)
+}
+
+/// Whether a value is a text of white space only, which the rules look at.
+fn is_blank(source: &str) -> bool {
+    let Some(inner) = source.strip_prefix('"').and_then(|it| it.strip_suffix('"')) else {
+        return false;
+    };
+    let mut rest = inner;
+    while let Some(behind) = [" ", r"\n", r"\t", r"\r"].iter().find_map(|it| rest.strip_prefix(it))
+    {
+        rest = behind;
+    }
+    match rest.as_bytes() {
+        [] => true,
+        [b'\\', b'u' | b'f', ..] => msg_core::json::unescape(rest).text.trim().is_empty(),
+        [128..=255, ..] => {
+            rest.chars().next().is_some_and(char::is_whitespace)
+                && msg_core::json::unescape(rest).text.trim().is_empty()
+        }
+        _ => false,
+    }
+}

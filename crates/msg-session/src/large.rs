@@ -1,0 +1,202 @@
+//! A session of JSON lines that is read piece by piece (SE-2): diagnosed by an excerpt, and mended from the
+//! old bytes to the new ones without being held. Files of gigabytes, lines of hundreds of megabytes.
+
+use std::io::Write;
+
+use crate::dialects::{self, Change, Checked, LineRules, Mends};
+use crate::excerpt::{self, Effect};
+use crate::finding::{Finding, sort};
+use crate::frame::Lines;
+use crate::options::RepairOptions;
+use crate::source::{ReadAt, fill};
+use crate::view::Origin;
+use crate::{Blob, Dialect, Error, Session};
+
+/// How much of the beginning says what form a session has.
+const START: usize = 1 << 20;
+
+/// How much is looked at where that says nothing.
+const LONG_START: usize = 64 << 20;
+
+/// A session of JSON lines whose bytes stay where they are: claude-code, codex, gemini-cli and goose.
+///
+/// ```
+/// use msg_session::{Dialect, LargeSession, RepairOptions};
+///
+/// let line = r#"{"type":"user","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"Hi"}}"#;
+/// let torn = format!("{line}\n{{\"type\":\"ass");
+/// let bytes = torn.as_bytes();
+/// let session = LargeSession::recognise("s.jsonl", &bytes)?;
+/// let diagnosis = session.check(&RepairOptions::default())?;
+/// assert_eq!(diagnosis.findings()[0].code, "session::torn-tail");
+///
+/// let mut mended = Vec::new();
+/// diagnosis.write(&mut mended)?;
+/// assert_eq!(mended, format!("{line}\n").as_bytes());
+/// # Ok::<(), msg_session::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct LargeSession<'s> {
+    dialect: Dialect,
+    name: String,
+    source: &'s dyn ReadAt,
+    rules: &'static dyn LineRules,
+}
+
+impl std::fmt::Debug for LargeSession<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let res = &mut f.debug_struct("LargeSession");
+        res.field("dialect", &self.dialect).field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl<'s> LargeSession<'s> {
+    /// A session of a dialect that is known.
+    ///
+    /// # Errors
+    /// It is none of JSON lines, or cannot be read.
+    pub fn new(
+        dialect: Dialect,
+        name: impl Into<String>,
+        source: &'s dyn ReadAt,
+    ) -> Result<Self, Error> {
+        let name = name.into();
+        let start = start(source, START)?;
+        let rules = dialects::format(dialect).line_rules(&name, &start);
+        let rules = rules.ok_or(Error::NotLines { dialect })?;
+        Ok(Self { dialect, name, source, rules })
+    }
+
+    /// A session whose dialect is recognised by its name and its beginning (SE-10).
+    ///
+    /// # Errors
+    /// Nothing says which agent wrote it, it is none of JSON lines, or it cannot be read.
+    pub fn recognise(name: impl Into<String>, source: &'s dyn ReadAt) -> Result<Self, Error> {
+        let name = name.into();
+        Self::new(recognised(&name, source)?, name, source)
+    }
+
+    /// A session of the dialect that somebody named, which is reported if it is another one (SE-10).
+    ///
+    /// # Errors
+    /// It is a session of another dialect, or as [`LargeSession::new`].
+    pub fn named(
+        dialect: Dialect,
+        name: impl Into<String>,
+        source: &'s dyn ReadAt,
+    ) -> Result<Self, Error> {
+        let name = name.into();
+        let blobs = vec![Blob::new(name.clone(), start(source, START)?)];
+        Session::named(dialect, blobs)?;
+        Self::new(dialect, name, source)
+    }
+
+    /// A blob that is held, if it is of JSON lines.
+    pub(crate) fn of_blob(dialect: Dialect, blob: &'s Blob) -> Option<Self> {
+        let rules = dialects::format(dialect).line_rules(&blob.name, &blob.bytes)?;
+        Some(Self { dialect, name: blob.name.clone(), source: blob, rules })
+    }
+
+    /// Whose session it is.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// What is wrong, and what would mend it. One pass over the bytes; what is held is an excerpt of each
+    /// record, and one record.
+    ///
+    /// # Errors
+    /// It cannot be read, or has not the leaf that was asked for.
+    pub fn check(&self, options: &RepairOptions) -> Result<Diagnosis<'s>, Error> {
+        let lines = excerpt::read(self.source, options.max_record)?;
+        let mut mends = self.rules.check_lines(&lines, &self.name, options)?;
+        if let Some(elided) = &lines.elided {
+            elided.failure()?;
+        }
+        sort(&mut mends.findings);
+        Ok(Diagnosis { lines, mends })
+    }
+
+    /// The places that the message of a provider names, as [`crate::View::named_by`] gives them.
+    ///
+    /// # Errors
+    /// As [`LargeSession::check`].
+    pub fn named_by(&self, error: &str, options: &RepairOptions) -> Result<Vec<Origin>, Error> {
+        let lines = excerpt::read(self.source, options.max_record)?;
+        Ok(self.rules.view_lines(&lines, options)?.named_by(error))
+    }
+}
+
+/// What the beginning says; if it says nothing, a longer one, for a first line of megabytes.
+fn recognised(name: &str, source: &dyn ReadAt) -> Result<Dialect, Error> {
+    use crate::detect::detect;
+    let found = detect(&[Blob::new(name, start(source, START)?)]);
+    match found {
+        Err(Error::UnknownDialect) if source.size() > START as u64 => {
+            detect(&[Blob::new(name, start(source, LONG_START)?)])
+        }
+        found => found,
+    }
+}
+
+fn start(source: &dyn ReadAt, most: usize) -> Result<Vec<u8>, Error> {
+    let mut res = vec![0; usize::try_from(source.size()).unwrap_or(most).min(most)];
+    let len = fill(source, 0, &mut res)?;
+    res.truncate(len);
+    Ok(res)
+}
+
+/// What was found in a [`LargeSession`].
+pub struct Diagnosis<'s> {
+    lines: Lines<'s>,
+    mends: Mends,
+}
+
+impl std::fmt::Debug for Diagnosis<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Diagnosis").field("mends", &self.mends).finish_non_exhaustive()
+    }
+}
+
+impl Diagnosis<'_> {
+    /// The findings, in the order of the file; those that [`Diagnosis::write`] mends are done.
+    pub fn findings(&self) -> &[Finding] {
+        &self.mends.findings
+    }
+
+    /// Whether anything is mended.
+    pub fn is_changed(&self) -> bool {
+        self.mends.is_changed
+    }
+
+    /// How much [`Diagnosis::write`] changes.
+    pub fn effect(&self) -> Effect {
+        match &self.lines.elided {
+            Some(it) if self.mends.is_changed => it.effect(&self.lines.text, &self.mends.edits),
+            _ => Effect::default(),
+        }
+    }
+
+    /// Writes the mended session. What only a mend brought to light is found when it is checked again.
+    /// One more pass over the bytes.
+    ///
+    /// # Errors
+    /// The session cannot be read again, or not written.
+    pub fn write(self, out: &mut dyn Write) -> Result<Vec<Finding>, Error> {
+        if let Some(elided) = &self.lines.elided {
+            elided.write(self.mends.edits, out)?;
+        }
+        Ok(self.mends.findings)
+    }
+
+    /// As the outcome for a session that is held.
+    pub(crate) fn into_checked(self) -> Result<Checked, Error> {
+        if !self.is_changed() {
+            return Ok(Checked { findings: self.mends.findings, changed: Vec::new() });
+        }
+        let mut bytes = Vec::new();
+        let findings = self.write(&mut bytes)?;
+        let changed = vec![Change { name: String::new(), bytes: Some(bytes) }];
+        Ok(Checked { findings, changed })
+    }
+}
