@@ -37,6 +37,12 @@ impl Stamp {
         Ok(Self { path: path.to_owned(), len: meta.len(), changed: meta.modified().ok() })
     }
 
+    /// The refusal of a file that changed while it was read.
+    pub(crate) fn grew(&self) -> Failure {
+        let text = format!("{} changed while it was read: it is in use", self.path.display());
+        Failure::Refused(text)
+    }
+
     /// Whether the file is still as it was.
     pub(crate) fn holds(&self) -> bool {
         Self::of(&self.path).is_ok_and(|it| it == *self)
@@ -48,14 +54,22 @@ pub(crate) fn load(name: &Path, from: Option<Dialect>) -> Result<Loaded, Failure
     if name.as_os_str() == "-" {
         return standard_input();
     }
+    let (path, dialect) = locate(name, from)?;
+    Ok(Loaded { dialect, ..read(&path)? })
+}
+
+/// The path of the session that `name` names, and whose it is where its place says so.
+pub(crate) fn locate(
+    name: &Path,
+    from: Option<Dialect>,
+) -> Result<(PathBuf, Option<Dialect>), Failure> {
     if let Some(text) = name.to_str()
         && !name.exists()
         && let Some(found) = named(text, from)?
     {
-        let dialect = Some(found.dialect);
-        return Ok(Loaded { dialect, ..read(&found.path)? });
+        return Ok((found.path, Some(found.dialect)));
     }
-    read(name)
+    Ok((name.to_owned(), None))
 }
 
 fn standard_input() -> Result<Loaded, Failure> {
@@ -115,8 +129,7 @@ fn read(path: &Path) -> Result<Loaded, Failure> {
         let stamp = Stamp::of(&file).map_err(|it| Failure::read(&name, it))?;
         let bytes = fs::read(&file).map_err(|it| Failure::read(&name, it))?;
         if !stamp.holds() {
-            let text = format!("{} changed while it was read: it is in use", file.display());
-            return Err(Failure::Refused(text));
+            return Err(stamp.grew());
         }
         let relative = file.strip_prefix(&root).unwrap_or(&file);
         let blob = if relative.as_os_str().is_empty() { &file } else { relative };
@@ -159,6 +172,11 @@ fn folder_files(path: &Path) -> io::Result<Files> {
         true => Err(io::Error::other("it is a folder, and no session of OpenHands or opencode")),
         false => Ok((path.to_owned(), files)),
     }
+}
+
+/// Whether a path is one file that is a session by itself.
+pub(crate) fn is_alone(path: &Path) -> bool {
+    path.is_file() && session_files(path).is_ok_and(|it| it.1.len() == 1)
 }
 
 /// The files that belong to a file: the messages and parts of an opencode session.

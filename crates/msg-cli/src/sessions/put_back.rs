@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use msg_session::Blob;
 use tempfile::NamedTempFile;
 
-use super::load::Loaded;
+use super::load::{Loaded, Stamp};
 
 /// A backup that was made.
 pub(crate) struct Backup {
@@ -22,7 +22,7 @@ pub(crate) fn put_back(loaded: &Loaded, blobs: &[Blob]) -> io::Result<Backup> {
     let root = loaded.path.as_deref().ok_or_else(|| io::Error::other("it is no file"))?;
     let changes = changes(root, loaded, blobs);
     let backup = back_up(root, &changes)?;
-    if !loaded.stamps.iter().all(super::load::Stamp::holds) {
+    if !loaded.stamps.iter().all(Stamp::holds) {
         return Err(io::Error::other("it changed since it was read: it is in use"));
     }
     // What comes is written before what goes is removed, so that nothing is missing in between.
@@ -34,6 +34,25 @@ pub(crate) fn put_back(loaded: &Loaded, blobs: &[Blob]) -> io::Result<Backup> {
         sync_folder(path);
     }
     Ok(backup)
+}
+
+/// Puts a mended file in the place of the one that was read; gives the backup.
+pub(crate) fn put_back_file(stamp: &Stamp, mended: NamedTempFile) -> io::Result<Backup> {
+    let path = free_name(&stamp.path);
+    copy_synced(&stamp.path, &path)?;
+    if !stamp.holds() {
+        return Err(io::Error::other("it changed since it was read: it is in use"));
+    }
+    replace_by(&stamp.path, mended)?;
+    let files = vec![(stamp.path.clone(), Some(path.clone()))];
+    Ok(Backup { path, files })
+}
+
+/// A new file beside this one, that of a link beside its target.
+pub(crate) fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = real.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    NamedTempFile::with_prefix_in(".msg-", folder)
 }
 
 /// A file that gets other bytes, or goes.
@@ -99,21 +118,26 @@ fn free_name(root: &Path) -> PathBuf {
 }
 
 fn copy_synced(from: &Path, to: &Path) -> io::Result<()> {
-    let bytes = fs::read(from)?;
+    let mut source = File::open(from)?;
     let mut file = OpenOptions::new().write(true).create_new(true).open(to)?;
-    file.write_all(&bytes)?;
+    io::copy(&mut source, &mut file)?;
     file.set_permissions(fs::metadata(from)?.permissions())?;
     file.sync_all()?;
     sync_folder(to);
     Ok(())
 }
 
-/// Replaces a file as a whole; that of a link, not the link. Mode and owner stay.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Replaces a file as a whole; that of a link, not the link.
+fn replace(path: &Path, mut bytes: impl io::Read) -> io::Result<()> {
+    let mut temporary = beside(path)?;
+    io::copy(&mut bytes, &mut temporary)?;
+    replace_by(path, temporary)
+}
+
+/// As [`replace`], by a file beside it. Mode and owner stay.
+fn replace_by(path: &Path, mut temporary: NamedTempFile) -> io::Result<()> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = real.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut temporary = NamedTempFile::with_prefix_in(".msg-", folder)?;
-    temporary.write_all(bytes)?;
+    temporary.flush()?;
     if let Ok(meta) = fs::metadata(&real) {
         temporary.as_file().set_permissions(meta.permissions())?;
         keep_owner(temporary.path(), &meta);
@@ -147,7 +171,7 @@ impl Backup {
     pub(crate) fn restore(&self) -> io::Result<()> {
         for (path, copy) in &self.files {
             match copy {
-                Some(copy) => replace(path, &fs::read(copy)?)?,
+                Some(copy) => replace(path, File::open(copy)?)?,
                 None => fs::remove_file(path)?,
             }
         }

@@ -82,8 +82,9 @@ impl Mends {
         records: usize,
         left: usize,
         mut findings: Vec<Finding>,
-        edits: Vec<Edit>,
+        mut edits: Vec<Edit>,
     ) -> Self {
+        edits.retain(|it| !it.is_nothing());
         if records == 0 || left == 0 {
             findings.push(empty_session(records));
             findings.iter_mut().for_each(|it| it.done = false);

@@ -27,7 +27,7 @@ pub(super) fn human(name: &str, it: &Diagnosis, fix: bool, color: bool) -> Strin
         }
     }
     let effect = it.effect.map(|it| {
-        let (come, go) = (plural(it.come, "line"), plural(it.go, "line"));
+        let (come, go) = (lines(it.written), lines(it.removed));
         format!("{come} written, {go} removed, {:+} bytes", it.bytes)
     });
     match (&it.changed, effect) {
@@ -41,6 +41,10 @@ pub(super) fn human(name: &str, it: &Diagnosis, fix: bool, color: bool) -> Strin
         _ => {}
     }
     res
+}
+
+fn lines(count: u64) -> String {
+    plural(usize::try_from(count).unwrap_or(usize::MAX), "line")
 }
 
 fn verdict(it: &Diagnosis, fix: bool) -> String {

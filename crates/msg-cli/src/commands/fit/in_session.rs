@@ -8,7 +8,7 @@ use msg_document::{FitOptions, Summarizer, fit_messages};
 use msg_session::{Compacted, Dialect, Session};
 
 use crate::cli::Context;
-use crate::commands::doctor::in_use_or;
+use crate::commands::doctor::mend::in_use_or;
 use crate::exit::{Failure, Status};
 use crate::output::Output;
 use crate::render::plural;
@@ -53,7 +53,7 @@ pub(super) fn run(
         out.write(lines.as_bytes())?;
         return out.finish().map(|()| Status::Clean);
     }
-    in_use_or(&loaded).map_err(&refuse)?;
+    in_use_or(&loaded.stamps).map_err(&refuse)?;
     let backup = put_back(&loaded, session.blobs()).map_err(|it| refuse(it.to_string()))?;
     loaded.blobs.clear();
     if !cx.quiet {

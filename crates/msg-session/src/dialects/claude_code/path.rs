@@ -29,6 +29,9 @@ pub(super) fn read<'a>(nodes: &'a Nodes<'_>, tree: &Tree, leaf: Option<usize>) -
     let records = tree.path(leaf);
     let sent: Vec<_> = records.iter().filter_map(|it| message(nodes, *it)).collect();
     let gathered = gather(nodes, tree, &records, &sent);
+    if gathered.is_empty() {
+        return Path { records, sent, gathered: Vec::new() };
+    }
     let mut res = Path { records, sent: Vec::new(), gathered: Vec::new() };
     let mut behind: HashMap<usize, Vec<Sent<'a>>> = HashMap::new();
     for (record, it) in gathered {

@@ -1,0 +1,230 @@
+//! A session diagnosed and mended in place (SE-92, SE-93): a file of lines from the old bytes to the new ones
+//! without being held, everything else as a whole.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use msg_session::{Blob, Dialect, Effect, Finding, LargeSession, RepairOptions, Session};
+use tempfile::NamedTempFile;
+
+use super::Diagnosis;
+use super::line::unreadable;
+use crate::exit::Failure;
+use crate::render::safe;
+use crate::sessions::in_use;
+use crate::sessions::large::{FileSource, SessionFile};
+use crate::sessions::load::{Loaded, Stamp, load};
+use crate::sessions::put_back::{Backup, beside, put_back, put_back_file};
+
+/// What is said when a mended session is not sound (SE-93).
+const MEND_FAILED: &str = "session::mend-failed";
+
+/// How often a mended file is mended again, for what only a mend brought to light.
+const ROUNDS: usize = 4;
+
+/// What is to be done with sessions.
+pub(super) struct Doctor<'o> {
+    pub(super) from: Option<Dialect>,
+    pub(super) fix: bool,
+    pub(super) force: bool,
+    pub(super) options: &'o RepairOptions,
+}
+
+impl Doctor<'_> {
+    /// Diagnoses the session that `path` names, and mends it if that is wanted; gives its name too.
+    pub(super) fn session(&self, path: &Path) -> Result<(String, Diagnosis), Failure> {
+        if let Some(file) = SessionFile::open(path, self.from)?
+            && let Some(session) = file.session().map_err(|it| failure(&file.name, &it))?
+        {
+            let diagnosis = self.lines(&file, &session)?;
+            return Ok((file.name, diagnosis));
+        }
+        let mut loaded = load(path, self.from)?;
+        let blobs = std::mem::take(&mut loaded.blobs);
+        let session = match self.from.or(loaded.dialect) {
+            Some(dialect) => Session::named(dialect, blobs),
+            None => Session::recognise(blobs),
+        };
+        let session = session.map_err(|it| failure(&loaded.name, &it))?;
+        let diagnosis = self.held(&mut loaded, session)?;
+        Ok((loaded.name, diagnosis))
+    }
+
+    /// The options for a session that was mended: the provider's message is about the old one.
+    fn again(&self) -> RepairOptions {
+        RepairOptions { error: None, ..self.options.clone() }
+    }
+
+    fn lines(&self, file: &SessionFile, session: &LargeSession<'_>) -> Result<Diagnosis, Failure> {
+        let wrong = |it: msg_session::Error| failure(&file.name, &it);
+        let dialect = session.dialect();
+        let error = self.options.error.as_deref();
+        let named = error.map(|it| session.named_by(it, &self.again())).transpose();
+        let named = named.map_err(wrong)?;
+        let found = session.check(self.options).map_err(wrong)?;
+        if !file.stamp.holds() {
+            return Err(file.stamp.grew());
+        }
+        let mut findings = found.findings().to_vec();
+        let effect = found.is_changed().then(|| found.effect());
+        let changed = match effect {
+            Some(_) if self.fix => {
+                self.may_write(&[file.stamp.clone()]).map_err(|it| refuse(&file.name, &it))?;
+                let mended = self.mended(file, found, dialect);
+                let mended = mended.map_err(|it| refuse(&file.name, &it.to_string()))?;
+                Some(self.put_file(file, mended, dialect)?)
+            }
+            _ => None,
+        };
+        if changed.is_none() {
+            findings.iter_mut().for_each(|it| it.done = false);
+        }
+        Ok(Diagnosis { dialect, findings, named, changed, effect })
+    }
+
+    /// The mended file, beside the old one.
+    fn mended(
+        &self,
+        file: &SessionFile,
+        found: msg_session::Diagnosis<'_>,
+        dialect: Dialect,
+    ) -> io::Result<NamedTempFile> {
+        let mut res = written(&file.path, found)?;
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        for _ in 1..ROUNDS {
+            let source = FileSource::new(res.reopen()?)?;
+            let session = LargeSession::new(dialect, name.clone(), &source);
+            let found = session.and_then(|it| it.check(&self.again())).map_err(io::Error::other)?;
+            if !found.is_changed() {
+                break;
+            }
+            res = written(&file.path, found)?;
+        }
+        Ok(res)
+    }
+
+    fn put_file(
+        &self,
+        file: &SessionFile,
+        mended: NamedTempFile,
+        dialect: Dialect,
+    ) -> Result<PathBuf, Failure> {
+        let failed = |it: io::Error| refuse(&file.name, &it.to_string());
+        let backup = put_back_file(&file.stamp, mended).map_err(failed)?;
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let check = || {
+            let source = FileSource::new(File::open(&file.path).ok()?).ok()?;
+            let session = LargeSession::new(dialect, name, &source).ok()?;
+            session.check(&self.again()).ok().map(|it| is_mended(it.findings()))
+        };
+        sound_or_back(&file.name, check() == Some(true), backup)
+    }
+
+    /// Diagnoses a session that is held.
+    fn held(&self, loaded: &mut Loaded, mut session: Session) -> Result<Diagnosis, Failure> {
+        let name = loaded.name.clone();
+        let wrong = |it: msg_session::Error| failure(&name, &it);
+        let dialect = session.dialect();
+        let named = match &self.options.error {
+            Some(error) => Some(session.read(&self.again()).map_err(wrong)?.named_by(error)),
+            None => None,
+        };
+        let findings = session.check(self.options).map_err(wrong)?;
+        let may_change = |it: &Finding| it.fix.is_some() && (it.is_error() || self.options.all);
+        if !findings.iter().any(may_change) {
+            return Ok(Diagnosis { dialect, findings, named, changed: None, effect: None });
+        }
+        // Only what is mended is held twice.
+        loaded.blobs = session.blobs().to_vec();
+        let mended = session.repair(self.options).map_err(wrong)?;
+        let is_changed = session.blobs() != loaded.blobs;
+        let effect = is_changed.then(|| effect(&loaded.blobs, session.blobs()));
+        if !self.fix {
+            return Ok(Diagnosis { dialect, findings, named, changed: None, effect });
+        }
+        let changed = match is_changed {
+            true => Some(self.put(loaded, &session)?),
+            false => None,
+        };
+        Ok(Diagnosis { dialect, findings: mended, named, changed, effect })
+    }
+
+    /// Puts the mended session in its place, and looks at it again (SE-92, SE-93).
+    fn put(&self, loaded: &Loaded, session: &Session) -> Result<PathBuf, Failure> {
+        let Some(path) = &loaded.path else {
+            return Err(Failure::Usage("--fix needs a file, not standard input".to_owned()));
+        };
+        self.may_write(&loaded.stamps).map_err(|it| refuse(&loaded.name, &it))?;
+        let failed = |it: io::Error| refuse(&loaded.name, &it.to_string());
+        let backup = put_back(loaded, session.blobs()).map_err(failed)?;
+        let is_sound = load(path, self.from).ok().is_some_and(|it| {
+            let findings = Session::new(session.dialect(), it.blobs).check(&self.again());
+            findings.is_ok_and(|it| is_mended(&it))
+        });
+        sound_or_back(&loaded.name, is_sound, backup)
+    }
+
+    fn may_write(&self, stamps: &[Stamp]) -> Result<(), String> {
+        if self.force {
+            return Ok(());
+        }
+        in_use_or(stamps).map_err(|it| format!("{it}, or use --force"))
+    }
+}
+
+/// Why a session must not be written, if it is in use (SE-92).
+pub(crate) fn in_use_or(stamps: &[Stamp]) -> Result<(), String> {
+    match stamps.iter().find_map(in_use::why) {
+        Some(why) => Err(format!("{why}; close the agent")),
+        None => Ok(()),
+    }
+}
+
+/// Whether no error is left that has a mend.
+fn is_mended(findings: &[Finding]) -> bool {
+    !findings.iter().any(|it| it.is_error() && it.fix.is_some())
+}
+
+/// The backup, if what was written is sound; else the old session comes back (SE-93).
+fn sound_or_back(name: &str, is_sound: bool, backup: Backup) -> Result<PathBuf, Failure> {
+    if is_sound {
+        return Ok(backup.path);
+    }
+    backup.restore().map_err(|it| refuse(name, &it.to_string()))?;
+    let text = "the mended session was not sound, so the old one is back: this is a defect of msg, please report it";
+    Err(refuse(name, &format!("{text} ({MEND_FAILED})")))
+}
+
+fn written(path: &Path, found: msg_session::Diagnosis<'_>) -> io::Result<NamedTempFile> {
+    let file = beside(path)?;
+    let mut out = BufWriter::with_capacity(1 << 18, file);
+    found.write(&mut out).map_err(io::Error::other)?;
+    out.flush()?;
+    out.into_inner().map_err(io::IntoInnerError::into_error)
+}
+
+/// How much of a session that is held is changed.
+fn effect(old: &[Blob], new: &[Blob]) -> Effect {
+    let lines = |blobs: &'_ [Blob]| -> Vec<Vec<u8>> {
+        blobs.iter().flat_map(|it| it.bytes.split(|it| *it == b'\n')).map(<[u8]>::to_vec).collect()
+    };
+    let (old_lines, new_lines) = (lines(old), lines(new));
+    let (had, has): (HashSet<_>, HashSet<_>) = (old_lines.iter().collect(), new_lines.iter().collect());
+    let size = |it: &[Blob]| it.iter().map(|it| it.bytes.len() as i64).sum::<i64>();
+    Effect {
+        written: new_lines.iter().filter(|it| !had.contains(it)).count() as u64,
+        removed: old_lines.iter().filter(|it| !has.contains(it)).count() as u64,
+        bytes: size(new) - size(old),
+    }
+}
+
+fn refuse(name: &str, text: &str) -> Failure {
+    Failure::Refused(format!("{}: {text}", safe(name)))
+}
+
+fn failure(name: &str, error: &msg_session::Error) -> Failure {
+    let diagnostic = unreadable(error);
+    refuse(name, &format!("{} ({})", diagnostic.message(), error.code()))
+}
