@@ -83,6 +83,16 @@ fn view(nodes: &Nodes<'_>, options: &RepairOptions) -> Result<View, Error> {
     Ok(view)
 }
 
+/// An answer names the model that gave it.
+fn note_models(view: &mut View, nodes: &Nodes<'_>) {
+    for (message, origins) in view.messages.iter_mut().zip(&view.origins) {
+        if let Some(first) = origins.first().filter(|_| message.role == Role::Assistant) {
+            let record = nodes.message(first.record as usize);
+            note_model(message, record.and_then(|it| it.text("model")));
+        }
+    }
+}
+
 fn rules(options: &RepairOptions) -> Rules {
     Rules {
         joins_answers: true,
