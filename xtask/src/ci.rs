@@ -37,6 +37,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
             step(name, &mut failed, || sh::run(&workspace.root, &sh::cargo(), args, env));
         }
     }
+    step("examples", &mut failed, || examples(workspace));
     step("each crate alone", &mut failed, || each_alone(workspace));
     step("fuzz targets", &mut failed, || fuzz_targets(workspace));
     step("tidy", &mut failed, || tidy::run(workspace, &[]));
@@ -47,6 +48,24 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     } else {
         Err(format!("failed: {}", failed.join(", ")).into())
     }
+}
+
+/// Runs the example programs of every crate; each runs without arguments and checks what it shows.
+fn examples(workspace: &Workspace) -> Res {
+    for room in LAYERS.iter().filter(|it| it.floor != OUTSIDE) {
+        let folder = workspace.root.join("crates").join(room.name).join("examples");
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .filter_map(|it| it.ok()?.path().file_stem()?.to_str().map(str::to_owned))
+            .collect();
+        names.sort();
+        for name in names {
+            let args = ["run", "--quiet", "--locked", "--package", room.name, "--example", &name];
+            sh::read(&workspace.root, &sh::cargo(), &args)?;
+        }
+    }
+    Ok(())
 }
 
 /// Builds each library with its default features and without the others, which otherwise lend it

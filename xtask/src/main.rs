@@ -15,6 +15,7 @@ mod ci;
 mod codegen;
 mod fuzz;
 mod layers;
+mod ready;
 mod release;
 mod sh;
 mod tidy;
@@ -37,6 +38,7 @@ usage: cargo xtask TASK
                                 fuzz one target, or all in turn (cargo-fuzz; N is 60)
   bench [NAME] [-- ARGS...]     run the benches; the first build compiles the peers and takes long
   bench table [PREFIX]          what the last run measured, as Markdown
+  release check                 whether everything is ready: tree, changelog, semver, dry run of publication
   release LEVEL [--dry-run]     major, minor, patch or X.Y.Z: set versions, date the changelog
 ";
 
@@ -63,6 +65,7 @@ fn run(args: &[&str]) -> Res {
         "codegen" => codegen::run(&workspace, args),
         "fuzz" => fuzz::run(&workspace, args),
         "bench" => bench::run(&workspace, args),
+        "release" if args == ["check"] => ready::run(&workspace),
         "release" => release::run(&workspace, args),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

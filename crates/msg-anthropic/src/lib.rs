@@ -29,3 +29,8 @@ pub use options::{CacheControl, LaterSystem, Thinking, WriteOptions};
 pub use request::MessagesRequest;
 pub use response::MessagesResponse;
 pub use stream::{ANTHROPIC, AnthropicAssembler};
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

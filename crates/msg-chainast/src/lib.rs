@@ -68,3 +68,8 @@ pub use repair::{MessageOrigin, repair};
 pub use tree::{
     BodyPair, BodyPairKind, CallRef, ChainAst, Header, Messages, Section, ToolCallsInfo, TreeView,
 };
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

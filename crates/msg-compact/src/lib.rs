@@ -46,3 +46,8 @@ pub use record::{CompactionRecord, RecordInfo};
 pub use request::{RequestId, SummaryRequest};
 pub use state::{ChainState, Form, Merge, ToolOutput};
 pub use token_index::{Cost, RoleTotal, TokenIndex};
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -105,3 +105,8 @@ pub use role::Role;
 pub use truncate::truncate;
 pub use turn::{TextPart, ToolPart, ToolStatus, Turn, TurnPart, TurnRole};
 pub use usage::Usage;
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

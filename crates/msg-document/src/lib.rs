@@ -56,3 +56,8 @@ pub use repair::{RepairOptions, Repaired, repair};
 pub use seed::ids;
 pub use stats::{PartTotals, RoleTotals, SectionTotals, Stats, ToolTotals, stats};
 pub use text_calls::Calls;
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -87,3 +87,8 @@ pub use scan::{Head, scan};
 pub use span::Span;
 pub use time::rfc3339;
 pub use to_cells::{Entry, ToCells, append_entries, cells_of, set_default_cell};
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

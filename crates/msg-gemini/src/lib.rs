@@ -29,3 +29,8 @@ pub use options::{Flavor, Ids, LaterSystem, Thoughts, WriteOptions};
 pub use request::GenerateRequest;
 pub use response::GenerateResponse;
 pub use stream::{GEMINI, GeminiAssembler};
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -30,3 +30,8 @@ pub use msg_wire::{
 pub use options::{EmptyContent, EncodeOptions, ItemIds, ReasoningField, TextParts};
 pub use responses::{ResponsesRequest, ResponsesResponse};
 pub use stream::{CHAT, ChatAssembler, MessageForm, RESPONSES, ResponsesAssembler, write_result};
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

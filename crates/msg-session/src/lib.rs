@@ -50,3 +50,8 @@ pub use source::ReadAt;
 pub use summary::Summary;
 pub use view::{Origin, View};
 pub use write::{Context, Signatures, WriteOptions, has_writer, write};
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

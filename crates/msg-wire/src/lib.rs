@@ -179,3 +179,8 @@ pub use stream::{
     Assembled, AssembledChoice, Assembler, EventOptions, Family, ProviderError, Sink, SseDecoder,
     SseEvent, StreamLimits, StreamOptions, StreamReader, StreamState,
 };
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -60,3 +60,8 @@ pub use result::ToolResult;
 pub use schema::SchemaSet;
 pub use shape::{Grammar, NameForm, TagShape};
 pub use stream::{StreamParser, is_cut, parse};
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

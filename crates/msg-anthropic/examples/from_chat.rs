@@ -1,0 +1,32 @@
+//! A Chat Completions history as the body of a request to the Messages API, and what does not move.
+//!
+//! `cargo run -p msg-anthropic --example from_chat`
+
+use msg_anthropic::{MessagesRequest, WriteOptions, messages::Document};
+use msg_core::request::{RequestHead, ResponseFormat};
+use msg_openai::{ReadOptions, chat};
+
+const CHAT: &[u8] = br#"[{"role":"system","content":"Be brief."},
+    {"role":"user","content":"Weather in Oslo?"},
+    {"role":"assistant","content":null,"tool_calls":[
+        {"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]},
+    {"role":"tool","tool_call_id":"call_1","content":"rain"}]"#;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let (chat, _) = chat::read(CHAT, &ReadOptions::new())?;
+    let head = RequestHead {
+        model: Some("claude-x".into()),
+        max_tokens: Some(1024),
+        response_format: Some(ResponseFormat::Json), // which the Messages API does not have
+        ..RequestHead::default()
+    };
+    let options = WriteOptions::new();
+    let (request, lost) = MessagesRequest::from_head(&head, chat.into_messages(), &options)?;
+    let mut body = Vec::new();
+    Document::Request(request).write(&options, &mut body);
+    println!("{}", String::from_utf8_lossy(&body));
+    for finding in lost.iter() {
+        println!("{finding}");
+    }
+    Ok(())
+}

@@ -1,0 +1,29 @@
+//! Why a provider would refuse a history, in its own words, and the smallest edits so that it does not.
+//!
+//! `cargo run -p msg-chainast --example explain_refusal`
+
+use msg_chainast::{
+    CheckOptions, Message, Part, Profile, RepairOptions, SeededIds, ToolCall, check, repair,
+};
+
+fn main() {
+    let history = vec![
+        Message::user("Weather?"),
+        Message::assistant("").with_part(Part::ToolCall(ToolCall::new("c1", "weather", "{}"))),
+        Message::user("And tomorrow?"),
+    ];
+    let profile = Profile::named("anthropic").expect("it is one of the built-in profiles");
+
+    for finding in check(&history, Some(profile), &CheckOptions::new()) {
+        println!("{finding}");
+        if let Some(answer) = &finding.answer {
+            println!("  the API would answer: {answer}");
+        }
+    }
+    let (mended, edits) =
+        repair(history, &RepairOptions::new().profile(profile), &mut SeededIds::new(1));
+    for edit in &edits {
+        println!("mended: {edit}");
+    }
+    assert!(check(&mended, Some(profile), &CheckOptions::new()).iter().all(|it| !it.is_error()));
+}

@@ -1,0 +1,25 @@
+//! A Gemini conversation that goes on with a provider that wants ids for its calls.
+//!
+//! `cargo run -p msg-gemini --example to_chat`
+
+use msg_gemini::{ReadOptions, contents};
+use msg_openai::{EncodeOptions, chat};
+
+const CONTENTS: &[u8] = br#"{"systemInstruction":{"parts":[{"text":"Be brief."}]},"contents":[
+    {"role":"user","parts":[{"text":"Weather in Rome?"}]},
+    {"role":"model","parts":[{"functionCall":{"name":"weather","args":{"city":"Rome"}},"thoughtSignature":"c2ln"}]},
+    {"role":"user","parts":[{"functionResponse":{"name":"weather","response":{"output":"sunny"}}}]}]}"#;
+
+fn main() -> Result<(), msg_gemini::Error> {
+    let (document, _) = contents::read(CONTENTS, &ReadOptions::new())?;
+    let mut messages = document.into_messages();
+    msg_wire::link_ids(&mut messages);
+
+    let mut out = Vec::new();
+    let lost = chat::write(&messages, &EncodeOptions::new(), &mut out);
+    println!("{}", String::from_utf8_lossy(&out));
+    for finding in lost.iter() {
+        println!("{finding}");
+    }
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! A session that cannot be resumed: why, and the bytes that can.
+//!
+//! `cargo run -p msg-session --example rescue`
+
+use msg_session::{Blob, RepairOptions, Session};
+
+/// A Claude Code session whose program was killed while a tool ran.
+const SESSION: &str = concat!(
+    r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"List the files"}}"#,
+    "\n",
+    r#"{"type":"assistant","uuid":"a1","parentUuid":"u1","sessionId":"s","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls"}}]}}"#,
+    "\n",
+    r#"{"type":"user","uuid":"u2","parentUuid":"a1","sessionId":"s","message":{"role":"user","content":"Are you there?"}}"#,
+    "\n",
+);
+
+fn main() -> Result<(), msg_session::Error> {
+    let mut session = Session::recognise(vec![Blob::new("session.jsonl", SESSION)])?;
+    println!("a session of {}", session.dialect().name());
+    for finding in session.repair(&RepairOptions::default())? {
+        println!("{}: {}", finding.code, finding.message);
+    }
+    println!("{}", String::from_utf8_lossy(&session.blobs()[0].bytes));
+    assert!(session.check(&RepairOptions::default())?.is_empty(), "a second look finds nothing");
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! Calls and results that came without ids, as from Gemini, are tied together by their order and names.
+//!
+//! `cargo run -p msg-wire --example link_ids`
+
+use msg_core::{Message, Part, ToolCall};
+
+fn main() {
+    let mut messages = vec![
+        Message::user("Weather in Oslo and Rome?"),
+        Message::assistant("")
+            .with_part(Part::ToolCall(ToolCall::new("", "weather", r#"{"city":"Oslo"}"#)))
+            .with_part(Part::ToolCall(ToolCall::new("", "weather", r#"{"city":"Rome"}"#))),
+        Message::tool("weather", "rain"),
+        Message::tool("weather", "sun"),
+    ];
+    for given in msg_wire::link_ids(&mut messages) {
+        println!("{given}");
+    }
+    let ids: Vec<_> =
+        messages.iter().flat_map(|it| it.tool_results()).map(|it| it.call_id.as_str()).collect();
+    assert_eq!(ids, ["call_0", "call_1"]);
+}

@@ -1,0 +1,20 @@
+//! The events of a byte stream, however it is cut: lines, data, and where each stood.
+//!
+//! `cargo run -p msg-wire --example sse_events`
+
+use msg_wire::SseDecoder;
+
+fn main() {
+    let stream =
+        "\u{feff}event: ping\ndata: {}\n\ndata: one\ndata: two\n\n: a comment\n\ndata: cut off";
+    let mut decoder = SseDecoder::new(msg_wire::StreamLimits::default());
+    for chunk in stream.as_bytes().chunks(5) {
+        let mut events = decoder.feed(chunk);
+        while let Some(event) = events.next() {
+            println!("{event:?}");
+        }
+    }
+    if let Some(event) = decoder.finish() {
+        println!("{event:?}");
+    }
+}

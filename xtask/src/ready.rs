@@ -1,0 +1,60 @@
+//! `cargo xtask release check`: whether the tree could be released as it is. It changes nothing.
+
+use crate::workspace::Workspace;
+use crate::{Res, sh, tidy};
+
+/// Runs every check and names those that fail, so that one run shows everything.
+pub(crate) fn run(workspace: &Workspace) -> Res {
+    let checks: [(&str, fn(&Workspace) -> Res); 5] = [
+        ("clean tree", clean_tree),
+        ("changelog", changelog),
+        ("tidy", |it| tidy::run(it, &[])),
+        ("compatible with the last release", semver),
+        ("publication of every crate, dry run", publication),
+    ];
+    let mut failed = Vec::new();
+    for (name, check) in checks {
+        println!("== {name}");
+        if let Err(err) = check(workspace) {
+            eprintln!("{err}");
+            failed.push(name);
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(format!("not ready: {}", failed.join(", ")).into()) }
+}
+
+fn clean_tree(workspace: &Workspace) -> Res {
+    let changed = sh::read(&workspace.root, "git", &["status", "--porcelain"])?;
+    if changed.is_empty() {
+        return Ok(());
+    }
+    Err(format!("these files are not committed:\n{changed}").into())
+}
+
+fn changelog(workspace: &Workspace) -> Res {
+    let text = workspace.read("CHANGELOG.md")?;
+    let (_, after) = text.split_once("## Unreleased\n").ok_or("CHANGELOG.md has no Unreleased")?;
+    if after.split("\n## ").next().unwrap_or_default().trim().is_empty() {
+        return Err("there is nothing under \"Unreleased\" in CHANGELOG.md".into());
+    }
+    Ok(())
+}
+
+/// Needs a release to compare with, and cargo-semver-checks; says which of them is missing.
+fn semver(workspace: &Workspace) -> Res {
+    let tags = sh::read(&workspace.root, "git", &["tag", "--list", "v*", "--sort=-v:refname"])?;
+    let Some(last) = tags.lines().next() else {
+        println!("skipped: no version has been released");
+        return Ok(());
+    };
+    let cargo = sh::cargo();
+    if !sh::succeeds(&workspace.root, &cargo, &["semver-checks", "--version"]) {
+        return Err("cargo-semver-checks is missing: cargo install cargo-semver-checks".into());
+    }
+    sh::run(&workspace.root, &cargo, &["semver-checks", "--baseline-rev", last], &[])
+}
+
+fn publication(workspace: &Workspace) -> Res {
+    let args = ["publish", "--workspace", "--dry-run", "--allow-dirty"];
+    sh::run(&workspace.root, &sh::cargo(), &args, &[])
+}
