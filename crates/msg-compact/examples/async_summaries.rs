@@ -46,7 +46,7 @@ async fn run() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Stands for a request to a model.
 async fn summarize(
-    prompt: Result<Vec<Message>, msg_compact::PromptTooLong>,
+    prompt: Result<Vec<Message>, msg_compact::Error>,
 ) -> Result<String, SummaryError> {
     let _system_and_user = prompt?;
     tokio::time::sleep(Duration::from_millis(10)).await;

@@ -1,4 +1,4 @@
-//! Why nothing was planned, answered or applied.
+//! The errors: one for what this crate refuses, one for what a summariser could not do.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use msg_core::Diagnostic;
 
 use crate::codes;
 
-/// Why a compaction did not begin.
+/// Why nothing was planned, answered or applied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -42,6 +42,53 @@ pub enum Error {
         /// Messages of the token index.
         counted: usize,
     },
+    /// A request has no prompt that is short enough (CP-25).
+    #[error("the shortest prompt costs {needed}, the limit of a prompt is {limit}")]
+    PromptTooLong {
+        /// What the shortest prompt costs, in the budget's unit.
+        needed: u64,
+        /// What a prompt may cost.
+        limit: u64,
+    },
+    /// No open request has this id (CP-20).
+    #[error("no open request has the id {id}")]
+    UnknownRequest {
+        /// The id that was given.
+        id: u32,
+    },
+    /// The request has its answer already (CP-20).
+    #[error("request {id} is answered already")]
+    AnsweredTwice {
+        /// The id that was given.
+        id: u32,
+    },
+    /// The history is not the one that the plan was made for (CP-61).
+    #[error("message {message} is not the one that the plan was made for")]
+    PlanMismatch {
+        /// Index of the first message that differs.
+        message: usize,
+    },
+    /// An edit of a plan replaces a part of what one turn lowers to.
+    #[error("an edit replaces only a part of turn {turn}")]
+    SplitsTurn {
+        /// Index of the turn.
+        turn: usize,
+    },
+    /// The plan was stored without what it removed, so it cannot be undone.
+    #[error("the plan does not hold what it removed")]
+    NothingKept,
+}
+
+impl Error {
+    /// The error as a diagnostic; its place is that of the message or turn.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let found = Diagnostic::error(codes::of("compact::plan-mismatch"), self.to_string());
+        match self {
+            Error::PlanMismatch { message } => found.at_message(*message),
+            Error::SplitsTurn { turn } => found.at_message(*turn),
+            _ => found,
+        }
+    }
 }
 
 /// Why a summary could not be made.
@@ -59,68 +106,8 @@ impl SummaryError {
     }
 }
 
-/// Why a request has no prompt (CP-25).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the shortest prompt costs {needed}, the limit of a prompt is {limit}")]
-pub struct PromptTooLong {
-    /// What the shortest prompt costs, in the budget's unit.
-    pub needed: u64,
-    /// What a prompt may cost.
-    pub limit: u64,
-}
-
-impl From<PromptTooLong> for SummaryError {
-    fn from(refused: PromptTooLong) -> Self {
+impl From<Error> for SummaryError {
+    fn from(refused: Error) -> Self {
         SummaryError::new(refused.to_string())
-    }
-}
-
-/// Why an answer was not taken (CP-20).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum AnswerError {
-    /// No open request has this id.
-    #[error("no open request has the id {id}")]
-    Unknown {
-        /// The id that was given.
-        id: u32,
-    },
-    /// The request has its answer already.
-    #[error("request {id} is answered already")]
-    Twice {
-        /// The id that was given.
-        id: u32,
-    },
-}
-
-/// Why a plan was not applied or undone (CP-61).
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlanError {
-    /// The history is not the one that the plan was made for.
-    #[error("message {message} is not the one that the plan was made for")]
-    Mismatch {
-        /// Index of the first message that differs.
-        message: usize,
-    },
-    /// An edit replaces a part of what one turn lowers to.
-    #[error("an edit replaces only a part of turn {turn}")]
-    SplitsTurn {
-        /// Index of the turn.
-        turn: usize,
-    },
-    /// The plan was stored without what it removed, so it cannot be undone.
-    #[error("the plan does not hold what it removed")]
-    NothingKept,
-}
-
-impl PlanError {
-    /// The error as a diagnostic.
-    pub fn diagnostic(&self) -> Diagnostic {
-        let found = Diagnostic::error(codes::of("compact::plan-mismatch"), self.to_string());
-        match self {
-            PlanError::Mismatch { message } => found.at_message(*message),
-            PlanError::SplitsTurn { turn } => found.at_message(*turn),
-            PlanError::NothingKept => found,
-        }
     }
 }

@@ -28,24 +28,24 @@ pub mod count;
 mod text;
 mod token_index;
 
-pub mod codes;
+mod codes;
 mod error;
 
 pub use budget::{Budget, Decision, Reserve, Unit};
 pub use codes::CODES;
-pub use count::{ErrorBar, TokenCounter};
+pub use count::counter::{ErrorBar, TokenCounter};
 pub use digest::digest;
 pub use engine::{Compactor, Refused, Step, compact_with};
-pub use error::{AnswerError, Error, PlanError, PromptTooLong, SummaryError};
+pub use error::{Error, SummaryError};
 pub use outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Totals, Unchanged};
 pub use pipeline::{OnFailure, Pin, Pipeline, When};
 pub use plan::Plan;
-pub use policy::{Policy, Progress};
+pub use policy::contract::{Policy, Progress};
 pub use preset::{ForgeConfig, PentagiConfig, Preset, WoloConfig};
 pub use record::{CompactionRecord, RecordInfo};
-pub use request::{RequestId, SummaryRequest};
+pub use request::SummaryRequest;
 pub use state::{ChainState, Form, Merge, ToolOutput};
-pub use token_index::{Cost, RoleTotal, TokenIndex};
+pub use token_index::{Cost, TokenIndex};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -7,7 +7,7 @@ use msg_chainast::ChainAst;
 use msg_core::Message;
 
 use crate::{
-    error::PlanError,
+    error::Error,
     plan::{Plan, plan_of},
     record::CompactionRecord,
     state::{Change, ChangeId},
@@ -73,7 +73,7 @@ impl Compaction {
     ///
     /// # Errors
     /// The tree has another number of messages than the one that was compacted.
-    pub fn apply(&self, ast: ChainAst) -> Result<Vec<Message>, PlanError> {
+    pub fn apply(&self, ast: ChainAst) -> Result<Vec<Message>, Error> {
         self.is_of(&ast)?;
         let mut input = ast.into_messages();
         let mut result = Vec::with_capacity(self.places.len());
@@ -95,16 +95,16 @@ impl Compaction {
     ///
     /// # Errors
     /// The tree has another number of messages than the one that was compacted.
-    pub fn plan(&self, ast: &ChainAst) -> Result<Plan, PlanError> {
+    pub fn plan(&self, ast: &ChainAst) -> Result<Plan, Error> {
         self.is_of(ast)?;
         let inputs: Vec<&Message> = ast.messages().collect();
         Ok(plan_of(&inputs, &self.places, &self.changes))
     }
 
-    fn is_of(&self, ast: &ChainAst) -> Result<(), PlanError> {
+    fn is_of(&self, ast: &ChainAst) -> Result<(), Error> {
         let n = ast.messages().len();
         let message = n.min(self.before.messages);
-        if n == self.before.messages { Ok(()) } else { Err(PlanError::Mismatch { message }) }
+        if n == self.before.messages { Ok(()) } else { Err(Error::PlanMismatch { message }) }
     }
 }
 

@@ -10,7 +10,7 @@ mod turns;
 use msg_core::Message;
 use serde::{Deserialize, Serialize};
 
-use crate::error::PlanError;
+use crate::error::Error;
 use fingerprint::{Fingerprints, fingerprint};
 
 pub(crate) use make::plan_of;
@@ -67,11 +67,11 @@ impl Plan {
     ///
     /// # Errors
     /// The history does not begin with the messages that the plan was made for.
-    pub fn apply(&self, history: Vec<Message>) -> Result<Vec<Message>, PlanError> {
+    pub fn apply(&self, history: Vec<Message>) -> Result<Vec<Message>, Error> {
         match self.before.first_difference(&history) {
             None => Ok(self.edited(history)),
             Some(message) if self.after.first_difference(&history).is_some() => {
-                Err(PlanError::Mismatch { message })
+                Err(Error::PlanMismatch { message })
             }
             Some(_) => Ok(history),
         }
@@ -82,9 +82,9 @@ impl Plan {
     /// # Errors
     /// The history does not begin with what the plan made, or the plan does not hold what it
     /// removed.
-    pub fn undo(&self, history: Vec<Message>) -> Result<Vec<Message>, PlanError> {
+    pub fn undo(&self, history: Vec<Message>) -> Result<Vec<Message>, Error> {
         if let Some(message) = self.after.first_difference(&history) {
-            return Err(PlanError::Mismatch { message });
+            return Err(Error::PlanMismatch { message });
         }
         self.reversed()?.apply(history)
     }
@@ -103,11 +103,11 @@ impl Plan {
         result
     }
 
-    fn reversed(&self) -> Result<Plan, PlanError> {
+    fn reversed(&self) -> Result<Plan, Error> {
         let mut edits = Vec::with_capacity(self.edits.len());
         let (mut added, mut removed) = (0, 0);
         for edit in &self.edits {
-            let insert = edit.removed.clone().ok_or(PlanError::NothingKept)?;
+            let insert = edit.removed.clone().ok_or(Error::NothingKept)?;
             let start = edit.start + added - removed;
             let end = start + edit.insert.len();
             added += edit.insert.len();

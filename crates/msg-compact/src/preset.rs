@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::{
     Budget, Error, OnFailure, Pipeline, Reserve,
     policy::{
-        Amount, ClearToolUses, DropReasoning, GoalBatch, HistoryForm, HistoryKeep, PREFIX_CONTENT,
+        Amount, ClearToolUses, DropReasoning, GoalBatch, HistoryKeep, PREFIX_CONTENT,
         PruneToolOutputs, RotateLastSection, SlidingWindow, SummarizeHistory, SummarizeQaPairs,
         SummarizeSections, SummarizeThreshold, SummarizeToolCalls,
     },
@@ -241,7 +241,7 @@ fn balanced() -> Pipeline {
     let history = SummarizeHistory {
         keep_turns: 2,
         prefix: PREFIX_CONTENT.to_owned(),
-        form: HistoryForm::Auto,
+        form: crate::Form::Auto,
         keep: HistoryKeep::Most,
     };
     Pipeline::new()

@@ -10,7 +10,7 @@ use msg_chainast::ChainAst;
 use msg_core::{Message, Role};
 
 use crate::{
-    TokenCounter,
+    TokenCounter, Totals,
     count::{Growing, ToolSpec},
 };
 
@@ -55,15 +55,6 @@ impl std::iter::Sum for Cost {
     }
 }
 
-/// Totals of the messages of one role.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct RoleTotal {
-    /// How many messages.
-    pub messages: usize,
-    /// What they cost together.
-    pub cost: Cost,
-}
-
 /// The costs of a history's messages. Appending and replacing cost what is new; reading is O(1).
 ///
 /// ```
@@ -76,7 +67,7 @@ pub struct RoleTotal {
 /// assert_eq!(index.total().tokens, 9);
 /// index.extend_last("lo");
 /// assert_eq!(index.total().tokens, 10);
-/// assert_eq!(index.role(&Role::User).cost.bytes, 5);
+/// assert_eq!(index.role(&Role::User).bytes, 5);
 /// ```
 pub struct TokenIndex {
     counter: Box<dyn TokenCounter>,
@@ -87,7 +78,7 @@ pub struct TokenIndex {
     /// What messages cost that go along and are none of the history.
     beside: Cost,
     messages: Vec<Entry>,
-    roles: Vec<(Role, RoleTotal)>,
+    roles: Vec<(Role, Totals)>,
     sum: Cost,
     /// The last message, as long as it can grow.
     last: Option<Box<dyn Growing>>,
@@ -225,13 +216,13 @@ impl TokenIndex {
     }
 
     /// The messages of one role.
-    pub fn role(&self, role: &Role) -> RoleTotal {
+    pub fn role(&self, role: &Role) -> Totals {
         let found = self.roles.iter().find(|it| it.0 == *role);
-        found.map_or_else(RoleTotal::default, |it| it.1)
+        found.map_or_else(Totals::default, |it| it.1)
     }
 
     /// All roles that occur, in order of first appearance.
-    pub fn roles(&self) -> impl Iterator<Item = (&Role, RoleTotal)> {
+    pub fn roles(&self) -> impl Iterator<Item = (&Role, Totals)> {
         self.roles.iter().filter(|it| it.1.messages > 0).map(|(role, it)| (role, *it))
     }
 
@@ -267,7 +258,7 @@ impl TokenIndex {
         };
         let found = self.roles.iter().position(|it| same(&it.0));
         let at = found.unwrap_or_else(|| {
-            self.roles.push((role.clone(), RoleTotal::default()));
+            self.roles.push((role.clone(), Totals::default()));
             self.roles.len() - 1
         });
         u8::try_from(at).expect("because roles beyond a few dozen share a place")
@@ -276,8 +267,8 @@ impl TokenIndex {
     fn count(&mut self, entry: &Entry) {
         let total = &mut self.roles[usize::from(entry.role)].1;
         total.messages += 1;
-        total.cost.tokens += entry.cost.tokens;
-        total.cost.bytes += entry.cost.bytes;
+        total.tokens += entry.cost.tokens;
+        total.bytes += entry.cost.bytes;
         self.sum.tokens += entry.cost.tokens;
         self.sum.bytes += entry.cost.bytes;
     }
@@ -285,8 +276,8 @@ impl TokenIndex {
     fn uncount(&mut self, entry: &Entry) {
         let total = &mut self.roles[usize::from(entry.role)].1;
         total.messages -= 1;
-        total.cost.tokens -= entry.cost.tokens;
-        total.cost.bytes -= entry.cost.bytes;
+        total.tokens -= entry.cost.tokens;
+        total.bytes -= entry.cost.bytes;
         self.sum.tokens -= entry.cost.tokens;
         self.sum.bytes -= entry.cost.bytes;
     }

@@ -150,10 +150,10 @@ impl Stats {
 const DEFAULT_TOP: usize = 10;
 
 fn roles(index: &TokenIndex) -> BTreeMap<String, RoleTotals> {
-    let of = |it: msg_compact::RoleTotal| RoleTotals {
+    let of = |it: msg_compact::Totals| RoleTotals {
         messages: it.messages,
-        bytes: it.cost.bytes,
-        tokens: it.cost.tokens,
+        bytes: it.bytes,
+        tokens: it.tokens,
     };
     index.roles().map(|(role, it)| (role.to_string(), of(it))).collect()
 }

@@ -5,28 +5,16 @@ use super::MediaRates;
 
 /// How closely a model looks at an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Detail {
+pub(crate) enum Detail {
     /// One fixed price.
     Low,
     /// By tiles; `auto` and no detail count as this.
     High,
 }
 
-/// Tokens of an image at the default rates: 85 in low detail; else 85 + 170 for each 512-pixel tile
+/// Tokens of an image. At the default rates: 85 in low detail; else 85 + 170 for each 512-pixel tile
 /// after scaling down to fit 2048 × 2048 and then the short side to 768; 765 if the size is not
 /// known (CP-55).
-///
-/// ```
-/// use msg_compact::count::{Detail, image_tokens};
-///
-/// assert_eq!(image_tokens(Detail::High, Some((1024, 1024))), 765);
-/// assert_eq!(image_tokens(Detail::High, Some((2048, 4096))), 1105);
-/// assert_eq!(image_tokens(Detail::Low, None), 85);
-/// ```
-pub fn image_tokens(detail: Detail, size: Option<(u32, u32)>) -> u64 {
-    tokens_by(&MediaRates::default(), detail, size)
-}
-
 pub(super) fn tokens_by(rates: &MediaRates, detail: Detail, size: Option<(u32, u32)>) -> u64 {
     match (detail, size) {
         (Detail::Low, _) => rates.image_base,
@@ -155,5 +143,18 @@ fn base64_digit(byte: u8) -> Option<u8> {
         b'+' | b'-' => Some(62),
         b'/' | b'_' => Some(63),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Detail, MediaRates, tokens_by};
+
+    #[test]
+    fn images_cost_by_tiles() {
+        let cost = |detail, size| tokens_by(&MediaRates::default(), detail, size);
+        assert_eq!(cost(Detail::High, Some((1024, 1024))), 765);
+        assert_eq!(cost(Detail::High, Some((2048, 4096))), 1105);
+        assert_eq!(cost(Detail::Low, None), 85);
     }
 }

@@ -9,11 +9,11 @@ use msg_core::IdSource;
 use super::stages::{State, max_requests};
 use crate::{
     Budget, Pipeline, TokenIndex,
-    error::{AnswerError, Error, SummaryError},
+    error::{Error, SummaryError},
     outcome::{Outcome, Totals},
     pipeline::{Stage, When, caps_stage},
     record::CompactionRecord,
-    request::{RequestId, SummaryRequest},
+    request::SummaryRequest,
     state::{ChainState, Floor, Limits},
 };
 
@@ -172,20 +172,15 @@ impl<'a> Compactor<'a> {
     ///
     /// # Errors
     /// No open request has this id, or it is answered already; nothing changes then.
-    pub fn answer(
-        &mut self,
-        id: RequestId,
-        answer: Result<String, SummaryError>,
-    ) -> Result<(), AnswerError> {
+    pub fn answer(&mut self, id: u32, answer: Result<String, SummaryError>) -> Result<(), Error> {
         // Requests of a step are numbered in the order in which they were made.
         let at = self.chain.requests.open.binary_search_by_key(&id, |it| it.request.id).ok();
         let ask = at.and_then(|it| self.chain.requests.open.get_mut(it));
-        let ask = ask.ok_or(AnswerError::Unknown { id: id.number() })?;
+        let ask = ask.ok_or(Error::UnknownRequest { id })?;
         if ask.answer.is_some() {
-            return Err(AnswerError::Twice { id: id.number() });
+            return Err(Error::AnsweredTwice { id });
         }
-        tracing::debug_span!("compact_answer", request = id.number(), ok = answer.is_ok())
-            .in_scope(|| {});
+        tracing::debug_span!("compact_answer", request = id, ok = answer.is_ok()).in_scope(|| {});
         ask.answer = Some(answer);
         Ok(())
     }

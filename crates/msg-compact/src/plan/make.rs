@@ -40,7 +40,7 @@ impl Plan {
     /// let plan = Plan::between(&history, &edited);
     /// assert_eq!(plan.apply(history.clone())?, edited);
     /// assert_eq!(plan.undo(edited)?, history);
-    /// # Ok::<(), msg_compact::PlanError>(())
+    /// # Ok::<(), msg_compact::Error>(())
     /// ```
     pub fn between(before: &[Message], after: &[Message]) -> Plan {
         let mut places: HashMap<u64, Vec<usize>> = HashMap::new();

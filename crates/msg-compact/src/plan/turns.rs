@@ -10,7 +10,7 @@ use msg_core::{
 use serde_json::json;
 
 use super::{Plan, PlanEdit};
-use crate::{TokenCounter, count::Script, error::PlanError};
+use crate::{TokenCounter, count::Script, error::Error};
 
 impl Plan {
     /// Makes the edits on turns whose lowering ([`LowerOptions::strict`], no prompt) the plan was
@@ -23,10 +23,10 @@ impl Plan {
     /// # Errors
     /// The turns do not lower to what the plan was made for, or an edit replaces a part of what one
     /// turn lowers to.
-    pub fn apply_turns(&self, turns: Vec<Turn>, now: Option<f64>) -> Result<Vec<Turn>, PlanError> {
+    pub fn apply_turns(&self, turns: Vec<Turn>, now: Option<f64>) -> Result<Vec<Turn>, Error> {
         let (messages, ranges) = lowered(&turns);
         if let Some(message) = self.before.first_difference(&messages) {
-            return Err(PlanError::Mismatch { message });
+            return Err(Error::PlanMismatch { message });
         }
         let mut editor =
             Editor { messages, turns, ranges, now, drop: Vec::new(), insert: Vec::new() };
@@ -62,7 +62,7 @@ struct Editor {
 }
 
 impl Editor {
-    fn edit(&mut self, number: usize, edit: &PlanEdit) -> Result<(), PlanError> {
+    fn edit(&mut self, number: usize, edit: &PlanEdit) -> Result<(), Error> {
         let old = edit.start..edit.end;
         let same = |a: &Message, b: &Message| is_reduction(a, b);
         let head = self.messages[old.clone()]
@@ -110,12 +110,7 @@ impl Editor {
     }
 
     /// Puts the turns of new messages in the place of those of a range.
-    fn replace(
-        &mut self,
-        number: usize,
-        old: Range<usize>,
-        new: &[Message],
-    ) -> Result<(), PlanError> {
+    fn replace(&mut self, number: usize, old: Range<usize>, new: &[Message]) -> Result<(), Error> {
         if old.is_empty() && new.is_empty() {
             return Ok(());
         }
@@ -124,7 +119,7 @@ impl Editor {
         let covers =
             |it: &Range<usize>| it.is_empty() || old.start <= it.start && it.end <= old.end;
         if let Some(turn) = (first..last).find(|it| !covers(&self.ranges[*it])) {
-            return Err(PlanError::SplitsTurn { turn });
+            return Err(Error::SplitsTurn { turn });
         }
         let gone = (first..last).filter(|it| !self.ranges[*it].is_empty());
         let ids: Vec<String> = gone.map(|it| self.turns[it].id.clone()).collect();

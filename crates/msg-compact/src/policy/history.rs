@@ -21,7 +21,7 @@ pub struct SummarizeHistory {
     /// What a summary in text form begins with.
     pub prefix: String,
     /// The form of the summary of whole sections.
-    pub form: HistoryForm,
+    pub form: Form,
     /// Which of the cuts that reach the target is taken.
     pub keep: HistoryKeep,
 }
@@ -37,25 +37,12 @@ pub enum HistoryKeep {
     Most,
 }
 
-/// The form of a history's summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum HistoryForm {
-    /// A completion.
-    #[default]
-    Text,
-    /// The summarization pair.
-    Call,
-    /// Text if all replaced pairs are completions, else the pair.
-    Auto,
-}
-
 impl Default for SummarizeHistory {
     fn default() -> Self {
         Self {
             keep_turns: 6,
             prefix: PREFIX_HISTORY.to_owned(),
-            form: HistoryForm::Text,
+            form: Form::Text,
             keep: HistoryKeep::Turns,
         }
     }
@@ -89,12 +76,7 @@ impl Policy for SummarizeHistory {
 
 impl SummarizeHistory {
     fn splitter(&self) -> Splitter<'_> {
-        let form = match self.form {
-            HistoryForm::Text => Form::Text,
-            HistoryForm::Call => Form::Call,
-            HistoryForm::Auto => Form::Auto,
-        };
-        Splitter { policy: self.name(), form, prefix: &self.prefix }
+        Splitter { policy: self.name(), form: self.form, prefix: &self.prefix }
     }
 
     /// The first split that is predicted to reach the target, else the last. Where the chain is not

@@ -9,25 +9,14 @@ use std::{ops::Range, sync::Arc};
 use msg_core::{Message, Part};
 
 use crate::{
-    error::PromptTooLong,
+    error::Error,
     text::{Fnv, truncate_output},
 };
-
-/// The number of a request within its compaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RequestId(pub(crate) u32);
-
-impl RequestId {
-    /// The number itself.
-    pub fn number(self) -> u32 {
-        self.0
-    }
-}
 
 /// A summary that is wanted. Owns its messages, so that it can go to another thread.
 #[derive(Debug, Clone)]
 pub struct SummaryRequest {
-    pub(crate) id: RequestId,
+    pub(crate) id: u32,
     pub(crate) policy: &'static str,
     pub(crate) replaces: Range<usize>,
     /// The context, then the source; shared with the copy that is handed out.
@@ -40,12 +29,12 @@ pub struct SummaryRequest {
     /// Bytes that the texts of its prompt may have (CP-25).
     pub(crate) prompt_room: usize,
     /// Why there is no prompt.
-    pub(crate) prompt_too_long: Option<PromptTooLong>,
+    pub(crate) prompt_too_long: Option<Error>,
 }
 
 impl SummaryRequest {
-    /// Its number, to answer it by.
-    pub fn id(&self) -> RequestId {
+    /// Its number within its compaction, to answer it by.
+    pub fn id(&self) -> u32 {
         self.id
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use msg_core::Message;
 
 use crate::{
-    error::PromptTooLong,
+    error::Error,
     request::{SummaryRequest, source_text, write_part},
     text::{MIN_CAP, truncate_output},
 };
@@ -39,9 +39,9 @@ impl SummaryRequest {
     /// # Errors
     /// The limit is too small even for what is fixed in a prompt, some 250 tokens, and 64 bytes of each
     /// of the two texts. The request can still be answered without a model, or with this error.
-    pub fn prompt(&self) -> Result<Vec<Message>, PromptTooLong> {
-        match self.prompt_too_long {
-            Some(refused) => Err(refused),
+    pub fn prompt(&self) -> Result<Vec<Message>, Error> {
+        match &self.prompt_too_long {
+            Some(refused) => Err(refused.clone()),
             None => Ok(self.prompt_in_room()),
         }
     }
@@ -85,7 +85,7 @@ impl SummaryRequest {
                 return;
             }
             if self.prompt_room <= MIN_ROOM {
-                self.prompt_too_long = Some(PromptTooLong { needed: cost, limit });
+                self.prompt_too_long = Some(Error::PromptTooLong { needed: cost, limit });
                 return;
             }
             let size: usize = prompt.iter().map(Message::size).sum();

@@ -4,10 +4,13 @@
 use msg_chainast::{Acceptance, BodyPairKind, IdPattern, Profile, ReasoningRequired, constants};
 use msg_core::{CountingIds, Message, Part, Reasoning, Role, Severity, ToolCall, ToolResult};
 
+use serde::{Deserialize, Serialize};
+
 use super::{ChainState, Change, PairState};
 
 /// Which form a summary has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Form {
     /// A completion: prefix and answer.
     Text,

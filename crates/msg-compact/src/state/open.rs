@@ -5,12 +5,7 @@ use std::ops::Range;
 use msg_core::Message;
 
 use super::{ChainState, Form, Item, MergeSum, form::Shape};
-use crate::{
-    budget::share,
-    error::SummaryError,
-    request::{RequestId, SummaryRequest},
-    token_index::Cost,
-};
+use crate::{budget::share, error::SummaryError, request::SummaryRequest, token_index::Cost};
 
 /// A request that is open, or answered and not yet applied.
 #[derive(Debug)]
@@ -265,7 +260,7 @@ impl ChainState<'_> {
     fn open_request(&mut self, who: PairTarget<'_>, target: Target, draft: Draft) -> bool {
         let cost = self.measure.unit.of(draft.replaced);
         let mut request = SummaryRequest {
-            id: RequestId(self.requests.next),
+            id: self.requests.next,
             policy: who.policy,
             replaces: draft.replaces,
             messages: draft.messages.into(),

@@ -2,9 +2,8 @@
 
 use msg_chainast::{ChainAst, SeededIds};
 use msg_compact::{
-    AnswerError, Budget, Compactor, Edit, Error, FloorPart, OnFailure, Outcome, Pipeline,
-    PlanError, Preset, RecordInfo, Reserve, Step, SummaryError, TokenIndex, Unit, compact_with,
-    count,
+    Budget, Compactor, Edit, Error, FloorPart, OnFailure, Outcome, Pipeline, Preset, RecordInfo,
+    Reserve, Step, SummaryError, TokenIndex, Unit, compact_with, count,
     policy::{ClearToolUses, SummarizeSections},
 };
 use msg_core::{
@@ -62,14 +61,14 @@ fn answers_are_taken_once_and_only_for_open_requests() {
     assert_eq!(requests.len(), 2);
     compactor.answer(requests[0].id(), Ok("short".into())).unwrap();
     let twice = compactor.answer(requests[0].id(), Ok("short".into()));
-    assert_eq!(twice, Err(AnswerError::Twice { id: 0 }));
+    assert_eq!(twice, Err(Error::AnsweredTwice { id: 0 }));
     let Step::Summarize(open) = compactor.next() else { panic!("one is open") };
     assert_eq!(open.len(), 1);
     compactor.answer(open[0].id(), Ok("short".into())).unwrap();
     let Step::Done(Outcome::Compacted(it)) = compactor.next() else { panic!("it is done") };
     assert_eq!(it.requests, 2);
     let late = compactor.answer(open[0].id(), Ok("late".into()));
-    assert_eq!(late, Err(AnswerError::Unknown { id: 1 }));
+    assert_eq!(late, Err(Error::UnknownRequest { id: 1 }));
 }
 
 #[test]
@@ -155,7 +154,10 @@ fn no_prompt_is_over_its_limit() {
                     Ok(prompt) => prompt,
                     Err(refused) => {
                         // What is fixed, and 64 bytes of each of the two texts.
-                        assert!(refused.limit == limit && refused.needed > limit, "{refused}");
+                        let Error::PromptTooLong { needed, limit: of } = refused else {
+                            panic!("{refused}")
+                        };
+                        assert!(of == limit && needed > limit);
                         assert!(limit < if bytes { 1500 } else { 400 }, "{refused}");
                         continue;
                     }
@@ -210,12 +212,12 @@ fn a_plan_is_refused_by_another_history_and_cannot_undo_what_it_does_not_hold() 
     let mut other = talk(3, 50);
     other[2] = Message::assistant("edited by somebody");
     let plan = it.plan(&ast).unwrap();
-    assert_eq!(plan.apply(other), Err(PlanError::Mismatch { message: 2 }));
+    assert_eq!(plan.apply(other), Err(Error::PlanMismatch { message: 2 }));
     let output = plan.apply(talk(3, 50)).unwrap();
-    assert_eq!(plan.without_removed().undo(output), Err(PlanError::NothingKept));
+    assert_eq!(plan.without_removed().undo(output), Err(Error::NothingKept));
     let (longer, _) = tree(&talk(4, 50));
-    assert_eq!(it.plan(&longer), Err(PlanError::Mismatch { message: 7 }));
-    assert_eq!(it.apply(longer), Err(PlanError::Mismatch { message: 7 }));
+    assert_eq!(it.plan(&longer), Err(Error::PlanMismatch { message: 7 }));
+    assert_eq!(it.apply(longer), Err(Error::PlanMismatch { message: 7 }));
 }
 
 #[test]
@@ -328,5 +330,5 @@ fn a_plan_puts_a_summary_turn_in_the_place_of_turns() {
     let compaction = shorter[1].metadata.get("compaction").unwrap().text();
     assert!(compaction.contains(r#""compacted_message_ids":["a0","b0"]"#), "{compaction}");
     turns[0].parts.clear();
-    assert_eq!(plan.apply_turns(turns, None), Err(PlanError::Mismatch { message: 0 }));
+    assert_eq!(plan.apply_turns(turns, None), Err(Error::PlanMismatch { message: 0 }));
 }
