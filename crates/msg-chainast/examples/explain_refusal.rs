@@ -21,7 +21,7 @@ fn main() {
         }
     }
     let (mended, edits) =
-        repair(history, &RepairOptions::new().profile(profile), &mut SeededIds::new(1));
+        repair(history, &RepairOptions::new().with_profile(profile), &mut SeededIds::new(1));
     for edit in &edits {
         println!("mended: {edit}");
     }
