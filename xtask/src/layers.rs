@@ -58,7 +58,7 @@ pub(crate) const LAYERS: &[Room] = &[
             "msg-chainast",
             "msg-compact",
             "msg-core",
-            "msg-file",
+            "msg-file?",
             "msg-gemini",
             "msg-openai",
             "msg-session",

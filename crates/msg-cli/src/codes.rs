@@ -12,6 +12,4 @@ pub(crate) const CODES: &[CodeInfo] = &[
         "",
         "an option is unknown or has a value that it cannot have",
     ),
-    CodeInfo::error("cli::line-too-long", "", "a line is longer than `--max-bytes` allows"),
-    CodeInfo::error("cli::panic", "", "a defect of this program, which cost one line its answer"),
 ];

@@ -41,7 +41,8 @@ impl InputArgs {
     /// How the document that is called `name` is read.
     pub(crate) fn of_a_document(&self, name: &str) -> ReadOptions {
         let calls = self.calls.unwrap_or_default();
-        ReadOptions::default().with_from(self.from).with_calls(calls).with_name(name.to_owned())
+        let read = ReadOptions::default().with_from(self.from).with_calls(calls);
+        read.with_name(name.to_owned()).with_max_bytes(self.max_bytes)
     }
 
     /// Opens the input. Fails if there is none, it is a directory, or it cannot be opened.

@@ -8,12 +8,11 @@ mod blocks;
 mod desk;
 
 use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
-use msg_core::{Code, Diagnostic};
-use msg_document::{Refusal, edits_json, to_json};
+use msg_core::Diagnostic;
+use msg_document::{Refusal, answer_row, edits_json, to_json};
 use serde::Serialize;
 
 use self::blocks::{Block, Blocks};
@@ -63,11 +62,6 @@ impl Answer {
     pub(crate) fn of(value: &impl Serialize, status: Status) -> Self {
         Answer::new(to_json(value), status)
     }
-}
-
-#[derive(Serialize)]
-struct ErrorLine<'a> {
-    error: &'a Diagnostic,
 }
 
 /// The report line of `edits`, with its end.
@@ -225,7 +219,7 @@ where
         read: block.read,
     };
     let mut add = |line: u64, answer: Result<Answer, Refusal>| {
-        let answer = answer.unwrap_or_else(|error| refuse(error, line));
+        let answer = answer.unwrap_or_else(|error| refuse(&error.at_line(Some(line))));
         push_line(&mut res.answers, &answer.json);
         res.answers.push(b'\n');
         if with_report {
@@ -236,10 +230,10 @@ where
         res.tally.failed += u64::from(answer.status == Status::Failed);
     };
     if block.too_long {
-        add(block.first_line, Err(too_long(limit)));
+        add(block.first_line, Err(Refusal::too_large(limit)));
     }
     for (line, number) in lines(&block.bytes).zip(block.first_line..) {
-        add(number, guarded(job, line));
+        add(number, answer_row(|| job(line)));
     }
     res
 }
@@ -256,27 +250,8 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// A panic in a library is a defect of ours; it costs its own line and no other.
-fn guarded<F>(job: &F, line: &[u8]) -> Result<Answer, Refusal>
-where
-    F: Fn(&[u8]) -> Result<Answer, Refusal> + Sync,
-{
-    catch_unwind(AssertUnwindSafe(|| job(line))).unwrap_or_else(|_| {
-        let text = "internal error: this is a defect of msg, please report it with this line";
-        Err(Diagnostic::error(Code::new("cli::panic"), text).into())
-    })
-}
-
-fn too_long(limit: u64) -> Refusal {
-    let text = format!("the line has more than {limit} bytes (--max-bytes raises the limit)");
-    Diagnostic::error(Code::new("cli::line-too-long"), text).into()
-}
-
-fn refuse(refusal: Refusal, line: u64) -> Answer {
-    let mut error = refusal.into_diagnostic();
-    // A document is one line here: its own line number says nothing, its place in the line does.
-    error.at.line = Some(usize::try_from(line).unwrap_or(usize::MAX));
-    Answer::of(&ErrorLine { error: &error }, Status::Failed)
+fn refuse(refusal: &Refusal) -> Answer {
+    Answer::new(refusal.to_json(), Status::Failed)
 }
 
 #[cfg(test)]
@@ -298,7 +273,10 @@ mod tests {
         let text = String::from_utf8(lines.answers).expect("because answers are JSON");
         let answers: Vec<_> = text.lines().collect();
         assert_eq!((answers[0], answers[2], answers.len()), ("a", "b", 3));
-        assert!(answers[1].contains("cli::panic") && answers[1].contains("\"line\":8"), "{text}");
+        assert!(
+            answers[1].contains("document::panic") && answers[1].contains("\"line\":8"),
+            "{text}"
+        );
         assert_eq!((lines.tally.lines, lines.tally.failed), (3, 1));
         assert_eq!(lines.report, b"{\"edits\":[]}\n".repeat(3));
     }

@@ -59,6 +59,58 @@ pub fn check(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
     Ok(document.check(options))
 }
 
+/// Whether a document has no error: what [`check`] calls `ok`, found without looking on behind the first error.
+///
+/// Fails if it cannot be read. Linear in the document.
+///
+/// ```
+/// use msg_document::{CheckOptions, is_valid};
+///
+/// assert!(is_valid(br#"[{"role":"user","content":"hi"}]"#, &CheckOptions::default())?);
+/// # Ok::<(), msg_document::Refusal>(())
+/// ```
+pub fn is_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
+    let mut document = Document::read(json, &options.read)?;
+    document.say_who_made_it(options.read.made_by.as_ref());
+    let none = |found: &[Diagnostic]| !found.iter().any(Diagnostic::is_error);
+    let messages = |rules: &InputRules| {
+        document.messages().iter().all(|it| !it.check(rules).iter().any(Diagnostic::is_error))
+    };
+    Ok(none(document.notes())
+        && none(&document.check_chain(options))
+        && options.messages.as_ref().is_none_or(messages))
+}
+
+impl CheckOptions {
+    /// The document is read so.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// Judged by what this provider accepts, too.
+    #[must_use]
+    pub fn with_profile(mut self, profile: Profile) -> Self {
+        self.profile = Some(profile);
+        self
+    }
+
+    /// These are the rules of the chain.
+    #[must_use]
+    pub fn with_chain(mut self, chain: msg_chainast::CheckOptions) -> Self {
+        self.chain = chain;
+        self
+    }
+
+    /// Each message is checked by itself, too.
+    #[must_use]
+    pub fn with_messages(mut self, rules: InputRules) -> Self {
+        self.messages = Some(rules);
+        self
+    }
+}
+
 impl Document {
     /// Checks what was read.
     pub fn check(&self, options: &CheckOptions) -> Checked {
@@ -121,6 +173,11 @@ pub(crate) fn moved(mut found: Vec<Diagnostic>, start: usize) -> Vec<Diagnostic>
 }
 
 impl Checked {
+    /// Whether there is no error, and something that could have one.
+    pub fn is_clean(&self) -> bool {
+        self.ok && self.messages > 0
+    }
+
     /// The line of `msg check --jsonl`, without its end.
     pub fn to_json(&self) -> Vec<u8> {
         #[derive(Serialize)]

@@ -90,6 +90,11 @@ pub(crate) trait Codec: Sync {
         false
     }
 
+    /// Whether a document keeps what a plan does not name ([`Around::edited_by`]), so that one is made.
+    fn is_edited_by_plan(&self) -> bool {
+        false
+    }
+
     /// Whether a document is JSON lines, all of which are one conversation.
     fn spans_lines(&self) -> bool {
         false

@@ -11,6 +11,7 @@ use msg_core::{
 };
 
 use crate::codec::{Content, Side, WriteOptions};
+use crate::fit::Beside;
 use crate::format::Format;
 use crate::given_ids::GivenIds;
 use crate::recognise::{accept, recognise};
@@ -18,7 +19,7 @@ use crate::refusal::Refusal;
 use crate::text_calls::{Calls, TextCalls};
 
 /// How a document is read.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct ReadOptions {
     /// Its format; recognised if not given.
     pub from: Option<Format>,
@@ -30,6 +31,24 @@ pub struct ReadOptions {
     pub calls: Calls,
     /// Who made the assistant's messages, where the document does not say it.
     pub made_by: Option<Provenance>,
+    /// The most bytes that it may have (SC-16).
+    pub max_bytes: u64,
+}
+
+/// The most bytes of a document where nothing else is said: 256 MiB.
+const MAX_BYTES: u64 = 256 << 20;
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            from: None,
+            name: Cow::Borrowed(""),
+            accept: Accept::All,
+            calls: Calls::Auto,
+            made_by: None,
+            max_bytes: MAX_BYTES,
+        }
+    }
 }
 
 /// Which formats a document may be in.
@@ -69,6 +88,28 @@ impl ReadOptions {
     pub fn with_calls(mut self, calls: Calls) -> Self {
         self.calls = calls;
         self
+    }
+
+    /// These made the assistant's messages.
+    #[must_use]
+    pub fn with_made_by(mut self, made_by: Option<Provenance>) -> Self {
+        self.made_by = made_by;
+        self
+    }
+
+    /// It has at most so many bytes.
+    #[must_use]
+    pub fn with_max_bytes(mut self, max_bytes: u64) -> Self {
+        self.max_bytes = max_bytes;
+        self
+    }
+
+    /// Refuses what is too large, before anything is made of it.
+    pub(crate) fn expect_size(&self, bytes: &[u8]) -> Result<(), Refusal> {
+        match bytes.len() as u64 > self.max_bytes {
+            true => Err(Refusal::too_large(self.max_bytes)),
+            false => Ok(()),
+        }
     }
 
     /// The format that was named, or the one that is recognised.
@@ -129,6 +170,7 @@ impl Document {
     /// As [`Document::read`], but turns stay turns: there are no messages before
     /// [`Document::lower`].
     pub fn read_unlowered(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
+        options.expect_size(bytes)?;
         let format = options.format(bytes)?;
         // Editors of one platform put this in front of every text; no reader of JSON takes it.
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).filter(|_| format.is_json());
@@ -204,6 +246,20 @@ impl Document {
     /// results whose calls are there (OA-14).
     pub fn is_continued(&self) -> bool {
         self.side() == Side::Continuation
+    }
+
+    /// What of the messages no tree can hold.
+    pub(crate) fn beside(&self) -> Beside {
+        match (self.is_continued(), self.has_text_calls()) {
+            (true, _) => Beside::Continuation,
+            (false, true) => Beside::Systems,
+            (false, false) => Beside::Nothing,
+        }
+    }
+
+    /// Whether it is written as a plan says ([`Document::put_planned`]).
+    pub(crate) fn is_edited_by_plan(&self) -> bool {
+        self.format.codec().is_edited_by_plan()
     }
 
     /// Gives calls and results without an id one, and returns which calls got one (GE-6).

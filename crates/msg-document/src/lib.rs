@@ -19,6 +19,9 @@ mod format;
 mod check;
 mod convert;
 mod fit;
+mod join;
+mod key;
+mod messages;
 mod repair;
 mod stats;
 
@@ -33,28 +36,35 @@ mod outline;
 mod verbatim;
 mod wrapper;
 
+mod codes;
 mod given_ids;
 mod json;
 mod refusal;
+mod row;
 mod seed;
 mod text_calls;
 
-pub use check::{CheckOptions, Checked, check};
+pub use check::{CheckOptions, Checked, check, is_valid};
 pub use codec::WriteOptions;
+pub use codes::CODES;
 pub use convert::{Carry, ConvertOptions, Converted, convert};
 pub use document::{Accept, Document, ReadOptions};
 pub use fit::{
-    Digest, FitOptions, Fitted, Goal, OneOrMany, Summarizer, Usage, first_requests, fit,
-    fit_messages, no_tool, reached_json, read_plan,
+    Counter, Digest, FitAnswer, FitOptions, Fitted, Fitter, Goal, OneOrMany, Reached, Summarizer,
+    Usage, fit, no_tool, read_plan,
 };
 pub use format::Format;
+pub use join::join;
 pub use json::{ObjectWriter, edits_json, to_json};
+pub use key::{Key, KeyOf, KeyOptions, key, prefix_keys};
+pub use messages::{CallRow, MessageRow, messages};
 pub use options::options_from_json;
 pub use recognise::recognise;
 pub use refusal::Refusal;
 pub use repair::{RepairOptions, Repaired, repair};
+pub use row::answer_row;
 pub use seed::ids;
-pub use stats::{PartTotals, RoleTotals, SectionTotals, Stats, ToolTotals, stats};
+pub use stats::{PartTotals, RoleTotals, SectionTotals, Stats, ToolTotals, stats, tokens};
 pub use text_calls::Calls;
 
 /// The examples of the README run as tests.

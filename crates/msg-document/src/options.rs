@@ -9,7 +9,7 @@
 //! An option that does not exist, and a value that it cannot have, fail here and not at a document.
 
 use msg_chainast::{BadArguments, First, Orphans, Profile, UnknownRole};
-use msg_core::InputRules;
+use msg_core::{InputRules, Provenance};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -18,6 +18,7 @@ use crate::document::ReadOptions;
 use crate::format::Format;
 use crate::refusal::Refusal;
 use crate::repair::RepairOptions;
+use crate::text_calls::Calls;
 
 /// Options from the JSON object of them.
 ///
@@ -44,7 +45,12 @@ pub fn options_from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, Refusal>
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct CheckMembers {
     from: Option<Format>,
+    calls: Option<Calls>,
+    max_bytes: Option<u64>,
+    model: Option<String>,
     profile: Option<String>,
+    for_model: Option<String>,
+    request: bool,
     open: bool,
     messages: bool,
     max_chars: Option<usize>,
@@ -60,9 +66,9 @@ impl TryFrom<CheckMembers> for CheckOptions {
         let rules =
             || it.max_chars.map_or(InputRules::unlimited(), |max_chars| InputRules { max_chars });
         Ok(CheckOptions {
-            read: ReadOptions::default().with_from(it.from),
-            profile: it.profile.as_deref().map(profile).transpose()?,
-            chain: msg_chainast::CheckOptions { open: it.open, ..Default::default() },
+            read: read(it.from, it.calls, it.max_bytes).with_made_by(maker(it.model)),
+            profile: asked(it.profile.as_deref(), it.for_model)?,
+            chain: chain_check(it.open, it.request),
             messages: it.messages.then(rules),
         })
     }
@@ -73,7 +79,12 @@ impl TryFrom<CheckMembers> for CheckOptions {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct RepairMembers {
     from: Option<Format>,
+    calls: Option<Calls>,
+    max_bytes: Option<u64>,
+    model: Option<String>,
     profile: Option<String>,
+    for_model: Option<String>,
+    request: bool,
     open: bool,
     orphans: OrphansWord,
     first: FirstWord,
@@ -120,7 +131,7 @@ impl TryFrom<RepairMembers> for RepairOptions {
 
     fn try_from(it: RepairMembers) -> Result<Self, Refusal> {
         let mut chain = msg_chainast::RepairOptions::new()
-            .with_check(msg_chainast::CheckOptions { open: it.open, ..Default::default() })
+            .with_check(chain_check(it.open, it.request))
             .with_orphans(match it.orphans {
                 OrphansWord::Fabricate => Orphans::Fabricate,
                 OrphansWord::Drop => Orphans::Drop,
@@ -142,16 +153,48 @@ impl TryFrom<RepairMembers> for RepairOptions {
             let bad = |error| Refusal::bad_option(format!("id_pattern {text}: {error}"));
             chain = chain.with_id_pattern(text.parse().map_err(bad)?);
         }
-        if let Some(name) = &it.profile {
-            chain = chain.with_profile(&profile(name)?);
+        if let Some(profile) = asked(it.profile.as_deref(), it.for_model)? {
+            chain = chain.with_profile(&profile);
         }
-        Ok(RepairOptions { read: ReadOptions::default().with_from(it.from), chain })
+        let read = read(it.from, it.calls, it.max_bytes).with_made_by(maker(it.model));
+        Ok(RepairOptions { read, chain })
     }
 }
 
-/// The profile of this name; the sentence says which there are.
-fn profile(name: &str) -> Result<Profile, Refusal> {
-    Profile::named(name).cloned().ok_or_else(|| Refusal::bad_option(no_profile(name)))
+/// How a document is read, from the members that all commands have.
+pub(crate) fn read(
+    from: Option<Format>,
+    calls: Option<Calls>,
+    max_bytes: Option<u64>,
+) -> ReadOptions {
+    let read = ReadOptions::default().with_from(from).with_calls(calls.unwrap_or_default());
+    let max_bytes = max_bytes.unwrap_or(read.max_bytes);
+    read.with_max_bytes(max_bytes)
+}
+
+fn chain_check(open: bool, request: bool) -> msg_chainast::CheckOptions {
+    msg_chainast::CheckOptions { open, request, ..Default::default() }
+}
+
+/// Who made the assistant's messages, if that was said.
+fn maker(model: Option<String>) -> Option<Provenance> {
+    model.map(|it| Provenance { model: Some(it), ..Provenance::default() })
+}
+
+/// The profile of this name, asked as this model; the sentence says which there are.
+fn asked(name: Option<&str>, model: Option<String>) -> Result<Option<Profile>, Refusal> {
+    let Some(name) = name else {
+        return match model {
+            Some(_) => Err(Refusal::bad_option("for_model asks a provider: add profile")),
+            None => Ok(None),
+        };
+    };
+    let known = || Refusal::bad_option(no_profile(name));
+    let mut profile = Profile::named(name).cloned().ok_or_else(known)?;
+    if let Some(model) = model {
+        profile.model = model;
+    }
+    Ok(Some(profile))
 }
 
 /// The sentence for a profile that does not exist.

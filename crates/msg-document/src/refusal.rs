@@ -3,6 +3,9 @@
 use std::fmt;
 
 use msg_core::{Code, Diagnostic};
+use serde::Serialize;
+
+use crate::json::to_json;
 
 /// Why there is no answer: a [`Diagnostic`] that says what is wrong, where, and what would mend it.
 ///
@@ -29,6 +32,36 @@ impl Refusal {
     /// Gives the diagnostic away.
     pub fn into_diagnostic(self) -> Box<Diagnostic> {
         self.0
+    }
+
+    /// A document that has more than `limit` bytes.
+    pub fn too_large(limit: u64) -> Self {
+        let text = format!("the document has more than {limit} bytes");
+        let code = Code::new("document::too-large");
+        Diagnostic::error(code, text).with_fix("a larger max_bytes raises the limit").into()
+    }
+
+    /// The same, said of this line of a file of documents; of none if there is none.
+    #[must_use]
+    pub fn at_line(mut self, line: Option<u64>) -> Self {
+        self.0.at.line = line.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
+        self
+    }
+
+    /// The answer to a row that has no other: `{"error":…}`, without its end.
+    ///
+    /// ```
+    /// use msg_document::Refusal;
+    ///
+    /// let refusal = Refusal::too_large(7).at_line(Some(3));
+    /// assert!(refusal.to_json().starts_with(br#"{"error":{"code":"document::too-large""#));
+    /// ```
+    pub fn to_json(&self) -> Vec<u8> {
+        #[derive(Serialize)]
+        struct Line<'a> {
+            error: &'a Diagnostic,
+        }
+        to_json(&Line { error: self.diagnostic() })
     }
 
     /// Whether the options were refused, not the document.
@@ -87,6 +120,7 @@ impl From<msg_openai::Error> for Refusal {
     }
 }
 
+#[cfg(feature = "files")]
 impl From<msg_file::Error> for Refusal {
     fn from(it: msg_file::Error) -> Self {
         it.diagnostic().into()

@@ -23,6 +23,22 @@ pub struct RepairOptions {
     pub chain: msg_chainast::RepairOptions,
 }
 
+impl RepairOptions {
+    /// The document is read so.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// This is mended, and so.
+    #[must_use]
+    pub fn with_chain(mut self, chain: msg_chainast::RepairOptions) -> Self {
+        self.chain = chain;
+        self
+    }
+}
+
 /// A mended document.
 #[derive(Debug, Clone)]
 pub struct Repaired {

@@ -3,6 +3,7 @@
 //!
 //! Counting is `msg-compact`'s; this file gathers.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use msg_chainast::ChainAst;
@@ -10,13 +11,13 @@ use msg_compact::{TokenCounter, TokenIndex};
 use msg_core::{Message, Part, Role, ToolResult};
 use serde::Serialize;
 
-use crate::document::{Document, ReadOptions};
-use crate::fit::FitOptions;
+use crate::document::Document;
+use crate::fit::{Counter, FitOptions, counter, tool_specs};
 use crate::json::to_json;
 use crate::refusal::Refusal;
 
 /// What a conversation is made of. Tokens include what each message costs besides its texts.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Stats {
     /// How tokens were counted.
     pub counter: String,
@@ -42,7 +43,7 @@ pub struct Stats {
 }
 
 /// What the messages of a role come to.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct RoleTotals {
     /// How many messages.
     pub messages: usize,
@@ -53,7 +54,7 @@ pub struct RoleTotals {
 }
 
 /// What a section comes to.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct SectionTotals {
     /// How many messages.
     pub messages: usize,
@@ -66,7 +67,7 @@ pub struct SectionTotals {
 }
 
 /// What a tool comes to.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct ToolTotals {
     /// The tool.
     pub name: String,
@@ -81,7 +82,7 @@ pub struct ToolTotals {
 }
 
 /// A part and what it comes to.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct PartTotals {
     /// The index of its message.
     pub message: usize,
@@ -113,8 +114,46 @@ pub struct PartTotals {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn stats(json: &[u8], options: &FitOptions) -> Result<Stats, Refusal> {
-    let options = options.for_line(json)?;
-    Stats::gather(Document::read(json, &ReadOptions::default())?.into_messages(), &options)
+    let (messages, options) = read(json, options)?;
+    Ok(Stats::gather(messages, &options))
+}
+
+/// The tokens of a document: those of [`stats`], without the rest of it.
+///
+/// Fails as [`stats`] does. Linear in the document.
+///
+/// ```
+/// use msg_document::{Counter, FitOptions, stats, tokens};
+///
+/// let (json, options) = (br#"[{"role":"user","content":"hi"}]"#, FitOptions::default());
+/// assert_eq!(tokens(json, &options)?, stats(json, &options)?.tokens);
+/// # Ok::<(), msg_document::Refusal>(())
+/// ```
+pub fn tokens(json: &[u8], options: &FitOptions) -> Result<u64, Refusal> {
+    let (messages, options) = read(json, options)?;
+    Ok(index(&messages, &options).total().tokens)
+}
+
+/// The messages of a document, and the options with what it says of its own.
+fn read<'a>(
+    json: &[u8],
+    options: &'a FitOptions,
+) -> Result<(Vec<Message>, Cow<'a, FitOptions>), Refusal> {
+    let options = options.of_line(json)?.map_or(Cow::Borrowed(options), Cow::Owned);
+    let messages = Document::read(json, &options.read())?.into_messages();
+    let with_tools = match options.for_document(json) {
+        Cow::Owned(it) => Cow::Owned(it),
+        Cow::Borrowed(_) => options,
+    };
+    Ok((messages, with_tools))
+}
+
+fn index(messages: &[Message], options: &FitOptions) -> TokenIndex {
+    let tools = tool_specs(options.tools.as_deref());
+    let name = options.counter.unwrap_or(Counter::Script);
+    let mut index = TokenIndex::new(counter(name, options, messages.iter(), &tools), &tools);
+    messages.iter().for_each(|it| index.push(it));
+    index
 }
 
 impl Stats {
@@ -124,14 +163,11 @@ impl Stats {
     }
 
     /// Counts everything. Linear in the conversation.
-    pub fn gather(messages: Vec<Message>, options: &FitOptions) -> Result<Self, Refusal> {
-        let tools = options.tools();
-        let counter = options.counter(None, &messages, &tools)?;
-        let mut index = TokenIndex::new(counter, &tools);
-        messages.iter().for_each(|it| index.push(it));
+    pub fn gather(messages: Vec<Message>, options: &FitOptions) -> Self {
+        let index = index(&messages, options);
         let (by_tool, parts) = Gatherer::new(index.counter()).of(&messages);
         let total = index.total();
-        Ok(Stats {
+        Stats {
             counter: index.counter().name().to_owned(),
             messages: messages.len(),
             bytes: total.bytes,
@@ -142,7 +178,7 @@ impl Stats {
             tools: by_tool,
             largest: largest(parts, options.top.unwrap_or(DEFAULT_TOP)),
             sections: sections(messages, &index),
-        })
+        }
     }
 }
 

@@ -13,8 +13,8 @@ use msg_chainast::CheckOptions;
 use msg_compact::{Plan, Totals};
 use msg_core::Message;
 use msg_document::{
-    Digest, Document, FitOptions, Fitted, Goal, ReadOptions, Refusal, Summarizer, WriteOptions,
-    first_requests, fit_messages, reached_json, read_plan, to_json,
+    Accept, Digest, Document, FitOptions, Fitted, Fitter, Goal, Reached, Refusal, Summarizer,
+    WriteOptions, read_plan, to_json,
 };
 
 use self::args::FitArgs;
@@ -139,70 +139,77 @@ impl Command for Args {
             let path = path.ok_or_else(|| Failure::Usage("--in-session needs a session".to_owned()))?;
             let from = self.input.from.map(|it| it.name().parse()).transpose();
             let from = from.map_err(|it: msg_session::Error| Failure::Usage(it.to_string()))?;
-            return in_session::run(cx, path, from, self.dry_run, &options, summarizer);
+            return in_session::run(cx, path, from, self.dry_run, options, summarizer);
         }
         let mut input = self.input.open()?;
-        let out = self.output.open(&input)?;
+        let mut out = self.output.open(&input)?;
         if self.lines.jsonl {
-            let read = self.input.of_a_line();
+            let fitter = Fitter::of_lines(self.with_read(options));
+            let fitter = fitter.map_err(|it| Failure::refused(it, &input.name))?;
             return jsonl::run(cx, &self.lines, input, out, None, |line| {
-                answer_line(line, &read, &options.for_line(line)?, summarizer)
+                let answer = fitter.answer(line, summarizer)?;
+                Ok(Answer::new(answer.to_json(), Status::of(answer.is_clean())))
             });
         }
         let bytes = input.read_all()?;
-        let mut options = options.for_document(&bytes).into_owned();
+        let options = options.for_document(&bytes).into_owned();
         let document = formats::read(cx, bytes, &input.name, &self.input)?;
-        options.continued = document.is_continued();
-        // Turns are printed as the plan leaves them.
-        options.plan |= document.format().name() == "turns" && !self.json;
+        if let Some((goal, path)) = self.goal() {
+            let status = formats::emptiness(cx, &document, &input.name);
+            out.write(&self.reached(document, goal, path, &input.name)?)?;
+            return out.finish().map(|()| status);
+        }
+        let fitter = Fitter::new(options).map_err(|it| Failure::refused(it, &input.name))?;
         let status = formats::emptiness(cx, &document, &input.name);
-        self.single(cx, document, &options, summarizer, &input, out).map(|it| it.max(status))
+        self.single(cx, document, &fitter, summarizer, &input, out).map(|it| it.max(status))
     }
 }
 
 impl Args {
+    /// The options with how documents are read.
+    fn with_read(&self, options: FitOptions) -> FitOptions {
+        FitOptions {
+            from: self.input.from,
+            calls: self.input.calls,
+            max_bytes: Some(self.input.max_bytes),
+            accept: Accept::Json,
+            ..options
+        }
+    }
+
     fn single(
         &self,
         cx: &Context,
         mut document: Document,
-        options: &FitOptions,
+        fitter: &Fitter,
         summarizer: &dyn Summarizer,
         input: &Input,
         mut out: Output,
     ) -> Result<Status, Failure> {
         let refused = |it: Refusal| Failure::refused(it, &input.name);
-        let messages = document.take_for_tree();
-        if let Some((goal, path)) = self.goal() {
-            let no_plan = |it: Refusal| Failure::Usage(format!("{}: {it}", path.display()));
-            let plan = read_plan(&read_text(path)?).map_err(no_plan)?;
-            let messages = goal.reach(&plan, messages).map_err(refused)?;
-            let applied = Some(&plan).filter(|_| goal == Goal::Apply);
-            let json = |it: &[Message]| reached_json(goal, it);
-            out.write(&self.printed(&mut document, messages, applied, json))?;
-            return out.finish().map(|()| Status::Clean);
-        }
         if self.dry_run {
-            let requests = first_requests(messages, options).map_err(refused)?;
+            let requests = fitter.first_requests(&mut document).map_err(refused)?;
             if requests.is_empty() && !cx.quiet {
                 cx.note("no summary would be asked for\n");
             }
             requests.iter().try_for_each(|it| out.write(&request_line(it)))?;
             return out.finish().map(|()| Status::Clean);
         }
-        let quotes = self.quotes(&messages, options, cx);
-        let before = (self.plan.is_some() && !self.json).then(|| messages.clone());
-        let mut fitted = fit_messages(messages, options, summarizer).map_err(refused)?;
-        let text = self.fitted_text(&mut document, &mut fitted, options, before.as_deref());
-        self.side_files(&fitted, options, input)?;
+        let quotes = self.quotes(document.messages(), fitter, cx);
+        let before = (self.plan.is_some() && !self.json).then(|| document.messages().to_vec());
+        let mut fitted = fitter.fit_document(&mut document, summarizer).map_err(refused)?;
+        let best_effort = fitter.options().best_effort;
+        let text = self.fitted_text(&mut document, &mut fitted, best_effort, before.as_deref());
+        self.side_files(&fitted, input)?;
         let status = Status::of(fitted.fits());
         if !self.json {
-            let mut edits = fitted.edits(options.best_effort);
+            let mut edits = fitted.edits();
             // What went wrong is said in any case.
             edits.retain(|it| !cx.quiet || it.is_error() && it.fix.is_none());
             cx.note(&cx.list(&input.name, &quotes).edits(&edits));
         }
         if !self.json && !cx.quiet {
-            cx.note(&summary_line(&fitted, options));
+            cx.note(&summary_line(&fitted));
         }
         // What does not fit is not printed: a file stays as it is.
         let Some(text) = text else { return Ok(status) };
@@ -220,22 +227,22 @@ impl Args {
         &self,
         document: &mut Document,
         fitted: &mut Fitted,
-        options: &FitOptions,
+        best_effort: bool,
         before: Option<&[Message]>,
     ) -> Option<Vec<u8>> {
         if self.json {
-            let mut text = fitted.to_json(options);
+            let mut text = fitted.to_json();
             text.push(b'\n');
             return Some(text);
         }
-        if !fitted.fits() && !options.best_effort {
+        if !fitted.fits() && !best_effort {
             return None;
         }
         let messages = std::mem::take(&mut fitted.messages);
         let kept = before.map(|_| messages.clone());
         let text = match fitted.first_changed {
             None => unchanged(document, messages),
-            Some(_) => self.printed(document, messages, fitted.plan.as_ref(), |_| Vec::new()),
+            Some(_) => printed(document, messages, fitted.plan.as_ref()),
         };
         if let Some((before, fitted_messages)) = before.zip(kept)
             && let Ok(written) = document.read_again(&text)
@@ -245,33 +252,35 @@ impl Args {
         Some(text)
     }
 
-    /// The conversation in its own format, or as JSON of this program with `--json`.
-    fn printed(
+    /// What a plan makes of the conversation, in its own format or as JSON of this program.
+    fn reached(
         &self,
-        document: &mut Document,
-        messages: Vec<Message>,
-        plan: Option<&Plan>,
-        json: impl FnOnce(&[Message]) -> Vec<u8>,
-    ) -> Vec<u8> {
-        let mut text = Vec::new();
-        if self.json {
-            text = json(&messages);
-        } else {
-            document.put_planned(messages, plan);
-            document.write(&WriteOptions::default(), &mut text);
+        mut document: Document,
+        goal: Goal,
+        path: &Path,
+        name: &str,
+    ) -> Result<Vec<u8>, Failure> {
+        let no_plan = |it: Refusal| Failure::Usage(format!("{}: {it}", path.display()));
+        let plan = read_plan(&read_text(path)?).map_err(no_plan)?;
+        let messages = goal.reach(&plan, document.take_messages());
+        let messages = messages.map_err(|it| Failure::refused(it, name))?;
+        if !self.json {
+            let applied = Some(&plan).filter(|_| goal == Goal::Apply);
+            return Ok(printed(&mut document, messages, applied));
         }
+        let mut text = Reached { goal, messages }.to_json();
         text.push(b'\n');
-        text
+        Ok(text)
     }
 
     /// What the mended places will point at. Only people need it.
-    fn quotes(&self, messages: &[Message], options: &FitOptions, cx: &Context) -> Quotes {
+    fn quotes(&self, messages: &[Message], fitter: &Fitter, cx: &Context) -> Quotes {
+        let options = fitter.options();
         if self.json || cx.quiet || !options.repair {
             return Quotes::default();
         }
         let check = CheckOptions { open: options.open, ..CheckOptions::new() };
-        let profile = options.profile().ok().flatten();
-        Quotes::of(messages, &msg_chainast::check(messages, profile, &check))
+        Quotes::of(messages, &msg_chainast::check(messages, fitter.profile(), &check))
     }
 
     fn goal(&self) -> Option<(Goal, &Path)> {
@@ -279,7 +288,7 @@ impl Args {
         apply.or(self.undo.as_deref().map(|it| (Goal::Undo, it)))
     }
 
-    fn side_files(&self, fitted: &Fitted, options: &FitOptions, input: &Input) -> Result<(), Failure> {
+    fn side_files(&self, fitted: &Fitted, input: &Input) -> Result<(), Failure> {
         if let Some((path, plan)) = self.plan.as_deref().zip(fitted.plan.as_ref()) {
             let mut text = to_json(plan);
             text.push(b'\n');
@@ -287,7 +296,7 @@ impl Args {
         }
         if let Some(path) = &self.records {
             let mut text = Vec::new();
-            for record in fitted.records(options.best_effort) {
+            for record in fitted.records() {
                 text.extend(to_json(record));
                 text.push(b'\n');
             }
@@ -306,24 +315,13 @@ fn unchanged(document: &mut Document, messages: Vec<Message>) -> Vec<u8> {
     text
 }
 
-/// The answer to a line of `--jsonl`.
-fn answer_line(
-    line: &[u8],
-    read: &ReadOptions,
-    options: &FitOptions,
-    summarizer: &dyn Summarizer,
-) -> Result<Answer, Refusal> {
-    let mut document = Document::read(line, read)?;
-    let options = &FitOptions { continued: document.is_continued(), ..options.clone() };
-    let messages = document.take_for_tree();
-    let status = Status::of(!messages.is_empty());
-    let plans = [(Goal::Apply, &options.apply), (Goal::Undo, &options.undo)];
-    if let Some((goal, plan)) = plans.into_iter().find_map(|(goal, it)| it.as_ref().map(|it| (goal, it))) {
-        let messages = goal.reach(&read_plan(plan.text())?, messages)?;
-        return Ok(Answer::new(reached_json(goal, &messages), Status::Clean));
-    }
-    let fitted = fit_messages(messages, options, summarizer)?;
-    Ok(Answer::new(fitted.to_json(options), Status::of(fitted.fits()).max(status)))
+/// The conversation in its own format, where a plan says how it became another.
+fn printed(document: &mut Document, messages: Vec<Message>, plan: Option<&Plan>) -> Vec<u8> {
+    let mut text = Vec::new();
+    document.put_planned(messages, plan);
+    document.write(&WriteOptions::default(), &mut text);
+    text.push(b'\n');
+    text
 }
 
 /// A request as people and programs can read it.
@@ -344,8 +342,8 @@ fn request_line(request: &msg_compact::SummaryRequest) -> Vec<u8> {
 }
 
 /// One sentence about what became of the budget.
-fn summary_line(fitted: &Fitted, options: &FitOptions) -> String {
-    let (before, after) = fitted.totals(options.best_effort);
+fn summary_line(fitted: &Fitted) -> String {
+    let (before, after) = fitted.totals();
     let limit = fitted.limit.map(|it| format!(" (limit {it} {})", fitted.unit.as_str())).unwrap_or_default();
     let count = |it: Totals| {
         let Totals { messages, bytes, tokens } = it;

@@ -10,7 +10,8 @@ mod table;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
-use msg_document::{Document, Stats};
+use msg_document::{Accept, FitOptions, Stats, stats};
+
 use super::Command;
 use super::fit::args::CountArgs;
 use crate::cli::Context;
@@ -56,11 +57,11 @@ impl Command for Args {
         let mut input = self.input.open()?;
         let mut out = self.output.open(&input)?;
         if self.lines.jsonl {
-            let read = self.input.of_a_line();
+            let InputArgs { from, calls, max_bytes, .. } = self.input;
+            let max_bytes = Some(max_bytes);
+            let options = FitOptions { from, calls, max_bytes, accept: Accept::Json, ..options };
             return jsonl::run(cx, &self.lines, input, out, None, |line| {
-                let options = options.for_line(line)?;
-                let messages = Document::read(line, &read)?.into_messages();
-                let stats = Stats::gather(messages, &options)?;
+                let stats = stats(line, &options)?;
                 Ok(Answer::new(stats.to_json(), Status::of(stats.messages > 0)))
             });
         }
@@ -69,7 +70,6 @@ impl Command for Args {
         let document = formats::read(cx, bytes, &input.name, &self.input)?;
         let status = formats::emptiness(cx, &document, &input.name);
         let stats = Stats::gather(document.into_messages(), &options);
-        let stats = stats.map_err(|it| Failure::refused(it, &input.name))?;
         let budget = self.budget.map(NonZeroU64::get);
         if let Some(path) = &self.svg {
             let mut file = Output::file(path, &input)?;

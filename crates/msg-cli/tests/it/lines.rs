@@ -89,7 +89,7 @@ fn a_line_beyond_the_limit_costs_itself_only() {
     let text = stdout(&output);
     let answers: Vec<_> = text.lines().collect();
     assert_eq!(answers.len(), 3);
-    assert!(answers[1].contains("cli::line-too-long"), "{}", answers[1]);
+    assert!(answers[1].contains("document::too-large"), "{}", answers[1]);
     assert!(answers[2].contains("\"ok\":true"), "{}", answers[2]);
 }
 

@@ -5,11 +5,13 @@
 use std::collections::BTreeMap;
 
 use msg_core::{agent::AgentForm, turns::LowerOptions};
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::codec::WriteOptions;
 use crate::document::ReadOptions;
+use crate::options;
 use crate::refusal::Refusal;
 
 /// The options that say how turns become messages (OA-6 to OA-12).
@@ -41,7 +43,25 @@ pub struct ConvertOptions {
     /// What goes along into another format.
     pub carry: Carry,
     /// All options that were given so far, by name.
-    members: BTreeMap<String, Box<RawValue>>,
+    members: Members,
+}
+
+/// Of an object: what `msg convert` takes as flags and `--options` takes as members, beside each other.
+impl<'de> Deserialize<'de> for ConvertOptions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let members = Members::deserialize(deserializer)?;
+        ConvertOptions::of(members).map_err(serde::de::Error::custom)
+    }
+}
+
+type Members = BTreeMap<String, Box<RawValue>>;
+
+/// Takes a member, if it is there and not null.
+fn take<T: DeserializeOwned>(members: &mut Members, name: &str) -> Result<Option<T>, Refusal> {
+    match members.remove(name) {
+        Some(value) => parse(name, &value),
+        None => Ok(None),
+    }
 }
 
 /// What of a request goes along into another format.
@@ -72,6 +92,20 @@ impl ConvertOptions {
         self
     }
 
+    fn of(mut members: Members) -> Result<Self, Refusal> {
+        let of = &mut members;
+        let read = options::read(take(of, "from")?, take(of, "calls")?, take(of, "max_bytes")?);
+        let mut res = ConvertOptions::default().with_read(read);
+        let (request, model) = (take(of, "request")?.unwrap_or(false), take(of, "model")?);
+        res.carry = match (request, model) {
+            (true, model) => Carry::Request { model },
+            (false, None) => Carry::Conversation,
+            (false, Some(_)) => return Err(bad("model is for a request, which is false")),
+        };
+        res.write.session = session(of, res.write.session)?;
+        res.with_members(members)
+    }
+
     /// These options, changed by the members of a JSON object: those of `msg convert --options`.
     ///
     /// Fails for an option that does not exist and for a value that it cannot have.
@@ -83,9 +117,13 @@ impl ConvertOptions {
     /// assert!(!options.write.encode.keeps_layout());
     /// # Ok::<(), msg_document::Refusal>(())
     /// ```
-    pub fn with(mut self, json: &[u8]) -> Result<Self, Refusal> {
-        let members: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(json)
+    pub fn with(self, json: &[u8]) -> Result<Self, Refusal> {
+        let members = serde_json::from_slice(json)
             .map_err(|it| bad(format!("options are no JSON object: {it}")))?;
+        self.with_members(members)
+    }
+
+    fn with_members(mut self, members: Members) -> Result<Self, Refusal> {
         for (name, value) in &members {
             self.set(name, value)?;
         }
@@ -107,7 +145,7 @@ impl ConvertOptions {
                 self.write.agent_form = match word(name, value)?.as_str() {
                     "document" => AgentForm::Document,
                     "sdk" => AgentForm::Sdk,
-                    _ => return Err(bad("option agent_form takes document or sdk".to_owned())),
+                    _ => return Err(bad("option agent_form takes document or sdk")),
                 }
             }
             _ => {
@@ -140,6 +178,25 @@ impl ConvertOptions {
     }
 }
 
+/// What a session is written with.
+fn session(
+    members: &mut Members,
+    mut options: msg_session::WriteOptions,
+) -> Result<msg_session::WriteOptions, Refusal> {
+    match take::<String>(members, "context")?.as_deref() {
+        None | Some("drop") => {}
+        Some("keep") => options.context = msg_session::Context::Keep,
+        Some(_) => return Err(bad("option context takes keep or drop")),
+    }
+    if let Some(cwd) = take(members, "cwd")? {
+        options.cwd = cwd;
+    }
+    if let Some(id) = take(members, "session_id")? {
+        options.session_id = id;
+    }
+    Ok(options)
+}
+
 /// A string's text, any other scalar's source text.
 fn word(name: &str, value: &RawValue) -> Result<String, Refusal> {
     match value.get().as_bytes().first() {
@@ -153,6 +210,6 @@ fn parse<'a, T: Deserialize<'a>>(name: &str, value: &'a RawValue) -> Result<T, R
     serde_json::from_str(value.get()).map_err(|it| bad(format!("option {name}: {it}")))
 }
 
-fn bad(text: String) -> Refusal {
+fn bad(text: impl Into<String>) -> Refusal {
     Refusal::bad_option(text)
 }

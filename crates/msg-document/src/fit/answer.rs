@@ -5,7 +5,6 @@ use msg_core::Message;
 use msg_openai::{EncodeOptions, chat};
 use serde::Serialize;
 
-use super::options::FitOptions;
 use super::run::{Fitted, Goal};
 use crate::json::ObjectWriter;
 
@@ -18,50 +17,99 @@ struct CannotFitForm {
 
 impl Fitted {
     /// The line of `msg fit --jsonl`, without its end.
-    pub fn to_json(&self, options: &FitOptions) -> Vec<u8> {
-        let (before, after) = self.totals(options.best_effort);
-        let (status, requests) = match &self.outcome {
-            Outcome::NotNeeded(it) => ("not-needed", it.requests),
-            Outcome::Compacted(it) => ("compacted", it.requests),
-            Outcome::CannotFit(it) => ("cannot-fit", it.requests),
+    pub fn to_json(&self) -> Vec<u8> {
+        let (before, after) = self.totals();
+        let requests = match &self.outcome {
+            Outcome::NotNeeded(it) => it.requests,
+            Outcome::Compacted(it) => it.requests,
+            Outcome::CannotFit(it) => it.requests,
         };
         let mut members = ObjectWriter::new()
             .with("fits", &self.fits())
-            .with("status", &status)
+            .with("status", &self.status())
             .with("before", &before)
             .with("after", &after)
             .with("requests", &requests)
             .with("first_changed", &self.first_changed)
-            .with("edits", &self.edits(options.best_effort))
+            .with("edits", &self.edits())
             .raw("messages", &openai(&self.messages));
         if let Outcome::CannotFit(it) = &self.outcome {
             let form = CannotFitForm { floor: it.floor, limit: it.usable, why: it.why.as_str() };
             members = members.with("cannot_fit", &form);
         }
-        if options.records {
-            members = members.with("records", &self.records(options.best_effort));
+        if self.told.records {
+            members = members.with("records", &self.records());
         }
-        if let Some(plan) = &self.plan {
+        if let Some(plan) = self.plan.as_ref().filter(|_| self.told.plan) {
             members = members.with("plan", plan);
         }
         members.finish()
     }
 
+    /// What became of it: `not-needed`, `compacted` or `cannot-fit`.
+    pub fn status(&self) -> &'static str {
+        match &self.outcome {
+            Outcome::NotNeeded(_) => "not-needed",
+            Outcome::Compacted(_) => "compacted",
+            Outcome::CannotFit(_) => "cannot-fit",
+        }
+    }
+
     /// The records of what was done.
-    pub fn records(&self, best_effort: bool) -> &[CompactionRecord] {
+    pub fn records(&self) -> &[CompactionRecord] {
         match &self.outcome {
             Outcome::Compacted(it) => &it.records,
             Outcome::CannotFit(it) => {
-                it.best.as_ref().filter(|_| best_effort).map_or(&[], |it| &it.records)
+                it.best.as_ref().filter(|_| self.told.best_effort).map_or(&[], |it| &it.records)
             }
             Outcome::NotNeeded(_) => &[],
         }
     }
 }
 
-/// The answer of `--apply` and `--undo`.
-pub fn reached_json(goal: Goal, messages: &[Message]) -> Vec<u8> {
-    ObjectWriter::new().with("status", &goal.status()).raw("messages", &openai(messages)).finish()
+/// The answer to a line of `msg fit --jsonl`.
+#[derive(Debug)]
+pub enum FitAnswer {
+    /// A compaction.
+    Fitted(Box<Fitted>),
+    /// What a plan that was given made of it.
+    Reached(Reached),
+}
+
+impl FitAnswer {
+    /// The line of `msg fit --jsonl`, without its end.
+    pub fn to_json(&self) -> Vec<u8> {
+        match self {
+            FitAnswer::Fitted(it) => it.to_json(),
+            FitAnswer::Reached(it) => it.to_json(),
+        }
+    }
+
+    /// Whether it fits, and there was something to fit.
+    pub fn is_clean(&self) -> bool {
+        match self {
+            FitAnswer::Fitted(it) => it.fits() && !it.messages.is_empty(),
+            FitAnswer::Reached(_) => true,
+        }
+    }
+}
+
+/// The history to which a plan was applied, or that it was undone of.
+#[derive(Debug)]
+pub struct Reached {
+    /// What was done.
+    pub goal: Goal,
+    /// The history.
+    pub messages: Vec<Message>,
+}
+
+impl Reached {
+    /// The answer of `--apply` and `--undo`, without its end.
+    pub fn to_json(&self) -> Vec<u8> {
+        let status = self.goal.status();
+        let members = ObjectWriter::new().with("status", &status);
+        members.raw("messages", &openai(&self.messages)).finish()
+    }
 }
 
 fn openai(messages: &[Message]) -> Vec<u8> {

@@ -1,8 +1,10 @@
-//! The beginning of a continued request (OA-14): what stands before its first user message goes on with a
-//! history that the provider has. No tree can hold it, so it is kept beside the tree and put back.
+//! What stands before the first user message and that no tree can hold: the beginning of a continued request
+//! (OA-14), which goes on with a history that the provider has, and the system messages behind the first of a
+//! format that may have several (MS-10). It is kept beside the tree and put back.
 //!
 //! ```text
 //! system | result  assistant  result | user  assistant …
+//! system | system  system            | user  assistant …
 //!          the lead: it stays          what is compacted, behind the system message
 //! ```
 
@@ -10,6 +12,18 @@ use msg_chainast::MessageOrigin;
 use msg_core::{Diagnostic, Message, Role};
 
 use crate::refusal::Refusal;
+
+/// What of a history stands beside the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Beside {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The system messages behind the first.
+    Systems,
+    /// All between the system messages and the first user message.
+    Continuation,
+}
 
 /// What stands before the first user message, and where.
 #[derive(Debug, Default)]
@@ -21,10 +35,20 @@ pub(super) struct Lead {
 
 impl Lead {
     /// Takes the lead out of a list.
-    pub(super) fn take(messages: &mut Vec<Message>) -> Self {
-        let at = messages.iter().take_while(|it| it.role.is_system()).count();
-        let behind = messages[at..].iter().take_while(|it| it.role != Role::User).count();
-        Lead { at, messages: messages.drain(at..at + behind).collect() }
+    pub(super) fn take(messages: &mut Vec<Message>, beside: Beside) -> Self {
+        let systems = messages.iter().take_while(|it| it.role.is_system()).count();
+        let (at, end) = match beside {
+            Beside::Nothing => (0, 0),
+            Beside::Systems => {
+                let system = messages.iter().take_while(|it| it.role == Role::System).count();
+                (1.min(system), system)
+            }
+            Beside::Continuation => {
+                let behind = messages[systems..].iter().take_while(|it| it.role != Role::User);
+                (systems, systems + behind.count())
+            }
+        };
+        Lead { at, messages: messages.drain(at..end).collect() }
     }
 
     /// A copy of it, put back behind the system messages.

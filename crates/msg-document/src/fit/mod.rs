@@ -1,14 +1,27 @@
 //! A document that fits a budget (CP-70), and what was cut for it.
 //!
+//! ```text
+//! FitOptions --understood once--> Fitter --a document--> Fitted, or Reached where a plan was given
+//! ```
+//!
 //! What is cut is decided by `msg-compact`, who writes the summaries by the caller.
 
 mod answer;
+mod counter;
+mod fitter;
 mod lead;
 mod options;
 mod run;
 mod summarizer;
+mod tools;
 
-pub use self::answer::reached_json;
-pub use self::options::{FitOptions, OneOrMany, Usage, no_tool};
-pub use self::run::{Fitted, Goal, first_requests, fit, fit_messages, read_plan};
+pub use self::answer::{FitAnswer, Reached};
+pub use self::counter::Counter;
+pub use self::fitter::Fitter;
+pub(crate) use self::fitter::counter;
+pub(crate) use self::lead::Beside;
+pub use self::options::{FitOptions, OneOrMany, Usage};
+pub use self::run::{Fitted, Goal, fit, read_plan};
 pub use self::summarizer::{Digest, Summarizer};
+pub use self::tools::no_tool;
+pub(crate) use self::tools::tool_specs;

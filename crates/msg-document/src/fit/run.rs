@@ -9,10 +9,14 @@ use msg_compact::{
 use msg_core::{Diagnostic, Message, SeededIds};
 use serde::Deserialize;
 
-use super::lead::Lead;
+use super::answer::{FitAnswer, Reached};
+use super::fitter::Fitter;
+use super::lead::{Beside, Lead};
 use super::options::FitOptions;
-use super::summarizer::{Summarizer, Test};
-use crate::document::{Document, ReadOptions};
+use super::summarizer::Summarizer;
+use super::tools::{tool_specs, tools_of};
+use crate::codec::WriteOptions;
+use crate::document::Document;
 use crate::refusal::Refusal;
 
 /// The source of ids: constant, so that the same input gives the same output (CA-91).
@@ -39,6 +43,9 @@ pub struct Fitted {
     pub limit: Option<u64>,
     /// The first message that differs from the input.
     pub first_changed: Option<usize>,
+    pub(super) told: Told,
+    /// What stood around the messages, if a document was read.
+    source: Option<Box<Document>>,
 }
 
 impl Fitted {
@@ -47,9 +54,9 @@ impl Fitted {
         !matches!(self.outcome, Outcome::CannotFit(_))
     }
 
-    /// What the history costs now.
-    pub fn totals(&self, best_effort: bool) -> (Totals, Totals) {
-        let (before, mut after) = self.compacted_totals(best_effort);
+    /// What the history cost, and what it costs now.
+    pub fn totals(&self) -> (Totals, Totals) {
+        let (before, mut after) = self.compacted_totals();
         after.messages += self.lead.messages.len();
         (self.input.unwrap_or(before), after)
     }
@@ -63,25 +70,49 @@ impl Fitted {
         }
     }
 
-    fn compacted_totals(&self, best_effort: bool) -> (Totals, Totals) {
+    fn compacted_totals(&self) -> (Totals, Totals) {
         match &self.outcome {
             Outcome::NotNeeded(it) => (it.totals, it.totals),
             Outcome::Compacted(it) => (it.before, it.after),
-            Outcome::CannotFit(it) => match it.best.as_ref().filter(|_| best_effort) {
+            Outcome::CannotFit(it) => match it.best.as_ref().filter(|_| self.told.best_effort) {
                 Some(best) => (best.before, best.after),
                 None => (it.totals, it.totals),
             },
         }
     }
 
+    /// The document in its own format, if one was read and it fits (or best effort was asked for). The messages
+    /// are taken for it.
+    ///
+    /// ```
+    /// use msg_document::{Digest, FitOptions, fit};
+    ///
+    /// let body = br#"{"model":"m","messages":[{"role":"user","content":"hi"}]}"#;
+    /// let mut fitted = fit(body, &FitOptions::default().with_budget(1000), &Digest)?;
+    /// assert_eq!(fitted.take_document().as_deref(), Some(&body[..]));
+    /// # Ok::<(), msg_document::Refusal>(())
+    /// ```
+    pub fn take_document(&mut self) -> Option<Vec<u8>> {
+        let counts = self.fits() || self.told.best_effort;
+        let mut document = self.source.take().filter(|_| counts)?;
+        let messages = std::mem::take(&mut self.messages);
+        match self.first_changed {
+            None => document.put_messages(messages),
+            Some(_) => document.put_planned(messages, self.plan.as_ref()),
+        }
+        let mut out = Vec::new();
+        document.write(&WriteOptions::default(), &mut out);
+        Some(out)
+    }
+
     /// What was cut, in the order of the input.
-    pub fn edits(&self, best_effort: bool) -> Vec<Diagnostic> {
+    pub fn edits(&self) -> Vec<Diagnostic> {
         let mut edits = self.mended.clone();
         match &self.outcome {
             Outcome::NotNeeded(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
             Outcome::Compacted(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
             Outcome::CannotFit(it) => {
-                let tried = it.edits.iter().filter(|_| best_effort);
+                let tried = it.edits.iter().filter(|_| self.told.best_effort);
                 edits.extend(tried.map(Edit::diagnostic));
                 edits.push(it.diagnostic(self.unit));
             }
@@ -93,14 +124,13 @@ impl Fitted {
 /// Makes a document fit as the options say; its own `options` and `tools` count.
 ///
 /// Fails if it cannot be read, if it is no chain and is not to be repaired, and for options that do not
-/// exist. What cannot fit is an answer.
+/// exist. What cannot fit is an answer. For many documents a [`Fitter`] understands the options once.
 ///
 /// ```
 /// use msg_document::{Digest, FitOptions, fit};
 ///
 /// let json = br#"[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]"#;
-/// let options = FitOptions { budget: Some(1000), ..FitOptions::default() };
-/// let fitted = fit(json, &options, &Digest)?;
+/// let fitted = fit(json, &FitOptions::default().with_budget(1000), &Digest)?;
 /// assert!(fitted.fits() && fitted.first_changed.is_none());
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
@@ -109,128 +139,236 @@ pub fn fit(
     options: &FitOptions,
     summarizer: &dyn Summarizer,
 ) -> Result<Fitted, Refusal> {
-    let mut options = options.for_line(json)?;
-    let mut document = Document::read(json, &ReadOptions::default())?;
-    options.continued |= document.is_continued();
-    fit_messages(document.take_for_tree(), &options, summarizer)
+    Fitter::new(options.clone())?.fit(json, summarizer)
 }
 
-/// Compacts a history as the options say.
-///
-/// Fails as [`fit`] does.
-pub fn fit_messages(
-    messages: Vec<Message>,
-    options: &FitOptions,
-    summarizer: &dyn Summarizer,
-) -> Result<Fitted, Refusal> {
-    let test = Test::parse(&options.test_summarizer)?;
-    let summarizer = test.as_ref().map_or(summarizer, |it| it as &dyn Summarizer);
-    run(messages, options, |compactor| {
-        loop {
-            match compactor.next() {
-                Step::Done(outcome) => return outcome,
-                Step::Summarize(requests) => {
-                    for (request, answer) in requests.iter().zip(summarizer.answer(&requests)) {
-                        compactor
-                            .answer(request.id(), answer)
-                            .expect("because the request is open");
+impl Fitter {
+    /// Makes a document fit; its own `options` and `tools` count.
+    ///
+    /// Fails as [`fit`] does.
+    pub fn fit(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<Fitted, Refusal> {
+        match self.options.of_line(json)? {
+            Some(own) => Fitter::of_lines(own)?.fit_json(json, summarizer),
+            None => self.fit_json(json, summarizer),
+        }
+    }
+
+    /// As [`Fitter::fit`], or what a plan that was given makes of the document: the line of `msg fit --jsonl`.
+    ///
+    /// Fails as [`fit`] does, and for a plan that is not of this document.
+    pub fn answer(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<FitAnswer, Refusal> {
+        match self.options.of_line(json)? {
+            Some(own) => Fitter::of_lines(own)?.answer_json(json, summarizer),
+            None => self.answer_json(json, summarizer),
+        }
+    }
+
+    fn answer_json(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<FitAnswer, Refusal> {
+        let Some((goal, plan)) = &self.goal else {
+            return Ok(FitAnswer::Fitted(Box::new(self.fit_json(json, summarizer)?)));
+        };
+        let messages = Document::read(json, &self.options.read())?.into_messages();
+        Ok(FitAnswer::Reached(Reached { goal: *goal, messages: goal.reach(plan, messages)? }))
+    }
+
+    fn fit_json(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<Fitted, Refusal> {
+        let mut document = Document::read(json, &self.options.read())?;
+        let own = self.options.tools.is_none().then(|| tools_of(json)).flatten();
+        let own = own.map(|it| tool_specs(Some(&it)));
+        let tools = own.as_deref().unwrap_or(&self.tools);
+        let case = Case { tools, ..Case::of(self, &document) };
+        let messages = document.take_messages();
+        let mut fitted = self.compact(messages, case, summarizer)?;
+        fitted.source = Some(Box::new(document));
+        Ok(fitted)
+    }
+
+    /// Makes the messages of a document fit; they are taken out of it. A history of turns gets a plan, by which
+    /// [`Document::put_planned`] leaves what it does not name.
+    ///
+    /// Fails as [`fit`] does.
+    pub fn fit_document(
+        &self,
+        document: &mut Document,
+        summarizer: &dyn Summarizer,
+    ) -> Result<Fitted, Refusal> {
+        let case = Case::of(self, document);
+        self.compact(document.take_messages(), case, summarizer)
+    }
+
+    /// Makes a history fit.
+    ///
+    /// Fails as [`fit`] does.
+    pub fn fit_messages(
+        &self,
+        messages: Vec<Message>,
+        summarizer: &dyn Summarizer,
+    ) -> Result<Fitted, Refusal> {
+        self.compact(messages, Case::of_messages(self), summarizer)
+    }
+
+    /// The requests of the first step for the messages of a document, which are taken out of it; none if nothing
+    /// would be asked.
+    pub fn first_requests(&self, document: &mut Document) -> Result<Vec<SummaryRequest>, Refusal> {
+        let case = Case::of(self, document);
+        let mut found = Vec::new();
+        self.run(document.take_messages(), case, |compactor| {
+            loop {
+                match compactor.next() {
+                    Step::Done(outcome) => return outcome,
+                    Step::Summarize(requests) => {
+                        answer_none(compactor, &requests);
+                        if found.is_empty() {
+                            found = requests;
+                        }
                     }
                 }
             }
-        }
-    })
-}
+        })?;
+        Ok(found)
+    }
 
-/// The requests of the first step; none if nothing would be asked.
-pub fn first_requests(
-    messages: Vec<Message>,
-    options: &FitOptions,
-) -> Result<Vec<SummaryRequest>, Refusal> {
-    let mut found = Vec::new();
-    run(messages, options, |compactor| {
-        loop {
-            match compactor.next() {
-                Step::Done(outcome) => return outcome,
-                Step::Summarize(requests) => {
-                    for request in &requests {
-                        let none = msg_compact::SummaryError::new("a dry run asks nobody");
-                        compactor
-                            .answer(request.id(), Err(none))
-                            .expect("because the request is open");
-                    }
-                    if found.is_empty() {
-                        found = requests;
+    fn compact(
+        &self,
+        messages: Vec<Message>,
+        case: Case<'_>,
+        summarizer: &dyn Summarizer,
+    ) -> Result<Fitted, Refusal> {
+        let summarizer = self.test.as_ref().map_or(summarizer, |it| it as &dyn Summarizer);
+        self.run(messages, case, |compactor| {
+            loop {
+                match compactor.next() {
+                    Step::Done(outcome) => return outcome,
+                    Step::Summarize(requests) => {
+                        for (request, answer) in requests.iter().zip(summarizer.answer(&requests)) {
+                            compactor.answer(request.id(), answer).expect(OPEN);
+                        }
                     }
                 }
             }
+        })
+    }
+
+    fn run(
+        &self,
+        mut messages: Vec<Message>,
+        case: Case<'_>,
+        drive: impl FnOnce(&mut Compactor<'_>) -> Outcome,
+    ) -> Result<Fitted, Refusal> {
+        self.expect_budget()?;
+        let mut ids = SeededIds::new(SEED);
+        let keeps = self.options.repair || case.beside != Beside::Nothing;
+        let original = keeps.then(|| messages.clone());
+        let lead = Lead::take(&mut messages, case.beside);
+        let tree = self.tree(messages, &mut ids).map_err(|it| lead.refused(it))?;
+        let Tree { ast, mut mended, mut origins } = tree;
+        mended.iter_mut().for_each(|it| lead.put_before(it));
+        if !lead.messages.is_empty() {
+            origins = Some(lead.origins(origins, ast.messages().len()));
         }
-    })?;
-    Ok(found)
+        let counter = self.counter(ast.messages(), case.tools);
+        // What is reported as before is the input, mended or not.
+        let input = original.as_deref().map(|it| totals(it, &*counter, case.tools));
+        let index = TokenIndex::of(&ast, counter, case.tools).with_beside(&lead.messages);
+        let budget = self.budget.as_ref();
+        let outcome = {
+            let mut compactor = Compactor::plan(&ast, &index, budget, &self.pipeline, &mut ids)?;
+            if let Some(origins) = &origins {
+                compactor = compactor.with_origins(origins);
+            }
+            drive(&mut compactor)
+        };
+        let mut fitted = Fitted {
+            messages: Vec::new(),
+            plan: None,
+            outcome,
+            mended,
+            input,
+            lead,
+            unit: self.unit,
+            limit: budget.and_then(|it| it.usable().ok()),
+            first_changed: None,
+            told: Told::of(&self.options),
+            source: None,
+        };
+        fitted.finish(ast, case.plans, original.as_deref());
+        Ok(fitted)
+    }
+
+    fn tree(&self, messages: Vec<Message>, ids: &mut SeededIds) -> Result<Tree, Refusal> {
+        let open = self.options.open;
+        if self.options.repair {
+            let mut repair = RepairOptions::default();
+            repair.check.open = open;
+            if let Some(profile) = self.profile {
+                repair = repair.with_profile(profile);
+            }
+            let (ast, found, origins) = ChainAst::repair_with_origins(messages, &repair, ids);
+            let mended = found.into_iter().filter(|it| it.fix.is_some()).collect();
+            return Ok(Tree { ast, mended, origins: Some(origins) });
+        }
+        let parsed = if open { ChainAst::parse_open(messages) } else { ChainAst::parse(messages) };
+        match parsed {
+            Ok(ast) => Ok(Tree { ast, mended: Vec::new(), origins: None }),
+            Err(error) => Err(refusal(error, open)),
+        }
+    }
 }
 
-fn run(
-    mut messages: Vec<Message>,
-    options: &FitOptions,
-    drive: impl FnOnce(&mut Compactor<'_>) -> Outcome,
-) -> Result<Fitted, Refusal> {
-    let preset = options.preset()?;
-    let budget = options.budget(preset.as_ref())?;
-    let mut pipeline = options.pipeline(preset.as_ref(), budget.is_some())?;
-    if options.best_effort {
-        pipeline = pipeline.with_best_effort();
+const OPEN: &str = "because the request is open";
+
+fn answer_none(compactor: &mut Compactor<'_>, requests: &[SummaryRequest]) {
+    for request in requests {
+        let none = msg_compact::SummaryError::new("a dry run asks nobody");
+        compactor.answer(request.id(), Err(none)).expect(OPEN);
     }
-    let mut ids = SeededIds::new(SEED);
-    let original = (options.repair || options.continued).then(|| messages.clone());
-    let lead = if options.continued { Lead::take(&mut messages) } else { Lead::default() };
-    let tree = tree(messages, options, &mut ids).map_err(|it| lead.refused(it))?;
-    let Tree { ast, mut mended, mut origins } = tree;
-    mended.iter_mut().for_each(|it| lead.put_before(it));
-    if !lead.messages.is_empty() {
-        origins = Some(lead.origins(origins, ast.messages().len()));
+}
+
+/// What is known of one document.
+#[derive(Clone, Copy)]
+struct Case<'a> {
+    beside: Beside,
+    tools: &'a [ToolSpec],
+    /// Whether a plan is made.
+    plans: bool,
+}
+
+impl<'a> Case<'a> {
+    fn of_messages(fitter: &'a Fitter) -> Self {
+        Case { beside: Beside::Nothing, tools: &fitter.tools, plans: fitter.options.plan }
     }
-    let tools = options.tools();
-    let sent: Vec<Message> = match options.usage {
-        Some(usage) => ast.messages().take(usage.messages).cloned().collect(),
-        None => Vec::new(),
-    };
-    let counter = options.counter(preset.as_ref(), &sent, &tools)?;
-    // What is reported as before is the input, mended or not.
-    let input = original.as_deref().map(|it| totals(it, &*counter, &tools));
-    let index = TokenIndex::of(&ast, counter, &tools).with_beside(&lead.messages);
-    let unit = options.unit()?;
-    let outcome = {
-        let compactor = Compactor::plan(&ast, &index, budget.as_ref(), &pipeline, &mut ids);
-        let mut compactor = compactor?;
-        if let Some(origins) = &origins {
-            compactor = compactor.with_origins(origins);
-        }
-        drive(&mut compactor)
-    };
-    let mut fitted = Fitted {
-        messages: Vec::new(),
-        plan: None,
-        outcome,
-        mended,
-        input,
-        lead,
-        unit,
-        limit: budget.as_ref().and_then(|it| it.usable().ok()),
-        first_changed: None,
-    };
-    fitted.finish(ast, options, original.as_deref());
-    Ok(fitted)
+
+    fn of(fitter: &'a Fitter, document: &Document) -> Self {
+        let plans = fitter.options.plan || document.is_edited_by_plan();
+        Case { beside: document.beside(), plans, ..Case::of_messages(fitter) }
+    }
+}
+
+/// What of a compaction is told, as the options say.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told {
+    pub(super) best_effort: bool,
+    pub(super) records: bool,
+    pub(super) plan: bool,
+}
+
+impl Told {
+    fn of(options: &FitOptions) -> Self {
+        let FitOptions { best_effort, records, plan, .. } = *options;
+        Told { best_effort, records, plan }
+    }
 }
 
 impl Fitted {
     /// Makes the history, and the plan if one is wanted: of the input, repair included.
-    fn finish(&mut self, ast: ChainAst, options: &FitOptions, original: Option<&[Message]>) {
+    fn finish(&mut self, ast: ChainAst, plans: bool, original: Option<&[Message]>) {
         const SAME: &str = "because the tree is the one that was compacted";
-        let counts = self.fits() || options.best_effort;
+        let counts = self.fits() || self.told.best_effort;
         let compaction = self.compaction().filter(|_| counts);
         let cut_from = compaction.map(|it| it.first_changed);
         // Where nothing was done the plan is the one that changes nothing, so that whoever asked has one.
         let planned = |it: &Compaction| it.plan(&ast).expect(SAME);
-        let wants_own = options.plan && original.is_none();
+        let wants_own = plans && original.is_none();
         let plan = wants_own.then(|| compaction.map_or_else(Plan::default, planned));
         let mut messages = match compaction {
             Some(it) => it.apply(ast).expect(SAME),
@@ -242,7 +380,7 @@ impl Fitted {
             Some(original) => {
                 let changed = difference(original, &messages);
                 let made = changed.filter(|_| counts).map(|_| Plan::between(original, &messages));
-                (changed, options.plan.then(|| made.unwrap_or_default()))
+                (changed, plans.then(|| made.unwrap_or_default()))
             }
         };
         self.messages = messages;
@@ -253,8 +391,7 @@ impl Fitted {
     /// Makes the plan one between what was read and what the written document will be read as. Many formats
     /// say less than messages do, and undoing begins with what is read (CP-62).
     pub fn plan_as_written(&mut self, before: &[Message], fitted: &[Message], written: Document) {
-        let mut written = written;
-        let after = written.take_for_tree();
+        let after = written.into_messages();
         if self.plan.is_some() && after != fitted {
             self.plan = Some(Plan::between(before, &after));
         }
@@ -273,29 +410,6 @@ struct Tree {
     mended: Vec<Diagnostic>,
     /// Of each message, if they were mended.
     origins: Option<Vec<MessageOrigin>>,
-}
-
-fn tree(
-    messages: Vec<Message>,
-    options: &FitOptions,
-    ids: &mut SeededIds,
-) -> Result<Tree, Refusal> {
-    if options.repair {
-        let mut repair = RepairOptions::default();
-        repair.check.open = options.open;
-        if let Some(profile) = options.profile()? {
-            repair = repair.with_profile(profile);
-        }
-        let (ast, found, origins) = ChainAst::repair_with_origins(messages, &repair, ids);
-        let mended = found.into_iter().filter(|it| it.fix.is_some()).collect();
-        return Ok(Tree { ast, mended, origins: Some(origins) });
-    }
-    let parsed =
-        if options.open { ChainAst::parse_open(messages) } else { ChainAst::parse(messages) };
-    match parsed {
-        Ok(ast) => Ok(Tree { ast, mended: Vec::new(), origins: None }),
-        Err(error) => Err(refusal(error, options.open)),
-    }
 }
 
 /// The first error of a chain that is none, how many more there are, and what would help.

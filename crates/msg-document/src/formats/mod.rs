@@ -15,6 +15,7 @@ mod both;
 mod data;
 mod gemini;
 mod langchaingo;
+#[cfg(feature = "files")]
 mod msgmd;
 mod native;
 mod openai;
@@ -47,6 +48,7 @@ pub(crate) static FORMATS: &[&dyn Codec] = &[
     &both::OTEL,
     &turns::Turns,
     &plain::Plain,
+    #[cfg(feature = "files")]
     &msgmd::Msgmd,
     &native::Native,
     &langchaingo::Langchaingo,

@@ -23,6 +23,10 @@ impl Codec for Turns {
         "An array of turns, the dual-layer record, or an object with `turns`"
     }
 
+    fn is_edited_by_plan(&self) -> bool {
+        true
+    }
+
     fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
         if outline.list("turns").is_some() && outline.list("messages").is_none() {
             return Likelihood::Certain;

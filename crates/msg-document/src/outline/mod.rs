@@ -166,6 +166,7 @@ impl<'a> Outline<'a> {
 
 impl Json<'_> {
     /// Whether it is one JSON value to the end.
+    #[cfg(feature = "files")]
     pub(crate) fn is_whole(&self) -> bool {
         !self.broken && !self.followed
     }

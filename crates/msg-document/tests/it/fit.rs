@@ -3,9 +3,7 @@
 //! Of `messages` those that are the input's stand by their number, so that a row shows what changed and what
 //! went; edits stand with code, place, sentence and fix. `UPDATE_EXPECT=1` rewrites the answers.
 
-use msg_document::{
-    Digest, Document, FitOptions, Goal, ReadOptions, Refusal, fit, reached_json, read_plan, stats,
-};
+use msg_document::{Digest, FitOptions, Fitter, Refusal, stats};
 use serde_json::{Map, Value};
 
 #[test]
@@ -37,14 +35,7 @@ fn input_of(row: &str) -> Value {
 
 /// The answer of `msg fit --jsonl` to a line.
 fn answer(line: &[u8]) -> Result<Vec<u8>, Refusal> {
-    let options = FitOptions::default().for_line(line)?;
-    for (goal, plan) in [(Goal::Apply, &options.apply), (Goal::Undo, &options.undo)] {
-        if let Some(plan) = plan {
-            let messages = Document::read(line, &ReadOptions::default())?.take_for_tree();
-            return Ok(reached_json(goal, &goal.reach(&read_plan(plan.text())?, messages)?));
-        }
-    }
-    Ok(fit(line, &FitOptions::default(), &Digest)?.to_json(&options))
+    Fitter::of_lines(FitOptions::default())?.answer(line, &Digest).map(|it| it.to_json())
 }
 
 /// The answer with its unchanged messages by their numbers and its edits as lines.

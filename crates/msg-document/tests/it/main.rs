@@ -7,3 +7,4 @@ mod options;
 mod recognise;
 mod responses;
 mod text_calls;
+mod values;

@@ -1,7 +1,9 @@
 //! `test_data/options.jsonl`: options of a command as a JSON object; expected is what they say, or why
 //! they are refused.
 
-use msg_document::{CheckOptions, RepairOptions, options_from_json};
+use msg_document::{
+    CheckOptions, ConvertOptions, FitOptions, Fitter, RepairOptions, options_from_json,
+};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -20,7 +22,17 @@ fn options_are_read_from_json() {
                 let profile = it.profile.map(|it| it.name);
                 format!("from {:?} profile {profile:?} {:?}", it.read.from, it.messages)
             }),
-            _ => options_from_json::<RepairOptions>(json).map(|it| format!("{:?}", it.read.from)),
+            "repair" => {
+                options_from_json::<RepairOptions>(json).map(|it| format!("{:?}", it.read.from))
+            }
+            "convert" => options_from_json::<ConvertOptions>(json).map(|it| {
+                let layout = it.write.encode.keeps_layout();
+                let session = it.write.session;
+                format!("{:?} keeps layout {layout} {:?} {session:?}", it.carry, it.read)
+            }),
+            _ => options_from_json::<FitOptions>(json)
+                .and_then(Fitter::new)
+                .map(|it| format!("{:?} counter {:?}", it.options().budget, it.options().counter)),
         };
         // What there is is not told: profiles and formats come.
         let refused = |it: msg_document::Refusal| {

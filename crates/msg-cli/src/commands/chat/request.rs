@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use msg_chainast::{ChainAst, Profile, RepairOptions};
 use msg_core::{Code, Diagnostic, Message, RawJson, SeededIds, json};
-use msg_document::{Digest, FitOptions, Refusal, fit_messages};
+use msg_document::{Digest, FitOptions, Fitter, Refusal};
 use msg_anthropic::MessagesRequest;
 use msg_gemini::GenerateRequest;
 use msg_core::request::{ReasoningSetting, RequestHead, Sampling};
@@ -62,8 +62,9 @@ fn fitted(
         profile: profile.map(str::to_owned),
         ..FitOptions::default()
     };
-    let mut fitted = fit_messages(messages, &options, &Digest).map_err(Refusal::into_diagnostic)?;
-    let mut edits = fitted.edits(false);
+    let fitted = Fitter::new(options).and_then(|it| it.fit_messages(messages, &Digest));
+    let mut fitted = fitted.map_err(Refusal::into_diagnostic)?;
+    let mut edits = fitted.edits();
     if fitted.fits() {
         return Ok((std::mem::take(&mut fitted.messages), edits));
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use msg_core::RawJson;
 use serde_json::{Map, Value};
 
-use msg_document::{FitOptions, OneOrMany, Usage, no_tool};
+use msg_document::{Counter, FitOptions, OneOrMany, Usage, no_tool};
 
 use crate::exit::Failure;
 use crate::input::Input;
@@ -14,7 +14,7 @@ use crate::input::Input;
 pub(crate) struct CountArgs {
     /// How tokens are counted: script (the default, an estimate), o200k, cl100k, forge, wolo.
     #[arg(long, value_name = "NAME")]
-    counter: Option<String>,
+    counter: Option<Counter>,
     /// Count the tool definitions in FILE (a JSON list) instead of those of the request body.
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
@@ -81,7 +81,7 @@ impl CountArgs {
     /// What they say, as options.
     pub(crate) fn options(&self) -> Result<FitOptions, Failure> {
         Ok(FitOptions {
-            counter: self.counter.clone(),
+            counter: self.counter,
             tools: self.tools.as_deref().map(read_tools).transpose()?,
             usage: self.usage.as_deref().map(read_usage).transpose()?,
             ..FitOptions::default()

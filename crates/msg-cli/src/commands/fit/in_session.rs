@@ -4,7 +4,7 @@ use std::path::Path;
 
 use msg_compact::Outcome;
 use msg_core::{Message, Role};
-use msg_document::{FitOptions, Summarizer, fit_messages};
+use msg_document::{FitOptions, Fitter, Summarizer};
 use msg_session::{Compacted, Dialect, Session};
 
 use crate::cli::Context;
@@ -21,7 +21,7 @@ pub(super) fn run(
     path: &Path,
     from: Option<Dialect>,
     dry_run: bool,
-    options: &FitOptions,
+    options: FitOptions,
     summarizer: &dyn Summarizer,
 ) -> Result<Status, Failure> {
     let mut loaded = load(path, from)?;
@@ -34,8 +34,8 @@ pub(super) fn run(
     }
     .map_err(|it| refuse(it.to_string()))?;
     let messages = session.messages().map_err(|it| refuse(it.to_string()))?;
-    let fitted = fit_messages(messages.clone(), options, summarizer)
-        .map_err(|it| Failure::refused(it, &name))?;
+    let fitted = Fitter::new(options).and_then(|it| it.fit_messages(messages.clone(), summarizer));
+    let fitted = fitted.map_err(|it| Failure::refused(it, &name))?;
     if matches!(fitted.outcome, Outcome::CannotFit(_)) {
         cx.note(&format!("msg: {name}: it does not fit; nothing is written\n"));
         return Ok(Status::Problems);
@@ -45,7 +45,7 @@ pub(super) fn run(
         return Ok(Status::Clean);
     }
     let summary = summary(&messages, &fitted.messages);
-    let tokens = fitted.totals(false).0.tokens;
+    let tokens = fitted.totals().0.tokens;
     let compacted = Compacted { messages: &fitted.messages, summary, tokens };
     let lines = session.compact(&compacted).map_err(|it| refuse(it.to_string()))?;
     if dry_run {

@@ -1,0 +1,13 @@
+//! What the diagnostic codes of this crate mean.
+
+use msg_core::CodeInfo;
+
+/// The codes of a document as a whole.
+pub const CODES: &[CodeInfo] = &[
+    CodeInfo::error(
+        "document::panic",
+        "SC-12",
+        "a defect of these crates, which cost one document",
+    ),
+    CodeInfo::error("document::too-large", "SC-16", "the document has more bytes than `max_bytes`"),
+];

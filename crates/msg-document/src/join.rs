@@ -1,0 +1,120 @@
+//! One conversation of two halves: an export has the request in one column and the answer in another (SC-9).
+//!
+//! Halves are put behind each other and nothing else: whether the whole is sound is for `check` to say.
+//!
+//! ```text
+//! input   null   a text: of the user        a list, a body, one message: its messages
+//! output  null   a text: of the assistant   the same
+//! ```
+
+use msg_core::json::{JsonError, Problem};
+use msg_core::{Message, Role};
+
+use crate::codec::WriteOptions;
+use crate::document::{Document, ReadOptions};
+use crate::format::Format;
+use crate::refusal::Refusal;
+
+/// The conversation of an input and its output, in the format of the first half that is a document: a body stays
+/// a body with longer messages. Nothing if both halves are null.
+///
+/// A half that begins like JSON with `[` or `{` is a document, one that is a JSON string is its text, any other is
+/// the text itself; `null` and blanks are no half.
+///
+/// Fails for a document that cannot be read. Linear in both.
+///
+/// ```
+/// use msg_document::{ReadOptions, join};
+///
+/// let output = br#"{"role":"assistant","content":"hello"}"#;
+/// let joined = join(Some(b"hi"), Some(output), &ReadOptions::default())?;
+/// let whole = r#"[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]"#;
+/// assert_eq!(joined.as_deref(), Some(whole.as_bytes()));
+/// # Ok::<(), msg_document::Refusal>(())
+/// ```
+pub fn join(
+    input: Option<&[u8]>,
+    output: Option<&[u8]>,
+    read: &ReadOptions,
+) -> Result<Option<Vec<u8>>, Refusal> {
+    if input.is_none() && output.is_none() {
+        return Ok(None);
+    }
+    let halves = [Half::read(input, read)?, Half::read(output, read)?];
+    let mut out = Vec::new();
+    match halves {
+        [Half::Document(mut input), output] => {
+            let mut messages = input.take_messages();
+            messages.extend(output.into_messages(Role::Assistant));
+            input.put_edited(messages);
+            input.write(&WriteOptions::default(), &mut out);
+        }
+        [input, output] => {
+            let format = output.format();
+            let mut messages = input.into_messages(Role::User);
+            messages.extend(output.into_messages(Role::Assistant));
+            format.codec().write(
+                &mut messages,
+                &WriteOptions::default(),
+                &mut out,
+                &mut msg_core::Report::default(),
+            );
+        }
+    }
+    Ok(Some(out))
+}
+
+/// One side of an export row.
+enum Half {
+    Nothing,
+    Text(String),
+    Document(Box<Document>),
+}
+
+impl Half {
+    fn read(bytes: Option<&[u8]>, read: &ReadOptions) -> Result<Self, Refusal> {
+        let bytes = bytes.unwrap_or_default();
+        read.expect_size(bytes)?;
+        Ok(match bytes.trim_ascii() {
+            b"" | b"null" => Half::Nothing,
+            json @ [b'[' | b'{', ..] => Half::Document(Box::new(document(json, read)?)),
+            json @ [b'"', ..] => Half::Text(match serde_json::from_slice(json) {
+                Ok(text) => text,
+                Err(_) => text(bytes)?,
+            }),
+            _ => Half::Text(text(bytes)?),
+        })
+    }
+
+    /// The format in which the conversation is written.
+    fn format(&self) -> Format {
+        match self {
+            Half::Document(it) if it.format().codec().has_writer() => it.format(),
+            _ => Format::default(),
+        }
+    }
+
+    fn into_messages(self, role: Role) -> Vec<Message> {
+        match self {
+            Half::Nothing => Vec::new(),
+            Half::Text(text) => vec![Message::new(role).with_text(text)],
+            Half::Document(it) => it.into_messages(),
+        }
+    }
+}
+
+/// A document, or a message alone.
+fn document(json: &[u8], read: &ReadOptions) -> Result<Document, Refusal> {
+    Document::read(json, read).or_else(|refusal| {
+        let list = [b"[", json, b"]"].concat();
+        let is_object = json.starts_with(b"{");
+        let alone = is_object.then(|| Document::read(&list, read).ok()).flatten();
+        alone.filter(|it| !it.is_empty()).ok_or(refusal)
+    })
+}
+
+fn text(bytes: &[u8]) -> Result<String, Refusal> {
+    let text = std::str::from_utf8(bytes).map(str::to_owned);
+    let error = |offset| JsonError { offset, problem: Problem::Utf8 };
+    text.map_err(|it| msg_core::Error::from(error(it.valid_up_to())).into())
+}

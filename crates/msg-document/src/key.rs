@@ -1,0 +1,270 @@
+//! The key of a conversation: a hash of what was said, for engines that look for duplicates (SC-24), and of
+//! each of its beginnings, for engines that keep the longest of several (SC-25).
+//!
+//! Nothing here compares or keeps documents.
+//!
+//! ```text
+//! role, parts: each kind a byte, each text with its length; ids by the order of their first occurrence
+//! does not count: extra members, names of messages, who made them, layouts, blanks in arguments
+//! ```
+
+use std::collections::HashMap;
+use std::fmt;
+
+use msg_core::json::write_compact;
+use msg_core::{ArgumentsState, Message, Part, Role, ToolCall, ToolResult};
+use serde::{Deserialize, Serialize, Serializer};
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+use crate::document::{Document, ReadOptions};
+use crate::format::Format;
+use crate::options;
+use crate::refusal::Refusal;
+use crate::text_calls::Calls;
+
+/// A key of 128 bits. Equal keys are equal conversations, but for the chance of a hash that nobody forges.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key([u8; 16]);
+
+impl Key {
+    /// Its bytes, the highest first.
+    pub fn bytes(self) -> [u8; 16] {
+        self.0
+    }
+
+    fn new(hash: u128) -> Self {
+        Key(hash.to_be_bytes())
+    }
+}
+
+/// 32 hexadecimal digits.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", u128::from_be_bytes(self.0))
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({self})")
+    }
+}
+
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// What a key is made of.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(try_from = "KeyMembers")]
+pub struct KeyOptions {
+    /// How the document is read.
+    pub read: ReadOptions,
+    /// What is hashed.
+    pub of: KeyOf,
+}
+
+/// What is hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KeyOf {
+    /// What was said: whatever says the same has the same key, in any format.
+    #[default]
+    Messages,
+    /// The bytes; they need not be a document.
+    Bytes,
+}
+
+impl KeyOptions {
+    /// The document is read so.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// This is hashed.
+    #[must_use]
+    pub fn with_of(mut self, of: KeyOf) -> Self {
+        self.of = of;
+        self
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct KeyMembers {
+    from: Option<Format>,
+    calls: Option<Calls>,
+    max_bytes: Option<u64>,
+    exact: bool,
+}
+
+impl From<KeyMembers> for KeyOptions {
+    fn from(it: KeyMembers) -> Self {
+        let of = if it.exact { KeyOf::Bytes } else { KeyOf::Messages };
+        KeyOptions { read: options::read(it.from, it.calls, it.max_bytes), of }
+    }
+}
+
+/// The key of a document (SC-24).
+///
+/// Fails if it cannot be read. Linear in the document.
+///
+/// ```
+/// use msg_document::{KeyOptions, key};
+///
+/// let options = KeyOptions::default();
+/// let openai = key(br#"[{"role":"user","content":"hi","name":"ann"}]"#, &options)?;
+/// let gemini = key(br#"{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}"#, &options)?;
+/// assert_eq!(openai, gemini);
+/// # Ok::<(), msg_document::Refusal>(())
+/// ```
+pub fn key(json: &[u8], options: &KeyOptions) -> Result<Key, Refusal> {
+    options.read.expect_size(json)?;
+    if options.of == KeyOf::Bytes {
+        return Ok(Key::new(xxh3_128(json)));
+    }
+    let messages = Document::read(json, &options.read)?.into_messages();
+    let mut hash = Hash::default();
+    messages.iter().for_each(|it| hash.message(it));
+    Ok(hash.key())
+}
+
+/// The keys of all shorter beginnings of a document that end with a message of the assistant: what [`key`] says of
+/// a document that holds this beginning alone (SC-25). Its own key is not among them, so that a document does not
+/// stand in its own way.
+///
+/// Fails if it cannot be read. Linear in the document.
+///
+/// ```
+/// use msg_document::{KeyOptions, ReadOptions, key, prefix_keys};
+///
+/// let short = r#"{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}"#;
+/// let long = format!(r#"[{short},{{"role":"user","content":"bye"}}]"#);
+/// let keys = prefix_keys(long.as_bytes(), &ReadOptions::default())?;
+/// assert_eq!(keys, [key(format!("[{short}]").as_bytes(), &KeyOptions::default())?]);
+/// # Ok::<(), msg_document::Refusal>(())
+/// ```
+pub fn prefix_keys(json: &[u8], read: &ReadOptions) -> Result<Vec<Key>, Refusal> {
+    let messages = Document::read(json, read)?.into_messages();
+    let mut hash = Hash::default();
+    let mut res = Vec::new();
+    for (number, it) in messages.iter().enumerate() {
+        hash.message(it);
+        if it.role == Role::Assistant && number + 1 < messages.len() {
+            res.push(hash.key());
+        }
+    }
+    Ok(res)
+}
+
+/// What has been said so far.
+#[derive(Default)]
+struct Hash<'a> {
+    state: Xxh3,
+    /// The numbers of the ids, in the order in which they were first seen.
+    ids: HashMap<&'a str, u64>,
+    compact: Vec<u8>,
+}
+
+impl<'a> Hash<'a> {
+    fn key(&self) -> Key {
+        Key::new(self.state.digest128())
+    }
+
+    fn message(&mut self, it: &'a Message) {
+        self.mark(b'm');
+        self.text(it.role.as_str());
+        it.parts.iter().for_each(|it| self.part(it));
+    }
+
+    fn part(&mut self, it: &'a Part) {
+        match it {
+            // An empty text and no text are two spellings of nothing.
+            Part::Text(it) if it.text.is_empty() => {}
+            Part::Text(it) => self.fields(b't', &[Some(&it.text)]),
+            Part::Refusal(it) => self.fields(b'f', &[Some(&it.text)]),
+            Part::Reasoning(it) => {
+                let sealed = [&it.signature, &it.redacted, &it.encrypted].map(Option::as_deref);
+                self.fields(b'r', &[Some(&it.display_text())]);
+                self.fields(b's', &sealed);
+            }
+            Part::Image(it) => {
+                let fields = [&it.url, &it.file_id, &it.media_type, &it.detail];
+                self.fields(b'i', &fields.map(Option::as_deref));
+            }
+            Part::Audio(it) => {
+                let fields = [&it.id, &it.data, &it.format, &it.transcript];
+                self.fields(b'a', &fields.map(Option::as_deref));
+            }
+            Part::File(it) => {
+                let fields = [&it.file_id, &it.url, &it.data, &it.media_type];
+                self.fields(b'd', &fields.map(Option::as_deref));
+            }
+            Part::ToolCall(it) => self.call(it),
+            Part::ToolResult(it) => self.result(it),
+            Part::Other(it) => {
+                self.mark(b'o');
+                self.json(it.value.text());
+            }
+            // A kind that a later version knows.
+            other => self.fields(b'?', &[Some(other.kind())]),
+        }
+    }
+
+    fn call(&mut self, it: &'a ToolCall) {
+        self.mark(b'c');
+        self.id(&it.id);
+        self.text(&it.name);
+        match it.arguments.state() {
+            ArgumentsState::Object | ArgumentsState::NotObject => self.json(it.arguments.text()),
+            _ => self.text(it.arguments.text()),
+        }
+    }
+
+    fn result(&mut self, it: &'a ToolResult) {
+        self.mark(if it.is_error { b'E' } else { b'R' });
+        self.id(&it.call_id);
+        it.content.parts().iter().for_each(|it| self.part(it));
+        self.mark(b'.');
+    }
+
+    fn id(&mut self, id: &'a str) {
+        let next = self.ids.len() as u64;
+        let number = *self.ids.entry(id).or_insert(next);
+        self.state.update(&number.to_le_bytes());
+    }
+
+    fn fields(&mut self, kind: u8, fields: &[Option<&str>]) {
+        self.mark(kind);
+        for it in fields {
+            self.mark(u8::from(it.is_some()));
+            self.text(it.unwrap_or_default());
+        }
+    }
+
+    /// JSON without the blanks between its tokens.
+    fn json(&mut self, json: &str) {
+        let mut compact = std::mem::take(&mut self.compact);
+        compact.clear();
+        write_compact(&mut compact, json);
+        self.bytes(&compact);
+        self.compact = compact;
+    }
+
+    fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    /// With the length before them, so that no two lists of texts are the same bytes.
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.state.update(&(bytes.len() as u64).to_le_bytes());
+        self.state.update(bytes);
+    }
+
+    fn mark(&mut self, kind: u8) {
+        self.state.update(&[kind]);
+    }
+}
