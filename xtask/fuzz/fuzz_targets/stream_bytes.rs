@@ -8,17 +8,18 @@ mod again;
 
 use msg_anthropic::ANTHROPIC;
 use msg_core::turns::TurnBuilder;
+use msg_gemini::GEMINI;
 use msg_openai::{CHAT, RESPONSES};
 use msg_wire::Family;
 
-const FAMILIES: [&[&dyn Family]; 4] =
-    [&[RESPONSES, ANTHROPIC, CHAT], &[CHAT], &[RESPONSES], &[ANTHROPIC]];
+const FAMILIES: [&[&dyn Family]; 5] =
+    [&[RESPONSES, ANTHROPIC, GEMINI, CHAT], &[CHAT], &[RESPONSES], &[ANTHROPIC], &[GEMINI]];
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let [how, at, bytes @ ..] = input else { return };
     let flags = *how;
-    let mut how = laws::How::new(FAMILIES[usize::from(flags % 4)]);
-    how.options.split_concatenated = flags & 4 != 0;
+    let mut how = laws::How::new(FAMILIES[usize::from(flags % 5)]);
+    how.options.split_concatenated = flags & 128 != 0;
     let at = usize::from(*at) * bytes.len() / 255;
     laws::chunks_change_nothing(bytes, &how, at);
     laws::short_cuts_change_nothing(bytes, &how);

@@ -6,16 +6,17 @@
 mod laws;
 
 use msg_anthropic::ANTHROPIC;
+use msg_gemini::GEMINI;
 use msg_openai::{CHAT, RESPONSES};
 use msg_wire::Family;
 
-const FAMILIES: [&[&dyn Family]; 4] =
-    [&[RESPONSES, ANTHROPIC, CHAT], &[CHAT], &[RESPONSES], &[ANTHROPIC]];
+const FAMILIES: [&[&dyn Family]; 5] =
+    [&[RESPONSES, ANTHROPIC, GEMINI, CHAT], &[CHAT], &[RESPONSES], &[ANTHROPIC], &[GEMINI]];
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let [how, small, bytes @ ..] = input else { return };
     let small = usize::from(*small);
-    let mut how = laws::How::new(FAMILIES[usize::from(how % 4)]);
+    let mut how = laws::How::new(FAMILIES[usize::from(how % 5)]);
     let options = &mut how.options;
     options.limits.max_event_bytes = 2 * small;
     options.limits.max_body_bytes = 10 * small;
