@@ -4,7 +4,7 @@ use msg_core::{
     Error, Message, RawJson, Role, Usage,
     json::{self, Reader},
 };
-use msg_wire::codec::{Body, Context, note_model, text_of};
+use msg_wire::codec::{Body, Context, text_of};
 
 use crate::{EventOptions, events, read::read_message, write::Writer};
 
@@ -131,7 +131,7 @@ impl MessagesResponse {
             return Err(Error::Shape { message: None, expected, offset });
         };
         let mut messages = read_message(Role::from(&*role), content, cx)?;
-        note_model(&mut messages, body.parse::<String>("model").as_deref());
+        body.note_model("model", &mut messages);
         Ok(Self { messages, body })
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::SerializeMap};
 
-use crate::{FinishReason, RawJson, ToolCall, Usage};
+use crate::{FinishReason, Part, RawJson, ToolCall, Usage, native};
 
 /// One step of a streamed reply.
 ///
@@ -43,6 +43,16 @@ pub enum StreamEvent<'a> {
         choice: u32,
         /// What is added.
         text: Cow<'a, str>,
+    },
+    /// A part has ended of which its deltas do not say all: it has a signature, a sealed payload or members
+    /// of its own; or a part that comes without deltas. A stream is rewritten with it as it was; it is not
+    /// among the events of the JSON forms of a stream's result.
+    #[doc(alias = "part-end")]
+    PartEnd {
+        /// Number of the alternative.
+        choice: u32,
+        /// The whole part, what its deltas said too. Never a call.
+        part: Cow<'a, Part>,
     },
     /// A tool call has begun and its name is known.
     ToolCallBegin {
@@ -105,6 +115,7 @@ impl StreamEvent<'_> {
             StreamEvent::TextDelta { choice, .. }
             | StreamEvent::ReasoningDelta { choice, .. }
             | StreamEvent::RefusalDelta { choice, .. }
+            | StreamEvent::PartEnd { choice, .. }
             | StreamEvent::ToolCallBegin { choice, .. }
             | StreamEvent::ToolCallDelta { choice, .. }
             | StreamEvent::ToolCall { choice, .. }
@@ -120,6 +131,7 @@ impl StreamEvent<'_> {
             StreamEvent::TextDelta { .. } => "text-delta",
             StreamEvent::ReasoningDelta { .. } => "reasoning-delta",
             StreamEvent::RefusalDelta { .. } => "refusal-delta",
+            StreamEvent::PartEnd { .. } => "part-end",
             StreamEvent::ToolCallBegin { .. } => "tool-call-begin",
             StreamEvent::ToolCallDelta { .. } => "tool-call-delta",
             StreamEvent::ToolCall { .. } => "tool-call",
@@ -141,6 +153,9 @@ impl StreamEvent<'_> {
             }
             StreamEvent::RefusalDelta { choice, text } => {
                 StreamEvent::RefusalDelta { choice, text: own(text) }
+            }
+            StreamEvent::PartEnd { choice, part } => {
+                StreamEvent::PartEnd { choice, part: Cow::Owned(part.into_owned()) }
             }
             StreamEvent::ToolCallBegin { choice, index, id, name } => {
                 StreamEvent::ToolCallBegin { choice, index, id: id.map(own), name: own(name) }
@@ -172,6 +187,7 @@ impl Serialize for StreamEvent<'_> {
             StreamEvent::TextDelta { text, .. }
             | StreamEvent::ReasoningDelta { text, .. }
             | StreamEvent::RefusalDelta { text, .. } => map.serialize_entry("text", text)?,
+            StreamEvent::PartEnd { part, .. } => map.serialize_entry("part", &json_of(part))?,
             StreamEvent::ToolCallBegin { index, id, name, .. } => {
                 map.serialize_entry("index", index)?;
                 if let Some(id) = id {
@@ -202,6 +218,14 @@ impl Serialize for StreamEvent<'_> {
         }
         map.end()
     }
+}
+
+/// A part in native form.
+fn json_of(part: &Part) -> RawJson {
+    let mut json = Vec::new();
+    native::write_part(part, &mut json);
+    let text = String::from_utf8(json).expect("because JSON is written as UTF-8");
+    RawJson::new(text).expect("because a part is written as JSON")
 }
 
 /// A usage without the provider's object, under the Responses API's names.
@@ -240,6 +264,7 @@ struct Members {
     name: Option<String>,
     kind: Option<String>,
     text: Option<String>,
+    part: Option<RawJson>,
     arguments: Option<String>,
     complete: Option<bool>,
     usage: Option<RawJson>,
@@ -253,6 +278,7 @@ enum Kind {
     TextDelta,
     ReasoningDelta,
     RefusalDelta,
+    PartEnd,
     ToolCallBegin,
     ToolCallDelta,
     ToolCall,
@@ -271,6 +297,10 @@ impl Members {
             Kind::TextDelta => StreamEvent::TextDelta { choice, text: text? },
             Kind::ReasoningDelta => StreamEvent::ReasoningDelta { choice, text: text? },
             Kind::RefusalDelta => StreamEvent::RefusalDelta { choice, text: text? },
+            Kind::PartEnd => {
+                let part = self.part.and_then(|it| native::read_part(it.text().as_bytes()).ok());
+                StreamEvent::PartEnd { choice, part: Cow::Owned(part.ok_or("part")?) }
+            }
             Kind::ToolCallBegin => StreamEvent::ToolCallBegin {
                 choice,
                 index: index?,

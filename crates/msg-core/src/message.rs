@@ -46,6 +46,29 @@ impl Message {
         self.extra.set_provenance(provenance);
     }
 
+    /// Makes who made it, if that is known, a member of its native form, which has it only so (MS-1).
+    ///
+    /// ```
+    /// use msg_core::{Message, Provenance, native};
+    /// let mut message = Message::assistant("Hi");
+    /// message.set_provenance(Provenance { model: Some("m-1".to_owned()), ..Provenance::default() });
+    /// message.show_provenance();
+    /// let mut json = Vec::new();
+    /// native::write(&[message], &mut json);
+    /// assert_eq!(
+    ///     String::from_utf8_lossy(&json),
+    ///     r#"[{"role":"assistant","parts":[{"type":"text","text":"Hi"}],"provenance":{"model":"m-1"}}]"#,
+    /// );
+    /// let (read, _) = native::read(&json)?;
+    /// assert_eq!(read[0].provenance().and_then(|it| it.model.as_deref()), Some("m-1"));
+    /// # Ok::<(), msg_core::Error>(())
+    /// ```
+    pub fn show_provenance(&mut self) {
+        if let Some(maker) = self.provenance().cloned() {
+            maker.keep_in(&mut self.extra);
+        }
+    }
+
     /// A system message of one text.
     pub fn system(text: impl Into<String>) -> Self {
         Self::new(Role::System).with_text(text)

@@ -5,7 +5,7 @@ use msg_core::{
     Error, Message, RawJson, Role, Usage,
     json::{self, Kind, Reader},
 };
-use msg_wire::codec::{Body, Context, note_model};
+use msg_wire::codec::{Body, Context};
 
 use crate::{read::read_candidate, write::Writer};
 
@@ -101,7 +101,7 @@ impl GenerateResponse {
                 Ok::<_, Error>(())
             },
         )?;
-        note_model(&mut messages, body.parse::<String>("modelVersion").as_deref());
+        body.note_model("modelVersion", &mut messages);
         Ok(Self { messages, body, candidates })
     }
 

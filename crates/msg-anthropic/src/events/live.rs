@@ -2,19 +2,28 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use msg_core::{Code, Diagnostic, Extra, Report, Severity, StreamEvent, ToolCall};
+use msg_core::{
+    Code, Diagnostic, Extra, Part, Reasoning, Report, Severity, StreamEvent, Text, ToolCall, json,
+};
 use msg_wire::stream::Brackets;
 
 use super::{
-    EventOptions, frame,
-    message::{INPUT, TEXT, THINKING, call_head, text_head, thinking_head},
+    EventOptions,
+    block::{Block, BlockEnd, Kind},
+    frame,
+    message::{is_block, sealed_members},
 };
+use crate::{shape::ANTHROPIC, thought::Thought};
+
+/// What readers put between two thoughts, in the events only (OA-26).
+const APART: &str = "\n\n";
 
 /// Writes the events of any stream as an Anthropic stream, as they arrive.
 ///
 /// Blocks go out one behind the other: one ends when another channel has something to say, a call when
-/// its arguments have ended; what arrives for a later block in the meantime waits. No event says a
-/// signature, so thinking goes out without. Only the first of several choices goes out.
+/// its arguments have ended; what arrives for a later block in the meantime waits. Thinking is signed where
+/// the events say the signature of its format ([`StreamEvent::PartEnd`]) and the text that it signs is what
+/// went out; else it goes out without. Only the first of several choices goes out.
 ///
 /// ```
 /// use msg_anthropic::{EventOptions, EventWriter};
@@ -44,71 +53,8 @@ pub struct EventWriter {
     calls: BTreeMap<u32, u64>,
     /// Codes that were reported: each once.
     reported: Vec<&'static str>,
-}
-
-#[derive(Debug, Clone)]
-struct Block {
-    kind: Kind,
-    /// Its start is written.
-    begun: bool,
-    /// Nothing more comes.
-    ended: bool,
-    /// What is not written yet.
-    pending: String,
-}
-
-#[derive(Debug, Clone)]
-enum Kind {
-    Text,
-    Thinking,
-    Call {
-        id: String,
-        name: String,
-        brackets: Brackets,
-        /// Bytes of the arguments that have come.
-        len: usize,
-    },
-}
-
-impl Block {
-    fn new(kind: Kind) -> Self {
-        Self { kind, begun: false, ended: false, pending: String::new() }
-    }
-
-    /// Whether it may end when another block waits.
-    fn may_end(&self) -> bool {
-        match &self.kind {
-            Kind::Text | Kind::Thinking => true,
-            Kind::Call { brackets, .. } => self.ended || brackets.closed(),
-        }
-    }
-
-    fn begin(&self, index: u64, out: &mut Vec<u8>) {
-        frame::block_start(out, index, |it| {
-            it.object(|it| match &self.kind {
-                Kind::Text => text_head(it),
-                Kind::Thinking => thinking_head(it),
-                Kind::Call { id, name, .. } => call_head(it, id, name),
-            });
-        });
-    }
-
-    /// Writes what has come of it.
-    fn write(&mut self, index: u64, out: &mut Vec<u8>) {
-        if !self.begun {
-            self.begun = true;
-            self.begin(index, out);
-        }
-        let delta = match self.kind {
-            Kind::Text => TEXT,
-            Kind::Thinking => THINKING,
-            Kind::Call { .. } => INPUT,
-        };
-        if !self.pending.is_empty() {
-            frame::block_delta(out, index, delta, &self.pending);
-            self.pending.clear();
-        }
-    }
+    /// A thought has ended that the next one is set apart from.
+    thought_ended: bool,
 }
 
 impl EventWriter {
@@ -124,6 +70,7 @@ impl EventWriter {
             calls: BTreeMap::new(),
             report: Report::new(),
             reported: Vec::new(),
+            thought_ended: false,
         }
     }
 
@@ -138,7 +85,8 @@ impl EventWriter {
         }
         match event {
             StreamEvent::TextDelta { text, .. } => self.say(Kind::Text, text),
-            StreamEvent::ReasoningDelta { text, .. } => self.say(Kind::Thinking, text),
+            StreamEvent::ReasoningDelta { text, .. } => self.think(text),
+            StreamEvent::PartEnd { part, .. } => self.end_part(part),
             StreamEvent::RefusalDelta { text, .. } => {
                 let note = "a refusal is written as text";
                 self.note(Severity::Info, "convert::refusal-as-text", note);
@@ -188,16 +136,94 @@ impl EventWriter {
         }
     }
 
-    /// Appends to the last block if it is of this kind, or to a new one.
+    /// Appends to the last block if it is of this kind and goes on, or to a new one.
     fn say(&mut self, kind: Kind, text: &str) {
-        let is_same =
-            |it: &Block| std::mem::discriminant(&it.kind) == std::mem::discriminant(&kind);
+        let is_same = |it: &Block| {
+            !it.ended && std::mem::discriminant(&it.kind) == std::mem::discriminant(&kind)
+        };
         if !self.blocks.back().is_some_and(is_same) {
             self.blocks.push_back(Block::new(kind));
         }
         if let Some(last) = self.blocks.back_mut() {
             last.pending.push_str(text);
         }
+    }
+
+    /// Appends to a thought. The blank line that sets one apart from one before is no part of it: here it is
+    /// a block of its own.
+    fn think(&mut self, text: &str) {
+        if text == APART && std::mem::take(&mut self.thought_ended) {
+            return;
+        }
+        self.thought_ended = false;
+        self.say(Kind::Thinking { len: 0 }, text);
+        if let Some(Block { kind: Kind::Thinking { len }, .. }) = self.blocks.back_mut() {
+            *len += text.len();
+        }
+    }
+
+    /// A part has ended: its block gets what the deltas did not say.
+    fn end_part(&mut self, part: &Part) {
+        match part {
+            Part::Reasoning(it) => self.end_thought(it),
+            Part::Text(it) => self.end_text(it),
+            Part::Other(it) if it.format == ANTHROPIC && is_block(it.value.text()) => {
+                self.blocks.push_back(Block::new(Kind::Whole(it.value.text().to_owned())));
+            }
+            _ => {
+                let text = "a part that has no place in the stream is left out";
+                self.note(Severity::Warning, "convert::lost-part", text);
+            }
+        }
+    }
+
+    fn end_thought(&mut self, it: &Reasoning) {
+        let thought = Thought::of(it);
+        if thought.lost(it).next().is_some() || !it.extra.is_empty() {
+            self.lose_members();
+        }
+        match thought {
+            Thought::Sealed(data) => {
+                let text =
+                    json::to_text(|out| out.object(|out| sealed_members(out, data, &it.extra)));
+                self.blocks.push_back(Block::new(Kind::Whole(text)));
+            }
+            Thought::Open { signature: Some(signature), text } => self.sign(&text, signature),
+            Thought::Open { .. } => {}
+        }
+        self.thought_ended = true;
+    }
+
+    /// Signs the thought that went out last, if it is the one that was signed: one without text has no
+    /// delta.
+    fn sign(&mut self, text: &str, signature: &str) {
+        if text.is_empty() {
+            self.blocks.push_back(Block::new(Kind::Thinking { len: 0 }));
+        }
+        match self.blocks.back_mut() {
+            Some(block) if block.is_thought(text.len()) => {
+                block.end = BlockEnd::Signature(signature.to_owned());
+                block.ended = true;
+            }
+            _ => self.lose_members(),
+        }
+    }
+
+    fn end_text(&mut self, it: &Text) {
+        let citations = it.extra.get(&ANTHROPIC, "citations");
+        if it.extra.len() > usize::from(citations.is_some()) {
+            self.lose_members();
+        }
+        let is_text = |it: &&mut Block| matches!(it.kind, Kind::Text) && !it.ended;
+        if let Some(block) = self.blocks.back_mut().filter(is_text) {
+            block.end = citations.cloned().map_or(BlockEnd::Plain, BlockEnd::Citations);
+            block.ended = true;
+        }
+    }
+
+    fn lose_members(&mut self) {
+        let text = "what a part has besides its text has no place and is left out";
+        self.note(Severity::Info, "convert::lost-member", text);
     }
 
     fn call(&mut self, number: u32, id: Option<&str>, name: &str) {

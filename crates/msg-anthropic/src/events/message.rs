@@ -136,20 +136,14 @@ impl Blocks<'_> {
                     });
                 });
                 self.delta(index, THINKING, &text);
-                self.delta(index, ("signature_delta", "signature"), signature);
+                self.delta(index, SIGNATURE, signature);
                 frame::block_stop(self.out, index);
             }
         }
     }
 
     fn sealed(&mut self, data: &str, extra: &Extra) {
-        self.whole(|out| {
-            out.object(|out| {
-                out.key("type").str("redacted_thinking");
-                out.key("data").str(data);
-                unknown(out, extra, "");
-            });
-        });
+        self.whole(|out| out.object(|out| sealed_members(out, data, extra)));
     }
 
     fn call(&mut self, at: usize, it: &ToolCall) {
@@ -185,6 +179,15 @@ pub(super) const TEXT: (&str, &str) = ("text_delta", "text");
 pub(super) const THINKING: (&str, &str) = ("thinking_delta", "thinking");
 pub(super) const INPUT: (&str, &str) = ("input_json_delta", "partial_json");
 
+pub(super) const SIGNATURE: (&str, &str) = ("signature_delta", "signature");
+
+/// The members of redacted thinking.
+pub(super) fn sealed_members(out: &mut Writer<'_>, data: &str, extra: &Extra) {
+    out.key("type").str("redacted_thinking");
+    out.key("data").str(data);
+    unknown(out, extra, "");
+}
+
 /// The members that a text begins with.
 pub(super) fn text_head(out: &mut Writer<'_>) {
     out.key("type").str("text");
@@ -214,6 +217,6 @@ fn unknown(out: &mut Writer<'_>, extra: &Extra, skip: &str) {
 }
 
 /// Whether a stream can hold this value as a block.
-fn is_block(value: &str) -> bool {
+pub(super) fn is_block(value: &str) -> bool {
     Json::from_valid(value).get("type").is_some_and(Json::is_string)
 }

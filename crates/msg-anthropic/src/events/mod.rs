@@ -8,6 +8,7 @@
 //!             finish                  content_block_stop 1, message_delta, message_stop
 //! ```
 
+mod block;
 mod frame;
 mod live;
 mod message;

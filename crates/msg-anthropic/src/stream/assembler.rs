@@ -319,7 +319,11 @@ impl Assembler for AnthropicAssembler {
         }
         let whole = ended && !failed;
         for block in &mut self.blocks {
-            block.flush(&mut self.calls, &mut self.has_reasoning, &mut head.step(0, sink));
+            let step = &mut head.step(0, sink);
+            block.flush(&mut self.calls, &mut self.has_reasoning, step);
+            if whole {
+                block.announce(step);
+            }
         }
         let cut = !whole || self.finish.reason().as_ref().is_some_and(FinishReason::is_cut);
         let has_calls = !self.calls.is_empty();

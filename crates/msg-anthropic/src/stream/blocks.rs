@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Other, Part, Place, RawJson, Reasoning, Text};
+use msg_core::{Other, Part, Place, RawJson, Reasoning, StreamEvent, Text};
 use msg_wire::stream::{
     BySlot, Calls, Channel, Merged, Notes, Parts, Step, TextKind, UnknownMembers,
 };
@@ -209,12 +209,34 @@ impl Block {
         true
     }
 
-    /// Its `content_block_stop`.
+    /// Its `content_block_stop`. What the deltas of the part did not say is announced, once.
     pub(crate) fn end(&mut self, calls: &mut Calls, step: &mut Step<'_, '_>) {
-        self.ended = true;
         if let BlockKind::Call { slot, input } = &mut self.kind {
             calls.slots[*slot].unended = false;
             use_input(*slot, input, calls, step);
+        }
+        self.announce(step);
+    }
+
+    /// Announces what the deltas of the part did not say, if it has just ended.
+    pub(crate) fn announce(&mut self, step: &mut Step<'_, '_>) {
+        if !std::mem::replace(&mut self.ended, true)
+            && self.says_more()
+            && let Some(part) = self.clone().into_part()
+        {
+            (step.sink)(StreamEvent::PartEnd { choice: step.choice, part: Cow::Owned(part) });
+        }
+    }
+
+    /// Whether the part has something that no delta announced.
+    fn says_more(&self) -> bool {
+        match &self.kind {
+            BlockKind::Text(_) => !self.unknown.is_empty(),
+            BlockKind::Thinking { signature, .. } => {
+                !signature.is_empty() || !self.unknown.is_empty()
+            }
+            BlockKind::Redacted(_) | BlockKind::Other { .. } => true,
+            BlockKind::Call { .. } => false,
         }
     }
 
@@ -240,7 +262,7 @@ impl Block {
         }
     }
 
-    /// The part, or the calls, that the block is.
+    /// Adds the part, or the calls, that the block is.
     pub(crate) fn into_parts(
         self,
         calls: &mut BySlot,
@@ -248,23 +270,15 @@ impl Block {
         at: u64,
         parts: &mut Parts,
     ) {
-        let mut part = match self.kind {
-            BlockKind::Text(text) => Part::Text(Text::new(text.into_text())),
-            BlockKind::Thinking { text, signature } => {
-                if signature.is_empty() {
-                    notes.add(SIGNATURE_MISSING, at, || {
-                        "a thinking block came without its signature".into()
-                    });
-                }
-                let signature = Some(signature.into_text()).filter(|it| !it.is_empty());
-                Part::Reasoning(Reasoning { signature, ..Reasoning::new(text.into_text()) })
-            }
-            BlockKind::Redacted(data) => {
-                Part::Reasoning(Reasoning { redacted: Some(data), ..Reasoning::default() })
+        match &self.kind {
+            BlockKind::Thinking { signature, .. } if signature.is_empty() => {
+                notes.add(SIGNATURE_MISSING, at, || {
+                    "a thinking block came without its signature".into()
+                });
             }
             BlockKind::Call { slot, .. } => {
                 let mut unknown = Some(self.unknown);
-                for mut call in calls.take(slot) {
+                for mut call in calls.take(*slot) {
                     if let Some(unknown) = unknown.take() {
                         unknown.into_extra(&ANTHROPIC, &mut call.call.extra);
                     }
@@ -272,22 +286,34 @@ impl Block {
                 }
                 return;
             }
+            _ => {}
+        }
+        parts.list.extend(self.into_part());
+    }
+
+    /// The part; none of a call, of a text that says nothing, and of a block that is no JSON.
+    fn into_part(self) -> Option<Part> {
+        let mut part = match self.kind {
+            BlockKind::Text(text) => Part::Text(Text::new(text.into_text())),
+            BlockKind::Thinking { text, signature } => {
+                let signature = Some(signature.into_text()).filter(|it| !it.is_empty());
+                Part::Reasoning(Reasoning { signature, ..Reasoning::new(text.into_text()) })
+            }
+            BlockKind::Redacted(data) => {
+                Part::Reasoning(Reasoning { redacted: Some(data), ..Reasoning::default() })
+            }
+            BlockKind::Call { .. } => return None,
             BlockKind::Other { mut members, input } => {
                 if !input.is_empty() {
                     members.put_input(input.text());
                 }
-                let Ok(value) = RawJson::new(members.into_json()) else {
-                    return;
-                };
-                let mut other = Other::new(ANTHROPIC, value);
+                let mut other = Other::new(ANTHROPIC, RawJson::new(members.into_json()).ok()?);
                 other.place = Some(Place::Content);
                 Part::Other(other)
             }
         };
         self.unknown.into_extra(&ANTHROPIC, part.extra_mut());
-        if part.as_text() != Some("") || !part.extra().is_empty() {
-            parts.list.push(part);
-        }
+        (part.as_text() != Some("") || !part.extra().is_empty()).then_some(part)
     }
 }
 

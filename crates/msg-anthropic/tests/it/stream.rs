@@ -89,7 +89,7 @@ fn line() -> impl Strategy<Value = String> {
     ]
 }
 
-const EVENTS: [&str; 9] = [
+const EVENTS: [&str; 13] = [
     r#"{"type":"message_start","message":{"id":"m","model":"c","content":[],"usage":{"input_tokens":1}}}"#,
     r#"{"type":"content_block_start","index":INDEX,"content_block":{"type":"text","text":TEXT}}"#,
     r#"{"type":"content_block_start","index":INDEX,"content_block":{"type":"tool_use","id":"t","name":"f","input":{}}}"#,
@@ -97,6 +97,10 @@ const EVENTS: [&str; 9] = [
     r#"{"type":"content_block_start","index":INDEX,"content_block":{"type":"new","input":{},"x":TEXT}}"#,
     r#"{"type":"content_block_delta","index":INDEX,"delta":{"type":"text_delta","text":TEXT}}"#,
     r#"{"type":"content_block_delta","index":INDEX,"delta":{"type":"input_json_delta","partial_json":TEXT}}"#,
+    r#"{"type":"content_block_delta","index":INDEX,"delta":{"type":"thinking_delta","thinking":TEXT}}"#,
+    r#"{"type":"content_block_delta","index":INDEX,"delta":{"type":"signature_delta","signature":TEXT}}"#,
+    r#"{"type":"content_block_delta","index":INDEX,"delta":{"type":"citations_delta","citation":{"x":TEXT}}}"#,
+    r#"{"type":"content_block_start","index":INDEX,"content_block":{"type":"redacted_thinking","data":TEXT}}"#,
     r#"{"type":"content_block_stop","index":INDEX}"#,
     r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":2}}"#,
 ];

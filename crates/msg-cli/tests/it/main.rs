@@ -8,6 +8,7 @@
 
 mod across;
 mod chat;
+mod chat_apis;
 mod commands;
 mod doctor;
 mod example;

@@ -10,4 +10,4 @@ mod write;
 
 pub(crate) use part::{is_known_type, read as read_part_from};
 pub use read::{read, read_part};
-pub use write::{write, write_message, write_part, write_with_provenance};
+pub use write::{write, write_message, write_part};

@@ -26,45 +26,15 @@ pub fn write(messages: &[Message], out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// Appends a list of messages in native form, each that knows it with who made it (MS-1).
-///
-/// ```
-/// use msg_core::{Message, Provenance, native};
-/// let mut message = Message::assistant("Hi");
-/// message.set_provenance(Provenance { model: Some("m-1".to_owned()), ..Provenance::default() });
-/// let mut json = Vec::new();
-/// native::write_with_provenance(&[message], &mut json);
-/// assert_eq!(
-///     String::from_utf8_lossy(&json),
-///     r#"[{"role":"assistant","parts":[{"type":"text","text":"Hi"}],"provenance":{"model":"m-1"}}]"#,
-/// );
-/// let (read, _) = native::read(&json)?;
-/// assert_eq!(read[0].provenance().and_then(|it| it.model.as_deref()), Some("m-1"));
-/// # Ok::<(), msg_core::Error>(())
-/// ```
-pub fn write_with_provenance(messages: &[Message], out: &mut Vec<u8>) {
-    crate::json::Writer::new(out).array(messages, |it, message| {
-        let mut extra = message.extra.clone();
-        if let Some(maker) = message.provenance() {
-            maker.keep_in(&mut extra);
-        }
-        it.value(|out| write_members_of(message, &extra, out));
-    });
-}
-
 /// Appends one message in native form.
 pub fn write_message(message: &Message, out: &mut Vec<u8>) {
-    write_members_of(message, &message.extra, out);
-}
-
-fn write_members_of(message: &Message, extra: &Extra, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"role\":");
     write_str(out, message.role.as_str());
     let name = message.name.as_ref().filter(|it| !it.is_empty());
     write_text(out, "name", name);
     out.extend_from_slice(b",\"parts\":");
     write_parts(&message.parts, out);
-    write_extra(extra, &["role", "name", "parts", "extra"], out);
+    write_extra(&message.extra, &["role", "name", "parts", "extra"], out);
     out.push(b'}');
 }
 

@@ -89,6 +89,8 @@ impl Turn {
             StreamEvent::ToolCall { index, call, complete, .. } => {
                 self.end_call(*index, call, *complete, progress)
             }
+            // A turn holds neither signatures nor parts without deltas.
+            StreamEvent::PartEnd { .. } => Ok(()),
             StreamEvent::Usage { usage, .. } => {
                 self.metadata.insert("usage", usage_json(usage));
                 Ok(())

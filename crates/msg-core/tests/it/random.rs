@@ -206,6 +206,9 @@ fn event() -> BoxedStrategy<StreamEvent<'static>> {
             let call = std::borrow::Cow::Owned(ToolCall::new(id, name, text));
             StreamEvent::ToolCall { choice, index, call, complete }
         }),
+        1 => part().prop_map(move |it| {
+            StreamEvent::PartEnd { choice, part: std::borrow::Cow::Owned(it) }
+        }),
         1 => Just(StreamEvent::Finish { choice, reason: FinishReason::Stop }),
         1 => text().prop_map(move |it| StreamEvent::Error { choice, message: it.into() }),
     ]

@@ -44,9 +44,9 @@ impl Codec for Native {
         out: &mut Vec<u8>,
         _: &mut Report,
     ) {
-        match options.provenance {
-            true => native::write_with_provenance(messages, out),
-            false => native::write(messages, out),
+        if options.provenance {
+            messages.iter_mut().for_each(Message::show_provenance);
         }
+        native::write(messages, out);
     }
 }

@@ -1,7 +1,11 @@
 //! One candidate while it arrives (GE-15 to GE-17): parts append, and plain texts of one kind grow
 //! together.
 
-use msg_core::{Extra, FinishReason, Part, Reasoning, Report, Text, ToolCall, json::Reader};
+use std::borrow::Cow;
+
+use msg_core::{
+    Extra, FinishReason, Part, Reasoning, Report, StreamEvent, Text, ToolCall, json::Reader,
+};
 use msg_wire::codec::Context;
 use msg_wire::stream::{
     AssembledChoice, BySlot, Calls, Channel, Closing, Finish, Merged, Parts, Step, StreamState,
@@ -106,6 +110,9 @@ impl Candidate {
         kind.push(&mut channel, text, step);
         let is_plain = extra.is_none();
         let extra = extra.unwrap_or_default();
+        if !extra.is_empty() {
+            announce(text_part(kind, channel.text().to_owned(), extra.clone()), step);
+        }
         self.pieces.push(Piece::Text { kind, text: channel, is_plain, extra });
     }
 
@@ -140,6 +147,7 @@ impl Candidate {
             it => {
                 if self.has_room(step) && step.text_gauge().take(part.source().len()) {
                     self.end_text(step);
+                    announce(it.clone(), step);
                     self.pieces.push(Piece::Whole(it));
                 }
             }
@@ -290,15 +298,23 @@ impl Piece {
             }
             Self::Whole(part) => parts.list.push(part),
             Self::Text { text, extra, is_plain, .. } if is_plain && text.is_empty() => drop(extra),
-            Self::Text { kind: TextKind::Reasoning, text, extra, .. } => {
-                let it = Reasoning { extra, ..Reasoning::new(text.into_text()) };
-                parts.list.push(Part::Reasoning(it));
-            }
-            Self::Text { text, extra, .. } => {
-                parts.list.push(Part::Text(Text { text: text.into_text(), extra }));
+            Self::Text { kind, text, extra, .. } => {
+                parts.list.push(text_part(kind, text.into_text(), extra));
             }
         }
     }
+}
+
+fn text_part(kind: TextKind, text: String, extra: Extra) -> Part {
+    match kind {
+        TextKind::Reasoning => Part::Reasoning(Reasoning { extra, ..Reasoning::new(text) }),
+        _ => Part::Text(Text { text, extra }),
+    }
+}
+
+/// A part has ended that its deltas, if it has any, did not say wholly.
+fn announce(part: Part, step: &mut Step<'_, '_>) {
+    (step.sink)(StreamEvent::PartEnd { choice: step.choice, part: Cow::Owned(part) });
 }
 
 /// The text of a part that has nothing but it, or but it and `thought: true`.

@@ -7,6 +7,7 @@ use msg_wire::{Family, StreamLimits};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
+use crate::laws::events;
 use crate::laws::stream as laws;
 use crate::laws::stream::How;
 use crate::stream_cases::{Case, agrees, json};
@@ -35,17 +36,6 @@ fn recorded_streams_assemble() {
     });
 }
 
-/// What was read whole and is written as the stream that Gemini would send is read as the same (GE-20).
-fn written_is_read(res: &msg_wire::Assembled) {
-    let mut out = Vec::new();
-    let is_whole = res.complete && res.choices.iter().all(|it| it.incomplete.is_empty());
-    if is_whole && msg_gemini::write_chunks(res, &mut out).is_empty() {
-        let (back, _) = laws::read(&hows()[0], [&*out]);
-        let text = String::from_utf8_lossy(&out);
-        assert_eq!((&back.choices, &back.id), (&res.choices, &res.id), "{text}");
-    }
-}
-
 fn all_laws(bytes: &[u8], how: &How, at: usize) {
     laws::chunks_change_nothing(bytes, how, at);
     if how.options.limits == StreamLimits::default() {
@@ -54,7 +44,9 @@ fn all_laws(bytes: &[u8], how: &How, at: usize) {
     let outcome = laws::read(how, [bytes]);
     laws::events_say_what_the_result_says(&outcome);
     laws::events_build_the_turn(&outcome, TurnBuilder::finish);
-    written_is_read(&outcome.0);
+    events::written_is_read(&outcome.0);
+    let of = (how.families.len() == 1).then_some("gemini");
+    events::live_says_the_same(&outcome.0, &outcome.1, of);
     laws::may_stop_anywhere(bytes, how, at);
     laws::faults_are_named(bytes, &hows()[0]);
     laws::every_byte_is_accounted_for(bytes, 5);

@@ -12,7 +12,7 @@ use crate::events::{CHAT_USAGE, json, write_usage};
 use crate::{
     Assembled, AssembledChoice, CHAT, EncodeOptions, EventOptions, StreamOptions, StreamReader,
 };
-use msg_wire::codec::{Body, Context, note_model};
+use msg_wire::codec::{Body, Context};
 
 /// A chat completion: choices with a message each, and what stands around them.
 ///
@@ -263,8 +263,7 @@ impl ChatResponse {
                 offset,
             });
         }
-        let messages = choices.iter_mut().filter_map(Choice::message_mut);
-        note_model(messages, body.parse::<String>("model").as_deref());
+        body.note_model("model", choices.iter_mut().filter_map(Choice::message_mut));
         Ok(Self { body, choices })
     }
 }

@@ -8,7 +8,7 @@ use msg_core::{
 };
 use msg_wire::{Assembled, EventOptions, Json};
 
-use super::{is_end, usage};
+use super::{is_end, lose_part, usage};
 use crate::{EncodeOptions, TextParts, chat};
 
 /// Writes the events of any stream as chunks of Chat Completions, as they arrive.
@@ -94,6 +94,7 @@ impl ChunkWriter {
                     it.key("error").object(|it| it.key("message").str(message));
                 });
             }
+            StreamEvent::PartEnd { part, .. } => lose_part(part, &mut self.report),
             _ => {}
         }
     }

@@ -25,13 +25,30 @@ pub(crate) use usage::{CHAT as CHAT_USAGE, RESPONSES as RESPONSES_USAGE, write a
 pub(crate) use whole::with_reasoning_ids;
 
 use msg_core::{
-    FinishReason, RawJson,
+    Code, Diagnostic, FinishReason, Part, RawJson, Report,
     json::{Writer, to_text},
 };
 
 /// A value that is written here.
 pub(crate) fn json(fill: impl FnOnce(&mut Writer<'_>)) -> RawJson {
     RawJson::new(to_text(fill)).expect("because a writer writes JSON")
+}
+
+/// Reports, once for each kind, what a part has that no delta says: these streams have no place for it.
+fn lose_part(part: &Part, report: &mut Report) {
+    let lost = match part {
+        Part::Text(_) | Part::Reasoning(_) | Part::Refusal(_) => Diagnostic::info(
+            Code::new("convert::lost-member"),
+            "what a part has besides its text has no place and is left out",
+        ),
+        _ => Diagnostic::warning(
+            Code::new("convert::lost-part"),
+            "a part that has no place in the stream is left out",
+        ),
+    };
+    if !report.iter().any(|it| *it == lost) {
+        report.push(lost);
+    }
 }
 
 /// Whether a stream ended as the model meant it; one that was cut is left without an end.

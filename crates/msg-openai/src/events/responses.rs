@@ -10,7 +10,7 @@ use msg_wire::EventOptions;
 use super::{
     end::End,
     item::{Call, Kind, Open, id_of, prefix},
-    usage,
+    lose_part, usage,
 };
 
 /// Writes the events of any stream as events of the Responses API, as they arrive.
@@ -109,6 +109,7 @@ impl ResponseEventWriter {
             StreamEvent::Usage { usage, .. } => self.usage = Some(usage.clone()),
             StreamEvent::Finish { reason, .. } => self.finish = Some(reason.clone()),
             StreamEvent::Error { message, .. } => self.error = Some(message.clone().into_owned()),
+            StreamEvent::PartEnd { part, .. } => lose_part(part, &mut self.report),
             _ => {}
         }
     }

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use super::read::items;
 use crate::events::{End, RESPONSES_USAGE, json, with_reasoning_ids, write_usage};
 use crate::{Assembled, EncodeOptions, EventOptions, chat::serialize_raw};
-use msg_wire::codec::{Body, Context, note_model};
+use msg_wire::codec::{Body, Context};
 
 /// A response of the Responses API.
 ///
@@ -117,7 +117,7 @@ impl ResponsesResponse {
                 Ok::<_, Error>(())
             },
         )?;
-        note_model(&mut messages, body.parse::<String>("model").as_deref());
+        body.note_model("model", &mut messages);
         Ok(Self { messages, body })
     }
 }

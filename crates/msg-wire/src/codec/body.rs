@@ -2,7 +2,7 @@
 //! are (OA-3). Shared by requests and responses of both wire formats.
 
 use msg_core::{
-    Extra, Origin, RawJson,
+    Extra, Message, Origin, Provenance, RawJson,
     json::{JsonError, Reader, Writer},
 };
 use serde::de::DeserializeOwned;
@@ -54,6 +54,16 @@ impl Body {
         self.get(name)?.parse().ok()
     }
 
+    /// Says of messages which model made them, where this member does: what a signature in them is bound to
+    /// (MS-1).
+    pub fn note_model<'m>(
+        &self,
+        member: &str,
+        messages: impl IntoIterator<Item = &'m mut Message>,
+    ) {
+        note_model(self.parse::<String>(member).as_deref(), messages);
+    }
+
     /// Sets a member: in its place if it is there, else last.
     pub fn set(&mut self, name: &str, value: RawJson) {
         self.members.insert(JSON, name, value);
@@ -80,4 +90,14 @@ impl Body {
             }
         });
     }
+}
+
+/// Says of messages which model made them.
+pub(crate) fn note_model<'m>(
+    model: Option<&str>,
+    messages: impl IntoIterator<Item = &'m mut Message>,
+) {
+    let Some(model) = model.filter(|it| !it.is_empty()) else { return };
+    let maker = Provenance { model: Some(model.to_owned()), ..Provenance::default() };
+    messages.into_iter().for_each(|it| it.set_provenance(maker.clone()));
 }

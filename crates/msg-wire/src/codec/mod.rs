@@ -15,17 +15,16 @@ mod document;
 mod fields;
 mod layout;
 mod losses;
-mod maker;
 mod raw;
 mod shape;
 pub mod spelling;
 
 pub use body::Body;
+pub(crate) use body::note_model;
 pub use context::{Context, Mark};
 pub use document::{DocumentForm, DocumentShape, read_document};
 pub use fields::Fields;
 pub use layout::{EMPTY, Order, Plan, SECTION, section};
 pub use losses::Losses;
-pub use maker::note_model;
 pub use raw::{RawMember, members_of, object_members, object_of, text_of};
 pub use shape::{ALIASED, Shape, bit, mask};

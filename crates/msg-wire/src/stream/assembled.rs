@@ -79,7 +79,8 @@ impl Head {
         state: StreamState,
         sink: &mut Sink<'_>,
     ) -> Assembled {
-        note_model(choices.iter_mut().map(|it| &mut it.message), self.model.as_deref());
+        let messages = choices.iter_mut().map(|it| &mut it.message);
+        note_model(self.model.as_deref(), messages);
         let usage = self.final_usage();
         if let Some(usage) = &usage {
             sink(StreamEvent::Usage { choice: 0, usage: usage.clone() });

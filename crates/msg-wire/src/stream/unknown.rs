@@ -64,6 +64,11 @@ impl UnknownMembers {
         }
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
     /// Puts the members into `extra`.
     pub fn into_extra(self, origin: &Origin, extra: &mut Extra) {
         for (name, value) in self.members {

@@ -69,6 +69,8 @@ impl Assembled {
                 });
             }
             if let Some(events) = events {
+                let is_shown = |it: &&StreamEvent<'_>| !matches!(it, StreamEvent::PartEnd { .. });
+                let events = events.iter().filter(is_shown);
                 it.key("events").array(events, |it, event| it.value(|out| serialize(out, event)));
             }
         });

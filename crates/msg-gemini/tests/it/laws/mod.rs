@@ -2,5 +2,6 @@
 //! targets can take them in by path.
 
 pub(crate) mod contents;
+pub(crate) mod events;
 #[path = "../../../../msg-wire/tests/it/laws.rs"]
 pub(crate) mod stream;

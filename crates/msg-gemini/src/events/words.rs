@@ -1,0 +1,42 @@
+//! Finish reasons and usage in Gemini's words.
+
+use msg_core::{FinishReason, Usage, json::Writer as JsonWriter};
+
+/// Gemini's word for a finish reason; none for a stream that was stopped.
+pub(super) fn word(reason: &FinishReason) -> Option<String> {
+    let word = match reason {
+        FinishReason::Stop | FinishReason::ToolCalls => "STOP",
+        FinishReason::Length => "MAX_TOKENS",
+        FinishReason::ContentFilter => "SAFETY",
+        FinishReason::Interrupted => return None,
+        FinishReason::Error => "OTHER",
+        other => other.as_str(),
+    };
+    Some(word.to_owned())
+}
+
+/// The provider's own object where it is Gemini's, else one of the numbers.
+pub(super) fn usage_metadata(usage: &Usage, it: &mut JsonWriter<'_>) {
+    let own = usage.raw.as_ref().filter(|raw| {
+        let members = msg_wire::codec::object_members(raw).unwrap_or_default();
+        members.iter().any(|it| it.name.ends_with("TokenCount"))
+    });
+    if let Some(own) = own {
+        let mut compact = Vec::new();
+        own.write_compact(&mut compact);
+        return it.value(|out| out.extend_from_slice(&compact));
+    }
+    it.object(|it| {
+        for (name, count) in [
+            ("promptTokenCount", usage.input),
+            ("candidatesTokenCount", usage.output),
+            ("totalTokenCount", usage.total),
+            ("cachedContentTokenCount", usage.cached),
+            ("thoughtsTokenCount", usage.reasoning),
+        ] {
+            if let Some(count) = count {
+                it.key(name).u64(count);
+            }
+        }
+    });
+}
