@@ -51,8 +51,8 @@ impl Options {
 
     /// The message begins inside thinking.
     #[must_use]
-    pub fn with_implicit_thinking(mut self, implicit: bool) -> Self {
-        self.implicit_thinking = implicit;
+    pub fn with_implicit_thinking(mut self) -> Self {
+        self.implicit_thinking = true;
         self
     }
 

@@ -4,6 +4,7 @@ use msg_core::json::to_text;
 use quick_xml::Writer;
 use quick_xml::escape::partial_escape;
 use quick_xml::events::{BytesCData, BytesEnd, BytesStart, BytesText, Event};
+use serde::{Deserialize, Serialize};
 
 use crate::call::Call;
 use crate::error::Error;
@@ -15,7 +16,8 @@ use crate::parsed::{Parsed, SegmentKind};
 use crate::text::is_thought;
 
 /// How special characters are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Escape {
     /// CDATA sections.
     #[default]
@@ -25,7 +27,8 @@ pub enum Escape {
 }
 
 /// How a call is written.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct RenderStyle {
     /// Special characters.

@@ -377,7 +377,7 @@ pub(crate) fn bars(w: &Input<'_>, p: usize, word: &str) -> Result<Option<usize>,
         return Ok(None);
     }
     let Some(end) = bar(w, at + word.len())? else { return Ok(None) };
-    Ok(Some(w.skip_blanks(end)))
+    Ok(Some(w.after_blanks(end)?.0))
 }
 
 /// One or two bars at `p`: one past them.

@@ -16,6 +16,7 @@ use crate::options::Options;
 use crate::parsed::Parsed;
 use crate::passthrough::{FastPath, Kind};
 use crate::text::Machine;
+use utf8::Utf8;
 
 /// Reads a whole message. Total: any bytes give a value.
 ///
@@ -62,14 +63,10 @@ pub struct StreamParser {
     /// Bytes that the machine still needs, from `base` on, and new ones.
     carry: String,
     base: usize,
-    /// An incomplete UTF-8 sequence.
-    partial: [u8; 4],
-    partial_len: usize,
+    utf8: Utf8,
     fed: u64,
     wait: Incomplete,
     shifts: Shifts,
-    bad_utf8: bool,
-    started: bool,
     finished: bool,
     /// What the next bytes most likely continue.
     fast_path: FastPath,
@@ -88,13 +85,10 @@ impl StreamParser {
             opts,
             carry: String::new(),
             base: 0,
-            partial: [0; 4],
-            partial_len: 0,
+            utf8: Utf8::default(),
             fed: 0,
             wait: crate::input::MORE,
             shifts: Shifts::default(),
-            bad_utf8: false,
-            started: false,
             finished: false,
             fast_path: FastPath::new(Kind::Closed),
         }
@@ -108,7 +102,7 @@ impl StreamParser {
     /// Bytes that are kept because they are undecided or belong to an open call, fence or thought.
     pub fn held_bytes(&self) -> usize {
         let keep = self.machine.keep().max(self.base);
-        (self.base + self.carry.len()).saturating_sub(keep) + self.partial_len
+        (self.base + self.carry.len()).saturating_sub(keep) + self.utf8.partial.len()
     }
 
     /// Makes it ready for another message, with the same options.
@@ -189,12 +183,12 @@ impl StreamParser {
             return self.drain();
         }
         self.fed += bytes.len() as u64;
-        self.leave_lane();
+        self.leave_fast_path();
         self.compact();
         if self.carry.is_empty()
-            && self.partial_len == 0
+            && self.utf8.partial.is_empty()
             && let Ok(text) = std::str::from_utf8(bytes)
-            && (self.started || !text.starts_with('\u{FEFF}'))
+            && (self.utf8.started || !text.starts_with('\u{FEFF}'))
         {
             return self.read_direct(text);
         }
@@ -206,7 +200,7 @@ impl StreamParser {
             self.wait = self.machine.run(&w);
             self.give_source();
         }
-        if self.partial_len == 0 {
+        if self.utf8.partial.is_empty() {
             self.fast_path = self.machine.fast_path(self.base + self.carry.len());
         }
         self.drain()
@@ -214,7 +208,7 @@ impl StreamParser {
 
     /// Reads a chunk where it lies; only what is undecided is copied.
     fn read_direct<'a>(&'a mut self, text: &'a str) -> Drain<'a> {
-        self.started = true;
+        self.utf8.started = true;
         let w = Input { text, base: self.base, eof: false };
         self.wait = self.machine.run(&w);
         let keep = self.machine.keep().clamp(w.base, w.end());
@@ -225,7 +219,7 @@ impl StreamParser {
     }
 
     /// Tells the machine how far things went without it.
-    fn leave_lane(&mut self) {
+    fn leave_fast_path(&mut self) {
         let fast_path = std::mem::replace(&mut self.fast_path, FastPath::new(Kind::Closed));
         self.machine.pass_on(&fast_path, self.base + self.carry.len());
     }
@@ -235,7 +229,7 @@ impl StreamParser {
         self.machine.queue.clear();
         if !self.finished {
             self.finished = true;
-            self.leave_lane();
+            self.leave_fast_path();
             self.compact();
             self.append(&[], true);
             self.machine.set_cut(reason.as_ref().is_some_and(is_cut));

@@ -91,7 +91,7 @@ impl Search<'_> {
             let first = *first.get_or_insert(token);
             match token.kind {
                 Kind::Open { .. } | Kind::Opener => {
-                    _ = opened.insert(token.name.to_ascii_lowercase())
+                    opened.insert(token.name.to_ascii_lowercase());
                 }
                 Kind::Close { .. } if first.is_plain_open() && token.is(first.name) => {
                     return Ok(Mended::before(first.start));

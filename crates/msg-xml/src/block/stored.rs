@@ -78,7 +78,10 @@ impl Block {
                 return Some(done);
             }
         }
-        while w.eof || last {
+        if !w.eof && !last {
+            return None;
+        }
+        loop {
             let end = self.extent.next_at_eof(w);
             let done = self.read_upto(w, end, opts, cut);
             if done.is_some() || end == w.end() {
@@ -86,7 +89,6 @@ impl Block {
                 return done.or_else(|| w.eof.then(|| self.failed(end, Code::InvalidToolBody)));
             }
         }
-        None
     }
 
     fn read_upto(&mut self, w: &Input<'_>, end: usize, opts: &Options, cut: bool) -> Option<Done> {

@@ -32,9 +32,15 @@ pub(super) struct Gathered {
     pub(super) notes: Vec<Note>,
     pub(super) reject: Option<Code>,
     pub(super) begun: u32,
-    /// Only the end of input decided where something ends (XT-29).
+    pub(super) vain: Vain,
+}
+
+/// What was read in vain (XT-29).
+#[derive(Debug, Default)]
+pub(super) struct Vain {
+    /// Only the end of input decided where something ends.
     pub(super) at_eof: bool,
-    /// So many values were read in vain, as far as this.
+    /// So many values were, as far as this.
     pub(super) scans: usize,
     reach: usize,
 }
@@ -52,16 +58,14 @@ impl Gathered {
             notes: Vec::new(),
             reject: None,
             begun: 1,
-            at_eof: false,
-            scans: 0,
-            reach: 0,
+            vain: Vain::default(),
         }
     }
 
     /// A value was read up to `to` in vain.
     pub(super) fn scanned(&mut self, to: usize) {
-        self.scans += 1;
-        self.reach = self.reach.max(to);
+        self.vain.scans += 1;
+        self.vain.reach = self.vain.reach.max(to);
     }
 
     /// Announces the call that comes next, and its name.
@@ -153,7 +157,7 @@ impl Gathered {
             notes = vec![Note { code, start: self.start, end, call: 0 }];
         }
         let mut done = Done::new(self.start, end, outcome, notes);
-        done.at_eof = self.at_eof || self.reach > end + REACH_MAX;
+        done.at_eof = self.vain.at_eof || self.vain.reach > end + REACH_MAX;
         done.begun = self.begun;
         done.format = Some(Arc::clone(&self.format));
         done

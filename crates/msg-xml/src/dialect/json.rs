@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::gather::Cx;
-use super::gather::Gathered;
+use super::awaited::Awaited;
+use super::gather::{Cx, Gathered};
 use crate::block::{Done, Draft, partial_name, read_calls};
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, until_done};
-use crate::json::{self, Json, Scan, Scanner};
+use crate::json::{Json, Read, Stop};
 use crate::shape::{Grammar, TagShape, close_any, open_any};
 
 /// The members that may have the name; the first is the expected one.
@@ -16,7 +16,8 @@ const NAMES: [&str; 3] = ["name", "tool_name", "tool"];
 #[derive(Debug)]
 enum State {
     Start,
-    Value(Scanner),
+    /// In a value, which is read once it may be whole.
+    Value(Awaited),
     /// After a value.
     Tail,
     /// Rejected or dropped: to the next close tag.
@@ -89,7 +90,7 @@ impl JsonReader {
 
     pub(super) fn cursor(&self) -> usize {
         match &self.state {
-            State::Value(scan) => scan.at,
+            State::Value(value) => value.start,
             State::Skip(at) => *at,
             State::Start | State::Tail => self.at,
         }
@@ -106,33 +107,26 @@ impl JsonReader {
                 if next.is_none() {
                     return Ok(Some(self.incomplete(cx, None)));
                 }
-                self.begin_value(cx, p);
+                self.begin_value(p);
                 Ok(None)
             }
-            State::Value(scan) => match scan.feed(cx.w.from(scan.at)) {
-                Scan::More if !cx.w.eof => Err(MORE),
-                Scan::More => {
-                    let text = cx.w.str(scan.start, cx.w.end());
-                    let name = match json::read(text, 4096) {
-                        Err(json::Stop::More(members)) => partial_name(&members, &NAMES),
-                        _ => None,
-                    };
-                    Ok(Some(self.incomplete(cx, name)))
+            State::Value(value) => {
+                let from = value.start;
+                if value.is_lost(cx.w, cx.opts) {
+                    self.refuse(Code::ToolTooLarge, from);
+                    return Ok(None);
                 }
-                Scan::Done(end) => {
-                    let (from, repaired) = (scan.start, scan.repaired);
-                    self.value(cx, from, end, repaired);
-                    Ok(None)
+                match value.read(cx.w, &self.shapes, cx.opts)? {
+                    Ok(read) => self.value(cx, from, read),
+                    Err(Stop::More(members)) => {
+                        let name = partial_name(&members, &NAMES);
+                        return Ok(Some(self.incomplete(cx, name)));
+                    }
+                    Err(Stop::Error(at)) => self.refuse(Code::InvalidJson, at),
+                    Err(Stop::Depth(at)) => self.refuse(Code::DepthLimit, at),
                 }
-                Scan::Error(at) => {
-                    self.refuse(Code::InvalidJson, at);
-                    Ok(None)
-                }
-                Scan::Depth(at) => {
-                    self.refuse(Code::DepthLimit, at);
-                    Ok(None)
-                }
-            },
+                Ok(None)
+            }
             State::Tail => self.tail(cx),
             State::Skip(at) => {
                 let at = *at;
@@ -142,11 +136,11 @@ impl JsonReader {
     }
 
     /// In a list each value is a call of its own.
-    fn begin_value(&mut self, cx: &Cx<'_, '_>, p: usize) {
+    fn begin_value(&mut self, p: usize) {
         if self.list {
             self.out.call_start = p;
         }
-        self.state = State::Value(Scanner::new(p, cx.opts.limits.json_depth()));
+        self.state = State::Value(Awaited::new(p));
     }
 
     fn refuse(&mut self, code: Code, at: usize) {
@@ -155,7 +149,8 @@ impl JsonReader {
     }
 
     /// A whole value: its calls.
-    fn value(&mut self, cx: &mut Cx<'_, '_>, from: usize, to: usize, repaired: bool) {
+    fn value(&mut self, cx: &mut Cx<'_, '_>, from: usize, read: Read) {
+        let Read { value, end: to, repaired } = read;
         if repaired {
             self.out.note(Code::JsonRepaired, from, to);
         }
@@ -168,7 +163,6 @@ impl JsonReader {
             self.out.push(call, cx.opts, to);
             return;
         }
-        let value = json::build(cx.w.str(from, to));
         let array = matches!(value, Json::Array(_));
         let value = if self.list && array { Json::Null } else { value };
         self.array = array;
@@ -235,7 +229,7 @@ impl JsonReader {
             }
         }
         if self.list && next == Some(b'{') {
-            self.begin_value(cx, p);
+            self.begin_value(p);
             return Ok(None);
         }
         self.refuse(Code::InvalidJson, self.at);

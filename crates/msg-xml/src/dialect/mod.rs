@@ -7,6 +7,7 @@
 //! <ls><p>.</p></ls>                                                                               cline
 //! ```
 
+mod awaited;
 mod cline;
 mod gather;
 #[cfg(test)]

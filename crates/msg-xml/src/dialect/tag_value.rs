@@ -183,13 +183,13 @@ impl TagReader {
     fn end_of_input(&mut self, cx: &mut Cx<'_, '_>, value: Value) -> Option<Done> {
         match (value.bare, value.block) {
             (Some((stop, inside)), _) if !cx.cut => {
-                self.out.at_eof = true;
+                self.out.vain.at_eof = true;
                 self.out.scanned(cx.w.end());
                 self.end_value(cx, &value, unclosed(inside, stop));
                 None
             }
             (None, Some(block)) if !cx.cut => {
-                self.out.at_eof = true;
+                self.out.vain.at_eof = true;
                 self.store(cx, &value, block);
                 Some(self.incomplete(cx, block))
             }

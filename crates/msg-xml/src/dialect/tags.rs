@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::gather::Cx;
-use super::gather::Gathered;
+use super::awaited::Awaited;
+use super::gather::{Cx, Gathered};
 use super::tag_value::Value;
 use crate::block::{Done, Draft, read_arguments};
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, Need, until_done};
-use crate::json::{self, Json, Scan, Scanner};
+use crate::json::{self, Json, Read, Stop};
 use crate::lex;
 use crate::shape::{Grammar, Opened, TagShape, close_any, open_any};
 
@@ -23,8 +23,8 @@ pub(super) enum State {
     Wrapper,
     /// Right after a call's open tag.
     Begun,
-    Json(Scanner),
-    JsonTail(usize, usize, bool),
+    Json(Awaited),
+    JsonTail(usize, Read),
     Call,
     Value(Value),
     /// After a call.
@@ -176,7 +176,7 @@ impl TagReader {
     pub(super) fn cursor(&self) -> usize {
         match &self.state {
             State::Value(value) => value.at,
-            State::Json(scan) => scan.at,
+            State::Json(value) => value.start,
             State::Skip(at) => *at,
             _ => self.at,
         }
@@ -202,32 +202,8 @@ impl TagReader {
         match &mut self.state {
             State::Wrapper => self.first_call(cx),
             State::Begun => self.begun(cx),
-            State::Json(scan) => match scan.feed(cx.w.from(scan.at)) {
-                Scan::More if !cx.w.eof => Err(MORE),
-                // A quote that is never closed is text.
-                Scan::More if cx.w.at(scan.start) == Some(b'"') => {
-                    self.state = State::Call;
-                    Ok(None)
-                }
-                Scan::More => Ok(Some(self.incomplete(cx, cx.w.end()))),
-                Scan::Done(end) => {
-                    self.state = State::JsonTail(scan.start, end, scan.repaired);
-                    Ok(None)
-                }
-                Scan::Error(_) => {
-                    self.state = State::Call;
-                    Ok(None)
-                }
-                Scan::Depth(at) => {
-                    self.out.reject = Some(Code::DepthLimit);
-                    self.state = State::Skip(at);
-                    Ok(None)
-                }
-            },
-            State::JsonTail(from, to, repaired) => {
-                let (from, to, repaired) = (*from, *to, *repaired);
-                self.json_tail(cx, from, to, repaired)
-            }
+            State::Json(_) => self.json(cx),
+            State::JsonTail(..) => self.json_tail(cx),
             State::Call => self.call(cx),
             State::Value(_) => self.value(cx),
             State::After => self.after(cx),
@@ -276,19 +252,40 @@ impl TagReader {
     fn begun(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         let (q, next) = cx.w.after_blanks(self.at)?;
         self.state = match next {
-            Some(b) if json::begins(b) => State::Json(Scanner::new(q, cx.opts.limits.json_depth())),
+            Some(b) if json::begins(b) => State::Json(Awaited::new(q)),
             _ => State::Call,
         };
         Ok(None)
     }
 
-    fn json_tail(
-        &mut self,
-        cx: &mut Cx<'_, '_>,
-        from: usize,
-        to: usize,
-        repaired: bool,
-    ) -> Result<Option<Done>, Incomplete> {
+    /// A JSON value right after a call's open tag.
+    fn json(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
+        let State::Json(value) = &mut self.state else { return Ok(None) };
+        let start = value.start;
+        if value.is_lost(cx.w, cx.opts) {
+            self.out.reject = Some(Code::ToolTooLarge);
+            self.state = State::Skip(start);
+            return Ok(None);
+        }
+        self.state = match value.read(cx.w, &self.grammar.call, cx.opts)? {
+            Ok(read) => State::JsonTail(start, read),
+            // A quote that is never closed is text.
+            Err(Stop::More(_)) if cx.w.at(start) != Some(b'"') => {
+                return Ok(Some(self.incomplete(cx, cx.w.end())));
+            }
+            Err(Stop::More(_) | Stop::Error(_)) => State::Call,
+            Err(Stop::Depth(at)) => {
+                self.out.reject = Some(Code::DepthLimit);
+                State::Skip(at)
+            }
+        };
+        Ok(None)
+    }
+
+    fn json_tail(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
+        let State::JsonTail(from, Read { end: to, repaired, .. }) = self.state else {
+            return Ok(None);
+        };
         let (q, next) = cx.w.after_blanks(to)?;
         let cut = next.is_none()
             || self.grammar.call.iter().any(|shape| next == Some(b'<') && shape.cut(cx.w, q));
@@ -296,16 +293,17 @@ impl TagReader {
             return Ok(Some(self.incomplete(cx, cx.w.end())));
         }
         let closed = next == Some(b'<') && close_any(&self.grammar.call, cx.w, q)?.is_some();
-        self.state = State::Call;
+        let State::JsonTail(_, read) = std::mem::replace(&mut self.state, State::Call) else {
+            return Ok(None);
+        };
         if !closed {
             return Ok(None);
         }
         if repaired {
             self.out.note(Code::JsonRepaired, from, to);
         }
-        let value = json::build(cx.w.str(from, to));
         self.cur.typed = true;
-        let (args, mut notes) = read_arguments(value, cx.opts.limits.json_depth());
+        let (args, mut notes) = read_arguments(read.value, cx.opts.limits.json_depth());
         self.cur.args = Some(args);
         if notes.first() != Some(&Code::JsonArguments) {
             notes.insert(0, Code::JsonArguments);
@@ -338,7 +336,8 @@ impl TagReader {
             return Ok(None);
         }
         if let Some(opened) = self.parameter(cx, p)? {
-            let value = Value::new(opened.name.to_owned(), opened.end, opened.text, self.out.scans);
+            let value =
+                Value::new(opened.name.to_owned(), opened.end, opened.text, self.out.vain.scans);
             self.state = State::Value(value);
             return Ok(None);
         }

@@ -1,16 +1,20 @@
-//! JSON as models write it (XT-27): a grammar scanner that finds the end of a value as its bytes arrive, and
-//! a tree that keeps the order of members and the spelling of numbers. Not a general JSON library: what is
-//! repaired is raw control characters, trailing commas and Python's literals, nothing else.
+//! JSON as models write it (XT-27): a reader that finds the end of a value, and a tree that keeps the order of members
+//! and the spelling of numbers. Not a general JSON library: what is repaired is raw control characters, trailing commas
+//! and Python's literals, nothing else.
+//!
+//! ```text
+//! {"name": "ls", "arguments": {"all": True,}}</tool_call>
+//!                                     |   |  the end of the value
+//!                                     mended
+//! ```
 
 mod read;
-mod scan;
 
 use std::collections::HashMap;
 
 use msg_core::json::{write_member_name, write_str};
 
 pub(crate) use read::{Read, Stop, read};
-pub(crate) use scan::{Scan, Scanner};
 
 /// A value; members in order of first appearance.
 #[derive(Clone, Debug, PartialEq)]
@@ -172,119 +176,6 @@ pub(crate) fn parse(text: &str, max_depth: usize) -> Option<(Json, bool)> {
     let text = crate::lex::trim(text);
     let read = read(text, max_depth).ok()?;
     (read.end == text.len()).then_some((read.value, read.repaired))
-}
-
-/// Builds the tree of a text that the scanner has accepted.
-pub(crate) fn build(text: &str) -> Json {
-    let mut stack: Vec<(Json, Option<String>)> = Vec::new();
-    let b = text.as_bytes();
-    let mut i = 0;
-    let mut done = Json::Null;
-    while i < b.len() {
-        let value = match b[i] {
-            b'{' => {
-                stack.push((Json::Object(Members::default()), None));
-                i += 1;
-                continue;
-            }
-            b'[' => {
-                stack.push((Json::Array(Vec::new()), None));
-                i += 1;
-                continue;
-            }
-            b'}' | b']' => {
-                i += 1;
-                match stack.pop() {
-                    Some((value, _)) => value,
-                    None => break,
-                }
-            }
-            b'"' => {
-                let (s, n) = string(&text[i..]);
-                i += n;
-                if let Some((Json::Object(_), key @ None)) = stack.last_mut() {
-                    *key = Some(s);
-                    continue;
-                }
-                Json::String(s)
-            }
-            b'-' | b'0'..=b'9' => {
-                let n = b[i..]
-                    .iter()
-                    .position(|c| !matches!(c, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
-                    .unwrap_or(b.len() - i);
-                i += n;
-                Json::Number(text[i - n..i].into())
-            }
-            c @ (b't' | b'T' | b'f' | b'F' | b'n' | b'N') => {
-                i += if c.eq_ignore_ascii_case(&b'f') { 5 } else { 4 };
-                match c {
-                    b't' | b'T' => Json::Bool(true),
-                    b'f' | b'F' => Json::Bool(false),
-                    _ => Json::Null,
-                }
-            }
-            _ => {
-                i += 1;
-                continue;
-            }
-        };
-        match stack.last_mut() {
-            Some((Json::Object(members), key)) => {
-                members.set(key.take().unwrap_or_default(), value);
-            }
-            Some((Json::Array(items), _)) => items.push(value),
-            _ => done = value,
-        }
-    }
-    done
-}
-
-/// The string literal at the start of `s` and its length.
-fn string(s: &str) -> (String, usize) {
-    let b = s.as_bytes();
-    let mut out = String::new();
-    let mut i = 1;
-    let mut from = 1;
-    while i < b.len() && b[i] != b'"' {
-        if b[i] != b'\\' {
-            i += 1;
-            continue;
-        }
-        out.push_str(&s[from..i]);
-        let c = b.get(i + 1).copied().unwrap_or_default();
-        i += 2;
-        out.push(match c {
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => {
-                let unit = |at: usize| {
-                    s.get(at..at + 4)
-                        .and_then(|h| u32::from_str_radix(h, 16).ok())
-                        .unwrap_or(0xFFFD)
-                };
-                let hi = unit(i);
-                i += 4;
-                if (0xD800..0xDC00).contains(&hi) {
-                    let lo = unit(i + 2);
-                    i += 6;
-                    char::from_u32(
-                        0x10000 + ((hi - 0xD800) << 10) + (lo.wrapping_sub(0xDC00) & 0x3FF),
-                    )
-                    .unwrap_or('\u{FFFD}')
-                } else {
-                    char::from_u32(hi).unwrap_or('\u{FFFD}')
-                }
-            }
-            other => char::from(other),
-        });
-        from = i;
-    }
-    out.push_str(s.get(from..i).unwrap_or_default());
-    (out, i + 1)
 }
 
 /// Whether a text fails only because its brackets nest deeper than `max`.

@@ -5,97 +5,49 @@ use super::StreamParser;
 use crate::code::Code;
 use crate::event::Ev;
 
+/// What is known of the encoding so far.
+#[derive(Debug, Default)]
+pub(super) struct Utf8 {
+    /// An incomplete sequence.
+    pub(super) partial: Vec<u8>,
+    /// The first character has come.
+    pub(super) started: bool,
+    /// Invalid bytes have been reported.
+    reported: bool,
+}
+
 impl StreamParser {
     /// Appends bytes as valid UTF-8.
     pub(super) fn append(&mut self, bytes: &[u8], eof: bool) {
-        let mut rest = bytes;
-        if self.partial_len > 0 {
-            rest = self.complete_partial(rest, eof);
+        if self.utf8.partial.is_empty() {
+            return self.append_all(bytes, eof);
         }
-        loop {
-            match std::str::from_utf8(rest) {
-                Ok(text) => {
-                    self.push(text);
-                    return;
-                }
-                Err(error) => {
-                    let (good, bad) = rest.split_at(error.valid_up_to());
-                    self.push(std::str::from_utf8(good).unwrap_or_default());
-                    match error.error_len() {
-                        Some(n) => {
-                            self.replace(n);
-                            rest = &bad[n..];
-                        }
-                        None if eof => {
-                            self.replace(bad.len());
-                            return;
-                        }
-                        None => {
-                            self.partial[..bad.len()].copy_from_slice(bad);
-                            self.partial_len = bad.len();
-                            return;
-                        }
-                    }
-                }
-            }
-        }
+        let mut joined = std::mem::take(&mut self.utf8.partial);
+        joined.extend_from_slice(bytes);
+        self.append_all(&joined, eof);
     }
 
-    /// Completes the sequence that the last chunk left; returns the bytes that remain.
-    fn complete_partial<'b>(&mut self, bytes: &'b [u8], eof: bool) -> &'b [u8] {
-        let mut used = 0;
-        while self.partial_len > 0 {
-            let mut buf = [0u8; 8];
-            let old = self.partial_len;
-            buf[..old].copy_from_slice(&self.partial[..old]);
-            let more = (bytes.len() - used).min(4 - old);
-            buf[old..old + more].copy_from_slice(&bytes[used..used + more]);
-            let seq = &buf[..old + more];
-            let (good, bad) = match std::str::from_utf8(seq) {
-                Ok(_) => (seq.len(), None),
-                Err(e) => (e.valid_up_to(), Some(e.error_len())),
-            };
-            if good > 0 {
-                self.partial_len = 0;
-                // Only the first character is ours; the rest is read with the chunk.
-                let text = std::str::from_utf8(&seq[..good]).unwrap_or_default();
-                let first = text.chars().next().map_or(0, char::len_utf8);
-                let first = text[..first].to_owned();
-                self.push(&first);
-                return &bytes[used + first.len() - old..];
-            }
-            match bad {
-                Some(Some(n)) => {
-                    self.replace(n);
-                    if n >= old {
-                        self.partial_len = 0;
-                        used += n - old;
-                    } else {
-                        self.partial.copy_within(n..old, 0);
-                        self.partial_len = old - n;
-                    }
+    fn append_all(&mut self, bytes: &[u8], eof: bool) {
+        let mut chunks = bytes.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.push(chunk.valid());
+            match chunk.invalid() {
+                [] => {}
+                // What stands before other bytes will not become a character.
+                bad if !eof && chunks.peek().is_none() && is_incomplete(bad) => {
+                    self.utf8.partial.extend_from_slice(bad);
                 }
-                _ if eof => {
-                    self.replace(old + more);
-                    self.partial_len = 0;
-                    return &[];
-                }
-                _ => {
-                    self.partial[..old + more].copy_from_slice(seq);
-                    self.partial_len = old + more;
-                    return &[];
-                }
+                bad => self.replace(bad.len()),
             }
         }
-        &bytes[used..]
     }
 
     fn push(&mut self, text: &str) {
-        if self.started || text.is_empty() {
+        if self.utf8.started || text.is_empty() {
             self.carry.push_str(text);
             return;
         }
-        self.started = true;
+        self.utf8.started = true;
         match text.strip_prefix('\u{FEFF}') {
             Some(rest) => {
                 self.shifts.add(0, 3);
@@ -107,20 +59,20 @@ impl StreamParser {
 
     /// One U+FFFD for `n` invalid bytes.
     fn replace(&mut self, n: usize) {
-        self.started = true;
+        self.utf8.started = true;
         let at = self.base + self.carry.len();
-        if !self.bad_utf8 {
-            self.bad_utf8 = true;
-            self.machine.queue.events.push(Ev::Report {
-                code: Code::InvalidUtf8,
-                from: at,
-                to: at,
-                detail: None,
-            });
+        if !std::mem::replace(&mut self.utf8.reported, true) {
+            let report = Ev::Report { code: Code::InvalidUtf8, from: at, to: at, detail: None };
+            self.machine.queue.events.push(report);
         }
         self.carry.push('\u{FFFD}');
         let after = at + '\u{FFFD}'.len_utf8();
         self.machine.seams.extend([at, after]);
         self.shifts.add(after, n as i64 - 3);
     }
+}
+
+/// Whether these bytes, which are no UTF-8, may become a character with more of them.
+fn is_incomplete(bad: &[u8]) -> bool {
+    std::str::from_utf8(bad).is_err_and(|error| error.error_len().is_none())
 }

@@ -114,13 +114,14 @@ impl Machine {
         let Mode::Bracket(bracket) = &mut self.mode else { return Ok(()) };
         let start = bracket.start;
         let close = bracket.run(w)?;
-        self.thought_open = close.is_none() && self.cut && bracket.undecided(w);
+        self.message.thought_open = close.is_none() && self.message.cut && bracket.undecided(w);
         self.mode = Mode::Text;
         let Some(close) = close.filter(|&close| is_thought(w.str(start + 1, close))) else {
             return Ok(());
         };
         self.text_upto(w, start);
         self.think(start + 1, close, ThinkingStyle::Bracket);
+        self.watch_for_end(w, close + 1);
         self.pos = close + 1;
         self.sent = self.pos;
         Ok(())

@@ -13,16 +13,16 @@ impl Machine {
     /// Reads the block that is open.
     pub(super) fn block(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
         let Mode::Block(reader) = &mut self.mode else { return Ok(()) };
-        let done = reader.run_with(w, &mut self.queue, &self.opts, self.cut)?;
+        let done = reader.run_with(w, &mut self.queue, &self.opts, self.message.cut)?;
         self.block_done(w, done);
         Ok(())
     }
 
     fn block_done(&mut self, w: &Input<'_>, done: Done) {
         self.mode = Mode::Text;
-        self.tool_seen = false;
-        let first = self.calls;
-        self.calls += done.begun;
+        self.tags.seen = false;
+        let first = self.message.calls;
+        self.message.calls += done.begun;
         if done.at_eof && self.retried() {
             self.void(first, done.begun, Code::RecoveryLimit);
             return self.give_up(done.start);
@@ -30,7 +30,7 @@ impl Machine {
         self.pos = done.end;
         match done.outcome {
             Outcome::Calls(_) => {
-                self.call_outside = true;
+                self.message.call_outside = true;
                 self.candidates.clear();
                 self.finished(w, done, first);
                 self.sent = self.pos;
@@ -171,8 +171,8 @@ impl Machine {
     /// Announces and ends calls that were read before.
     pub(super) fn emit_ready(&mut self, ready: Vec<Ready>) {
         for Ready { call, leaves } in ready {
-            let number = self.calls;
-            self.calls += 1;
+            let number = self.message.calls;
+            self.message.calls += 1;
             self.queue.begin(number);
             self.queue.name(number, &call.tool);
             self.send_leaves(number, leaves.iter().map(|(path, text)| (path, text.as_str())));
@@ -185,7 +185,7 @@ impl Machine {
     pub(super) fn end_of_message(&mut self, w: &Input<'_>) {
         self.text_upto(w, w.end());
         self.mode = Mode::Done;
-        if self.call_outside {
+        if self.message.call_outside {
             self.candidates.clear();
         }
         for candidate in std::mem::take(&mut self.candidates) {

@@ -8,8 +8,8 @@ impl Machine {
     /// The fast path for the bytes from `end` on, up to which everything has been read.
     pub(crate) fn fast_path(&self, end: usize) -> FastPath {
         match &self.mode {
-            Mode::Text if self.plain_at(end) && self.quote => FastPath::new(Kind::Quote),
-            Mode::Text if self.plain_at(end) => FastPath::text(Kind::Text, self.line_start),
+            Mode::Text if self.plain_at(end) && self.lines.quote => FastPath::new(Kind::Quote),
+            Mode::Text if self.plain_at(end) => FastPath::text(Kind::Text, self.lines.start),
             Mode::Block(reader) => reader.fast_path(end, &self.opts),
             Mode::Thinking(thought)
                 if thought.plain_at(end) && self.opts.thinking == Thinking::Extract =>
@@ -23,7 +23,7 @@ impl Machine {
 
     /// Nothing is pending in the text before `end`.
     fn plain_at(&self, end: usize) -> bool {
-        self.pos == end && self.sent == end && self.span.is_none() && !self.watch
+        self.pos == end && self.sent == end && self.lines.span.is_none() && !self.tags.open
     }
 
     /// Moves to `end`, up to which the stream has sent what the fast path stands for.
@@ -33,7 +33,7 @@ impl Machine {
             (Kind::Cdata | Kind::Plain, Mode::Block(reader)) => {
                 return reader.pass_on(fast_path.sent, end);
             }
-            (Kind::Text, _) => self.line_start = fast_path.line_start,
+            (Kind::Text, _) => self.lines.start = fast_path.line_start,
             (Kind::Fence(_), Mode::Fence(fence)) => fence.pass_on(fast_path.line_start, end),
             (Kind::Thought, Mode::Thinking(thought)) => thought.pass_on(end),
             _ => {}

@@ -23,81 +23,88 @@ enum Reading {
     Text,
 }
 
-/// A fence that is open.
+/// A fence that is open. Its text and its blocks are read side by side.
 #[derive(Debug)]
 pub(super) struct Fence {
     /// The opening run.
     start: usize,
+    /// Its text waits for what its blocks come to.
+    hold: bool,
+    text: Lines,
+    /// What waits while the blocks are read.
+    block_turn: Turn,
+    reading: Reading,
+    calls: Vec<Ready>,
+    notes: Vec<Ev>,
+    /// The message was cut where its reading as calls was undecided: all that follows may be quoted (law 4).
+    undecided: bool,
+}
+
+/// The lines of a fence, of which one closes it.
+#[derive(Debug)]
+struct Lines {
+    /// The character and length of the run that closes it at least.
     ch: u8,
     n: usize,
-    /// The line that is looked at for the closing run, and whether it is known to have none.
+    /// The line that is looked at for it, and whether it is known to have none.
     line: usize,
     judged: bool,
     /// The first closing line's break.
     close: Option<usize>,
-    /// How far its text may go out.
+    /// How far the text may go out.
     flow: usize,
-    reading: Reading,
-    calls: Vec<Ready>,
-    notes: Vec<Ev>,
-    hold: bool,
-    /// The message was cut where its reading as calls was undecided: all that follows may be quoted (law 4).
-    undecided: bool,
-    /// Its text and its blocks are read side by side.
-    text_turn: Turn,
-    block_turn: Turn,
+    turn: Turn,
 }
 
 impl Fence {
     pub(super) fn new(start: usize, ch: u8, n: usize, body: usize, opts: &Options) -> Self {
+        let turn = Turn::default();
+        let text = Lines { ch, n, line: body, judged: false, close: None, flow: body, turn };
         Fence {
             start,
-            ch,
-            n,
-            line: body,
-            judged: false,
-            close: None,
-            flow: body,
+            hold: opts.fenced_tools == Fenced::Always,
+            text,
+            block_turn: Turn::default(),
             reading: Reading::Seek(body),
             calls: Vec::new(),
             notes: Vec::new(),
-            hold: opts.fenced_tools == Fenced::Always,
             undecided: false,
-            text_turn: Turn::default(),
-            block_turn: Turn::default(),
         }
     }
 
     pub(super) fn keep(&self, sent: usize) -> usize {
+        let Lines { judged, flow, line, .. } = self.text;
         match self.reading {
-            Reading::Text if self.judged => self.flow.min(sent),
-            Reading::Text => self.line.min(sent),
+            Reading::Text if judged => flow.min(sent),
+            Reading::Text => line.min(sent),
             _ => self.start,
         }
     }
 
     /// The fast path for the bytes from `end` on, up to which its text has been sent.
     pub(super) fn fast_path(&self, end: usize) -> FastPath {
-        let line_start = !self.judged && self.line == end;
-        if matches!(self.reading, Reading::Text) && self.flow == end && (self.judged || line_start)
-        {
-            FastPath::text(Kind::Fence(self.ch), line_start)
-        } else {
-            FastPath::new(Kind::Closed)
+        let Lines { judged, flow, line, ch, .. } = self.text;
+        let line_start = !judged && line == end;
+        match self.reading {
+            Reading::Text if flow == end && (judged || line_start) => {
+                FastPath::text(Kind::Fence(ch), line_start)
+            }
+            _ => FastPath::new(Kind::Closed),
         }
     }
 
     /// Moves to `end` over text without a closing line.
     pub(super) fn pass_on(&mut self, line_start: bool, end: usize) {
-        self.judged = !line_start;
-        self.line = end;
-        self.flow = end;
-        self.text_turn = Turn::default();
+        let Lines { ch, n, close, .. } = self.text;
+        let turn = Turn::default();
+        self.text = Lines { ch, n, line: end, judged: !line_start, close, flow: end, turn };
     }
+}
 
+impl Lines {
     /// Looks for the first closing line; `Ok` once it is found or the input has ended.
     fn find_close(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
-        if self.close.is_none() && !self.text_turn.comes(w) {
+        if self.close.is_none() && !self.turn.comes(w) {
             return Err(MORE);
         }
         while self.close.is_none() {
@@ -105,28 +112,22 @@ impl Fence {
                 match line::closing(w, self.line, self.ch, self.n) {
                     Err(wait) => {
                         self.flow = self.flow.max(self.line);
-                        return Err(self.text_turn.put_off(w, wait));
+                        return Err(self.turn.put_off(w, wait));
                     }
                     Ok(Some(end)) => {
-                        self.close = Some(end);
-                        self.flow = end;
+                        (self.close, self.flow) = (Some(end), end);
                         return Ok(());
                     }
                     Ok(None) => self.judged = true,
                 }
             }
             let from = self.line.max(self.flow);
-            match memchr::memchr2(b'\n', b'\r', w.from(from)) {
-                Some(i) => {
-                    self.line = from + i + 1;
-                    self.flow = self.line;
-                    self.judged = false;
-                }
-                None => {
-                    self.flow = w.end();
-                    return if w.eof { Ok(()) } else { Err(self.text_turn.put_off(w, MORE)) };
-                }
-            }
+            let Some(i) = memchr::memchr2(b'\n', b'\r', w.from(from)) else {
+                self.flow = w.end();
+                return if w.eof { Ok(()) } else { Err(self.turn.put_off(w, MORE)) };
+            };
+            self.line = from + i + 1;
+            (self.flow, self.judged) = (self.line, false);
         }
         Ok(())
     }
@@ -135,13 +136,13 @@ impl Fence {
 impl Machine {
     pub(super) fn fence(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
         let closing = match &mut self.mode {
-            Mode::Fence(fence) => fence.find_close(w),
+            Mode::Fence(fence) => fence.text.find_close(w),
             _ => return Ok(()),
         };
         let reading = self.blocks(w);
         let Mode::Fence(fence) = &self.mode else { return Ok(()) };
         let text_only = matches!(fence.reading, Reading::Text);
-        let (start, flow, hold) = (fence.start, fence.flow, fence.hold && !text_only);
+        let (start, flow, hold) = (fence.start, fence.text.flow, fence.hold && !text_only);
         if !hold {
             self.text_upto(w, flow.max(self.sent));
         }
@@ -154,7 +155,7 @@ impl Machine {
             Ok(None) => {
                 closing?;
                 let Mode::Fence(fence) = &self.mode else { return Ok(()) };
-                let end = fence.close.filter(|_| !fence.undecided).unwrap_or(w.end());
+                let end = fence.text.close.filter(|_| !fence.undecided).unwrap_or(w.end());
                 self.text_upto(w, end);
                 self.leave_fence(end);
             }
@@ -167,7 +168,7 @@ impl Machine {
         if matches!(self.mode, Mode::Fence(_)) {
             self.mode = Mode::Text;
             self.pos = end;
-            self.line_start = false;
+            self.lines.start = false;
         }
     }
 
@@ -196,7 +197,7 @@ impl Machine {
                 }
                 Reading::Block(reader) => {
                     self.queue.mute(true);
-                    let done = reader.run_with(w, &mut self.queue, &self.opts, self.cut);
+                    let done = reader.run_with(w, &mut self.queue, &self.opts, self.message.cut);
                     self.queue.mute(false);
                     let done = done?;
                     if self.fence_block(w, done) {
@@ -211,7 +212,8 @@ impl Machine {
                     }
                     let gap = w.str(at, p);
                     if let Some(i) = gap.rfind(['\n', '\r'])
-                        && let Some(end) = line::closing(w, at + i + 1, fence.ch, fence.n)?
+                        && let Some(end) =
+                            line::closing(w, at + i + 1, fence.text.ch, fence.text.n)?
                     {
                         return Ok(Some(end));
                     }
@@ -219,7 +221,7 @@ impl Machine {
                     match reader {
                         Some(reader) => self.set_reading(Reading::Block(Box::new(reader))),
                         None => {
-                            let undecided = self.cut && w.eof && may_go_on(w, p);
+                            let undecided = self.message.cut && w.eof && may_go_on(w, p);
                             self.spoiled(undecided);
                             return Ok(None);
                         }
@@ -252,7 +254,7 @@ impl Machine {
         let whole =
             matches!(&done.outcome, Outcome::Calls(calls) if calls.iter().all(|c| c.complete));
         if !whole {
-            self.spoiled(self.cut && w.eof && end == w.end());
+            self.spoiled(self.message.cut && w.eof && end == w.end());
             return true;
         }
         let (ready, notes) = self.ready(w, done, true, false);
@@ -286,9 +288,9 @@ impl Machine {
                 self.emit_ready(calls);
                 self.queue.events.extend(notes);
                 self.sent = to;
-                self.tool_seen = false;
+                self.tags.seen = false;
             }
-            Fenced::Fallback if !self.call_outside => {
+            Fenced::Fallback if !self.message.call_outside => {
                 self.text_upto(w, to);
                 self.candidates.push(Candidate { from, to, calls, notes });
             }

@@ -52,10 +52,10 @@ const LIST: &str = "[TOOL_CALLS]";
 impl Machine {
     /// Reports the first foreign opener of the message, if one stands at the `<` at `p`.
     pub(super) fn foreign_at(&mut self, w: &Input<'_>, p: usize) -> Result<(), Incomplete> {
-        if !self.foreign_noted
+        if !self.message.foreign
             && let Some(end) = foreign(w, p)?
         {
-            self.foreign_noted = true;
+            self.message.foreign = true;
             self.report(Code::ForeignToolSyntax, p, end);
         }
         Ok(())
@@ -66,8 +66,8 @@ impl Machine {
         let end = p + LIST.len();
         // In lower case it is a table of TOML.
         let found = w.word(p, LIST)? && w.str(p, end) == LIST;
-        if found && !self.foreign_noted {
-            self.foreign_noted = true;
+        if found && !self.message.foreign {
+            self.message.foreign = true;
             self.text_upto(w, p);
             self.report(Code::ForeignToolSyntax, p, end);
         }

@@ -61,6 +61,47 @@ struct Ready {
     leaves: Vec<(ArgPath, String)>,
 }
 
+/// Where in a line the machine stands.
+#[derive(Debug, Default)]
+struct Lines {
+    /// At its beginning.
+    start: bool,
+    /// In a quote line.
+    quote: bool,
+    /// Between cursor and `cr_seen`, which has been looked through, there may be a CR.
+    has_cr: bool,
+    cr_seen: usize,
+    span: Option<Span>,
+}
+
+/// Tool tags in text (XT-10).
+#[derive(Debug, Default)]
+struct ToolTags {
+    /// An open `<tool>` that is no opener came since the last block.
+    seen: bool,
+    /// A `<tool …` too long to wait for is open: it counts once its `>` comes.
+    open: bool,
+    /// The last byte of it is a slash.
+    slash: bool,
+}
+
+/// What is known of the message as a whole.
+#[derive(Debug, Default)]
+struct Message {
+    /// The finish reason says that it was cut.
+    cut: bool,
+    /// It was cut in what may be a thought: no dialect's call in it is run (law 4).
+    thought_open: bool,
+    /// A foreign opener has been reported.
+    foreign: bool,
+    /// A call stands outside fences.
+    call_outside: bool,
+    /// Calls so far.
+    calls: u32,
+    /// Blocks and fences that had to be read twice.
+    retries: usize,
+}
+
 #[derive(Debug)]
 pub(crate) struct Machine {
     opts: Arc<Options>,
@@ -71,25 +112,10 @@ pub(crate) struct Machine {
     pos: usize,
     /// Everything before has been sent or removed.
     sent: usize,
-    line_start: bool,
-    quote: bool,
-    /// Between cursor and `cr_seen`, which has been looked through, there may be a CR.
-    has_cr: bool,
-    cr_seen: usize,
-    span: Option<Span>,
-    /// An open `<tool>` that is no opener came since the last block (XT-10).
-    tool_seen: bool,
-    /// A `<tool …` too long to wait for: it counts once its `>` comes.
-    watch: bool,
-    watch_slash: bool,
-    foreign_noted: bool,
-    /// The message was cut in what may be a thought: no dialect's call in it is run (law 4).
-    thought_open: bool,
-    call_outside: bool,
+    lines: Lines,
+    tags: ToolTags,
+    message: Message,
     candidates: Vec<Candidate>,
-    retries: usize,
-    calls: u32,
-    cut: bool,
     /// Where normalisation changed lengths: pieces of text end there.
     pub(crate) seams: Vec<usize>,
 }
@@ -108,37 +134,27 @@ impl Machine {
             mode,
             pos: 0,
             sent: 0,
-            line_start: true,
-            quote: false,
-            has_cr: false,
-            cr_seen: 0,
-            span: None,
-            tool_seen: false,
-            watch: false,
-            watch_slash: false,
-            foreign_noted: false,
-            thought_open: false,
-            call_outside: false,
+            lines: Lines { start: true, ..Lines::default() },
+            tags: ToolTags::default(),
+            message: Message::default(),
             candidates: Vec::new(),
-            retries: 0,
-            calls: 0,
-            cut: false,
             seams: Vec::new(),
         }
     }
 
     /// Says, before the last run, whether the finish reason means that the message was cut.
     pub(crate) fn set_cut(&mut self, cut: bool) {
-        self.cut = cut;
+        self.message.cut = cut;
     }
 
     /// Reads what the window holds.
     pub(crate) fn run(&mut self, w: &Input<'_>) -> Incomplete {
-        if self.pos >= self.cr_seen {
-            self.has_cr = false;
+        if self.pos >= self.lines.cr_seen {
+            self.lines.has_cr = false;
         }
-        self.has_cr |= memchr::memchr(b'\r', w.from(self.pos.max(self.cr_seen))).is_some();
-        self.cr_seen = w.end();
+        self.lines.has_cr |=
+            memchr::memchr(b'\r', w.from(self.pos.max(self.lines.cr_seen))).is_some();
+        self.lines.cr_seen = w.end();
         loop {
             let res = match self.mode {
                 Mode::Text => self.text(w),
@@ -191,9 +207,7 @@ impl Machine {
 
     /// Sends text up to `to`, in pieces that end where normalisation changed lengths.
     fn text_upto(&mut self, w: &Input<'_>, to: usize) {
-        if self.watch {
-            self.watch_for_end(w, to);
-        }
+        self.watch_for_end(w, to);
         while self.sent < to {
             let from = self.sent;
             self.sent = self.next_seam(from, to);
@@ -209,21 +223,20 @@ impl Machine {
         self.seams.get(n).map_or(to, |&s| s.min(to))
     }
 
+    /// Looks for the end of a long `<tool …` in what goes out next, up to `to`.
     fn watch_for_end(&mut self, w: &Input<'_>, to: usize) {
+        if !self.tags.open {
+            return;
+        }
         let bytes = w.str(self.sent, to.max(self.sent)).as_bytes();
-        for &b in bytes {
-            match b {
-                b'>' => {
-                    self.tool_seen |= !self.watch_slash;
-                    self.watch = false;
-                }
-                b'<' => self.watch = false,
-                _ => {}
+        let slash_before =
+            |i: usize| i.checked_sub(1).map_or(self.tags.slash, |i| bytes[i] == b'/');
+        match memchr::memchr2(b'<', b'>', bytes) {
+            Some(i) => {
+                self.tags.seen |= bytes[i] == b'>' && !slash_before(i);
+                self.tags.open = false;
             }
-            if !self.watch {
-                break;
-            }
-            self.watch_slash = b == b'/';
+            None => self.tags.slash = slash_before(bytes.len()),
         }
     }
 
@@ -233,15 +246,15 @@ impl Machine {
 
     /// XT-29: one more block or fence had to be read twice; `true` if that is too many.
     fn retried(&mut self) -> bool {
-        self.retries += 1;
-        self.retries > self.opts.limits.max_retries
+        self.message.retries += 1;
+        self.message.retries > self.opts.limits.max_retries
     }
 
     /// From `from` on the message is text.
     fn give_up(&mut self, from: usize) {
         self.report(Code::RecoveryLimit, from, from);
         self.pos = from;
-        self.span = None;
+        self.lines.span = None;
         self.mode = Mode::Rest;
     }
 }

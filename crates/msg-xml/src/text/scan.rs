@@ -18,10 +18,10 @@ use crate::passthrough::begins_plainly;
 impl Machine {
     /// Reads text up to the next thing of note.
     pub(super) fn text(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
-        if self.line_start {
+        if self.lines.start {
             return self.begin_line(w);
         }
-        if let Some(mut span) = self.span {
+        if let Some(mut span) = self.lines.span {
             return self.code_span(w, &mut span);
         }
         let Some(i) = self.plain_len(w) else {
@@ -36,21 +36,21 @@ impl Machine {
         self.pos = p;
         match w.bytes()[p - w.base] {
             b'<' => {
-                if self.watch {
+                if self.tags.open {
                     self.text_upto(w, p);
-                    self.watch = false;
+                    self.tags.open = false;
                 }
                 self.angle(w, p)
             }
             b'`' => {
-                self.span = Some(Span::new(p));
+                self.lines.span = Some(Span::new(p));
                 Ok(())
             }
             _ => {
                 // CR and LF each end a line; the empty line inside CRLF is harmless.
                 self.pos = p + 1;
-                self.line_start = true;
-                self.quote = false;
+                self.lines.start = true;
+                self.lines.quote = false;
                 Ok(())
             }
         }
@@ -60,12 +60,12 @@ impl Machine {
     /// one has to be looked at; `None` if nothing more comes.
     fn plain_len(&self, w: &Input<'_>) -> Option<usize> {
         let rest = w.from(self.pos);
-        if self.quote {
+        if self.lines.quote {
             return memchr::memchr2(b'\n', b'\r', rest);
         }
         let mut at = 0;
         loop {
-            let hit = match self.has_cr {
+            let hit = match self.lines.has_cr {
                 true => find_special(&rest[at..]),
                 false => memchr::memchr3(b'<', b'`', b'\n', &rest[at..]),
             };
@@ -80,11 +80,11 @@ impl Machine {
 
     fn begin_line(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
         if begins_plainly(w.from(self.pos)) {
-            self.line_start = false;
+            self.lines.start = false;
             return Ok(());
         }
         if w.eof && w.at(self.pos).is_none() {
-            self.line_start = false;
+            self.lines.start = false;
             return Ok(());
         }
         let kind = line::line(w, self.pos)?;
@@ -92,10 +92,10 @@ impl Machine {
             Line::Bracket(p) => self.foreign_list(w, p)?,
             _ => false,
         };
-        self.line_start = false;
+        self.lines.start = false;
         match kind {
             Line::Plain => {}
-            Line::Quote => self.quote = true,
+            Line::Quote => self.lines.quote = true,
             Line::Bracket(_) if foreign || self.opts.thinking == Thinking::Off => {}
             Line::Bracket(p) => self.mode = Mode::Bracket(Bracket::new(p)),
             Line::Fence { run, ch, n, body } => {
@@ -109,11 +109,11 @@ impl Machine {
     fn code_span(&mut self, w: &Input<'_>, span: &mut Span) -> Result<(), Incomplete> {
         match span.run(w) {
             Ok(end) => {
-                self.span = None;
+                self.lines.span = None;
                 self.pos = match end {
                     SpanEnd::Closed(p) | SpanEnd::Text(p) => p,
                     // Of a message that was cut, what might be quoted is not run (law 4).
-                    SpanEnd::Open(_) if self.cut => w.end(),
+                    SpanEnd::Open(_) if self.message.cut => w.end(),
                     SpanEnd::Open(p) => p,
                 };
                 self.text_upto(w, self.pos);
@@ -121,7 +121,7 @@ impl Machine {
             }
             Err(wait) => {
                 let free = span.free(w);
-                self.span = Some(*span);
+                self.lines.span = Some(*span);
                 self.text_upto(w, free);
                 Err(wait)
             }
@@ -138,15 +138,16 @@ impl Machine {
         if let Some(body) = opener(w, p)? {
             // What stands before is sent first: the reader announces its call.
             self.text_upto(w, p);
-            let reader = Reader::native(w, p, body, self.calls, &mut self.queue);
+            let reader = Reader::native(w, p, body, self.message.calls, &mut self.queue);
             return self.begin(w, reader);
         }
         if known != Known::Close && !self.opts.dialects.is_empty() {
             self.text_upto(w, p);
         }
         if known != Known::Close
-            && !self.thought_open
-            && let Some(reader) = dialect::begin(w, p, &self.opts, self.calls, &mut self.queue)?
+            && !self.message.thought_open
+            && let Some(reader) =
+                dialect::begin(w, p, &self.opts, self.message.calls, &mut self.queue)?
         {
             return self.begin(w, reader);
         }
@@ -186,13 +187,13 @@ impl Machine {
         Ok(match tag {
             Tag::Open(t) if t.is_tool() && t.end - p > OPENER_MAX => Some(self.long_tool_tag(w, p)),
             Tag::Open(t) if t.is_tool() => {
-                self.tool_seen |= !t.self_closing;
+                self.tags.seen |= !t.self_closing;
                 Some(t.end)
             }
             Tag::Close(c) if c.is_tool() => {
                 let code =
-                    if self.tool_seen { Code::InvalidToolBody } else { Code::StrayToolClose };
-                self.tool_seen = false;
+                    if self.tags.seen { Code::InvalidToolBody } else { Code::StrayToolClose };
+                self.tags.seen = false;
                 self.report(code, p, c.end);
                 Some(c.end)
             }
@@ -204,7 +205,7 @@ impl Machine {
     fn long_tool_tag(&mut self, w: &Input<'_>, p: usize) -> usize {
         let name = p + "<tool".len();
         self.text_upto(w, name);
-        (self.watch, self.watch_slash) = (true, false);
+        (self.tags.open, self.tags.slash) = (true, false);
         name
     }
 

@@ -64,7 +64,7 @@ impl Machine {
         }
         self.pos = thought.content;
         self.sent = thought.content;
-        self.line_start = false;
+        self.lines.start = false;
         self.mode = Mode::Thinking(thought);
         Ok(())
     }
@@ -119,7 +119,7 @@ impl Machine {
                 None => dialect::begin(w, p, &self.opts, 0, &mut queue).ok().flatten(),
             };
             let Some(mut reader) = reader else { continue };
-            let Ok(done) = reader.run_with(w, &mut queue, &self.opts, self.cut) else {
+            let Ok(done) = reader.run_with(w, &mut queue, &self.opts, self.message.cut) else {
                 break;
             };
             if !lex::all_blank(w.str(run_end, p)) {
@@ -152,7 +152,7 @@ impl Machine {
         if self.opts.thinking == Thinking::Extract {
             self.queue.push(Ev::Reclaim { from: *first, to: w.end() });
         }
-        self.call_outside = true;
+        self.message.call_outside = true;
         for (_, ready, notes) in run {
             self.emit_ready(ready);
             self.queue.events.extend(notes);

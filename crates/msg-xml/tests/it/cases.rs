@@ -3,14 +3,11 @@
 use std::sync::Arc;
 
 use msg_core::FinishReason;
-use msg_xml::{
-    Dialects, Fenced, Options, Parsed, SchemaSet, SegmentKind, Thinking, ThinkingStyle, ToolSet,
-    parse,
-};
+use msg_xml::{Dialects, Fenced, Options, SchemaSet, Thinking, ToolSet, parse};
 use serde::Deserialize;
-use serde_json::Value;
+use testkit::Row;
 
-use crate::laws;
+use crate::{laws, shown};
 
 #[derive(Deserialize)]
 pub(crate) struct Case {
@@ -21,7 +18,6 @@ pub(crate) struct Case {
     input_hex: String,
     #[serde(default)]
     options: CaseOptions,
-    expected: Expected,
 }
 
 #[derive(Default, Deserialize)]
@@ -38,13 +34,11 @@ struct CaseOptions {
     max_depth: Option<usize>,
 }
 
-#[derive(Deserialize)]
-struct Expected {
-    segments: Vec<Value>,
-    errors: Vec<String>,
-}
-
 impl Case {
+    fn of(row: &Row) -> Self {
+        serde_json::from_str(&row.text).unwrap()
+    }
+
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let hex = |i: usize| u8::from_str_radix(&self.input_hex[i..i + 2], 16).unwrap();
         if self.input_hex.is_empty() {
@@ -58,10 +52,10 @@ impl Case {
         let o = &self.options;
         let mut opts = Options::new()
             .with_thinking(o.thinking.unwrap_or_default())
-            .with_implicit_thinking(o.implicit_thinking)
             .with_fenced_tools(o.fenced_tools.unwrap_or_default())
             .with_dialects(Dialects::by_names(o.dialects.iter().map(String::as_str)).unwrap())
             .with_tools(ToolSet::from_iter(o.tools.iter().cloned()));
+        opts.implicit_thinking = o.implicit_thinking;
         opts.schema = o.schema.clone().map(Arc::new);
         opts.limits.max_tool_bytes = o.max_tool_bytes.unwrap_or(opts.limits.max_tool_bytes);
         opts.limits.max_depth = o.max_depth.unwrap_or(opts.limits.max_depth);
@@ -74,60 +68,15 @@ impl Case {
 }
 
 pub(crate) fn all() -> Vec<Case> {
-    testkit::rows!("cases.jsonl")
-        .rows()
-        .iter()
-        .map(|row| serde_json::from_str(&row.text).unwrap())
-        .collect()
-}
-
-fn shown(parsed: &Parsed) -> (Vec<Value>, Vec<String>) {
-    let segments = parsed.segments.iter().map(|segment| match &segment.kind {
-        SegmentKind::Text(text) => serde_json::json!({"kind": "text", "text": text}),
-        SegmentKind::Thinking { text, style } => {
-            let style = if *style == ThinkingStyle::Tag { "tag" } else { "bracket" };
-            serde_json::json!({"kind": "thinking", "style": style, "text": text})
-        }
-        SegmentKind::Call(call) => {
-            let arguments: Value = serde_json::from_str(call.arguments().text()).unwrap();
-            let mut it = serde_json::json!({"kind": "tool_call", "server_name": call.server_name(), "tool_name": call.tool_name(), "arguments": arguments, "complete": true});
-            if let Some(format) = &call.origin().format {
-                it["format"] = Value::from(&**format);
-            }
-            for (key, on) in [("fenced", call.origin().fenced), ("recovered", call.origin().recovered)] {
-                if on {
-                    it[key] = Value::from(true);
-                }
-            }
-            it
-        }
-        SegmentKind::Partial(call) => {
-            let arguments: Value = serde_json::from_str(call.arguments().text()).unwrap();
-            let mut it = serde_json::json!({"kind": "tool_call", "server_name": call.server_name(), "tool_name": call.tool_name(), "arguments": arguments, "complete": false});
-            if let Some(format) = &call.origin().format {
-                it["format"] = Value::from(&**format);
-            }
-            it
-        }
-    });
-    let segments = segments.collect();
-    let mut errors: Vec<String> = parsed
-        .diagnostics
-        .iter()
-        .map(|d| d.code.as_str().trim_start_matches("xml::").replace('-', "_"))
-        .collect();
-    errors.sort_unstable();
-    (segments, errors)
+    testkit::rows!("cases.jsonl").rows().iter().map(Case::of).collect()
 }
 
 #[test]
 fn cases_are_read_as_expected() {
-    for case in all() {
-        let mut errors = case.expected.errors.clone();
-        errors.sort_unstable();
-        let parsed = parse(&case.bytes(), case.finish(), &case.options());
-        assert_eq!(shown(&parsed), (case.expected.segments.clone(), errors), "{}", case.name);
-    }
+    testkit::rows!("cases.jsonl").check_expect(|row| {
+        let case = Case::of(row);
+        shown::parsed(&parse(&case.bytes(), case.finish(), &case.options()))
+    });
 }
 
 #[test]

@@ -17,10 +17,11 @@ pub(crate) fn options(choice: u16) -> Options {
         .enumerate()
         .filter(|(i, _)| choice & (0x100 << i) != 0)
         .map(|(_, name)| *name);
-    Options::new()
+    let options = Options::new();
+    let options = if pick(4, 8) == 7 { options.with_implicit_thinking() } else { options };
+    options
         .with_thinking(thinking)
         .with_fenced_tools(fenced)
-        .with_implicit_thinking(pick(4, 8) == 7)
         .with_dialects(Dialects::by_names(names).expect("because the names are the built-in ones"))
         .with_tools(ToolSet::from_iter(["read_file", "t"]))
 }

@@ -10,4 +10,5 @@ mod laws;
 mod long;
 mod plain_blocks;
 mod random;
+mod shown;
 mod written;

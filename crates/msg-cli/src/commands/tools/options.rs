@@ -64,9 +64,9 @@ impl ReadArgs {
     pub(crate) fn load(&self) -> Result<Setup, Failure> {
         let mut options = Options::new()
             .with_thinking(self.thinking)
-            .with_implicit_thinking(self.implicit_thinking)
             .with_fenced_tools(self.fenced_tools)
             .with_dialects(self.dialects()?);
+        options.implicit_thinking = self.implicit_thinking;
         if let Some(tools) = &self.tools {
             options.tools = load_tools(tools)?;
         }
