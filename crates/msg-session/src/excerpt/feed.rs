@@ -84,11 +84,13 @@ impl<'s> Feed<'s> {
         self.buffer.drain(..self.at);
         self.at = 0;
         let len = self.buffer.len();
-        self.buffer.resize(len + CHUNK, 0);
+        let left = usize::try_from(self.source.size().saturating_sub(self.offset));
+        let wanted = left.map_or(CHUNK, |it| it.saturating_add(1).min(CHUNK));
+        self.buffer.resize(len + wanted, 0);
         let read = fill(self.source, self.offset, &mut self.buffer[len..])?;
         self.buffer.truncate(len + read);
         self.offset += read as u64;
-        self.is_at_end = read < CHUNK;
+        self.is_at_end = read < wanted;
         Ok(())
     }
 

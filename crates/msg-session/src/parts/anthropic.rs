@@ -1,14 +1,15 @@
-//! Anthropic content blocks (claude-code, cline): what the link rules see of them, and their parts.
+//! Anthropic content blocks (claude-code, cline): what the link rules see of them, and their parts as
+//! msg-anthropic reads them.
 //!
 //! ```text
 //! {"type":"tool_use","id":"toolu_1","name":"Bash","input":{…}}          a call
 //! {"type":"tool_result","tool_use_id":"toolu_1","content":"…"}          its result
 //! ```
 
-use msg_core::{
-    Content as ResultContent, File, Image, Origin, Other, Part, Place, Reasoning, Text, ToolCall,
-    ToolResult,
-};
+use std::borrow::Cow;
+
+use msg_anthropic::{ReadOptions, messages};
+use msg_core::{Origin, Other, Part, Place};
 
 use crate::json::{Object, Value};
 use crate::link::{Block, BlockKind, Content};
@@ -77,111 +78,40 @@ fn base64<'a>(image: &Object<'a>) -> Option<Value<'a>> {
     data.source.starts_with('"').then_some(data)
 }
 
-/// The part that a block is; none of what is no block.
+/// The part that a block is, as msg-anthropic reads it; none of what is no object.
 pub(crate) fn part(value: Value<'_>) -> Option<Part> {
+    let block = with_ids(value)?;
+    // Results are of a user there, everything else may be of an answer.
+    let is_result = matches!(kind(value), Some(BlockKind::Result(_)));
+    let role = if is_result { "user" } else { "assistant" };
+    let json = format!(r#"[{{"role":"{role}","content":[{block}]}}]"#);
+    let read = messages::read(json.as_bytes(), &ReadOptions::default());
+    let mut messages = read.map(|it| it.0.into_messages()).unwrap_or_default();
+    match messages.pop().map(|it| it.parts) {
+        Some(mut parts) if parts.len() == 1 && messages.is_empty() => {
+            parts.pop().map(super::with_media_types)
+        }
+        _ => Some(other(value)),
+    }
+}
+
+/// A block with the members that it must have: older sessions of Cline tell calls by their place alone.
+fn with_ids(value: Value<'_>) -> Option<Cow<'_, str>> {
     let object = value.object()?;
-    let kind = object.text("type").unwrap_or_default().into_owned();
-    Some(match &*kind {
-        "text" => match object.text("text") {
-            Some(text) => {
-                let extra = super::extra(&object, &ANTHROPIC, &["type", "text"]);
-                Part::Text(Text { text: text.into_owned(), extra })
-            }
-            None => other(value),
-        },
-        "thinking" => Part::Reasoning(Reasoning {
-            text: object.text("thinking").map(Into::into),
-            signature: object.text("signature").map(Into::into),
-            extra: super::extra(&object, &ANTHROPIC, &["type", "thinking", "signature"]),
-            ..Reasoning::default()
-        }),
-        "redacted_thinking" => Part::Reasoning(Reasoning {
-            redacted: object.text("data").map(Into::into),
-            extra: super::extra(&object, &ANTHROPIC, &["type", "data"]),
-            ..Reasoning::default()
-        }),
-        "tool_use" => Part::ToolCall(call(&object)),
-        "tool_result" => Part::ToolResult(result(&object)),
-        "image" => image(&object).map_or_else(|| other(value), Part::Image),
-        "document" => document(&object).map_or_else(|| other(value), Part::File),
-        _ => other(value),
+    let needed: &[&str] = match kind(value) {
+        Some(BlockKind::Call(_)) => &["id", "name"],
+        Some(BlockKind::Result(_)) => &["tool_use_id"],
+        _ => &[],
+    };
+    let missing = needed.iter().filter(|it| !object.has(it));
+    let missing: String = missing.map(|it| format!("\"{it}\":\"\",")).collect();
+    Some(match missing.is_empty() {
+        true => Cow::Borrowed(value.source),
+        false => Cow::Owned(format!("{{{missing}{}", &value.source[1..])),
     })
-}
-
-const ANTHROPIC: Origin = Origin::Anthropic;
-
-fn call(object: &Object<'_>) -> ToolCall {
-    let input = object.get("input").map_or("", |it| it.source);
-    ToolCall {
-        extra: super::extra(object, &ANTHROPIC, &["type", "id", "name", "input"]),
-        ..ToolCall::new(super::text(object, "id"), super::text(object, "name"), input)
-    }
-}
-
-fn result(object: &Object<'_>) -> ToolResult {
-    const KNOWN: [&str; 4] = ["type", "tool_use_id", "content", "is_error"];
-    let content = object.get("content").map(result_content).unwrap_or_default();
-    ToolResult {
-        is_error: object.is_true("is_error"),
-        extra: super::extra(object, &ANTHROPIC, &KNOWN),
-        ..ToolResult::new(super::text(object, "tool_use_id"), content)
-    }
-}
-
-fn result_content(value: Value<'_>) -> ResultContent {
-    match (value.text(), value.array()) {
-        (Some(text), _) => ResultContent::from(text.into_owned()),
-        (None, Some(blocks)) => {
-            ResultContent::from(blocks.into_iter().filter_map(nested).collect::<Vec<_>>())
-        }
-        _ => ResultContent::default(),
-    }
-}
-
-/// A block inside a result; calls and results are none there, so that nothing nests.
-fn nested(value: Value<'_>) -> Option<Part> {
-    match kind(value) {
-        Some(BlockKind::Call(_) | BlockKind::Result(_)) => Some(other(value)),
-        _ => part(value),
-    }
-}
-
-fn image(object: &Object<'_>) -> Option<Image> {
-    let source = object.get("source")?.object()?;
-    let extra = super::extra(object, &ANTHROPIC, &["type", "source"]);
-    let media_type = source.text("media_type").map(Into::into);
-    match &*source.text("type")? {
-        "base64" => {
-            let url = super::data_url(media_type.as_deref(), &source.text("data")?);
-            Some(Image { url: Some(url), media_type, extra, ..Image::default() })
-        }
-        "url" => {
-            let url = source.text("url")?.into_owned();
-            Some(Image { url: Some(url), media_type, extra, ..Image::default() })
-        }
-        "file" => {
-            let file_id = source.text("file_id")?.into_owned();
-            Some(Image { file_id: Some(file_id), media_type, extra, ..Image::default() })
-        }
-        _ => None,
-    }
-}
-
-fn document(object: &Object<'_>) -> Option<File> {
-    let source = object.get("source")?.object()?;
-    let filename = object.text("title").map(Into::into);
-    let media_type = source.text("media_type").map(Into::into);
-    let extra = super::extra(object, &ANTHROPIC, &["type", "source", "title"]);
-    let file = File { filename, media_type, extra, ..File::default() };
-    match &*source.text("type")? {
-        "base64" => Some(File { data: Some(source.text("data")?.into_owned()), ..file }),
-        "url" => Some(File { url: Some(source.text("url")?.into_owned()), ..file }),
-        "file" => Some(File { file_id: Some(source.text("file_id")?.into_owned()), ..file }),
-        _ => None,
-    }
 }
 
 fn other(value: Value<'_>) -> Part {
     let place = Some(Place::Content);
-    Part::Other(Other { place, ..Other::new(ANTHROPIC, value.raw_json()) })
+    Part::Other(Other { place, ..Other::new(Origin::Anthropic, value.raw_json()) })
 }

@@ -1,75 +1,55 @@
-//! Gemini's parts: text, thoughts, calls, responses and inline data.
+//! Gemini's parts, as msg-gemini reads them, one at a time; and the calls of Gemini CLI, which stand in a list
+//! of their own.
 
-use msg_core::{File, Image, Origin, Other, Part, Place, Reasoning, Text, ToolCall, ToolResult};
+use msg_core::{Origin, Other, Part, Place, ToolCall, ToolResult};
+use msg_gemini::{ReadOptions, contents};
 
 use crate::json::{Object, Value};
-
-const GEMINI: &str = "gemini";
 
 /// The part that a Gemini part is; none of what is no object.
 pub(crate) fn part(value: Value<'_>) -> Option<Part> {
     let object = value.object()?;
-    let signature = object.text("thoughtSignature").map(Into::into);
-    if let Some(call) = object.get("functionCall").and_then(|it| it.object()) {
-        return Some(Part::ToolCall(ToolCall { signature, ..self::call(&call) }));
-    }
-    if let Some(response) = object.get("functionResponse").and_then(|it| it.object()) {
-        return Some(Part::ToolResult(result(&response)));
-    }
-    if let Some(text) = object.text("text") {
-        let text = text.into_owned();
-        if object.is_true("thought") {
-            return Some(Part::Reasoning(Reasoning { signature, ..Reasoning::new(text) }));
+    // Responses are of a user there, everything else may be of an answer.
+    let role = if object.has("functionResponse") { "user" } else { "model" };
+    let json = format!(r#"[{{"role":"{role}","parts":[{}]}}]"#, value.source);
+    let read = contents::read(json.as_bytes(), &ReadOptions::default());
+    let mut messages = read.map(|it| it.0.into_messages()).unwrap_or_default();
+    match messages.pop().map(|it| it.parts) {
+        Some(mut parts) if parts.len() == 1 && messages.is_empty() => {
+            let mut part = parts.pop()?;
+            // A part that is read alone has no neighbours to be numbered by.
+            match (&mut part, id_of(&object)) {
+                (Part::ToolCall(it), Some(id)) => it.id = id,
+                (Part::ToolResult(it), Some(id)) => it.call_id = id,
+                _ => {}
+            }
+            Some(super::with_media_types(part))
         }
-        let origin = Origin::from(GEMINI);
-        let extra = super::extra(&object, &origin, &["text", "thought"]);
-        return Some(Part::Text(Text { text, extra }));
+        _ => Some(other(value)),
     }
-    Some(data(&object).unwrap_or_else(|| other(value)))
 }
 
-/// A call, of the content or of the list of calls.
+/// The id that a call or response says of itself, `""` if none.
+fn id_of(part: &Object<'_>) -> Option<String> {
+    let call = ["functionCall", "functionResponse"].iter().find_map(|it| part.get(it));
+    call?.object().map(|it| super::text(&it, "id"))
+}
+
+/// A call of the list of calls.
 pub(crate) fn call(object: &Object<'_>) -> ToolCall {
     let arguments = object.get("args").map_or("", |it| it.source);
     ToolCall::new(super::text(object, "id"), super::text(object, "name"), arguments)
 }
 
 /// A response: `output` and `error` are texts, everything else is JSON.
-pub(crate) fn result(object: &Object<'_>) -> ToolResult {
-    let response = object.get("response");
-    let member = |name: &str| response.and_then(|it| it.get(name)).and_then(|it| it.text());
-    let (text, is_error) = match (member("output"), member("error")) {
-        (Some(output), None) => (output.into_owned(), false),
-        (None, Some(error)) => (error.into_owned(), true),
-        _ => (response.map_or("", |it| it.source).to_owned(), false),
-    };
-    ToolResult {
-        name: object.text("name").map(Into::into).filter(|it: &String| !it.is_empty()),
-        is_error,
-        ..ToolResult::new(super::text(object, "id"), text)
+pub(crate) fn result(part: Value<'_>) -> Option<ToolResult> {
+    match self::part(part)? {
+        Part::ToolResult(it) => Some(it),
+        _ => None,
     }
-}
-
-fn data(object: &Object<'_>) -> Option<Part> {
-    if let Some(inline) = object.get("inlineData").and_then(|it| it.object()) {
-        let media_type: Option<String> = inline.text("mimeType").map(Into::into);
-        let data = inline.text("data")?;
-        if media_type.as_deref().is_some_and(|it| it.starts_with("image/")) {
-            let url = Some(super::data_url(media_type.as_deref(), &data));
-            return Some(Part::Image(Image { url, media_type, ..Image::default() }));
-        }
-        let data = Some(data.into_owned());
-        return Some(Part::File(File { data, media_type, ..File::default() }));
-    }
-    let file = object.get("fileData")?.object()?;
-    Some(Part::File(File {
-        url: Some(file.text("fileUri")?.into_owned()),
-        media_type: file.text("mimeType").map(Into::into),
-        ..File::default()
-    }))
 }
 
 fn other(value: Value<'_>) -> Part {
     let place = Some(Place::Content);
-    Part::Other(Other { place, ..Other::new(Origin::from(GEMINI), value.raw_json()) })
+    Part::Other(Other { place, ..Other::new(Origin::from("gemini"), value.raw_json()) })
 }

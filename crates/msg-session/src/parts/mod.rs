@@ -7,7 +7,7 @@ pub(crate) mod items;
 pub(crate) mod openai;
 pub(crate) mod xml;
 
-use msg_core::{Extra, Origin};
+use msg_core::{Image, Origin, Part};
 
 use crate::json::Object;
 
@@ -19,13 +19,25 @@ pub(crate) fn text(object: &Object<'_>, name: &str) -> String {
     object.text(name).map(Into::into).unwrap_or_default()
 }
 
-/// The members that are none of the known ones.
-pub(crate) fn extra(object: &Object<'_>, origin: &Origin, known: &[&str]) -> Extra {
-    let mut res = Extra::default();
-    for (name, value) in object.iter().filter(|it| !known.contains(&it.0)) {
-        res.insert(origin.clone(), name, value.raw_json());
+/// An image, or those of a result, with the media type that its URL names: sessions say it beside.
+pub(crate) fn with_media_types(mut part: Part) -> Part {
+    match &mut part {
+        Part::Image(it) => name_media_type(it),
+        Part::ToolResult(it)
+            if it.content.parts().iter().any(|it| matches!(it, Part::Image(_))) =>
+        {
+            let parts = std::mem::take(&mut it.content).into_parts();
+            it.content = parts.into_iter().map(with_media_types).collect::<Vec<_>>().into();
+        }
+        _ => {}
     }
-    res
+    part
+}
+
+fn name_media_type(image: &mut Image) {
+    let url = image.url.as_deref().and_then(|it| it.strip_prefix("data:"));
+    let media_type = url.and_then(|it| it.split([';', ',']).next()).filter(|it| !it.is_empty());
+    image.media_type = image.media_type.take().or(media_type.map(Into::into));
 }
 
 /// Base64 as a URL.

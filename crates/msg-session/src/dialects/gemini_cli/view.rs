@@ -55,9 +55,9 @@ fn answer(view: &mut View, message: &Message<'_>) {
     let mut results = Draft::new(Role::Tool);
     for (at, call) in calls.iter().enumerate() {
         let list = call.get("result").and_then(|it| it.array()).unwrap_or_default();
-        for response in list.iter().filter_map(|it| it.get("functionResponse")?.object()) {
-            let part = Part::ToolResult(gemini::result(&response));
-            results.push(part, Origin::block(message.record, at));
+        let is_response = |it: &&Value<'_>| it.get("functionResponse").is_some();
+        for response in list.iter().filter(is_response).filter_map(|it| gemini::result(*it)) {
+            results.push(Part::ToolResult(response), Origin::block(message.record, at));
         }
     }
     view.push(results);
