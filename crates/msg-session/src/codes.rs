@@ -14,6 +14,8 @@ pub const CODES: &[CodeInfo] = &[
         "SE-97",
         "a session that cannot be compacted in place",
     ),
+    CodeInfo::error("session::not-written", "SE-92", "the mended session cannot be written"),
+    CodeInfo::error("session::not-lines", "SE-2", "a session that is read only as a whole"),
     CodeInfo::error("session::no-writer", "SE-81", "sessions of this dialect are not written"),
     CodeInfo::warning("session::record-too-large", "SE-2", "a record is not looked into"),
     CodeInfo::error("session::bom", "SE-20", "the file begins with a byte order mark"),

@@ -117,7 +117,7 @@ impl Session {
         // The message of a provider is about the session as it was.
         let again = RepairOptions { error: None, ..options.clone() };
         for _ in 0..ROUNDS {
-            if !self.change(round) {
+            if !dialects::make(round, &mut self.blobs) {
                 break;
             }
             round = self.checked(&again)?.changed;
@@ -134,14 +134,5 @@ impl Session {
         let mut res = dialects::format(self.dialect).check(&self.blobs, options)?;
         sort(&mut res.findings);
         Ok(res)
-    }
-
-    /// Gives blobs their new bytes; says whether any changed.
-    fn change(&mut self, changes: Vec<dialects::Change>) -> bool {
-        let mut changed = false;
-        for it in changes {
-            changed |= it.apply(&mut self.blobs);
-        }
-        changed
     }
 }

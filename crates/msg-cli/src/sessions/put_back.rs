@@ -1,6 +1,7 @@
 //! Putting a mended session in the place of the old one (SE-92): a synced backup first, then each file
 //! replaced as a whole. A crash at any step leaves the old file or the new one.
 
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -66,15 +67,17 @@ fn changes<'a>(root: &Path, loaded: &Loaded, blobs: &'a [Blob]) -> Vec<Change<'a
     let is_folder = root.is_dir();
     let path_of = |name: &str| if is_folder { root.join(name) } else { root.to_owned() };
     let mut res = Vec::new();
+    let old: HashMap<&str, &Blob> = loaded.blobs.iter().map(|it| (&*it.name, it)).collect();
+    let stays: HashSet<&str> = blobs.iter().map(|it| &*it.name).collect();
     for new in blobs {
-        let old = loaded.blobs.iter().find(|it| it.name == new.name);
+        let old = old.get(&*new.name);
         if old.is_none_or(|it| it.bytes != new.bytes) {
             let path = path_of(&new.name);
             res.push(Change { path, new: Some(&new.bytes), is_there: old.is_some() });
         }
     }
     for old in &loaded.blobs {
-        if blobs.iter().all(|it| it.name != old.name) {
+        if !stays.contains(&*old.name) {
             res.push(Change { path: path_of(&old.name), new: None, is_there: true });
         }
     }

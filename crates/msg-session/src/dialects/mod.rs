@@ -23,6 +23,8 @@ mod pydantic_ai;
 mod swe_agent;
 mod vercel_ui;
 
+use std::collections::HashMap;
+
 use msg_core::Usage;
 
 pub(crate) use inspect::is_archive as is_eval_archive;
@@ -221,27 +223,31 @@ pub(crate) fn add_usage(a: Usage, b: Usage) -> Usage {
     }
 }
 
-impl Change {
-    /// Makes the change; says whether there was one. An unnamed change is of the only blob.
-    pub(crate) fn apply(self, blobs: &mut Vec<Blob>) -> bool {
-        let at = match self.name.is_empty() {
-            true => Some(0),
-            false => blobs.iter().position(|it| it.name == self.name),
-        };
-        match (at, self.bytes) {
+/// Makes the changes; says whether there was one. An unnamed change is of the only blob. Linear.
+pub(crate) fn make(changes: Vec<Change>, blobs: &mut Vec<Blob>) -> bool {
+    let places: HashMap<String, usize> =
+        blobs.iter().enumerate().map(|(at, it)| (it.name.clone(), at)).collect();
+    let mut gone = vec![false; blobs.len()];
+    let mut changed = false;
+    for it in changes {
+        let at = if it.name.is_empty() { Some(0) } else { places.get(&it.name).copied() };
+        match (at.filter(|it| *it < gone.len()), it.bytes) {
             (Some(at), Some(bytes)) => {
                 let old = std::mem::replace(&mut blobs[at].bytes, bytes);
-                old != blobs[at].bytes
+                changed |= old != blobs[at].bytes || std::mem::take(&mut gone[at]);
             }
-            (Some(at), None) => {
-                blobs.remove(at);
-                true
-            }
+            (Some(at), None) => changed |= !std::mem::replace(&mut gone[at], true),
             (None, Some(bytes)) => {
-                blobs.push(Blob { name: self.name, bytes });
-                true
+                blobs.push(Blob { name: it.name, bytes });
+                changed = true;
             }
-            (None, None) => false,
+            (None, None) => {}
         }
     }
+    let mut at = 0;
+    blobs.retain(|_| {
+        at += 1;
+        !gone.get(at - 1).is_some_and(|it| *it)
+    });
+    changed
 }

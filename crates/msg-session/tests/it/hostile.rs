@@ -101,3 +101,16 @@ fn archives_that_are_none() {
         assert!(session.check(&RepairOptions::default()).is_err());
     }
 }
+
+#[test]
+fn events_with_numbers_that_repeat_or_end_the_range() {
+    let orphan = r#"{"kind":"ObservationEvent","tool_call_id":"c"}"#;
+    let open = r#"{"kind":"ActionEvent","tool_call_id":"d"}"#;
+    for number in ["0", "18446744073709551615"] {
+        let name = |uuid: &str| format!("events/event-{number}-{uuid}.json");
+        let files = [("a", orphan), ("b", orphan), ("c", open)];
+        let blobs = files.iter().map(|it| Blob::new(name(it.0), it.1)).collect();
+        let mut session = Session::new(Dialect::OpenHands, blobs);
+        assert!(!session.repair(&RepairOptions::default()).unwrap().is_empty());
+    }
+}

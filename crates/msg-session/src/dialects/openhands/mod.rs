@@ -59,7 +59,7 @@ fn missing(events: &Events<'_>, findings: &mut Vec<Finding>) {
             let message = format!("event {expected} is missing before this one");
             findings.push(Finding::error("session::missing-event", event.place, message));
         }
-        expected = event.number + 1;
+        expected = event.number.saturating_add(1);
     }
 }
 
@@ -117,22 +117,24 @@ fn changes(
 ) -> Vec<Change> {
     let mut res = Vec::new();
     let mut new = Vec::new();
+    let mut before = 0;
     for (at, event) in events.list.iter().enumerate() {
-        let before = orphans.iter().filter(|it| **it < at).count() as u64;
         let blob = &blobs[event.place.blob as usize];
         if orphans.contains(&at) {
             res.push(Change { name: blob.name.clone(), bytes: None });
+            before += 1;
         } else if before > 0 {
             res.push(Change { name: blob.name.clone(), bytes: None });
-            let name = events::renamed(&blob.name, event.number - before);
+            let name = events::renamed(&blob.name, event.number.saturating_sub(before));
             new.push(Change { name, bytes: Some(blob.bytes.clone()) });
         }
     }
     res.extend(new);
-    let last = events.list.last().map_or(0, |it| it.number) + 1 - orphans.len() as u64;
+    let last = events.list.last().map_or(0, |it| it.number);
+    let last = last.saturating_add(1).saturating_sub(orphans.len() as u64);
     let folder = events.list.first().map(|it| blobs[it.place.blob as usize].name.as_str());
     for (n, event) in open.iter().enumerate() {
-        let number = last + n as u64;
+        let number = last.saturating_add(n as u64);
         let uuid = format!("00000000-0000-4000-8000-{number:012x}");
         let name = events::name_beside(folder.unwrap_or_default(), number, &uuid);
         res.push(Change { name, bytes: Some(error_event(event, &uuid).into_bytes()) });
