@@ -8,3 +8,8 @@ pub(crate) mod large;
 pub(crate) mod load;
 pub(crate) mod places;
 pub(crate) mod put_back;
+#[cfg(not(feature = "sqlite"))]
+#[path = "sessions/no_stores.rs"]
+pub(crate) mod stores;
+#[cfg(feature = "sqlite")]
+pub(crate) mod stores;

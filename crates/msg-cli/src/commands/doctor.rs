@@ -130,6 +130,8 @@ struct Diagnosis {
     changed: Option<PathBuf>,
     /// What the mends change, or would change.
     effect: Option<Effect>,
+    /// What would mend a store, which is never written.
+    script: Option<String>,
 }
 
 impl Args {
@@ -197,6 +199,8 @@ fn json(path: Option<&str>, it: &Diagnosis) -> String {
         named: Option<Vec<Named>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         backup: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        script: Option<&'a str>,
     }
     #[derive(Serialize)]
     struct Named {
@@ -215,7 +219,7 @@ fn json(path: Option<&str>, it: &Diagnosis) -> String {
         output_b64: None,
     };
     let backup = it.changed.as_ref().map(|it| it.display().to_string());
-    let mut res = msg_document::to_json(&WithPath { path, form, named, backup });
+    let mut res = msg_document::to_json(&WithPath { path, form, named, backup, script: it.script.as_deref() });
     res.push(b'\n');
     String::from_utf8(res).expect("because JSON is UTF-8")
 }

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use msg_session::{Blob, Dialect};
 
 use super::places::{self, Found};
+use super::stores;
 use crate::exit::Failure;
 
 /// A session that has been read.
@@ -21,6 +22,8 @@ pub(crate) struct Loaded {
     pub(crate) dialect: Option<Dialect>,
     /// What the files were like before they were read.
     pub(crate) stamps: Vec<Stamp>,
+    /// Whether it is of a store, which is never written.
+    pub(crate) is_of_a_store: bool,
 }
 
 /// A file as it was.
@@ -55,7 +58,36 @@ pub(crate) fn load(name: &Path, from: Option<Dialect>) -> Result<Loaded, Failure
         return standard_input();
     }
     let (path, dialect) = locate(name, from)?;
+    if let Some((store, id)) = in_a_store(&path)? {
+        return stored(&store, &id);
+    }
     Ok(Loaded { dialect, ..read(&path)? })
+}
+
+/// The store and id that `STORE#ID` names, or a store that has but one session.
+fn in_a_store(path: &Path) -> Result<Option<(PathBuf, String)>, Failure> {
+    if path.is_file() {
+        if !stores::is_store(path) {
+            return Ok(None);
+        }
+        let name = path.display();
+        let refuse = |it: String| Failure::Refused(format!("{name}: {it}"));
+        return match &*stores::sessions(path).map_err(refuse)?.1 {
+            [id] => Ok(Some((path.to_owned(), id.clone()))),
+            ids => Err(refuse(format!("it holds {} sessions: name one as {name}#ID", ids.len()))),
+        };
+    }
+    let named = path.to_str().and_then(|it| it.rsplit_once('#'));
+    let named = named.map(|(store, id)| (PathBuf::from(store), id.to_owned()));
+    Ok(named.filter(|it| it.0.is_file() && stores::is_store(&it.0)))
+}
+
+fn stored(store: &Path, id: &str) -> Result<Loaded, Failure> {
+    let name = format!("{}#{id}", store.display());
+    let (dialect, blobs) =
+        stores::blobs(store, id).map_err(|it| Failure::Refused(format!("{name}: {it}")))?;
+    let (path, stamps) = (None, Vec::new());
+    Ok(Loaded { name, path, blobs, dialect: Some(dialect), stamps, is_of_a_store: true })
 }
 
 /// The path of the session that `name` names, and whose it is where its place says so.
@@ -82,6 +114,7 @@ fn standard_input() -> Result<Loaded, Failure> {
         blobs: vec![Blob::new("", bytes)],
         dialect: None,
         stamps: Vec::new(),
+        is_of_a_store: false,
     })
 }
 
@@ -94,7 +127,7 @@ fn named(text: &str, from: Option<Dialect>) -> Result<Option<Found>, Failure> {
         }
         _ => (text == "latest", from),
     };
-    if !latest && (text.contains(['/', '\\', '.']) || text.len() < 6) {
+    if !latest && (text.contains(['/', '\\', '.', '#']) || text.len() < 6) {
         return Ok(None);
     }
     let found = places::scan(dialect, &mut Vec::new());
@@ -124,6 +157,7 @@ fn read(path: &Path) -> Result<Loaded, Failure> {
         blobs: Vec::new(),
         dialect: None,
         stamps: Vec::new(),
+        is_of_a_store: false,
     };
     for file in files {
         let stamp = Stamp::of(&file).map_err(|it| Failure::read(&name, it))?;
@@ -176,7 +210,7 @@ fn folder_files(path: &Path) -> io::Result<Files> {
 
 /// Whether a path is one file that is a session by itself.
 pub(crate) fn is_alone(path: &Path) -> bool {
-    path.is_file() && session_files(path).is_ok_and(|it| it.1.len() == 1)
+    path.is_file() && !stores::is_store(path) && session_files(path).is_ok_and(|it| it.1.len() == 1)
 }
 
 /// The files that belong to a file: the messages and parts of an opencode session.

@@ -11,6 +11,7 @@ use std::time::SystemTime;
 
 use msg_session::Dialect;
 
+use super::stores;
 use crate::cli::Context;
 use crate::render::safe;
 
@@ -39,7 +40,29 @@ pub(crate) fn scan(dialect: Option<Dialect>, warnings: &mut Vec<String>) -> Vec<
             walk(&place, &place.root, place.depth, &mut res, warnings);
         }
     }
+    if cfg!(feature = "sqlite") {
+        let stores = stores().into_iter().filter(|it| it.is_file());
+        stores.for_each(|it| in_store(&it, dialect, &mut res, warnings));
+    }
     res
+}
+
+/// The sessions of a store, as `STORE#ID`.
+fn in_store(
+    path: &Path,
+    wanted: Option<Dialect>,
+    found: &mut Vec<Found>,
+    warnings: &mut Vec<String>,
+) {
+    match stores::sessions(path) {
+        Ok((dialect, ids)) if wanted.is_none_or(|it| it == dialect) => {
+            let changed = fs::metadata(path).and_then(|it| it.modified()).ok();
+            let named = |id: &String| PathBuf::from(format!("{}#{id}", path.display()));
+            found.extend(ids.iter().map(|it| Found { path: named(it), dialect, changed }));
+        }
+        Ok(_) => {}
+        Err(error) => warnings.push(format!("cannot read {}: {error}", path.display())),
+    }
 }
 
 /// A session to look at, and whose it is where its place says so.
@@ -114,6 +137,9 @@ pub(crate) fn warn(cx: &Context, warnings: &[String]) {
 
 /// The id of a session: the name of its file or folder.
 pub(crate) fn id(path: &Path) -> String {
+    if let Some((_, id)) = path.to_str().and_then(|it| it.rsplit_once(".db#")) {
+        return id.to_owned();
+    }
     let name = match path.file_name().and_then(|it| it.to_str()) {
         Some("api_conversation_history.json" | "claude_messages.json") => path.parent(),
         _ => Some(path),
@@ -122,12 +148,25 @@ pub(crate) fn id(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn places() -> Vec<Place> {
-    let home = env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-    let or_home = |name: &str, rest: &str| match env::var_os(name) {
+fn home() -> PathBuf {
+    env::var_os("HOME").map(PathBuf::from).unwrap_or_default()
+}
+
+/// The folder of a variable, or this one of the home folder.
+fn or_home(name: &str, rest: &str) -> PathBuf {
+    match env::var_os(name) {
         Some(value) if !value.is_empty() => PathBuf::from(value),
-        _ => home.join(rest),
-    };
+        _ => home().join(rest),
+    }
+}
+
+fn stores() -> [PathBuf; 2] {
+    let data = or_home("XDG_DATA_HOME", ".local/share");
+    [data.join("goose/sessions/sessions.db"), data.join("opencode/opencode.db")]
+}
+
+fn places() -> Vec<Place> {
+    let home = home();
     let place = |dialect, root, depth, suffixes| Place { dialect, root, depth, suffixes };
     let codex = or_home("CODEX_HOME", ".codex");
     let data = or_home("XDG_DATA_HOME", ".local/share");

@@ -13,7 +13,7 @@ use super::Diagnosis;
 use super::line::unreadable;
 use crate::exit::Failure;
 use crate::render::safe;
-use crate::sessions::in_use;
+use crate::sessions::{in_use, stores};
 use crate::sessions::large::{FileSource, SessionFile};
 use crate::sessions::load::{Loaded, Stamp, load};
 use crate::sessions::put_back::{Backup, beside, put_back, put_back_file};
@@ -81,7 +81,7 @@ impl Doctor<'_> {
         if changed.is_none() {
             findings.iter_mut().for_each(|it| it.done = false);
         }
-        Ok(Diagnosis { dialect, findings, named, changed, effect })
+        Ok(Diagnosis { dialect, findings, named, changed, effect, script: None })
     }
 
     /// The mended file, beside the old one.
@@ -134,21 +134,25 @@ impl Doctor<'_> {
         let findings = session.check(self.options).map_err(wrong)?;
         let may_change = |it: &Finding| it.fix.is_some() && (it.is_error() || self.options.all);
         if !findings.iter().any(may_change) {
-            return Ok(Diagnosis { dialect, findings, named, changed: None, effect: None });
+            return Ok(Diagnosis { dialect, findings, named, changed: None, effect: None, script: None });
         }
         // Only what is mended is held twice.
         loaded.blobs = session.blobs().to_vec();
         let mended = session.repair(self.options).map_err(wrong)?;
         let is_changed = session.blobs() != loaded.blobs;
         let effect = is_changed.then(|| effect(&loaded.blobs, session.blobs()));
+        if loaded.is_of_a_store {
+            let script = stores::script(&loaded.blobs, session.blobs());
+            return Ok(Diagnosis { dialect, findings, named, changed: None, effect: None, script });
+        }
         if !self.fix {
-            return Ok(Diagnosis { dialect, findings, named, changed: None, effect });
+            return Ok(Diagnosis { dialect, findings, named, changed: None, effect, script: None });
         }
         let changed = match is_changed {
             true => Some(self.put(loaded, &session)?),
             false => None,
         };
-        Ok(Diagnosis { dialect, findings: mended, named, changed, effect })
+        Ok(Diagnosis { dialect, findings: mended, named, changed, effect, script: None })
     }
 
     /// Puts the mended session in its place, and looks at it again (SE-92, SE-93).

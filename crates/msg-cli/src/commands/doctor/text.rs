@@ -40,6 +40,10 @@ pub(super) fn human(name: &str, it: &Diagnosis, fix: bool, color: bool) -> Strin
         }
         _ => {}
     }
+    if let Some(script) = &it.script {
+        res.push_str("  a store is never written; with the agent closed, this SQL mends it:\n");
+        res.extend(script.lines().map(|it| format!("    {}\n", safe(it))));
+    }
     res
 }
 

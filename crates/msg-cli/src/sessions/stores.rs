@@ -1,0 +1,259 @@
+//! SQLite stores of agents (SE-11): goose's and opencode's sessions as the blobs that msg-session reads. Read
+//! only: a store is opened without locks, and one that has a journal beside it is read from a copy.
+//!
+//! ```text
+//! sessions.db#ID   sessions(id, working_dir, name …)   messages(role, content_json, created_timestamp …)
+//! opencode.db#ID   session(id, title, directory …)     message(id, data)     part(id, message_id, data)
+//! ```
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use msg_session::{Blob, Dialect};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags};
+use serde_json::{Map, json};
+use tempfile::TempDir;
+
+/// What a file of SQLite begins with.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// A row: its columns by name.
+type Row = HashMap<String, Value>;
+
+/// Whether a file is a store.
+pub(crate) fn is_store(path: &Path) -> bool {
+    use std::io::Read;
+    let mut start = [0; 16];
+    let read = fs::File::open(path).and_then(|mut it| it.read_exact(&mut start));
+    read.is_ok() && start == MAGIC
+}
+
+/// The ids of the sessions of a store, and whose they are.
+pub(crate) fn sessions(path: &Path) -> Result<(Dialect, Vec<String>), String> {
+    let store = Store::open(path)?;
+    let rows = store.rows(&format!("SELECT id FROM {}", store.table()), &[])?;
+    Ok((store.dialect, rows.iter().map(|it| text(it, &["id"])).collect()))
+}
+
+/// The blobs of a session of a store.
+pub(crate) fn blobs(path: &Path, id: &str) -> Result<(Dialect, Vec<Blob>), String> {
+    let store = Store::open(path)?;
+    let session = store.rows(&format!("SELECT * FROM {} WHERE id = ?1", store.table()), &[id])?;
+    let session = session.first().ok_or_else(|| format!("it has no session {id}"))?;
+    let blobs = match store.dialect {
+        Dialect::Goose => store.goose(session, id)?,
+        _ => store.opencode(session, id)?,
+    };
+    Ok((store.dialect, blobs))
+}
+
+/// The SQL that mends a session of opencode's store; none if the store is another one's. It is printed and
+/// never run: an edit of a store that is in use destroys it (SE-65).
+pub(crate) fn script(old: &[Blob], new: &[Blob]) -> Option<String> {
+    let before: HashMap<&str, &Blob> = old.iter().map(|it| (&*it.name, it)).collect();
+    let mut res = String::new();
+    for blob in new.iter().filter(|it| before.get(&*it.name).is_some_and(|old| *old != *it)) {
+        let (table, rest) = blob.name.split_once('/')?;
+        let id = rest.rsplit('/').next()?.strip_suffix(".json")?;
+        let text = String::from_utf8_lossy(&blob.bytes);
+        let data = text.split_once(DATA).map(|it| format!("{{{}", it.1))?;
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        res.push_str(&format!(
+            "UPDATE {table} SET data = {} WHERE id = {};\n",
+            quoted(&data),
+            quoted(id)
+        ));
+    }
+    (!res.is_empty()).then_some(res)
+}
+
+/// Behind this member stands what the column `data` holds.
+const DATA: &str = "\"$data\":null,";
+
+struct Store {
+    connection: Connection,
+    dialect: Dialect,
+}
+
+impl Store {
+    fn open(path: &Path) -> Result<Self, String> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let path = quiet(path)?;
+        let connection =
+            Connection::open_with_flags(uri(&path), flags).map_err(|it| it.to_string())?;
+        let mut store = Self { connection, dialect: Dialect::Goose };
+        let tables = store.rows("SELECT name FROM sqlite_master WHERE type = 'table'", &[])?;
+        let has = |name: &str| tables.iter().any(|it| text(it, &["name"]) == name);
+        store.dialect = match (has("sessions") && has("messages"), has("session") && has("part")) {
+            (true, _) => Dialect::Goose,
+            (_, true) => Dialect::OpenCode,
+            _ => return Err("it is a store of SQLite, and none of goose or opencode".to_owned()),
+        };
+        Ok(store)
+    }
+
+    fn table(&self) -> &'static str {
+        if self.dialect == Dialect::Goose { "sessions" } else { "session" }
+    }
+
+    fn rows(&self, sql: &str, values: &[&str]) -> Result<Vec<Row>, String> {
+        let failed = |it: rusqlite::Error| it.to_string();
+        let mut statement = self.connection.prepare(sql).map_err(failed)?;
+        let names: Vec<String> = statement.column_names().into_iter().map(Into::into).collect();
+        let row = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Row> {
+            names.iter().enumerate().map(|(at, name)| Ok((name.clone(), row.get(at)?))).collect()
+        };
+        let rows = statement.query_map(rusqlite::params_from_iter(values), row).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
+    /// As the lines of a session before there was a store (SE-66).
+    fn goose(&self, session: &Row, id: &str) -> Result<Vec<Blob>, String> {
+        let header = json!({
+            "id": id,
+            "working_dir": text(session, &["working_dir"]),
+            "description": text(session, &["name", "description"]),
+        });
+        let mut lines = format!("{header}\n");
+        let order = "ORDER BY created_timestamp, id";
+        for row in
+            self.rows(&format!("SELECT * FROM messages WHERE session_id = ?1 {order}"), &[id])?
+        {
+            let created = number(&row, "created_timestamp");
+            let (role, content) =
+                (json!(text(&row, &["role"])), column(&row, "content_json", "[]"));
+            let (metadata, id) =
+                (column(&row, "metadata_json", "{}"), json!(text(&row, &["message_id", "id"])));
+            lines.push_str(&format!(
+                r#"{{"id":{id},"role":{role},"created":{created},"content":{content},"metadata":{metadata}}}"#
+            ));
+            lines.push('\n');
+        }
+        Ok(vec![Blob::new(format!("{id}.jsonl"), lines)])
+    }
+
+    /// As the files of a session before there was a store (SE-65).
+    fn opencode(&self, session: &Row, id: &str) -> Result<Vec<Blob>, String> {
+        let mut info = Map::new();
+        let mut put = |name: &str, column: &str| {
+            let value = text(session, &[column]);
+            if !value.is_empty() {
+                info.insert(name.to_owned(), json!(value));
+            }
+        };
+        put("projectID", "project_id");
+        put("parentID", "parent_id");
+        put("title", "title");
+        put("directory", "directory");
+        info.insert("id".to_owned(), json!(id));
+        let time = json!({"created": number(session, "time_created"), "updated": number(session, "time_updated")});
+        info.insert("time".to_owned(), time);
+        if let Ok(revert) = serde_json::from_str(&text(session, &["revert"])) {
+            info.insert("revert".to_owned(), revert);
+        }
+        let info = serde_json::Value::Object(info).to_string();
+        let mut blobs = vec![Blob::new(format!("session/store/{id}.json"), info)];
+        for row in self.rows("SELECT * FROM message WHERE session_id = ?1 ORDER BY id", &[id])? {
+            let message = text(&row, &["id"]);
+            let head = format!(r#"{{"id":{},"sessionID":{},"#, json!(message), json!(id));
+            blobs.push(Blob::new(format!("message/{id}/{message}.json"), with_head(&head, &row)));
+        }
+        for row in self.rows("SELECT * FROM part WHERE session_id = ?1 ORDER BY id", &[id])? {
+            let (part, message) = (text(&row, &["id"]), text(&row, &["message_id"]));
+            let ids = (json!(part), json!(id), json!(message));
+            let head = format!(r#"{{"id":{},"sessionID":{},"messageID":{},"#, ids.0, ids.1, ids.2);
+            blobs.push(Blob::new(format!("part/{message}/{part}.json"), with_head(&head, &row)));
+        }
+        Ok(blobs)
+    }
+}
+
+/// The object of the column `data` with the members that stand in other columns.
+fn with_head(head: &str, row: &Row) -> String {
+    let data = text(row, &["data"]);
+    match data.trim_start().strip_prefix('{') {
+        Some(rest) if rest.trim_start() == "}" => format!("{head}\"$data\":null}}"),
+        Some(rest) => format!("{head}{DATA}{rest}"),
+        None => data,
+    }
+}
+
+/// A store that may be read without a lock: itself if nothing is journalled beside it, else a copy.
+fn quiet(path: &Path) -> Result<PathBuf, String> {
+    static COPIES: Mutex<Vec<(PathBuf, TempDir)>> = Mutex::new(Vec::new());
+    let beside = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let is_journalled = |it: &PathBuf| fs::metadata(it).is_ok_and(|it| it.len() > 0);
+    let journals: Vec<_> =
+        ["-wal", "-journal"].map(beside).into_iter().filter(is_journalled).collect();
+    if journals.is_empty() {
+        return Ok(path.to_owned());
+    }
+    let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, folder)) = copies.iter().find(|it| it.0 == path) {
+        return Ok(folder.path().join("store.db"));
+    }
+    let failed = |it: std::io::Error| format!("its copy cannot be made: {it}");
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let copy = folder.path().join("store.db");
+    fs::copy(path, &copy).map_err(failed)?;
+    for journal in journals {
+        let suffix = journal.to_string_lossy().rsplit('-').next().unwrap_or_default().to_owned();
+        fs::copy(&journal, folder.path().join(format!("store.db-{suffix}"))).map_err(failed)?;
+    }
+    // What the journal holds is written into the copy, which is then as quiet as a store without one.
+    let merged =
+        Connection::open(&copy).and_then(|it| it.pragma_update(None, "journal_mode", "DELETE"));
+    merged.map_err(|it| it.to_string())?;
+    copies.push((path.to_owned(), folder));
+    Ok(copy)
+}
+
+/// The URI of a file that does not change: SQLite takes no lock then, and writes nothing.
+fn uri(path: &Path) -> String {
+    let mut res = String::from("file:");
+    for byte in path.to_string_lossy().bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => {
+                res.push(char::from(byte))
+            }
+            _ => res.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    res.push_str("?immutable=1");
+    res
+}
+
+/// The first of these columns that has a text.
+fn text(row: &Row, names: &[&str]) -> String {
+    let text = |name: &&str| match row.get(*name) {
+        Some(Value::Text(it)) if !it.is_empty() => Some(it.clone()),
+        Some(Value::Integer(it)) => Some(it.to_string()),
+        Some(Value::Blob(it)) => String::from_utf8(it.clone()).ok(),
+        _ => None,
+    };
+    names.iter().find_map(text).unwrap_or_default()
+}
+
+fn number(row: &Row, name: &str) -> i64 {
+    match row.get(name) {
+        Some(Value::Integer(it)) => *it,
+        Some(Value::Text(it)) => it.parse().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// A column of JSON, on one line; `default` if it holds none.
+fn column(row: &Row, name: &str, default: &str) -> String {
+    let json = text(row, &[name]);
+    let raw = serde_json::from_str::<&serde_json::value::RawValue>(&json);
+    raw.map_or_else(|_| default.to_owned(), |it| it.get().replace(['\n', '\r'], " "))
+}
