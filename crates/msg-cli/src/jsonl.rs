@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::thread;
 
 use msg_core::Diagnostic;
-use msg_document::{Refusal, answer_row, edits_json, to_json};
+use msg_document::{LineAnswer, Refusal, answer_row, edits_json, to_json};
 use serde::Serialize;
 
 use self::blocks::{Block, Blocks};
@@ -61,6 +61,12 @@ impl Answer {
     /// An answer that is written as JSON.
     pub(crate) fn of(value: &impl Serialize, status: Status) -> Self {
         Answer::new(to_json(value), status)
+    }
+}
+
+impl From<LineAnswer> for Answer {
+    fn from(it: LineAnswer) -> Self {
+        Answer::new(it.json, Status::of(it.is_clean))
     }
 }
 

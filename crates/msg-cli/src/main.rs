@@ -16,7 +16,6 @@ mod codes;
 mod commands;
 mod endpoint;
 mod exit;
-mod families;
 mod formats;
 mod input;
 mod jsonl;

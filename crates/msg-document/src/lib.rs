@@ -24,6 +24,8 @@ mod key;
 mod messages;
 mod repair;
 mod stats;
+mod stream;
+mod tools;
 
 mod options;
 mod recognise;
@@ -39,6 +41,7 @@ mod wrapper;
 mod codes;
 mod given_ids;
 mod json;
+mod line;
 mod refusal;
 mod row;
 mod seed;
@@ -57,6 +60,7 @@ pub use format::Format;
 pub use join::join;
 pub use json::{ObjectWriter, edits_json, to_json};
 pub use key::{Key, KeyOf, KeyOptions, key, prefix_keys};
+pub use line::LineAnswer;
 pub use messages::{CallRow, MessageRow, messages};
 pub use options::options_from_json;
 pub use recognise::recognise;
@@ -65,7 +69,11 @@ pub use repair::{RepairOptions, Repaired, repair};
 pub use row::answer_row;
 pub use seed::ids;
 pub use stats::{PartTotals, RoleTotals, SectionTotals, Stats, ToolTotals, stats, tokens};
+pub use stream::{
+    Provider, StreamForm, StreamOptions, StreamRow, StreamRun, Streamed, stream, stream_line,
+};
 pub use text_calls::Calls;
+pub use tools::{Segment, SegmentCall, Segmented, ToolsOptions, tool_names, tools, tools_line};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -268,7 +268,7 @@ impl Args {
             let applied = Some(&plan).filter(|_| goal == Goal::Apply);
             return Ok(printed(&mut document, messages, applied));
         }
-        let mut text = Reached { goal, messages }.to_json();
+        let mut text = Reached::new(goal, messages).to_json();
         text.push(b'\n');
         Ok(text)
     }

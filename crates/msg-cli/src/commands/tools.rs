@@ -1,23 +1,21 @@
 //! `msg tools`: model text in; thinking, text and tool calls out. And the way back: calls, results and the
 //! instructions that teach a model the format.
 //!
-//! Reading and writing are msg-xml's; here are the options, the JSON forms and the text for people.
+//! Reading and writing are `msg-document`'s; here are the flags and the text for people.
 
-mod answer;
 mod options;
 mod outline;
 
 use std::path::PathBuf;
 
 use msg_core::Diagnostic;
+use msg_document::{Segmented, tools, tools_line};
 
-use self::answer::Answered;
-use self::options::LineOptions;
 use crate::cli::Context;
 use crate::commands::Command;
 use crate::exit::{Failure, Status};
 use crate::input::{Input, MAX_DOCUMENT};
-use crate::jsonl::{self, LineArgs};
+use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::OutputArgs;
 use crate::render;
 
@@ -52,15 +50,17 @@ impl Command for Args {
         let out = self.output.open(&input)?;
         let base = self.read.load()?;
         if self.lines.jsonl {
-            return jsonl::run(cx, &self.lines, input, out, None, |line| Ok(answer::line(line, &base)?));
+            return jsonl::run(cx, &self.lines, input, out, None, |line| {
+                tools_line(line, &base).map(Answer::from)
+            });
         }
         if base.events && !self.json {
             let text = "--events adds to the JSON form: give --json or --jsonl with it";
             return Err(Failure::Usage(text.to_owned()));
         }
         let bytes = input.read_all()?;
-        let res = answer::read(&bytes, &base, &[]);
-        let members = base.options.schema.as_ref().map_or_else(Vec::new, |schema| res.parsed.check(schema));
+        let res = tools(&bytes, &base);
+        let members = base.read.schema.as_ref().map_or_else(Vec::new, |schema| res.parsed.check(schema));
         self.print(cx, &input.name, &bytes, res, members, out)
     }
 }
@@ -72,23 +72,24 @@ impl Args {
         cx: &Context,
         name: &str,
         bytes: &[u8],
-        res: Answered,
+        res: Segmented,
         members: Vec<Diagnostic>,
         mut out: crate::output::Output,
     ) -> Result<Status, Failure> {
         if self.json {
-            out.write(&msg_document::to_json(&res.form))?;
+            out.write(&res.to_json())?;
             out.write(b"\n")?;
         } else {
             out.write(outline::segments(&res.parsed).as_bytes())?;
         }
         out.finish()?;
+        let status = Status::of(res.is_clean());
         let mut list = res.parsed.diagnostics;
         list.extend(members);
         if !self.json && !cx.quiet && !list.is_empty() {
             list.sort_by_key(|it| it.at.start);
             cx.note(&render::in_source(&list, name, bytes, cx.color_err));
         }
-        Ok(res.status)
+        Ok(status)
     }
 }

@@ -1,11 +1,13 @@
 //! The JSON form of a compaction (CP-70).
 
-use msg_compact::{CompactionRecord, Outcome};
+use msg_compact::{CompactionRecord, Outcome, Plan};
 use msg_core::Message;
 use msg_openai::{EncodeOptions, chat};
 use serde::Serialize;
 
 use super::run::{Fitted, Goal};
+use crate::codec::WriteOptions;
+use crate::document::Document;
 use crate::json::ObjectWriter;
 
 #[derive(Serialize)]
@@ -55,6 +57,14 @@ impl Fitted {
         }
     }
 
+    /// What the history cannot have less than, where it cannot fit.
+    pub fn floor(&self) -> Option<u64> {
+        match &self.outcome {
+            Outcome::CannotFit(it) => Some(it.floor),
+            _ => None,
+        }
+    }
+
     /// The records of what was done.
     pub fn records(&self) -> &[CompactionRecord] {
         match &self.outcome {
@@ -85,6 +95,30 @@ impl FitAnswer {
         }
     }
 
+    /// What became of the document: [`Fitted::status`], `applied` or `undone`.
+    pub fn status(&self) -> &'static str {
+        match self {
+            FitAnswer::Fitted(it) => it.status(),
+            FitAnswer::Reached(it) => it.goal.status(),
+        }
+    }
+
+    /// The compaction, if it is one.
+    pub fn fitted(&self) -> Option<&Fitted> {
+        match self {
+            FitAnswer::Fitted(it) => Some(it),
+            FitAnswer::Reached(_) => None,
+        }
+    }
+
+    /// The document in its own format, as [`Fitted::take_document`] gives it.
+    pub fn take_document(&mut self) -> Option<Vec<u8>> {
+        match self {
+            FitAnswer::Fitted(it) => it.take_document(),
+            FitAnswer::Reached(it) => it.take_document(),
+        }
+    }
+
     /// Whether it fits, and there was something to fit.
     pub fn is_clean(&self) -> bool {
         match self {
@@ -101,9 +135,24 @@ pub struct Reached {
     pub goal: Goal,
     /// The history.
     pub messages: Vec<Message>,
+    /// What stood around it, and the plan, if a document was read.
+    pub(super) source: Option<(Box<Document>, Option<Plan>)>,
 }
 
 impl Reached {
+    /// A history that a plan was applied to, or undone of.
+    pub fn new(goal: Goal, messages: Vec<Message>) -> Self {
+        Reached { goal, messages, source: None }
+    }
+
+    fn take_document(&mut self) -> Option<Vec<u8>> {
+        let (mut document, plan) = self.source.take()?;
+        document.put_planned(std::mem::take(&mut self.messages), plan.as_ref());
+        let mut out = Vec::new();
+        document.write(&WriteOptions::default(), &mut out);
+        Some(out)
+    }
+
     /// The answer of `--apply` and `--undo`, without its end.
     pub fn to_json(&self) -> Vec<u8> {
         let status = self.goal.status();

@@ -167,8 +167,11 @@ impl Fitter {
         let Some((goal, plan)) = &self.goal else {
             return Ok(FitAnswer::Fitted(Box::new(self.fit_json(json, summarizer)?)));
         };
-        let messages = Document::read(json, &self.options.read())?.into_messages();
-        Ok(FitAnswer::Reached(Reached { goal: *goal, messages: goal.reach(plan, messages)? }))
+        let mut document = Document::read(json, &self.options.read())?;
+        let messages = goal.reach(plan, document.take_messages())?;
+        let applied = (*goal == Goal::Apply).then(|| plan.clone());
+        let source = Some((Box::new(document), applied));
+        Ok(FitAnswer::Reached(Reached { goal: *goal, messages, source }))
     }
 
     fn fit_json(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<Fitted, Refusal> {

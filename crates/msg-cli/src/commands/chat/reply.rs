@@ -14,6 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use msg_core::StreamEvent;
+use msg_document::Provider;
 use msg_wire::{Assembled, StreamOptions, StreamReader};
 
 use super::saved::Saved;
@@ -21,7 +22,6 @@ use super::sending::{Piece, send};
 use super::show::Show;
 use super::stop::Stop;
 use crate::endpoint::Endpoint;
-use crate::families;
 
 /// How often it is looked whether somebody wants to stop, while nothing comes.
 const TICK: Duration = Duration::from_millis(100);
@@ -112,7 +112,7 @@ struct Taking {
 impl Taking {
     fn new(bounds: Bounds) -> Self {
         let now = Instant::now();
-        let reader = StreamReader::new(&families::ALL, StreamOptions::default());
+        let reader = StreamReader::new(Provider::Auto.families(), StreamOptions::default());
         Self { reader, bounds, heard: now, told: now, wire: 0, answer: 0 }
     }
 

@@ -1,12 +1,12 @@
-//! The options of `msg tools`: the same as flags and as members of a line's `options`.
+//! The flags of `msg tools`; a line's `options` are `msg-document`'s.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use msg_core::FinishReason;
-use msg_xml::{Dialects, Fenced, Options, SchemaSet, Thinking, ToolDefinition, ToolSet};
-use serde::Deserialize;
+use msg_document::{ToolsOptions, tool_names};
+use msg_xml::{Dialects, Fenced, Options, Thinking, ToolSet};
 
 use crate::exit::Failure;
 
@@ -51,17 +51,8 @@ pub(crate) struct ReadArgs {
     events: bool,
 }
 
-/// What reading needs beside the text.
-#[derive(Debug, Clone)]
-pub(crate) struct Setup {
-    pub(crate) options: Arc<Options>,
-    pub(crate) finish: Option<FinishReason>,
-    pub(crate) chunk: usize,
-    pub(crate) events: bool,
-}
-
 impl ReadArgs {
-    pub(crate) fn load(&self) -> Result<Setup, Failure> {
+    pub(crate) fn load(&self) -> Result<ToolsOptions, Failure> {
         let mut options = Options::new()
             .with_thinking(self.thinking)
             .with_fenced_tools(self.fenced_tools)
@@ -77,7 +68,7 @@ impl ReadArgs {
         limits.max_tool_bytes = self.max_tool_bytes.unwrap_or(limits.max_tool_bytes);
         limits.max_depth = self.max_depth.unwrap_or(limits.max_depth);
         let finish = self.finish_reason.as_deref().map(FinishReason::from);
-        Ok(Setup { options: Arc::new(options), finish, chunk: self.chunk, events: self.events })
+        Ok(ToolsOptions { read: Arc::new(options), finish, chunk: self.chunk, events: self.events })
     }
 
     fn dialects(&self) -> Result<Dialects, Failure> {
@@ -110,101 +101,10 @@ fn load_tools(value: &str) -> Result<ToolSet, Failure> {
     if !is_meant && !path.is_file() {
         return Ok(value.split(',').map(str::trim).filter(|name| !name.is_empty()).collect());
     }
-    let tools: Tools = parse_file(path, "list of tool names or definitions")?;
-    Ok(tools.names())
+    let names = tool_names(&read_text(path)?);
+    names.map_err(|it| Failure::Usage(format!("{}: {it}", path.display())))
 }
 
 fn named<T: serde::de::DeserializeOwned>(word: &str) -> Result<T, String> {
     serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
-}
-
-/// `options` of a line.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct LineOptions {
-    pub(crate) thinking: Option<Thinking>,
-    implicit_thinking: Option<bool>,
-    fenced_tools: Option<Fenced>,
-    dialects: Option<Names>,
-    tools: Option<Tools>,
-    schema: Option<SchemaSet>,
-    finish_reason: Option<String>,
-    chunk: Option<usize>,
-    max_tool_bytes: Option<usize>,
-    max_depth: Option<usize>,
-    max_retries: Option<usize>,
-    events: Option<bool>,
-}
-
-/// A list, or one text with commas.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Names {
-    List(Vec<String>),
-    Text(String),
-}
-
-impl Names {
-    fn iter(&self) -> Vec<&str> {
-        match self {
-            Names::List(list) => list.iter().map(String::as_str).collect(),
-            Names::Text(text) => text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect(),
-        }
-    }
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Tools {
-    Names(Names),
-    Definitions(Vec<Tool>),
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Tool {
-    Name(String),
-    Definition(ToolDefinition),
-}
-
-impl Tools {
-    fn names(&self) -> ToolSet {
-        match self {
-            Tools::Names(names) => names.iter().into_iter().collect(),
-            Tools::Definitions(list) => list
-                .iter()
-                .map(|tool| match tool {
-                    Tool::Name(name) => name.as_str(),
-                    Tool::Definition(definition) => definition.name.as_str(),
-                })
-                .collect(),
-        }
-    }
-}
-
-impl LineOptions {
-    /// The program's options with what the line says in their place.
-    pub(crate) fn over(self, base: &Setup) -> Result<Setup, msg_xml::Error> {
-        let mut options = Options::clone(&base.options);
-        if let Some(names) = &self.dialects {
-            options.dialects = Dialects::by_names(names.iter())?;
-        }
-        if let Some(tools) = &self.tools {
-            options.tools = tools.names();
-        }
-        options.thinking = self.thinking.unwrap_or(options.thinking);
-        options.implicit_thinking = self.implicit_thinking.unwrap_or(options.implicit_thinking);
-        options.fenced_tools = self.fenced_tools.unwrap_or(options.fenced_tools);
-        options.schema = self.schema.map(Arc::new).or(options.schema);
-        let limits = &mut options.limits;
-        limits.max_tool_bytes = self.max_tool_bytes.unwrap_or(limits.max_tool_bytes);
-        limits.max_depth = self.max_depth.unwrap_or(limits.max_depth);
-        limits.max_retries = self.max_retries.unwrap_or(limits.max_retries);
-        Ok(Setup {
-            options: Arc::new(options),
-            finish: self.finish_reason.as_deref().map(FinishReason::from).or_else(|| base.finish.clone()),
-            chunk: self.chunk.unwrap_or(base.chunk),
-            events: self.events.unwrap_or(base.events),
-        })
-    }
 }

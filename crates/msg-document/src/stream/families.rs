@@ -1,11 +1,11 @@
-//! The families of streams that this program knows, in the order in which they are asked whose an event
+//! The families of streams that are known, in the order in which they are asked whose an event
 //! is (OA-17). What those that are read are, is for their crates to say; the others are known only so that
 //! a stream of theirs is refused by its name.
 
 use msg_wire::{Assembler, Family, Json, StreamOptions};
 
 /// All of them; what none recognises and is an error, or nothing at all, is Chat Completions.
-pub(crate) static ALL: [&dyn Family; 11] = [
+pub(super) static ALL: [&dyn Family; 11] = [
     msg_openai::RESPONSES,
     msg_anthropic::ANTHROPIC,
     &COHERE,
@@ -19,10 +19,10 @@ pub(crate) static ALL: [&dyn Family; 11] = [
     msg_openai::CHAT,
 ];
 
-pub(crate) static CHAT: [&dyn Family; 1] = [msg_openai::CHAT];
-pub(crate) static RESPONSES: [&dyn Family; 1] = [msg_openai::RESPONSES];
-pub(crate) static ANTHROPIC: [&dyn Family; 1] = [msg_anthropic::ANTHROPIC];
-pub(crate) static GEMINI: [&dyn Family; 1] = [msg_gemini::GEMINI];
+pub(super) static CHAT: [&dyn Family; 1] = [msg_openai::CHAT];
+pub(super) static RESPONSES: [&dyn Family; 1] = [msg_openai::RESPONSES];
+pub(super) static ANTHROPIC: [&dyn Family; 1] = [msg_anthropic::ANTHROPIC];
+pub(super) static GEMINI: [&dyn Family; 1] = [msg_gemini::GEMINI];
 
 static COHERE: Foreign = Foreign("Cohere", |it| {
     let kinds =

@@ -1,0 +1,71 @@
+//! A line of `msg stream --jsonl`: a body in an envelope.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use msg_core::{Code, Diagnostic};
+use serde::Deserialize;
+
+use super::options::{Provider, StreamForm, StreamOptions};
+use super::run::stream;
+use crate::line::LineAnswer;
+use crate::refusal::Refusal;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    sse: Option<String>,
+    sse_b64: Option<String>,
+    provider: Option<Provider>,
+    chunk: Option<usize>,
+    options: Option<Own>,
+}
+
+/// What a line says in `options`: the rest is said beside it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Own {
+    to: StreamForm,
+    events: bool,
+    split_concatenated: bool,
+    max_event_bytes: Option<usize>,
+    interrupt_after: Option<usize>,
+}
+
+impl Line {
+    fn options(&self, defaults: &StreamOptions) -> StreamOptions {
+        let mut res = defaults.clone();
+        if let Some(own) = &self.options {
+            res.to = own.to;
+            res.events = own.events;
+            res.split_concatenated = own.split_concatenated;
+            res.max_event_bytes = own.max_event_bytes;
+            res.interrupt_after = own.interrupt_after;
+        }
+        res.provider = self.provider.unwrap_or(res.provider);
+        res.chunk = self.chunk.unwrap_or(res.chunk);
+        res
+    }
+}
+
+/// The answer to a line of `msg stream --jsonl`: an object with `sse` or `sse_b64`, and what is else to be said
+/// of this one.
+///
+/// Fails for a line that is no such object.
+pub fn stream_line(line: &[u8], defaults: &StreamOptions) -> Result<LineAnswer, Refusal> {
+    let line: Line = serde_json::from_slice(line).map_err(|it| bad(it.to_string()))?;
+    let options = line.options(defaults);
+    let body = match (line.sse, line.sse_b64) {
+        (Some(text), None) => text.into_bytes(),
+        (None, Some(text)) => {
+            let no_base64 = |it| bad(format!("sse_b64 is not base64: {it}"));
+            BASE64_STANDARD.decode(text).map_err(no_base64)?
+        }
+        _ => return Err(bad("expected one of sse and sse_b64")),
+    };
+    let streamed = stream(&body, &options)?;
+    Ok(LineAnswer { json: streamed.to_json(), is_clean: streamed.is_clean() })
+}
+
+fn bad(text: impl Into<String>) -> Refusal {
+    Diagnostic::error(Code::new("cli::bad-line"), text.into()).into()
+}

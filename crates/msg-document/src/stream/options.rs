@@ -1,0 +1,178 @@
+//! Whose stream it is, how it is read and in which form its message is given.
+
+use std::str::FromStr;
+
+use msg_anthropic::EventOptions;
+use msg_core::{Code, Diagnostic, Report};
+use msg_wire::{Assembled, Family};
+use serde::{Deserialize, Deserializer};
+
+use super::families;
+use crate::refusal::Refusal;
+
+/// How a captured stream is read and answered.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StreamOptions {
+    /// Whose stream it is.
+    pub provider: Provider,
+    /// Bytes that are fed at a time; 0 feeds all at once. The answer is the same.
+    pub chunk: usize,
+    /// The form of the message.
+    pub to: StreamForm,
+    /// Give the events too.
+    pub events: bool,
+    /// Objects that stand behind each other without a break are events of their own.
+    pub split_concatenated: bool,
+    /// The largest event that is kept, in bytes.
+    pub max_event_bytes: Option<usize>,
+    /// The stream is cut off behind so many bytes.
+    pub interrupt_after: Option<usize>,
+    /// The most bytes of a body in a column or a list of bodies; 256 MiB if not given.
+    pub max_bytes: Option<u64>,
+}
+
+impl StreamOptions {
+    /// It is this provider's.
+    #[must_use]
+    pub fn with_provider(mut self, provider: Provider) -> Self {
+        self.provider = provider;
+        self
+    }
+
+    /// The message is given in this form.
+    #[must_use]
+    pub fn with_to(mut self, to: StreamForm) -> Self {
+        self.to = to;
+        self
+    }
+}
+
+/// Whose stream it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Provider {
+    /// Recognised from the first event that tells.
+    #[default]
+    Auto,
+    /// Chat Completions, and everything compatible with it.
+    OpenAi,
+    /// OpenAI Responses.
+    Responses,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Gemini, and Vertex AI.
+    Gemini,
+}
+
+impl Provider {
+    /// All of them, the default first.
+    pub const ALL: [Provider; 5] = [
+        Provider::Auto,
+        Provider::OpenAi,
+        Provider::Responses,
+        Provider::Anthropic,
+        Provider::Gemini,
+    ];
+
+    /// Its name in options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Provider::Auto => "auto",
+            Provider::OpenAi => "openai",
+            Provider::Responses => "responses",
+            Provider::Anthropic => "anthropic",
+            Provider::Gemini => "gemini",
+        }
+    }
+
+    /// One line about it.
+    pub fn about(self) -> &'static str {
+        match self {
+            Provider::Auto => "Recognised from the first event that tells",
+            Provider::OpenAi => "Chat Completions, and everything compatible with it",
+            Provider::Responses => "OpenAI Responses",
+            Provider::Anthropic => "Anthropic Messages",
+            Provider::Gemini => "Gemini, and Vertex AI",
+        }
+    }
+
+    /// The families of streams that it may be, in the order in which they are asked whose an event is.
+    pub fn families(self) -> &'static [&'static dyn Family] {
+        match self {
+            Provider::Auto => &families::ALL,
+            Provider::OpenAi => &families::CHAT,
+            Provider::Responses => &families::RESPONSES,
+            Provider::Anthropic => &families::ANTHROPIC,
+            Provider::Gemini => &families::GEMINI,
+        }
+    }
+}
+
+impl FromStr for Provider {
+    type Err = Refusal;
+
+    fn from_str(name: &str) -> Result<Self, Refusal> {
+        Provider::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| {
+            let known = Provider::ALL.map(Provider::name).join(", ");
+            Refusal::bad_option(format!("no provider is called {name:?}, expected {known}"))
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Provider {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// The form of the message that a stream is assembled to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StreamForm {
+    /// The result with a chat message.
+    #[default]
+    OpenAi,
+    /// The result with the native form.
+    Native,
+    /// The result with turns.
+    Turns,
+    /// The stream that Chat Completions would send.
+    #[serde(rename = "openai-chunks")]
+    OpenAiChunks,
+    /// The stream that OpenAI Responses would send.
+    #[serde(rename = "responses-events")]
+    ResponsesEvents,
+    /// The stream that Anthropic would send.
+    #[serde(rename = "anthropic-events")]
+    AnthropicEvents,
+    /// The stream that Gemini would send.
+    #[serde(rename = "gemini-chunks")]
+    GeminiChunks,
+}
+
+/// Writes the stream that a provider would send, and says what it cannot hold.
+type WriteStream = fn(&Assembled, &mut Vec<u8>) -> Report;
+
+impl StreamForm {
+    /// How the result is written, where it is a stream again.
+    pub(super) fn writer(self) -> Option<WriteStream> {
+        match self {
+            StreamForm::OpenAiChunks => Some(msg_openai::write_chunks),
+            StreamForm::ResponsesEvents => Some(msg_openai::write_response_events),
+            StreamForm::AnthropicEvents => Some(anthropic_events),
+            StreamForm::GeminiChunks => Some(msg_gemini::write_chunks),
+            StreamForm::OpenAi | StreamForm::Native | StreamForm::Turns => None,
+        }
+    }
+}
+
+fn anthropic_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
+    let Some(choice) = res.choices.first() else { return Report::new() };
+    let mut report = msg_anthropic::write_events(&choice.message, &EventOptions::of(res), out);
+    for other in &res.choices[1..] {
+        let text = format!("choice {} has no place in the stream", other.index);
+        report.push(Diagnostic::warning(Code::new("convert::lost-part"), text));
+    }
+    report
+}

@@ -1,0 +1,129 @@
+//! A line of `msg tools --jsonl`: text to read, or something to write as text.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use msg_core::{Code, Diagnostic};
+use msg_xml::{Call, Thinking, ToolDefinition, ToolResult};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::options::{Own, ToolsOptions};
+use super::read::read;
+use crate::json::to_json;
+use crate::line::LineAnswer;
+use crate::refusal::Refusal;
+
+/// A line: text to read, or something to write.
+#[derive(Deserialize)]
+struct Line {
+    input: Option<String>,
+    input_b64: Option<String>,
+    #[serde(default)]
+    options: Own,
+    #[serde(default)]
+    stream_splits: Vec<usize>,
+    call: Option<CallForm>,
+    result: Option<ResultForm>,
+    result_text: Option<String>,
+    definitions: Option<Vec<ToolDefinition>>,
+}
+
+#[derive(Deserialize)]
+struct CallForm {
+    server_name: Option<String>,
+    tool_name: String,
+    arguments: Option<Box<RawValue>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ResultForm {
+    name: String,
+    content: String,
+    #[serde(default)]
+    is_error: bool,
+}
+
+#[derive(Serialize)]
+struct TextAnswer {
+    text: String,
+}
+
+#[derive(Serialize)]
+struct ResultAnswer {
+    result: Option<ResultForm>,
+}
+
+#[derive(Serialize)]
+struct ErrorAnswer {
+    error: &'static str,
+}
+
+impl From<ToolResult> for ResultForm {
+    fn from(it: ToolResult) -> Self {
+        ResultForm { name: it.name, content: it.content, is_error: it.is_error }
+    }
+}
+
+/// The answer to a line of `msg tools --jsonl`: an object with `input` or `input_b64`, which is read, or with `call`,
+/// `result` or `definitions`, which are written, or with `result_text`, which is a result again.
+///
+/// Fails for a line that is no such object, and for options that do not exist.
+pub fn tools_line(line: &[u8], defaults: &ToolsOptions) -> Result<LineAnswer, Refusal> {
+    let line: Line =
+        serde_json::from_slice(line).map_err(|it| bad(format!("the line is no request: {it}")))?;
+    if let Some(call) = line.call {
+        return Ok(written(render_call(call)));
+    }
+    if let Some(result) = line.result {
+        let ResultForm { name, content, is_error } = result;
+        return Ok(written(ToolResult { name, content, is_error }.render()));
+    }
+    if let Some(text) = line.result_text {
+        let result = ToolResult::parse(&text).map(ResultForm::from);
+        return Ok(clean(&ResultAnswer { result }));
+    }
+    if let Some(definitions) = line.definitions {
+        let thinking = line.options.thinking.unwrap_or(Thinking::Extract);
+        return Ok(clean(&TextAnswer { text: msg_xml::instructions(&definitions, thinking) }));
+    }
+    let options = line.options.over(defaults)?;
+    let text = input(line.input, line.input_b64)?;
+    let read = read(&text, &options, &line.stream_splits);
+    Ok(LineAnswer { json: read.to_json(), is_clean: read.is_clean() })
+}
+
+fn input(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, Refusal> {
+    match (text, base64) {
+        (Some(text), _) => Ok(text.into_bytes()),
+        (None, Some(text)) => {
+            let no_base64 = |it| bad(format!("input_b64 is no base64: {it}"));
+            BASE64_STANDARD.decode(text).map_err(no_base64)
+        }
+        (None, None) => {
+            Err(bad("expected input, input_b64, call, result, result_text or definitions"))
+        }
+    }
+}
+
+fn bad(text: impl Into<String>) -> Refusal {
+    Diagnostic::error(Code::new("cli::bad-line"), text.into()).into()
+}
+
+fn clean(value: &impl Serialize) -> LineAnswer {
+    LineAnswer { json: to_json(value), is_clean: true }
+}
+
+fn render_call(form: CallForm) -> Result<String, msg_xml::Error> {
+    let arguments = form.arguments.map_or_else(|| "{}".to_owned(), |raw| raw.get().to_owned());
+    let server = form.server_name.unwrap_or_else(|| "local".to_owned());
+    msg_xml::render(&Call::new(form.tool_name, arguments).with_server(server))
+}
+
+fn written(res: Result<String, msg_xml::Error>) -> LineAnswer {
+    match res {
+        Ok(text) => clean(&TextAnswer { text }),
+        Err(error) => {
+            LineAnswer { json: to_json(&ErrorAnswer { error: error.code() }), is_clean: false }
+        }
+    }
+}
