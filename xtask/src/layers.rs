@@ -48,7 +48,7 @@ pub(crate) const LAYERS: &[Room] = &[
     ),
     room("msg-openai", 2, &["msg-core", "msg-wire"], TESTKIT, 15),
     room("msg-file", 2, &["msg-core", "msg-xml"], TESTKIT, 0),
-    room("msg-compact", 2, &["msg-chainast", "msg-core"], TESTKIT, 0),
+    room("msg-compact", 2, &["msg-chainast", "msg-core"], &["msg-openai", "testkit"], 0),
     room(
         "msg-session",
         3,

@@ -24,36 +24,3 @@ pub use media::{MediaRates, WithMedia};
 pub use script::{Script, ScriptCount};
 pub use tools::ToolSpec;
 pub use wolo::Wolo;
-
-use std::str::FromStr;
-
-use crate::Error;
-
-impl FromStr for Box<dyn TokenCounter> {
-    type Err = Error;
-
-    /// The counter of this name: `script`, `forge`, `wolo`, and with the feature `bpe` `o200k` and `cl100k`.
-    fn from_str(name: &str) -> Result<Self, Error> {
-        Ok(match name {
-            "script" => Box::new(Script::new()),
-            "forge" => Box::new(Forge),
-            "wolo" => Box::new(Wolo),
-            #[cfg(feature = "bpe")]
-            "o200k" => Box::new(Bpe::o200k()),
-            #[cfg(feature = "bpe")]
-            "cl100k" => Box::new(Bpe::cl100k()),
-            _ => {
-                return Err(Error::UnknownName {
-                    kind: "counter",
-                    name: name.to_owned(),
-                    expected: Some(NAMES.to_owned()),
-                });
-            }
-        })
-    }
-}
-
-#[cfg(feature = "bpe")]
-const NAMES: &str = "script, o200k, cl100k, forge or wolo";
-#[cfg(not(feature = "bpe"))]
-const NAMES: &str = "script, forge or wolo (this build has no token tables)";

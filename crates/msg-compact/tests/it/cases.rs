@@ -1,0 +1,200 @@
+//! Compactions by data (CP-…): a history, what is asked, and the whole answer in `expect`, which
+//! `UPDATE_EXPECT=1` rewrites.
+//!
+//! Of the answer's messages those that are the history's stand by their number, so that a row shows what changed
+//! and what went; edits stand with code, place, sentence and fix.
+
+use std::collections::BTreeMap;
+
+use msg_chainast::{ChainAst, Profile, SeededIds};
+use msg_compact::{
+    Budget, Compaction, Edit, Error, OnFailure, Outcome, Pin, Pipeline, Preset, Reserve,
+    SummaryError, SummaryRequest, TokenIndex, Totals, Unit, When, compact_with, count, digest,
+    policy,
+};
+use msg_core::Message;
+use msg_openai::{EncodeOptions, ReadOptions, chat};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+#[test]
+fn histories_are_compacted() {
+    testkit::rows!("compact.jsonl").check_expect(|row| {
+        let row: Row = serde_json::from_str(&row.text).unwrap();
+        row.answer().unwrap_or_else(|refused| json!({"refused": refused.to_string()})).to_string()
+    });
+}
+
+#[derive(Deserialize)]
+struct Row {
+    messages: Vec<Value>,
+    options: Asked,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Asked {
+    budget: Option<u64>,
+    unit: Unit,
+    reserve: Option<Reserve>,
+    trigger: Option<u64>,
+    target: Option<u64>,
+    tool_caps: BTreeMap<String, u64>,
+    counter: Option<String>,
+    preset: Option<String>,
+    config: Map<String, Value>,
+    policies: Vec<Value>,
+    pin: Option<Vec<Pin>>,
+    profile: Option<String>,
+    on_failure: OnFailure,
+    best_effort: bool,
+    test_summarizer: Option<String>,
+}
+
+impl Row {
+    fn answer(&self) -> Result<Value, Error> {
+        let json = serde_json::to_vec(&self.messages).unwrap();
+        let (document, _) = chat::read(&json, &ReadOptions::new()).unwrap();
+        let chain = ChainAst::parse(document.into_messages()).unwrap();
+        let preset = match (&self.options.preset, self.options.policies.is_empty()) {
+            (None, false) => None,
+            (name, _) => {
+                let name = name.as_deref().unwrap_or("balanced");
+                Some(Preset::named(name, &self.options.config)?)
+            }
+        };
+        let budget = self.options.budget(preset.as_ref());
+        let pipeline = self.options.pipeline(preset.as_ref(), budget.is_some())?;
+        let index = TokenIndex::of(&chain, self.options.counter(preset.as_ref()), &[]);
+        let answer = |request: &SummaryRequest| self.options.summary(request);
+        let mut ids = SeededIds::new(1);
+        let outcome = compact_with(&chain, &index, budget.as_ref(), &pipeline, &mut ids, answer)?;
+        Ok(self.shown(outcome, chain))
+    }
+
+    fn shown(&self, outcome: Outcome, chain: ChainAst) -> Value {
+        match outcome {
+            Outcome::NotNeeded(it) => json!({"status": "not-needed", "before": it.totals,
+                "requests": it.requests, "edits": said(&it.edits)}),
+            Outcome::Compacted(it) => self.compacted("compacted", &it, chain),
+            Outcome::CannotFit(it) => {
+                let why = it.diagnostic(self.options.unit);
+                let mut shown = json!({"status": "cannot-fit", "before": it.totals,
+                    "error": why.to_string(), "requests": it.requests, "edits": said(&it.edits)});
+                if let Some(best) = &it.best {
+                    shown["best"] = self.compacted("best", best, chain);
+                }
+                shown
+            }
+        }
+    }
+
+    fn compacted(&self, status: &str, it: &Compaction, chain: ChainAst) -> Value {
+        let (before, after): (Totals, Totals) = (it.before, it.after);
+        let messages = it.apply(chain).unwrap();
+        json!({"status": status, "before": before, "after": after, "first_changed": it.first_changed,
+            "requests": it.requests, "edits": said(&it.edits), "messages": self.numbered(&messages)})
+    }
+
+    /// The messages, those of the history by their number.
+    fn numbered(&self, messages: &[Message]) -> Value {
+        let mut json = Vec::new();
+        chat::write(messages, &EncodeOptions::new(), &mut json);
+        let mut messages: Vec<Value> = serde_json::from_slice(&json).unwrap();
+        let mut next = 0;
+        for message in &mut messages {
+            let same = |it: &Value| it == message || significant(it) == significant(message);
+            if let Some(at) = self.messages.iter().skip(next).position(same) {
+                *message = (next + at).into();
+                next += at + 1;
+            }
+        }
+        messages.into()
+    }
+}
+
+/// A message without the members that hold nothing.
+fn significant(message: &Value) -> Map<String, Value> {
+    let mut message = message.as_object().unwrap().clone();
+    message.retain(|_, it| !it.is_null());
+    message
+}
+
+fn said(edits: &[Edit]) -> Vec<String> {
+    let line = |it: &Edit| {
+        let found = it.diagnostic();
+        let fix = found.fix.as_ref().map(|it| format!(" -> {it}")).unwrap_or_default();
+        format!("{}: {found}{fix}", it.message())
+    };
+    edits.iter().map(line).collect()
+}
+
+impl Asked {
+    fn budget(&self, preset: Option<&Preset>) -> Option<Budget> {
+        let mut budget = match self.budget {
+            Some(limit) => {
+                let trigger = preset.map_or(100, Preset::default_trigger);
+                Budget::new(limit, self.unit).with_trigger(trigger)
+            }
+            None => preset.and_then(Preset::default_budget)?.with_unit(self.unit),
+        };
+        if let Some(reserve) = self.reserve {
+            budget = budget.with_reserve(reserve);
+        }
+        if let Some(trigger) = self.trigger {
+            budget = budget.with_trigger(trigger);
+        }
+        if let Some(target) = self.target {
+            budget = budget.with_target(target);
+        }
+        Some(self.tool_caps.iter().fold(budget, |it, (tool, cap)| it.with_tool_cap(tool, *cap)))
+    }
+
+    fn pipeline(&self, preset: Option<&Preset>, has_budget: bool) -> Result<Pipeline, Error> {
+        let mut pipeline = preset.map_or_else(Pipeline::new, Preset::pipeline).with_unit(self.unit);
+        let default = if has_budget { When::Over } else { When::Always };
+        for stage in &self.policies {
+            let (policy, when) = policy::from_json(stage)?;
+            pipeline = pipeline.with_stage(policy, when.unwrap_or(default));
+        }
+        if self.on_failure != OnFailure::Keep {
+            pipeline = pipeline.with_on_failure(self.on_failure);
+        }
+        if let Some(name) = &self.profile {
+            pipeline = pipeline.with_profile(Profile::named(name).unwrap());
+        }
+        if let Some(pins) = &self.pin {
+            let again = |it: &Pin| match it {
+                Pin::FirstUser => Pin::FirstUser,
+                Pin::Contains(text) => Pin::Contains(text.clone()),
+                Pin::Tool(name) => Pin::Tool(name.clone()),
+                Pin::When(_) => unreachable!("no text makes one"),
+            };
+            pipeline = pipeline.with_pins(pins.iter().map(again).collect());
+        }
+        Ok(if self.best_effort { pipeline.with_best_effort() } else { pipeline })
+    }
+
+    fn counter(&self, preset: Option<&Preset>) -> Box<dyn msg_compact::TokenCounter> {
+        let default = preset.map_or("script", Preset::default_counter);
+        match self.counter.as_deref().unwrap_or(default) {
+            "script" => Box::new(count::Script::new()),
+            "forge" => Box::new(count::Forge),
+            "wolo" => Box::new(count::Wolo),
+            other => panic!("no counter is called {other}"),
+        }
+    }
+
+    fn summary(&self, request: &SummaryRequest) -> Result<String, SummaryError> {
+        match self.test_summarizer.as_deref().map(|it| it.split_once(':').unwrap_or((it, ""))) {
+            None | Some(("digest", _)) => Ok(digest(request)),
+            Some(("fixed", text)) => Ok(text.to_owned()),
+            Some(("hash", _)) => Ok(format!("{:016x}", request.source_hash())),
+            Some(("echo", n)) => {
+                Ok(request.source_text().chars().take(n.parse().unwrap()).collect())
+            }
+            Some(("error", _)) => Err(SummaryError::new("the summariser fails")),
+            Some((other, _)) => panic!("no summariser is called {other}"),
+        }
+    }
+}
