@@ -4,13 +4,13 @@ use msg_core::{Diagnostic, Message, SeededIds};
 
 use crate::{
     ChainAst,
+    analyze::{Chain, Rules, analyze, diagnostics},
     conform::unmendable,
     options::CheckOptions,
     pairing,
     profile::Profile,
     repair::{add_answers, add_in_order, mend_for},
     skeleton,
-    walk::{Chain, Rules, diagnostics, walk},
 };
 
 /// Everything that is wrong with a list of messages, in the order of the input (CA-11); with a profile
@@ -48,7 +48,7 @@ impl ChainAst {
     }
 }
 
-fn check_chain(
+pub(crate) fn check_chain(
     chain: Chain<'_>,
     profile: Option<&Profile>,
     options: &CheckOptions,
@@ -56,10 +56,10 @@ fn check_chain(
     let rules = Rules::of_check(*options, profile);
     let stand_ins = pairing::stand_ins_of(chain.iter());
     let chain = stand_ins.as_deref().map_or(chain, Chain::Messages);
-    let (_, found) = walk(chain, rules);
+    let (_, found) = analyze(chain, rules);
     let mut report = diagnostics(found, chain);
     if stand_ins.is_some() {
-        pairing::tell(&mut report);
+        pairing::name_items(&mut report);
     }
     if let Some(profile) = profile {
         check_profile(chain, profile, rules, &mut report);
@@ -69,17 +69,17 @@ fn check_chain(
     report
 }
 
-/// Profile rules judge the mended chain, so a likeness of the chain is mended (CA-71).
+/// Profile rules judge the mended chain, so a reduced copy of the chain is mended (CA-71).
 fn check_profile(
     chain: Chain<'_>,
     profile: &Profile,
     rules: Rules<'_>,
     report: &mut Vec<Diagnostic>,
 ) {
-    let telling = [rules.options.placeholder_text(), &profile.reasoning_fallback];
-    let likeness: Vec<Message> = (0..chain.len())
-        .map(|at| skeleton::of(chain.message(at as u32), &telling, profile))
+    let significant = [rules.options.placeholder_text(), &profile.reasoning_fallback];
+    let reduced: Vec<Message> = (0..chain.len())
+        .map(|at| skeleton::of(chain.message(at as u32), &significant, profile))
         .collect();
-    let (plan, _) = walk(Chain::Messages(&likeness), rules);
-    mend_for(likeness, plan, rules, profile, &mut SeededIds::new(0), report);
+    let (plan, _) = analyze(Chain::Messages(&reduced), rules);
+    mend_for(reduced, plan, rules, profile, &mut SeededIds::new(0), report);
 }

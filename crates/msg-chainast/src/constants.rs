@@ -6,7 +6,7 @@
 pub const FALLBACK_REQUEST_ARGS: &str = "{}";
 /// Content of the result that a call without one is given (CA-31).
 pub const FALLBACK_RESPONSE_CONTENT: &str = "the call was not handled, please try again";
-/// Name of a call whose name nothing tells.
+/// Name of a call whose name is nowhere.
 pub const FALLBACK_TOOL_NAME: &str = "unknown_tool";
 /// Text of the user message that opens a chain which began otherwise.
 pub const FIRST_USER_CONTENT: &str = "(start of the conversation)";

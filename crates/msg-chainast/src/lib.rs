@@ -31,11 +31,11 @@ mod pairing;
 mod parse;
 mod repair;
 
+mod analyze;
 mod conform;
-mod mend;
+mod idx;
 mod options;
 mod skeleton;
-mod walk;
 
 mod cut;
 mod edit;

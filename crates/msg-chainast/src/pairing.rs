@@ -1,5 +1,5 @@
 //! Items that are calls and results without being written as such (OA-14, "Pairing") take part in the
-//! chain through stand-ins: while the walk judges and the repair mends, each is a call or a result of its
+//! chain through stand-ins: while the analysis judges and the repair mends, each is a call or a result of its
 //! family; afterwards it is again what it was. The rules of the chain know nothing of it.
 //!
 //! ```text
@@ -11,7 +11,8 @@
 //! The family is a part of the id, so that only a result of the same family answers. A NUL cannot stand in
 //! an id that a provider takes; a list that has one in the kind of a call is left alone.
 
-use hashbrown::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+
 use msg_core::{
     CallKind, Content, Diagnostic, Extra, Message, Other, PairSide, Pairing, Part, Place, RawJson,
     ToolCall, ToolResult,
@@ -168,7 +169,7 @@ pub(crate) fn stays_unanswered(message: &Message) -> bool {
 
 /// Says what was found of the parts themselves: the ids that they have, and that no answer can be made up
 /// where one is no text.
-pub(crate) fn tell(report: &mut [Diagnostic]) {
+pub(crate) fn name_items(report: &mut [Diagnostic]) {
     for it in report {
         if it.message().contains(MARK) {
             it.set_message(without_marks(&it.message()));

@@ -8,10 +8,10 @@ use msg_core::{Diagnostic, Message};
 
 use crate::{
     ChainAst,
+    analyze::{Chain, Rules, analyze, diagnostics},
     options::{CheckOptions, RepairOptions},
     pairing,
     tree::Plain,
-    walk::{Chain, Rules, diagnostics, walk},
 };
 
 /// Why a list of messages is no valid chain, with the messages themselves (CA-13).
@@ -27,6 +27,10 @@ struct Refused {
 }
 
 impl ParseError {
+    pub(crate) fn new(diagnostics: Vec<Diagnostic>, messages: Vec<Message>) -> Self {
+        ParseError { inner: Box::new(Refused { diagnostics, messages }) }
+    }
+
     /// Everything that is wrong, warnings included, in the order of the input.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.inner.diagnostics
@@ -110,7 +114,7 @@ fn parse_with(messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseError
     let rules = Rules { check: CheckOptions { open, ..rules.check }, ..rules };
     let mut messages = messages;
     let paired = pairing::put_into(&mut messages);
-    let (plan, found) = walk(Chain::Messages(&messages), rules.errors_only());
+    let (plan, found) = analyze(Chain::Messages(&messages), rules.errors_only());
     span.record("pairs", plan.units.iter().filter(|it| it.is_pair()).count());
     span.record("calls", plan.calls.len());
     span.record("errors", found.len());
@@ -120,13 +124,12 @@ fn parse_with(messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseError
         span.record("sections", chain.sections().len());
         return Ok(chain);
     }
-    // A chain that is refused is walked again for the warnings that a valid one would not have been
-    // told.
-    let (_, found) = walk(Chain::Messages(&messages), rules);
+    // A chain that is refused is analyzed again for its warnings, which nobody reads of a valid one.
+    let (_, found) = analyze(Chain::Messages(&messages), rules);
     let mut diagnostics = diagnostics(found, Chain::Messages(&messages));
     if paired {
-        pairing::tell(&mut diagnostics);
+        pairing::name_items(&mut diagnostics);
         pairing::restore(&mut messages);
     }
-    Err(ParseError { inner: Box::new(Refused { diagnostics, messages }) })
+    Err(ParseError::new(diagnostics, messages))
 }

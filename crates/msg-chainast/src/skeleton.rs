@@ -1,8 +1,13 @@
 //! Messages without their texts, in the place of a copy (CA-71).
 //!
 //! What a profile refuses is judged on the mended chain. To know it without changing or copying a caller's
-//! messages, the chain is mended in a likeness of it: ids, names and shapes are the same, and every text is
-//! one of a few that are judged alike.
+//! messages, a reduced copy of it is mended: ids, names and shapes are the same, and every text is one of a few
+//! that are judged alike.
+//!
+//! ```text
+//! user "What is 6 × 7?"   assistant call a("{\"x\":6}")   tool a "42"
+//! user "x"                assistant call a("{}")            tool a "x"
+//! ```
 
 use msg_core::{
     Arguments, ArgumentsState, Audio, CallKind, Content, Extra, File, Image, Message, Origin,
@@ -15,21 +20,21 @@ use crate::{
     profile::Profile,
 };
 
-/// A likeness of a message; texts that are one of `telling` stay, and so does of media and extra members
+/// A reduced copy of a message; texts that are one of `significant` stay, and so does of media and extra members
 /// what the profile asks for. O(parts), and O(bytes) only for arguments, texts of white space, opaque parts
 /// and what the profile asks for.
-pub(crate) fn of(message: &Message, telling: &[&str], profile: &Profile) -> Message {
-    let mut likeness = Message::new(message.role.clone());
-    likeness.name.clone_from(&message.name);
-    members(&message.extra, &mut likeness.extra, profile);
+pub(crate) fn of(message: &Message, significant: &[&str], profile: &Profile) -> Message {
+    let mut reduced = Message::new(message.role.clone());
+    reduced.name.clone_from(&message.name);
+    members(&message.extra, &mut reduced.extra, profile);
     if let Some(provenance) = message.provenance() {
-        likeness.set_provenance(provenance.clone());
+        reduced.set_provenance(provenance.clone());
     }
     for name in twins(message) {
-        likeness.extra.insert(Origin::OpenAi, name, RawJson::string("x"));
+        reduced.extra.insert(Origin::OpenAi, name, RawJson::string("x"));
     }
-    likeness.parts = message.parts.iter().map(|it| part(it, telling, profile)).collect();
-    likeness
+    reduced.parts = message.parts.iter().map(|it| part(it, significant, profile)).collect();
+    reduced
 }
 
 /// The members that a profile has a rule for.
@@ -45,27 +50,27 @@ fn members(from: &Extra, to: &mut Extra, profile: &Profile) {
     }
 }
 
-fn part(it: &Part, telling: &[&str], profile: &Profile) -> Part {
-    let mut likeness = shape(it, telling, profile);
-    members(it.extra(), likeness.extra_mut(), profile);
+fn part(it: &Part, significant: &[&str], profile: &Profile) -> Part {
+    let mut reduced = shape(it, significant, profile);
+    members(it.extra(), reduced.extra_mut(), profile);
     if has_item_id(it) {
         let id = RawJson::new(r#"{"id":""}"#).expect("because the text is JSON");
-        match &mut likeness {
+        match &mut reduced {
             Part::Other(other) if has_item_id(&Part::Other(other.clone())) => {}
             Part::Other(other) => other.value = id,
             other => drop(other.extra_mut().insert(Origin::Responses, ITEM, id)),
         }
     }
-    likeness
+    reduced
 }
 
-fn shape(it: &Part, telling: &[&str], profile: &Profile) -> Part {
+fn shape(it: &Part, significant: &[&str], profile: &Profile) -> Part {
     match it {
         Part::Text(it) => Part::text(text(&it.text)),
         Part::Refusal(it) => Part::refusal(text(&it.text)),
-        Part::Reasoning(it) => Part::Reasoning(reasoning(it, telling)),
+        Part::Reasoning(it) => Part::Reasoning(reasoning(it, significant)),
         Part::ToolCall(it) => Part::ToolCall(call(it)),
-        Part::ToolResult(it) => Part::ToolResult(result(it, telling, profile)),
+        Part::ToolResult(it) => Part::ToolResult(result(it, significant, profile)),
         // Media and opaque parts count as content, whatever they hold.
         Part::Audio(_) => Part::Audio(Audio::default()),
         Part::File(it) => Part::File(File { filename: it.filename.clone(), ..File::default() }),
@@ -86,21 +91,21 @@ fn text(it: &str) -> &'static str {
     }
 }
 
-/// As [`text`], but a telling one stays.
-fn told<'t>(it: &'t str, telling: &[&str]) -> &'t str {
-    if telling.contains(&it) { it } else { text(it) }
+/// As [`text`], but a significant one stays.
+fn kept_text<'t>(it: &'t str, significant: &[&str]) -> &'t str {
+    if significant.contains(&it) { it } else { text(it) }
 }
 
-fn reasoning(it: &Reasoning, telling: &[&str]) -> Reasoning {
+fn reasoning(it: &Reasoning, significant: &[&str]) -> Reasoning {
     let seal = |it: &Option<String>| it.as_deref().map(|it| text(it).to_owned());
-    let mut likeness = Reasoning::new("");
-    likeness.text = it.text.as_deref().map(|it| told(it, telling).to_owned());
-    likeness.summary =
+    let mut reduced = Reasoning::new("");
+    reduced.text = it.text.as_deref().map(|it| kept_text(it, significant).to_owned());
+    reduced.summary =
         it.summary.as_ref().map(|it| it.iter().map(|it| text(it).to_owned()).collect());
-    likeness.signature = seal(&it.signature);
-    likeness.redacted = seal(&it.redacted);
-    likeness.encrypted = seal(&it.encrypted);
-    likeness
+    reduced.signature = seal(&it.signature);
+    reduced.redacted = seal(&it.redacted);
+    reduced.encrypted = seal(&it.encrypted);
+    reduced
 }
 
 fn call(it: &ToolCall) -> ToolCall {
@@ -108,10 +113,10 @@ fn call(it: &ToolCall) -> ToolCall {
         CallKind::Function | CallKind::Unspecified => arguments(&it.arguments),
         _ => "",
     };
-    let mut likeness = ToolCall::new(it.id.clone(), it.name.clone(), arguments);
-    likeness.kind = it.kind.clone();
-    likeness.signature = it.signature.as_deref().map(|it| text(it).to_owned());
-    likeness
+    let mut reduced = ToolCall::new(it.id.clone(), it.name.clone(), arguments);
+    reduced.kind = it.kind.clone();
+    reduced.signature = it.signature.as_deref().map(|it| text(it).to_owned());
+    reduced
 }
 
 fn arguments(it: &Arguments) -> &'static str {
@@ -133,13 +138,13 @@ fn broken(text: &str) -> &'static str {
     }
 }
 
-fn result(it: &ToolResult, telling: &[&str], profile: &Profile) -> ToolResult {
+fn result(it: &ToolResult, significant: &[&str], profile: &Profile) -> ToolResult {
     let content = match it.content.as_text() {
-        Some(text) => Content::from(told(text, telling)),
-        None => it.content.parts().iter().map(|it| part(it, telling, profile)).collect(),
+        Some(text) => Content::from(kept_text(text, significant)),
+        None => it.content.parts().iter().map(|it| part(it, significant, profile)).collect(),
     };
-    let mut likeness = ToolResult::new(it.call_id.clone(), content);
-    likeness.name.clone_from(&it.name);
-    likeness.is_error = it.is_error;
-    likeness
+    let mut reduced = ToolResult::new(it.call_id.clone(), content);
+    reduced.name.clone_from(&it.name);
+    reduced.is_error = it.is_error;
+    reduced
 }

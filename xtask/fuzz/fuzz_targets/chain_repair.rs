@@ -19,6 +19,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let messages =
         if choices.below(3) == 0 { choices.nearly_valid(40) } else { choices.chain(40) };
     laws::parse_is_check(&messages);
+    laws::pushing_is_parsing(&messages);
     laws::reports_agree(&messages, profile);
     laws::repair_is_valid(&messages, &options, profile, open);
     laws::nothing_is_lost(&messages, &options);

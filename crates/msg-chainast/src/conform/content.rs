@@ -11,8 +11,8 @@ use super::{
 use crate::{
     arguments::sanitized,
     constants::{EMPTY_CONTENT, FALLBACK_REQUEST_ARGS},
-    mend::{Item, without_members},
     profile::{Acceptance, ArgumentsRule},
+    repair::{Item, without_members},
 };
 
 /// The member by which a client asks that what stands before it be cached.
@@ -160,7 +160,7 @@ impl Conform<'_> {
     }
 
     /// Takes the empty texts out of a message; for each input message that they came from the members that
-    /// go with them, told as the end of an edit. A cache marker moves to the part before (PM-12).
+    /// go with them, said at the end of an edit. A cache marker moves to the part before (PM-12).
     fn take_empty_texts(&mut self, at: usize) -> Vec<(usize, String)> {
         let blank = self.profile.blank;
         let item = &mut self.items[at];
@@ -182,7 +182,7 @@ impl Conform<'_> {
             }
         }
         item.retain_parts(|_, it| !is_empty_text(it, blank));
-        taken.into_iter().map(|(message, gone)| (message, gone.told())).collect()
+        taken.into_iter().map(|(message, gone)| (message, gone.text())).collect()
     }
 
     /// Whether empty texts among these parts are refused: beside other content. Reasoning is none, and a
@@ -219,7 +219,7 @@ impl Gone {
     }
 
     /// The end of an edit.
-    fn told(&self) -> String {
+    fn text(&self) -> String {
         let moved =
             if self.marker_moved { ", its cache marker moved to the part before" } else { "" };
         format!("{moved}{}", without_members(&self.lost))

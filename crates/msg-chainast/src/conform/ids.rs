@@ -1,6 +1,7 @@
 //! Step 14: the ids of calls.
 
-use hashbrown::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+
 use msg_core::{IdSource, Part};
 
 use super::state::{Breach, Conform};

@@ -3,13 +3,17 @@
 //! What may not stay moves into a user message behind the results, if it may stand there. Nothing is
 //! decoded or converted.
 
-use msg_core::{Message, Part, Role, ToolResult, with_article};
+use msg_core::{Content, Message, Part, Role, ToolResult, with_article};
 
 use super::{
     opaque::Facts,
     state::{Breach, Conform, is_empty_text},
 };
-use crate::{mend::Item, profile::Acceptance};
+use crate::{
+    constants::EMPTY_CONTENT,
+    profile::Acceptance,
+    repair::{Item, without_members},
+};
 
 /// Parts on their way into a user message, with their places in the input.
 type Moved = Vec<(Part, (usize, usize))>;
@@ -154,14 +158,31 @@ impl Conform<'_> {
                     continue;
                 }
                 let sentence = "a tool result without content";
-                let fix = "inserted a placeholder text";
-                self.at_part(item, part, Breach::error("profile::empty-result", sentence, fix));
+                let mut fix = "inserted a placeholder text".to_owned();
                 if let Some(Part::ToolResult(it)) = self.items[item].message.parts.get_mut(part) {
-                    it.content = crate::constants::EMPTY_CONTENT.into();
+                    fix.push_str(&without_members(&put_placeholder(&mut it.content)));
                 }
+                self.at_part(item, part, Breach::error("profile::empty-result", sentence, fix));
             }
         }
     }
+}
+
+/// Puts a placeholder in the place of empty texts; the members of these are its own. The names of those that
+/// find no gap.
+fn put_placeholder(content: &mut Content) -> Vec<String> {
+    let mut text = Part::text(EMPTY_CONTENT);
+    let mut lost = Vec::new();
+    for mut part in std::mem::take(content.parts_mut()) {
+        let extra = std::mem::take(part.extra_mut());
+        let clashes = extra.all().filter(|(origin, name, value)| {
+            text.extra().get(origin, name).is_some_and(|kept| kept != *value)
+        });
+        lost.extend(clashes.map(|it| it.1.to_owned()));
+        text.extra_mut().merge(extra);
+    }
+    *content = vec![text].into();
+    lost
 }
 
 /// What says where a medium was.

@@ -18,7 +18,8 @@ mod split;
 mod state;
 mod unmendable;
 
-use hashbrown::HashMap;
+use std::collections::HashMap;
+
 use msg_core::{Code, Diagnostic, IdSource, Part, Role};
 
 pub(crate) use content::CACHE_MARKER;
@@ -28,7 +29,7 @@ pub(crate) use reasoning::{remove_twins, twins};
 use state::Conform;
 pub(crate) use unmendable::unmendable;
 
-use crate::{mend::Item, profile::Profile, tree::ChainAst, walk::Enforced};
+use crate::{analyze::Enforced, profile::Profile, repair::Item, tree::ChainAst};
 
 impl ChainAst {
     /// Makes a valid chain one that this provider accepts, and says what was changed, in the order of the

@@ -1,6 +1,7 @@
 //! Steps 3 to 5: the names of tools, of results, of messages.
 
-use hashbrown::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+
 use msg_core::Part;
 
 use super::state::{Breach, Conform};

@@ -5,9 +5,9 @@ use msg_core::{Diagnostic, Message, Part, Role};
 use super::state::{Breach, Conform};
 use crate::{
     constants::{BRIDGE_CONTENT, FIRST_USER_CONTENT},
-    mend::{Dropped, Item, without_members},
     profile::{SystemPlace, UserMessage},
     reasoning::has_tool_calls,
+    repair::{Dropped, Item, without_members},
 };
 
 fn system_refused(item: &Item, mended: bool) -> Diagnostic {
@@ -21,7 +21,7 @@ fn system_refused(item: &Item, mended: bool) -> Diagnostic {
 
 /// The edit of a merge, with what it drops.
 pub(super) fn merge_told(fix: &str, dropped: Option<Dropped>) -> String {
-    format!("{fix}{}", dropped.map_or_else(String::new, |it| it.told()))
+    format!("{fix}{}", dropped.map_or_else(String::new, |it| it.text()))
 }
 
 impl Conform<'_> {

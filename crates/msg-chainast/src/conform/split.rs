@@ -1,10 +1,11 @@
 //! Step 13: messages with more calls than a provider takes.
 
-use hashbrown::HashMap;
+use std::collections::HashMap;
+
 use msg_core::{Message, Part, Role};
 
 use super::state::{Breach, Conform};
-use crate::{constants::SUMMARIZATION_TOOL_NAME, mend::Item, profile::ReasoningRequired};
+use crate::{constants::SUMMARIZATION_TOOL_NAME, profile::ReasoningRequired, repair::Item};
 
 impl Conform<'_> {
     pub(super) fn surplus_calls(&mut self) {

@@ -1,12 +1,13 @@
-//! The state that the steps share: the messages on their way, what is told of them, and how a breach is
+//! The state that the steps share: the messages on their way, what is reported of them, and how a breach is
 //! reported. No rule of a provider stands here.
 
 use std::{borrow::Cow, ops::Range};
 
-use hashbrown::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+
 use msg_core::{Code, Diagnostic, Part, Role, Severity, with_article};
 
-use crate::{mend::Item, profile::Profile, walk::Enforced};
+use crate::{analyze::Enforced, profile::Profile, repair::Item};
 
 /// A chain on its way through the steps, and what they found.
 pub(super) struct Conform<'a> {

@@ -4,8 +4,8 @@
 use msg_core::{Code, Diagnostic, Part};
 
 use crate::{
+    analyze::Chain,
     profile::{Acceptance, Profile},
-    walk::Chain,
 };
 
 /// All of it, in the order of the input. Linear; payloads are measured and not read.

@@ -1,16 +1,22 @@
 //! Where the calls and results of an id stand, for edits and lookups (CA-43, CA-44).
 //!
 //! Built when it is first asked for, kept right by the edits that follow, and forgotten by those that
-//! move calls. It owns no id: a lookup compares with the id in the tree, so that a call costs a place of
-//! 24 bytes and a number in the table.
+//! move calls. It owns no id: it goes by their hashes, and a lookup compares with the id in the tree, so that a
+//! call costs a place of 24 bytes and a number in the table.
+//!
+//! ```text
+//! hash of "call_1" ─▶ entry 7 (pending at section 0, pair 2, part 1) ─ same hash ─▶ entry 3
+//! ```
 
-use std::{hash::BuildHasher, sync::OnceLock};
+use std::{collections::HashMap, hash::BuildHasher, sync::OnceLock};
 
-use hashbrown::{DefaultHashBuilder, HashTable};
 use msg_core::ToolResult;
 
 use super::entry::Entry;
-use crate::tree::{BodyPair, CallRef, Links, Section};
+use crate::{
+    idx::Idx,
+    tree::{BodyPair, CallRef, Links, Section},
+};
 
 /// The index of a tree. A copy of a tree builds its own.
 #[derive(Debug, Default)]
@@ -20,10 +26,16 @@ pub(crate) struct EditIndex(OnceLock<Ids>);
 /// outside.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
-    hashes: DefaultHashBuilder,
-    /// Indices of entries, by the hash of the id.
-    table: HashTable<u32>,
-    entries: Vec<Entry>,
+    /// The first entry of each hash of an id.
+    table: HashMap<u64, Idx<Hashed>>,
+    entries: Vec<Hashed>,
+}
+
+/// An entry, and the next one of the same hash.
+#[derive(Debug)]
+pub(crate) struct Hashed {
+    entry: Entry,
+    next: Option<Idx<Hashed>>,
 }
 
 /// A call: section, pair, part.
@@ -46,7 +58,7 @@ pub(crate) struct ResultPlace {
 /// Where a new result of an id goes.
 pub(crate) enum Target {
     /// To this call; the number is for [`Ids::answer`].
-    Pending(CallPlace, u32),
+    Pending(CallPlace, Idx<Hashed>),
     Answered(ResultPlace),
 }
 
@@ -94,11 +106,8 @@ impl Ids {
     fn of(sections: &[Section]) -> Self {
         let pairs = || sections.iter().flat_map(Section::body);
         let n_calls = pairs().map(|it| it.assistant().tool_calls().count()).sum();
-        let mut ids = Ids {
-            hashes: DefaultHashBuilder::default(),
-            table: HashTable::with_capacity(n_calls),
-            entries: Vec::with_capacity(n_calls),
-        };
+        let mut ids =
+            Ids { table: HashMap::with_capacity(n_calls), entries: Vec::with_capacity(n_calls) };
         let mut scratch = Scratch::default();
         for (section, it) in sections.iter().enumerate() {
             for pair in 0..it.body().len() {
@@ -114,21 +123,21 @@ impl Ids {
         sections: &[Section],
         id: &str,
     ) -> impl Iterator<Item = ResultPlace> + use<'s> {
-        let entry = self.find(sections, id).map(|at| &self.entries[at as usize]);
+        let entry = self.find(sections, id).map(|at| &self.entries[at].entry);
         entry.into_iter().flat_map(Entry::results)
     }
 
     /// Where a new result of this id goes.
     pub(crate) fn target(&self, sections: &[Section], id: &str) -> Option<Target> {
         let at = self.find(sections, id)?;
-        let entry = &self.entries[at as usize];
+        let entry = &self.entries[at].entry;
         let pending = entry.next_pending().map(|it| Target::Pending(it, at));
         pending.or_else(|| entry.last_answer().map(Target::Answered))
     }
 
     /// Remembers that the pending call on which [`Ids::target`] fell has this result now.
-    pub(crate) fn answer(&mut self, entry: u32, result: ResultPlace) {
-        self.entries[entry as usize].answer(result);
+    pub(crate) fn answer(&mut self, entry: Idx<Hashed>, result: ResultPlace) {
+        self.entries[entry].entry.answer(result);
     }
 
     /// Takes in a pair.
@@ -169,20 +178,23 @@ impl Ids {
     /// Adds what is known of an id to what was known before.
     fn add(&mut self, sections: &[Section], id: &str, entry: Entry) {
         match self.find(sections, id) {
-            Some(at) => self.entries[at as usize].join(entry),
+            Some(at) => self.entries[at].entry.join(entry),
             None => {
-                let at = self.entries.len() as u32;
-                self.entries.push(entry);
-                let (hashes, entries) = (&self.hashes, &self.entries);
-                let hash_of = |at: &u32| hashes.hash_one(id_of(sections, &entries[*at as usize]));
-                self.table.insert_unique(hashes.hash_one(id), at, hash_of);
+                let at = Idx::next_of(&self.entries);
+                let next = self.table.insert(self.hash(id), at);
+                self.entries.push(Hashed { entry, next });
             }
         }
     }
 
-    fn find(&self, sections: &[Section], id: &str) -> Option<u32> {
-        let bears_id = |at: &u32| id_of(sections, &self.entries[*at as usize]) == id;
-        self.table.find(self.hashes.hash_one(id), bears_id).copied()
+    fn hash(&self, id: &str) -> u64 {
+        self.table.hasher().hash_one(id)
+    }
+
+    fn find(&self, sections: &[Section], id: &str) -> Option<Idx<Hashed>> {
+        let first = self.table.get(&self.hash(id)).copied();
+        let mut of_hash = std::iter::successors(first, |it| self.entries[*it].next);
+        of_hash.find(|it| id_of(sections, &self.entries[*it].entry) == id)
     }
 }
 

@@ -4,6 +4,7 @@
 mod clear;
 mod entry;
 mod index;
+mod push;
 mod replace;
 mod results;
 

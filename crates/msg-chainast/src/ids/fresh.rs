@@ -1,6 +1,7 @@
 //! Fresh tool call ids: of the pattern, and unused in the whole chain (CA-26, CA-52).
 
-use hashbrown::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+
 use msg_core::{IdSource, Message, Part};
 
 use super::IdPattern;

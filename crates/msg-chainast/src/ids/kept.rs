@@ -1,7 +1,8 @@
 //! Which ids of a chain may stay as they are: those of a pattern, and those that were given a number because
 //! the pattern had no other (CA-52). Nothing is drawn here.
 
-use hashbrown::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+
 use msg_core::{Message, Part, SeededIds};
 
 use super::{
@@ -38,7 +39,7 @@ impl<'p> KeptIds<'p> {
     fn add(&mut self, id: &str, name: &str) {
         let is_new = self.used.insert(id.to_owned());
         if is_new && matches!(self.pattern.room(), Room::Few(_)) && self.pattern.matches(id, name) {
-            *self.taken.entry_ref(self.pattern.telling(name)).or_default() += 1;
+            *self.taken.entry(self.pattern.part_in_ids(name).to_owned()).or_default() += 1;
         }
     }
 
@@ -62,7 +63,7 @@ impl<'p> KeptIds<'p> {
                 self.used.contains(&self.pattern.generate(name, it, &mut SeededIds::new(0)))
             }),
             Room::Few(room) => {
-                let taken = self.taken.get(self.pattern.telling(name));
+                let taken = self.taken.get(self.pattern.part_in_ids(name));
                 taken.is_some_and(|it| it * 2 >= room)
             }
             Room::Endless => false,

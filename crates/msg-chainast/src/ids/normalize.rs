@@ -1,7 +1,8 @@
 //! Giving the calls of a whole chain ids of one pattern (CA-51). Ids that are of the pattern already are
 //! left alone.
 
-use hashbrown::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+
 use msg_core::{IdSource, Part, ToolResult};
 
 use super::{FreshIds, IdPattern, KeptIds, fresh::FreshId};

@@ -126,8 +126,8 @@ impl IdPattern {
         }
     }
 
-    /// What of a function's name tells its ids from those of others: nothing if the name is not in them.
-    pub(super) fn telling<'n>(&self, name: &'n str) -> &'n str {
+    /// What of a function's name stands in its ids: nothing if the name is not in them.
+    pub(super) fn part_in_ids<'n>(&self, name: &'n str) -> &'n str {
         if self.pieces.contains(&Piece::Name) { name_or_default(name) } else { "" }
     }
 

@@ -1,12 +1,12 @@
 //! A tree from the messages of a valid chain (CA-3). It checks nothing: that the messages are a chain,
-//! the walk has said before.
+//! the analysis has said before.
 
 use std::vec::IntoIter;
 
 use msg_core::Message;
 
 use super::{ChainAst, Header, Section, pair::BodyPair};
-use crate::walk::{Reading, RolePart, read_role};
+use crate::analyze::{Reading, RolePart, read_role};
 
 /// What a tree is built of: messages, or what carries one.
 pub(crate) trait Carrier {
@@ -55,7 +55,7 @@ fn take_section<C: Carrier>(rest: &mut IntoIter<C>) -> Section {
         body.push(BodyPair::new(assistant, take_exactly(tools, rest)));
     }
     if header.sizes.messages == 0 && body.is_empty() {
-        // The walk leaves no such message; one message a section is what keeps this loop moving.
+        // The analysis leaves no such message; one message a section is what keeps this loop moving.
         header = Header::new(None, rest.next().map(C::into_message));
     }
     Section::new(header, body)
@@ -79,7 +79,7 @@ fn next_if<C: Carrier>(rest: &mut IntoIter<C>, role: RolePart) -> Option<Message
 pub(super) fn role_of<C: Carrier>(it: &C) -> RolePart {
     match read_role(it.message()) {
         Reading::Known(role) => role,
-        // The walk leaves no other message in a chain.
+        // The analysis leaves no other message in a chain.
         _ => RolePart::User,
     }
 }

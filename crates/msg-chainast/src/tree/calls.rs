@@ -2,7 +2,8 @@
 
 use std::ops::Deref;
 
-use hashbrown::HashMap;
+use std::collections::HashMap;
+
 use msg_core::{ToolCall, ToolResult};
 
 use super::pair::{BodyPair, BodyPairKind};

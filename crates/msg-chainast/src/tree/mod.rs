@@ -6,7 +6,6 @@
 mod build;
 mod calls;
 mod collect;
-mod grow;
 mod header;
 mod messages;
 mod pair;
@@ -20,7 +19,6 @@ use msg_core::Message;
 pub(crate) use build::Carrier;
 pub(crate) use calls::Links;
 pub use calls::{CallRef, ToolCallsInfo};
-pub(crate) use grow::GrowingTree;
 pub use header::Header;
 pub use messages::Messages;
 pub use pair::{BodyPair, BodyPairKind};

@@ -8,12 +8,12 @@ use msg_core::{IdSource, Message, Part, Role, SeededIds, ToolCall, ToolResult};
 use super::{Messages, sizes::Sizes};
 use crate::{
     Error,
+    analyze::{Reading, RolePart, read_role},
     constants::{
         FAKE_SIGNATURE_GEMINI, SUMMARIZATION_TOOL_ARGS, SUMMARIZATION_TOOL_NAME,
         TOOL_CALL_ID_PATTERN,
     },
     ids::IdPattern,
-    walk::{Reading, RolePart, read_role},
 };
 
 /// One assistant message and its tool messages.

@@ -1,7 +1,7 @@
 //! The quick way into a tree, for chains that are plainly valid: each message is looked at once, and moved.
 //!
-//! It knows no rule that the walk does not know, and tells nothing: whatever it does not know to be valid it
-//! gives back, for the walk to judge.
+//! It knows no rule that the analysis does not know, and reports nothing: whatever it does not know to be valid it
+//! gives back, for the analysis to judge.
 
 use std::vec::IntoIter;
 
@@ -9,9 +9,9 @@ use msg_core::{Message, Part, ToolCall};
 
 use super::{BodyPair, ChainAst, Header, Section, build::take_exactly};
 use crate::{
+    analyze::{Reading, RolePart, SMALL_PAIR, read_role},
     constants::SUMMARIZATION_TOOL_NAME,
     pairing::is_paired,
-    walk::{Reading, RolePart, SMALL_PAIR, read_role},
 };
 
 /// A tree, and how many calls are in it.
@@ -118,7 +118,7 @@ fn plain_calls(message: &Message) -> Option<usize> {
     let mut n_calls = 0;
     for (at, call) in message.tool_calls().enumerate() {
         let earlier = || message.tool_calls().take(at);
-        let plain = at < SMALL_PAIR as usize
+        let plain = at < SMALL_PAIR
             && !call.name.is_empty()
             && !call.id.is_empty()
             && !earlier().any(|it| it.id == call.id || it.name == SUMMARIZATION_TOOL_NAME);

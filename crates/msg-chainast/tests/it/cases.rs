@@ -14,6 +14,7 @@ use crate::openai;
 fn chains() {
     testkit::rows!("chains.jsonl").check_expect(|row| {
         let case = Case::read(&row.text);
+        crate::laws::pushing_is_parsing(&case.messages);
         let found = check(&case.messages, None, &CheckOptions::new());
         let closed = parsed("parse", ChainAst::parse(case.messages.clone()), &case, &found);
         let mut out = json!({"check": found, "parse": closed});
@@ -180,6 +181,12 @@ fn apply(chain: &mut ChainAst, op: &Value) -> Result<Value, String> {
             let map = chain.normalize_tool_call_ids(&pattern, &mut SeededIds::new(9));
             map.iter().map(|it| json!([it.old, it.new])).collect()
         }
+        "push" => {
+            let message = openai::messages(&json!([op["message"]])).remove(0);
+            chain.push(message).map_err(|it| it.to_string())?;
+            Value::Null
+        }
+        "pop" => json!(chain.pop()),
         "clear_reasoning" => json!(chain.clear_reasoning()),
         "sanitize_arguments" => json!(chain.sanitize_arguments()),
         "find" => chain.find_tool_results(op["id"].as_str().unwrap()).map(|it| json!(it)).collect(),

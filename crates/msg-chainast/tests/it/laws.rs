@@ -287,3 +287,34 @@ pub(crate) fn only_missing_results_are_mended(messages: &[Message], missing: usi
     assert!(edits.iter().all(|it| it.code == "chain::missing-tool-result"), "{edits:?}");
     assert_eq!(mended.messages().len(), messages.len() + missing);
 }
+
+/// Law 10: pushing takes a message exactly where the chain with it is a valid open chain, gives it back
+/// otherwise, and popping undoes it.
+pub(crate) fn pushing_is_parsing(messages: &[Message]) {
+    let mut chain = ChainAst::new();
+    let mut taken: Vec<Message> = Vec::new();
+    for message in messages {
+        taken.push(message.clone());
+        match (chain.push(message.clone()), ChainAst::parse_open(taken.clone())) {
+            (Ok(()), Ok(parsed)) => assert!(chain == parsed, "another tree: {taken:?}"),
+            (Err(it), Err(parsed)) => {
+                assert_eq!(it.diagnostics(), parsed.diagnostics());
+                assert_eq!(it.into_messages(), std::slice::from_ref(message));
+                taken.pop();
+            }
+            (pushed, parsed) => panic!("{pushed:?}, but {:?}\n{taken:?}", parsed.map(drop)),
+        }
+        sizes_are_counted(&chain);
+    }
+    lookups_are_scans(&chain, &all_ids(&taken));
+    while let Some(message) = chain.pop() {
+        assert_eq!(Some(message), taken.pop());
+        sizes_are_counted(&chain);
+        lookups_are_scans(&chain, &all_ids(&taken));
+    }
+    assert!(taken.is_empty() && chain == ChainAst::new());
+}
+
+fn all_ids(messages: &[Message]) -> Vec<&str> {
+    messages.iter().flat_map(Message::tool_calls).map(|it| it.id.as_str()).collect()
+}

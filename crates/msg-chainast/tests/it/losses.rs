@@ -62,9 +62,26 @@ pub(super) fn are_named(input: &[Message], output: &[Message], edits: &[Diagnost
 }
 
 fn is_named(fact: &Fact, edits: &[Diagnostic], roles: bool) -> bool {
-    let accounted =
-        edits.iter().filter(|it| it.fix.is_some()).any(|it| accounts_for(it, fact, roles));
-    accounted || went_with_its_result(fact, edits)
+    let made = || edits.iter().filter(|it| it.fix.is_some());
+    made().any(|it| accounts_for(it, fact, roles))
+        || went_with_its_result(fact, edits)
+        || moved_in_its_message(fact, edits)
+            && made().any(|it| {
+                let mut anywhere = it.clone();
+                anywhere.at.part = None;
+                accounts_for(&anywhere, fact, roles)
+            })
+}
+
+/// Whether the part joined a result of its message, or its cache marker went to the part before: later edits
+/// name the place where it is then.
+fn moved_in_its_message(fact: &Fact, edits: &[Diagnostic]) -> bool {
+    let of_message = || edits.iter().filter(|it| it.at.message == Some(fact.message));
+    of_message().any(|it| {
+        let fix = it.fix.as_deref().unwrap_or_default();
+        let joined = it.code == "chain::misplaced-part" && it.at.part == fact.part;
+        joined || fix.contains("its cache marker moved") && fact.word == "cache_control"
+    })
 }
 
 /// Whether a name or member joined one that says the same.
@@ -138,8 +155,6 @@ fn accounts_for(edit: &Diagnostic, fact: &Fact, roles: bool) -> bool {
             fact.kind == Kind::Reasoning
                 || fact.kind == Kind::Member && fix.contains("the member that repeats it")
         }
-        // A signature without text is none.
-        "profile::thought-signature-missing" => here && fact.key == "signature ",
         "profile::lone-reasoning" => here && fact.kind == Kind::Reasoning,
         "profile::file-name" => here && fact.word == "medium",
         "profile::server-tool" | "profile::unknown-member" | "profile::cache-markers" => {
@@ -209,7 +224,8 @@ fn part_facts(part: &Part, role: &str, add: &mut dyn FnMut(Kind, String, &str)) 
             add(Kind::ToolName, format!("call name {}", it.name), &it.name);
             add(Kind::Call, format!("kind {}", it.kind), "");
             add(Kind::Call, format!("arguments {}", it.arguments.text()), "");
-            if let Some(it) = &it.signature {
+            // A signature without text is none.
+            if let Some(it) = it.signature.as_ref().filter(|it| !it.is_empty()) {
                 add(Kind::Reasoning, format!("signature {it}"), "");
             }
         }

@@ -76,6 +76,7 @@ fn every_profile_is_kept() {
         let options = RepairOptions::new().with_profile(profile);
         over_bytes(300, 140, |bytes| {
             laws::repair_is_valid(&chain(bytes), &options, Some(profile), false);
+            laws::nothing_is_lost(&chain(bytes), &options);
         });
     }
 }
@@ -88,7 +89,13 @@ fn profiles_of_users_are_kept() {
         let options = RepairOptions::new().with_profile(&profile);
         laws::repair_is_valid(&chain(tail), &options, Some(&profile), false);
         laws::reports_agree(&chain(tail), Some(&profile));
+        laws::nothing_is_lost(&chain(tail), &options);
     });
+}
+
+#[test]
+fn pushing_is_parsing() {
+    over_bytes(1000, 140, |bytes| laws::pushing_is_parsing(&chain(bytes)));
 }
 
 #[test]

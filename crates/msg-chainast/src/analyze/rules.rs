@@ -1,7 +1,7 @@
-//! What the walk judges by: the options of a repair, and which rules of the strict chain are enforced.
+//! What an analysis judges by: the options of a repair, and which rules of the strict chain are enforced.
 //!
 //! A tree is always of a strict chain; a list is judged by what its provider refuses (CA-70a). What a
-//! provider refuses beyond the rules of the chain is no business of the walk.
+//! provider refuses beyond the rules of the chain is judged elsewhere, in `conform`.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use crate::{
     profile::{Acceptance, LaterResults, Profile},
 };
 
-/// What the walk judges by.
+/// What an analysis judges by.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'a> {
     pub(crate) options: &'a RepairOptions,
@@ -60,13 +60,13 @@ impl<'a> Rules<'a> {
         self.options.id_pattern.as_ref().or_else(of_profile).unwrap_or(&DEFAULT)
     }
 
-    /// The same rules, of which only errors are told.
+    /// The same rules, of which only errors are reported.
     pub(crate) fn errors_only(self) -> Self {
         Rules { warnings: false, ..self }
     }
 }
 
-/// Which rules of the strict chain are enforced; a finding of another one is told as information.
+/// Which rules of the strict chain are enforced; a defect by another one is reported as information.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Enforced {
     /// No user message directly behind another.

@@ -1,11 +1,15 @@
-//! The one walk that decides: what is wrong with a list of messages, and what mends it.
+//! The analysis of a list of messages: its defects, and the plan that mends them.
 //!
-//! `check` tells what it found, `parse` accepts a list in which it found no error, and `repair` carries
-//! out its plan; so the three agree by construction (CA-11). It reads messages and copies no text.
+//! `check` reports the defects, `parse` accepts a list without one that is an error, and `repair` carries out
+//! the plan; so the three agree by construction (CA-11). It reads messages and copies no text.
+//!
+//! ```text
+//! messages ──▶ Analyzer: a pass over the messages, one over the pairs ──▶ Plan (indices), Vec<Defect>
+//! ```
 
 mod chain;
+mod defect;
 mod finish;
-mod found;
 mod index;
 mod link;
 mod plan;
@@ -15,59 +19,32 @@ mod rules;
 use msg_core::{Message, Part};
 
 pub(crate) use chain::Chain;
-pub(crate) use found::{Found, diagnostics};
-pub(crate) use plan::{NONE, Naming, Plan, Slot, UnitKind};
+pub(crate) use defect::{Defect, diagnostics};
+pub(crate) use plan::{Call, Naming, Plan, Slot, Unit, UnitKind};
 pub(crate) use role::{Part as RolePart, Reading, canonical, read as read_role};
 pub(crate) use rules::{Enforced, Rules};
 
-use crate::{arguments::is_json, constants::SUMMARIZATION_TOOL_NAME, pairing};
-use found::{PartEdit, RoleEdit, What};
+use crate::{arguments::is_json, constants::SUMMARIZATION_TOOL_NAME, idx::Idx, pairing};
+use defect::{PartEdit, RoleEdit, What};
 use index::Index;
 use link::OpenPair;
-use plan::{Call, Unit};
 
 /// Up to this many calls of a pair are searched one by one, without an index.
-pub(crate) const SMALL_PAIR: u32 = 8;
+pub(crate) const SMALL_PAIR: usize = 8;
 
-/// Walks over a list of messages. One pass over the messages and one over the pairs; two where an assistant
+/// Analyzes a list of messages. One pass over the messages and one over the pairs; two where an assistant
 /// message was spared for a stray result before it that turned out to answer a later call.
-pub(crate) fn walk(chain: Chain<'_>, rules: Rules<'_>) -> (Plan, Vec<Found>) {
-    let walk = walk_over(chain, rules, true);
-    let spared = walk.spared_first;
-    let (plan, found) = walk.finish();
+pub(crate) fn analyze(chain: Chain<'_>, rules: Rules<'_>) -> (Plan, Vec<Defect>) {
+    let analyzer = Analyzer::over(chain, rules, true);
+    let spared = analyzer.spared_first;
+    let (plan, defects) = analyzer.finish();
     if spared && !plan.begins_with_own_pair() {
-        return walk_over(chain, rules, false).finish();
+        return Analyzer::over(chain, rules, false).finish();
     }
-    (plan, found)
+    (plan, defects)
 }
 
-fn walk_over<'m, 'r>(chain: Chain<'m>, rules: Rules<'r>, strays_stay: bool) -> Walk<'m, 'r> {
-    let mut walk = Walk {
-        chain,
-        rules,
-        strays_stay,
-        spared_first: false,
-        plan: Plan::new(rules.enforced),
-        found: Vec::new(),
-        index: Index::default(),
-        open: None,
-        unlinked: Vec::new(),
-        floating: false,
-        unnamed: Vec::new(),
-        empty_lead: None,
-        empty_user: None,
-        first_unled: false,
-        only_systems: true,
-        run_of_pairs: 0,
-        joined: Vec::new(),
-    };
-    for at in 0..chain.len() as u32 {
-        walk.message(at, chain.message(at));
-    }
-    walk
-}
-
-struct Walk<'m, 'r> {
+struct Analyzer<'m, 'r> {
     chain: Chain<'m>,
     rules: Rules<'r>,
     /// Whether a stray result at the start is taken for one that will be kept in a pair of its own, so that
@@ -76,16 +53,16 @@ struct Walk<'m, 'r> {
     /// Whether an assistant message was not dropped for that reason.
     spared_first: bool,
     plan: Plan,
-    found: Vec<Found>,
+    defects: Vec<Defect>,
     index: Index<'m>,
     /// The last pair, if it has calls and no user message follows.
     open: Option<OpenPair<'m>>,
     /// The slots of results that answer no call so far.
-    unlinked: Vec<u32>,
+    unlinked: Vec<Idx<Slot>>,
     /// Whether one of them stands outside every pair.
     floating: bool,
     /// Slots whose result is named otherwise than its call, with the result: (slot, message, part).
-    unnamed: Vec<(u32, u32, u32)>,
+    unnamed: Vec<(Idx<Slot>, u32, u32)>,
     /// A leading system message without content so far.
     empty_lead: Option<u32>,
     /// The last user message, if it is without content so far.
@@ -96,12 +73,39 @@ struct Walk<'m, 'r> {
     only_systems: bool,
     /// The first of the assistant messages in a row to which the last pair belongs: none of them has results
     /// behind it but the last.
-    run_of_pairs: u32,
+    run_of_pairs: Idx<Unit>,
     /// Results that may answer earlier ones of such a run from behind it: (slot, first pair of the run).
-    joined: Vec<(u32, u32)>,
+    joined: Vec<(Idx<Slot>, Idx<Unit>)>,
 }
 
-impl<'m> Walk<'m, '_> {
+impl<'m, 'r> Analyzer<'m, 'r> {
+    /// The first pass.
+    fn over(chain: Chain<'m>, rules: Rules<'r>, strays_stay: bool) -> Self {
+        let mut it = Analyzer {
+            chain,
+            rules,
+            strays_stay,
+            spared_first: false,
+            plan: Plan::new(rules.enforced),
+            defects: Vec::new(),
+            index: Index::default(),
+            open: None,
+            unlinked: Vec::new(),
+            floating: false,
+            unnamed: Vec::new(),
+            empty_lead: None,
+            empty_user: None,
+            first_unled: false,
+            only_systems: true,
+            run_of_pairs: Idx::at(0),
+            joined: Vec::new(),
+        };
+        for at in 0..chain.len() as u32 {
+            it.message(at, chain.message(at));
+        }
+        it
+    }
+
     #[inline]
     fn message(&mut self, at: u32, message: &'m Message) {
         let part = match role::read(message) {
@@ -119,14 +123,14 @@ impl<'m> Walk<'m, '_> {
         }
     }
 
-    fn find(&mut self, message: u32, part: u32, what: What) {
-        self.found.push(Found { message, part, what, accepted: false });
+    fn find(&mut self, message: u32, part: Option<u32>, what: What) {
+        self.defects.push(Defect { message, part, what, accepted: false });
     }
 
-    /// Tells of a rule of the strict chain that is not enforced here (CA-70a).
-    fn find_accepted(&mut self, message: u32, part: u32, what: What) {
+    /// Reports a rule of the strict chain that is not enforced here (CA-70a).
+    fn find_accepted(&mut self, message: u32, part: Option<u32>, what: What) {
         if self.rules.warnings {
-            self.found.push(Found { message, part, what, accepted: true });
+            self.defects.push(Defect { message, part, what, accepted: true });
         }
     }
 
@@ -140,7 +144,7 @@ impl<'m> Walk<'m, '_> {
             }
             Reading::Unknown => (RoleEdit::Dropped, None),
         };
-        self.find(at, NONE, What::UnknownRole(edit));
+        self.find(at, None, What::UnknownRole(edit));
         part
     }
 
@@ -152,7 +156,7 @@ impl<'m> Walk<'m, '_> {
         let at_start = self.only_systems;
         if !at_start && self.rules.enforced.system_place && self.rules.enforced.later_system_as_user
         {
-            self.find(at, NONE, What::LaterSystem);
+            self.find(at, None, What::LaterSystem);
             return self.user(at, message);
         }
         if self.moves_parts(at, message) {
@@ -184,7 +188,7 @@ impl<'m> Walk<'m, '_> {
 
     /// Moves a system message to the front, where it joins the one that stands there.
     fn hoist(&mut self, at: u32, message: &'m Message, what: What) {
-        self.find(at, NONE, what);
+        self.find(at, None, what);
         let empty = is_empty(message);
         if self.plan.lead.is_none() {
             self.plan.lead = Some(at);
@@ -199,11 +203,11 @@ impl<'m> Walk<'m, '_> {
 
     /// Leaves a system message where it stands.
     fn keep_system(&mut self, at: u32, message: &'m Message, what: What) {
-        self.find_accepted(at, NONE, what);
+        self.find_accepted(at, None, what);
         self.push_unit(at, UnitKind::System);
         self.open = None;
         if is_empty(message) && self.rules.warnings {
-            self.find(at, NONE, What::EmptyMessage);
+            self.find(at, None, What::EmptyMessage);
         }
     }
 
@@ -214,14 +218,15 @@ impl<'m> Walk<'m, '_> {
         let empty = is_empty(message);
         if self.plan.units.last().is_some_and(|it| it.kind == UnitKind::User) {
             if self.rules.enforced.consecutive_user {
-                self.find(at, NONE, What::ConsecutiveUser);
-                self.plan.user_merges.push((self.plan.units.len() as u32 - 1, at));
+                self.find(at, None, What::ConsecutiveUser);
+                let unit = Idx::at(self.plan.units.len() - 1);
+                self.plan.user_merges.push((unit, at));
                 if !empty {
                     self.empty_user = None;
                 }
                 return;
             }
-            self.find_accepted(at, NONE, What::ConsecutiveUser);
+            self.find_accepted(at, None, What::ConsecutiveUser);
         }
         self.push_unit(at, UnitKind::User);
         self.open = None;
@@ -236,7 +241,7 @@ impl<'m> Walk<'m, '_> {
             && !pairing::may_come_first(message)
         {
             if !(self.strays_stay && self.floating && options.keeps_orphans()) {
-                self.find(at, NONE, What::FirstAssistant { dropped: true });
+                self.find(at, None, What::FirstAssistant { dropped: true });
                 return;
             }
             self.spared_first = true;
@@ -263,8 +268,8 @@ impl<'m> Walk<'m, '_> {
                     self.plan.calls.push(Call {
                         part: part as u32,
                         unit,
-                        slot: NONE,
-                        next_same: NONE,
+                        slot: None,
+                        next_same: None,
                         naming: Naming::Own,
                         removed: false,
                         fresh_id: false,
@@ -273,25 +278,25 @@ impl<'m> Walk<'m, '_> {
                 it => content |= !says_nothing(it),
             }
         }
-        let it = &mut self.plan.units[unit as usize];
+        let it = &mut self.plan.units[unit];
         it.n_calls = self.plan.calls.len() as u32 - it.first_call;
         let n_calls = it.n_calls;
-        self.open = (n_calls > 0).then(|| OpenPair::new(unit, it.first_call));
+        self.open = (n_calls > 0).then(|| OpenPair::new(unit));
         if n_calls > 0 {
             self.judge_calls(unit, message);
         }
         if !content && n_calls == 0 && self.rules.warnings {
-            self.find(at, NONE, What::EmptyMessage);
+            self.find(at, None, What::EmptyMessage);
         }
     }
 
     /// What can be said of the calls of a message before their results are known.
-    fn judge_calls(&mut self, unit: u32, message: &'m Message) {
+    fn judge_calls(&mut self, unit: Idx<Unit>, message: &'m Message) {
         let calls = self.plan.calls_of(unit);
         let mut suspect = false;
         let mut first = true;
         for call in calls.clone() {
-            let part = self.plan.calls[call as usize].part;
+            let part = self.plan.calls[call].part;
             let Part::ToolCall(it) = &message.parts[part as usize] else { continue };
             suspect |= it.name.is_empty()
                 || it.id.is_empty()
@@ -301,27 +306,27 @@ impl<'m> Walk<'m, '_> {
                 self.judge_arguments(call);
             }
         }
-        suspect |= link::has_repeated_id(&self.plan, calls, message);
-        self.plan.units[unit as usize].suspect = suspect;
+        suspect |= link::has_repeated_id(&self.plan, unit, message);
+        self.plan.units[unit].suspect = suspect;
     }
 
     /// Warns of the kind and the arguments of a call.
-    fn judge_arguments(&mut self, call: u32) {
+    fn judge_arguments(&mut self, call: Idx<Call>) {
         let message = self.plan.message_of(call);
-        let part = self.plan.calls[call as usize].part;
+        let part = self.plan.calls[call].part;
         let Some(it) = self.chain.call(message, part) else { return };
         let kind = it.kind.as_str();
         if kind.is_empty() {
-            self.find(message, part, What::MissingKind);
+            self.find(message, Some(part), What::MissingKind);
         }
         if !kind.is_empty() && kind != "function" {
             return;
         }
         if it.arguments.text().is_empty() {
-            self.find(message, part, What::EmptyArguments);
+            self.find(message, Some(part), What::EmptyArguments);
         } else if !is_json(it.arguments.text()) {
             let sanitized = self.rules.options.sanitizes_arguments();
-            self.find(message, part, What::InvalidArguments { sanitized });
+            self.find(message, Some(part), What::InvalidArguments { sanitized });
         }
     }
 
@@ -342,19 +347,19 @@ impl<'m> Walk<'m, '_> {
             match it {
                 Part::ToolResult(it) => self.result(at, part as u32, &it.call_id, true),
                 Part::ToolCall(_) => {
-                    self.find(at, part as u32, What::MisplacedPart(PartEdit::CallRemoved));
+                    self.find(at, Some(part as u32), What::MisplacedPart(PartEdit::CallRemoved));
                 }
                 _ if has_results => {
-                    self.find(at, part as u32, What::MisplacedPart(PartEdit::Joined));
+                    self.find(at, Some(part as u32), What::MisplacedPart(PartEdit::Joined));
                 }
                 _ => others = true,
             }
         }
         if others {
-            self.find(at, NONE, What::EmptyToolMessage { read: true });
+            self.find(at, None, What::EmptyToolMessage { read: true });
             self.result(at, 0, "", true);
         } else if message.parts.is_empty() {
-            self.find(at, NONE, What::EmptyToolMessage { read: false });
+            self.find(at, None, What::EmptyToolMessage { read: false });
         }
     }
 
@@ -370,7 +375,7 @@ impl<'m> Walk<'m, '_> {
         }
         for (part, it) in message.parts.iter().enumerate() {
             if it.as_tool_call().is_some() {
-                self.find(at, part as u32, What::MisplacedPart(PartEdit::CallRemoved));
+                self.find(at, Some(part as u32), What::MisplacedPart(PartEdit::CallRemoved));
             }
         }
         moved == message.parts.len()
@@ -381,21 +386,22 @@ impl<'m> Walk<'m, '_> {
         self.plan.taken_apart.push(at);
         for (part, it) in message.parts.iter().enumerate() {
             if let Part::ToolResult(it) = it {
-                self.find(at, part as u32, What::MisplacedPart(edit));
+                self.find(at, Some(part as u32), What::MisplacedPart(edit));
                 self.result(at, part as u32, &it.call_id, false);
             }
         }
     }
 
     /// Begins a message or a pair in the plan.
-    fn push_unit(&mut self, message: u32, kind: UnitKind) -> u32 {
+    fn push_unit(&mut self, message: u32, kind: UnitKind) -> Idx<Unit> {
         self.flush_empty_user();
         self.only_systems &= kind == UnitKind::System;
         let continues =
-            self.plan.units.last().is_some_and(|it| it.is_pair() && it.first_slot == NONE);
+            self.plan.units.last().is_some_and(|it| it.is_pair() && it.first_slot.is_none());
         if !(continues && kind == UnitKind::Pair) {
-            self.run_of_pairs = self.plan.units.len() as u32;
+            self.run_of_pairs = Idx::next_of(&self.plan.units);
         }
+        let unit = Idx::next_of(&self.plan.units);
         self.plan.units.push(Unit {
             message,
             kind,
@@ -403,10 +409,10 @@ impl<'m> Walk<'m, '_> {
             first_call: self.plan.calls.len() as u32,
             n_calls: 0,
             answered: 0,
-            first_slot: NONE,
-            last_slot: NONE,
+            first_slot: None,
+            last_slot: None,
         });
-        self.plan.units.len() as u32 - 1
+        unit
     }
 
     /// Says that a user message has no content, once nothing can be merged into it any more.
@@ -414,7 +420,7 @@ impl<'m> Walk<'m, '_> {
         if let Some(at) = self.empty_user.take()
             && self.rules.warnings
         {
-            self.find(at, NONE, What::EmptyMessage);
+            self.find(at, None, What::EmptyMessage);
         }
     }
 }

@@ -1,12 +1,19 @@
 //! Writing results: whole messages where they stand alone, parts where a message holds several (CA-6).
 
-use hashbrown::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+
 use msg_core::{Message, Part, Role, ToolResult};
 
-use super::{Item, Mender};
-use crate::walk::{Reading, RolePart, Slot, read_role};
+use super::{
+    carry::Repairer,
+    item::{Item, Place},
+};
+use crate::{
+    analyze::{Reading, RolePart, Slot, read_role},
+    idx::Idx,
+};
 
-impl Mender<'_> {
+impl Repairer<'_> {
     /// Takes the results out of messages that hold more than one, or something else beside them.
     pub(super) fn take_apart(&mut self) {
         let taken_apart = std::mem::take(&mut self.plan.taken_apart);
@@ -36,8 +43,8 @@ impl Mender<'_> {
     }
 
     /// Writes the result of a slot, bearing the id of its call.
-    pub(super) fn result(&mut self, slot: u32, call_id: &str) {
-        let slot = &self.plan.slots[slot as usize];
+    pub(super) fn result(&mut self, slot: Idx<Slot>, call_id: &str) {
+        let slot = &self.plan.slots[slot];
         let (message, part, place) = (slot.message, slot.part, slot.place);
         let at = (message as usize, part as usize);
         // A result that took the place of another comes with its own message: name and extra members of
@@ -73,17 +80,17 @@ impl Mender<'_> {
     }
 
     /// The name that the result of a slot bears.
-    pub(super) fn result_name(&self, slot: u32) -> Option<String> {
+    pub(super) fn result_name(&self, slot: Idx<Slot>) -> Option<String> {
         self.peek(slot)?.name.clone().filter(|it| !it.is_empty())
     }
 
     /// The id that the result of a slot bears.
-    pub(super) fn result_id(&self, slot: u32) -> String {
+    pub(super) fn result_id(&self, slot: Idx<Slot>) -> String {
         self.peek(slot).map_or_else(String::new, |it| it.call_id.clone())
     }
 
-    fn peek(&self, slot: u32) -> Option<&ToolResult> {
-        let it = &self.plan.slots[slot as usize];
+    fn peek(&self, slot: Idx<Slot>) -> Option<&ToolResult> {
+        let it = &self.plan.slots[slot];
         match self.taken_apart.get(&it.message) {
             Some(results) => results.get(it.part as usize)?.as_ref(),
             None => {
@@ -148,8 +155,8 @@ fn tool_results(message: &mut Message) -> Vec<Option<ToolResult>> {
 fn set_id(
     result: &mut ToolResult,
     call_id: &str,
-    place: (usize, usize),
-    replaced: &mut HashMap<(usize, usize), String>,
+    place: Place,
+    replaced: &mut HashMap<Place, String>,
 ) {
     if result.call_id != call_id {
         let old = std::mem::replace(&mut result.call_id, call_id.to_owned());

@@ -5,22 +5,29 @@ use std::ops::Range;
 
 use msg_core::{Message, Part, Role, ToolResult};
 
-use super::{Item, Mender, is_none};
-use crate::{constants::SUMMARIZATION_TOOL_NAME, walk::RolePart};
+use super::{
+    carry::Repairer,
+    item::{Item, Place},
+};
+use crate::{
+    analyze::{RolePart, Slot, Unit},
+    constants::SUMMARIZATION_TOOL_NAME,
+    idx::Idx,
+};
 
 /// A call that was written into the assistant message, and its result.
 pub(super) struct Written {
     part: usize,
-    slot: u32,
+    slot: Option<Idx<Slot>>,
 }
 
-impl Mender<'_> {
-    pub(super) fn pair(&mut self, unit: u32, made: Range<usize>) {
-        let mut item = self.take(self.plan.units[unit as usize].message, RolePart::Assistant);
+impl Repairer<'_> {
+    pub(super) fn pair(&mut self, unit: Idx<Unit>, made: Range<usize>) {
+        let mut item = self.take(self.plan.units[unit].message, RolePart::Assistant);
         self.mend_calls(unit, &mut item);
         for index in made.clone() {
             let slot = self.plan.made_calls[index].1;
-            let at = &self.plan.slots[slot as usize];
+            let at = &self.plan.slots[slot];
             let place = (at.message as usize, at.part as usize);
             let call = self.call_for(slot);
             item.push_part(Part::ToolCall(call), place);
@@ -42,29 +49,37 @@ impl Mender<'_> {
     }
 
     /// A pair for a result that no call bears.
-    pub(super) fn own_pair(&mut self, slot: u32) {
-        let at = &self.plan.slots[slot as usize];
+    pub(super) fn own_pair(&mut self, slot: Idx<Slot>) {
+        let at = &self.plan.slots[slot];
         let place = (at.message as usize, at.part as usize);
         let call = self.call_for(slot);
         let id = call.id.clone();
         let message = Message::new(Role::Assistant);
         self.items.push(Item::of_part(message, Part::ToolCall(call), place).inserted());
-        self.plan.slots[slot as usize].natural = false;
+        self.plan.slots[slot].natural = false;
         self.result(slot, &id);
     }
 
     /// The calls of the message that is being written; added calls stand behind all parts of the input.
-    fn write_calls(&self, unit: u32, made: Range<usize>, n_input: usize, out: &mut Vec<Written>) {
+    fn write_calls(
+        &self,
+        unit: Idx<Unit>,
+        made: Range<usize>,
+        n_input: usize,
+        out: &mut Vec<Written>,
+    ) {
         let calls = self.plan.calls_of(unit).filter_map(|it| {
-            let it = &self.plan.calls[it as usize];
+            let it = &self.plan.calls[it];
             (!it.removed).then_some(Written { part: it.part as usize, slot: it.slot })
         });
         let added = self.plan.made_calls[made].iter().enumerate();
-        out.extend(calls.chain(added.map(|(n, it)| Written { part: n_input + n, slot: it.1 })));
+        out.extend(
+            calls.chain(added.map(|(n, it)| Written { part: n_input + n, slot: Some(it.1) })),
+        );
     }
 
     /// Writes the results of all calls in the order of the pair's list, then placeholders.
-    fn results(&mut self, unit: u32, at: usize, calls: &[Written], open: bool) {
+    fn results(&mut self, unit: Idx<Unit>, at: usize, calls: &[Written], open: bool) {
         let mut slots = std::mem::take(&mut self.slots);
         self.live_slots(unit, &mut slots);
         for slot in slots.drain(..) {
@@ -75,58 +90,51 @@ impl Mender<'_> {
         }
         self.slots = slots;
         if !open {
-            calls.iter().filter(|it| is_none(it.slot)).for_each(|it| self.placeholder(at, it.part));
+            calls
+                .iter()
+                .filter(|it| it.slot.is_none())
+                .for_each(|it| self.placeholder(at, it.part));
         }
     }
 
     /// Writes results that stay apart from the pair of their call.
-    pub(super) fn results_apart(&mut self, unit: u32) {
+    pub(super) fn results_apart(&mut self, unit: Idx<Unit>) {
         let mut slots = std::mem::take(&mut self.slots);
         self.live_slots(unit, &mut slots);
         slots.drain(..).for_each(|it| self.result_apart(it));
         self.slots = slots;
     }
 
-    fn is_of_other_pair(&self, slot: u32, unit: u32) -> bool {
-        let call = self.plan.slots[slot as usize].call;
-        !is_none(call) && self.plan.calls[call as usize].unit != unit
+    fn is_of_other_pair(&self, slot: Idx<Slot>, unit: Idx<Unit>) -> bool {
+        let call = self.plan.slots[slot].call;
+        call.is_some_and(|it| self.plan.calls[it].unit != unit)
     }
 
     /// A result bears the id of its call already, unless that one got a fresh id.
-    fn result_apart(&mut self, slot: u32) {
-        let call = self.plan.slots[slot as usize].call;
-        let fresh = self.fresh_ids.get(&call).cloned();
+    fn result_apart(&mut self, slot: Idx<Slot>) {
+        let call = self.plan.slots[slot].call;
+        let fresh = call.and_then(|it| self.fresh_ids.get(&it)).cloned();
         let id = fresh.unwrap_or_else(|| self.result_id(slot));
         self.result(slot, &id);
     }
 
-    fn live_slots(&self, unit: u32, out: &mut Vec<u32>) {
-        let mut slot = self.plan.units[unit as usize].first_slot;
-        while let Some(it) = self.plan.slots.get(slot as usize) {
-            if !it.dead {
-                out.push(slot);
-            }
-            slot = it.next;
-        }
+    fn live_slots(&self, unit: Idx<Unit>, out: &mut Vec<Idx<Slot>>) {
+        out.extend(self.plan.slots_of(unit).filter(|it| !self.plan.slots[*it].dead));
     }
 
     /// The part of the call that a slot answers; a slot without a planned call has an added one.
-    fn part_of(&self, slot: u32, calls: &[Written]) -> usize {
-        match self.plan.slots[slot as usize].call {
-            call if !is_none(call) => self.plan.calls[call as usize].part as usize,
-            _ => {
-                let added = calls.partition_point(|it| {
-                    !is_none(it.slot) && !is_none(self.plan.slots[it.slot as usize].call)
-                        || is_none(it.slot)
-                });
-                let found = calls[added..].binary_search_by_key(&slot, |it| it.slot);
-                found.map_or(0, |it| calls[added + it].part)
-            }
+    fn part_of(&self, slot: Idx<Slot>, calls: &[Written]) -> usize {
+        if let Some(call) = self.plan.slots[slot].call {
+            return self.plan.calls[call].part as usize;
         }
+        let is_planned = |it: &Written| it.slot.is_none_or(|it| self.plan.slots[it].call.is_some());
+        let added = &calls[calls.partition_point(is_planned)..];
+        let found = added.binary_search_by_key(&Some(slot), |it| it.slot);
+        found.map_or(0, |it| added[it].part)
     }
 
     /// Writes the result of a slot, bearing the id of this call.
-    fn result_of(&mut self, slot: u32, at: usize, part: usize) {
+    fn result_of(&mut self, slot: Idx<Slot>, at: usize, part: usize) {
         // The id is borrowed from the call while the result is written.
         let id = self.swap_id(at, part, String::new());
         self.result(slot, &id);
@@ -150,11 +158,11 @@ impl Mender<'_> {
     }
 
     /// Takes removed calls, and results that were moved, out of the assistant message.
-    fn clean(&mut self, unit: u32, at: usize) {
+    fn clean(&mut self, unit: Idx<Unit>, at: usize) {
         let plan = &self.plan;
         let mut removed = plan
             .calls_of(unit)
-            .map(|it| &plan.calls[it as usize])
+            .map(|it| &plan.calls[it])
             .filter(|it| it.removed)
             .map(|it| it.part as usize)
             .peekable();
@@ -166,7 +174,7 @@ impl Mender<'_> {
 
     /// Writes a summarization pair with several calls as several pairs: each leading call of the
     /// summarization tool has its own, the rest share the last one.
-    fn split(&mut self, unit: u32, at: usize, calls: &[Written]) {
+    fn split(&mut self, unit: Idx<Unit>, at: usize, calls: &[Written]) {
         let message = &self.items[at].message;
         let lone = calls.iter().take_while(|it| is_summarization(message, it.part)).count();
         let groups = (lone + 1).min(calls.len());
@@ -198,7 +206,7 @@ impl Mender<'_> {
     }
 
     /// Writes the results of the calls that stand in one message of a split, then placeholders.
-    fn group_results(&mut self, at: usize, members: &[Written], slots: Vec<(u32, usize)>) {
+    fn group_results(&mut self, at: usize, members: &[Written], slots: Vec<(Idx<Slot>, usize)>) {
         let parts = &self.items[at].message.parts;
         let calls: Vec<usize> =
             (0..parts.len()).filter(|it| parts[*it].as_tool_call().is_some()).collect();
@@ -207,14 +215,14 @@ impl Mender<'_> {
             self.result_of(slot, at, calls.get(nth).copied().unwrap_or_default());
         }
         for (member, part) in members.iter().zip(calls) {
-            if is_none(member.slot) {
+            if member.slot.is_none() {
                 self.placeholder(at, part);
             }
         }
     }
 
     /// Takes these calls out of the message; what stays keeps its index until it is cleaned.
-    fn take_calls(&mut self, at: usize, calls: &[Written]) -> Vec<Option<(Part, (usize, usize))>> {
+    fn take_calls(&mut self, at: usize, calls: &[Written]) -> Vec<Option<(Part, Place)>> {
         let item = &mut self.items[at];
         let take = |it: &Written| {
             let place = item.place(it.part);

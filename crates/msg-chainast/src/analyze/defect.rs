@@ -1,20 +1,20 @@
-//! What the walk found, and how it is told: code, severity, sentence, and the edit that mends it.
+//! The defects of a chain, and how each is reported: code, severity, sentence, and the edit that mends it.
 //!
-//! Findings are kept as numbers and become diagnostics once, at the end, in the order of the input.
+//! Defects are kept as numbers and become diagnostics once, at the end, in the order of the input.
 
 use std::borrow::Cow;
 
 use msg_core::{Code, Diagnostic, Part, Severity, with_article};
 
-use super::{chain::Chain, plan::NONE};
+use super::chain::Chain;
 
 /// A defect at a message, and at a part of it where it concerns a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct Defect {
     pub(crate) message: u32,
-    pub(crate) part: u32,
+    pub(crate) part: Option<u32>,
     pub(crate) what: What,
-    /// Whether the provider accepts it, so that it is told and left as it is (CA-70a).
+    /// Whether the provider accepts it, so that it is reported and left as it is (CA-70a).
     pub(crate) accepted: bool,
 }
 
@@ -77,10 +77,10 @@ pub(crate) enum PartEdit {
     Joined,
 }
 
-impl Found {
-    /// The order of the input: by message, then part; a finding on the whole message comes first.
-    pub(crate) fn key(&self) -> (u32, u32) {
-        (self.message, self.part.wrapping_add(1))
+impl Defect {
+    /// The order of the input: by message, then part; a defect of the whole message comes first.
+    pub(crate) fn key(&self) -> (u32, Option<u32>) {
+        (self.message, self.part)
     }
 
     /// The edit that mends it, if one does and it is made.
@@ -88,7 +88,7 @@ impl Found {
         self.what.fix().filter(|_| !self.accepted)
     }
 
-    /// Tells the finding. Its texts are static wherever they can be, and a sentence that names the call is
+    /// The diagnostic of the defect. Its texts are static wherever they can be, and a sentence that names the call is
     /// put together when it is read: what a repair says of a call costs one allocation, the id.
     pub(crate) fn diagnostic(&self, chain: Chain<'_>) -> Diagnostic {
         let (severity, code) = (self.severity(), self.what.code());
@@ -97,8 +97,8 @@ impl Found {
             sentence => Diagnostic::new(severity, code, sentence),
         };
         it.at.message = Some(self.message as usize);
-        if self.part != NONE {
-            it.at.part = Some(self.part as usize);
+        if let Some(part) = self.part {
+            it.at.part = Some(part as usize);
             it.at.tool_call_id = self.id(chain).map(str::to_owned);
         }
         if let What::DuplicateResult { other } = self.what {
@@ -116,7 +116,7 @@ impl Found {
     }
 
     fn id<'m>(&self, chain: Chain<'m>) -> Option<&'m str> {
-        match chain.part(self.message, self.part)? {
+        match chain.part(self.message, self.part?)? {
             Part::ToolCall(it) => Some(&it.id),
             Part::ToolResult(it) => Some(&it.call_id),
             _ => None,
@@ -202,7 +202,7 @@ impl What {
     }
 
     /// What is wrong; `{id}` stands for the id of the call.
-    fn sentence(self, at: &Found, chain: Chain<'_>) -> Cow<'static, str> {
+    fn sentence(self, at: &Defect, chain: Chain<'_>) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             What::FirstAssistant { .. } => "the first message is from the assistant",
             What::FirstResult(_) => "the first message is a tool result",
@@ -232,7 +232,7 @@ impl What {
     }
 
     /// What is wrong, where the sentence says more of the messages than the id of the call.
-    fn special_sentence(self, at: &Found, chain: Chain<'_>) -> String {
+    fn special_sentence(self, at: &Defect, chain: Chain<'_>) -> String {
         let role = chain.message(at.message).role.as_str();
         match self {
             What::UnknownRole(RoleEdit::Spelled(meant)) => {
@@ -247,11 +247,13 @@ impl What {
                 format!("this result and the one in message {other} answer the same call `{id}`")
             }
             What::MisplacedPart(_) => {
-                let kind = chain.part(at.message, at.part).map_or("part", Part::kind);
+                let part = at.part.and_then(|it| chain.part(at.message, it));
+                let kind = part.map_or("part", Part::kind);
                 format!("{} part in {} message", with_article(kind), with_article(role))
             }
             What::NameMismatch { call } => {
-                let result = chain.result(at.message, at.part).and_then(|it| it.name.as_deref());
+                let result = at.part.and_then(|it| chain.result(at.message, it));
+                let result = result.and_then(|it| it.name.as_deref());
                 let call = chain.call(call.0, call.1).map_or("", |it| &it.name);
                 format!("the result is named `{}`, its call `{call}`", result.unwrap_or_default())
             }
@@ -282,9 +284,9 @@ impl PartEdit {
     }
 }
 
-/// Tells all findings, in the order of the input.
-pub(crate) fn diagnostics(mut found: Vec<Found>, chain: Chain<'_>) -> Vec<Diagnostic> {
-    // Stable, and linear on what the walk gives: a few sorted runs.
-    found.sort_by_key(Found::key);
-    found.iter().map(|it| it.diagnostic(chain)).collect()
+/// The diagnostics of all defects, in the order of the input.
+pub(crate) fn diagnostics(mut defects: Vec<Defect>, chain: Chain<'_>) -> Vec<Diagnostic> {
+    // Stable, and linear on what an analysis gives: a few sorted runs.
+    defects.sort_by_key(Defect::key);
+    defects.iter().map(|it| it.diagnostic(chain)).collect()
 }

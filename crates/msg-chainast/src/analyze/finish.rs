@@ -1,22 +1,22 @@
-//! The end of the walk: results that are still without a call, then the pairs (CA-33, CA-35 to CA-39).
+//! The end of the analysis: results that are still without a call, then the pairs (CA-33, CA-35 to CA-39).
 
-use hashbrown::HashSet;
+use std::collections::HashSet;
 
 use super::{
-    NONE, Naming, Plan, UnitKind, Walk,
-    found::{Found, NameEdit, OrphanEdit, What},
+    Analyzer, Call, Defect, Naming, Plan, Slot, Unit, UnitKind,
+    defect::{NameEdit, OrphanEdit, What},
     says_nothing,
 };
-use crate::{constants::SUMMARIZATION_TOOL_NAME, pairing};
+use crate::{constants::SUMMARIZATION_TOOL_NAME, idx::Idx, pairing};
 
-impl Walk<'_, '_> {
+impl Analyzer<'_, '_> {
     /// Decides what the end of the chain decides.
-    pub(super) fn finish(mut self) -> (Plan, Vec<Found>) {
+    pub(super) fn finish(mut self) -> (Plan, Vec<Defect>) {
         self.flush_empty_user();
         if let Some(at) = self.empty_lead
             && self.rules.warnings
         {
-            self.find(at, NONE, What::EmptyMessage);
+            self.find(at, None, What::EmptyMessage);
         }
         if !self.unlinked.is_empty() {
             self.index.catch_up(&mut self.plan, self.chain);
@@ -27,8 +27,8 @@ impl Walk<'_, '_> {
         self.judge_first();
         self.judge_pairs();
         self.compare_final_names();
-        self.plan.mends = self.found.iter().any(|it| it.fix().is_some());
-        (self.plan, self.found)
+        self.plan.mends = self.defects.iter().any(|it| it.fix().is_some());
+        (self.plan, self.defects)
     }
 
     /// An unlinked result answers the first call of its id, if that comes later and is pending; of
@@ -36,72 +36,70 @@ impl Walk<'_, '_> {
     fn link_early(&mut self) {
         let mut early = Vec::new();
         for slot in self.unlinked.iter().rev().copied() {
-            let it = &self.plan.slots[slot as usize];
+            let it = &self.plan.slots[slot];
             let Some(call) = self.index.first_call(self.id_of(slot)) else { continue };
-            let pending = self.plan.calls[call as usize].slot == NONE;
-            if pending && self.plan.calls[call as usize].unit >= it.units_before {
-                self.plan.calls[call as usize].slot = slot;
+            let pending = self.plan.calls[call].slot.is_none();
+            if pending && self.plan.calls[call].unit.index() >= it.units_before as usize {
+                self.plan.calls[call].slot = Some(slot);
                 early.push((slot, call));
             }
         }
         for (slot, call) in early.into_iter().rev() {
-            let it = &mut self.plan.slots[slot as usize];
+            let it = &mut self.plan.slots[slot];
             let (message, part) = (it.message, it.part);
             it.dead = true;
-            self.find(message, part, What::EarlyResult);
+            self.find(message, Some(part), What::EarlyResult);
             self.answer(call, message, part, false);
         }
     }
 
-    fn id_of(&self, slot: u32) -> &str {
-        let it = &self.plan.slots[slot as usize];
+    fn id_of(&self, slot: Idx<Slot>) -> &str {
+        let it = &self.plan.slots[slot];
         self.chain.result(it.message, it.part).map_or("", |it| &it.call_id)
     }
 
     /// What becomes of results that no call bears.
     fn settle_orphans(&mut self) {
         for slot in std::mem::take(&mut self.unlinked) {
-            let it = &self.plan.slots[slot as usize];
+            let it = &self.plan.slots[slot];
             if it.dead {
                 continue;
             }
             let (message, part, at_start) = (it.message, it.part, it.at_start);
             if self.is_leading(slot) {
-                self.find_accepted(message, part, What::OrphanResult(OrphanEdit::Dropped));
+                self.find_accepted(message, Some(part), What::OrphanResult(OrphanEdit::Dropped));
                 continue;
             }
             let edit = self.settle_orphan(slot);
             // The list of the pair writes only what answers a call of the pair.
-            self.plan.slots[slot as usize].dead =
-                matches!(edit, OrphanEdit::Dropped | OrphanEdit::OwnPair);
+            self.plan.slots[slot].dead = matches!(edit, OrphanEdit::Dropped | OrphanEdit::OwnPair);
             let what = if at_start { What::FirstResult(edit) } else { What::OrphanResult(edit) };
-            self.find(message, part, what);
+            self.find(message, Some(part), what);
         }
     }
 
     /// Whether a result without a call stays where it stands, because it answers a call that is not here.
-    fn is_leading(&self, slot: u32) -> bool {
-        let unit = self.plan.slots[slot as usize].unit;
-        unit != NONE && self.plan.units[unit as usize].kind == UnitKind::Results
+    fn is_leading(&self, slot: Idx<Slot>) -> bool {
+        let unit = self.plan.slots[slot].unit;
+        unit.is_some_and(|it| self.plan.units[it].kind == UnitKind::Results)
     }
 
-    fn settle_orphan(&mut self, slot: u32) -> OrphanEdit {
-        let it = &self.plan.slots[slot as usize];
+    fn settle_orphan(&mut self, slot: Idx<Slot>) -> OrphanEdit {
+        let it = &self.plan.slots[slot];
         let (unit, before) = (it.unit, it.units_before);
         let options = self.rules.options;
         if self.chain.result(it.message, it.part).is_some_and(pairing::is_stand_in) {
             return OrphanEdit::Dropped;
         }
-        if unit == NONE {
+        let Some(unit) = unit else {
             if !options.keeps_orphans() {
                 return OrphanEdit::Dropped;
             }
-            self.plan.own_pairs.push((before, slot));
+            self.plan.own_pairs.push((before as usize, slot));
             return OrphanEdit::OwnPair;
-        }
+        };
         let summarization = self.is_summarization(unit);
-        if summarization && self.answers_summarization(unit, slot) {
-            let call = self.plan.units[unit as usize].first_call;
+        if summarization && let Some(call) = self.answered_summarization(unit, slot) {
             self.plan.link(call, slot);
             return OrphanEdit::Answers;
         }
@@ -109,31 +107,31 @@ impl Walk<'_, '_> {
             return OrphanEdit::Dropped;
         }
         if summarization {
-            self.plan.own_pairs.push((unit + 1, slot));
+            self.plan.own_pairs.push((unit.index() + 1, slot));
             return OrphanEdit::OwnPair;
         }
         self.plan.made_calls.push((unit, slot));
         OrphanEdit::CallAdded
     }
 
-    fn name_of(&self, call: u32) -> &str {
-        let part = self.plan.calls[call as usize].part;
+    fn name_of(&self, call: Idx<Call>) -> &str {
+        let part = self.plan.calls[call].part;
         self.chain.call(self.plan.message_of(call), part).map_or("", |it| &it.name)
     }
 
-    fn is_summarization(&self, unit: u32) -> bool {
+    fn is_summarization(&self, unit: Idx<Unit>) -> bool {
         let mut calls = self.plan.calls_of(unit);
         calls.next().is_some_and(|it| self.name_of(it) == SUMMARIZATION_TOOL_NAME)
     }
 
-    /// Whether the only call of a summarization pair is pending and the result can be its own.
-    fn answers_summarization(&self, unit: u32, slot: u32) -> bool {
-        let it = &self.plan.units[unit as usize];
-        let slot = &self.plan.slots[slot as usize];
+    /// The only call of a summarization pair, if it is pending and the result can be its own.
+    fn answered_summarization(&self, unit: Idx<Unit>, slot: Idx<Slot>) -> Option<Idx<Call>> {
+        let mut calls = self.plan.calls_of(unit);
+        let call = calls.next().filter(|it| self.plan.calls[*it].slot.is_none())?;
+        let slot = &self.plan.slots[slot];
         let name = self.chain.result(slot.message, slot.part).and_then(|it| it.name.as_deref());
-        it.n_calls == 1
-            && self.plan.calls[it.first_call as usize].slot == NONE
-            && name.is_none_or(|it| it.is_empty() || it == SUMMARIZATION_TOOL_NAME)
+        let fits = name.is_none_or(|it| it.is_empty() || it == SUMMARIZATION_TOOL_NAME);
+        (fits && calls.next().is_none()).then_some(call)
     }
 
     /// A chain that began with a pair gets a user message before it.
@@ -142,13 +140,13 @@ impl Walk<'_, '_> {
         if !self.rules.enforced.first_role {
             if self.first_unled && !own_first {
                 let message = self.plan.units[0].message;
-                self.find_accepted(message, NONE, What::FirstAssistant { dropped: false });
+                self.find_accepted(message, None, What::FirstAssistant { dropped: false });
             }
             return;
         }
         if self.first_unled && !own_first {
             let message = self.plan.units[0].message;
-            self.find(message, NONE, What::FirstAssistant { dropped: false });
+            self.find(message, None, What::FirstAssistant { dropped: false });
             self.plan.insert_first = true;
         } else if own_first && self.plan.lead.is_none() {
             self.plan.insert_first = true;
@@ -157,32 +155,32 @@ impl Walk<'_, '_> {
 
     fn judge_pairs(&mut self) {
         let n_units = self.plan.units.len();
-        let followed = self.plan.own_pairs.last().is_some_and(|it| it.0 as usize == n_units);
+        let followed = self.plan.own_pairs.last().is_some_and(|it| it.0 == n_units);
         let last = self.plan.units.iter().rposition(|it| it.kind != UnitKind::Results);
         let mut made = 0;
         for unit in 0..n_units {
             let first_made = made;
-            while self.plan.made_calls.get(made).is_some_and(|it| it.0 as usize == unit) {
+            while self.plan.made_calls.get(made).is_some_and(|it| it.0.index() == unit) {
                 made += 1;
             }
             let it = &self.plan.units[unit];
             if it.suspect || it.answered < it.n_calls {
                 let may_stay_open = self.rules.check.open && last == Some(unit) && !followed;
-                self.judge_pair(unit as u32, may_stay_open, first_made..made);
+                self.judge_pair(Idx::at(unit), may_stay_open, first_made..made);
             }
         }
     }
 
     /// A pair with a pending call, or with calls that want mending.
-    fn judge_pair(&mut self, unit: u32, may_stay_open: bool, made: std::ops::Range<usize>) {
+    fn judge_pair(&mut self, unit: Idx<Unit>, may_stay_open: bool, made: std::ops::Range<usize>) {
         self.judge_names(unit);
         if made.is_empty() && self.rules.warnings {
             self.judge_emptied(unit);
         }
         self.judge_ids(unit);
         for call in self.plan.calls_of(unit) {
-            let it = &self.plan.calls[call as usize];
-            if it.removed || it.slot != NONE {
+            let it = &self.plan.calls[call];
+            if it.removed || it.slot.is_some() {
                 continue;
             }
             if may_stay_open {
@@ -194,19 +192,19 @@ impl Walk<'_, '_> {
         self.judge_kind(unit, made);
     }
 
-    fn find_call(&mut self, call: u32, what: What) {
+    fn find_call(&mut self, call: Idx<Call>, what: What) {
         let message = self.plan.message_of(call);
-        self.find(message, self.plan.calls[call as usize].part, what);
+        self.find(message, Some(self.plan.calls[call].part), what);
     }
 
     /// A call without a name takes that of its result; without a result it goes.
-    fn judge_names(&mut self, unit: u32) {
+    fn judge_names(&mut self, unit: Idx<Unit>) {
         for call in self.plan.calls_of(unit) {
             if !self.name_of(call).is_empty() {
                 continue;
             }
-            let slot = self.plan.calls[call as usize].slot;
-            let (naming, edit) = match self.plan.slots.get(slot as usize) {
+            let slot = self.plan.calls[call].slot.map(|it| &self.plan.slots[it]);
+            let (naming, edit) = match slot {
                 None => (Naming::Own, NameEdit::Removed),
                 Some(it) => match self.chain.result(it.message, it.part) {
                     Some(it) if it.name.as_ref().is_some_and(|it| !it.is_empty()) => {
@@ -215,7 +213,7 @@ impl Walk<'_, '_> {
                     _ => (Naming::Unknown, NameEdit::Unknown),
                 },
             };
-            let it = &mut self.plan.calls[call as usize];
+            let it = &mut self.plan.calls[call];
             it.naming = naming;
             it.removed = edit == NameEdit::Removed;
             self.find_call(call, What::NamelessCall(edit));
@@ -226,27 +224,27 @@ impl Walk<'_, '_> {
     }
 
     /// A message of which only calls that are removed were left is empty then.
-    fn judge_emptied(&mut self, unit: u32) {
+    fn judge_emptied(&mut self, unit: Idx<Unit>) {
         let mut calls = self.plan.calls_of(unit);
-        let message = self.plan.units[unit as usize].message;
+        let message = self.plan.units[unit].message;
         let parts = &self.chain.message(message).parts;
-        if !calls.is_empty()
-            && calls.all(|it| self.plan.calls[it as usize].removed)
+        if calls.len() > 0
+            && calls.all(|it| self.plan.calls[it].removed)
             && parts.iter().all(|it| says_nothing(it) || it.as_tool_call().is_some())
         {
-            self.find(message, NONE, What::EmptyMessage);
+            self.find(message, None, What::EmptyMessage);
         }
     }
 
     /// Calls without an id, or with that of an earlier call of the message, get a fresh one.
-    fn judge_ids(&mut self, unit: u32) {
-        if !self.plan.units[unit as usize].suspect {
+    fn judge_ids(&mut self, unit: Idx<Unit>) {
+        if !self.plan.units[unit].suspect {
             return;
         }
         let chain = self.chain;
         let mut seen = HashSet::new();
         for call in self.plan.calls_of(unit) {
-            let it = &self.plan.calls[call as usize];
+            let it = &self.plan.calls[call];
             if it.removed {
                 continue;
             }
@@ -258,31 +256,30 @@ impl Walk<'_, '_> {
                 false if seen.insert(id) => continue,
                 false => What::DuplicateCallId,
             };
-            self.plan.calls[call as usize].fresh_id = true;
+            self.plan.calls[call].fresh_id = true;
             self.find_call(call, what);
         }
     }
 
     /// A summarization pair has one call: the others move behind it, as often as that makes another.
-    fn judge_kind(&mut self, unit: u32, made: std::ops::Range<usize>) {
-        if self.plan.units[unit as usize].n_calls as usize + made.len() < 2 {
+    fn judge_kind(&mut self, unit: Idx<Unit>, made: std::ops::Range<usize>) {
+        if self.plan.units[unit].n_calls as usize + made.len() < 2 {
             return;
         }
-        let mut stays =
-            self.plan.calls_of(unit).filter(|it| !self.plan.calls[*it as usize].removed);
+        let mut stays = self.plan.calls_of(unit).filter(|it| !self.plan.calls[*it].removed);
         if stays.next().is_some_and(|it| self.final_name(it) != SUMMARIZATION_TOOL_NAME) {
             return;
         }
         let mut calls = Vec::new();
         for call in self.plan.calls_of(unit) {
-            let it = &self.plan.calls[call as usize];
+            let it = &self.plan.calls[call];
             if !it.removed {
                 let summarization = self.final_name(call) == SUMMARIZATION_TOOL_NAME;
                 calls.push((self.plan.message_of(call), it.part, summarization));
             }
         }
         for (_, slot) in &self.plan.made_calls[made] {
-            let it = &self.plan.slots[*slot as usize];
+            let it = &self.plan.slots[*slot];
             let name = self.chain.result(it.message, it.part).and_then(|it| it.name.as_deref());
             calls.push((it.message, it.part, name == Some(SUMMARIZATION_TOOL_NAME)));
         }
@@ -291,16 +288,16 @@ impl Walk<'_, '_> {
                 return;
             }
             match self.plan.splits_summaries {
-                true => self.find(pair[1].0, pair[1].1, What::SurplusCall),
-                false => self.find_accepted(pair[1].0, pair[1].1, What::SurplusCall),
+                true => self.find(pair[1].0, Some(pair[1].1), What::SurplusCall),
+                false => self.find_accepted(pair[1].0, Some(pair[1].1), What::SurplusCall),
             }
         }
     }
 
     /// The name that a call has after naming.
-    fn final_name(&self, call: u32) -> &str {
-        let it = &self.plan.calls[call as usize];
-        match (it.naming, self.plan.slots.get(it.slot as usize)) {
+    fn final_name(&self, call: Idx<Call>) -> &str {
+        let it = &self.plan.calls[call];
+        match (it.naming, it.slot.map(|it| &self.plan.slots[it])) {
             (Naming::Own, _) => self.name_of(call),
             (Naming::Result, Some(slot)) => self
                 .chain
@@ -314,12 +311,13 @@ impl Walk<'_, '_> {
     /// Warns of results that are named otherwise than their call is in the end.
     fn compare_final_names(&mut self) {
         for (slot, message, part) in std::mem::take(&mut self.unnamed) {
-            let it = &self.plan.slots[slot as usize];
+            let it = &self.plan.slots[slot];
             let stands = !it.dead && (it.message, it.part) == (message, part);
-            let call = &self.plan.calls[it.call as usize];
+            let Some(answered) = it.call else { continue };
+            let call = &self.plan.calls[answered];
             if stands && call.naming == Naming::Own {
-                let call = (self.plan.message_of(it.call), call.part);
-                self.find(message, part, What::NameMismatch { call });
+                let call = (self.plan.message_of(answered), call.part);
+                self.find(message, Some(part), What::NameMismatch { call });
             }
         }
     }

@@ -1,16 +1,30 @@
 //! Repair: a valid chain of any list of messages, and every edit that made it so (CA-24).
+//!
+//! ```text
+//! messages ─ analyze ─▶ plan ─ carry_out ─▶ items (message, place in the input) ─ conform ─▶ list or tree
+//! ```
 
-use hashbrown::HashMap;
+mod calls;
+mod carry;
+mod item;
+mod pair;
+mod results;
+
+use std::collections::HashMap;
+
 use msg_core::{Diagnostic, IdSource, Message, SeededIds, Severity};
+
+pub(crate) use carry::Parts;
+use carry::{Mended, carry_out};
+pub(crate) use item::{Dropped, Item, Origin, Place, without_members};
 
 use crate::{
     ChainAst,
+    analyze::{Chain, Plan, Rules, analyze, diagnostics},
     conform::{conform, last_message, position, trim_last, unmendable},
-    mend::{Item, Mended, Origin, mend, mend_items},
     options::RepairOptions,
     pairing,
     profile::Profile,
-    walk::{Chain, Plan, Rules, diagnostics, walk},
 };
 
 /// Where a message of a repaired chain came from.
@@ -50,17 +64,12 @@ pub fn repair(
     ids: &mut dyn IdSource,
 ) -> (Vec<Message>, Vec<Diagnostic>) {
     let rules = Rules::of_list(options);
-    let paired = pairing::put_into(&mut messages);
-    let (plan, found) = walk(Chain::Messages(&messages), rules);
-    let mut report = diagnostics(found, Chain::Messages(&messages));
-    if paired {
-        pairing::tell(&mut report);
-    }
-    if options.profile.is_none() && !plan.mends {
+    let (plan, mut report) = analyzed(&mut messages, rules);
+    if rules.profile.is_none() && !plan.mends {
         pairing::restore(&mut messages);
         return (messages, report);
     }
-    let items = carry_out(messages, plan, rules, ids, &mut report);
+    let items = mended(messages, plan, rules, ids, &mut report);
     (items.into_iter().map(|it| it.message).collect(), report)
 }
 
@@ -81,42 +90,11 @@ impl ChainAst {
     /// assert_eq!(edits[0].fix.as_deref(), Some("inserted a placeholder result"));
     /// ```
     pub fn repair(
-        mut messages: Vec<Message>,
+        messages: Vec<Message>,
         options: &RepairOptions,
         ids: &mut dyn IdSource,
     ) -> (Self, Vec<Diagnostic>) {
-        let span = tracing::debug_span!(
-            "chain_repair",
-            messages = messages.len(),
-            sections = tracing::field::Empty,
-            pairs = tracing::field::Empty,
-            calls = tracing::field::Empty,
-            edits = tracing::field::Empty,
-        );
-        let _entered = span.enter();
-        let rules = Rules::strict(options);
-        let paired = pairing::put_into(&mut messages);
-        let (plan, found) = walk(Chain::Messages(&messages), rules);
-        span.record("pairs", plan.units.iter().filter(|it| it.is_pair()).count());
-        span.record("calls", plan.calls.len());
-        let mut report = diagnostics(found, Chain::Messages(&messages));
-        if paired {
-            pairing::tell(&mut report);
-        }
-        let chain = match options.profile {
-            None if !plan.mends => {
-                pairing::restore(&mut messages);
-                ChainAst::build(messages)
-            }
-            None if !paired => {
-                let mended = mend(messages, plan, rules, ids);
-                tell(&mut report, &mended);
-                mended.made
-            }
-            _ => ChainAst::build(carry_out(messages, plan, rules, ids, &mut report)),
-        };
-        span.record("sections", chain.sections().len());
-        span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
+        let (chain, report, _) = repaired(messages, options, ids, |_| ());
         (chain, report)
     }
 
@@ -137,30 +115,62 @@ impl ChainAst {
     /// assert!(origins.iter().all(|it| !it.inserted));
     /// ```
     pub fn repair_with_origins(
-        mut messages: Vec<Message>,
+        messages: Vec<Message>,
         options: &RepairOptions,
         ids: &mut dyn IdSource,
     ) -> (Self, Vec<Diagnostic>, Vec<MessageOrigin>) {
-        let rules = Rules::strict(options);
-        let paired = pairing::put_into(&mut messages);
-        let (plan, found) = walk(Chain::Messages(&messages), rules);
-        let mut report = diagnostics(found, Chain::Messages(&messages));
-        if paired {
-            pairing::tell(&mut report);
-        }
-        let items = carry_out(messages, plan, rules, ids, &mut report);
-        let origin = |it: &Item| {
-            let Origin { message, inserted, .. } = it.origin;
-            MessageOrigin { message, inserted }
-        };
-        let origins = items.iter().map(origin).collect();
-        (ChainAst::build(items), report, origins)
+        repaired(messages, options, ids, |items| {
+            let origin = |it: &Item| {
+                let Origin { message, inserted, .. } = it.origin;
+                MessageOrigin { message, inserted }
+            };
+            items.iter().map(origin).collect()
+        })
     }
 }
 
-/// Mends the messages as planned, and for the profile of the options, if there is one; adds what that
-/// reports.
-fn carry_out(
+/// The repaired tree, what was found and mended, and what the caller reads from the items before the tree takes
+/// them.
+fn repaired<T>(
+    mut messages: Vec<Message>,
+    options: &RepairOptions,
+    ids: &mut dyn IdSource,
+    read: impl FnOnce(&[Item]) -> T,
+) -> (ChainAst, Vec<Diagnostic>, T) {
+    let span = tracing::debug_span!(
+        "chain_repair",
+        messages = messages.len(),
+        sections = tracing::field::Empty,
+        pairs = tracing::field::Empty,
+        calls = tracing::field::Empty,
+        edits = tracing::field::Empty,
+    );
+    let _entered = span.enter();
+    let rules = Rules::strict(options);
+    let (plan, mut report) = analyzed(&mut messages, rules);
+    span.record("pairs", plan.units.iter().filter(|it| it.is_pair()).count());
+    span.record("calls", plan.calls.len());
+    let items = mended(messages, plan, rules, ids, &mut report);
+    let read = read(&items);
+    let chain = ChainAst::build(items);
+    span.record("sections", chain.sections().len());
+    span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
+    (chain, report, read)
+}
+
+/// The plan for a list of messages, in which stand-ins for raw items are put, and what is wrong with it.
+fn analyzed(messages: &mut [Message], rules: Rules<'_>) -> (Plan, Vec<Diagnostic>) {
+    let paired = pairing::put_into(messages);
+    let (plan, defects) = analyze(Chain::Messages(messages), rules);
+    let mut report = diagnostics(defects, Chain::Messages(messages));
+    if paired {
+        pairing::name_items(&mut report);
+    }
+    (plan, report)
+}
+
+/// Mends the messages as planned, and for the profile, if there is one; adds what that reports.
+fn mended(
     messages: Vec<Message>,
     plan: Plan,
     rules: Rules<'_>,
@@ -174,10 +184,27 @@ fn carry_out(
         add_answers(report, profile);
         return items;
     }
-    let mut mended = mend_items(messages, plan, rules, ids);
-    tell(report, &mended);
-    restore_items(&mut mended.made);
-    mended.made
+    let (mut items, _) = structured(messages, plan, rules, ids, report, Parts::Untracked);
+    restore_items(&mut items);
+    items
+}
+
+/// Mends the messages as planned, if anything is to be mended; the ids that were replaced, by place.
+fn structured(
+    messages: Vec<Message>,
+    plan: Plan,
+    rules: Rules<'_>,
+    ids: &mut dyn IdSource,
+    report: &mut [Diagnostic],
+    parts: Parts,
+) -> (Vec<Item>, HashMap<Place, String>) {
+    if !plan.mends {
+        let items = messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at));
+        return (items.collect(), HashMap::new());
+    }
+    let mended = carry_out(messages, plan, rules, ids, parts);
+    complete_edits(report, &mended);
+    (mended.items, mended.replaced_ids)
 }
 
 /// Says of each finding what the provider answers to it, where that is known.
@@ -199,14 +226,7 @@ pub(crate) fn mend_for(
     // Drawn before all others: the ids that a profile gives must not depend on how many a repair gave
     // before, or a chain that grows would not keep those of its beginning (CA-52).
     let mut ids_of_profile = SeededIds::new(ids.next_u64());
-    let (mut items, mut replaced_ids) = (Vec::new(), HashMap::new());
-    if plan.mends {
-        let mended = mend_items(messages, plan, rules, ids);
-        tell(report, &mended);
-        (items, replaced_ids) = (mended.made, mended.replaced_ids);
-    } else {
-        items.extend(messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)));
-    }
+    let (mut items, replaced_ids) = structured(messages, plan, rules, ids, report, Parts::Tracked);
     restore_items(&mut items);
     let (mut items, mut refused) =
         conform(items, profile, rules.enforced, &mut ids_of_profile, &replaced_ids);
@@ -227,21 +247,21 @@ pub(crate) fn add_in_order(report: &mut Vec<Diagnostic>, found: Vec<Diagnostic>)
 }
 
 /// Adds to the edits what is known of them only when they are made.
-fn tell<T>(report: &mut [Diagnostic], mended: &Mended<T>) {
-    mended.exhausted.iter().for_each(|place| tell_exhausted(report, *place));
+fn complete_edits(report: &mut [Diagnostic], mended: &Mended) {
+    mended.exhausted.iter().for_each(|place| add_exhausted(report, *place));
     for (message, dropped) in &mended.dropped {
         let first = report.partition_point(|it| it.at.message < Some(*message));
         let edits = report[first..].iter_mut().take_while(|it| it.at.message == Some(*message));
         let mut merges =
             edits.filter_map(|it| it.fix.as_mut()).filter(|it| it.starts_with("merged"));
         if let Some(fix) = merges.next() {
-            fix.to_mut().push_str(&dropped.told());
+            fix.to_mut().push_str(&dropped.text());
         }
     }
 }
 
 /// Says at the edit that gave a fresh id that the pattern was exhausted (CA-52).
-fn tell_exhausted(report: &mut [Diagnostic], place: (usize, usize)) {
+fn add_exhausted(report: &mut [Diagnostic], place: Place) {
     let at = |it: &Diagnostic| (it.at.message.unwrap_or(0), it.at.part.map_or(0, |it| it + 1));
     let first = report.partition_point(|it| at(it) < (place.0, place.1 + 1));
     let edits = report[first..].iter_mut().take_while(|it| at(it) == (place.0, place.1 + 1));

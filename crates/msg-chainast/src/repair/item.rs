@@ -4,6 +4,9 @@ use msg_core::{Message, Part};
 
 use crate::tree::Carrier;
 
+/// A part of the input: the index of its message, and its own there.
+pub(crate) type Place = (usize, usize);
+
 /// A message, with the place of the input that a finding about it names.
 #[derive(Debug)]
 pub(crate) struct Item {
@@ -24,13 +27,13 @@ pub(crate) struct Origin {
 #[derive(Debug)]
 enum Places {
     /// Nobody will ask: where no profile is to judge what was mended, nothing is kept of parts that move.
-    Untold,
+    Untracked,
     /// From the parts of the same index of the message.
     Own,
     /// The only part from there.
-    One((usize, usize)),
+    One(Place),
     /// Each from there.
-    Each(Vec<(usize, usize)>),
+    Each(Vec<Place>),
 }
 
 impl Item {
@@ -46,22 +49,22 @@ impl Item {
     }
 
     /// As [`Item::whole`], for a message whose parts nobody will ask about.
-    pub(crate) fn untold(message: Message, at: usize) -> Self {
-        Item { message, origin: Origin { message: at, inserted: false, parts: Places::Untold } }
+    pub(crate) fn untracked(message: Message, at: usize) -> Self {
+        Item { message, origin: Origin { message: at, inserted: false, parts: Places::Untracked } }
     }
 
     /// A new message with one part that came from somewhere.
-    pub(crate) fn of_part(mut message: Message, part: Part, place: (usize, usize)) -> Self {
+    pub(crate) fn of_part(mut message: Message, part: Part, place: Place) -> Self {
         message.parts = vec![part];
         let parts = Places::One(place);
         Item { message, origin: Origin { message: place.0, inserted: false, parts } }
     }
 
     /// Where a part came from.
-    pub(crate) fn place(&self, part: usize) -> (usize, usize) {
+    pub(crate) fn place(&self, part: usize) -> Place {
         let own = (self.origin.message, part);
         match &self.origin.parts {
-            Places::Own | Places::Untold => own,
+            Places::Own | Places::Untracked => own,
             Places::One(place) => *place,
             Places::Each(places) => places.get(part).copied().unwrap_or(own),
         }
@@ -76,7 +79,7 @@ impl Item {
     }
 
     /// Adds a part that came from elsewhere.
-    pub(crate) fn push_part(&mut self, part: Part, place: (usize, usize)) {
+    pub(crate) fn push_part(&mut self, part: Part, place: Place) {
         if let Some(places) = self.places() {
             places.push(place);
         }
@@ -84,8 +87,8 @@ impl Item {
     }
 
     /// Puts parts that came from elsewhere before these.
-    pub(crate) fn prepend(&mut self, parts: Vec<(Part, (usize, usize))>) {
-        let (parts, from): (Vec<Part>, Vec<(usize, usize)>) = parts.into_iter().unzip();
+    pub(crate) fn prepend(&mut self, parts: Vec<(Part, Place)>) {
+        let (parts, from): (Vec<Part>, Vec<Place>) = parts.into_iter().unzip();
         if let Some(places) = self.places() {
             places.splice(0..0, from);
         }
@@ -93,7 +96,7 @@ impl Item {
     }
 
     /// Puts a part first.
-    pub(crate) fn insert_first(&mut self, part: Part, place: (usize, usize)) {
+    pub(crate) fn insert_first(&mut self, part: Part, place: Place) {
         if let Some(places) = self.places() {
             places.insert(0, place);
         }
@@ -116,13 +119,13 @@ impl Item {
     }
 
     /// Takes the parts from this index on, with their places.
-    pub(crate) fn split_parts(&mut self, from: usize) -> (Vec<Part>, Vec<(usize, usize)>) {
+    pub(crate) fn split_parts(&mut self, from: usize) -> (Vec<Part>, Vec<Place>) {
         let places = self.places().map_or_else(Vec::new, |it| it.split_off(from));
         (self.message.parts.split_off(from), places)
     }
 
     /// Puts all parts of another message behind these; its name and extra members fill gaps (CA-25). What
-    /// finds no gap is dropped, and told.
+    /// finds no gap is dropped, and reported.
     pub(crate) fn merge(&mut self, mut other: Item) -> Option<Dropped> {
         let dropped = Dropped::between(&self.message, &other.message);
         if let (Some(places), Some(others)) = (self.places(), other.places()) {
@@ -141,7 +144,7 @@ impl Item {
     }
 
     /// The place of each part, to be changed together with the parts; none if nobody will ask.
-    fn places(&mut self) -> Option<&mut Vec<(usize, usize)>> {
+    fn places(&mut self) -> Option<&mut Vec<Place>> {
         if let Places::Own | Places::One(_) = self.origin.parts {
             let n_parts = self.message.parts.len();
             self.origin.parts = Places::Each((0..n_parts).map(|part| self.place(part)).collect());
@@ -170,8 +173,8 @@ impl Dropped {
         (name.is_some() || !members.is_empty()).then_some(Dropped { name, members })
     }
 
-    /// What stands behind the edit that says of the merge.
-    pub(crate) fn told(&self) -> String {
+    /// What stands behind the edit that reports the merge.
+    pub(crate) fn text(&self) -> String {
         let members = without_members(&self.members);
         match &self.name {
             Some(name) => format!(", without the name `{name}`{members}"),

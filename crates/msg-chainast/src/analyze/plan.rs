@@ -1,13 +1,17 @@
-//! What the walk decides, as plain numbers: which message goes where, which call has which result.
+//! What an analysis decides, as plain numbers: which message goes where, which call has which result.
 //!
-//! Nothing here owns text; positions are indices into the list of messages that was walked.
+//! Nothing here owns text; messages and parts are indices into the list that was analyzed.
+//!
+//! ```text
+//! messages   0 user   1 assistant(call a, call b)   2 tool(b)   3 user   4 tool(a)
+//! units      [User 0] [Pair 1 ─ calls a, b ─ slots b, a]        [User 3]
+//! calls      a ─▶ slot of message 4, moved here     b ─▶ slot of message 2
+//! ```
 
 use super::rules::Enforced;
+use crate::idx::Idx;
 
-/// No index.
-pub(crate) const NONE: u32 = u32::MAX;
-
-/// The decisions of one walk over a list of messages.
+/// The decisions about one list of messages.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     /// The system message at the front.
@@ -17,15 +21,15 @@ pub(crate) struct Plan {
     /// Messages that are in no pair, and body pairs, in chain order.
     pub(crate) units: Vec<Unit>,
     /// User messages that join the one before: (unit, message), in chain order.
-    pub(crate) user_merges: Vec<(u32, u32)>,
+    pub(crate) user_merges: Vec<(Idx<Unit>, u32)>,
     /// The calls of all pairs, in chain order.
     pub(crate) calls: Vec<Call>,
     /// The results, each in the list of its pair.
     pub(crate) slots: Vec<Slot>,
     /// Results for which a call is added to the message of their pair: (unit, slot), in chain order.
-    pub(crate) made_calls: Vec<(u32, u32)>,
+    pub(crate) made_calls: Vec<(Idx<Unit>, Idx<Slot>)>,
     /// Results that get a pair of their own: (number of units before it, slot), in chain order.
-    pub(crate) own_pairs: Vec<(u32, u32)>,
+    pub(crate) own_pairs: Vec<(usize, Idx<Slot>)>,
     /// Messages that hold not just one result, but several or something else too.
     pub(crate) taken_apart: Vec<u32>,
     /// Whether a user message is put before the first pair.
@@ -61,19 +65,19 @@ pub(crate) struct Unit {
     pub(crate) first_call: u32,
     pub(crate) n_calls: u32,
     pub(crate) answered: u32,
-    pub(crate) first_slot: u32,
-    pub(crate) last_slot: u32,
+    pub(crate) first_slot: Option<Idx<Slot>>,
+    pub(crate) last_slot: Option<Idx<Slot>>,
 }
 
 /// A call of an assistant message.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) part: u32,
-    pub(crate) unit: u32,
+    pub(crate) unit: Idx<Unit>,
     /// Its result.
-    pub(crate) slot: u32,
+    pub(crate) slot: Option<Idx<Slot>>,
     /// The next call of the same id in the same pair, once the pair is in the index.
-    pub(crate) next_same: u32,
+    pub(crate) next_same: Option<Idx<Call>>,
     pub(crate) naming: Naming,
     pub(crate) removed: bool,
     pub(crate) fresh_id: bool,
@@ -100,16 +104,18 @@ pub(crate) struct Slot {
     pub(crate) place: u32,
     /// Whether the place is that of a result in a tool message, and not one to which it was moved.
     pub(crate) natural: bool,
-    /// The pair in whose list it stands.
-    pub(crate) unit: u32,
+    /// The pair in whose list it stands; none outside every pair.
+    pub(crate) unit: Option<Idx<Unit>>,
     /// How many units came before it.
     pub(crate) units_before: u32,
-    pub(crate) call: u32,
+    /// The call that it answers.
+    pub(crate) call: Option<Idx<Call>>,
     /// Whether the chain had not begun before it.
     pub(crate) at_start: bool,
     /// Whether nothing is written for it: it was dropped, or moved to another slot.
     pub(crate) dead: bool,
-    pub(crate) next: u32,
+    /// The next slot of its pair.
+    pub(crate) next: Option<Idx<Slot>>,
 }
 
 impl Unit {
@@ -125,19 +131,28 @@ impl Plan {
     }
 
     /// Whether nothing but results that stay away from their pair follows a unit.
-    pub(crate) fn is_last(&self, unit: u32) -> bool {
-        self.units[unit as usize + 1..].iter().all(|it| it.kind == UnitKind::Results)
+    pub(crate) fn is_last(&self, unit: Idx<Unit>) -> bool {
+        self.units[unit.index() + 1..].iter().all(|it| it.kind == UnitKind::Results)
     }
 
-    /// The calls of a unit, as indices.
-    pub(crate) fn calls_of(&self, unit: u32) -> std::ops::Range<u32> {
-        let it = &self.units[unit as usize];
-        it.first_call..it.first_call + it.n_calls
+    /// The calls of a unit.
+    pub(crate) fn calls_of(
+        &self,
+        unit: Idx<Unit>,
+    ) -> impl ExactSizeIterator<Item = Idx<Call>> + DoubleEndedIterator + Clone + use<> {
+        let it = &self.units[unit];
+        let first = it.first_call as usize;
+        (first..first + it.n_calls as usize).map(Idx::at)
+    }
+
+    /// The slots of a unit.
+    pub(crate) fn slots_of(&self, unit: Idx<Unit>) -> impl Iterator<Item = Idx<Slot>> + '_ {
+        std::iter::successors(self.units[unit].first_slot, |it| self.slots[*it].next)
     }
 
     /// The message that a call stands in.
-    pub(crate) fn message_of(&self, call: u32) -> u32 {
-        self.units[self.calls[call as usize].unit as usize].message
+    pub(crate) fn message_of(&self, call: Idx<Call>) -> u32 {
+        self.units[self.calls[call].unit].message
     }
 
     /// Whether a stray result is kept in a pair of its own before all units.
@@ -146,20 +161,19 @@ impl Plan {
     }
 
     /// Puts a slot at the end of a pair's list.
-    pub(crate) fn append_slot(&mut self, unit: u32, slot: u32) {
-        self.slots[slot as usize].unit = unit;
-        let last = std::mem::replace(&mut self.units[unit as usize].last_slot, slot);
-        match last {
-            NONE => self.units[unit as usize].first_slot = slot,
-            last => self.slots[last as usize].next = slot,
+    pub(crate) fn append_slot(&mut self, unit: Idx<Unit>, slot: Idx<Slot>) {
+        self.slots[slot].unit = Some(unit);
+        match self.units[unit].last_slot.replace(slot) {
+            None => self.units[unit].first_slot = Some(slot),
+            Some(last) => self.slots[last].next = Some(slot),
         }
     }
 
     /// Answers a call.
-    pub(crate) fn link(&mut self, call: u32, slot: u32) {
-        self.slots[slot as usize].call = call;
-        let call = &mut self.calls[call as usize];
-        call.slot = slot;
-        self.units[call.unit as usize].answered += 1;
+    pub(crate) fn link(&mut self, call: Idx<Call>, slot: Idx<Slot>) {
+        self.slots[slot].call = Some(call);
+        let call = &mut self.calls[call];
+        call.slot = Some(slot);
+        self.units[call.unit].answered += 1;
     }
 }

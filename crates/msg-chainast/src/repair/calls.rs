@@ -2,19 +2,20 @@
 
 use msg_core::{CallKind, Part, ToolCall};
 
-use super::{Item, Mender, is_none};
+use super::{carry::Repairer, item::Item};
 use crate::{
+    analyze::{Naming, Slot, Unit},
     arguments::sanitized,
     constants::{FALLBACK_REQUEST_ARGS, FALLBACK_TOOL_NAME},
+    idx::Idx,
     pairing::fresh_like,
-    walk::Naming,
 };
 
-impl Mender<'_> {
+impl Repairer<'_> {
     /// Mends the calls of a unit in place.
-    pub(super) fn mend_calls(&mut self, unit: u32, item: &mut Item) {
+    pub(super) fn mend_calls(&mut self, unit: Idx<Unit>, item: &mut Item) {
         for call in self.plan.calls_of(unit) {
-            let planned = &self.plan.calls[call as usize];
+            let planned = &self.plan.calls[call];
             let (part, slot, naming, fresh) =
                 (planned.part as usize, planned.slot, planned.naming, planned.fresh_id);
             if planned.removed {
@@ -22,9 +23,9 @@ impl Mender<'_> {
             }
             let place = item.place(part);
             let Some(Part::ToolCall(it)) = item.message.parts.get_mut(part) else { continue };
-            match naming {
-                Naming::Own => {}
-                Naming::Result if !is_none(slot) => {
+            match (naming, slot) {
+                (Naming::Own, _) => {}
+                (Naming::Result, Some(slot)) => {
                     it.name = self.result_name(slot).unwrap_or_default();
                 }
                 _ => FALLBACK_TOOL_NAME.clone_into(&mut it.name),
@@ -41,9 +42,9 @@ impl Mender<'_> {
     }
 
     /// A call for a result that no call bears.
-    pub(super) fn call_for(&mut self, slot: u32) -> ToolCall {
+    pub(super) fn call_for(&mut self, slot: Idx<Slot>) -> ToolCall {
         let name = self.result_name(slot).unwrap_or_else(|| FALLBACK_TOOL_NAME.to_owned());
-        let it = &self.plan.slots[slot as usize];
+        let it = &self.plan.slots[slot];
         let place = (it.message as usize, it.part as usize);
         let mut id = self.result_id(slot);
         if id.is_empty() {

@@ -1,93 +1,95 @@
 //! Which call a result answers (CA-30 to CA-34).
 
-use std::ops::Range;
+use std::collections::{HashMap, HashSet};
 
-use hashbrown::{HashMap, HashSet};
 use msg_core::{Message, Part};
 
 use super::{
-    NONE, SMALL_PAIR, Walk,
-    found::What,
-    plan::{Plan, Slot, UnitKind},
+    Analyzer, SMALL_PAIR,
+    defect::What,
+    plan::{Call, Plan, Slot, Unit, UnitKind},
 };
-use crate::profile::LaterResults;
+use crate::{idx::Idx, profile::LaterResults};
 
 /// The last pair while results may follow it.
 pub(super) struct OpenPair<'m> {
-    pub(super) unit: u32,
-    /// No call before this one is pending.
-    first_pending: u32,
-    /// The first call of a name that may be pending, and the next one of the same name for each call;
-    /// built when a result without an id asks for a name.
-    names: Option<(HashMap<&'m str, u32>, Vec<u32>)>,
+    pub(super) unit: Idx<Unit>,
+    /// How many calls from the first on are answered.
+    answered: usize,
+    /// Built when a result without an id asks for a name.
+    names: Option<ByName<'m>>,
+}
+
+/// The calls of a pair by name: the first that may be pending, and for each call the next one of its name.
+struct ByName<'m> {
+    heads: HashMap<&'m str, Option<Idx<Call>>>,
+    next: Vec<Option<Idx<Call>>>,
 }
 
 impl OpenPair<'_> {
-    pub(super) fn new(unit: u32, first_call: u32) -> Self {
-        OpenPair { unit, first_pending: first_call, names: None }
+    pub(super) fn new(unit: Idx<Unit>) -> Self {
+        OpenPair { unit, answered: 0, names: None }
     }
 }
 
-impl<'m> Walk<'m, '_> {
+impl<'m> Analyzer<'m, '_> {
     /// A result: finds its call, or keeps it for later.
     pub(super) fn result(&mut self, message: u32, part: u32, id: &'m str, natural: bool) {
         let open = self.open.as_ref().map(|it| it.unit);
         if id.is_empty()
             && let Some(call) = self.nearest_pending(message, part)
         {
-            self.find(message, part, What::EmptyResultId);
+            self.find(message, Some(part), What::EmptyResultId);
             return self.answer(call, message, part, natural);
         }
         if let Some(call) = self.pending_in_open(id).or_else(|| self.pending(id)) {
-            if open != Some(self.plan.calls[call as usize].unit) {
+            if open != Some(self.plan.calls[call].unit) {
                 if self.may_come_late(call) {
                     return self.stay_late(call, message, part, natural);
                 }
-                self.find(message, part, What::LateResult);
+                self.find(message, Some(part), What::LateResult);
                 return self.answer(call, message, part, false);
             }
             return self.answer(call, message, part, natural);
         }
         if let Some(call) = self.index.last_call(id) {
-            let slot = self.plan.calls[call as usize].slot;
-            return self.duplicate(slot, message, part);
+            // A call that is not pending has its result.
+            if let Some(slot) = self.plan.calls[call].slot {
+                return self.duplicate(slot, message, part);
+            }
         }
         match self.index.unlinked(id) {
-            Some(slot) if open.is_some() && open == self.unit_of(slot) => {
+            Some(slot) if open.is_some() && open == self.plan.slots[slot].unit => {
                 self.duplicate(slot, message, part);
             }
             _ => self.leave_unlinked(message, part, id, natural),
         }
     }
 
-    fn unit_of(&self, slot: u32) -> Option<u32> {
-        Some(self.plan.slots[slot as usize].unit).filter(|it| *it != NONE)
-    }
-
     /// The first pending call of this id in a small open pair.
-    fn pending_in_open(&self, id: &str) -> Option<u32> {
+    fn pending_in_open(&self, id: &str) -> Option<Idx<Call>> {
         let unit = self.open.as_ref()?.unit;
-        let calls = self.plan.calls_of(unit);
-        if calls.len() > SMALL_PAIR as usize {
+        let mut calls = self.plan.calls_of(unit);
+        if calls.len() > SMALL_PAIR {
             return None;
         }
-        let parts = &self.chain.message(self.plan.units[unit as usize].message).parts;
-        calls.into_iter().find(|call| {
-            let call = &self.plan.calls[*call as usize];
-            call.slot == NONE
+        let parts = &self.chain.message(self.plan.units[unit].message).parts;
+        calls.find(|call| {
+            let call = &self.plan.calls[*call];
+            call.slot.is_none()
                 && matches!(&parts[call.part as usize], Part::ToolCall(it) if it.id == id)
         })
     }
 
-    fn pending(&mut self, id: &str) -> Option<u32> {
+    fn pending(&mut self, id: &str) -> Option<Idx<Call>> {
         self.index.catch_up(&mut self.plan, self.chain);
         self.index.pending(&self.plan, id)
     }
 
     /// The pending call of the open pair that a result without an id answers (CA-30).
-    fn nearest_pending(&mut self, message: u32, part: u32) -> Option<u32> {
+    fn nearest_pending(&mut self, message: u32, part: u32) -> Option<Idx<Call>> {
         let unit = self.open.as_ref()?.unit;
-        let it = &self.plan.units[unit as usize];
+        let it = &self.plan.units[unit];
         if it.answered == it.n_calls {
             return None;
         }
@@ -98,58 +100,59 @@ impl<'m> Walk<'m, '_> {
             return Some(call);
         }
         if let Some(call) = self.pending("")
-            && self.plan.calls[call as usize].unit == unit
+            && self.plan.calls[call].unit == unit
         {
             return Some(call);
         }
-        let calls = &self.plan.calls;
         let open = self.open.as_mut()?;
-        while calls.get(open.first_pending as usize).is_some_and(|it| it.slot != NONE) {
-            open.first_pending += 1;
-        }
-        Some(open.first_pending)
+        let mut rest = self.plan.calls_of(unit).skip(open.answered);
+        let pending = rest.position(|it| self.plan.calls[it].slot.is_none())?;
+        open.answered += pending;
+        self.plan.calls_of(unit).nth(open.answered)
     }
 
-    fn pending_of_name(&mut self, unit: u32, name: &str) -> Option<u32> {
-        let first_call = self.plan.units[unit as usize].first_call;
-        let message = self.chain.message(self.plan.units[unit as usize].message);
-        let open = self.open.as_mut()?;
+    fn pending_of_name(&mut self, unit: Idx<Unit>, name: &str) -> Option<Idx<Call>> {
+        let message = self.chain.message(self.plan.units[unit].message);
         let plan = &self.plan;
-        let (heads, next) =
-            open.names.get_or_insert_with(|| calls_by_name(plan, plan.calls_of(unit), message));
-        let head = heads.get_mut(name)?;
-        while *head != NONE && plan.calls[*head as usize].slot != NONE {
-            *head = next[(*head - first_call) as usize];
+        let first = plan.units[unit].first_call as usize;
+        let names = &mut self.open.as_mut()?.names;
+        let names = names.get_or_insert_with(|| ByName::of(plan, unit, message));
+        let head = names.heads.get_mut(name)?;
+        while let Some(call) = *head {
+            if plan.calls[call].slot.is_none() {
+                return Some(call);
+            }
+            *head = names.next[call.index() - first];
         }
-        Some(*head).filter(|it| *it != NONE)
+        None
     }
 
     /// Lets a result answer a call, at its own place or at the end of that pair's results.
-    pub(super) fn answer(&mut self, call: u32, message: u32, part: u32, natural: bool) {
+    pub(super) fn answer(&mut self, call: Idx<Call>, message: u32, part: u32, natural: bool) {
         let slot = self.push_slot(message, part, natural);
-        let unit = self.plan.calls[call as usize].unit;
+        let unit = self.plan.calls[call].unit;
         self.plan.append_slot(unit, slot);
         self.plan.link(call, slot);
         self.compare_names(slot);
     }
 
     /// Whether a result may answer a call of an earlier pair from where it stands.
-    fn may_come_late(&self, call: u32) -> bool {
+    fn may_come_late(&self, call: Idx<Call>) -> bool {
         match self.rules.enforced.later_results {
             LaterResults::Accept => true,
             LaterResults::Joined => {
-                self.open.is_some() && self.plan.calls[call as usize].unit >= self.run_of_pairs
+                self.open.is_some() && self.plan.calls[call].unit >= self.run_of_pairs
             }
             LaterResults::Reject => false,
         }
     }
 
     /// Lets a result answer a call of an earlier pair from where it stands.
-    fn stay_late(&mut self, call: u32, message: u32, part: u32, natural: bool) {
+    fn stay_late(&mut self, call: Idx<Call>, message: u32, part: u32, natural: bool) {
         let slot = self.push_slot(message, part, natural);
         match self.rules.enforced.later_results {
             LaterResults::Joined => self.joined.push((slot, self.run_of_pairs)),
-            _ => self.find_accepted(message, part, What::LateResult),
+            _ => self.find_accepted(message, Some(part), What::LateResult),
         }
         let unit = match &self.open {
             Some(open) => open.unit,
@@ -163,44 +166,46 @@ impl<'m> Walk<'m, '_> {
     /// Results behind a run of assistant messages stay there if all calls of the run are answered behind it;
     /// else each moves behind its call, since what is put behind the others would part the run.
     pub(super) fn settle_joined(&mut self) {
-        let mut judged = (NONE, false);
+        let mut judged = (None, false);
         for (slot, first) in std::mem::take(&mut self.joined) {
-            let it = &self.plan.slots[slot as usize];
-            let (message, part, last, call) = (it.message, it.part, it.unit, it.call);
-            if judged.0 != last {
-                judged = (last, self.is_answered_as_one(first, last));
+            let it = &self.plan.slots[slot];
+            let (message, part) = (it.message, it.part);
+            let (Some(last), Some(call)) = (it.unit, it.call) else { continue };
+            if judged.0 != Some(last) {
+                judged = (Some(last), self.is_answered_as_one(first, last));
             }
             if judged.1 {
-                self.find_accepted(message, part, What::LateResult);
+                self.find_accepted(message, Some(part), What::LateResult);
                 continue;
             }
-            self.plan.slots[slot as usize].dead = true;
-            self.find(message, part, What::LateResult);
+            self.plan.slots[slot].dead = true;
+            self.find(message, Some(part), What::LateResult);
             let own = self.push_slot(message, part, false);
-            self.plan.append_slot(self.plan.calls[call as usize].unit, own);
-            self.plan.slots[own as usize].call = call;
-            self.plan.calls[call as usize].slot = own;
+            self.plan.append_slot(self.plan.calls[call].unit, own);
+            self.plan.slots[own].call = Some(call);
+            self.plan.calls[call].slot = Some(own);
             self.compare_names(own);
         }
     }
 
     /// Whether the calls of these pairs are all answered behind the last of them.
-    fn is_answered_as_one(&self, first: u32, last: u32) -> bool {
-        let alone = |unit: u32| self.plan.units[unit as usize].first_slot == NONE;
-        let mut calls = (first..=last).flat_map(|it| self.plan.calls_of(it));
-        (first..last).all(alone) && calls.all(|it| self.plan.calls[it as usize].slot != NONE)
+    fn is_answered_as_one(&self, first: Idx<Unit>, last: Idx<Unit>) -> bool {
+        let (first, last) = (first.index(), last.index());
+        let mut calls = (first..=last).flat_map(|it| self.plan.calls_of(Idx::at(it)));
+        self.plan.units[first..last].iter().all(|it| it.first_slot.is_none())
+            && calls.all(|it| self.plan.calls[it].slot.is_some())
     }
 
     /// Two results for one call: the last one wins, but a placeholder never replaces a real one.
-    fn duplicate(&mut self, slot: u32, message: u32, part: u32) {
-        let it = &self.plan.slots[slot as usize];
+    fn duplicate(&mut self, slot: Idx<Slot>, message: u32, part: u32) {
+        let it = &self.plan.slots[slot];
         let old = (it.message, it.part);
         if self.is_placeholder(message, part) && !self.is_placeholder(old.0, old.1) {
-            self.find(message, part, What::DuplicateResult { other: old.0 });
+            self.find(message, Some(part), What::DuplicateResult { other: old.0 });
             return;
         }
-        self.find(old.0, old.1, What::DuplicateResult { other: message });
-        let it = &mut self.plan.slots[slot as usize];
+        self.find(old.0, Some(old.1), What::DuplicateResult { other: message });
+        let it = &mut self.plan.slots[slot];
         (it.message, it.part) = (message, part);
         self.compare_names(slot);
     }
@@ -231,32 +236,31 @@ impl<'m> Walk<'m, '_> {
         !self.rules.enforced.leading_results && self.plan.calls.is_empty()
     }
 
-    pub(super) fn push_slot(&mut self, message: u32, part: u32, natural: bool) -> u32 {
+    pub(super) fn push_slot(&mut self, message: u32, part: u32, natural: bool) -> Idx<Slot> {
+        let slot = Idx::next_of(&self.plan.slots);
         self.plan.slots.push(Slot {
             message,
             part,
             place: message,
             natural,
-            unit: NONE,
+            unit: None,
             units_before: self.plan.units.len() as u32,
-            call: NONE,
+            call: None,
             at_start: !self.begun(),
             dead: false,
-            next: NONE,
+            next: None,
         });
-        self.plan.slots.len() as u32 - 1
+        slot
     }
 
     /// Remembers a result that is named otherwise than its call.
-    pub(super) fn compare_names(&mut self, slot: u32) {
-        let it = &self.plan.slots[slot as usize];
-        if !self.rules.warnings || it.call == NONE {
-            return;
-        }
+    pub(super) fn compare_names(&mut self, slot: Idx<Slot>) {
+        let it = &self.plan.slots[slot];
+        let Some(answered) = it.call.filter(|_| self.rules.warnings) else { return };
         let Some(result) = self.chain.result(it.message, it.part) else { return };
         let Some(name) = result.name.as_deref().filter(|it| !it.is_empty()) else { return };
-        let call = self.plan.message_of(it.call);
-        let part = self.plan.calls[it.call as usize].part;
+        let call = self.plan.message_of(answered);
+        let part = self.plan.calls[answered].part;
         if self.chain.call(call, part).is_some_and(|it| it.name != name) {
             self.unnamed.push((slot, it.message, it.part));
         }
@@ -264,33 +268,32 @@ impl<'m> Walk<'m, '_> {
 }
 
 /// Whether an id occurs twice among the calls of one message; empty ids are another defect.
-pub(super) fn has_repeated_id(plan: &Plan, calls: Range<u32>, message: &Message) -> bool {
-    let id = |call: u32| match &message.parts[plan.calls[call as usize].part as usize] {
+pub(super) fn has_repeated_id(plan: &Plan, unit: Idx<Unit>, message: &Message) -> bool {
+    let id = |call: Idx<Call>| match &message.parts[plan.calls[call].part as usize] {
         Part::ToolCall(it) => it.id.as_str(),
         _ => "",
     };
-    if calls.len() <= SMALL_PAIR as usize {
-        return calls.clone().any(|it| {
-            let this = id(it);
-            !this.is_empty() && (calls.start..it).any(|earlier| id(earlier) == this)
-        });
+    let ids = plan.calls_of(unit).map(id);
+    if ids.len() <= SMALL_PAIR {
+        return ids
+            .clone()
+            .enumerate()
+            .any(|(nth, it)| !it.is_empty() && ids.clone().take(nth).any(|earlier| earlier == it));
     }
-    let mut seen = HashSet::with_capacity(calls.len());
-    calls.map(id).any(|it| !it.is_empty() && !seen.insert(it))
+    let mut seen = HashSet::with_capacity(ids.len());
+    ids.filter(|it| !it.is_empty()).any(|it| !seen.insert(it))
 }
 
-fn calls_by_name<'m>(
-    plan: &Plan,
-    calls: Range<u32>,
-    message: &'m Message,
-) -> (HashMap<&'m str, u32>, Vec<u32>) {
-    let mut heads = HashMap::new();
-    let mut next = vec![NONE; calls.len()];
-    let start = calls.start;
-    for call in calls.rev() {
-        if let Part::ToolCall(it) = &message.parts[plan.calls[call as usize].part as usize] {
-            next[(call - start) as usize] = heads.insert(it.name.as_str(), call).unwrap_or(NONE);
+impl<'m> ByName<'m> {
+    fn of(plan: &Plan, unit: Idx<Unit>, message: &'m Message) -> Self {
+        let calls = plan.calls_of(unit);
+        let mut heads = HashMap::new();
+        let mut next = vec![None; calls.len()];
+        for (nth, call) in calls.enumerate().rev() {
+            if let Part::ToolCall(it) = &message.parts[plan.calls[call].part as usize] {
+                next[nth] = heads.insert(it.name.as_str(), Some(call)).flatten();
+            }
         }
+        ByName { heads, next }
     }
-    (heads, next)
 }

@@ -1,4 +1,4 @@
-//! The messages that are walked: a list of them, or of references into a tree.
+//! The messages that are analyzed: a list of them, or of references into a tree.
 
 use msg_core::{Message, Part, ToolCall, ToolResult};
 
@@ -22,7 +22,7 @@ impl<'m> Chain<'m> {
         (0..self.len()).map(move |at| self.message(at as u32))
     }
 
-    /// The message at an index that the walk has met.
+    /// The message at an index that the analysis has met.
     #[inline]
     pub(crate) fn message(self, at: u32) -> &'m Message {
         match self {
