@@ -93,8 +93,12 @@ impl Context {
 
     /// Diagnostics about the document `name` for standard error: folded, unless `-v` asks for each.
     pub(crate) fn list<'a>(&self, name: &'a str, quotes: &'a Quotes) -> List<'a> {
-        let folding = if self.verbose { Folding::Each } else { Folding::Alike };
-        List { name, quotes, folding, color: self.color_err }
+        List { name, quotes, folding: self.folding(), color: self.color_err }
+    }
+
+    /// Whether diagnostics that are alike are folded.
+    pub(crate) fn folding(&self) -> Folding {
+        if self.verbose { Folding::Each } else { Folding::Alike }
     }
 
     /// Text for people on standard error, in our colours. It is lost if nobody listens there.

@@ -116,8 +116,9 @@ impl Document {
     pub fn check(&self, options: &CheckOptions) -> Checked {
         // What was merely spelled otherwise is no problem of the conversation.
         let notes = self.notes().iter().filter(|it| it.severity != Severity::Info);
-        let mut found: Vec<_> = notes.cloned().collect();
-        found.extend(self.check_chain(options));
+        let mut found = self.check_chain(options);
+        // In front of what may be very many, without another list of these.
+        found.splice(..0, notes.cloned());
         if let Some(rules) = &options.messages {
             found.extend(msg_core::check_all(self.messages(), rules).into_vec());
         }

@@ -4,6 +4,7 @@
 //! Counting is `msg-compact`'s; this file gathers.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use msg_chainast::ChainAst;
@@ -165,7 +166,8 @@ impl Stats {
     /// Counts everything. Linear in the conversation.
     pub fn gather(messages: Vec<Message>, options: &FitOptions) -> Self {
         let index = index(&messages, options);
-        let (by_tool, parts) = Gatherer::new(index.counter()).of(&messages);
+        let top = options.top.unwrap_or(DEFAULT_TOP);
+        let (by_tool, largest) = Gatherer::new(index.counter(), top).of(&messages);
         let total = index.total();
         Stats {
             counter: index.counter().name().to_owned(),
@@ -176,7 +178,7 @@ impl Stats {
             roles: roles(&index),
             growth: growth(&index),
             tools: by_tool,
-            largest: largest(parts, options.top.unwrap_or(DEFAULT_TOP)),
+            largest,
             sections: sections(messages, &index),
         }
     }
@@ -222,10 +224,24 @@ fn sections(messages: Vec<Message>, index: &TokenIndex) -> Option<Vec<SectionTot
     Some(totals.collect())
 }
 
-fn largest(mut parts: Vec<PartTotals>, top: usize) -> Vec<PartTotals> {
-    parts.sort_by_key(|it| (std::cmp::Reverse((it.tokens, it.bytes)), it.message, it.part));
-    parts.truncate(top);
-    parts
+/// The largest of the parts that it is given. Memory: twice as many as are wanted.
+struct Largest {
+    top: usize,
+    parts: Vec<PartTotals>,
+}
+
+impl Largest {
+    fn push(&mut self, part: PartTotals) {
+        self.parts.push(part);
+        if self.parts.len() > self.top.saturating_mul(2) {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        self.parts.sort_by_key(|it| (Reverse((it.tokens, it.bytes)), it.message, it.part));
+        self.parts.truncate(self.top);
+    }
 }
 
 /// Walks the messages once and counts parts and tools.
@@ -234,12 +250,13 @@ struct Gatherer<'a> {
     /// The name of the latest call of each id.
     names: BTreeMap<String, String>,
     tools: BTreeMap<String, ToolTotals>,
-    parts: Vec<PartTotals>,
+    largest: Largest,
 }
 
 impl<'a> Gatherer<'a> {
-    fn new(counter: &'a dyn TokenCounter) -> Self {
-        Self { counter, names: BTreeMap::new(), tools: BTreeMap::new(), parts: Vec::new() }
+    fn new(counter: &'a dyn TokenCounter, top: usize) -> Self {
+        let largest = Largest { top, parts: Vec::new() };
+        Self { counter, names: BTreeMap::new(), tools: BTreeMap::new(), largest }
     }
 
     fn of(mut self, messages: &[Message]) -> (Vec<ToolTotals>, Vec<PartTotals>) {
@@ -252,7 +269,8 @@ impl<'a> Gatherer<'a> {
         }
         let mut tools: Vec<ToolTotals> = self.tools.into_values().collect();
         tools.sort_by(|a, b| b.tokens.cmp(&a.tokens).then_with(|| a.name.cmp(&b.name)));
-        (tools, self.parts)
+        self.largest.cut();
+        (tools, self.largest.parts)
     }
 
     fn message(&mut self, number: usize, message: &Message) {
@@ -283,7 +301,7 @@ impl<'a> Gatherer<'a> {
                 _ => part.size() as u64,
             };
             let role = message.role.to_string();
-            self.parts.push(PartTotals {
+            self.largest.push(PartTotals {
                 message: number,
                 kind,
                 tool,
@@ -307,7 +325,7 @@ impl<'a> Gatherer<'a> {
         let bytes = message.size() as u64;
         let tool = Some(tool.unwrap_or_default());
         let (kind, role) = ("tool-result", message.role.to_string());
-        self.parts.push(PartTotals { message: number, kind, tool, bytes, tokens, role, part: 0 });
+        self.largest.push(PartTotals { message: number, kind, tool, bytes, tokens, role, part: 0 });
     }
 
     /// Counts a result to its tool: its call's, without a call its own.

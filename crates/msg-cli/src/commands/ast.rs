@@ -101,7 +101,7 @@ impl Command for Args {
             out.finish()?;
             return Ok(answer.status);
         }
-        let quotes = Quotes::of(&messages, &rules.judge(&messages));
+        let quotes = Quotes::of(&messages, &rules.judge(&messages), cx.folding());
         let grown = rules.grow(messages);
         if !cx.quiet {
             let list = cx.list(&input.name, &quotes);

@@ -62,7 +62,8 @@ impl Command for Args {
             out.write(&json)?;
         } else {
             let found = &checked.diagnostics;
-            let quotes = Quotes::of(document.messages(), found).and_lines(document.text(), found);
+            let quotes = Quotes::of(document.messages(), found, cx.folding())
+                .and_lines(document.text(), found, cx.folding());
             let list = List { color: cx.color_for(&out), ..cx.list(&input.name, &quotes) };
             let mut text = list.findings(found);
             text.push_str(&self.conclusion(&input.name, &document, found));
@@ -116,8 +117,10 @@ impl Args {
     fn open_would_do(&self, document: &Document, found: &[Diagnostic]) -> bool {
         let open = self.chain.check_options().with_open();
         let is_error = |it: &Diagnostic| it.is_error();
+        // Nothing else is allowed by it, so that hardly ever a second check is made.
+        let is_missing = |it: &Diagnostic| it.code.as_str() == "chain::missing-tool-result";
         found.iter().any(is_error)
-            && !found.iter().any(|it| it.is_error() && it.code.area() != "chain")
+            && found.iter().filter(|it| it.is_error()).all(is_missing)
             && !msg_chainast::check(document.messages(), None, &open).iter().any(is_error)
     }
 }

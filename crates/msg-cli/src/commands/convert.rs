@@ -134,7 +134,8 @@ impl Command for Args {
             // About turns the positions are those of the turns, which have no messages to quote.
             let quotes = match document.format().name() {
                 "turns" => Quotes::default(),
-                _ => Quotes::of(document.messages(), &edits).and_lines(document.text(), &edits),
+                _ => Quotes::of(document.messages(), &edits, cx.folding())
+                    .and_lines(document.text(), &edits, cx.folding()),
             };
             cx.note(&cx.list(&input.name, &quotes).findings(&edits));
         }

@@ -9,7 +9,6 @@ mod in_session;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use msg_chainast::CheckOptions;
 use msg_compact::{Plan, Totals};
 use msg_core::Message;
 use msg_document::{
@@ -273,14 +272,12 @@ impl Args {
         Ok(text)
     }
 
-    /// What the mended places will point at. Only people need it.
+    /// The roles of what is mended. Only people need them.
     fn quotes(&self, messages: &[Message], fitter: &Fitter, cx: &Context) -> Quotes {
-        let options = fitter.options();
-        if self.json || cx.quiet || !options.repair {
-            return Quotes::default();
+        match self.json || cx.quiet || !fitter.options().repair {
+            true => Quotes::default(),
+            false => Quotes::roles(messages),
         }
-        let check = CheckOptions { open: options.open, ..CheckOptions::new() };
-        Quotes::of(messages, &msg_chainast::check(messages, fitter.profile(), &check))
     }
 
     fn goal(&self) -> Option<(Goal, &Path)> {

@@ -2,9 +2,8 @@
 //!
 //! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
 
-use msg_chainast::{CheckOptions, Profile};
-use msg_core::{Diagnostic, Message};
-use msg_document::{Document, ReadOptions, RepairOptions, Repaired, WriteOptions, repair};
+use msg_core::Diagnostic;
+use msg_document::{ReadOptions, RepairOptions, Repaired, WriteOptions, repair};
 
 use super::Command;
 use crate::chain_args::{ChainArgs, RepairArgs, RequestArgs};
@@ -61,7 +60,11 @@ impl Command for Args {
         let mut document = formats::open(cx, &mut input, &self.input)?;
         document.say_who_made_it(made_by.as_ref());
         let status = formats::emptiness(cx, &document, &input.name);
-        let quotes = quotes(&document, profile.as_ref(), chain.check, cx, self.json);
+        // Edits name the roles of the messages that they touch; only people need that.
+        let quotes = match self.json || cx.quiet {
+            true => Quotes::default(),
+            false => Quotes::roles(document.messages()),
+        };
         let edits = document.repair(&RepairOptions { chain, ..RepairOptions::default() });
         // Said before the document is written, so that a long list of edits and a long document
         // are not in memory at once.
@@ -82,21 +85,6 @@ impl Command for Args {
         self.output.say_written(cx);
         Ok(status)
     }
-}
-
-/// What the edits will point at. Only people need it, so it is not gathered for programs.
-fn quotes(
-    document: &Document,
-    profile: Option<&Profile>,
-    options: CheckOptions,
-    cx: &Context,
-    json: bool,
-) -> Quotes {
-    if json || cx.quiet {
-        return Quotes::default();
-    }
-    let messages: &[Message] = document.messages();
-    Quotes::of(messages, &msg_chainast::check(messages, profile, &options))
 }
 
 fn explain(edits: &[Diagnostic], name: &str, quotes: &Quotes, cx: &Context) {

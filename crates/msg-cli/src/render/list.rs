@@ -9,7 +9,7 @@
 //!
 //! It knows no single rule: alike is what has the same code, severity and kind of help.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use msg_core::{Code, Diagnostic, Severity};
@@ -93,17 +93,26 @@ impl List<'_> {
     }
 }
 
+/// The diagnostics of a list that are shown by themselves: each, or the first of those that are alike.
+pub(crate) fn shown(list: &[Diagnostic], folding: Folding) -> impl Iterator<Item = &Diagnostic> {
+    let mut known = HashSet::new();
+    list.iter().filter(move |it| folding == Folding::Each || known.insert(likeness(it)))
+}
+
+/// What is the same in diagnostics that are alike.
+fn likeness(it: &Diagnostic) -> (&Code, Severity, bool) {
+    (&it.code, it.severity, it.fix.is_some())
+}
+
 /// Groups in the order of their first diagnostics. Linear.
 fn groups(list: &[Diagnostic], folding: Folding) -> Vec<Group<'_>> {
     let mut res: Vec<Group<'_>> = Vec::new();
-    let mut known: HashMap<(&Code, Severity, bool), usize> = HashMap::new();
+    let mut known = HashMap::new();
     for it in list {
         let next = res.len();
         let at = match folding {
             Folding::Each => next,
-            Folding::Alike => {
-                *known.entry((&it.code, it.severity, it.fix.is_some())).or_insert(next)
-            }
+            Folding::Alike => *known.entry(likeness(it)).or_insert(next),
         };
         match res.get_mut(at) {
             Some(group) => group.others.push(it),

@@ -5,18 +5,22 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use msg_core::{Diagnostic, Message, Part, Position};
+use msg_core::{Diagnostic, Message, Part, Position, Role};
+
+use super::list::{Folding, shown};
 
 /// How many characters of a message are quoted.
 const WIDTH: usize = 72;
 /// How many bytes of a source line are quoted before and behind the place.
 const AROUND: usize = 48;
 
-/// The beginnings of the messages that some diagnostics point at.
+/// The beginnings of the messages that the diagnostics point at which are shown: a hostile document has
+/// one of a few bytes for each of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Quotes {
     quotes: HashMap<(usize, Option<usize>), Quote>,
-    roles: HashMap<usize, String>,
+    /// Those of all messages, by their index.
+    roles: Vec<Role>,
     lines: HashMap<(usize, Option<usize>), Excerpt>,
 }
 
@@ -30,24 +34,36 @@ pub(crate) struct Quote {
 }
 
 impl Quotes {
-    /// Quotes what `diagnostics` point at. Messages may be given away afterwards.
-    pub(crate) fn of(messages: &[Message], diagnostics: &[Diagnostic]) -> Self {
-        let mut res = Quotes::default();
-        for it in diagnostics {
+    /// The roles of messages alone, for a list of edits.
+    pub(crate) fn roles(messages: &[Message]) -> Self {
+        let roles = messages.iter().map(|it| it.role.clone()).collect();
+        Quotes { roles, ..Quotes::default() }
+    }
+
+    /// Quotes what those of `diagnostics` point at that are shown. Messages may be given away afterwards.
+    pub(crate) fn of(messages: &[Message], diagnostics: &[Diagnostic], folding: Folding) -> Self {
+        let mut res = Quotes::roles(messages);
+        for it in shown(diagnostics, folding) {
             let Some(number) = it.at.message else { continue };
             let Some(message) = messages.get(number) else { continue };
-            res.roles.entry(number).or_insert_with(|| message.role.to_string());
             res.quotes.entry((number, it.at.part)).or_insert_with(|| quote(message, it.at.part));
         }
         res
     }
 
-    /// Also quotes the lines of a text that `diagnostics` point at.
+    /// Also quotes the lines of a text that those of `diagnostics` point at that are shown.
     #[must_use]
-    pub(crate) fn and_lines(mut self, text: Option<&[u8]>, diagnostics: &[Diagnostic]) -> Self {
-        let Some(text) = text else { return self };
-        for it in diagnostics.iter().filter(|it| it.at.message.is_none()) {
-            if let (Some(line), Some(excerpt)) = (it.at.line, Excerpt::at(text, &it.at)) {
+    pub(crate) fn and_lines(
+        mut self,
+        text: Option<&[u8]>,
+        diagnostics: &[Diagnostic],
+        folding: Folding,
+    ) -> Self {
+        let mut places = Places::new(text.unwrap_or_default());
+        for it in shown(diagnostics, folding).filter(|it| it.at.message.is_none()) {
+            if let (Some(line), Some(_)) = (it.at.line, text)
+                && let Some(excerpt) = Excerpt::next(&mut places, &it.at)
+            {
                 self.lines.insert((line, it.at.column), excerpt);
             }
         }
@@ -65,8 +81,8 @@ impl Quotes {
     }
 
     /// The role of a quoted message.
-    pub(crate) fn role(&self, message: usize) -> Option<&str> {
-        self.roles.get(&message).map(String::as_str)
+    pub(crate) fn role(&self, message: usize) -> Option<&Role> {
+        self.roles.get(message)
     }
 }
 
@@ -127,12 +143,7 @@ pub(crate) struct Excerpt {
 }
 
 impl Excerpt {
-    /// The place of `at` in `bytes`, if it has one there.
-    pub(crate) fn at(bytes: &[u8], at: &Position) -> Option<Self> {
-        Excerpt::next(&mut Places::new(bytes), at)
-    }
-
-    /// The same for one of many places in order.
+    /// The place of `at` in a text, if it has one there; places in order cost one pass.
     pub(crate) fn next(places: &mut Places<'_>, at: &Position) -> Option<Self> {
         let bytes = places.bytes;
         let offset = offset(bytes, at)?;

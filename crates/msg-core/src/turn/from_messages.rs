@@ -53,7 +53,9 @@ impl Builder {
         if !is_results_only {
             let id = format!("turn_{}", self.turns.len() + 1);
             let role = turn_role(&message.role, losses);
-            self.turns.push(Turn { finished: true, ..Turn::new(id, role) });
+            // A vector grows to four at once, which is four times of what most turns need.
+            let parts = Vec::with_capacity(message.parts.len());
+            self.turns.push(Turn { finished: true, parts, ..Turn::new(id, role) });
         }
         for (at, part) in message.parts.into_iter().enumerate() {
             losses.at_part(Some(at));
