@@ -3,22 +3,28 @@
 //! The store does the same on disk with these functions.
 
 mod activate;
+mod entry;
+mod options;
 mod verify;
+mod writer;
 
 use crate::book::{Book, Class};
 use crate::document::{Document, Eol, Mode};
 use crate::error::Error;
 use crate::grammar::{self, Kind};
 use crate::history::record_end::{self, HEADINGS};
-use crate::limits::Limits;
 use crate::line::BOM;
 use crate::nonce::Nonce;
-use crate::render::{NewCell, Place, render_to};
+use crate::render::{NewCell, Place};
 use crate::scan::is_utf16;
 use crate::span::Span;
 pub(crate) use activate::activated;
+pub use entry::Entry;
+use msg_core::Message;
+pub use options::{AppendOptions, Force};
 use std::path::Path;
-pub(crate) use verify::{last_strong, verify, verify_all};
+pub(crate) use verify::{last_strong, verify};
+use writer::Writer;
 
 /// Where an appended cell stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,78 +38,77 @@ pub struct Placed {
 /// How often a nonce that is taken is asked again.
 const NONCE_TRIES: usize = 16;
 
-/// Appends cells to a file in memory, all or nothing. The old bytes are a prefix of the new ones,
-/// unless `force` had to switch a Markdown file on (MF-36).
+/// Appends cells and messages to a file in memory, all or nothing. The old bytes are a prefix of the new
+/// ones, unless the options insist and a Markdown file had to be switched on (MF-36).
 ///
-/// Cost: linear in the file and the cells.
+/// Cost: linear in the file and what is appended.
 ///
 /// # Errors
 /// [`Error::Refused`]: `not-activated`, `section-not-found`, `utf16-unsupported`, `newer-format`,
 /// `duplicate-id`, `no-such-cell`, `no-agent`, `nonce-exhausted` and those of [`render`](crate::render()).
 ///
 /// ```
-/// use msg_file::{Mode, NewCell, Nonce, append_to};
-/// let mut nonce = || Nonce::from_random(4);
+/// use msg_core::Message;
+/// use msg_file::{AppendOptions, Mode, NewCell, Nonce, append};
+/// let (options, mut nonce) = (AppendOptions::default(), || Nonce::from_random(4));
 /// let cells = [NewCell::message("hi")];
-/// let (bytes, placed) = append_to(b"# Title\n", Mode::MessageFile, &cells, &mut nonce, false)?;
+/// let (bytes, placed) = append(b"# Title\n", Mode::MessageFile, cells, &options, &mut nonce)?;
 /// assert_eq!(bytes, b"# Title\n\n# %% [^1]\n\n[^1]: [markdown]\n\nhi\n");
 /// assert_eq!((placed[0].id.as_str(), placed[0].span.start), ("1", 9));
+///
+/// let answer = [Message::assistant("4")];
+/// let (bytes, _) = append(&bytes, Mode::MessageFile, answer, &options, &mut nonce)?;
+/// assert!(bytes.ends_with(b"\n\n## %%% [^2]\n\n[^2]: [assistant]\n\n4\n"));
 /// # Ok::<(), msg_file::Error>(())
 /// ```
-pub fn append_to(
+pub fn append(
     old: &[u8],
     mode: Mode,
-    cells: &[NewCell],
+    entries: impl IntoIterator<Item = impl Into<Entry>>,
+    options: &AppendOptions,
     nonce: &mut dyn FnMut() -> Nonce,
-    force: bool,
 ) -> Result<(Vec<u8>, Vec<Placed>), Error> {
-    append_cells(old, mode, cells.iter(), |_, cell| vec![cell.clone()], nonce, force)
-}
-
-/// Appends what `make` makes of each item, given what the file holds by then.
-pub(crate) fn append_cells<T>(
-    old: &[u8],
-    mode: Mode,
-    items: impl Iterator<Item = T>,
-    make: impl Fn(&Book, T) -> Vec<NewCell>,
-    nonce: &mut dyn FnMut() -> Nonce,
-    force: bool,
-) -> Result<(Vec<u8>, Vec<Placed>), Error> {
-    let doc = Document::read(old, mode, &Limits::default())?;
-    let (mut bytes, doc) = match writable(&doc, force)? {
-        None => (old.to_vec(), doc),
-        Some(bytes) => {
-            let doc = Document::read(bytes.as_slice(), mode, &Limits::default())?;
-            (bytes, doc)
-        }
-    };
-    let mut book = Book::of(&doc);
-    let tail = last_strong(&doc);
-    drop(doc);
-    let (old, mut starts) = (bytes.len(), Vec::new());
     let mut placed = Vec::new();
-    for item in items {
-        for cell in make(&book, item) {
-            let (cell, id, level) = resolve(cell, &book, nonce, force)?;
-            let eol = Eol::of(&bytes);
-            bytes.extend_from_slice(&joint(&bytes));
-            let from = bytes.len();
-            render_to(&cell, &id, level, eol, &mut bytes)?;
-            book.learn_new(&cell, &id);
-            starts.push(from);
-            placed.push(Placed { id, span: Span::new(start_of(&bytes, from), bytes.len()) });
-        }
-    }
-    if !starts.is_empty() {
-        let mode = if tail.is_some() { Mode::MessageFile } else { mode };
-        verify_all(&bytes, tail.unwrap_or(0), old, &starts, mode)?;
-    }
+    let bytes = append_with(old, mode, entries, options, nonce, |it| placed.push(it))?;
     Ok((bytes, placed))
 }
 
-/// Where the line begins that begins at `from`, a byte order mark included.
-fn start_of(bytes: &[u8], from: usize) -> usize {
-    if bytes[..from] == *BOM { 0 } else { from }
+/// Writes messages as a new message file (MF-38).
+///
+/// Cost: linear; beside the file, what it has to know of the calls and ids.
+///
+/// # Errors
+/// [`Error::Refused`] if an attribute of the options could not be read back.
+///
+/// ```
+/// use msg_core::Message;
+/// use msg_file::{AppendOptions, Nonce, write};
+/// let mut nonce = || Nonce::from_random(4);
+/// let text = write([Message::user("hi")], &AppendOptions::default(), &mut nonce)?;
+/// assert_eq!(text, b"# %% [^1]\n\n[^1]: [markdown]\n\nhi\n");
+/// # Ok::<(), msg_file::Error>(())
+/// ```
+pub fn write(
+    messages: impl IntoIterator<Item = Message>,
+    options: &AppendOptions,
+    nonce: &mut dyn FnMut() -> Nonce,
+) -> Result<Vec<u8>, Error> {
+    append_with(b"", Mode::MessageFile, messages, options, nonce, drop)
+}
+
+fn append_with(
+    old: &[u8],
+    mode: Mode,
+    entries: impl IntoIterator<Item = impl Into<Entry>>,
+    options: &AppendOptions,
+    nonce: &mut dyn FnMut() -> Nonce,
+    mut placed: impl FnMut(Placed),
+) -> Result<Vec<u8>, Error> {
+    let mut writer = Writer::behind(old, mode, options, nonce)?;
+    for entry in entries {
+        writer.entry(entry.into(), &mut placed)?;
+    }
+    writer.finish()
 }
 
 /// Refuses a file of another kind (MF-3): its name says neither `.msg.md` nor `.md`, it holds something,
@@ -132,14 +137,14 @@ pub fn refuse_other_kinds(name: &Path, doc: &Document) -> Result<(), Error> {
 }
 
 /// Whether a document may be appended to (MF-36); new bytes if `force` had to change it for that.
-pub(crate) fn writable(doc: &Document, force: bool) -> Result<Option<Vec<u8>>, Error> {
+pub(crate) fn writable(doc: &Document, force: Force) -> Result<Option<Vec<u8>>, Error> {
     if is_utf16(doc.bytes()) {
         return Err(Error::refused(
             "msgfile::utf16-unsupported",
             "the file is UTF-16; only UTF-8 is written",
         ));
     }
-    if !force && doc.is_newer() {
+    if force == Force::No && doc.is_newer() {
         return Err(Error::refused("msgfile::newer-format", "the file is of a newer format"));
     }
     if doc.mode() == Mode::MessageFile || doc.section().is_some() {
@@ -150,7 +155,10 @@ pub(crate) fn writable(doc: &Document, force: bool) -> Result<Option<Vec<u8>>, E
     } else {
         ("msgfile::not-activated", "the Markdown file is not switched on by `message_section`")
     };
-    if force { activated(doc, None).map(Some) } else { Err(Error::refused(code, what)) }
+    match force {
+        Force::Yes => activated(doc, None).map(Some),
+        Force::No => Err(Error::refused(code, what)),
+    }
 }
 
 /// What goes between the file and an appended cell: a newline if the last line has none, then an
@@ -179,7 +187,7 @@ pub(crate) fn resolve(
     mut cell: NewCell,
     book: &Book,
     nonce: &mut dyn FnMut() -> Nonce,
-    force: bool,
+    force: Force,
 ) -> Result<(NewCell, String, u8), Error> {
     if cell.ty.as_deref().is_none_or(str::is_empty) {
         cell.ty = Some(match cell.kind {
@@ -220,7 +228,7 @@ pub(crate) fn resolve(
             format!("{id:?} is no id: blanks, controls, brackets and ^ are not allowed"),
         ));
     }
-    if !force && book.has_id(&id) {
+    if force == Force::No && book.has_id(&id) {
         return Err(Error::refused(
             "msgfile::duplicate-id",
             format!("the id {id} is there already"),
@@ -269,10 +277,13 @@ fn with_nonce(
 mod tests {
     use super::*;
     use crate::document::CellRef;
+    use crate::limits::Limits;
 
     fn appended(old: &str, mode: Mode, cells: &[NewCell]) -> String {
         let mut nonce = || Nonce::from_random(4);
-        let (bytes, _) = append_to(old.as_bytes(), mode, cells, &mut nonce, false).unwrap();
+        let options = AppendOptions::default();
+        let (bytes, _) =
+            append(old.as_bytes(), mode, cells.to_vec(), &options, &mut nonce).unwrap();
         assert!(bytes.starts_with(old.as_bytes()));
         String::from_utf8(bytes).unwrap()
     }

@@ -7,10 +7,12 @@ use crate::agents::boolean;
 use crate::cell::Cell;
 use crate::document::{CellRef, Document, Mode};
 use crate::grammar::{self, Kind};
-use crate::meaning::is_language;
+use crate::meaning::{is_language, lower_case};
 use crate::render::{self, NewCell};
 use std::borrow::Cow;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// What may hang below a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,11 +31,9 @@ pub(crate) enum Class {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Book {
-    ids: HashMap<Box<str>, Class>,
-    /// The largest n below an id, wherever the cell of that id stands.
-    largest_n: HashMap<Box<str>, u32>,
+    ids: HashMap<Arc<str>, Known>,
     /// The id of each cell, for `#n`.
-    by_ordinal: Vec<Option<Box<str>>>,
+    by_ordinal: Vec<Option<Arc<str>>>,
     largest: u128,
     presets: Vec<Box<str>>,
     wanted: Option<Box<str>>,
@@ -41,14 +41,31 @@ pub(crate) struct Book {
     known: HashSet<Box<str>>,
     implicit: HashSet<Box<str>>,
     directed: Option<Box<str>>,
-    /// Calls by `call_id`: their ids, in order, and whether they have a result.
-    calls: HashMap<Box<str>, Vec<(Box<str>, bool)>>,
-    /// The `call_id` of a call cell, by id.
-    call_ids: HashMap<Box<str>, Box<str>>,
+    /// By `call_id`.
+    calls: HashMap<Arc<str>, Calls>,
     /// The level of messages.
     pub(crate) level: u8,
     /// The level of the section of a Markdown file.
     pub(crate) section: Option<u8>,
+}
+
+/// What is known of an id.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    /// That of the latest cell of this id; none where only ids below it are there.
+    class: Option<Class>,
+    /// The largest n below it, wherever its own cell stands.
+    largest_n: u32,
+    /// The `call_id` of a call that has no result so far.
+    waits: Option<Arc<str>>,
+}
+
+/// The calls of one `call_id`, by their ids.
+#[derive(Debug, Clone)]
+struct Calls {
+    latest: Arc<str>,
+    /// In order; the last one has no result.
+    open: Vec<Arc<str>>,
 }
 
 /// What has to be known of a cell, whether it was read or is about to be written.
@@ -118,49 +135,72 @@ impl Book {
     }
 
     fn learn_facts(&mut self, cell: &Facts<'_>) {
-        let id = cell.id.as_deref().map(Box::<str>::from);
-        let ty = &*cell.ty;
-        let class = self.class(cell, ty);
+        let class = self.class(cell);
+        let id = cell.id.as_deref().map(Arc::<str>::from);
         if let Some(id) = &id {
             if let Some(base) = grammar::integer_base(id) {
                 self.largest = self.largest.max(base);
             }
-            if let Some((base, n)) =
-                id.rsplit_once('.').and_then(|(b, n)| Some((b, grammar::integer(n)?)))
-            {
-                let largest = self.largest_n.entry(base.into()).or_default();
-                *largest = n.max(*largest);
+            self.learn_below(id, class);
+            let known = self.ids.entry(Arc::clone(id)).or_default();
+            known.class = Some(class);
+            if class == Class::Call {
+                let call_id =
+                    cell.text("call_id").map_or_else(|| Arc::clone(id), |it| (*it).into());
+                known.waits = Some(Arc::clone(&call_id));
+                self.learn_call(call_id, id);
             }
-            self.learn_call(cell, id, class);
-            self.ids.insert(id.clone(), class);
         }
         self.by_ordinal.push(id);
     }
 
-    /// Notes a call, or that a call has a result now.
-    fn learn_call(&mut self, cell: &Facts<'_>, id: &str, class: Class) {
-        if class == Class::Call {
-            let call_id = cell.text("call_id").map_or_else(|| id.into(), |c| Box::<str>::from(&*c));
-            self.calls.entry(call_id.clone()).or_default().push((id.into(), false));
-            self.call_ids.insert(id.into(), call_id);
-        } else if let Some((base, _)) = id.rsplit_once('.')
-            && let Some(calls) = self.call_ids.get(base).and_then(|c| self.calls.get_mut(c))
-            && let Some(call) = calls.iter_mut().rev().find(|c| *c.0 == *base)
+    /// Notes for the cell that an id hangs below its n, and that a call has a result now.
+    fn learn_below(&mut self, id: &str, class: Class) {
+        let Some((base, last)) = id.rsplit_once('.') else { return };
+        let n = grammar::integer(last);
+        let Some(known) = self.ids.get_mut(base) else {
+            if let Some(largest_n) = n {
+                self.ids.insert(base.into(), Known { largest_n, ..Known::default() });
+            }
+            return;
+        };
+        known.largest_n = known.largest_n.max(n.unwrap_or(0));
+        if class != Class::Call
+            && let Some(call_id) = known.waits.take()
+            && let Some(calls) = self.calls.get_mut(&call_id)
         {
-            call.1 = true;
+            let is_answered = |id: &Arc<str>| self.ids.get(id).is_some_and(|it| it.waits.is_none());
+            while calls.open.last().is_some_and(is_answered) {
+                calls.open.pop();
+            }
+        }
+    }
+
+    fn learn_call(&mut self, call_id: Arc<str>, id: &Arc<str>) {
+        // Nearly always there is one of a `call_id`: no room is made for four.
+        match self.calls.entry(call_id) {
+            Entry::Vacant(it) => {
+                it.insert(Calls { latest: Arc::clone(id), open: vec![Arc::clone(id)] });
+            }
+            Entry::Occupied(mut it) => {
+                it.get_mut().latest = Arc::clone(id);
+                it.get_mut().open.push(Arc::clone(id));
+            }
         }
     }
 
     /// The cell of the latest call with that `call_id` and no result, else of the latest (MF-38).
     pub(crate) fn call(&self, call_id: &str) -> Option<&str> {
         let calls = self.calls.get(call_id)?;
-        calls.iter().rev().find(|c| !c.1).or(calls.last()).map(|c| &*c.0)
+        Some(calls.open.last().unwrap_or(&calls.latest))
     }
 
-    fn class(&mut self, cell: &Facts<'_>, ty: &str) -> Class {
-        let lower = ty.to_ascii_lowercase();
+    fn class(&mut self, cell: &Facts<'_>) -> Class {
+        let ty = &*cell.ty;
+        let lower = lower_case(ty);
+        let lower = &*lower;
         if cell.kind == Kind::Message {
-            match lower.as_str() {
+            match lower {
                 "code" => return Class::Code,
                 "agent" => self.introduce(cell),
                 "set" => self.direct(&cell.text("default").unwrap_or_default()),
@@ -174,8 +214,8 @@ impl Book {
             .as_deref()
             .unwrap_or_default()
             .rsplit_once('.')
-            .and_then(|(base, n)| Some((*self.ids.get(base)?, grammar::integer(n))));
-        match (lower.as_str(), parent) {
+            .and_then(|(base, n)| Some((self.ids.get(base)?.class?, grammar::integer(n))));
+        match (lower, parent) {
             ("tool", Some((Class::Call, Some(_)))) => Class::Other,
             ("tool", Some((Class::Speaker | Class::Code, _))) => Class::Call,
             ("tool", _) if cell.has("status") && !cell.has("name") => Class::Other,
@@ -231,7 +271,7 @@ impl Book {
     }
 
     pub(crate) fn has_id(&self, id: &str) -> bool {
-        self.ids.contains_key(id)
+        self.ids.get(id).is_some_and(|it| it.class.is_some())
     }
 
     /// Number of cells.
@@ -260,8 +300,7 @@ impl Book {
             CellRef::Id(id) => id,
             CellRef::Ordinal(n) => self.by_ordinal.get(n.checked_sub(1)?)?.as_deref()?,
         };
-        let (id, class) = self.ids.get_key_value(id)?;
-        let largest = self.largest_n.get(id).copied().unwrap_or(0);
-        Some((id, *class, largest + 1))
+        let (id, known) = self.ids.get_key_value(id)?;
+        Some((id, known.class?, known.largest_n + 1))
     }
 }

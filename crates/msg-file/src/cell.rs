@@ -223,12 +223,15 @@ impl Cell {
     }
 
     pub(crate) fn raw_attr(&self, key: &str) -> Option<&RawAttr> {
-        self.attrs.iter().rev().find(|a| a.key().of(&self.source) == key.as_bytes())
+        self.attrs.iter().rev().find(|a| a.key(&self.source) == key.as_bytes())
     }
 
     /// All attributes in order, repeated ones included.
     pub fn attrs(&self) -> impl Iterator<Item = Attr<'_>> {
-        self.attrs.iter().map(|a| Attr { key: self.text(a.key()), value: self.value(a) })
+        self.attrs.iter().map(|a| Attr {
+            key: String::from_utf8_lossy(a.key(&self.source)),
+            value: self.value(a),
+        })
     }
 
     pub(crate) fn value(&self, attr: &RawAttr) -> Option<Cow<'_, str>> {

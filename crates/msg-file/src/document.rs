@@ -2,7 +2,7 @@
 //!
 //! A document is immutable and cheap to clone; edits give new bytes, see `edit`.
 
-use crate::agents::Agent;
+use crate::agents::{Agent, AgentKind};
 use crate::cell::Cell;
 use crate::diag::Findings;
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::layout::{self, Layout, Section};
 use crate::limits::Limits;
 use crate::meaning::{self, Meaning};
 use crate::span::Span;
-use msg_core::{Diagnostic, Report};
+use msg_core::{Diagnostic, Message, Report};
 use std::borrow::Cow;
 use std::io;
 use std::path::Path;
@@ -104,6 +104,12 @@ impl Document {
         }
         let front = if layout.active { layout.frontmatter.as_ref() } else { None };
         let meaning = meaning::meaning(&mut layout.cells, front, &mut found);
+        // A call that nobody answered makes two messages, and a cell may make an agent beside its own.
+        let limit = limits.cells_of(source.len());
+        let made = meaning.agents.iter().filter(|it| it.kind != AgentKind::Preset).count();
+        if layout.cells.len() + meaning.unanswered + made > limit {
+            return Err(Error::Cells { limit });
+        }
         let report = found.finish();
         Ok(Self {
             source,
@@ -307,6 +313,14 @@ impl Document {
     /// ```
     pub fn history(&self, options: &HistoryOptions) -> Result<History, Error> {
         history::project(self, options)
+    }
+
+    /// The messages of the [history](Self::history) alone, without the cells that each is made of.
+    ///
+    /// # Errors
+    /// As [`Self::history`].
+    pub fn messages(&self, options: &HistoryOptions) -> Result<Vec<Message>, Error> {
+        history::messages(self, options)
     }
 
     /// Line ends of the last line that has one.

@@ -28,6 +28,7 @@ pub enum Error {
         limit: u64,
     },
     /// The file has more cells than its size lets expect ([`Limits::max_cells`](crate::Limits::max_cells)).
+    /// A call without a result counts twice, since a model is sent two messages for it, and so does an agent.
     #[error("the file has more than {limit} cells, which is too many for its size")]
     Cells {
         /// Cells allowed.

@@ -3,10 +3,13 @@
 //! Bodies, frontmatter, document and preamble keep their bytes; no definition and no marker is made.
 
 use crate::cell::{Cell, PartKind};
+use crate::diag::Findings;
 use crate::document::{Document, Eol};
 use crate::grammar;
+use crate::layout::layout;
 use crate::limits::Limits;
 use crate::render::quote;
+use crate::span::Span;
 use std::collections::HashSet;
 
 /// A document in canonical form, and what had to change for it.
@@ -110,8 +113,7 @@ fn canonical(cell: &Cell, source: &[u8], eol: &str, last: bool) -> Vec<u8> {
 }
 
 fn heading(cell: &Cell, source: &[u8]) -> Vec<u8> {
-    let line = cell.head().line.of(source);
-    let line = crate::line::chomp(line.strip_suffix(b"\n").unwrap_or(line));
+    let line = chomped(cell.head().line, source);
     let mut out = Vec::with_capacity(line.len() + 8);
     // The mark of the file stays, one before another heading goes.
     if cell.head().line.start == 0 && line.starts_with(crate::line::BOM) {
@@ -155,7 +157,7 @@ fn definition(cell: &Cell, source: &[u8]) -> Vec<u8> {
     }
     for attr in &cell.attrs {
         out.push(b' ');
-        out.extend_from_slice(attr.key().of(source));
+        out.extend_from_slice(attr.key(source));
         if let Some(value) = cell.value(attr) {
             out.extend_from_slice(b"=\"");
             quote(&value, &mut out);
@@ -165,23 +167,36 @@ fn definition(cell: &Cell, source: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether other bytes mean what a document means: everything that a reader can see but spelling.
-pub(crate) fn means_the_same(doc: &Document, bytes: &[u8]) -> bool {
+/// Whether other bytes mean what a document means. What cells mean follows from the frontmatter and from the
+/// kind, level, title, id, type, attributes and body of each (MF-13 to MF-22), so that these are compared and
+/// nothing is worked out anew.
+fn means_the_same(doc: &Document, bytes: &[u8]) -> bool {
     // Nobody asks what is odd about these bytes.
-    let limits = Limits { max_bytes: usize::MAX, max_diagnostics: 0, ..Limits::of_piece() };
-    let Ok(other) = Document::read(bytes, doc.mode(), &limits) else { return false };
-    doc.cells().len() == other.cells().len()
-        && doc.cells().iter().zip(other.cells()).all(|(a, b)| same(a, b))
+    let (limits, found) = (Limits::of_piece(), &mut Findings::nobodys());
+    let other = layout(&bytes.into(), doc.mode(), &limits, found);
+    doc.frontmatter() == other.frontmatter.as_ref()
+        && doc.cells().len() == other.cells.len()
+        && doc.cells().iter().zip(&other.cells).all(|(a, b)| same(a, b))
 }
 
 fn same(a: &Cell, b: &Cell) -> bool {
-    let (x, y) = (a.heading(), b.heading());
-    (x.kind, x.level, x.title, x.id) == (y.kind, y.level, y.title, y.id)
-        && a.type_name() == b.type_name()
+    (a.head().kind, a.head().level) == (b.head().kind, b.head().level)
+        && said(a) == said(b)
         && a.attrs().eq(b.attrs())
         && a.body() == b.body()
-        && a.kind == b.kind
-        && (a.parent(), a.outline_parent(), a.covered_by())
-            == (b.parent(), b.outline_parent(), b.covered_by())
-        && (a.history, a.view, a.summary) == (b.history, b.view, b.summary)
+}
+
+/// Title, id and type as heading and definition have them, whatever the title says of a type.
+fn said(cell: &Cell) -> [Option<&[u8]>; 3] {
+    let source = &*cell.source;
+    let line = chomped(cell.head().line, source);
+    let title = grammar::marker(line).and_then(|it| it.title).map(|it| it.of(line));
+    let ty = cell.ty().filter(|_| cell.defined_id().is_some()).map(|it| it.of(source));
+    [title, cell.id_span().map(|it| it.of(source)), ty]
+}
+
+/// A line without its end.
+fn chomped(line: Span, source: &[u8]) -> &[u8] {
+    let line = line.of(source);
+    crate::line::chomp(line.strip_suffix(b"\n").unwrap_or(line))
 }

@@ -8,13 +8,8 @@ pub(crate) mod record_end;
 use crate::cell::Cell;
 use crate::content::{self, Encoding};
 use msg_core::Message;
-pub(crate) use project::project;
-
-/// Content of a result that is kept private while its call is sent (MF-30).
-pub const OMITTED_RESULT: &str = "this result is not part of the history";
-
-/// What a summary of several cells begins with (MF-33).
-pub const SUMMARY_PREFIX: &str = "Summary of earlier messages:\n\n";
+pub(crate) use project::{messages, project};
+use serde::Deserialize;
 
 /// How much of a cell a model sees (MF-27).
 ///
@@ -48,12 +43,29 @@ impl View {
 }
 
 /// How a history is made.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct HistoryOptions {
     /// Who shall answer; else the last message's addressee, else the default (MF-28).
     pub agent: Option<String>,
     /// Leave calls at the end unanswered where they have no result (MF-30).
     pub open: bool,
+}
+
+impl HistoryOptions {
+    /// This agent shall answer.
+    #[must_use]
+    pub fn with_agent(mut self, agent: impl Into<String>) -> Self {
+        self.agent = Some(agent.into());
+        self
+    }
+
+    /// Calls at the end stay unanswered where they have no result.
+    #[must_use]
+    pub fn with_open_end(mut self) -> Self {
+        self.open = true;
+        self
+    }
 }
 
 /// The messages for a model, and where each comes from.
@@ -65,6 +77,14 @@ pub struct History {
     pub messages: Vec<Message>,
     /// Ordinals of the cells of each message.
     pub sources: Vec<Vec<usize>>,
+}
+
+impl History {
+    /// Content of a result that is kept private while its call is sent (MF-30).
+    pub const OMITTED_RESULT: &str = "this result is not part of the history";
+
+    /// What a summary of several cells begins with (MF-33).
+    pub const SUMMARY_PREFIX: &str = "Summary of earlier messages:\n\n";
 }
 
 /// The first paragraph of a cell; of base64 data what stands for it (MF-20).

@@ -64,7 +64,7 @@ mod limits;
 mod time;
 
 pub use agents::{Agent, AgentConfig, AgentKind};
-pub use append::{Placed, append_to, refuse_other_kinds};
+pub use append::{AppendOptions, Entry, Force, Placed, append, refuse_other_kinds, write};
 pub use cell::{Attr, Cell, Heading, HistoryMode, PartKind};
 pub use codes::CODES;
 pub use content::{CodeBlock, Encoding, Status, Streams};
@@ -74,7 +74,7 @@ pub use error::Error;
 pub use format::Formatted;
 pub use frontmatter::Frontmatter;
 pub use grammar::Kind;
-pub use history::{History, HistoryOptions, OMITTED_RESULT, SUMMARY_PREFIX, View};
+pub use history::{History, HistoryOptions, View};
 pub use kinds::{
     AgentDef, Ask, Call, CellKind, Code, Directive, Execution, Output, Summarised, Summary, Turn,
 };
@@ -86,7 +86,7 @@ pub use run_result::{RunResult, run_cells};
 pub use scan::{Head, scan};
 pub use span::Span;
 pub use time::rfc3339;
-pub use to_cells::{Entry, ToCells, append_entries, cells_of, set_default_cell};
+pub use to_cells::{ToCells, cells_of, set_default_cell};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

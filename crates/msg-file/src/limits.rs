@@ -1,13 +1,16 @@
 //! How much is read. Nothing here limits what a document may say.
 
+use serde::Deserialize;
+
 /// Limits of a reading (section 10 of the format). The defaults are generous; hosts that read
 /// strangers' files lower them.
 ///
 /// ```
-/// let limits = msg_file::Limits { max_bytes: 1 << 20, ..Default::default() };
+/// let limits = msg_file::Limits::default().with_max_bytes(1 << 20);
 /// assert_eq!(limits.max_yaml_depth, 16);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// Bytes of a file; more fails with [`Error::Limit`](crate::Error::Limit). 1 GiB.
     pub max_bytes: usize,
@@ -41,6 +44,27 @@ impl Default for Limits {
 const BYTES_A_CELL: usize = 32;
 
 impl Limits {
+    /// Bytes of a file.
+    #[must_use]
+    pub fn with_max_bytes(mut self, bytes: usize) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+
+    /// Cells that any file may have.
+    #[must_use]
+    pub fn with_max_cells(mut self, cells: usize) -> Self {
+        self.max_cells = cells;
+        self
+    }
+
+    /// Diagnostics that are kept.
+    #[must_use]
+    pub fn with_max_diagnostics(mut self, diagnostics: usize) -> Self {
+        self.max_diagnostics = diagnostics;
+        self
+    }
+
     /// Those of a piece of a file that was read within its own.
     pub(crate) fn of_piece() -> Self {
         Self { max_cells: usize::MAX, ..Self::default() }

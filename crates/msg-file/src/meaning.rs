@@ -15,7 +15,7 @@ use crate::diag::Findings;
 use crate::frontmatter::Frontmatter;
 use crate::grammar::{self, Kind};
 use crate::kinds::{AgentDef, CellKind, Directive, Summary};
-pub(crate) use categories::is_language;
+pub(crate) use categories::{is_language, lower_case};
 use registry::Registry;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,6 +26,8 @@ pub(crate) struct Meaning {
     pub(crate) agents: Vec<Agent>,
     /// Where the default agent changes: first ordinal for which it holds, and its name.
     pub(crate) defaults: Vec<(usize, Option<Arc<str>>)>,
+    /// How many calls have no result.
+    pub(crate) unanswered: usize,
 }
 
 /// Fills in what the cells mean.
@@ -56,7 +58,10 @@ pub(crate) fn meaning(
     views::views(cells);
     summaries::sources(cells, found);
     checks::checks(cells, found);
-    registry.finish(defaults, found)
+    let is_unanswered =
+        |it: &&Cell| matches!(&it.kind, CellKind::ToolCall(call) if call.results.is_empty());
+    let unanswered = cells.iter().filter(is_unanswered).count();
+    Meaning { unanswered, ..registry.finish(defaults, found) }
 }
 
 struct Pass<'a> {

@@ -34,13 +34,17 @@ pub use appender::{Appender, Growing};
 pub use replace::{remove_temporary_files, replace};
 pub use tail::{Tail, tail};
 
+use crate::append::Force;
 use crate::span::Span;
 use msg_core::Diagnostic;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use std::ops::Range;
 use std::time::Duration;
 
 /// When an append counts as done (MF-43).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Durability {
     /// On the disk, the folder too when the file is new.
     #[default]
@@ -52,7 +56,8 @@ pub enum Durability {
 }
 
 /// What happens to cells that a person's save has removed (MF-45).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Reconcile {
     /// They are appended again, marked `recovered`.
     #[default]
@@ -62,14 +67,16 @@ pub enum Reconcile {
 }
 
 /// How an appender works.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// When an append counts as done.
     pub durability: Durability,
-    /// How long to wait for somebody else's lock. 10 s.
+    /// How long to wait for somebody else's lock; as a number, in seconds. 10 s.
+    #[serde(deserialize_with = "seconds")]
     pub lock_timeout: Duration,
     /// Switch Markdown files on, write to newer formats, take ids that are there.
-    pub force: bool,
+    pub force: Force,
     /// What happens to cells that a person's save has removed.
     pub reconcile: Reconcile,
     /// Bytes of written cells that are remembered for that, of at most 64 cells. 16 MiB.
@@ -83,12 +90,61 @@ impl Default for Options {
         Self {
             durability: Durability::Sync,
             lock_timeout: Duration::from_secs(10),
-            force: false,
+            force: Force::No,
             reconcile: Reconcile::Restore,
             keep_bytes: 16 << 20,
             max_bytes: 1 << 30,
         }
     }
+}
+
+impl Options {
+    /// When an append counts as done.
+    #[must_use]
+    pub fn with_durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// How long to wait for somebody else's lock.
+    #[must_use]
+    pub fn with_lock_timeout(mut self, timeout: Duration) -> Self {
+        self.lock_timeout = timeout;
+        self
+    }
+
+    /// Whether what is refused is done all the same.
+    #[must_use]
+    pub fn with_force(mut self, force: Force) -> Self {
+        self.force = force;
+        self
+    }
+
+    /// What happens to cells that a person's save has removed.
+    #[must_use]
+    pub fn with_reconcile(mut self, reconcile: Reconcile) -> Self {
+        self.reconcile = reconcile;
+        self
+    }
+
+    /// Bytes of written cells that are remembered, for a save that removes them.
+    #[must_use]
+    pub fn with_keep_bytes(mut self, bytes: usize) -> Self {
+        self.keep_bytes = bytes;
+        self
+    }
+
+    /// Bytes of the largest file that is read.
+    #[must_use]
+    pub fn with_max_bytes(mut self, bytes: usize) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+}
+
+/// Seconds, whole or not.
+fn seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    Duration::try_from_secs_f64(f64::deserialize(from)?).map_err(D::Error::custom)
 }
 
 /// A cell that is in the file, acknowledged.

@@ -1,23 +1,39 @@
 //! Messages as cells (MF-38). What a cell cannot hold exactly goes into one as JSON, never lost.
 
-use crate::append::{Placed, append_cells};
 use crate::book::Book;
-use crate::document::{CellRef, Document, Mode};
+use crate::document::{CellRef, Document};
 use crate::error::Error;
 use crate::grammar::Kind;
 use crate::history::arguments;
 use crate::meaning::is_language;
-use crate::nonce::Nonce;
 use crate::render::{NewCell, Place, check_type};
 use msg_core::{CallKind, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult, native};
+use serde::Deserialize;
 
 /// How messages become cells.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ToCells {
     /// Whose the answers are that have no name; else the default agent's.
     pub agent: Option<String>,
     /// Attributes of the cell that holds the text: time, model, tokens.
     pub attrs: Vec<(String, Option<String>)>,
+}
+
+impl ToCells {
+    /// Answers without a name are this agent's.
+    #[must_use]
+    pub fn with_agent(mut self, agent: impl Into<String>) -> Self {
+        self.agent = Some(agent.into());
+        self
+    }
+
+    /// The cell that holds the text has this attribute.
+    #[must_use]
+    pub fn with_attr(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.attrs.push((key.into(), Some(value.into())));
+        self
+    }
 }
 
 /// The cells of a message at the end of a document (MF-38).
@@ -42,47 +58,6 @@ pub fn cells_of(
     options: &ToCells,
 ) -> Result<Vec<NewCell>, Error> {
     Ok(cells_for(message, &Book::of(at), options))
-}
-
-/// What may be appended: a cell, or a message that becomes some.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Entry {
-    /// A cell as it is.
-    Cell(NewCell),
-    /// A message, as [`cells_of`] makes cells of it.
-    Message(Message),
-}
-
-/// Appends messages and cells to a file in memory, all or nothing, like
-/// [`append_to`](crate::append_to()).
-///
-/// # Errors
-/// Those of [`append_to`](crate::append_to()).
-///
-/// ```
-/// use msg_core::Message;
-/// use msg_file::{Entry, Mode, Nonce, ToCells, append_entries};
-/// let chain = [Message::user("2 + 2?"), Message::assistant("4")].map(Entry::Message);
-/// let mut nonce = || Nonce::from_random(4);
-/// let options = ToCells::default();
-/// let (bytes, placed) = append_entries(b"", Mode::MessageFile, &chain, &options, &mut nonce, false)?;
-/// assert!(bytes.ends_with(b"## %%% [^2]\n\n[^2]: [assistant]\n\n4\n"));
-/// assert_eq!(placed.len(), 2);
-/// # Ok::<(), msg_file::Error>(())
-/// ```
-pub fn append_entries(
-    old: &[u8],
-    mode: Mode,
-    entries: &[Entry],
-    options: &ToCells,
-    nonce: &mut dyn FnMut() -> Nonce,
-    force: bool,
-) -> Result<(Vec<u8>, Vec<Placed>), Error> {
-    let make = |book: &Book, entry: &Entry| match entry {
-        Entry::Cell(cell) => vec![cell.clone()],
-        Entry::Message(message) => cells_for(message, book, options),
-    };
-    append_cells(old, mode, entries.iter(), make, nonce, force)
 }
 
 /// The `[set]` cell that makes an agent the default from here on (MF-55).

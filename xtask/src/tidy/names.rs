@@ -27,7 +27,6 @@ const SWITCHES: &[(&str, &str, &str)] = &[
     ("crates/msg-document/src/fit/options.rs", "pipeline", "of a private type"),
     ("crates/msg-document/src/fit/run.rs", "totals", "of a private type"),
     ("crates/msg-document/src/fit/run.rs", "edits", "of a private type"),
-    ("crates/msg-file/src/store/replace.rs", "replace", "of a private module"),
     (
         "crates/msg-openai/src/chat/request.rs",
         "parallel_tool_calls",

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use msg_core::Diagnostic;
 use msg_file::store::{Appended, Appender, Options};
-use msg_file::{Document, HistoryOptions, Limits, Mode, refuse_other_kinds};
+use msg_file::{Document, Force, HistoryOptions, Limits, Mode, refuse_other_kinds};
 use msg_openai::Assembled;
 
 use self::draft::Draft;
@@ -171,8 +171,8 @@ impl Args {
     }
 
     /// A new file needs no permission to be switched on.
-    fn forces(&self) -> bool {
-        self.force || !self.file.exists()
+    fn forces(&self) -> Force {
+        (self.force || !self.file.exists()).into()
     }
 
     fn no_errors(&self, document: &Document) -> Result<(), Failure> {

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use msg_core::{Diagnostic, IdSource, Message, Report};
-use msg_file::{Document, Entry, HistoryOptions, Limits, Mode, Nonce, ToCells, append_entries};
+use msg_file::{AppendOptions, Document, HistoryOptions, Limits, Mode, Nonce};
 
 use crate::codec::{Around, Codec, Content, Likelihood, WriteOptions};
 use crate::foreign::foreign;
@@ -46,8 +46,7 @@ impl Codec for Msgmd {
         if !document.is_active() {
             return Err(switched_off().into());
         }
-        let options = HistoryOptions { open: true, ..HistoryOptions::default() };
-        let messages = document.history(&options)?.messages;
+        let messages = document.messages(&HistoryOptions::default().with_open_end())?;
         let notes = document.diagnostics().to_vec();
         Ok(Content { notes, messages, around: Box::new(Source(bytes.to_vec())) })
     }
@@ -61,15 +60,12 @@ impl Codec for Msgmd {
         out: &mut Vec<u8>,
         report: &mut Report,
     ) {
-        let entries: Vec<Entry> =
-            std::mem::take(messages).into_iter().map(Entry::Message).collect();
         let mut ids = seed::ids();
         let mut nonce = || Nonce::from_random(ids.next_u64());
-        let options = ToCells::default();
-        match append_entries(b"", Mode::MessageFile, &entries, &options, &mut nonce, false) {
+        match msg_file::write(std::mem::take(messages), &AppendOptions::default(), &mut nonce) {
             // A long file is not copied where nothing stands before it.
-            Ok((bytes, _)) if out.is_empty() => *out = bytes,
-            Ok((bytes, _)) => out.extend_from_slice(&bytes),
+            Ok(bytes) if out.is_empty() => *out = bytes,
+            Ok(bytes) => out.extend_from_slice(&bytes),
             Err(refused) => report.push(refused.diagnostic()),
         }
     }

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::layout::{Layout, layout};
 use crate::limits::Limits;
 use crate::line::BOM;
-use std::sync::Arc;
+use crate::scan;
 
 /// Offset of the last strong heading of a document.
 pub(crate) fn last_strong(doc: &Document) -> Option<usize> {
@@ -24,42 +24,84 @@ pub(crate) fn verify(
     from: usize,
     mode: Mode,
 ) -> Result<Cell, Error> {
-    let mut new = verify_all(bytes, tail, joint, &[from], mode)?;
-    Ok(new.pop().expect("because one cell was looked for"))
-}
-
-/// The same of several cells, which begin at these offsets: one reading for all of them.
-pub(crate) fn verify_all(
-    bytes: &[u8],
-    tail: usize,
-    joint: usize,
-    from: &[usize],
-    mode: Mode,
-) -> Result<Vec<Cell>, Error> {
-    let read = |end: usize| -> Layout {
-        let source: Arc<[u8]> = bytes[tail..end].into();
-        layout(&source, mode, &Limits::of_piece(), &mut Findings::nobodys())
-    };
     // A last line without its end is read with the LF that ends it from now on.
     let ended = bytes[..joint].ends_with(b"\n") || bytes.get(joint) != Some(&b'\n');
-    let old = read(if ended { joint } else { joint + 1 });
-    let mut all = read(bytes.len());
-    let same = all.cells.len() == old.cells.len() + from.len()
+    let old = read(&bytes[tail..if ended { joint } else { joint + 1 }], mode);
+    let mut all = read(&bytes[tail..], mode);
+    let same = all.cells.len() == old.cells.len() + 1
         && old.section == all.section
         && old.frontmatter == all.frontmatter
         && old.cells.iter().zip(&all.cells).all(|(a, b)| same_cell(a, b));
-    let new = if same { all.cells.split_off(old.cells.len()) } else { Vec::new() };
     // A byte order mark belongs to the line that it stands before.
-    let start = |from: usize| if bytes[tail..from] == *BOM { 0 } else { from - tail };
-    let there =
-        |(cell, &from): (&Cell, &usize)| cell.head().strong && cell.span().start == start(from);
-    if same && new.iter().zip(from).all(there) {
-        return Ok(new);
-    }
-    Err(Error::refused(
+    let start = if bytes[tail..from] == *BOM { 0 } else { from - tail };
+    let new = all.cells.pop().filter(|it| same && it.head().strong && it.span().start == start);
+    new.ok_or_else(misread)
+}
+
+fn misread() -> Error {
+    Error::refused(
         "msgfile::bad-cell",
         "the cell would not read back as it was meant, or change what stands above it",
-    ))
+    )
+}
+
+/// The proof of cells that are written one behind the other: of the first with what stands before it, of
+/// the others by themselves and many at a time. A complete heading ends what was before it, whatever that
+/// was (MF-8), so nothing else has to be read again.
+pub(crate) struct Proof {
+    /// Where the first cell is read from, and how.
+    tail: usize,
+    mode: Mode,
+    first: bool,
+    /// Where the cells begin that are not proved yet.
+    starts: Vec<usize>,
+}
+
+/// How many bytes of cells are proved at once: so few that they are still in the processor's cache.
+const PROVED_AT_ONCE: usize = 1 << 16;
+
+impl Proof {
+    pub(crate) fn behind(doc: &Document) -> Self {
+        let tail = last_strong(doc);
+        let mode = tail.map_or(doc.mode(), |_| Mode::MessageFile);
+        Self { tail: tail.unwrap_or(0), mode, first: true, starts: Vec::new() }
+    }
+
+    /// A cell was written from `from` on; before it, the file ended at `joint`.
+    pub(crate) fn wrote(&mut self, bytes: &[u8], joint: usize, from: usize) -> Result<(), Error> {
+        if std::mem::take(&mut self.first) {
+            return verify(bytes, self.tail, joint, from, self.mode).map(drop);
+        }
+        self.starts.push(from);
+        if bytes.len() - self.starts[0] < PROVED_AT_ONCE {
+            return Ok(());
+        }
+        self.prove(bytes)
+    }
+
+    /// Reads what is not proved yet.
+    pub(crate) fn prove(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let Some(&from) = self.starts.first() else { return Ok(()) };
+        let piece = &bytes[from..];
+        let begins = |at: &mut std::slice::Iter<'_, usize>, strong: bool, start: usize| {
+            strong && at.next().is_some_and(|it| *it == from + start)
+        };
+        let mut at = self.starts.iter();
+        // Markers in the fences of a body are no cells, which only the whole layout knows.
+        let plain = scan::headings(piece).iter().all(|it| begins(&mut at, it.strong, it.start));
+        let proved = plain && at.next().is_none() || {
+            let mut at = self.starts.iter();
+            let cells = read(piece, Mode::MessageFile).cells;
+            cells.iter().all(|it| begins(&mut at, it.head().strong, it.span().start))
+                && at.next().is_none()
+        };
+        self.starts.clear();
+        if proved { Ok(()) } else { Err(misread()) }
+    }
+}
+
+fn read(bytes: &[u8], mode: Mode) -> Layout {
+    layout(&bytes.into(), mode, &Limits::of_piece(), &mut Findings::nobodys())
 }
 
 fn same_cell(a: &Cell, b: &Cell) -> bool {

@@ -85,7 +85,7 @@ impl Edit<'_> {
         let holes: Vec<Span> = it
             .attrs
             .iter()
-            .filter(|a| a.key().of(bytes) == key.as_bytes())
+            .filter(|a| a.key(bytes) == key.as_bytes())
             .map(|a| with_blanks(a.whole(), bytes))
             .collect();
         let (Some(first), Some(last)) = (holes.first(), holes.last()) else { return Ok(self) };

@@ -1,8 +1,6 @@
 //! One message a cell, calls with their turn, results behind it (MF-28 to MF-30, MF-33).
 
-use super::{
-    History, HistoryOptions, OMITTED_RESULT, SUMMARY_PREFIX, View, arguments, blocks, record_end,
-};
+use super::{History, HistoryOptions, View, arguments, blocks, record_end};
 use crate::cell::Cell;
 use crate::content::{FenceState, Status};
 use crate::document::Document;
@@ -17,13 +15,30 @@ const MISSING_RESULT: &str = "the call was not handled, please try again";
 
 /// Makes the history of a document.
 pub(crate) fn project(doc: &Document, options: &HistoryOptions) -> Result<History, Error> {
+    let (agent, messages, sources) = projected(doc, options, Some(Vec::new()))?;
+    Ok(History { agent, messages, sources: sources.unwrap_or_default() })
+}
+
+/// The messages of it alone, which is half of what a history of very small cells takes.
+pub(crate) fn messages(doc: &Document, options: &HistoryOptions) -> Result<Vec<Message>, Error> {
+    projected(doc, options, None).map(|it| it.1)
+}
+
+/// The cells of each message, where somebody asks for them.
+type Sources = Option<Vec<Vec<usize>>>;
+
+fn projected(
+    doc: &Document,
+    options: &HistoryOptions,
+    sources: Sources,
+) -> Result<(Option<String>, Vec<Message>, Sources), Error> {
     let doc = &record_end::up_to_it(doc);
     let agent = who_answers(doc, options)?;
     let mut out = Projection {
         doc,
         answering: agent.as_deref(),
         messages: Vec::new(),
-        sources: Vec::new(),
+        sources,
         call_ids: HashMap::new(),
         native_results: native_results(doc),
         open_from: 0,
@@ -45,15 +60,11 @@ pub(crate) fn project(doc: &Document, options: &HistoryOptions) -> Result<Histor
         }
         out.cell(cell, &mut reasoning);
     }
-    let Projection { mut messages, mut sources, missing, open_from, .. } = out;
     if options.open {
-        // Results that nobody gave are left out where nothing follows their turn.
-        for at in missing.into_iter().rev().take_while(|&at| at >= open_from) {
-            messages.remove(at);
-            sources.remove(at);
-        }
+        out.leave_open();
     }
-    Ok(History { agent, messages, sources })
+    let Projection { messages, sources, .. } = out;
+    Ok((agent, messages, sources))
 }
 
 fn who_answers(doc: &Document, options: &HistoryOptions) -> Result<Option<String>, Error> {
@@ -89,7 +100,7 @@ struct Projection<'a> {
     doc: &'a Document,
     answering: Option<&'a str>,
     messages: Vec<Message>,
-    sources: Vec<Vec<usize>>,
+    sources: Sources,
     /// How often a call id was used.
     call_ids: HashMap<String, usize>,
     /// The calls that cells with JSON messages answer.
@@ -104,9 +115,26 @@ struct Projection<'a> {
 
 impl<'a> Projection<'a> {
     fn push(&mut self, message: Message, sources: Vec<usize>) {
-        self.messages.push(message);
-        self.sources.push(sources);
+        self.push_result(message, sources);
         self.open_from = self.messages.len();
+    }
+
+    fn push_result(&mut self, message: Message, from: Vec<usize>) {
+        self.messages.push(message);
+        if let Some(sources) = &mut self.sources {
+            sources.push(from);
+        }
+    }
+
+    /// Leaves out the results that nobody gave where nothing follows their turn.
+    fn leave_open(&mut self) {
+        let open_from = self.open_from;
+        for at in self.missing.drain(..).rev().take_while(|&at| at >= open_from) {
+            self.messages.remove(at);
+            if let Some(sources) = &mut self.sources {
+                sources.remove(at);
+            }
+        }
     }
 
     fn cell(&mut self, cell: &'a Cell, reasoning: &mut Option<&'a Cell>) {
@@ -280,8 +308,8 @@ impl<'a> Projection<'a> {
             if answer.missing {
                 self.missing.push(self.messages.len());
             }
-            self.messages.push(Message::new(Role::Tool).with_part(Part::ToolResult(answer.result)));
-            self.sources.push(answer.sources);
+            let message = Message::new(Role::Tool).with_part(Part::ToolResult(answer.result));
+            self.push_result(message, answer.sources);
         }
     }
 
@@ -327,7 +355,7 @@ impl<'a> Projection<'a> {
             Arc::clone(&self.unanswered).into()
         } else {
             blocks::results(&used, |r| match r.view() {
-                View::Stub => OMITTED_RESULT.to_owned(),
+                View::Stub => History::OMITTED_RESULT.to_owned(),
                 _ => self.doc.summary_text(r).unwrap_or_else(|| blocks::result_text(r)),
             })
         };
@@ -357,7 +385,7 @@ impl<'a> Projection<'a> {
     }
 
     fn summary(&mut self, cell: &Cell) {
-        let text = format!("{SUMMARY_PREFIX}{}", self.text(cell));
+        let text = History::SUMMARY_PREFIX.to_owned() + &self.text(cell);
         self.push(Message::user(text), vec![cell.ordinal()]);
     }
 }

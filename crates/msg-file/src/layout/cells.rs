@@ -298,12 +298,12 @@ pub(super) fn attributes(
 }
 
 pub(super) fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Findings) {
-    let keys = lexed.attrs.iter().map(|a| a.key().of(source));
+    let keys = lexed.attrs.iter().map(|a| a.key(source));
     let repeated = if lexed.attrs.len() < 9 {
         keys.clone().enumerate().any(|(i, k)| keys.clone().take(i).any(|other| other == k))
     } else {
         // Sorted numbers instead of a set of keys: a line may hold millions.
-        let key = |n: u32| lexed.attrs[n as usize].key().of(source);
+        let key = |n: u32| lexed.attrs[n as usize].key(source);
         let mut order: Vec<u32> = (0..lexed.attrs.len() as u32).collect();
         order.sort_unstable_by(|&a, &b| key(a).cmp(key(b)));
         order.windows(2).any(|two| key(two[0]) == key(two[1]))

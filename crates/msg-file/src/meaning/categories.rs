@@ -62,7 +62,8 @@ impl<'a> Pass<'a> {
     }
 }
 
-fn lower_case(text: &str) -> Cow<'_, str> {
+/// A text in ASCII lower case.
+pub(crate) fn lower_case(text: &str) -> Cow<'_, str> {
     if text.bytes().any(|b| b.is_ascii_uppercase()) {
         Cow::Owned(text.to_ascii_lowercase())
     } else {

@@ -125,7 +125,7 @@ impl Registry {
                 format!("`default_agent` names `{wanted}`, which is not known"),
             );
         }
-        Meaning { agents: self.agents, defaults }
+        Meaning { agents: self.agents, defaults, unanswered: 0 }
     }
 }
 

@@ -11,7 +11,7 @@ use super::disk::{self, Seen, at, hash, read_range};
 use super::keep::{Keep, Kept, recovered};
 use super::lock::Lock;
 use super::{Appended, Mended, Options, absolute};
-use crate::append::{joint, last_strong, refuse_other_kinds, resolve, verify, writable};
+use crate::append::{Force, joint, last_strong, refuse_other_kinds, resolve, verify, writable};
 use crate::book::Book;
 use crate::cell::Cell;
 use crate::document::{Document, Eol, Mode};
@@ -92,7 +92,7 @@ impl Appender {
         let doc = Document::read(bytes, mode, &Limits::default())?;
         if let Some(new) = it.writable(&doc)? {
             drop(lock);
-            super::replace(&it.real, doc.bytes(), &new, true)?;
+            super::replace(&it.real, doc.bytes(), &new, Force::Yes)?;
             lock = Lock::take(&it.real, it.options.lock_timeout)?;
             let bytes = it.read_all(&mut lock)?;
             it.learn_all(&Document::read(bytes, mode, &Limits::default())?, &lock.file)?;
@@ -130,7 +130,7 @@ impl Appender {
 
     /// Whether the file may be appended to; new bytes if it has to be switched on for that.
     fn writable(&self, doc: &Document) -> Result<Option<Vec<u8>>, Error> {
-        if !self.options.force {
+        if self.options.force == Force::No {
             refuse_other_kinds(&self.name, doc)?;
         }
         writable(doc, self.options.force)

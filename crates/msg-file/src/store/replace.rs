@@ -2,6 +2,7 @@
 
 use super::disk::{at, folder, sync_folder};
 use super::lock::Lock;
+use crate::append::Force;
 use crate::error::Error;
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -22,10 +23,10 @@ use tempfile::NamedTempFile;
 /// use std::path::Path;
 /// let path = Path::new("talk.msg.md");
 /// let seen = std::fs::read(path)?;
-/// msg_file::store::replace(path, &seen, b"# %%\n\nhi\n", false)?;
+/// msg_file::store::replace(path, &seen, b"# %%\n\nhi\n", msg_file::Force::No)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn replace(path: &Path, seen: &[u8], new: &[u8], force: bool) -> Result<(), Error> {
+pub fn replace(path: &Path, seen: &[u8], new: &[u8], force: Force) -> Result<(), Error> {
     let refused = || Error::NotReplaceable(path.to_owned());
     let real = std::fs::canonicalize(path).map_err(|_| refused())?;
     let meta = std::fs::metadata(&real).map_err(at("examine", &real))?;
@@ -41,7 +42,10 @@ pub fn replace(path: &Path, seen: &[u8], new: &[u8], force: bool) -> Result<(), 
         return Err(Error::ChangedOnDisk);
     }
     if names(&meta) > 1 {
-        return if force { in_place(&real, new) } else { Err(refused()) };
+        return match force {
+            Force::Yes => in_place(&real, new),
+            Force::No => Err(refused()),
+        };
     }
     temporary(&real, new, Some((&lock.file, &meta)))
 }

@@ -4,7 +4,7 @@
 use super::appender::commit::before;
 use super::sidecar::{self, Content, Journal, Sidecar};
 use super::*;
-use crate::{Document, Limits, Mode, NewCell, Nonce, ToCells};
+use crate::{Document, Force, Limits, Mode, NewCell, Nonce, ToCells};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -37,8 +37,9 @@ const OLD: &str = "# Title\n\n# %% q[^1]\n\n[^1]: [markdown]\n\nhello\n";
 /// The record that appending "second" to OLD would write.
 fn record() -> Vec<u8> {
     let cells = [NewCell::message("second\n\nline")];
+    let options = crate::AppendOptions::default();
     let (all, _) =
-        crate::append_to(OLD.as_bytes(), Mode::MessageFile, &cells, &mut nonce(), false).unwrap();
+        crate::append(OLD.as_bytes(), Mode::MessageFile, cells, &options, &mut nonce()).unwrap();
     all[OLD.len()..].to_vec()
 }
 
@@ -175,26 +176,32 @@ fn a_held_lock_names_its_holder() {
 fn replace_keeps_modes_and_links_and_refuses_what_changed() {
     let dir = tempfile::tempdir().unwrap();
     let path = start(dir.path(), OLD);
-    assert!(matches!(replace(&path, b"other", b"new", false), Err(crate::Error::ChangedOnDisk)));
+    assert!(matches!(
+        replace(&path, b"other", b"new", Force::No),
+        Err(crate::Error::ChangedOnDisk)
+    ));
     #[cfg(unix)]
     {
         use std::os::unix::fs::{PermissionsExt, symlink};
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         let link = dir.path().join("link.msg.md");
         symlink(&path, &link).unwrap();
-        replace(&link, OLD.as_bytes(), b"new", false).unwrap();
+        replace(&link, OLD.as_bytes(), b"new", Force::No).unwrap();
         assert!(link.symlink_metadata().unwrap().is_symlink());
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
         fs::hard_link(&path, dir.path().join("second")).unwrap();
         assert!(matches!(
-            replace(&path, b"new", b"newer", false),
+            replace(&path, b"new", b"newer", Force::No),
             Err(crate::Error::NotReplaceable(_))
         ));
-        replace(&path, b"new", b"newer", true).unwrap();
+        replace(&path, b"new", b"newer", Force::Yes).unwrap();
         assert_eq!(fs::read(dir.path().join("second")).unwrap(), b"newer");
         let looped = dir.path().join("loop.msg.md");
         symlink(&looped, &looped).unwrap();
-        assert!(matches!(replace(&looped, b"", b"", false), Err(crate::Error::NotReplaceable(_))));
+        assert!(matches!(
+            replace(&looped, b"", b"", Force::No),
+            Err(crate::Error::NotReplaceable(_))
+        ));
     }
     let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(left.iter().all(|n| !n.to_string_lossy().starts_with(".msg-file-")));
@@ -209,7 +216,7 @@ fn replace_keeps_extended_attributes() {
     if xattr::set(&path, "user.origin", b"a person").is_err() {
         return;
     }
-    replace(&path, OLD.as_bytes(), b"new", false).unwrap();
+    replace(&path, OLD.as_bytes(), b"new", Force::No).unwrap();
     assert_eq!(xattr::get(&path, "user.origin").unwrap().as_deref(), Some(&b"a person"[..]));
 }
 
@@ -219,7 +226,7 @@ fn a_markdown_file_is_switched_on_by_force_only() {
     let path = dir.path().join("notes.md");
     fs::write(&path, "# Notes\n").unwrap();
     assert!(Appender::open(&path, flush()).is_err());
-    let mut log = Appender::open(&path, Options { force: true, ..flush() }).unwrap();
+    let mut log = Appender::open(&path, Options { force: Force::Yes, ..flush() }).unwrap();
     log.append(&NewCell::message("hi"), &mut nonce()).unwrap();
     let text = fs::read_to_string(&path).unwrap();
     assert!(
@@ -299,12 +306,12 @@ fn a_refusal_leaves_neither_lock_nor_file() {
     let mut log = Appender::open(&new, Options::default()).unwrap();
     assert!(log.append(&cell, &mut nonce()).is_err());
     let md = dir.path().join("new.md");
-    let mut log = Appender::open(&md, Options { force: true, ..Options::default() }).unwrap();
+    let mut log = Appender::open(&md, Options { force: Force::Yes, ..Options::default() }).unwrap();
     assert!(log.append(&cell, &mut nonce()).is_err());
     let there: Vec<_> =
         fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
     assert_eq!(there, ["session.jsonl"]);
-    let forced = Appender::open(&json, Options { force: true, ..Options::default() });
+    let forced = Appender::open(&json, Options { force: Force::Yes, ..Options::default() });
     forced.unwrap().append(&NewCell::message("x"), &mut nonce()).unwrap();
     assert!(fs::read_to_string(&json).unwrap().starts_with("{\"role\":\"user\"}\n\n# %% [^1]"));
 }

@@ -57,14 +57,12 @@ fn documents() {
 #[test]
 fn headings_of_answers_in_markdown_files_come_back() {
     use msg_core::Message;
-    use msg_file::{Entry, ToCells, append_entries};
+    use msg_file::{AppendOptions, append};
     let old = b"---\nmessage_section: true\n---\n# Discussion\n";
     let chain =
         [Message::user("# hi"), Message::assistant("# A\n\ntext\n\n```\n# c\n```\n\n# B\n")];
-    let entries = chain.clone().map(Entry::Message);
-    let (options, mut nonce) = (ToCells::default(), laws::nonces());
-    let (new, _) =
-        append_entries(old, Mode::Markdown, &entries, &options, &mut nonce, false).unwrap();
+    let (options, mut nonce) = (AppendOptions::default(), laws::nonces());
+    let (new, _) = append(old, Mode::Markdown, chain.clone(), &options, &mut nonce).unwrap();
     let doc = read(&new, Mode::Markdown);
     assert_eq!(doc.cells()[1].attr("headings").as_deref(), Some("2"));
     assert_eq!(doc.history(&HistoryOptions::default()).unwrap().messages, chain);

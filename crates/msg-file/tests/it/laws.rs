@@ -4,9 +4,9 @@
 
 use msg_core::{Message, Part};
 use msg_file::{
-    Cell, CellKind, CellRef, Document, Entry, Eol, HistoryMode, HistoryOptions, Kind, Limits, Mode,
-    NewCell, Nonce, PartKind, RunResult, Span, ToCells, View, append_entries, append_to, render,
-    run_cells,
+    AppendOptions, Cell, CellKind, CellRef, Document, Eol, HistoryMode, HistoryOptions, Kind,
+    Limits, Mode, NewCell, Nonce, PartKind, RunResult, Span, View, append, render, run_cells,
+    write,
 };
 use std::collections::HashSet;
 use std::io::Cursor;
@@ -87,7 +87,7 @@ pub(crate) fn any_tail(bytes: &[u8]) {
 pub(crate) fn append_keeps_the_past(bytes: &[u8], mode: Mode, cell: &NewCell) {
     let old = read(bytes, mode);
     let Ok((new, placed)) =
-        append_to(bytes, mode, std::slice::from_ref(cell), &mut nonces(), false)
+        append(bytes, mode, [cell.clone()], &AppendOptions::default(), &mut nonces())
     else {
         return;
     };
@@ -219,18 +219,21 @@ pub(crate) fn history_is_sound(bytes: &[u8], mode: Mode) {
 
 /// Messages become cells and come back equal, for chains as MF-38 names them (law 5).
 pub(crate) fn messages_come_back(old: &[u8], chain: &[Message]) {
-    let entries: Vec<Entry> = chain.iter().cloned().map(Entry::Message).collect();
-    let before =
-        read(old, Mode::MessageFile).history(&HistoryOptions { open: true, ..Default::default() });
-    let before = before.expect("because no agent is asked for").messages.len();
+    let options = HistoryOptions::default().with_open_end();
+    let before = read(old, Mode::MessageFile).messages(&options);
+    let before = before.expect("because no agent is asked for").len();
     let (new, _) =
-        append_entries(old, Mode::MessageFile, &entries, &ToCells::default(), &mut nonces(), false)
+        append(old, Mode::MessageFile, chain.to_vec(), &AppendOptions::default(), &mut nonces())
             .expect("because any message becomes cells");
     assert!(new.starts_with(old));
     let doc = read(&new, Mode::MessageFile);
-    let history = doc.history(&HistoryOptions { open: true, ..Default::default() });
-    let read = history.expect("because no agent is asked for").messages;
+    let read = doc.messages(&options).expect("because no agent is asked for");
     assert_eq!(&read[before..], chain, "{}", String::from_utf8_lossy(&new));
+    assert_eq!(doc.history(&options).expect("because no agent is asked for").messages, read);
+    if old.is_empty() {
+        let written = write(chain.to_vec(), &AppendOptions::default(), &mut nonces());
+        assert_eq!(written.expect("because any message becomes cells"), new);
+    }
 }
 
 /// Streams read back equal, however they were cut into chunks (law 8).
@@ -242,7 +245,7 @@ pub(crate) fn streams_come_back(chunks: &[(bool, String)]) {
     let result = RunResult { streams, ..RunResult::default() };
     let doc = read(code, Mode::MessageFile);
     let cells = run_cells(&doc, &CellRef::from("1"), &result).expect("because 1 is a code cell");
-    let (new, _) = append_to(code, Mode::MessageFile, &cells, &mut nonces(), false)
+    let (new, _) = append(code, Mode::MessageFile, cells, &AppendOptions::default(), &mut nonces())
         .expect("because any output fits");
     let doc = read(&new, Mode::MessageFile);
     let streams = doc.cells()[1].streams();

@@ -1,7 +1,7 @@
 //! A written file, shown by a CommonMark renderer, looks as a reader expects.
 
 use crate::laws::nonces;
-use msg_file::{CellRef, Document, Mode, NewCell, RunResult, append_to, run_cells};
+use msg_file::{AppendOptions, CellRef, Document, Mode, NewCell, RunResult, append, run_cells};
 use pulldown_cmark::{Options, Parser, html};
 
 #[test]
@@ -11,12 +11,13 @@ fn headings_code_and_outputs() {
         NewCell { ty: Some("code".into()), ..NewCell::message("```python\nprint(1 < 2)\n```") },
         NewCell::output("bot", "# %% no cell\n\n| a | b |\n|---|---|\n| 1 | 2 |"),
     ];
-    let (bytes, _) = append_to(b"", Mode::MessageFile, &cells, &mut nonces(), false).unwrap();
+    let options = AppendOptions::default();
+    let (bytes, _) = append(b"", Mode::MessageFile, cells, &options, &mut nonces()).unwrap();
     let doc = Document::parse(bytes.as_slice(), Mode::MessageFile).unwrap();
     let result =
         RunResult { streams: vec![("stdout".into(), "True\n".into())], ..RunResult::default() };
     let run = run_cells(&doc, &CellRef::from("2"), &result).unwrap();
-    let (bytes, _) = append_to(&bytes, Mode::MessageFile, &run, &mut nonces(), false).unwrap();
+    let (bytes, _) = append(&bytes, Mode::MessageFile, run, &options, &mut nonces()).unwrap();
     let text = String::from_utf8(bytes).unwrap();
 
     let mut page = String::new();

@@ -3,7 +3,7 @@
 
 use msg_core::{Code, Diagnostic};
 use msg_file::{
-    CellKind, Document, Entry, HistoryOptions, Limits, NewCell, ToCells, View, append_entries,
+    AppendOptions, CellKind, Document, Force, HistoryOptions, Limits, NewCell, View,
 };
 
 use super::who::Who;
@@ -25,7 +25,7 @@ impl Draft {
         document: &Document,
         who: Who,
         question: Option<String>,
-        force: bool,
+        force: Force,
     ) -> Result<Self, Box<Diagnostic>> {
         let mut cells = who.cells;
         cells.extend(question.map(NewCell::message));
@@ -38,11 +38,11 @@ impl Draft {
     }
 }
 
-fn with(document: &Document, cells: &[NewCell], force: bool) -> Result<Document, msg_file::Error> {
-    let entries: Vec<Entry> = cells.iter().cloned().map(Entry::Cell).collect();
-    let (options, mut nonce) = (ToCells::default(), || Nonces::System.next());
-    let (bytes, _) =
-        append_entries(document.bytes(), document.mode(), &entries, &options, &mut nonce, force)?;
+fn with(document: &Document, cells: &[NewCell], force: Force) -> Result<Document, msg_file::Error> {
+    let options = AppendOptions::default().with_force(force);
+    let mut nonce = || Nonces::System.next();
+    let (old, mode) = (document.bytes(), document.mode());
+    let (bytes, _) = msg_file::append(old, mode, cells.to_vec(), &options, &mut nonce)?;
     Document::read(bytes, document.mode(), &Limits::default())
 }
 

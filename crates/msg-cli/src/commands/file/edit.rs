@@ -11,7 +11,7 @@ use base64::prelude::BASE64_STANDARD;
 use msg_core::{Code, Diagnostic};
 use msg_file::store::{self, Appender, Durability};
 use msg_file::{
-    CellRef, Entry, NewCell, Place, ToCells, append_entries, refuse_other_kinds, run_cells,
+    AppendOptions, CellRef, Entry, NewCell, Place, ToCells, refuse_other_kinds, run_cells,
     set_default_cell,
 };
 use serde::Serialize;
@@ -58,24 +58,20 @@ fn fmt(request: Request) -> Answered {
 
 fn append(request: Request) -> Answered {
     let entries: Vec<Entry> = request.cells.iter().map(|it| entry(it)).collect::<Result<_, _>>()?;
-    append_all(&request, &entries)
+    append_all(&request, entries)
 }
 
-fn append_all(request: &Request, entries: &[Entry]) -> Answered {
+fn append_all(request: &Request, entries: Vec<Entry>) -> Answered {
     if !request.options.force {
         let name = std::path::Path::new(&request.name);
         refuse_other_kinds(name, &request.document()?).map_err(refused)?;
     }
     let mut nonces = Nonces::of(request.options.nonces.clone());
-    let (bytes, placed) = append_entries(
-        &request.bytes,
-        request.mode(),
-        entries,
-        &ToCells::default(),
-        &mut || nonces.next(),
-        request.options.force,
-    )
-    .map_err(refused)?;
+    let options = AppendOptions::default().with_force(request.options.force.into());
+    let mut nonce = || nonces.next();
+    let (bytes, placed) =
+        msg_file::append(&request.bytes, request.mode(), entries, &options, &mut nonce)
+            .map_err(refused)?;
     let appended = placed.iter().map(|it| At { id: &it.id, start: it.span.start, end: it.span.end }).collect();
     Ok(Answer::of(&Appended { output_b64: BASE64_STANDARD.encode(bytes), appended }, Status::Clean))
 }
@@ -85,24 +81,21 @@ fn run_result(mut request: Request) -> Answered {
     let (of, result) = form.read()?;
     let cells = run_cells(&request.document()?, &of, &result).map_err(refused)?;
     let entries: Vec<Entry> = cells.into_iter().map(Entry::Cell).collect();
-    append_all(&request, &entries)
+    append_all(&request, entries)
 }
 
 fn set_default(mut request: Request) -> Answered {
     let name = request.options.agent.clone().ok_or_else(|| bad_line("`options.agent` is missing"))?;
     // A file that has to be switched on first knows its agents only then.
-    request.bytes = append_entries(
-        &request.bytes,
-        request.mode(),
-        &[],
-        &ToCells::default(),
-        &mut || Nonces::System.next(),
-        request.options.force,
-    )
-    .map_err(refused)?
-    .0;
+    let options = AppendOptions::default().with_force(request.options.force.into());
+    let mut nonce = || Nonces::System.next();
+    let nothing: [Entry; 0] = [];
+    request.bytes =
+        msg_file::append(&request.bytes, request.mode(), nothing, &options, &mut nonce)
+            .map_err(refused)?
+            .0;
     let cell = set_default_cell(&request.document()?, &name).map_err(refused)?;
-    append_all(&request, &[Entry::Cell(cell)])
+    append_all(&request, vec![Entry::Cell(cell)])
 }
 
 #[derive(Debug, clap::Args)]
@@ -148,7 +141,7 @@ impl Fmt {
                 return Err(failed_by(&newer, &request.name));
             }
             signals::clean_up();
-            let replaced = store::replace(path, doc.bytes(), &formatted.bytes, self.force);
+            let replaced = store::replace(path, doc.bytes(), &formatted.bytes, self.force.into());
             replaced.map_err(|it| failed(it, &request.name))?;
         }
         Ok(Status::Clean)
@@ -190,7 +183,7 @@ impl WriteArgs {
         signals::clean_up();
         let max_bytes = usize::try_from(file.max_bytes).unwrap_or(usize::MAX);
         let options =
-            store::Options { durability, force: self.force, max_bytes, ..store::Options::default() };
+            store::Options { durability, force: self.force.into(), max_bytes, ..store::Options::default() };
         let log = Appender::open(path, options).map_err(|it| failed(it, &name))?;
         Ok((log, name))
     }
