@@ -3,12 +3,13 @@
 //! It is filled from cells in order, so an open appender keeps it up to date with what it adds and
 //! never reads the file again. It judges cells by kind, type and id alone.
 
-use crate::agents::boolean;
-use crate::cell::Cell;
 use crate::document::{CellRef, Document, Mode};
-use crate::grammar::{self, Kind};
-use crate::meaning::{is_language, lower_case};
+use crate::model::agents::boolean;
+use crate::model::cell::Cell;
+use crate::model::{is_language, lower_case};
 use crate::render::{self, NewCell};
+use crate::syntax::grammar::{self, Kind};
+use crate::syntax::raw::RawCell;
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -108,11 +109,22 @@ impl Book {
 
     /// Takes in one more cell at the end.
     pub(crate) fn learn(&mut self, cell: &Cell) {
+        let ty = cell.type_name().unwrap_or_default();
+        self.learn_as(&cell.raw, ty, cell.heading().title);
+    }
+
+    /// The same of a cell that has a definition, so that its title says nothing of a type (MF-13).
+    pub(crate) fn learn_raw(&mut self, cell: &RawCell) {
+        let ty = cell.ty().map(|it| cell.text(it)).unwrap_or_default();
+        self.learn_as(cell, ty, cell.head().title.map(|it| cell.text(it)));
+    }
+
+    fn learn_as<'a>(&mut self, cell: &'a RawCell, ty: Cow<'a, str>, title: Option<Cow<'a, str>>) {
         self.learn_facts(&Facts {
-            kind: cell.head().kind,
+            kind: cell.at.kind,
             id: cell.id(),
-            ty: cell.type_name().unwrap_or_default(),
-            title: cell.heading().title,
+            ty,
+            title,
             attr: &|key| cell.raw_attr(key).map(|it| cell.value(it)),
         });
     }

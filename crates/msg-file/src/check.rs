@@ -21,9 +21,9 @@ impl Document {
         let mut found = Findings::of(&self.source, Limits::default().max_diagnostics);
         id_case(self, &mut found);
         for cell in self.cells() {
-            let body = cell.bodies()[0].of(self.bytes());
+            let body = cell.raw.bodies()[0].of(self.bytes());
             if body.starts_with(b"    ") || body.starts_with(b"\t") {
-                let at = cell.bodies()[0].start;
+                let at = cell.raw.bodies()[0].start;
                 found.info(
                     at,
                     "msgfile::body-indented-code",
@@ -46,7 +46,7 @@ fn id_case(doc: &Document, found: &mut Findings) {
         let Some(id) = cell.id() else { continue };
         match seen.get(&id.to_lowercase()) {
             Some(other) if *other != *id => {
-                let at = cell.head().line.start;
+                let at = cell.raw.head().line.start;
                 found.warning(
                     at,
                     "msgfile::id-case-collision",
@@ -70,8 +70,8 @@ fn text_after_section(doc: &Document, found: &mut Findings) {
         );
     }
     let (Some(section), Some(last)) = (doc.section(), doc.cells().last()) else { return };
-    let spans = last.bodies();
-    for (at, _) in headings(doc.bytes(), spans, section.level, &doc.layout.fences) {
+    let spans = last.raw.bodies();
+    for (at, _) in headings(doc.bytes(), spans, section.level, &doc.syntax.fences) {
         found.info(
             at,
             CODE,

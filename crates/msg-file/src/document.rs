@@ -2,18 +2,18 @@
 //!
 //! A document is immutable and cheap to clone; edits give new bytes, see `edit`.
 
-use crate::agents::{Agent, AgentKind};
-use crate::cell::Cell;
 use crate::diag::Findings;
 use crate::error::Error;
-use crate::frontmatter::Frontmatter;
-use crate::grammar;
 use crate::history::{self, History, HistoryOptions};
-use crate::kinds::Summarised;
-use crate::layout::{self, Layout, Section};
 use crate::limits::Limits;
-use crate::meaning::{self, Meaning};
+use crate::model::agents::{Agent, AgentKind};
+use crate::model::cell::Cell;
+use crate::model::kinds::Summarised;
+use crate::model::{self, Model};
 use crate::span::Span;
+use crate::syntax::frontmatter::Frontmatter;
+use crate::syntax::line::Eol;
+use crate::syntax::{self, Section, Syntax, grammar};
 use msg_core::{Diagnostic, Message, Report};
 use std::borrow::Cow;
 use std::io;
@@ -70,8 +70,8 @@ impl From<&str> for CellRef {
 pub struct Document {
     pub(crate) source: Arc<[u8]>,
     pub(crate) mode: Mode,
-    pub(crate) layout: Arc<Layout>,
-    meaning: Arc<Meaning>,
+    pub(crate) syntax: Arc<Syntax>,
+    pub(crate) model: Arc<Model>,
     report: Arc<Report>,
 }
 
@@ -98,24 +98,24 @@ impl Document {
             return Err(Error::Limit { found, limit });
         }
         let mut found = Findings::of(&source, limits.max_diagnostics);
-        let mut layout = layout::layout(&source, mode, limits, &mut found);
-        if let Some(limit) = layout.overfull {
+        let mut syntax = syntax::read(&source, mode, limits, &mut found);
+        if let Some(limit) = syntax.overfull {
             return Err(Error::Cells { limit });
         }
-        let front = if layout.active { layout.frontmatter.as_ref() } else { None };
-        let meaning = meaning::meaning(&mut layout.cells, front, &mut found);
+        let front = syntax.frontmatter.as_ref().filter(|_| syntax.active);
+        let model = model::model(std::mem::take(&mut syntax.cells), front, &mut found);
         // A call that nobody answered makes two messages, and a cell may make an agent beside its own.
         let limit = limits.cells_of(source.len());
-        let made = meaning.agents.iter().filter(|it| it.kind != AgentKind::Preset).count();
-        if layout.cells.len() + meaning.unanswered + made > limit {
+        let made = model.agents.iter().filter(|it| it.kind != AgentKind::Preset).count();
+        if model.cells.len() + model.unanswered() + made > limit {
             return Err(Error::Cells { limit });
         }
         let report = found.finish();
         Ok(Self {
             source,
             mode,
-            layout: Arc::new(layout),
-            meaning: Arc::new(meaning),
+            syntax: Arc::new(syntax),
+            model: Arc::new(model),
             report: Arc::new(report),
         })
     }
@@ -153,7 +153,7 @@ impl Document {
     /// Whether there is a record: false for a Markdown file that is not switched on (MF-3).
     #[must_use]
     pub fn is_active(&self) -> bool {
-        self.layout.active
+        self.syntax.active
     }
 
     /// Writes the file from its parts: frontmatter, document, preamble, cells. They tile it, so an
@@ -172,7 +172,7 @@ impl Document {
     /// ```
     pub fn print(&self, out: &mut impl io::Write) -> io::Result<()> {
         let whole =
-            [self.frontmatter().map(|f| f.span), self.layout.document, Some(self.layout.preamble)];
+            [self.frontmatter().map(|f| f.span), self.syntax.document, Some(self.syntax.preamble)];
         let parts = self.cells().iter().flat_map(|c| c.parts()).map(|p| p.1);
         for span in whole.into_iter().flatten().chain(parts) {
             out.write_all(span.of(&self.source))?;
@@ -183,7 +183,7 @@ impl Document {
     /// The frontmatter, if there is some (MF-4).
     #[must_use]
     pub fn frontmatter(&self) -> Option<&Frontmatter> {
-        self.layout.frontmatter.as_ref()
+        self.syntax.frontmatter.as_ref()
     }
 
     /// Whether the file says that it is of a format newer than this library's, so that nothing is
@@ -196,25 +196,25 @@ impl Document {
     /// The section of an `.md` file that holds the record (MF-5).
     #[must_use]
     pub fn section(&self) -> Option<&Section> {
-        self.layout.section.as_ref()
+        self.syntax.section.as_ref()
     }
 
     /// What stands before the record in an `.md` file, the section's heading included.
     #[must_use]
     pub fn document(&self) -> Option<Span> {
-        self.layout.document
+        self.syntax.document
     }
 
     /// What stands before the first cell.
     #[must_use]
     pub fn preamble(&self) -> Span {
-        self.layout.preamble
+        self.syntax.preamble
     }
 
     /// The cells, in order.
     #[must_use]
     pub fn cells(&self) -> &[Cell] {
-        &self.layout.cells
+        &self.model.cells
     }
 
     /// A cell by id (of several the last) or ordinal.
@@ -225,8 +225,9 @@ impl Document {
         match reference {
             CellRef::Ordinal(n) => self.cells().get(n.checked_sub(1)?),
             CellRef::Id(id) => {
-                let wanted =
-                    |c: &&Cell| c.id_span().is_some_and(|s| s.of(&self.source) == id.as_bytes());
+                let wanted = |c: &&Cell| {
+                    c.raw.id_span().is_some_and(|s| s.of(&self.source) == id.as_bytes())
+                };
                 self.cells().iter().rev().find(wanted)
             }
         }
@@ -235,14 +236,14 @@ impl Document {
     /// The agents of the file: presets first, then in order of appearance (MF-54).
     #[must_use]
     pub fn agents(&self) -> &[Agent] {
-        &self.meaning.agents
+        &self.model.agents
     }
 
     /// The agent that answers by default at the cell of this ordinal; a number past the end asks for
     /// the default at the end (MF-17).
     #[must_use]
     pub fn default_agent_at(&self, ordinal: usize) -> Option<&str> {
-        let defaults = &self.meaning.defaults;
+        let defaults = &self.model.defaults;
         let at = if ordinal > self.cells().len() { usize::MAX } else { ordinal };
         let n = defaults.partition_point(|(from, _)| *from <= at);
         defaults.get(n.checked_sub(1)?)?.1.as_deref()
@@ -270,19 +271,19 @@ impl Document {
     /// The text of the preamble: line ends as LF, without empty lines at its edges.
     #[must_use]
     pub fn preamble_text(&self) -> Cow<'_, str> {
-        let raw = self.layout.preamble.of(&self.source);
-        let raw = if self.layout.preamble.start == 0 {
-            raw.strip_prefix(crate::line::BOM).unwrap_or(raw)
+        let raw = self.syntax.preamble.of(&self.source);
+        let raw = if self.syntax.preamble.start == 0 {
+            raw.strip_prefix(crate::syntax::line::BOM).unwrap_or(raw)
         } else {
             raw
         };
-        let start = crate::line::skip_empty(raw, 0, raw.len());
-        let end = crate::line::trim_empty_end(raw, start, raw.len());
+        let start = crate::syntax::line::skip_empty(raw, 0, raw.len());
+        let end = crate::syntax::line::trim_empty_end(raw, start, raw.len());
         let text = &raw[start..end];
         if memchr::memchr(b'\r', text).is_none() {
             return String::from_utf8_lossy(text.strip_suffix(b"\n").unwrap_or(text));
         }
-        let lines: Vec<_> = crate::line::lines(text, 0, text.len())
+        let lines: Vec<_> = crate::syntax::line::lines(text, 0, text.len())
             .map(|l| String::from_utf8_lossy(l.text(text)))
             .collect();
         Cow::Owned(lines.join("\n"))
@@ -291,7 +292,7 @@ impl Document {
     /// The summary of a cell whose view is `summary` (MF-20).
     #[must_use]
     pub fn summary_text(&self, cell: &Cell) -> Option<String> {
-        Some(match cell.summary? {
+        Some(match cell.summarised()? {
             Summarised::Attribute => cell.attr("summary").unwrap_or_default().into_owned(),
             Summarised::Cell(n) => self.cells()[n - 1].content().into_owned(),
             Summarised::FirstParagraph => history::first_paragraph(cell),
@@ -326,34 +327,5 @@ impl Document {
     /// Line ends of the last line that has one.
     pub(crate) fn eol(&self) -> Eol {
         Eol::of(&self.source)
-    }
-}
-
-/// How lines end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Eol {
-    /// Line feed.
-    Lf,
-    /// Carriage return, line feed.
-    CrLf,
-}
-
-impl Eol {
-    /// How the last ended line of a text ends; LF where there is none (MF-36).
-    #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
-        match memchr::memrchr(b'\n', bytes) {
-            Some(n) if n > 0 && bytes[n - 1] == b'\r' => Self::CrLf,
-            _ => Self::Lf,
-        }
-    }
-
-    /// The characters.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Lf => "\n",
-            Self::CrLf => "\r\n",
-        }
     }
 }

@@ -15,12 +15,14 @@ mod attributes;
 mod read_back;
 
 use crate::append::activated;
-use crate::cell::{Cell, PartKind};
-use crate::document::{Document, Eol};
+use crate::document::Document;
 use crate::error::Error;
 use crate::limits::Limits;
+use crate::model::cell::Cell;
 use crate::render::{self, NewCell, Place};
 use crate::span::Span;
+use crate::syntax::line::Eol;
+use crate::syntax::parts::PartKind;
 use read_back::Edited;
 
 /// Edits of a document, made one after another; see [`Document::edit`].
@@ -88,12 +90,12 @@ impl Edit<'_> {
         let title = render::title(title);
         let it = self.cell(cell)?;
         let bytes = self.doc().bytes();
-        let line = it.head().line.of(bytes);
+        let line = it.raw.head().line.of(bytes);
         let ended = line.strip_suffix(b"\n").unwrap_or(line);
-        let text = crate::line::chomp(ended);
-        let mark = crate::grammar::marker(text).map_or(text.len(), |m| m.mark_end);
+        let text = crate::syntax::line::chomp(ended);
+        let mark = crate::syntax::grammar::marker(text).map_or(text.len(), |m| m.mark_end);
         let mut new = text[..mark].to_vec();
-        let id = it.head().id.map(|s| s.of(bytes));
+        let id = it.raw.head().id.map(|s| s.of(bytes));
         if !title.is_empty() || id.is_some() {
             new.push(b' ');
         }
@@ -103,7 +105,7 @@ impl Edit<'_> {
             new.extend_from_slice(id);
             new.push(b']');
         }
-        let span = Span::new(it.head().line.start, it.head().line.start + text.len());
+        let span = Span::new(it.raw.head().line.start, it.raw.head().line.start + text.len());
         let kept = it.type_name().map(|t| t.into_owned());
         let new = self.spliced(span, &new, Edited::Changed(cell))?;
         let it = &new.cells()[cell - 1];
@@ -125,7 +127,7 @@ impl Edit<'_> {
     /// `no-such-cell`; `bad-cell` if a weak heading near it would turn into text or the other way round.
     pub fn set_body(&mut self, cell: usize, body: &[u8]) -> Result<&mut Self, Error> {
         let it = self.cell(cell)?;
-        let eol = if it.crlf { Eol::CrLf } else { Eol::Lf };
+        let eol = if it.raw.crlf { Eol::CrLf } else { Eol::Lf };
         let (_, text, _) = render::edges(body);
         let wanted = NewCell { body: text.to_vec(), ..NewCell::message("") };
         let rendered = render::render(&wanted, "0", 1, eol)?;
@@ -133,9 +135,10 @@ impl Edit<'_> {
         let head = render::render(&NewCell::message(""), "0", 1, eol)?.len();
         let mut new = Vec::new();
         let from = it
+            .raw
             .definition()
-            .filter(|d| d.end <= it.bodies()[0].start || it.bodies()[0].is_empty())
-            .map_or(it.head().line.end, |d| d.end);
+            .filter(|d| d.end <= it.raw.bodies()[0].start || it.raw.bodies()[0].is_empty())
+            .map_or(it.raw.head().line.end, |d| d.end);
         if !self.doc().bytes()[..from].ends_with(b"\n") {
             new.extend_from_slice(eol.as_str().as_bytes());
         }
@@ -146,7 +149,7 @@ impl Edit<'_> {
         if !last {
             new.extend_from_slice(eol.as_str().as_bytes());
         }
-        if it.definition().is_some_and(|d| d.start >= from) {
+        if it.raw.definition().is_some_and(|d| d.start >= from) {
             return Err(Error::refused(
                 "msgfile::bad-cell",
                 "the definition stands inside the body; format the file first",
@@ -155,7 +158,7 @@ impl Edit<'_> {
         let new = self.spliced(Span::new(from, end), &new, Edited::Changed(cell))?;
         let read = &new.cells()[cell - 1];
         // A CR of the body before the CRLF that ends its line is content only where lines end in LF.
-        if (*read.body() != *text && !it.crlf) || !read_back::same_definition(it, read) {
+        if (*read.body() != *text && !it.raw.crlf) || !read_back::same_definition(it, read) {
             return Err(Error::refused(
                 "msgfile::bad-cell",
                 "the body would not read back as it was meant",

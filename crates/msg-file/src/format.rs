@@ -2,14 +2,17 @@
 //!
 //! Bodies, frontmatter, document and preamble keep their bytes; no definition and no marker is made.
 
-use crate::cell::{Cell, PartKind};
 use crate::diag::Findings;
-use crate::document::{Document, Eol};
-use crate::grammar;
-use crate::layout::layout;
+use crate::document::Document;
 use crate::limits::Limits;
+use crate::model::cell::Cell;
 use crate::render::quote;
 use crate::span::Span;
+use crate::syntax;
+use crate::syntax::grammar;
+use crate::syntax::line::Eol;
+use crate::syntax::parts::PartKind;
+use crate::syntax::raw::RawCell;
 use std::collections::HashSet;
 
 /// A document in canonical form, and what had to change for it.
@@ -33,7 +36,7 @@ impl Document {
     /// ```
     #[must_use]
     pub fn format(&self) -> Formatted {
-        let attempts: [fn(&Cell) -> bool; 2] = [|c| !unbound_footnotes(c), |c| c.head().strong];
+        let attempts: [fn(&Cell) -> bool; 2] = [|c| !unbound_footnotes(c), |c| c.raw.at.strong];
         for touch in attempts {
             let formatted = format_cells(self, touch);
             if formatted.changed.is_empty() || means_the_same(self, &formatted.bytes) {
@@ -63,8 +66,8 @@ fn format_cells(doc: &Document, touch: fn(&Cell) -> bool) -> Formatted {
             bytes.extend_from_slice(original);
             continue;
         }
-        let eol = if cell.crlf { Eol::CrLf } else { Eol::Lf };
-        let text = canonical(cell, source, eol.as_str(), i + 1 == count);
+        let eol = if cell.raw.crlf { Eol::CrLf } else { Eol::Lf };
+        let text = canonical(&cell.raw, source, eol.as_str(), i + 1 == count);
         if text != original {
             changed.push(cell.ordinal());
         }
@@ -77,16 +80,18 @@ fn format_cells(doc: &Document, touch: fn(&Cell) -> bool) -> Formatted {
 fn footnotes_all_bound(doc: &Document) -> bool {
     let source = doc.bytes();
     let bound: HashSet<usize> =
-        doc.cells().iter().filter_map(|c| Some(c.defined_id()?.start)).collect();
+        doc.cells().iter().filter_map(|c| Some(c.raw.defined_id()?.start)).collect();
     let blocks = doc.cells().iter().flat_map(|c| c.parts()).filter(|p| p.0 == PartKind::Footnotes);
-    blocks.flat_map(|(_, span)| crate::line::lines(source, span.start, span.end)).all(|line| {
-        let def = grammar::definition(line.text(source));
-        def.is_none_or(|def| bound.contains(&(line.start + def.id.start)))
-    })
+    blocks.flat_map(|(_, span)| crate::syntax::line::lines(source, span.start, span.end)).all(
+        |line| {
+            let def = grammar::definition(line.text(source));
+            def.is_none_or(|def| bound.contains(&(line.start + def.id.start)))
+        },
+    )
 }
 
 /// One cell in canonical form.
-fn canonical(cell: &Cell, source: &[u8], eol: &str, last: bool) -> Vec<u8> {
+fn canonical(cell: &RawCell, source: &[u8], eol: &str, last: bool) -> Vec<u8> {
     let mut out = heading(cell, source);
     out.extend_from_slice(eol.as_bytes());
     if cell.defined_id().is_some() {
@@ -112,22 +117,17 @@ fn canonical(cell: &Cell, source: &[u8], eol: &str, last: bool) -> Vec<u8> {
     out
 }
 
-fn heading(cell: &Cell, source: &[u8]) -> Vec<u8> {
+fn heading(cell: &RawCell, source: &[u8]) -> Vec<u8> {
     let line = chomped(cell.head().line, source);
     let mut out = Vec::with_capacity(line.len() + 8);
     // The mark of the file stays, one before another heading goes.
-    if cell.head().line.start == 0 && line.starts_with(crate::line::BOM) {
-        out.extend_from_slice(crate::line::BOM);
+    if cell.head().line.start == 0 && line.starts_with(crate::syntax::line::BOM) {
+        out.extend_from_slice(crate::syntax::line::BOM);
     }
-    out.extend(std::iter::repeat_n(b'#', cell.head().level.into()));
-    out.extend_from_slice(if cell.head().kind == grammar::Kind::Message {
-        b" %%"
-    } else {
-        b" %%%"
-    });
-    let read = grammar::marker(line);
+    out.extend(std::iter::repeat_n(b'#', cell.at.level.into()));
+    out.extend_from_slice(if cell.at.kind == grammar::Kind::Message { b" %%" } else { b" %%%" });
     // The title as the heading has it, a type in it included.
-    let title = read.and_then(|m| m.title).map_or(&b""[..], |s| s.of(line));
+    let title = cell.head().title.map_or(&b""[..], |s| s.of(source));
     if !title.is_empty() || cell.id_span().is_some() {
         out.push(b' ');
     }
@@ -146,7 +146,7 @@ fn heading(cell: &Cell, source: &[u8]) -> Vec<u8> {
 }
 
 /// The definition on one line, straight quotes, attributes in order.
-fn definition(cell: &Cell, source: &[u8]) -> Vec<u8> {
+fn definition(cell: &RawCell, source: &[u8]) -> Vec<u8> {
     let mut out = b"[^".to_vec();
     out.extend_from_slice(cell.id_span().map_or(&b""[..], |s| s.of(source)));
     out.extend_from_slice(b"]:");
@@ -173,30 +173,26 @@ fn definition(cell: &Cell, source: &[u8]) -> Vec<u8> {
 fn means_the_same(doc: &Document, bytes: &[u8]) -> bool {
     // Nobody asks what is odd about these bytes.
     let (limits, found) = (Limits::of_piece(), &mut Findings::nobodys());
-    let other = layout(&bytes.into(), doc.mode(), &limits, found);
+    let other = syntax::read(&bytes.into(), doc.mode(), &limits, found);
     doc.frontmatter() == other.frontmatter.as_ref()
         && doc.cells().len() == other.cells.len()
-        && doc.cells().iter().zip(&other.cells).all(|(a, b)| same(a, b))
+        && doc.cells().iter().zip(&other.cells).all(|(a, b)| same(&a.raw, b))
 }
 
-fn same(a: &Cell, b: &Cell) -> bool {
-    (a.head().kind, a.head().level) == (b.head().kind, b.head().level)
+fn same(a: &RawCell, b: &RawCell) -> bool {
+    (a.at.kind, a.at.level) == (b.at.kind, b.at.level)
         && said(a) == said(b)
         && a.attrs().eq(b.attrs())
         && a.body() == b.body()
 }
 
 /// Title, id and type as heading and definition have them, whatever the title says of a type.
-fn said(cell: &Cell) -> [Option<&[u8]>; 3] {
-    let source = &*cell.source;
-    let line = chomped(cell.head().line, source);
-    let title = grammar::marker(line).and_then(|it| it.title).map(|it| it.of(line));
-    let ty = cell.ty().filter(|_| cell.defined_id().is_some()).map(|it| it.of(source));
-    [title, cell.id_span().map(|it| it.of(source)), ty]
+fn said(cell: &RawCell) -> [Option<&[u8]>; 3] {
+    [cell.head().title, cell.id_span(), cell.ty()].map(|it| it.map(|it| it.of(&cell.source)))
 }
 
 /// A line without its end.
 fn chomped(line: Span, source: &[u8]) -> &[u8] {
     let line = line.of(source);
-    crate::line::chomp(line.strip_suffix(b"\n").unwrap_or(line))
+    crate::syntax::line::chomp(line.strip_suffix(b"\n").unwrap_or(line))
 }

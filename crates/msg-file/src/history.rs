@@ -1,46 +1,16 @@
 //! From the file to the messages that a model gets (MF-27 to MF-33).
 
+mod answers;
 pub(crate) mod arguments;
 mod blocks;
 mod project;
 pub(crate) mod record_end;
 
-use crate::cell::Cell;
-use crate::content::{self, Encoding};
+use crate::model::cell::Cell;
+use crate::model::content::{self, Encoding};
 use msg_core::Message;
 pub(crate) use project::{messages, project};
 use serde::Deserialize;
-
-/// How much of a cell a model sees (MF-27).
-///
-/// ```
-/// assert_eq!(msg_file::View::Stub.as_str(), "stub");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum View {
-    /// All of it.
-    #[default]
-    Full,
-    /// Its summary.
-    Summary,
-    /// Only that it exists: a private result of a call that is sent.
-    Stub,
-    /// Nothing.
-    None,
-}
-
-impl View {
-    /// The word of the JSON form.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Summary => "summary",
-            Self::Stub => "stub",
-            Self::None => "none",
-        }
-    }
-}
 
 /// How a history is made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -89,7 +59,7 @@ impl History {
 
 /// The first paragraph of a cell; of base64 data what stands for it (MF-20).
 pub(crate) fn first_paragraph(cell: &Cell) -> String {
-    use crate::kinds::CellKind::{ExecDisplay, ExecOutput, ToolResult};
+    use crate::model::kinds::CellKind::{ExecDisplay, ExecOutput, ToolResult};
     let output = matches!(cell.kind, ExecDisplay(_) | ExecOutput(_) | ToolResult(_));
     if output && cell.encoding() == Encoding::Base64 {
         return blocks::bracket(cell);

@@ -20,22 +20,9 @@
 //! ```
 
 mod span;
+mod syntax;
 
-mod line;
-
-mod grammar;
-
-mod scan;
-
-mod frontmatter;
-
-mod layout;
-
-mod agents;
-mod cell;
-mod content;
-mod kinds;
-mod meaning;
+mod model;
 
 mod document;
 
@@ -63,28 +50,32 @@ mod error;
 mod limits;
 mod time;
 
-pub use agents::{Agent, AgentConfig, AgentKind};
 pub use append::{AppendOptions, Entry, Force, Placed, append, refuse_other_kinds, write};
-pub use cell::{Attr, Cell, Heading, HistoryMode, PartKind};
 pub use codes::CODES;
-pub use content::{CodeBlock, Encoding, Status, Streams};
-pub use document::{CellRef, Document, Eol, Mode};
+pub use document::{CellRef, Document, Mode};
 pub use edit::Edit;
 pub use error::Error;
 pub use format::Formatted;
-pub use frontmatter::Frontmatter;
-pub use grammar::Kind;
-pub use history::{History, HistoryOptions, View};
-pub use kinds::{
+pub use history::{History, HistoryOptions};
+pub use limits::Limits;
+pub use model::View;
+pub use model::agents::{Agent, AgentConfig, AgentKind};
+pub use model::cell::{Cell, Heading, HistoryMode};
+pub use model::content::{CodeBlock, Encoding, Status, Streams};
+pub use model::kinds::{
     AgentDef, Ask, Call, CellKind, Code, Directive, Execution, Output, Summarised, Summary, Turn,
 };
-pub use layout::Section;
-pub use limits::Limits;
 pub use nonce::Nonce;
 pub use render::{NewCell, Place, render};
 pub use run_result::{RunResult, run_cells};
-pub use scan::{Head, scan};
 pub use span::Span;
+pub use syntax::Section;
+pub use syntax::frontmatter::Frontmatter;
+pub use syntax::grammar::Kind;
+pub use syntax::line::Eol;
+pub use syntax::parts::PartKind;
+pub use syntax::raw::Attr;
+pub use syntax::scan::{Head, scan};
 pub use time::rfc3339;
 pub use to_cells::{ToCells, cells_of, set_default_cell};
 

@@ -2,11 +2,13 @@
 //!
 //! Where it goes and which id it gets is decided in `append`.
 
-use crate::document::{CellRef, Eol};
+use crate::document::CellRef;
 use crate::error::Error;
-use crate::grammar::{self, Kind};
-use crate::line::{chomp, lines, skip_empty, trim_empty_end};
-use crate::scan::{closed_fences, has_definition, within};
+use crate::syntax::fences::{closed_fences, within};
+use crate::syntax::grammar::{self, Kind};
+use crate::syntax::line::Eol;
+use crate::syntax::line::{chomp, lines, skip_empty, trim_empty_end};
+use crate::syntax::scan::has_definition;
 
 /// A cell that is to be written.
 ///

@@ -1,13 +1,13 @@
 //! What running a code cell or a call gave, as cells (MF-56). Nothing is run here.
 
-use crate::cell::Cell;
-use crate::content::{BASE64, Status, is_text_type};
 use crate::document::{CellRef, Document};
 use crate::error::Error;
-use crate::grammar;
-use crate::kinds::CellKind;
+use crate::model::cell::Cell;
+use crate::model::content::{BASE64, Status, is_text_type};
+use crate::model::kinds::CellKind;
 use crate::render::{NewCell, Place};
-use crate::scan::whole_fence;
+use crate::syntax::fences::whole_fence;
+use crate::syntax::grammar;
 use base64::Engine as _;
 
 /// What running a code cell or a call gave.

@@ -3,10 +3,10 @@
 use crate::book::Book;
 use crate::document::{CellRef, Document};
 use crate::error::Error;
-use crate::grammar::Kind;
 use crate::history::arguments;
-use crate::meaning::is_language;
+use crate::model::is_language;
 use crate::render::{NewCell, Place, check_type};
+use crate::syntax::grammar::Kind;
 use msg_core::{CallKind, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult, native};
 use serde::Deserialize;
 

@@ -1,10 +1,11 @@
 //! Switching a Markdown file on: a line in its frontmatter, a heading at its end (MF-36).
 
 use super::joint;
-use crate::document::{Document, Eol, Mode};
+use crate::document::{Document, Mode};
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::scan::bom_len;
+use crate::syntax::line::Eol;
+use crate::syntax::scan::bom_len;
 
 /// The bytes of a Markdown file with the record switched on in the section `name` (`Discussion`
 /// unless the frontmatter names one), checked by reading them.

@@ -1,18 +1,19 @@
 //! Before anything is written: reading old and new together must give the old cells and the new one
 //! (MF-36). Only the tail from the last strong heading is read, since nothing before it can change.
 
-use crate::cell::{Cell, PartKind};
 use crate::diag::Findings;
 use crate::document::{Document, Mode};
 use crate::error::Error;
-use crate::layout::{Layout, layout};
 use crate::limits::Limits;
-use crate::line::BOM;
-use crate::scan;
+use crate::syntax::line::BOM;
+use crate::syntax::parts::PartKind;
+use crate::syntax::raw::RawCell;
+use crate::syntax::scan;
+use crate::syntax::{self, Syntax};
 
 /// Offset of the last strong heading of a document.
 pub(crate) fn last_strong(doc: &Document) -> Option<usize> {
-    doc.cells().iter().rev().find(|c| c.head().strong).map(|c| c.span().start)
+    doc.cells().iter().rev().find(|c| c.raw.at.strong).map(|c| c.span().start)
 }
 
 /// Reads `bytes[tail..]` with and without the cell that begins at `from` (the joint begins at
@@ -23,7 +24,7 @@ pub(crate) fn verify(
     joint: usize,
     from: usize,
     mode: Mode,
-) -> Result<Cell, Error> {
+) -> Result<RawCell, Error> {
     // A last line without its end is read with the LF that ends it from now on.
     let ended = bytes[..joint].ends_with(b"\n") || bytes.get(joint) != Some(&b'\n');
     let old = read(&bytes[tail..if ended { joint } else { joint + 1 }], mode);
@@ -34,7 +35,7 @@ pub(crate) fn verify(
         && old.cells.iter().zip(&all.cells).all(|(a, b)| same_cell(a, b));
     // A byte order mark belongs to the line that it stands before.
     let start = if bytes[tail..from] == *BOM { 0 } else { from - tail };
-    let new = all.cells.pop().filter(|it| same && it.head().strong && it.span().start == start);
+    let new = all.cells.pop().filter(|it| same && it.at.strong && it.span().start == start);
     new.ok_or_else(misread)
 }
 
@@ -92,7 +93,7 @@ impl Proof {
         let proved = plain && at.next().is_none() || {
             let mut at = self.starts.iter();
             let cells = read(piece, Mode::MessageFile).cells;
-            cells.iter().all(|it| begins(&mut at, it.head().strong, it.span().start))
+            cells.iter().all(|it| begins(&mut at, it.at.strong, it.span().start))
                 && at.next().is_none()
         };
         self.starts.clear();
@@ -100,16 +101,16 @@ impl Proof {
     }
 }
 
-fn read(bytes: &[u8], mode: Mode) -> Layout {
-    layout(&bytes.into(), mode, &Limits::of_piece(), &mut Findings::nobodys())
+fn read(bytes: &[u8], mode: Mode) -> Syntax {
+    syntax::read(&bytes.into(), mode, &Limits::of_piece(), &mut Findings::nobodys())
 }
 
-fn same_cell(a: &Cell, b: &Cell) -> bool {
+fn same_cell(a: &RawCell, b: &RawCell) -> bool {
     let parts =
-        |c: &Cell| c.parts().into_iter().filter(|p| p.0 != PartKind::Gap).collect::<Vec<_>>();
+        |c: &RawCell| c.parts().into_iter().filter(|p| p.0 != PartKind::Gap).collect::<Vec<_>>();
     // A last line without its end gets one, and the gap may grow; nothing else may move.
-    let ended = |c: &Cell| parts(c).iter().map(|(k, s)| (*k, s.start)).collect::<Vec<_>>();
-    a.head().strong == b.head().strong
+    let ended = |c: &RawCell| parts(c).iter().map(|(k, s)| (*k, s.start)).collect::<Vec<_>>();
+    a.at.strong == b.at.strong
         && a.id() == b.id()
         && a.head().title == b.head().title
         && a.ty() == b.ty()

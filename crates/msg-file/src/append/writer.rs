@@ -10,13 +10,14 @@
 use super::verify::Proof;
 use super::{AppendOptions, Entry, Placed, joint, resolve, writable};
 use crate::book::Book;
-use crate::document::{Document, Eol, Mode};
+use crate::document::{Document, Mode};
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::line::BOM;
 use crate::nonce::Nonce;
 use crate::render::{NewCell, render_to};
 use crate::span::Span;
+use crate::syntax::line::BOM;
+use crate::syntax::line::Eol;
 use crate::to_cells::cells_for;
 
 pub(crate) struct Writer<'a> {

@@ -2,12 +2,12 @@
 
 use super::Edit;
 use super::read_back::{Edited, same_but};
-use crate::cell::{Cell, HistoryMode};
 use crate::document::Document;
 use crate::error::Error;
-use crate::grammar::RawValue;
+use crate::model::cell::{Cell, HistoryMode};
 use crate::render;
 use crate::span::Span;
+use crate::syntax::grammar::RawValue;
 
 impl Edit<'_> {
     /// Sets an attribute, or makes it a flag with `None`. All bytes but the value stay; a new one goes to
@@ -36,7 +36,8 @@ impl Edit<'_> {
         for (span, text) in self.places(cell, key, value, text)? {
             let Ok(new) = self.spliced(span, &text, Edited::Changed(cell)) else { continue };
             let (old, read) = (self.cell(cell)?, &new.cells()[cell - 1]);
-            let is_set = read.raw_attr(key).is_some_and(|it| read.value(it).as_deref() == value);
+            let is_set =
+                read.raw.raw_attr(key).is_some_and(|it| read.raw.value(it).as_deref() == value);
             if is_set && same_but(old, read, key) {
                 self.now = Some(new);
                 return Ok(self);
@@ -55,7 +56,7 @@ impl Edit<'_> {
     ) -> Result<Vec<(Span, Vec<u8>)>, Error> {
         let it = self.cell(cell)?;
         own_definition(it)?;
-        Ok(match it.raw_attr(key) {
+        Ok(match it.raw.raw_attr(key) {
             Some(attr) if attr.value() != RawValue::Flag && value.is_some() => {
                 // The key and its equals sign stay as they are.
                 let whole = attr.whole().of(self.doc().bytes());
@@ -83,6 +84,7 @@ impl Edit<'_> {
         own_definition(it)?;
         let bytes = self.doc().bytes();
         let holes: Vec<Span> = it
+            .raw
             .attrs
             .iter()
             .filter(|a| a.key(bytes) == key.as_bytes())
@@ -126,7 +128,7 @@ fn unreadable(key: &str) -> Error {
 /// Refuses a cell whose definition stands in the footnote block of another (MF-10): an edit leaves every
 /// byte outside its cell.
 fn own_definition(cell: &Cell) -> Result<(), Error> {
-    if cell.definition().is_none() && cell.defined_id().is_some() {
+    if cell.raw.definition().is_none() && cell.raw.defined_id().is_some() {
         let what =
             "the definition stands in the footnote block of another cell; format the file first";
         return Err(Error::refused("msgfile::bad-attribute", what));
@@ -150,14 +152,14 @@ fn attributes_span(cell: &Cell, doc: &Document) -> Result<(usize, usize), Error>
             "the cell has no definition of its own to put an attribute in",
         )
     };
-    let span = cell.definition().ok_or_else(none)?;
+    let span = cell.raw.definition().ok_or_else(none)?;
     let text = span.of(doc.bytes());
     let end = text.iter().rposition(|b| !matches!(b, b'\n' | b'\r' | b' ' | b'\t'));
     // Behind `]` of the type or, without one, behind `]:` of the id.
-    let id_end = cell.defined_id().map_or(span.start, |id| id.end + 2);
-    let begin = cell
-        .ty()
-        .filter(|ty| ty.start >= id_end)
-        .and_then(|ty| Some(ty.end + 1 + memchr::memchr(b']', &doc.bytes()[ty.end..span.end])?));
+    let id_end = cell.raw.defined_id().map_or(span.start, |id| id.end + 2);
+    let begin =
+        cell.raw.ty().filter(|ty| ty.start >= id_end).and_then(|ty| {
+            Some(ty.end + 1 + memchr::memchr(b']', &doc.bytes()[ty.end..span.end])?)
+        });
     Ok((begin.unwrap_or(id_end), span.start + end.map_or(0, |n| n + 1)))
 }

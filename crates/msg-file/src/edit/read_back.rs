@@ -1,7 +1,7 @@
 //! Whether an edit did what it was asked for and nothing else (MF-39).
 
-use crate::cell::Cell;
 use crate::document::Document;
+use crate::model::cell::Cell;
 
 /// What an edit is to do to the list of cells; ordinals from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Name and arguments of a call from its payload, and back (MF-31, MF-38).
 
-use crate::cell::Cell;
-use crate::scan::whole_fence;
+use crate::model::cell::Cell;
+use crate::syntax::fences::whole_fence;
 use msg_core::ToolCall;
 use msg_core::json::{TextState, classify, write_compact, write_str};
 use msg_xml::{Call, Dialects, Fenced, Options, Segment, SegmentKind};

@@ -1,8 +1,8 @@
 //! Texts that stand for outputs: data in brackets, executions with their heading line (MF-30, MF-32).
 
-use crate::cell::Cell;
-use crate::content::{BASE64, Encoding, Status, is_text_type};
-use crate::kinds::CellKind;
+use crate::model::cell::Cell;
+use crate::model::content::{BASE64, Encoding, Status, is_text_type};
+use crate::model::kinds::CellKind;
 use base64::Engine as _;
 use msg_core::{Content, Image, Part};
 

@@ -1,12 +1,14 @@
 //! One message a cell, calls with their turn, results behind it (MF-28 to MF-30, MF-33).
 
-use super::{History, HistoryOptions, View, arguments, blocks, record_end};
-use crate::cell::Cell;
-use crate::content::{FenceState, Status};
+use super::answers::Answer;
+use super::{History, HistoryOptions, arguments, blocks, record_end};
 use crate::document::Document;
 use crate::error::Error;
-use crate::kinds::{CellKind, Turn};
-use msg_core::{Message, Part, Provenance, Reasoning, Role, ToolCall, ToolResult, native};
+use crate::model::View;
+use crate::model::cell::Cell;
+use crate::model::content::FenceState;
+use crate::model::kinds::{CellKind, Turn};
+use msg_core::{Message, Part, Provenance, Reasoning, Role, ToolCall, native};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -96,8 +98,8 @@ fn summaries_by_place(doc: &Document) -> HashMap<usize, Vec<usize>> {
     placed
 }
 
-struct Projection<'a> {
-    doc: &'a Document,
+pub(super) struct Projection<'a> {
+    pub(super) doc: &'a Document,
     answering: Option<&'a str>,
     messages: Vec<Message>,
     sources: Sources,
@@ -110,7 +112,7 @@ struct Projection<'a> {
     /// Indices of results that stand for nothing.
     missing: Vec<usize>,
     /// What these say: one text for all of them.
-    unanswered: Arc<[Part]>,
+    pub(super) unanswered: Arc<[Part]>,
 }
 
 impl<'a> Projection<'a> {
@@ -194,7 +196,7 @@ impl<'a> Projection<'a> {
             self.doc
                 .agents()
                 .iter()
-                .any(|a| *a.name == *name && a.kind != crate::agents::AgentKind::Implicit)
+                .any(|a| *a.name == *name && a.kind != crate::model::agents::AgentKind::Implicit)
         });
         let whole = cell.view() == View::Full;
         let block = cell.code_block();
@@ -327,81 +329,9 @@ impl<'a> Projection<'a> {
         id
     }
 
-    fn answer(&self, call: &Cell, call_id: String, place: usize) -> Answer {
-        let CellKind::ToolCall(it) = call.kind() else {
-            return self.missing(call_id, place);
-        };
-        if let Some(summary) = self.doc.summary_text(call) {
-            // The summary of a call stands for its results.
-            return Answer {
-                missing: false,
-                ..Answer::new(ToolResult::new(call_id, summary), (1, place), Vec::new())
-            };
-        }
-        let cells = self.doc.cells();
-        let sent: Vec<&Cell> =
-            it.results.iter().map(|&r| &cells[r - 1]).filter(|r| r.view() != View::None).collect();
-        let (pending, done): (Vec<&Cell>, Vec<&Cell>) =
-            sent.into_iter().partition(|r| blocks::is_pending(r));
-        let mut used = if done.is_empty() { pending } else { done };
-        let Some(first) = used.iter().map(|r| r.ordinal()).min() else {
-            return self.missing(call_id, place);
-        };
-        used.sort_by_key(|r| blocks::number(r));
-        let empty_pending = used.iter().all(|r| {
-            blocks::is_pending(r) && r.view() == View::Full && blocks::result_text(r).is_empty()
-        });
-        let content = if empty_pending {
-            Arc::clone(&self.unanswered).into()
-        } else {
-            blocks::results(&used, |r| match r.view() {
-                View::Stub => History::OMITTED_RESULT.to_owned(),
-                _ => self.doc.summary_text(r).unwrap_or_else(|| blocks::result_text(r)),
-            })
-        };
-        if let [one] = used.as_slice()
-            && let Some(whole) = native(one)
-            && let Some(Part::ToolResult(mut result)) = whole.parts.into_iter().next()
-        {
-            result.call_id = call_id;
-            return Answer::new(result, (0, first), vec![one.ordinal()]);
-        }
-        let mut result = ToolResult::new(call_id, content);
-        result.is_error = used.iter().any(|r| r.status() == Some(Status::Failure));
-        result.name = used
-            .iter()
-            .rev()
-            .find_map(|r| r.attr("name"))
-            .filter(|n| !n.is_empty())
-            .map(|n| n.into_owned());
-        let sources = used.iter().map(|r| r.ordinal()).collect();
-        Answer { missing: empty_pending, ..Answer::new(result, (0, first), sources) }
-    }
-
-    /// The answer of a call that got none.
-    fn missing(&self, call_id: String, place: usize) -> Answer {
-        let result = ToolResult::new(call_id, Arc::clone(&self.unanswered));
-        Answer { missing: true, ..Answer::new(result, (1, place), Vec::new()) }
-    }
-
     fn summary(&mut self, cell: &Cell) {
         let text = History::SUMMARY_PREFIX.to_owned() + &self.text(cell);
         self.push(Message::user(text), vec![cell.ordinal()]);
-    }
-}
-
-/// What answers a call.
-struct Answer {
-    result: ToolResult,
-    /// Answered ones by their first result, the others behind them in the order of the calls.
-    order: (usize, usize),
-    sources: Vec<usize>,
-    missing: bool,
-}
-
-impl Answer {
-    fn new(result: ToolResult, order: (usize, usize), sources: Vec<usize>) -> Self {
-        Self { result, order, sources, missing: false }
     }
 }
 
@@ -429,7 +359,7 @@ fn native_results(doc: &Document) -> HashSet<String> {
 }
 
 /// The message of a `format="native"` cell, if it is readable (MF-29).
-fn native(cell: &Cell) -> Option<Message> {
+pub(super) fn native(cell: &Cell) -> Option<Message> {
     if cell.attr("format").as_deref() != Some("native") || cell.view() != View::Full {
         return None;
     }

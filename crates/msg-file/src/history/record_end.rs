@@ -11,12 +11,13 @@
 //! An answer may hold such headings itself. What writes it says how many, in `headings`; one more than
 //! that is not the answer's.
 
-use crate::cell::Cell;
 use crate::document::Document;
-use crate::grammar;
-use crate::line::{Line, lines, trim_empty_end};
-use crate::scan::{closed_fences, within};
+use crate::model::cell::Cell;
 use crate::span::Span;
+use crate::syntax::fences::{closed_fences, within};
+use crate::syntax::grammar;
+use crate::syntax::line::{Line, lines, trim_empty_end};
+use crate::syntax::raw::RawCell;
 use std::sync::Arc;
 
 /// The attribute that says how many headings belong to a body.
@@ -26,7 +27,7 @@ pub(crate) const HEADINGS: &str = "headings";
 pub(crate) fn end_in(doc: &Document, cell: &Cell) -> Option<usize> {
     let section = doc.section()?;
     let own = cell.attr(HEADINGS).and_then(|it| it.trim().parse().ok()).unwrap_or(0);
-    let all = headings(doc.bytes(), cell.bodies(), section.level, &doc.layout.fences);
+    let all = headings(doc.bytes(), cell.raw.bodies(), section.level, &doc.syntax.fences);
     // Under a heading of its own name the section goes on.
     let name = section.title.trim().to_lowercase();
     let other = |title: &[u8]| String::from_utf8_lossy(title).to_lowercase() != name;
@@ -63,15 +64,15 @@ pub(super) fn up_to_it(doc: &Document) -> Document {
     let ends: Vec<(usize, usize)> =
         doc.cells().iter().filter_map(|it| Some((it.ordinal() - 1, end_in(&doc, it)?))).collect();
     if !ends.is_empty() {
-        let layout = Arc::make_mut(&mut doc.layout);
+        let model = Arc::make_mut(&mut doc.model);
         for (i, end) in ends {
-            cut(&mut layout.cells[i], end);
+            cut(&mut model.cells[i].raw, end);
         }
     }
     doc
 }
 
-fn cut(cell: &mut Cell, end: usize) {
+fn cut(cell: &mut RawCell, end: usize) {
     let source = Arc::clone(&cell.source);
     let shorter = |it: Span| {
         let to = it.end.min(end).max(it.start);

@@ -2,12 +2,12 @@
 
 use super::Out;
 use super::document::config;
-use crate::cell::Cell;
-use crate::content::{BASE64, Encoding};
 use crate::document::Document;
-use crate::grammar::Kind;
-use crate::history::View;
-use crate::kinds::{Ask, CellKind};
+use crate::model::View;
+use crate::model::cell::Cell;
+use crate::model::content::{BASE64, Encoding};
+use crate::model::kinds::{Ask, CellKind};
+use crate::syntax::grammar::Kind;
 use base64::Engine as _;
 
 pub(super) fn cell(doc: &Document, cell: &Cell, out: &mut Out<'_>) {
@@ -71,7 +71,7 @@ fn by_attribute(doc: &Document, cell: &Cell, out: &mut Out<'_>) {
         }
     }
     if cell.view() == View::Summary
-        && let (Some(source), Some(text)) = (cell.summary, doc.summary_text(cell))
+        && let (Some(source), Some(text)) = (cell.summarised(), doc.summary_text(cell))
     {
         out.key("summary").str(&text);
         out.key("summary_source").str(source.as_str());

@@ -2,8 +2,9 @@
 
 use super::Out;
 use super::cell::cell;
-use crate::agents::AgentConfig;
-use crate::document::{Document, Eol, Mode};
+use crate::document::{Document, Mode};
+use crate::model::agents::AgentConfig;
+use crate::syntax::line::Eol;
 use std::io;
 
 impl Document {
@@ -68,7 +69,7 @@ fn members(doc: &Document, name: &str, out: &mut Out<'_>) {
         Mode::Markdown => "md",
     });
     out.key("active").bool(doc.is_active());
-    out.key("bom").bool(crate::scan::bom_len(doc.bytes()) > 0);
+    out.key("bom").bool(crate::syntax::scan::bom_len(doc.bytes()) > 0);
     out.key("eol").str(match doc.eol() {
         Eol::Lf => "lf",
         Eol::CrLf => "crlf",

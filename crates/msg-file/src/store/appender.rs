@@ -13,13 +13,14 @@ use super::lock::Lock;
 use super::{Appended, Mended, Options, absolute};
 use crate::append::{Force, joint, last_strong, refuse_other_kinds, resolve, verify, writable};
 use crate::book::Book;
-use crate::cell::Cell;
-use crate::document::{Document, Eol, Mode};
+use crate::document::{Document, Mode};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::nonce::Nonce;
 use crate::render::{NewCell, render};
 use crate::span::Span;
+use crate::syntax::line::Eol;
+use crate::syntax::raw::RawCell;
 use crate::to_cells::{ToCells, cells_for};
 use msg_core::{Diagnostic, Message};
 use std::fs::File;
@@ -242,7 +243,7 @@ impl Appender {
             let (cell, id, level) = resolve(cell, &state.book, nonce, self.options.force)?;
             let text = render(&cell, &id, level, Eol::of(&draft.bytes))?;
             let written = draft.push(&text, self.mode)?;
-            state.book.learn(&written);
+            state.book.learn_raw(&written);
             draft.placed.push((id, Span::new(draft.bytes.len() - text.len(), draft.bytes.len())));
         }
         Ok(())
@@ -279,7 +280,7 @@ impl Appender {
             let text = recovered(&kept.text);
             let written = draft.push(&text, self.mode)?;
             if let Some(state) = self.state.as_mut() {
-                state.book.learn(&written);
+                state.book.learn_raw(&written);
             }
             self.keep.forget(&kept.id);
             draft.placed.push((
@@ -304,7 +305,7 @@ impl Appender {
         let mut state =
             State { book: Book::of(doc), known, tail: None, tail_cells: 0, tail_hash: 0 };
         if last_strong(doc).is_some() {
-            state.set_tail(doc.cells(), doc.bytes(), 0);
+            state.set_tail(doc.cells().iter().map(|it| &it.raw), doc.bytes(), 0);
         }
         self.state = Some(state);
         Ok(())
@@ -313,18 +314,23 @@ impl Appender {
 
 impl State {
     /// The tail after reading `bytes` that begin at `base`.
-    fn set_tail(&mut self, cells: &[Cell], bytes: &[u8], base: u64) {
-        let Some(i) = cells.iter().rposition(|c| c.head().strong) else { return };
-        let start = cells[i].span().start;
+    fn set_tail<'a>(
+        &mut self,
+        cells: impl DoubleEndedIterator<Item = &'a RawCell>,
+        bytes: &[u8],
+        base: u64,
+    ) {
+        let Some((i, last)) = cells.rev().enumerate().find(|(_, c)| c.at.strong) else { return };
+        let start = last.span().start;
         self.tail = Some(base + start as u64);
-        self.tail_cells = cells.len() - i;
+        self.tail_cells = i + 1;
         self.tail_hash = hash(&bytes[start..]);
     }
 }
 
 impl Draft {
     /// Adds a rendered cell and proves that it reads back (MF-36).
-    fn push(&mut self, text: &[u8], mode: Mode) -> Result<Cell, Error> {
+    fn push(&mut self, text: &[u8], mode: Mode) -> Result<RawCell, Error> {
         let start = self.bytes.len();
         let join = joint(&self.bytes);
         self.bytes.extend_from_slice(&join);

@@ -1,8 +1,8 @@
 //! The cells that an appender wrote and remembers, to notice when a save has removed them (MF-45).
 
 use super::disk::{hash, read_range};
-use crate::layout::layout;
 use crate::limits::Limits;
+use crate::syntax;
 use crate::{document::Mode, render};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -75,7 +75,7 @@ impl Keep {
 /// The text of a cell with `recovered="1"` at the end of its definition.
 pub(super) fn recovered(text: &[u8]) -> Vec<u8> {
     let source: Arc<[u8]> = text.into();
-    let it = layout(
+    let it = syntax::read(
         &source,
         Mode::MessageFile,
         &Limits::of_piece(),

@@ -1,7 +1,7 @@
 //! The end of a file, from its last strong heading on: all that an append has to know (MF-47).
 
 use super::disk::read_range;
-use crate::scan::{headings, is_utf16};
+use crate::syntax::scan::{headings, is_utf16};
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// The end of a file.

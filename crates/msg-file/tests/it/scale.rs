@@ -52,7 +52,7 @@ fn cells_of_a_few_bytes_are_bounded() {
     assert_eq!(read("# %%\n", 20_000).unwrap().cells().len(), 20_000);
     let refused = read("# %%\n", 500_000).unwrap_err();
     assert_eq!(refused.code().as_str(), "msgfile::too-many-cells");
-    let small = "# %% [^12345]\n\n[^12345]: [md]\n\nok\n\n";
+    let small = "# %% [^12345]\n\n[^12345]: [markdown]\n\nx\n\n";
     assert_eq!(read(small, 60_000).unwrap().cells().len(), 60_000);
 }
 

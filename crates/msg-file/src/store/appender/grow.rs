@@ -219,7 +219,7 @@ impl Appender {
             tail_cells: 0,
             tail_hash: 0,
         };
-        state.set_tail(before.cells(), before.bytes(), 0);
+        state.set_tail(before.cells().iter().map(|it| &it.raw), before.bytes(), 0);
         let record = Span::new(start as usize, end as usize).of(new).to_vec();
         Ok(Written {
             before: state,

@@ -5,17 +5,17 @@ use super::Appender;
 use super::commit::{before, write_record};
 use crate::append::joint;
 use crate::book::Book;
-use crate::cell::Cell;
 use crate::diag::Findings;
 use crate::document::{Document, Mode};
 use crate::error::Error;
-use crate::layout::layout;
 use crate::limits::Limits;
+use crate::model::cell::Cell;
 use crate::store::disk::{at, hash, read_range};
 use crate::store::keep::recovered;
 use crate::store::lock::Lock;
 use crate::store::sidecar::{Content, Journal, Last, Sidecar};
 use crate::store::{Durability, Mended};
+use crate::syntax;
 
 impl Appender {
     /// What the sidecar is to say.
@@ -103,7 +103,8 @@ impl Appender {
 /// The last cell of a record, for the sidecar.
 fn last_of(journal: &Journal) -> Option<Last> {
     let source: std::sync::Arc<[u8]> = journal.record.as_slice().into();
-    let it = layout(&source, Mode::MessageFile, &Limits::of_piece(), &mut Findings::nobodys());
+    let it =
+        syntax::read(&source, Mode::MessageFile, &Limits::of_piece(), &mut Findings::nobodys());
     let cell = it.cells.last()?;
     let text = cell.span().of(&journal.record);
     let offset = journal.offset + cell.span().start as u64;

@@ -1,16 +1,16 @@
 //! What others did to the file in between: appended, saved over it, removed cells (MF-45).
 
 use super::Appender;
-use crate::cell::Cell;
 use crate::diag::Findings;
 use crate::document::{CellRef, Document, Mode};
 use crate::error::Error;
-use crate::layout::layout;
 use crate::limits::Limits;
+use crate::model::cell::Cell;
 use crate::store::Reconcile;
 use crate::store::disk::{Seen, at, hash, read_range};
 use crate::store::keep::Kept;
 use crate::store::lock::Lock;
+use crate::syntax;
 use msg_core::{Code, Diagnostic};
 use std::collections::HashMap;
 
@@ -50,7 +50,7 @@ impl Appender {
         if hash(&bytes[..old]) != state.tail_hash {
             return Ok(false);
         }
-        let it = layout(
+        let it = syntax::read(
             &bytes.as_slice().into(),
             Mode::MessageFile,
             &Limits::of_piece(),
@@ -60,8 +60,8 @@ impl Appender {
         if first_new != state.tail_cells {
             return Ok(false);
         }
-        it.cells[first_new..].iter().for_each(|c| state.book.learn(c));
-        state.set_tail(&it.cells, &bytes, tail);
+        it.cells[first_new..].iter().for_each(|c| state.book.learn_raw(c));
+        state.set_tail(it.cells.iter(), &bytes, tail);
         state.known = seen;
         Ok(true)
     }

@@ -1,30 +1,50 @@
-//! From bytes to cells: frontmatter, section, preamble and the parts of each cell (MF-3 to MF-13).
+//! The first pass: from bytes to raw cells, which are places and attributes (MF-2 to MF-13).
 //!
-//! Nothing here knows agents, parents or history; see `meaning`.
+//! ```text
+//! ---                                 frontmatter
+//! message_section: true
+//! ---
+//! # Plan                              document, of an `.md` file
+//! # Discussion                        its last line: the heading of the section
+//! notes                               preamble
+//! ## %% [^1]                          cells: heading, definition, gaps, body
+//! ```
+//!
+//! Lines are found by `scan` and `fences`, read by `grammar`, put together by `cells`. Nothing here knows
+//! agents, parents or histories: these are the second pass, `model`.
 
 mod cells;
+pub(crate) mod fences;
 mod footnotes;
+pub(crate) mod frontmatter;
+pub(crate) mod grammar;
+pub(crate) mod line;
+pub(crate) mod parts;
+mod places;
+pub(crate) mod raw;
+pub(crate) mod scan;
 mod section;
 
-use crate::cell::Cell;
 use crate::diag::Findings;
 use crate::document::Mode;
-use crate::frontmatter::{self, Frontmatter};
 use crate::limits::Limits;
-use crate::scan::{self, FenceLine, Head, Survey};
 use crate::span::Span;
+use fences::FenceLine;
+use frontmatter::Frontmatter;
+use raw::RawCell;
+use scan::{Head, Survey};
 pub use section::Section;
 use std::sync::Arc;
 
 /// Where everything is.
 #[derive(Debug, Clone)]
-pub(crate) struct Layout {
+pub(crate) struct Syntax {
     pub(crate) active: bool,
     pub(crate) frontmatter: Option<Frontmatter>,
     pub(crate) document: Option<Span>,
     pub(crate) section: Option<Section>,
     pub(crate) preamble: Span,
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) cells: Vec<RawCell>,
     /// Closed fences, as spans of whole lines, in order.
     pub(crate) fences: Vec<Span>,
     /// There are more cells than this, the most that is read; then nothing else is known.
@@ -32,22 +52,23 @@ pub(crate) struct Layout {
 }
 
 /// Reads the structure of a file.
-pub(crate) fn layout(
+pub(crate) fn read(
     source: &Arc<[u8]>,
     mode: Mode,
     limits: &Limits,
     found: &mut Findings,
-) -> Layout {
+) -> Syntax {
     let end = source.len();
     if scan::is_utf16(source) {
         found.error(0, "msgfile::utf16-unsupported", "the file is UTF-16; only UTF-8 is read");
-        return Layout { preamble: Span::new(0, end), ..empty(mode == Mode::MessageFile) };
+        return Syntax { preamble: Span::new(0, end), ..empty(mode == Mode::MessageFile) };
     }
     let most = limits.cells_of(end);
-    let Survey { mut heads, lines, mut near, mut fences } = scan::survey(source, most);
+    let Survey { mut heads, mut near } = scan::survey(source, most);
     if heads.len() > most {
-        return Layout { overfull: Some(most), ..empty(true) };
+        return Syntax { overfull: Some(most), ..empty(true) };
     }
+    let mut fences = fences::fence_lines(source, scan::bom_len(source));
     let strong = heads.iter().find(|h| h.strong).map_or(end, |h| h.start);
     let frontmatter = frontmatter::find(source, scan::bom_len(source), strong, found)
         .map(|(span, inner)| frontmatter::read(source, span, inner, limits, found));
@@ -60,7 +81,7 @@ pub(crate) fn layout(
     if mode == Mode::Markdown && name.is_none() {
         found.keep_errors();
         let rest = Span::new(from, end);
-        return Layout {
+        return Syntax {
             frontmatter,
             document: Some(rest),
             preamble: Span::new(end, end),
@@ -69,26 +90,26 @@ pub(crate) fn layout(
     }
     bad_bytes(source, found);
     let segments = Segments::of(source.len(), &fences, &heads);
-    let mut layout = Layout { frontmatter, preamble: Span::new(from, end), ..empty(true) };
+    let mut syntax = Syntax { frontmatter, preamble: Span::new(from, end), ..empty(true) };
     if let (Mode::Markdown, Some(name)) = (mode, name) {
-        layout.section = section::find(source, from, &name, &heads, &segments.closed, found);
-        let start = layout.section.as_ref().map_or(end, |s| s.end);
-        layout.document = Some(Span::new(from, start));
-        layout.preamble = Span::new(start, end);
+        syntax.section = section::find(source, from, &name, &heads, &segments.closed, found);
+        let start = syntax.section.as_ref().map_or(end, |s| s.end);
+        syntax.document = Some(Span::new(from, start));
+        syntax.preamble = Span::new(start, end);
         heads.drain(..heads.partition_point(|h| h.start < start));
         near.drain(..near.partition_point(|&at| at < start));
     }
     let heads = boundaries(heads, &segments.closed, found);
-    layout.preamble.end = heads.first().map_or(end, |h| h.start);
-    report_lines(&near, &segments, layout.preamble.start, &heads, found);
-    layout.cells = cells::cells(source, &heads, &lines, &segments.closed, found);
-    end_of_file(source, &layout, found);
-    layout.fences = segments.closed;
-    layout
+    syntax.preamble.end = heads.first().map_or(end, |h| h.start);
+    report_lines(&near, &segments, syntax.preamble.start, &heads, found);
+    syntax.cells = cells::cells(source, &heads, &segments.closed, found);
+    end_of_file(source, &syntax, found);
+    syntax.fences = segments.closed;
+    syntax
 }
 
-fn empty(active: bool) -> Layout {
-    Layout {
+fn empty(active: bool) -> Syntax {
+    Syntax {
         active,
         frontmatter: None,
         document: None,
@@ -114,7 +135,7 @@ impl Segments {
         for end in ends {
             let n = fences[at..].partition_point(|f| f.start < end);
             if n > 0 {
-                let (closed, open) = scan::close_fences(&fences[at..at + n]);
+                let (closed, open) = fences::close_fences(&fences[at..at + n]);
                 segments.closed.extend(closed);
                 segments.open.extend(open);
                 at += n;
@@ -150,7 +171,7 @@ fn report_lines(
     found: &mut Findings,
 ) {
     for &at in near {
-        if !scan::within(&segments.closed, at) {
+        if !fences::within(&segments.closed, at) {
             found.info(at, "msgfile::near-marker", "the line looks like a cell marker but is text");
         }
     }
@@ -170,10 +191,6 @@ fn report_lines(
 
 /// Ill-formed UTF-8 and NUL bytes, once a region (MF-2).
 fn bad_bytes(source: &[u8], found: &mut Findings) {
-    // Nearly every file is good, and a large one is then read once only.
-    if scan::is_clean(source) {
-        return;
-    }
     if std::str::from_utf8(source).is_err() {
         let (mut at, mut bad_until) = (0, None);
         for chunk in source.utf8_chunks() {
@@ -197,12 +214,12 @@ fn bad_bytes(source: &[u8], found: &mut Findings) {
 }
 
 /// A file that ends in the middle of a line (MF-44).
-fn end_of_file(source: &[u8], layout: &Layout, found: &mut Findings) {
+fn end_of_file(source: &[u8], syntax: &Syntax, found: &mut Findings) {
     if source.is_empty() || source.ends_with(b"\n") {
         return;
     }
     let line = memchr::memrchr(b'\n', source).map_or(0, |n| n + 1);
-    let torn = layout.cells.last().is_some_and(|c| {
+    let torn = syntax.cells.last().is_some_and(|c| {
         let in_heading = c.head().line.end == source.len() && c.head().id.is_some();
         in_heading || c.definition().is_some_and(|d| d.end == source.len())
     });

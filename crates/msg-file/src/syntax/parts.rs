@@ -2,7 +2,7 @@
 //!
 //! What a part says is not looked at.
 
-use super::Cell;
+use super::raw::RawCell;
 use crate::span::Span;
 
 /// What a part of a cell is (MF-58).
@@ -38,10 +38,9 @@ impl PartKind {
     }
 }
 
-impl Cell {
-    /// The parts, tiling the cell. Put together when asked for.
-    #[must_use]
-    pub fn parts(&self) -> Vec<(PartKind, Span)> {
+impl RawCell {
+    /// The parts, tiling the cell.
+    pub(crate) fn parts(&self) -> Vec<(PartKind, Span)> {
         let span = self.span();
         let heading = (PartKind::Heading, self.head().line);
         let bodies = self.bodies().map(|it| (PartKind::Body, it));

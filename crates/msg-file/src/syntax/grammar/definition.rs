@@ -2,8 +2,8 @@
 //!
 //! Attributes are only found here, not taken apart: see `attributes`.
 
-use crate::line::{is_blank, trim_white, white_len};
 use crate::span::Span;
+use crate::syntax::line::{is_blank, trim_white, white_len};
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_while_m_n, take_while1};
 use nom::combinator::verify;

@@ -3,8 +3,8 @@
 //! Values stay spans of the file; decoding happens when somebody asks for one.
 
 use super::definition::key;
-use crate::line::{is_blank, white_len};
 use crate::span::Span;
+use crate::syntax::line::{is_blank, white_len};
 use nom::IResult;
 use nom::Parser;
 use nom::branch::alt;

@@ -4,11 +4,11 @@ mod agents;
 mod keys;
 mod yaml;
 
-use crate::agents::AgentConfig;
 use crate::diag::Findings;
 use crate::limits::Limits;
-use crate::line::{Line, is_blank};
+use crate::model::agents::AgentConfig;
 use crate::span::Span;
+use crate::syntax::line::{Line, is_blank};
 
 /// The frontmatter of a file: its place and the keys that mean something here (MF-4).
 #[derive(Debug, Clone, PartialEq, Default)]

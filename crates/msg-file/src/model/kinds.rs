@@ -2,7 +2,7 @@
 //!
 //! Text is not copied here: lang, payload, streams and data are read from the cell on demand.
 
-use crate::agents::AgentConfig;
+use crate::model::agents::AgentConfig;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 

@@ -1,10 +1,9 @@
 //! Summaries: which cells they cover, and where the summary of a cell comes from (MF-20).
 
-use crate::cell::{Cell, HistoryMode};
+use super::cell::{Cell, HistoryMode};
+use super::kinds::{CellKind, Summarised};
 use crate::diag::Findings;
-use crate::grammar;
-use crate::history::View;
-use crate::kinds::{CellKind, Summarised};
+use crate::syntax::grammar;
 use std::ops::RangeInclusive;
 
 /// Splits tried for one item, so that a line of dots stays cheap.
@@ -38,7 +37,7 @@ pub(super) fn ranges(
 }
 
 /// Fills in `covered_by`; the newest summary of a cell counts. An excluded one covers nothing.
-pub(super) fn cover(cells: &mut [Cell], _found: &mut Findings) {
+pub(super) fn cover(cells: &mut [Cell]) {
     // next[i]: the first ordinal from i on that nothing covers so far.
     let mut next: Vec<usize> = (0..=cells.len() + 1).collect();
     for s in (0..cells.len()).rev() {
@@ -49,7 +48,7 @@ pub(super) fn cover(cells: &mut [Cell], _found: &mut Findings) {
         for range in summary.covers.clone().unwrap_or_default() {
             let mut at = free(&mut next, *range.start());
             while at <= *range.end() {
-                cells[at - 1].at.covered_by = Some(s + 1).into();
+                cells[at - 1].sent.covered_by = Some(s + 1).into();
                 next[at] = at + 1;
                 at = free(&mut next, at + 1);
             }
@@ -69,34 +68,22 @@ fn free(next: &mut [usize], at: usize) -> usize {
     root
 }
 
-/// Where the summary of each cell with view summary comes from.
+/// Finds the cells of summaries for the cells with that view.
 pub(super) fn sources(cells: &mut [Cell], found: &mut Findings) {
-    let mut own: Vec<Option<usize>> = vec![None; cells.len()];
-    for cell in cells.iter() {
-        if let CellKind::Summary(s) = &cell.kind
-            && cell.history != HistoryMode::Exclude
-            && let Some(of) = s.of
+    for i in 0..cells.len() {
+        if let CellKind::Summary(summary) = &cells[i].kind
+            && cells[i].history != HistoryMode::Exclude
+            && let Some(of) = summary.of
         {
-            own[of - 1] = Some(cell.ordinal());
+            cells[of - 1].sent.summary = Some(i + 1).into();
         }
     }
-    for (cell, own) in cells.iter_mut().zip(own) {
-        if cell.view != View::Summary {
-            continue;
-        }
-        cell.summary = Some(if cell.has_attr("summary") {
-            Summarised::Attribute
-        } else if let Some(summary) = own {
-            Summarised::Cell(summary)
-        } else {
-            let at = cell.head().line.start;
-            found.warning(
-                at,
-                "msgfile::summary-missing",
-                "the cell has no summary; its first paragraph stands in",
-            );
-            Summarised::FirstParagraph
-        });
+    for cell in cells.iter().filter(|it| it.summarised() == Some(Summarised::FirstParagraph)) {
+        found.warning(
+            cell.span().start,
+            "msgfile::summary-missing",
+            "the cell has no summary; its first paragraph stands in",
+        );
     }
 }
 

@@ -1,14 +1,14 @@
 //! What is odd about single cells once they are understood (MF-21, MF-22, MF-24, MF-25).
 
-use crate::cell::Cell;
-use crate::content::{Encoding, FenceState, stays_in_folder};
 use crate::diag::Findings;
-use crate::kinds::CellKind;
+use crate::model::cell::Cell;
+use crate::model::content::{Encoding, FenceState, stays_in_folder};
+use crate::model::kinds::CellKind;
 use crate::time::is_rfc3339;
 
 pub(super) fn checks(cells: &[Cell], found: &mut Findings) {
     for cell in cells {
-        let at = cell.head().line.start;
+        let at = cell.span().start;
         match &cell.kind {
             CellKind::Code(_) => code(cell, found),
             CellKind::ToolCall(call) if call.results.is_empty() => {
@@ -19,14 +19,14 @@ pub(super) fn checks(cells: &[Cell], found: &mut Findings) {
             }
             _ => {}
         }
-        if !cell.attrs.is_empty() {
+        if !cell.raw.attrs.is_empty() {
             times(cell, found);
         }
     }
 }
 
 fn code(cell: &Cell, found: &mut Findings) {
-    let at = cell.head().line.start;
+    let at = cell.span().start;
     match cell.code_fence() {
         FenceState::Closed => {}
         FenceState::Absent => {
@@ -47,7 +47,7 @@ fn code(cell: &Cell, found: &mut Findings) {
 }
 
 fn output(cell: &Cell, found: &mut Findings) {
-    let at = cell.head().line.start;
+    let at = cell.span().start;
     if cell.attr("output_file").is_some_and(|p| !stays_in_folder(&p)) {
         found.error(
             at,
@@ -61,7 +61,7 @@ fn output(cell: &Cell, found: &mut Findings) {
 }
 
 fn times(cell: &Cell, found: &mut Findings) {
-    let at = cell.head().line.start;
+    let at = cell.span().start;
     if cell.has_attr("duration") && cell.duration().is_none() {
         found.warning(at, "msgfile::duration-unparseable", "`duration` is no duration");
     }

@@ -135,6 +135,35 @@ pub(crate) fn trim_white(text: &[u8]) -> Span {
     Span::new(start, end)
 }
 
+/// How lines end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Eol {
+    /// Line feed.
+    Lf,
+    /// Carriage return, line feed.
+    CrLf,
+}
+
+impl Eol {
+    /// How the last ended line of a text ends; LF where there is none (MF-36).
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        match memchr::memrchr(b'\n', bytes) {
+            Some(n) if n > 0 && bytes[n - 1] == b'\r' => Self::CrLf,
+            _ => Self::Lf,
+        }
+    }
+
+    /// The characters.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lf => "\n",
+            Self::CrLf => "\r\n",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

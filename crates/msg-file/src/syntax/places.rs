@@ -3,7 +3,7 @@
 //! Outside cells everything is a [`Span`] and a `usize`. Offsets are below 4 GiB, as those of every file
 //! that is read.
 
-use crate::grammar::Kind;
+use super::grammar::Kind;
 use crate::span::Span;
 
 /// Where a cell stands in its file and among the others.
@@ -28,9 +28,6 @@ pub(crate) struct Places {
     pub(crate) ty: Place,
     /// The lines of the body: two spans where a definition stands between them.
     pub(crate) body: (Place, Place),
-    pub(crate) parent: Ordinal,
-    pub(crate) outline_parent: Ordinal,
-    pub(crate) covered_by: Ordinal,
 }
 
 /// A span, or none.

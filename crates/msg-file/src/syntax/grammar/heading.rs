@@ -2,8 +2,8 @@
 //! ordinary ATX headings among which an `.md` file's section is looked for (MF-5).
 
 use super::definition::is_id;
-use crate::line::{BOM, chomp, is_blank, trim_white};
 use crate::span::Span;
+use crate::syntax::line::{BOM, chomp, is_blank, trim_white};
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_while, take_while_m_n, take_while1};
 use nom::combinator::{eof, opt, peek, recognize, verify};

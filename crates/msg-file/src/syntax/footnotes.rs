@@ -3,10 +3,10 @@
 //! Where such a block begins is found by `cells`.
 
 use super::cells::{attributes, duplicates};
-use crate::cell::Cell;
+use super::grammar::{self, Lexed};
+use super::line::lines;
+use super::raw::RawCell;
 use crate::diag::Findings;
-use crate::grammar::{self, Lexed};
-use crate::line::lines;
 use crate::span::Span;
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// is looked at once, however many blocks there are.
 pub(super) fn bind(
     source: &[u8],
-    cells: &mut [Cell],
+    cells: &mut [RawCell],
     blocks: &[(usize, Span)],
     found: &mut Findings,
 ) {
@@ -48,7 +48,7 @@ struct Waiting<'a> {
 
 impl<'a> Waiting<'a> {
     /// Looks at the cells before `end` that it has not seen; gives how many these were.
-    fn add(&mut self, source: &'a [u8], cells: &[Cell], end: usize) -> usize {
+    fn add(&mut self, source: &'a [u8], cells: &[RawCell], end: usize) -> usize {
         let new = cells.get(self.seen..end).unwrap_or_default();
         for (i, cell) in new.iter().enumerate() {
             if let (None, None, Some(id)) = (cell.definition(), cell.defined_id(), cell.head().id) {
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn each_cell_waits_once_however_many_blocks_there_are() {
         let doc = blocks(50);
-        let mut cells = doc.cells().to_vec();
+        let mut cells: Vec<_> = doc.cells().iter().map(|it| it.raw.clone()).collect();
         cells.iter_mut().for_each(|c| c.at.defined_id = None.into());
         let mut waiting = Waiting::default();
         let looks: Vec<_> = [10, 10, 11, 50, 51, 51]

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::Frontmatter;
 use super::yaml::Node;
-use crate::agents::{AgentConfig, Taken};
 use crate::diag::Findings;
+use crate::model::agents::{AgentConfig, Taken};
 
 /// Takes the value of `agents`.
 pub(super) fn agents(value: &Node, front: &mut Frontmatter, found: &mut Findings) {

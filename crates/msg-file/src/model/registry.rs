@@ -1,10 +1,9 @@
 //! Agents as they become known from top to bottom (MF-16, MF-17).
 
-use super::Meaning;
-use crate::agents::{Agent, AgentConfig, AgentKind, Taken};
-use crate::cell::Cell;
+use super::agents::{Agent, AgentConfig, AgentKind, Taken};
 use crate::diag::Findings;
-use crate::frontmatter::Frontmatter;
+use crate::syntax::frontmatter::Frontmatter;
+use crate::syntax::raw::RawCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -106,12 +105,12 @@ impl Registry {
             .or_else(|| Some(Arc::clone(&self.agents[first?].name)))
     }
 
-    /// Ends the pass: what is known at the end of the file.
+    /// Ends the pass: the agents, and where the default changes.
     pub(super) fn finish(
         self,
         mut defaults: Vec<(usize, Option<Arc<str>>)>,
         found: &mut Findings,
-    ) -> Meaning {
+    ) -> (Vec<Agent>, Vec<(usize, Option<Arc<str>>)>) {
         let default = self.current();
         if defaults.last().is_none_or(|(_, d)| *d != default) {
             defaults.push((usize::MAX, default));
@@ -125,18 +124,18 @@ impl Registry {
                 format!("`default_agent` names `{wanted}`, which is not known"),
             );
         }
-        Meaning { agents: self.agents, defaults, unanswered: 0 }
+        (self.agents, defaults)
     }
 }
 
 /// The attributes of an `[agent]` cell; the default model is the name (MF-17).
 pub(super) fn temporary_config(
-    cell: &Cell,
+    cell: &RawCell,
     name: Option<&str>,
     found: &mut Findings,
 ) -> AgentConfig {
     let mut config = AgentConfig::default();
-    let at = cell.head().line.start;
+    let at = cell.span().start;
     for attr in cell.attrs() {
         let key = if attr.key == "model" { "models" } else { &*attr.key };
         if key == "system_prompt" {

@@ -1,31 +1,30 @@
 //! One cell at a time: its definition, its gaps, its body (MF-9 to MF-12).
 
+use super::fences::within;
 use super::footnotes;
-use crate::cell::{Cell, Head as CellHead, HistoryMode, Ordinal, Place, Places};
+use super::grammar::{self, Definition, Lexed};
+use super::line::{Line, is_empty_line, lines, skip_empty, trim_empty_end};
+use super::raw::{Head as CellHead, Place, Places, RawCell};
+use super::scan::Head;
 use crate::diag::Findings;
-use crate::grammar::{self, Definition, Lexed};
-use crate::history::View;
-use crate::kinds::CellKind;
-use crate::line::{Line, is_empty_line, lines, skip_empty, trim_empty_end};
-use crate::scan::{Head, within};
 use crate::span::Span;
 use memchr::memmem;
 use std::sync::Arc;
 
-/// Builds the cells that begin at `heads`; `numbers` are the line numbers of these starts and others.
+/// Builds the cells that begin at `heads`.
 pub(super) fn cells(
     source: &Arc<[u8]>,
     heads: &[Head],
-    numbers: &[(usize, usize)],
     closed: &[Span],
     found: &mut Findings,
-) -> Vec<Cell> {
+) -> Vec<RawCell> {
     let first_strong = heads.iter().find(|h| h.strong).map_or(usize::MAX, |h| h.start);
-    let mut out: Vec<Cell> = Vec::with_capacity(heads.len());
-    let mut numbers = numbers.iter();
+    let mut out: Vec<RawCell> = Vec::with_capacity(heads.len());
+    let (mut line, mut counted) = (1, 0);
     let mut blocks = Vec::new();
     for (i, head) in heads.iter().enumerate() {
-        let line = numbers.find(|(at, _)| *at == head.start).map_or(1, |(_, line)| *line);
+        line += memchr::memchr_iter(b'\n', &source[counted..head.start]).count();
+        counted = head.start;
         let end = heads.get(i + 1).map_or(source.len(), |h| h.start);
         let mut draft = Draft::new(source, *head, end, closed);
         if head.start < first_strong {
@@ -214,7 +213,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The body around the definition.
-    fn finish(self, source: &Arc<[u8]>, ordinal: usize, line: usize) -> Cell {
+    fn finish(self, source: &Arc<[u8]>, ordinal: usize, line: usize) -> RawCell {
         let from = self.head.line.end;
         let first = skip_empty(source, from, self.end);
         let attached = self.definition.filter(|d| d.start == first);
@@ -227,15 +226,11 @@ impl<'a> Draft<'a> {
         let rest_end = if more { trim_empty_end(source, cut.end, self.end) } else { cut.end };
         let body =
             (Span::new(body, body_end.max(body)).into(), Span::new(cut.end, rest_end).into());
-        Cell {
+        RawCell {
             source: Arc::clone(source),
             at: self.places(ordinal, line, body),
             crlf: source[..from].ends_with(b"\r\n"),
             attrs: self.lexed.attrs.into(),
-            history: HistoryMode::Include,
-            view: View::Full,
-            summary: None,
-            kind: CellKind::default(),
         }
     }
 
@@ -256,9 +251,6 @@ impl<'a> Draft<'a> {
             defined_id: self.defined_id.into(),
             ty: self.ty.into(),
             body,
-            parent: Ordinal::default(),
-            outline_parent: Ordinal::default(),
-            covered_by: Ordinal::default(),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Typed content of a cell: code and reasoning, payloads, streams, data, status, durations
 //! (MF-21 to MF-25). Everything is read from the body when asked for.
 
-use crate::cell::Cell;
-use crate::grammar::{self, Stream};
-use crate::line::{Line, chomp, lines, skip_empty, trim_empty_end};
-use crate::scan;
+use crate::model::cell::Cell;
+use crate::syntax::fences;
+use crate::syntax::grammar::{self, Stream};
+use crate::syntax::line::{Line, chomp, lines, skip_empty, trim_empty_end};
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use std::borrow::Cow;
@@ -166,7 +166,7 @@ impl Cell {
     #[must_use]
     pub fn payload(&self) -> String {
         let body = self.body();
-        let inner = scan::whole_fence(&body).map_or(&*body, |(_, inner)| inner);
+        let inner = fences::whole_fence(&body).map_or(&*body, |(_, inner)| inner);
         String::from_utf8_lossy(inner).into_owned()
     }
 
@@ -194,7 +194,7 @@ impl Cell {
     #[must_use]
     pub fn data(&self) -> Option<Vec<u8>> {
         let body = self.body();
-        let inner = scan::whole_fence(&body).map_or(&*body, |(_, inner)| inner);
+        let inner = fences::whole_fence(&body).map_or(&*body, |(_, inner)| inner);
         let tight: Vec<u8> =
             inner.iter().copied().filter(|b| !b.is_ascii_whitespace() && *b != 0x0B).collect();
         BASE64.decode(&tight).ok()
@@ -204,7 +204,7 @@ impl Cell {
     #[must_use]
     pub fn streams(&self) -> Streams {
         let body = self.body();
-        let inner = scan::whole_fence(&body).map_or(&*body, |(_, inner)| inner);
+        let inner = fences::whole_fence(&body).map_or(&*body, |(_, inner)| inner);
         let no_eol = self.attr("no_eol").unwrap_or_default();
         let open = |name: &str| no_eol.split([',', ' ']).any(|n| n.trim() == name);
         streams(inner, open("stdout"), open("stderr"))
@@ -277,7 +277,7 @@ pub(crate) fn without_edges(text: &[u8]) -> &[u8] {
 pub(crate) fn first_paragraph(body: &[u8]) -> &[u8] {
     let start = skip_empty(body, 0, body.len());
     let end = lines(body, start, body.len())
-        .find(|l| crate::line::is_empty_line(chomp(&body[l.start..l.end])))
+        .find(|l| crate::syntax::line::is_empty_line(chomp(&body[l.start..l.end])))
         .map_or(body.len(), |l| l.start);
     let text = &body[start..end];
     text.strip_suffix(b"\n").unwrap_or(text)

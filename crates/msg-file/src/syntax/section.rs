@@ -1,9 +1,10 @@
 //! The section of an `.md` file that holds the record (MF-5).
 
+use super::fences::within;
+use super::grammar;
+use super::line::lines;
+use super::scan::Head;
 use crate::diag::Findings;
-use crate::grammar;
-use crate::line::lines;
-use crate::scan::{Head, within};
 use crate::span::Span;
 
 /// The heading under which the record of an `.md` file stands.

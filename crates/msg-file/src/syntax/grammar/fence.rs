@@ -2,8 +2,8 @@
 //!
 //! Whether a fence is closed is not decided here: that needs the whole segment.
 
-use crate::line::is_blank;
 use crate::span::Span;
+use crate::syntax::line::is_blank;
 use nom::branch::alt;
 use nom::bytes::complete::{take_while_m_n, take_while1};
 use nom::sequence::preceded;

@@ -1,0 +1,281 @@
+//! The table of categories (MF-14): the first row that fits counts.
+
+use super::agents::boolean;
+use super::kinds::{Ask, Call, CellKind, Code, Execution, Output, Turn};
+use super::{Pass, Sorted};
+use crate::diag::Findings;
+use crate::span::Span;
+use crate::syntax::grammar;
+use crate::syntax::raw::RawCell;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Whether a type, in lower case, is one of the languages of MF-14.
+pub(crate) fn is_language(lower: &str) -> bool {
+    const LANGUAGES: &[&str] = &[
+        "py",
+        "python",
+        "python3",
+        "ipython",
+        "bash",
+        "sh",
+        "shell",
+        "zsh",
+        "fish",
+        "powershell",
+        "javascript",
+        "js",
+        "typescript",
+        "ts",
+        "node",
+        "rust",
+        "go",
+        "c",
+        "cpp",
+        "c++",
+        "java",
+        "kotlin",
+        "ruby",
+        "perl",
+        "php",
+        "lua",
+        "r",
+        "julia",
+        "sql",
+        "sqlite",
+        "html",
+        "json",
+        "swift",
+        "scala",
+        "haskell",
+        "ocaml",
+        "elixir",
+        "tcl",
+        "lang",
+    ];
+    LANGUAGES.contains(&lower)
+}
+
+/// A text in ASCII lower case.
+pub(crate) fn lower_case(text: &str) -> Cow<'_, str> {
+    if text.bytes().any(|b| b.is_ascii_uppercase()) {
+        Cow::Owned(text.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+impl<'a> Pass<'a> {
+    /// Text of the file, not of the cell.
+    fn text(&self, span: Option<Span>) -> Option<Cow<'a, str>> {
+        span.map(|it| String::from_utf8_lossy(it.of(self.source)))
+    }
+
+    pub(super) fn message(
+        &mut self,
+        cell: &RawCell,
+        ty: Option<Span>,
+        found: &mut Findings,
+    ) -> Sorted {
+        let ty = self.text(ty);
+        let lower = ty.as_deref().map(lower_case);
+        let kind = match lower.as_deref() {
+            None | Some("markdown" | "md" | "message") => CellKind::User(self.ask(cell, None)),
+            Some("code") => {
+                CellKind::Code(Code { ask: self.ask(cell, None), executions: Vec::new() })
+            }
+            Some("raw") => CellKind::Raw(self.ask(cell, None)),
+            Some("agent") => self.agent_def(cell, found),
+            Some("set") => self.directive(cell, found),
+            Some("function_call") => return self.function_call(cell),
+            Some(_) => {
+                let named = ty.as_deref().and_then(|t| self.registry.registered(t));
+                if named.is_none() {
+                    found.warning(
+                        cell.span().start,
+                        "msgfile::unknown-message-type",
+                        "the type of the message is not known; it is read as markdown",
+                    );
+                }
+                CellKind::User(self.ask(cell, named))
+            }
+        };
+        (kind, None)
+    }
+
+    /// A call as older files have it.
+    fn function_call(&self, cell: &RawCell) -> Sorted {
+        let parent = self.parent_of(cell).filter(|(p, _)| self.cells[p - 1].kind.may_call());
+        let nonce = parent.map(|(_, nonce)| nonce.to_owned());
+        let call = Call { nonce, results: Vec::new() };
+        (CellKind::ToolCall(call), parent.map(|(p, _)| p))
+    }
+
+    /// Who should answer: the addressee, else the default here.
+    fn ask(&self, cell: &RawCell, named: Option<Arc<str>>) -> Ask {
+        let by_attr =
+            || cell.attr("agent").filter(|a| !a.is_empty()).map(|a| self.registry.name(&a));
+        let addressee = named.or_else(by_attr);
+        let addressed = addressee.is_some();
+        Ask { agent: addressee.or_else(|| self.registry.current()), addressed, calls: Vec::new() }
+    }
+
+    pub(super) fn output(
+        &mut self,
+        cell: &RawCell,
+        ty: Option<Span>,
+        found: &mut Findings,
+    ) -> Sorted {
+        let ty = self.text(ty);
+        let lower = ty.as_deref().map(lower_case);
+        match lower.as_deref() {
+            Some("tool") => return self.tool(cell, found),
+            Some("summary") => return self.summary(cell, found),
+            _ => {}
+        }
+        if let Some(sorted) = self.numbered(cell) {
+            return sorted;
+        }
+        if let Some(name) = ty.as_deref().and_then(|t| self.registry.registered(t)) {
+            return self.turn(cell, Some(name), found);
+        }
+        if lower.as_deref().is_some_and(is_language) {
+            return self.execution(cell, found);
+        }
+        let agent = self.unregistered(cell, ty.as_deref(), found);
+        self.turn(cell, agent, found)
+    }
+
+    /// An execution of a code cell or a display of an execution, by its id `P.n`.
+    fn numbered(&self, cell: &RawCell) -> Option<Sorted> {
+        let (p, last) = self.parent_of(cell)?;
+        let n = Some(grammar::integer(last)?);
+        let kind = match self.cells[p - 1].kind {
+            CellKind::Code(_) => CellKind::ExecOutput(Execution { n, displays: Vec::new() }),
+            CellKind::ExecOutput(_) => CellKind::ExecDisplay(Output { n }),
+            _ => return None,
+        };
+        Some((kind, Some(p)))
+    }
+
+    /// Whose an output is of which nobody registered the agent.
+    fn unregistered(
+        &mut self,
+        cell: &RawCell,
+        ty: Option<&str>,
+        found: &mut Findings,
+    ) -> Option<Arc<str>> {
+        let at = cell.span().start;
+        let named = ty.filter(|it| !matches!(&*lower_case(it), "output" | "markdown" | "md"));
+        let Some(name) = named else {
+            found.info(
+                at,
+                "msgfile::agent-implicit",
+                "the output names no agent; the default agent's it is",
+            );
+            return self.registry.current();
+        };
+        let (name, new) = self.registry.implicit(name, cell.ordinal());
+        if new {
+            found.info(
+                at,
+                "msgfile::unregistered-agent",
+                format!("the agent `{name}` is not registered"),
+            );
+        }
+        Some(name)
+    }
+
+    fn tool(&self, cell: &RawCell, found: &mut Findings) -> Sorted {
+        if let Some((p, last)) = self.parent_of(cell) {
+            let parent = &self.cells[p - 1].kind;
+            if let (CellKind::ToolCall(_), Some(n)) = (parent, grammar::integer(last)) {
+                return (CellKind::ToolResult(Output { n: Some(n) }), Some(p));
+            }
+            if parent.may_call() {
+                let call = Call { nonce: Some(last.to_owned()), results: Vec::new() };
+                return (CellKind::ToolCall(call), Some(p));
+            }
+        }
+        let at = cell.span().start;
+        if cell.has_attr("status") && !cell.has_attr("name") {
+            found.warning(at, "msgfile::orphan-tool-result", "the result belongs to no call");
+            return (CellKind::ToolResult(Output::default()), None);
+        }
+        found.warning(at, "msgfile::orphan-tool-call", "the call belongs to no turn");
+        (CellKind::ToolCall(Call::default()), None)
+    }
+
+    /// An output in a language that is no `P.n` of a code cell.
+    fn execution(&self, cell: &RawCell, found: &mut Findings) -> Sorted {
+        let at = cell.span().start;
+        let dotted = cell.id_span().is_some_and(|s| s.of(self.source).contains(&b'.'));
+        if let Some(code) = self.answering.filter(|_| !dotted) {
+            found.info(
+                at,
+                "msgfile::bound-by-position",
+                "the output belongs to the code cell before it",
+            );
+            let n = Some(self.next_execution(code));
+            return (CellKind::ExecOutput(Execution { n, displays: Vec::new() }), Some(code));
+        }
+        let parent = self.parent_of(cell);
+        if parent.is_some_and(|(_, last)| grammar::integer(last).is_some()) {
+            found.info(
+                at,
+                "msgfile::exec-of-non-code-cell",
+                "the output hangs below a cell that holds no code",
+            );
+        } else {
+            found.warning(at, "msgfile::orphan-exec-output", "the output belongs to no code cell");
+        }
+        (CellKind::ExecOutput(Execution::default()), None)
+    }
+
+    fn next_execution(&self, code: usize) -> u32 {
+        let CellKind::Code(it) = &self.cells[code - 1].kind else { return 1 };
+        let n = |&o: &usize| match &self.cells[o - 1].kind {
+            CellKind::ExecOutput(e) => e.n,
+            _ => None,
+        };
+        it.executions.last().and_then(n).map_or(1, |n| n.saturating_add(1))
+    }
+
+    fn turn(&self, cell: &RawCell, agent: Option<Arc<str>>, found: &mut Findings) -> Sorted {
+        let at = cell.span().start;
+        let is_reasoning = cell
+            .raw_attr("reasoning")
+            .is_some_and(|a| cell.value(a).is_none_or(|v| boolean(&v) == Some(true)));
+        // An answer with a dotted id belongs to the cell that the id names (MF-15).
+        let parent = self.parent_of(cell).map(|(p, _)| p);
+        let reply_to = match cell.attr("reply_to") {
+            Some(text) => {
+                let to = self.refer(text.trim(), cell.ordinal());
+                if to.is_none() {
+                    found.warning(at, "msgfile::orphan-reply", "`reply_to` names no earlier cell");
+                }
+                to
+            }
+            None => parent.or(self.last_message).or_else(|| {
+                found.warning(
+                    at,
+                    "msgfile::output-before-message",
+                    "there is nothing earlier that this could answer",
+                );
+                None
+            }),
+        };
+        (CellKind::Agent(Turn { agent, is_reasoning, reply_to, calls: Vec::new() }), parent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_language;
+
+    #[test]
+    fn languages() {
+        assert!(is_language("py") && is_language("c++") && is_language("lang"));
+        assert!(!is_language("") && !is_language("pyth") && !is_language("c cpp"));
+    }
+}

@@ -1,0 +1,181 @@
+//! A cell as it stands in the file: its places, and its attributes.
+//!
+//! ```text
+//! ## %% Question[^7]              heading: level, kind, title, id
+//!
+//! [^7]: [markdown] time="…"       definition: id, type, attributes
+//!
+//! What is 2 + 2?                  body
+//! ```
+//!
+//! What a cell means (category, parent, view) is worked out in `model`; nothing here changes for it.
+
+use super::grammar::{self, Kind, RawAttr, RawValue};
+use super::line::{chomp, lines};
+pub(crate) use super::places::{Ordinal, Place, Places};
+use crate::span::Span;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// One cell of the record, without its meaning (MF-6 to MF-12).
+#[derive(Debug, Clone)]
+pub(crate) struct RawCell {
+    pub(crate) source: Arc<[u8]>,
+    pub(crate) at: Places,
+    /// The heading line ends in CRLF, so CRs at line ends are no content (MF-2).
+    pub(crate) crlf: bool,
+    pub(crate) attrs: Box<[RawAttr]>,
+}
+
+/// Spans of a heading line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Head {
+    /// The whole line.
+    pub(crate) line: Span,
+    pub(crate) level: u8,
+    pub(crate) kind: Kind,
+    pub(crate) strong: bool,
+    pub(crate) title: Option<Span>,
+    /// In the heading; a cell may also get its id from its definition.
+    pub(crate) id: Option<Span>,
+}
+
+/// An attribute, decoded (MF-11).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attr<'a> {
+    /// The key.
+    pub key: Cow<'a, str>,
+    /// The value; none for a flag.
+    pub value: Option<Cow<'a, str>>,
+}
+
+impl RawCell {
+    pub(crate) fn ordinal(&self) -> usize {
+        self.at.ordinal as usize
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        self.at.whole.span()
+    }
+
+    /// The heading line, taken apart.
+    pub(crate) fn head(&self) -> Head {
+        let at = &self.at;
+        Head {
+            line: Span::new(self.span().start, at.heading_end as usize),
+            level: at.level,
+            kind: at.kind,
+            strong: at.strong,
+            title: at.title.get(),
+            id: at.id.get(),
+        }
+    }
+
+    pub(crate) fn definition(&self) -> Option<Span> {
+        self.at.definition.get()
+    }
+
+    pub(crate) fn defined_id(&self) -> Option<Span> {
+        self.at.defined_id.get()
+    }
+
+    pub(crate) fn ty(&self) -> Option<Span> {
+        self.at.ty.get()
+    }
+
+    pub(crate) fn bodies(&self) -> [Span; 2] {
+        [self.at.body.0.span(), self.at.body.1.span()]
+    }
+
+    /// The id: that of the heading, else that of the definition (MF-10).
+    pub(crate) fn id_span(&self) -> Option<Span> {
+        self.at.id.get().or(self.defined_id())
+    }
+
+    pub(crate) fn id(&self) -> Option<Cow<'_, str>> {
+        self.id_span().map(|s| self.text(s))
+    }
+
+    /// The type and the title at whose end it may stand (MF-13), with `titled` if it does so.
+    pub(crate) fn named(&self, titled: bool) -> (Option<Span>, Option<Span>) {
+        let (ty, title) = (self.ty(), self.at.title.get());
+        let Some(whole) = title.filter(|_| titled) else { return (ty, title) };
+        let moved = |s: Span| Span::new(s.start + whole.start, s.end + whole.start);
+        match grammar::title_type(whole.of(&self.source)) {
+            Some((name, before)) => (Some(moved(name)), before.map(moved)),
+            None => (ty, title),
+        }
+    }
+
+    /// The body: lines joined by LF, escapes of markers undone (MF-12).
+    pub(crate) fn body(&self) -> Cow<'_, [u8]> {
+        let [first, second] = self.bodies().map(|it| it.of(&self.source));
+        if second.is_empty() {
+            return decode_body(first, self.crlf);
+        }
+        let mut both = first.to_vec();
+        both.extend_from_slice(second);
+        Cow::Owned(decode_body(&both, self.crlf).into_owned())
+    }
+
+    /// The value of an attribute: the last of that key; `""` for a flag.
+    pub(crate) fn attr(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.raw_attr(key).map(|a| self.value(a).unwrap_or_default())
+    }
+
+    pub(crate) fn has_attr(&self, key: &str) -> bool {
+        self.raw_attr(key).is_some()
+    }
+
+    pub(crate) fn raw_attr(&self, key: &str) -> Option<&RawAttr> {
+        self.attrs.iter().rev().find(|a| a.key(&self.source) == key.as_bytes())
+    }
+
+    pub(crate) fn attrs(&self) -> impl Iterator<Item = Attr<'_>> {
+        self.attrs.iter().map(|a| Attr {
+            key: String::from_utf8_lossy(a.key(&self.source)),
+            value: self.value(a),
+        })
+    }
+
+    pub(crate) fn value(&self, attr: &RawAttr) -> Option<Cow<'_, str>> {
+        match attr.value() {
+            RawValue::Flag => None,
+            RawValue::Plain(s) => Some(self.text(s)),
+            RawValue::Escaped(s) => Some(match grammar::decode_double(s.of(&self.source)) {
+                Cow::Borrowed(b) => String::from_utf8_lossy(b),
+                Cow::Owned(b) => Cow::Owned(lossy(b)),
+            }),
+        }
+    }
+
+    pub(crate) fn text(&self, span: Span) -> Cow<'_, str> {
+        String::from_utf8_lossy(span.of(&self.source))
+    }
+}
+
+/// Text of bytes; ill-formed parts become U+FFFD.
+pub(crate) fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
+}
+
+/// Lines joined by LF, without terminators at the end; a line of backslashes and a marker loses one
+/// backslash (MF-12).
+pub(crate) fn decode_body(raw: &[u8], crlf: bool) -> Cow<'_, [u8]> {
+    let plain = (!crlf || memchr::memchr(b'\r', raw).is_none())
+        && (memchr::memmem::find(raw, b"%%").is_none() || memchr::memchr(b'\\', raw).is_none());
+    if plain {
+        return Cow::Borrowed(raw.strip_suffix(b"\n").unwrap_or(raw));
+    }
+    let mut out = Vec::with_capacity(raw.len());
+    for line in lines(raw, 0, raw.len()) {
+        let text = &raw[line.start..line.end];
+        let text = if crlf { chomp(text) } else { text };
+        if line.start > 0 {
+            out.push(b'\n');
+        }
+        let escaped = text.first() == Some(&b'\\') && grammar::escaped_marker(text) > 0;
+        out.extend_from_slice(&text[usize::from(escaped)..]);
+    }
+    Cow::Owned(out)
+}

@@ -1,0 +1,141 @@
+//! The structural scan: where headings are, and lines that look like one (MF-6, MF-8).
+//!
+//! It finds lines and looks one definition ahead; what a cell means is not its business. Cost: a few
+//! passes of memchr over the bytes, and the grammar for lines that hold percent signs or fences.
+
+use super::grammar::{self, Kind};
+use super::line::{BOM, Line, skip_empty};
+use crate::span::Span;
+use memchr::memmem;
+
+/// A cell heading as the structural scan finds it: 40 bytes, the title left in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// Offset of the heading line.
+    pub start: usize,
+    /// The id, if there is one.
+    pub id: Option<(usize, u32)>,
+    /// Number of `#`s, 1 to 5.
+    pub level: u8,
+    /// Message or output.
+    pub kind: Kind,
+    /// Whether a typed definition with the same id follows (MF-8).
+    pub strong: bool,
+}
+
+/// Finds every cell heading, weak ones included, whether a fence hides them or not (MF-8).
+///
+/// Memory: the headings. Cost: about one pass of memchr.
+///
+/// ```
+/// let heads = msg_file::scan(b"# %% a[^1]\n\n[^1]: [markdown]\n\nhi\n\n# %%\n");
+/// assert_eq!(heads.iter().map(|h| (h.start, h.strong)).collect::<Vec<_>>(), [(0, true), (34, false)]);
+/// ```
+#[must_use]
+pub fn scan(bytes: &[u8]) -> Vec<Head> {
+    if is_utf16(bytes) { Vec::new() } else { headings(bytes) }
+}
+
+/// Whether a file begins like UTF-16: it has no cells then, whatever its bytes look like (MF-2).
+pub(crate) fn is_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF")
+}
+
+/// The same of a piece of a file that has been found to be no UTF-16.
+pub(crate) fn headings(bytes: &[u8]) -> Vec<Head> {
+    lines_with(bytes, b"%%").filter_map(|line| head(bytes, line)).collect()
+}
+
+/// What is found in a file before anything is put together.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Survey {
+    /// Every heading.
+    pub(crate) heads: Vec<Head>,
+    /// Starts of lines that only look like a heading.
+    pub(crate) near: Vec<usize>,
+}
+
+/// Finds headings and what looks like one; gives up beyond so many headings.
+pub(crate) fn survey(bytes: &[u8], most: usize) -> Survey {
+    let mut found = Survey::default();
+    for line in lines_with(bytes, b"%%") {
+        match head(bytes, line) {
+            Some(_) if found.heads.len() > most => return found,
+            Some(head) => found.heads.push(head),
+            None if grammar::near_marker(line.text(bytes)) => found.near.push(line.start),
+            None => {}
+        }
+    }
+    // Full-width signs make no marker, so these lines are near ones or nothing.
+    let wide = lines_with(bytes, "％".as_bytes());
+    let wide = wide.filter(|line| grammar::near_marker(line.text(bytes))).map(|line| line.start);
+    let known = found.near.len();
+    found.near.extend(wide);
+    if found.near.len() > known {
+        let is_head = |at: &usize| found.heads.binary_search_by_key(at, |h| h.start).is_ok();
+        found.near.sort_unstable();
+        found.near.dedup();
+        found.near.retain(|at| !is_head(at));
+    }
+    found
+}
+
+/// The lines that hold something, each once, in order.
+fn lines_with<'a>(bytes: &'a [u8], needle: &'a [u8]) -> impl Iterator<Item = Line> + 'a {
+    let finder = memmem::Finder::new(needle);
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let hit = from + finder.find(&bytes[from..])?;
+        let start = memchr::memrchr(b'\n', &bytes[from..hit]).map_or(from, |n| from + n + 1);
+        let line = Line::at(bytes, start, bytes.len());
+        from = line.next;
+        Some(line)
+    })
+}
+
+fn head(bytes: &[u8], line: Line) -> Option<Head> {
+    let marker = grammar::marker(line.text(bytes))?;
+    let id = marker.id.map(|s| (line.start + s.start, s.len() as u32));
+    let strong = marker.id.is_some_and(|s| {
+        let id = Span::new(line.start + s.start, line.start + s.end).of(bytes);
+        has_definition(bytes, line.next, id)
+    });
+    Some(Head { start: line.start, id, level: marker.level, kind: marker.kind, strong })
+}
+
+/// Whether the next line that is not empty is a typed definition of this id.
+pub(crate) fn has_definition(bytes: &[u8], at: usize, id: &[u8]) -> bool {
+    let at = skip_empty(bytes, at, bytes.len());
+    // Cheap refusal before the line is even measured.
+    if !bytes[at..].iter().take(4).any(|&b| b == b'[') {
+        return false;
+    }
+    let line = Line::at(bytes, at, bytes.len());
+    let text = line.text(bytes);
+    grammar::definition(text).is_some_and(|d| d.ty.is_some() && d.id.of(text) == id)
+}
+
+/// Length of the file's own byte order mark.
+pub(crate) fn bom_len(bytes: &[u8]) -> usize {
+    if bytes.starts_with(BOM) { BOM.len() } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_found_once() {
+        let text = "\u{feff}# %% long title[^1]\n\n[^1]: [code]\n\n%%\n# %%%\n＃ ％％ %%\n## %% y %% z\n\n# %%";
+        let found = survey(text.as_bytes(), usize::MAX);
+        assert_eq!((found.heads.len(), found.near.len()), (4, 1));
+        assert_eq!(survey(text.as_bytes(), 1).heads.len(), 2);
+    }
+
+    #[test]
+    fn near_markers_are_not_markers() {
+        let Survey { heads, near } =
+            survey("# %%\n#%% x\n＃ ％％\n50%% off\n# %%".as_bytes(), usize::MAX);
+        assert_eq!((heads.len(), near), (2, vec![5, 11]));
+    }
+}
