@@ -68,7 +68,7 @@ pub mod turns {
         },
         turn::{
             ToolAction, TurnAction, TurnBuilder, TurnError, from_messages, read, read_document,
-            write,
+            write, write_messages,
         },
     };
 }

@@ -116,13 +116,18 @@ impl Document {
     pub fn check(&self, options: &CheckOptions) -> Checked {
         // What was merely spelled otherwise is no problem of the conversation.
         let notes = self.notes().iter().filter(|it| it.severity != Severity::Info);
+        let notes: Vec<_> = notes.cloned().collect();
         let mut found = self.check_chain(options);
-        // In front of what may be very many, without another list of these.
-        found.splice(..0, notes.cloned());
+        // There may be very many: no second list of them is made, and no room for twice as many.
+        found.reserve_exact(notes.len());
+        found.splice(..0, notes);
         if let Some(rules) = &options.messages {
             found.extend(msg_core::check_all(self.messages(), rules).into_vec());
         }
-        found.sort_by_key(|it| (it.at.message, it.at.part));
+        let place = |it: &Diagnostic| (it.at.message, it.at.part);
+        if !found.is_sorted_by_key(place) {
+            found.sort_by_key(place);
+        }
         Checked {
             ok: !found.iter().any(Diagnostic::is_error),
             format: self.format(),

@@ -35,7 +35,7 @@ impl Command for Args {
         let messages = formats::open(cx, &mut input, &self.input)?.into_messages();
         let options = self.chain.check_options();
         let found = msg_chainast::check(&messages, profile.as_ref(), &options);
-        out.write(page::page(&input.name, &messages, &found).as_bytes())?;
+        page::page(&input.name, &messages, &found, |it| out.write(it.as_bytes()))?;
         out.finish()?;
         let status = Status::of(!found.iter().any(Diagnostic::is_error));
         cx.summary(|| format!("{}: {}, shown in the page", input.name, render::count(&found)), status);

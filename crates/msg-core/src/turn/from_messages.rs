@@ -1,7 +1,8 @@
 //! Messages to turns (MS-22): results join their calls, everything gets an id.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
+use super::write::write_turn;
 use super::{ToolPart, ToolStatus, Turn, TurnPart, TurnRole};
 use crate::{
     CallKind, Content, Message, Origin, Part, RawJson, Reasoning, Report, Role, ToolCall,
@@ -29,12 +30,43 @@ pub fn from_messages(messages: Vec<Message>) -> (Vec<Turn>, Report) {
     for (at, message) in messages.into_iter().enumerate() {
         builder.message(message, &mut Losses::new(&mut report, at));
     }
-    (builder.turns, report)
+    (builder.turns.into(), report)
+}
+
+/// Writes messages as the list of the turns that [`from_messages`] makes of them. A turn is written as soon
+/// as nothing can come to it any more, so that there are never all of them beside their text.
+///
+/// ```
+/// use msg_core::{Message, turns};
+/// let (made, _) = turns::from_messages(vec![Message::user("hi")]);
+/// let (mut whole, mut json) = (Vec::new(), Vec::new());
+/// turns::write(&made, &mut whole);
+/// turns::write_messages(vec![Message::user("hi")], &mut json);
+/// assert_eq!(json, whole);
+/// ```
+pub fn write_messages(messages: Vec<Message>, out: &mut Vec<u8>) -> Report {
+    let mut report = Report::default();
+    let mut builder = Builder::default();
+    out.push(b'[');
+    for (at, message) in messages.into_iter().enumerate() {
+        builder.message(message, &mut Losses::new(&mut report, at));
+        while builder.turns.front().is_some_and(|it| !it.parts.iter().any(is_pending)) {
+            builder.write_first(out);
+        }
+    }
+    while !builder.turns.is_empty() {
+        builder.write_first(out);
+    }
+    out.push(b']');
+    report
 }
 
 #[derive(Default)]
 struct Builder {
-    turns: Vec<Turn>,
+    /// Those that are not written yet.
+    turns: VecDeque<Turn>,
+    /// How many turns are.
+    written: usize,
     /// Turn and part of the latest call of each id.
     calls: BTreeMap<String, (usize, usize)>,
 }
@@ -51,11 +83,11 @@ impl Builder {
         let n_results = message.tool_results().count();
         let is_results_only = n_results > 0 && n_results == message.parts.len();
         if !is_results_only {
-            let id = format!("turn_{}", self.turns.len() + 1);
+            let id = format!("turn_{}", self.written + self.turns.len() + 1);
             let role = turn_role(&message.role, losses);
             // A vector grows to four at once, which is four times of what most turns need.
             let parts = Vec::with_capacity(message.parts.len());
-            self.turns.push(Turn { finished: true, parts, ..Turn::new(id, role) });
+            self.turns.push_back(Turn { finished: true, parts, ..Turn::new(id, role) });
         }
         for (at, part) in message.parts.into_iter().enumerate() {
             losses.at_part(Some(at));
@@ -63,7 +95,7 @@ impl Builder {
         }
         if message.role == Role::Assistant
             && !is_results_only
-            && let Some(turn) = self.turns.last_mut()
+            && let Some(turn) = self.turns.back_mut()
         {
             let has_calls = turn.tools().next().is_some();
             turn.finish_reason = if has_calls { "tool_calls" } else { "stop" }.to_owned();
@@ -87,8 +119,8 @@ impl Builder {
         if let Part::ToolResult(it) = part {
             return self.result(it, losses);
         }
-        let at = self.turns.len().saturating_sub(1);
-        let Some(turn) = self.turns.last_mut() else { return };
+        let at = (self.written + self.turns.len()).saturating_sub(1);
+        let Some(turn) = self.turns.back_mut() else { return };
         match part {
             Part::Text(it) | Part::Refusal(it) => {
                 losses.extra(&it.extra, None);
@@ -109,7 +141,9 @@ impl Builder {
     /// Gives a result to the latest call of its id, if that is still pending.
     fn result(&mut self, result: ToolResult, losses: &mut Losses<'_>) {
         let call = self.calls.get(&result.call_id).copied();
-        let part = call.and_then(|(turn, part)| self.turns[turn].parts.get_mut(part));
+        let part = call.and_then(|(turn, part)| {
+            self.turns.get_mut(turn.checked_sub(self.written)?)?.parts.get_mut(part)
+        });
         let Some(TurnPart::Tool(tool)) = part.filter(|it| is_pending(it)) else {
             let text = format!("no pending call {:?} for this result", result.call_id);
             return losses.warn("convert::orphan-result", text);
@@ -123,6 +157,17 @@ impl Builder {
         }
         losses.extra(&result.extra, None);
         tool.output = output(result.content, losses);
+    }
+}
+
+impl Builder {
+    fn write_first(&mut self, out: &mut Vec<u8>) {
+        let Some(turn) = self.turns.pop_front() else { return };
+        if self.written > 0 {
+            out.push(b',');
+        }
+        write_turn(&turn, out);
+        self.written += 1;
     }
 }
 

@@ -18,7 +18,7 @@ use std::fmt;
 use crate::{Extra, Members, RawJson};
 
 pub use builder::TurnBuilder;
-pub use from_messages::from_messages;
+pub use from_messages::{from_messages, write_messages};
 pub use lifecycle::{ToolAction, TurnAction, TurnError};
 pub use read::{read, read_document};
 pub use status::ToolStatus;

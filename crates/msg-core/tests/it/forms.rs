@@ -75,8 +75,13 @@ pub(crate) fn write(
         ("plain", None) => report.append(plain::write(messages, &mut out)),
         ("turns", _) => {
             let (turns, found) = turns::from_messages(messages.to_vec());
-            report.append(found);
             turns::write(&turns, &mut out);
+            // Written one by one they are the same.
+            let mut pieces = Vec::new();
+            let of_pieces = turns::write_messages(messages.to_vec(), &mut pieces);
+            assert_eq!(pieces, out);
+            assert!(of_pieces.iter().eq(found.iter()));
+            report.append(found);
         }
         ("agent", _) => report.append(agent::write(messages, options.agent_form, &mut out)),
         _ => panic!("no form {form}"),

@@ -51,9 +51,7 @@ impl Codec for Turns {
         out: &mut Vec<u8>,
         report: &mut Report,
     ) {
-        let (turns, found) = turns::from_messages(std::mem::take(messages));
-        report.append(found);
-        turns::write(&turns, out);
+        report.append(turns::write_messages(std::mem::take(messages), out));
     }
 }
 

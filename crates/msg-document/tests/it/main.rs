@@ -3,6 +3,7 @@
 mod convert;
 mod fit;
 mod gemini;
+mod memory;
 mod options;
 mod recognise;
 mod responses;

@@ -15,10 +15,29 @@ const FOLD: usize = 1_200;
 /// JSON is indented no further than this many levels, so that deep nesting stays linear.
 const MAX_INDENT: usize = 24;
 
-/// The page. Linear in the messages.
-pub(super) fn page(title: &str, messages: &[Message], problems: &[Diagnostic]) -> String {
+/// A page that is as long as this is handed on before it goes on: it is many times the conversation.
+const PIECE: usize = 1 << 16;
+
+/// Hands the page on in pieces. Linear in the messages.
+pub(super) fn page<E>(
+    title: &str,
+    messages: &[Message],
+    problems: &[Diagnostic],
+    mut put: impl FnMut(&str) -> Result<(), E>,
+) -> Result<(), E> {
     let mut res = String::with_capacity(4096);
+    let mut put_if = |least: usize, res: &mut String| match res.len() >= least {
+        true => put(res).map(|()| res.clear()),
+        false => Ok(()),
+    };
     head(title, messages.len(), problems, &mut res);
+    for it in problems {
+        problem(it, &mut res);
+        put_if(PIECE, &mut res)?;
+    }
+    if !problems.is_empty() {
+        res.push_str("</nav>\n");
+    }
     let mut rest = problems.iter().peekable();
     for (number, message) in messages.iter().enumerate() {
         article(number, message, &mut res);
@@ -27,9 +46,10 @@ pub(super) fn page(title: &str, messages: &[Message], problems: &[Diagnostic]) -
             problem(it, &mut res);
         }
         res.push_str("</article>\n");
+        put_if(PIECE, &mut res)?;
     }
     res.push_str("</body></html>\n");
-    res
+    put_if(0, &mut res)
 }
 
 fn head(title: &str, n_messages: usize, problems: &[Diagnostic], res: &mut String) {
@@ -47,10 +67,6 @@ fn head(title: &str, n_messages: usize, problems: &[Diagnostic], res: &mut Strin
     );
     if !problems.is_empty() {
         let _ = writeln!(res, "<nav><b>{}</b>", crate::render::count(problems));
-        for it in problems {
-            problem(it, res);
-        }
-        res.push_str("</nav>\n");
     }
 }
 
@@ -221,13 +237,23 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn whole(title: &str, message: Message) -> String {
+        let mut res = String::new();
+        let put = |it: &str| -> Result<(), std::convert::Infallible> {
+            res.push_str(it);
+            Ok(())
+        };
+        let Ok(()) = page(title, &[message], &[], put);
+        res
+    }
+
     #[test]
     fn nothing_of_the_conversation_is_markup() {
         let evil = "<script>alert(1)</script>\"'&";
         let message = Message::user(evil).with_name(evil).with_part(Part::Image(Image::from_url(
             "data:image/png;base64,\" onerror=\"alert(1)",
         )));
-        let page = page(evil, &[message], &[]);
+        let page = whole(evil, message);
         assert!(!page.contains("<script"), "{page}");
         assert!(!page.contains("<img"), "{page}");
         assert!(!page.contains("\" onerror"), "{page}");
@@ -239,7 +265,7 @@ mod tests {
         let call = ToolCall::new(evil, evil, "{}");
         let mut message = Message::user(evil).with_name(evil);
         message.parts.push(Part::ToolCall(call));
-        let page = page(evil, &[message], &[]);
+        let page = whole(evil, message);
         let body = &page[page.find("<h1>").unwrap()..];
         for (at, _) in body.match_indices(evil) {
             let before = &body[..at];
