@@ -3,6 +3,8 @@
 mod convert;
 mod fit;
 mod gemini;
+mod laws;
+mod meaning;
 mod memory;
 mod options;
 mod recognise;

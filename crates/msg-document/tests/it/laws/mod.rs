@@ -1,0 +1,3 @@
+//! What holds for any input.
+
+pub(crate) mod meaning;
