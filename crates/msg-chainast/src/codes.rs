@@ -90,6 +90,11 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::error("profile::media-place", "PM-81", "a medium where the provider takes none"),
     CodeInfo::error("profile::error-result", "PM-31", "a failed result holds more than text"),
     CodeInfo::error("profile::empty-result", "PM-105", "a result without content is refused"),
+    CodeInfo::error(
+        "profile::thinking-missing",
+        "PM-18",
+        "an answer with calls does not begin with thinking, where a request turns it on",
+    ),
     CodeInfo::error("profile::image-type", "PM-36", "the type of an image is not accepted"),
     CodeInfo::error("profile::image-size", "PM-35", "an image is too large"),
     CodeInfo::error("profile::file-type", "PM-110", "the type of a document is not accepted"),

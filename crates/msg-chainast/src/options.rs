@@ -92,6 +92,8 @@ pub struct CheckOptions {
     /// Whether several system messages at the start stay as they are, since in the form of the messages they
     /// are fine. It counts for a list ([`repair`](crate::repair)); a tree has one.
     pub several_systems: bool,
+    /// Whether the request turns thinking on: a profile may say what the model's last answer begins with.
+    pub thinking: bool,
 }
 
 impl CheckOptions {
@@ -122,6 +124,12 @@ impl CheckOptions {
     #[must_use]
     pub fn with_own_format(self) -> Self {
         CheckOptions { own_format: true, ..self }
+    }
+
+    /// As the messages of a request that turns thinking on.
+    #[must_use]
+    pub fn with_thinking(self) -> Self {
+        CheckOptions { thinking: true, ..self }
     }
 
     /// With several system messages at the start.

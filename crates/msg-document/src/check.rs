@@ -4,6 +4,7 @@
 //! Judges nothing itself: the rules are `msg-chainast`'s and `msg-core`'s.
 
 use msg_chainast::Profile;
+use msg_core::request::{ReasoningSetting, RequestHead};
 use msg_core::{Diagnostic, InputRules, Message, Severity};
 use serde::{Deserialize, Serialize};
 
@@ -144,9 +145,12 @@ impl Document {
         let profile = options.profile.as_ref();
         let several = self.has_text_calls();
         let own_format = profile.is_some_and(|it| it.format == self.format().name());
+        let asks = options.chain.request && profile.is_some_and(|it| it.reasoning_first);
+        let thinking = asks && self.head().is_some_and(|it| thinks(&it));
         let judge = |messages: &[Message], rules: msg_chainast::CheckOptions| {
+            let several_systems = several;
             let rules =
-                msg_chainast::CheckOptions { several_systems: several, own_format, ..rules };
+                msg_chainast::CheckOptions { several_systems, own_format, thinking, ..rules };
             msg_chainast::check(messages, profile, &rules)
         };
         match self.side() {
@@ -162,6 +166,11 @@ impl Document {
             }
         }
     }
+}
+
+/// Whether a request turns thinking on for sure: where it says how much of it.
+fn thinks(head: &RequestHead) -> bool {
+    matches!(head.reasoning, Some(ReasoningSetting::Budget(tokens)) if tokens > 0)
 }
 
 /// That an answer begins with the assistant goes without saying.

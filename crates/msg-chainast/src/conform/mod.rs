@@ -12,6 +12,7 @@ mod media;
 mod members;
 mod names;
 mod opaque;
+mod pixels;
 mod reasoning;
 mod roles;
 mod split;
@@ -129,6 +130,24 @@ pub(crate) fn last_message(items: &[Item], profile: &Profile) -> Option<Diagnost
         let sentence = "a request may not end with an assistant message";
         Diagnostic::error(Code::new("profile::last-message"), sentence)
             .at_message(last.origin.message)
+    })
+}
+
+/// The answer that results were given to begins with a thought, where thinking is on (PM-18). Nobody can make one
+/// up, so it is never mended.
+pub(crate) fn missing_thinking(items: &[Item], profile: &Profile) -> Option<Diagnostic> {
+    let is = |it: &Item, role: Role| it.message.role == role;
+    let n_results = items.iter().rev().take_while(|it| is(it, Role::Tool)).count();
+    let before = &items[..items.len() - n_results];
+    // Answers in a row are one.
+    let n_answers = before.iter().rev().take_while(|it| is(it, Role::Assistant)).count();
+    let answer = &before[before.len() - n_answers..];
+    let first = answer.iter().find_map(|it| it.message.parts.first().map(|part| (it, part)));
+    let (item, part) = first.filter(|_| profile.reasoning_first && n_results > 0)?;
+    let sentence = "an answer with calls that does not begin with thinking, where thinking is on";
+    part.as_reasoning().is_none().then(|| {
+        Diagnostic::error(Code::new("profile::thinking-missing"), sentence)
+            .at_message(item.origin.message)
     })
 }
 

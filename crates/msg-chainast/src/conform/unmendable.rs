@@ -1,24 +1,27 @@
 //! What a provider refuses of media and nobody can mend without decoding them: types, addresses, sizes
-//! (PM-35, PM-36, PM-110, PM-111). Judged on the messages as they came.
+//! (PM-33 to PM-36, PM-110, PM-111). Judged on the messages as they came.
 
 use msg_core::{Code, Diagnostic, Part};
 
+use super::pixels;
 use crate::{
     analyze::Chain,
     profile::{Acceptance, Profile},
 };
 
-/// All of it, in the order of the input. Linear; payloads are measured and not read.
+/// All of it, in the order of the input. Linear; payloads are measured, and of images the header is read.
 pub(crate) fn unmendable(chain: Chain<'_>, profile: &Profile) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if !judges(profile) {
         return found;
     }
+    let side_max = side_max(chain, profile);
     for at in 0..chain.len() {
         for (part, it) in chain.message(at as u32).parts.iter().enumerate() {
             let inner = it.as_tool_result().map_or(&[][..], |it| it.content.parts());
             for it in std::iter::once(it).chain(inner) {
-                found.extend(refused(it, profile).map(|it| it.at_part(at, part)));
+                let refused = refused(it, profile).or_else(|| too_large(it, side_max, profile));
+                found.extend(refused.map(|it| it.at_part(at, part)));
             }
         }
     }
@@ -29,7 +32,42 @@ fn judges(profile: &Profile) -> bool {
     !profile.image_types.is_empty()
         || !profile.file_types.is_empty()
         || profile.image_bytes_max > 0
+        || profile.image_side_max > 0
         || profile.media_urls == Acceptance::Reject
+}
+
+/// How many pixels a side of an image may have, which depends on how many there are; 0 for any number.
+fn side_max(chain: Chain<'_>, profile: &Profile) -> usize {
+    let images = |it: &Part| match it {
+        Part::Image(_) => 1,
+        Part::ToolResult(it) => {
+            it.content.parts().iter().filter(|it| matches!(it, Part::Image(_))).count()
+        }
+        _ => 0,
+    };
+    let n: usize = chain.iter().flat_map(|it| &it.parts).map(images).sum();
+    match profile.many_images > 0 && n > profile.many_images {
+        true => profile.many_images_side_max,
+        false => profile.image_side_max,
+    }
+}
+
+fn too_large(part: &Part, side_max: usize, profile: &Profile) -> Option<Diagnostic> {
+    let Part::Image(it) = part else { return None };
+    let (_, base64) = it.url.as_deref()?.strip_prefix("data:")?.split_once(";base64,")?;
+    let (width, height) = pixels::size(base64).filter(|_| side_max > 0)?;
+    let is_larger = width.max(height) as usize > side_max;
+    let sentence = format!("an image of {width} x {height} pixels, {side_max} a side are accepted");
+    let rule = if side_max == profile.image_side_max { "PM-33" } else { "PM-34" };
+    is_larger.then(|| image_size(sentence, rule, profile))
+}
+
+/// A finding about a size, with what the provider answers to one of this rule: there are several.
+fn image_size(sentence: String, rule: &str, profile: &Profile) -> Diagnostic {
+    let mut res = Diagnostic::error(Code::new("profile::image-size"), sentence);
+    let rule = profile.rules.iter().find(|it| it.number == rule);
+    res.answer = rule.map(|it| it.answer.clone());
+    res
 }
 
 fn refused(part: &Part, profile: &Profile) -> Option<Diagnostic> {
@@ -61,6 +99,6 @@ fn refused(part: &Part, profile: &Profile) -> Option<Diagnostic> {
     (is_image && profile.image_bytes_max > 0 && size > profile.image_bytes_max).then(|| {
         let max = profile.image_bytes_max;
         let sentence = format!("an image of {size} bytes in base64, {max} are accepted");
-        Diagnostic::error(Code::new("profile::image-size"), sentence)
+        image_size(sentence, "PM-35", profile)
     })
 }

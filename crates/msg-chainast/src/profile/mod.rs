@@ -133,6 +133,9 @@ pub struct Profile {
     pub reasoning_require: ReasoningRequired,
     /// What stands in the place of reasoning that is required and missing.
     pub reasoning_fallback: String,
+    /// Whether the answer with calls that a request goes on from has to begin with reasoning, where the request
+    /// turns thinking on.
+    pub reasoning_first: bool,
     /// Whether the signature of a call is refused (`call_signature`).
     pub drops_call_signatures: bool,
     /// Where media may stand: roles, or `role:kind` with `image`, `audio`, `file` or `video`; or `any`.
@@ -143,6 +146,12 @@ pub struct Profile {
     pub image_types: Vec<String>,
     /// The greatest size of an image in bytes of base64; 0 for no limit.
     pub image_bytes_max: usize,
+    /// The greatest width and height of an image in pixels; 0 for no limit.
+    pub image_side_max: usize,
+    /// How many images may stand in a request before they have to be smaller; 0 for any number.
+    pub many_images: usize,
+    /// The greatest width and height in pixels where there are more images.
+    pub many_images_side_max: usize,
     /// The MIME types of documents; none for all.
     pub file_types: Vec<String>,
     /// The characters of a document's name.
@@ -306,11 +315,15 @@ static BASE: LazyLock<Profile> = LazyLock::new(|| {
         reasoning_bound: ReasoningBound::None,
         reasoning_require: ReasoningRequired::None,
         reasoning_fallback: String::new(),
+        reasoning_first: false,
         drops_call_signatures: false,
         media_roles: vec!["any".to_owned()],
         media_urls: Acceptance::Accept,
         image_types: Vec::new(),
         image_bytes_max: 0,
+        image_side_max: 0,
+        many_images: 0,
+        many_images_side_max: 0,
         file_types: Vec::new(),
         file_name_class: CharClass::any(),
         file_name_max: 0,

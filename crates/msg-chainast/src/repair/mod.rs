@@ -21,7 +21,7 @@ pub(crate) use item::{Dropped, Item, Origin, Place, without_members};
 use crate::{
     ChainAst,
     analyze::{Chain, Plan, Rules, analyze, diagnostics},
-    conform::{conform, last_message, position, trim_last, unmendable},
+    conform::{conform, last_message, missing_thinking, position, trim_last, unmendable},
     options::RepairOptions,
     pairing,
     profile::Profile,
@@ -209,7 +209,8 @@ fn structured(
 
 /// Says of each finding what the provider answers to it, where that is known.
 pub(crate) fn add_answers(report: &mut [Diagnostic], profile: &Profile) {
-    for it in report.iter_mut().filter(|it| it.severity > Severity::Info) {
+    let unanswered = |it: &&mut Diagnostic| it.severity > Severity::Info && it.answer.is_none();
+    for it in report.iter_mut().filter(unanswered) {
         it.answer = profile.answer(it.code.as_str()).cloned();
     }
 }
@@ -233,6 +234,7 @@ pub(crate) fn mend_for(
     if rules.check.request {
         refused.extend(trim_last(&mut items, profile));
         refused.extend(last_message(&items, profile));
+        refused.extend(missing_thinking(&items, profile).filter(|_| rules.check.thinking));
     }
     add_in_order(report, refused);
     items

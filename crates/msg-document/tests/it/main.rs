@@ -10,4 +10,5 @@ mod options;
 mod recognise;
 mod responses;
 mod text_calls;
+mod thinking;
 mod values;
