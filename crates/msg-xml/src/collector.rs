@@ -1,4 +1,9 @@
 //! Builds a message from events, so that whole and streamed reading cannot differ (the law of XT-41).
+//!
+//! ```text
+//! text "Look: "   thinking "I call ls "   text "<tool>…"    pieces as they were sent
+//!                                         reclaim           the last turns out to be a call, which goes there
+//! ```
 
 use std::ops::Range;
 
@@ -9,29 +14,21 @@ use crate::event::{Event, Outcome, ThinkingStyle};
 use crate::lex;
 use crate::parsed::{Parsed, Segment, SegmentKind};
 
-/// A run of pieces whose text is the bytes of their span.
-#[derive(Clone, Copy, Debug)]
+/// What a piece is: text, or thinking in a style.
+type Kind = Option<ThinkingStyle>;
+
+/// Text or thinking. If it is as long as its span, it is the bytes of it.
+#[derive(Debug)]
 struct Piece {
-    from: u64,
-    to: u64,
-    at: usize,
+    kind: Kind,
+    text: String,
+    span: Range<u64>,
 }
 
 #[derive(Debug)]
 enum Item {
-    Text {
-        text: String,
-        pieces: Vec<Piece>,
-    },
-    Thinking {
-        text: String,
-        pieces: Vec<Piece>,
-        style: ThinkingStyle,
-    },
-    Call {
-        span: Range<u64>,
-        outcome: Outcome,
-    },
+    Piece(Piece),
+    Call(Range<u64>, Outcome),
     /// Something was removed: texts around it do not merge.
     Gap,
 }
@@ -61,15 +58,13 @@ impl Collector {
     /// Takes the next event.
     pub fn push(&mut self, event: Event<'_>) {
         match event {
-            Event::Text { text, span } => self.text(&text, span),
-            Event::Thinking { text, span, style } => self.thinking(&text, span, style),
+            Event::Text { text, span } => self.piece(None, &text, span),
+            Event::Thinking { text, span, style } => self.piece(Some(style), &text, span),
             Event::ToolEnd { outcome, .. } => self.call(*outcome),
-            Event::ToolVoid { code, .. } => {
-                if matches!(code, Code::ToolTooLarge | Code::DepthLimit) {
-                    self.items.push(Item::Gap);
-                }
+            Event::ToolVoid { code: Code::ToolTooLarge | Code::DepthLimit, .. } => {
+                self.items.push(Item::Gap);
             }
-            Event::Reclaim(range) => self.reclaim(range),
+            Event::Reclaim(range) => self.reclaim(&range),
             Event::Diagnostic(diagnostic) => self.diagnostics.push(*diagnostic),
             _ => {}
         }
@@ -77,73 +72,41 @@ impl Collector {
 
     /// The message, once the parser has finished.
     pub fn finish(self) -> Parsed {
-        let mut segments: Vec<Segment> = Vec::new();
-        let mut gap = false;
-        let mut pending: Option<(String, Range<usize>)> = None;
-        let flush = |pending: &mut Option<(String, Range<usize>)>, segments: &mut Vec<Segment>| {
-            if let Some((text, span)) = pending.take().filter(|(t, _)| !lex::all_blank(t)) {
-                segments.push(Segment { span, kind: SegmentKind::Text(text) });
-            }
-        };
+        let mut open = Open::default();
         for item in self.items {
             match item {
-                Item::Text { text, pieces } => {
-                    let span = cover(&pieces);
-                    match &mut pending {
-                        Some((all, covered)) if !gap => {
-                            all.push_str(&text);
-                            covered.end = span.end;
-                        }
-                        _ => {
-                            flush(&mut pending, &mut segments);
-                            pending = Some((text, span));
-                        }
-                    }
-                    gap = false;
-                }
-                Item::Thinking { text, .. } if lex::all_blank(&text) => {}
-                Item::Thinking { text, pieces, style } => {
-                    flush(&mut pending, &mut segments);
-                    segments.push(Segment {
-                        span: cover(&pieces),
-                        kind: SegmentKind::Thinking { text, style },
-                    });
-                }
-                Item::Call { span, outcome } => {
-                    flush(&mut pending, &mut segments);
+                Item::Piece(piece) => open.piece(piece),
+                Item::Gap => open.gap = true,
+                Item::Call(span, outcome) => {
                     let kind = match outcome {
                         Outcome::Complete(call) => SegmentKind::Call(call),
                         Outcome::Partial(call) => SegmentKind::Partial(call),
                     };
-                    segments.push(Segment { span: size(span.start)..size(span.end), kind });
+                    open.flush();
+                    open.segments.push(Segment { span: range(&span), kind });
                 }
-                Item::Gap => gap = true,
             }
         }
-        flush(&mut pending, &mut segments);
+        open.flush();
         let mut diagnostics = self.diagnostics;
         diagnostics.sort_by_key(|d| d.at.start);
-        Parsed { segments, diagnostics }
+        Parsed { segments: open.segments, diagnostics }
     }
 
-    fn text(&mut self, text: &str, span: Range<u64>) {
-        if let Some(Item::Text { text: all, pieces }) = self.items.last_mut() {
-            extend(all, pieces, text, span);
-        } else {
-            let pieces = vec![Piece { from: span.start, to: span.end, at: 0 }];
-            self.items.push(Item::Text { text: text.to_owned(), pieces });
-        }
-    }
-
-    fn thinking(&mut self, text: &str, span: Range<u64>, style: ThinkingStyle) {
-        if let Some(Item::Thinking { text: all, pieces, style: known }) = self.items.last_mut()
-            && *known == style
-            && pieces.last().is_some_and(|p| p.to == span.start)
-        {
-            extend(all, pieces, text, span);
-        } else {
-            let pieces = vec![Piece { from: span.start, to: span.end, at: 0 }];
-            self.items.push(Item::Thinking { text: text.to_owned(), pieces, style });
+    /// A piece that goes on with the one before becomes part of it, so that few are kept.
+    fn piece(&mut self, kind: Kind, text: &str, span: Range<u64>) {
+        let piece = Piece { kind, text: String::new(), span };
+        match self.items.last_mut() {
+            Some(Item::Piece(last))
+                if last.kind == kind
+                    && last.span.end == piece.span.start
+                    && last.is_exact(last.text.len())
+                    && piece.is_exact(text.len()) =>
+            {
+                last.text.push_str(text);
+                last.span.end = piece.span.end;
+            }
+            _ => self.items.push(Item::Piece(Piece { text: text.to_owned(), ..piece })),
         }
     }
 
@@ -152,7 +115,7 @@ impl Collector {
             Outcome::Complete(call) => call.span.clone(),
             Outcome::Partial(call) => call.span.clone(),
         };
-        let item = Item::Call { span, outcome };
+        let item = Item::Call(span, outcome);
         match &mut self.insert {
             Some(at) => {
                 self.items.insert(*at, item);
@@ -163,98 +126,117 @@ impl Collector {
     }
 
     /// Takes the range out of what was collected and remembers its place.
-    fn reclaim(&mut self, range: Range<u64>) {
-        let mut i = 0;
-        while i < self.items.len() {
-            let (Item::Text { text, pieces } | Item::Thinking { text, pieces, .. }) =
-                &mut self.items[i]
-            else {
-                i += 1;
+    fn reclaim(&mut self, range: &Range<u64>) {
+        let mut insert = None;
+        let items = std::mem::take(&mut self.items);
+        for item in items {
+            let Item::Piece(mut piece) = item else {
+                self.items.push(item);
                 continue;
             };
-            let Some(last) = pieces.last() else { break };
-            if last.to <= range.start {
-                i += 1;
-                continue;
+            let behind = piece.split_off(range.end);
+            if !piece.split_off(range.start).text.is_empty() {
+                insert = Some(self.items.len() + usize::from(!piece.text.is_empty()));
             }
-            let (cut, rest) = split_off(text, pieces, range.start);
-            let (kept, kept_pieces) = after(cut, rest, range.end);
-            let emptied = text.is_empty();
-            let style = match &self.items[i] {
-                Item::Thinking { style, .. } => Some(*style),
-                _ => None,
-            };
-            let at = if emptied {
-                self.items.remove(i);
-                i
-            } else {
-                i + 1
-            };
-            if !kept_pieces.is_empty() {
-                let item = match style {
-                    Some(style) => Item::Thinking { text: kept, pieces: kept_pieces, style },
-                    None => Item::Text { text: kept, pieces: kept_pieces },
-                };
-                self.items.insert(at, item);
-                self.insert = Some(at);
-                return;
+            let rest = [piece, behind].into_iter().filter(|piece| !piece.text.is_empty());
+            self.items.extend(rest.map(Item::Piece));
+        }
+        self.insert = insert.or(Some(self.items.len()));
+    }
+}
+
+impl Piece {
+    fn is_exact(&self, len: usize) -> bool {
+        self.span.end - self.span.start == len as u64
+    }
+
+    /// Cuts it at a position of the input; what is not its bytes is one character, and stays whole.
+    fn split_off(&mut self, pos: u64) -> Piece {
+        let pos = pos.clamp(self.span.start, self.span.end);
+        let at = match usize::try_from(pos - self.span.start) {
+            Ok(at) if self.text.is_char_boundary(at) && pos < self.span.end => at,
+            _ => self.text.len(),
+        };
+        let piece =
+            Piece { kind: self.kind, text: self.text.split_off(at), span: pos..self.span.end };
+        self.span.end = pos;
+        piece
+    }
+}
+
+/// What is not yet a segment: text, and a thought behind it.
+#[derive(Default)]
+struct Open {
+    segments: Vec<Segment>,
+    text: Option<Piece>,
+    thought: Option<Piece>,
+    gap: bool,
+}
+
+impl Open {
+    fn piece(&mut self, piece: Piece) {
+        if piece.kind.is_some() {
+            return self.think(piece);
+        }
+        self.end_thought();
+        match &mut self.text {
+            Some(text) if !self.gap => text.join(&piece),
+            _ => {
+                self.end_text();
+                self.text = Some(piece);
             }
-            i = at;
-            self.insert = Some(at);
         }
-        if self.insert.is_none() {
-            self.insert = Some(self.items.len());
+        self.gap = false;
+    }
+
+    fn think(&mut self, piece: Piece) {
+        match &mut self.thought {
+            Some(known) if known.kind == piece.kind && known.span.end == piece.span.start => {
+                known.join(&piece);
+            }
+            _ => {
+                self.end_thought();
+                self.thought = Some(piece);
+            }
         }
     }
-}
 
-fn extend(all: &mut String, pieces: &mut Vec<Piece>, text: &str, span: Range<u64>) {
-    let at = all.len();
-    all.push_str(text);
-    let exact = span.end - span.start == text.len() as u64;
-    match pieces.last_mut() {
-        Some(last)
-            if exact && last.to == span.start && (last.to - last.from) as usize == at - last.at =>
-        {
-            last.to = span.end;
-        }
-        _ => pieces.push(Piece { from: span.start, to: span.end, at }),
+    /// A thought of blanks only is none, and the texts around it are one.
+    fn end_thought(&mut self) {
+        let Some(thought) = self.thought.take().filter(|it| !lex::all_blank(&it.text)) else {
+            return;
+        };
+        self.end_text();
+        self.segments.push(thought.segment());
+    }
+
+    fn end_text(&mut self) {
+        let text = self.text.take().filter(|it| !lex::all_blank(&it.text));
+        self.segments.extend(text.map(Piece::segment));
+    }
+
+    fn flush(&mut self) {
+        self.end_thought();
+        self.end_text();
     }
 }
 
-/// Cuts text and pieces at an input position; what comes from there on is returned, with pieces counted from it.
-fn split_off(text: &mut String, pieces: &mut Vec<Piece>, pos: u64) -> (String, Vec<Piece>) {
-    let n = pieces.partition_point(|p| p.to <= pos);
-    let mut rest: Vec<Piece> = pieces.split_off(n);
-    let Some(first) = rest.first_mut() else { return (String::new(), rest) };
-    let mut cut = first.at;
-    if first.from < pos {
-        let inside = (pos - first.from) as usize;
-        pieces.push(Piece { to: pos, ..*first });
-        cut += inside;
-        (first.from, first.at) = (pos, cut);
+impl Piece {
+    fn join(&mut self, more: &Piece) {
+        self.text.push_str(&more.text);
+        self.span.end = more.span.end;
     }
-    while !text.is_char_boundary(cut.min(text.len())) {
-        cut -= 1;
-    }
-    let tail = text.split_off(cut.min(text.len()));
-    for piece in &mut rest {
-        piece.at -= cut;
-    }
-    (tail, rest)
-}
 
-fn after(mut text: String, mut pieces: Vec<Piece>, pos: u64) -> (String, Vec<Piece>) {
-    split_off(&mut text, &mut pieces, pos)
-}
-
-fn cover(pieces: &[Piece]) -> Range<usize> {
-    match (pieces.first(), pieces.last()) {
-        (Some(first), Some(last)) => size(first.from)..size(last.to),
-        _ => 0..0,
+    fn segment(self) -> Segment {
+        let kind = match self.kind {
+            Some(style) => SegmentKind::Thinking { text: self.text, style },
+            None => SegmentKind::Text(self.text),
+        };
+        Segment { span: range(&self.span), kind }
     }
 }
 
-fn size(n: u64) -> usize {
-    usize::try_from(n).unwrap_or(usize::MAX)
+fn range(span: &Range<u64>) -> Range<usize> {
+    let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    size(span.start)..size(span.end)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::Error;
-use crate::shape::Grammar;
+use crate::tag_grammar::Grammar;
 
 /// A built-in dialect, or one that is described as data.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -39,6 +39,7 @@ mod shape;
 #[cfg(test)]
 mod steps;
 mod stream;
+mod tag_grammar;
 mod text;
 mod value;
 
@@ -58,8 +59,9 @@ pub use path::{ArgPath, PathItem};
 pub use render::{Escape, RenderStyle, render, render_thinking, render_with};
 pub use result::ToolResult;
 pub use schema::SchemaSet;
-pub use shape::{Grammar, NameForm, TagShape};
+pub use shape::{NameForm, TagShape};
 pub use stream::{StreamParser, is_cut, parse};
+pub use tag_grammar::Grammar;
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

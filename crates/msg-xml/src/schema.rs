@@ -1,7 +1,13 @@
-//! Types from tool definitions (XT-30, XT-31): which values are kept verbatim, and how the text of the
-//! others becomes numbers, booleans and lists. It is no validator: what does not fit stays, reported. Parameters
-//! that are missing or unknown are the business of `members`.
+//! Types from tool definitions (XT-30, XT-31): which values are kept verbatim, and what a schema says about a place. How
+//! text becomes numbers, booleans and lists is `coerce`; parameters that are missing or unknown are the business of
+//! `members`.
+//!
+//! ```text
+//! {"f": {"properties": {"n": {"type": "integer"}}, "required": ["n"]}}
+//!        coerce: "7" is 7                          members: a call without n
+//! ```
 
+mod coerce;
 mod members;
 
 use std::collections::BTreeMap;
@@ -13,8 +19,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::call::Call;
 use crate::code::Code;
 use crate::definition::ToolDefinition;
-use crate::json::{self, Json, Members};
-use crate::lex::trim;
+use crate::json::{self, Json};
 
 /// Nesting of schemas, and steps of references that are followed.
 const MAX_STEPS: usize = 32;
@@ -73,12 +78,10 @@ impl SchemaSet {
 
     /// The same for a tree; the paths of what does not fit.
     pub(crate) fn coerce_value(&self, tool: &str, value: &mut Json) -> Vec<String> {
-        let mut coercer = Coercer { mismatches: Vec::new(), path: Vec::new() };
-        if let (Some(root), Json::Object(_)) = (self.tools.get(tool), &*value) {
-            let node = Node { root, schema: root };
-            coercer.object(node, value);
+        match (self.tools.get(tool), &*value) {
+            (Some(root), Json::Object(_)) => coerce::object(Node { root, schema: root }, value),
+            _ => Vec::new(),
         }
-        coercer.mismatches
     }
 
     /// XT-30: whether the value under these keys is wanted as a string and as nothing that has members.
@@ -267,111 +270,4 @@ fn resolve<'s>(root: &'s Json, target: &str) -> Option<&'s Json> {
         };
     }
     Some(at)
-}
-
-struct Coercer {
-    mismatches: Vec<String>,
-    path: Vec<String>,
-}
-
-impl Coercer {
-    fn mismatch(&mut self) {
-        self.mismatches.push(self.path.join("."));
-    }
-
-    fn object(&mut self, node: Node<'_>, value: &mut Json) {
-        let Json::Object(members) = value else { return };
-        let mut done = Members::default();
-        for (key, mut member) in std::mem::take(members).into_list() {
-            if let Some(child) = node.property(&key) {
-                self.path.push(key.clone());
-                self.value(child, &mut member);
-                self.path.pop();
-            }
-            done.set(key, member);
-        }
-        *members = done;
-    }
-
-    fn value(&mut self, node: Node<'_>, value: &mut Json) {
-        let types = node.types();
-        if types.none() || types.string && matches!(value, Json::String(_)) || fits(types, value) {
-            return;
-        }
-        match value {
-            Json::String(text) => match scalar(types, trim(text)) {
-                Some(typed) => *value = typed,
-                None if types.array => self.wrap(node, value),
-                None => self.mismatch(),
-            },
-            Json::Array(items) if types.array => {
-                if let Some(node) = node.items() {
-                    items.iter_mut().for_each(|item| self.value(node, item));
-                }
-            }
-            Json::Object(members) if types.array => {
-                let known =
-                    |key: &str| node.items().is_some_and(|items| items.property(key).is_some());
-                let wrapper = members.len() == 1 && members.iter().all(|(key, _)| !known(key));
-                if wrapper && let Some((_, inner)) = std::mem::take(members).into_list().pop() {
-                    *value = inner;
-                    match value {
-                        Json::Array(_) => self.value(node, value),
-                        _ => self.wrap(node, value),
-                    }
-                } else {
-                    self.wrap(node, value);
-                }
-            }
-            Json::Object(_) if types.object => self.object(node, value),
-            Json::Number(_) | Json::Bool(_) | Json::Null if types.array => self.wrap(node, value),
-            _ => self.mismatch(),
-        }
-    }
-
-    /// Any other value becomes a list of one.
-    fn wrap(&mut self, node: Node<'_>, value: &mut Json) {
-        let mut item = std::mem::replace(value, Json::Null);
-        if let Some(node) = node.items() {
-            self.value(node, &mut item);
-        }
-        *value = Json::Array(vec![item]);
-    }
-}
-
-/// Whether a value that a dialect typed already is of a wanted type.
-fn fits(types: Types, value: &Json) -> bool {
-    match value {
-        Json::Number(n) => {
-            let whole = !n.contains(['.', 'e', 'E'])
-                && (n.parse::<i64>().is_ok() || n.parse::<u64>().is_ok());
-            let finite = n.parse::<f64>().is_ok_and(f64::is_finite);
-            types.integer && whole || types.number && finite
-        }
-        Json::Bool(_) => types.boolean,
-        Json::Null => types.null,
-        _ => false,
-    }
-}
-
-/// What a text is in one of the wanted types, tried in the order of XT-31.
-fn scalar(types: Types, text: &str) -> Option<Json> {
-    let parsed =
-        json::parse(text, MAX_DEPTH).filter(|(_, repaired)| !repaired).map(|(value, _)| value);
-    if matches!(&parsed, Some(number @ Json::Number(_)) if fits(types, number)) {
-        return parsed;
-    }
-    if types.boolean && (text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false")) {
-        return Some(Json::Bool(text.eq_ignore_ascii_case("true")));
-    }
-    if types.null && (text.is_empty() || text == "null") {
-        return Some(Json::Null);
-    }
-    if types.array && (text.is_empty() || matches!(parsed, Some(Json::Array(_)))) {
-        return Some(parsed.unwrap_or(Json::Array(Vec::new())));
-    }
-    if types.object && (text.is_empty() || matches!(parsed, Some(Json::Object(_)))) {
-        return Some(parsed.unwrap_or(Json::Object(Members::default())));
-    }
-    None
 }

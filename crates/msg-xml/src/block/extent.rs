@@ -1,5 +1,6 @@
-//! Where a block that is being stored may have come to its end: it is worth while to read it there. It is the only part
-//! that goes through the bytes as they arrive, and it decides nothing: a reading that was too early is made again.
+//! A block whose bytes are being stored: where it may have come to its end, so that it is worth while to read it there,
+//! and meanwhile its preview. It is the only part that goes through the bytes as they arrive, and it decides nothing: a
+//! reading that was too early is made again. Its size is bounded (XT-28).
 //!
 //! ```text
 //! <tool>…<x><![CDATA[ </tool> ]]></x></arguments></tool>
@@ -7,19 +8,170 @@
 //!                     in a section: none
 //! ```
 
-use super::grammar::TEXT_MAX;
+use super::draft::{Done, Outcome};
+use super::end::failed;
+use super::grammar::{Head, TEXT_MAX, read};
 use super::opener::{OPENER_REACH, opener};
-use crate::input::{Input, is_blank};
+use super::preview::Preview;
+use crate::code::Code;
+use crate::event::Queue;
+use crate::input::{Incomplete, Input, MORE, is_blank};
 use crate::lex::{self, ARGS, Tag};
+use crate::options::Options;
+use crate::passthrough::{FastPath, Kind};
+
+/// How many bytes behind the size limit are stored: what follows a block may decide where it ends.
+const BEHIND: usize = 8 << 10;
 
 /// So many readings of all that is stored are made, and this many bytes of them in any case; fewer in unit tests, which
 /// count steps, so that growth shows early.
 const READINGS: usize = 8;
 const BYTES: usize = if cfg!(test) { 1 << 10 } else { 64 << 10 };
 
+/// A block that is open.
+#[derive(Debug)]
+pub(crate) struct Block {
+    head: Head,
+    /// The number of its first call.
+    call: u32,
+    extent: Extent,
+    preview: Option<Preview>,
+    /// It is too large: from here on its end is looked for, and nothing is stored.
+    skip: Option<usize>,
+}
+
+impl Block {
+    /// The block whose opener is `head`.
+    pub(crate) fn new(w: &Input<'_>, head: Head, call: u32, queue: &mut Queue) -> Self {
+        queue.begin(call);
+        let preview = queue.on().then(|| Preview::new(w, head.start, head.body, call));
+        Block { head, call, extent: Extent::new(head.start, head.body), preview, skip: None }
+    }
+
+    pub(crate) fn start(&self) -> usize {
+        self.head.start
+    }
+
+    /// The first byte that may still be needed.
+    pub(crate) fn keep(&self) -> usize {
+        self.skip.unwrap_or(self.head.start)
+    }
+
+    /// The block, if it ends in the window.
+    pub(crate) fn run(
+        &mut self,
+        w: &Input<'_>,
+        queue: &mut Queue,
+        opts: &Options,
+        cut: bool,
+    ) -> Result<Done, Incomplete> {
+        if self.skip.is_none() {
+            let size = self.head.start.saturating_add(opts.limits.max_tool_bytes);
+            let last = size.saturating_add(BEHIND);
+            let is_long = w.end() > last;
+            let stored = Input { eof: w.eof && !is_long, ..w.upto(last) };
+            if let Some(done) = self.read(&stored, opts, cut, is_long) {
+                return Ok(self.announced(done, queue));
+            }
+            if !is_long {
+                if let Some(preview) = &mut self.preview {
+                    preview.run(w, queue, opts);
+                }
+                return Err(MORE);
+            }
+            self.skip = Some(size);
+        }
+        self.skip(w)
+    }
+
+    /// The block, if what is stored shows its end; `last` if nothing more will be.
+    fn read(&mut self, w: &Input<'_>, opts: &Options, cut: bool, last: bool) -> Option<Done> {
+        while let Some(end) = self.extent.next(w) {
+            if let Some(done) = self.read_upto(w, end, opts, cut) {
+                return Some(done);
+            }
+        }
+        if !w.eof && !last {
+            return None;
+        }
+        loop {
+            let end = self.extent.next_at_eof(w);
+            let done = self.read_upto(w, end, opts, cut);
+            if done.is_some() || end == w.end() {
+                debug_assert!(done.is_some() || last, "nothing waits at the end of input");
+                return done.or_else(|| w.eof.then(|| self.failed(end, Code::InvalidToolBody)));
+            }
+        }
+    }
+
+    fn read_upto(&mut self, w: &Input<'_>, end: usize, opts: &Options, cut: bool) -> Option<Done> {
+        let (res, readings) = read(w.upto(end), self.head, opts, cut);
+        if res.is_err() {
+            self.extent.too_early(end, readings);
+        }
+        res.ok()
+    }
+
+    fn failed(&self, end: usize, code: Code) -> Done {
+        failed(self.head.start, end, code)
+    }
+
+    /// Announces what has not been.
+    fn announced(&mut self, mut done: Done, queue: &mut Queue) -> Done {
+        let sent = self.preview.take().map(|preview| preview.sent).unwrap_or_default();
+        if let Outcome::Calls(calls) = &done.outcome {
+            for (n, call) in (self.call..).zip(calls) {
+                if n > self.call {
+                    queue.begin(n);
+                }
+                let known = n == self.call && sent.name;
+                if let Some(name) = call.name.as_ref().filter(|_| !known) {
+                    queue.name(n, name);
+                }
+            }
+            done.begun = calls.len() as u32;
+        }
+        done.sent = sent;
+        done
+    }
+
+    /// Past the first `</tool>` beyond the size limit.
+    fn skip(&mut self, w: &Input<'_>) -> Result<Done, Incomplete> {
+        let mut at = self.skip.unwrap_or(w.end());
+        while let Some(p) = w.find(b'<', at) {
+            self.skip = Some(p);
+            if let Tag::Close(c) = lex::tag(w, p)?
+                && c.is_tool()
+            {
+                return Ok(self.failed(c.end, Code::ToolTooLarge));
+            }
+            at = p + 1;
+        }
+        self.skip = Some(w.end().max(at));
+        if w.eof { Ok(self.failed(w.end(), Code::ToolTooLarge)) } else { Err(MORE) }
+    }
+
+    /// The fast path for the bytes from `end` on.
+    pub(crate) fn fast_path(&self, end: usize, opts: &Options) -> FastPath {
+        let until = self.head.start.saturating_add(opts.limits.max_tool_bytes);
+        match &self.preview {
+            Some(preview) if self.extent.is_quiet() => preview.fast_path(end, until),
+            _ => FastPath::new(Kind::Closed),
+        }
+    }
+
+    /// Moves to `end` over a value of which everything up to `to` has been sent.
+    pub(crate) fn pass_on(&mut self, to: usize, end: usize) {
+        if let Some(preview) = &mut self.preview {
+            preview.pass_on(to, end);
+            self.extent.pass_on(end);
+        }
+    }
+}
+
 /// The search for the end of one block.
 #[derive(Debug)]
-pub(super) struct Extent {
+struct Extent {
     start: usize,
     /// Bytes before have been looked through.
     at: usize,
@@ -50,7 +202,7 @@ enum Mark {
 }
 
 impl Extent {
-    pub(super) fn new(start: usize, body: usize) -> Self {
+    fn new(start: usize, body: usize) -> Self {
         Extent {
             start,
             at: body,
@@ -64,7 +216,7 @@ impl Extent {
     }
 
     /// Up to where the block is to be read next.
-    pub(super) fn next(&mut self, w: &Input<'_>) -> Option<usize> {
+    fn next(&mut self, w: &Input<'_>) -> Option<usize> {
         loop {
             let (end, is_likely) = self.end(w)?;
             let len = end - self.start;
@@ -79,12 +231,12 @@ impl Extent {
     }
 
     /// The same at the end of input, where marks may have been passed: ever more, up to all.
-    pub(super) fn next_at_eof(&self, w: &Input<'_>) -> usize {
+    fn next_at_eof(&self, w: &Input<'_>) -> usize {
         w.end().min(self.start + (4 * self.last).max(BYTES))
     }
 
     /// A reading up to `end` was too early, and cost so many readings of that.
-    pub(super) fn too_early(&mut self, end: usize, readings: usize) {
+    fn too_early(&mut self, end: usize, readings: usize) {
         self.last = end - self.start;
         self.work += readings * self.last;
     }
@@ -139,12 +291,12 @@ impl Extent {
     }
 
     /// Whether only marks can end the block.
-    pub(super) fn is_quiet(&self) -> bool {
+    fn is_quiet(&self) -> bool {
         self.text.is_none() && self.after_args.is_none()
     }
 
     /// Moves to `end` over bytes without marks.
-    pub(super) fn pass_on(&mut self, end: usize) {
+    fn pass_on(&mut self, end: usize) {
         self.at = end;
     }
 }

@@ -1,9 +1,8 @@
-//! One reading of a block, from its opener to its end: the level of `<tool>` itself (XT-12, XT-14) and how it ends
-//! (XT-16, XT-28). It goes over the tokens once and keeps nothing for another reading.
+//! One reading of a block, from its opener to its end: the level of `<tool>` itself (XT-12, XT-14) and that of
+//! `<arguments>` (XT-18). It goes over the tokens once and keeps nothing for another reading.
 
-use super::calls::Calls;
-use super::close::Search;
-use super::draft::{Arguments, Done, Draft, Outcome, Params};
+use super::close::{Parent, Search};
+use super::draft::{Arguments, Calls, Done, Params};
 use super::names::{opener_attributes, read_name};
 use super::tokens::{Kind, Pending, Stand, Token, Tokens};
 use crate::call;
@@ -11,7 +10,7 @@ use crate::code::Code;
 use crate::input::{Incomplete, Input};
 use crate::lex::{self, ARGS, NAME, SERVER};
 use crate::options::Options;
-use crate::value;
+use crate::value::{self, Section};
 
 /// How far text after the arguments is followed.
 pub(super) const TEXT_MAX: usize = 256;
@@ -98,6 +97,15 @@ pub(super) struct Grammar<'a> {
     /// Only the end of input decided something (XT-29).
     pub(super) at_eof: bool,
     pub(super) is_json: bool,
+}
+
+/// Text in an ARGS element that is open.
+#[derive(Debug, Default)]
+pub(super) struct Loose {
+    from: Option<usize>,
+    pub(super) sections: Vec<Section>,
+    /// What was mended in the sections, which counts only if they are the value.
+    pub(super) mended: Vec<(Code, usize, usize)>,
 }
 
 impl<'a> Grammar<'a> {
@@ -281,40 +289,105 @@ impl<'a> Grammar<'a> {
         if tokens.w.eof || tokens.w.end() > p + TEXT_MAX { Ok(false) } else { Err(Pending) }
     }
 
+    /// The ARGS element of this open tag.
+    pub(super) fn args(&mut self, t: &Token<'a>) -> Result<(), Halt> {
+        if !t.is("arguments") {
+            self.calls.note(Code::FieldAlias, t.start, t.end);
+        }
+        if self.calls.cur.args.is_some() {
+            self.calls.note(Code::DuplicateArguments, t.start, t.end);
+        }
+        self.at = t.end;
+        if matches!(t.kind, Kind::Open { empty: true, .. }) {
+            self.close_args(Arguments::Params(Vec::new()), t.end);
+            return Ok(());
+        }
+        self.content_of_args(t.name)
+    }
+
+    /// What stands in the ARGS element of that name, up to its end.
+    pub(super) fn content_of_args(&mut self, own: &str) -> Result<(), Halt> {
+        self.args = Some(Vec::new());
+        let from = self.at;
+        if self.json_args()? {
+            return Ok(());
+        }
+        let mut loose = Loose::default();
+        while let Some(token) = self.args_token(&mut loose)? {
+            let Token { start, end, .. } = token;
+            match token.kind {
+                Kind::Close { .. } if Parent::Args.closed_by(token.name) => {
+                    self.end_args(from, &loose, start, end);
+                    return Ok(());
+                }
+                Kind::Opener | Kind::Close { tool: true } => {
+                    self.end_args(from, &loose, start, start);
+                    return Ok(());
+                }
+                Kind::Close { .. } => self.skip(Code::MismatchedCloseTag, &token),
+                Kind::Open { .. } => self.param(&token)?,
+                Kind::Marker => self.args_section(own, &token, &mut loose)?,
+                _ => return Err(Halt::Eof),
+            }
+        }
+        Err(Halt::Eof)
+    }
+
+    /// The next token that is no text; `None` at the end of input.
+    fn args_token(&mut self, loose: &mut Loose) -> Result<Option<Token<'a>>, Halt> {
+        loop {
+            let at = match self.look()? {
+                Stand::End => return Ok(None),
+                Stand::Token(token) if token.kind != Kind::Other => return Ok(Some(token)),
+                Stand::Token(token) => token.start,
+                Stand::Text(at, _) => at,
+            };
+            loose.from.get_or_insert(at);
+            self.at = self.text_end(at)?;
+        }
+    }
+
+    fn args_section(
+        &mut self,
+        own: &str,
+        marker: &Token<'_>,
+        loose: &mut Loose,
+    ) -> Result<(), Halt> {
+        loose.from.get_or_insert(marker.start);
+        let ended = self.search.section(marker, own, Parent::Tool)?.ok_or(Halt::Eof)?;
+        let it = ended.section;
+        loose.sections.push(it);
+        loose.mended.extend(ended.codes().map(|code| (code, it.start, it.end)));
+        self.at = it.end;
+        Ok(())
+    }
+
+    pub(super) fn close_args(&mut self, args: Arguments, end: usize) {
+        self.calls.cur.add_args(args);
+        self.calls.cur.args_closed = true;
+        (self.last_end, self.at, self.args) = (end, end, None);
+    }
+
+    /// ARGS ends: its content goes from `from` to `to`, reading goes on at `end`.
+    fn end_args(&mut self, from: usize, loose: &Loose, to: usize, end: usize) {
+        let params = self.args.take().unwrap_or_default();
+        if end == to {
+            self.calls.note(Code::MissingCloseTag, to, to);
+        }
+        let value = match loose.from {
+            Some(_) if params.is_empty() => self.text_args(from, loose, to),
+            Some(at) => {
+                self.calls.note(Code::StrayTextInArguments, at, to);
+                Arguments::Params(params)
+            }
+            None => Arguments::Params(params),
+        };
+        self.close_args(value, end);
+    }
+
     /// XT-28: whether the block is too large if it goes on up to `pos`.
     pub(super) fn is_large(&self, pos: usize) -> bool {
         pos - self.head.start > self.opts.limits.max_tool_bytes
-    }
-
-    /// A real opener stands where this block goes on: the block ends before it.
-    fn end_before(&mut self, pos: usize) -> Done {
-        let whole = self.calls.cur.name.is_some() && self.calls.cur.args_closed;
-        if whole {
-            self.calls.note(Code::MissingCloseTag, pos, pos);
-        }
-        self.finish(pos, whole)
-    }
-
-    /// Text after the arguments: the block ended after its last element.
-    fn end_at_last(&mut self) -> Done {
-        let end = self.last_end;
-        self.calls.note(Code::MissingCloseTag, end, end);
-        self.finish(end, true)
-    }
-
-    /// The end of input, or a tag that it cut.
-    fn end_of_input(&mut self) -> Done {
-        let end = self.search.tokens.w.end();
-        if let Some(params) = self.args.take() {
-            self.calls.cur.add_args(Arguments::Params(params));
-            self.calls.cur.args_closed = false;
-        }
-        let Draft { name, args_closed, .. } = &self.calls.cur;
-        let whole = name.is_some() && *args_closed && !self.search.cut;
-        if whole {
-            self.calls.note(Code::MissingCloseTag, end, end);
-        }
-        self.finish(end, whole)
     }
 
     /// The block is over; `whole` says whether its last call may be complete.
@@ -326,58 +399,4 @@ impl<'a> Grammar<'a> {
         done.format = self.is_json.then(|| "json".into());
         done
     }
-
-    /// What the reading has come to.
-    fn ended(&mut self, res: Result<Done, Halt>) -> Result<Done, Pending> {
-        match res {
-            Ok(done) => Ok(done),
-            Err(Halt::Pending) => Err(Pending),
-            Err(Halt::Eof) => Ok(self.end_of_input()),
-            Err(Halt::Deep(at)) => self.skip_depth(at),
-            Err(Halt::NoJson(at)) => self.skip_rejected(at),
-        }
-    }
-
-    /// A rejected body: on to the next `</tool>`.
-    fn skip_rejected(&mut self, from: usize) -> Result<Done, Pending> {
-        self.calls.refuse(Code::InvalidJson);
-        let tokens = &self.search.tokens;
-        let close = tokens.iter_from(from).find(|t| t.kind == Kind::Close { tool: true });
-        match close.map(|t| t.end) {
-            Some(end) => Ok(self.finish(end, true)),
-            None if tokens.w.eof => Ok(self.finish(self.search.tokens.w.end(), true)),
-            None => Err(Pending),
-        }
-    }
-
-    /// After too much depth: past the first tail, else past the first `</tool>`, else to the end.
-    fn skip_depth(&mut self, from: usize) -> Result<Done, Pending> {
-        self.calls.refuse(Code::DepthLimit);
-        let tokens = &self.search.tokens;
-        let (mut tail, mut close) = (None, None);
-        for token in tokens.iter_from(from) {
-            tail = self.search.tail(token)?;
-            if tail.is_some() {
-                break;
-            }
-            if close.is_none() && token.kind == (Kind::Close { tool: true }) {
-                close = Some(token.end);
-            }
-        }
-        let (end, eof) = (tokens.w.end(), tokens.w.eof);
-        if tail.is_none() && !eof {
-            return Err(Pending);
-        }
-        self.at_eof = tail.is_none();
-        Ok(self.finish(tail.or(close).unwrap_or(end), true))
-    }
-}
-
-/// A native block that is no call, and why.
-pub(super) fn failed(start: usize, end: usize, code: Code) -> Done {
-    let outcome = match code {
-        Code::ToolTooLarge => Outcome::Dropped(code),
-        code => Outcome::Rejected(code),
-    };
-    Done::new(start, end, outcome, Vec::new())
 }

@@ -3,21 +3,20 @@
 //!
 //! ```text
 //! <tool>                                    opener: is this a block at all (XT-9)
-//!   <tool_name>write_file</tool_name>       grammar, calls: names, ARGS, what is beside them (XT-12 to XT-17)
-//!   <arguments>                             args: parameters, text or JSON (XT-18)
+//!   <tool_name>write_file</tool_name>       grammar: names, ARGS, what is beside them (XT-12 to XT-15, XT-18)
+//!   <arguments>
 //!     <path>a.go</path>                     element: object or text (XT-19, XT-20)
 //!     <content><![CDATA[if a < b]]></content>   close: where a text ends (XT-21, XT-22, XT-24); recover: else (XT-23)
 //!   </arguments>
-//! </tool>                                   extent: it is worth while to read it now
+//! </tool>                                   extent: it is worth while to read it now; draft: what the calls come to
 //! ```
 //!
 //! `preview` sends what it sees of the open value meanwhile (XT-42); it decides nothing.
 
-mod args;
-mod calls;
 mod close;
 mod draft;
 mod element;
+mod end;
 mod extent;
 mod grammar;
 #[cfg(test)]
@@ -29,11 +28,10 @@ pub(crate) mod opener;
 mod preview;
 mod recover;
 mod sent;
-mod stored;
 mod tokens;
 
 pub(crate) use draft::{Done, Draft, Note, Outcome};
+pub(crate) use extent::Block;
 pub(crate) use grammar::{Head, REACH_MAX, read_arguments_of};
 pub(crate) use json_calls::{partial_name, read_arguments, read_calls};
 pub(crate) use sent::Sent;
-pub(crate) use stored::Block;

@@ -8,7 +8,8 @@ use crate::block::{Done, Draft, partial_name, read_calls};
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, until_done};
 use crate::json::{Json, Read, Stop};
-use crate::shape::{Grammar, TagShape, close_any, open_any};
+use crate::shape::{TagShape, close_any, open_any};
+use crate::tag_grammar::Grammar;
 
 /// The members that may have the name; the first is the expected one.
 const NAMES: [&str; 3] = ["name", "tool_name", "tool"];

@@ -10,7 +10,8 @@ use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, Need, until_done};
 use crate::json::{self, Json, Read, Stop};
 use crate::lex;
-use crate::shape::{Grammar, Opened, TagShape, close_any, open_any};
+use crate::shape::{Opened, TagShape, close_any, open_any};
+use crate::tag_grammar::Grammar;
 
 /// A longer word behind the opener is no name.
 const GLM_NAME_MAX: usize = 512;
