@@ -3,7 +3,7 @@
 //! Ids of calls are opaque text everywhere else: nothing checks or changes them on their way.
 
 /// The most characters of an id that becomes a file name.
-pub const MAX_ID_CHARS: usize = 128;
+const MAX_ID_CHARS: usize = 128;
 
 /// Accepts an id that is safe as the name of a file (MS-25): 1 to 128 characters, no `/`, `\`,
 /// control character or `..`, and no dot at the start.
@@ -47,7 +47,7 @@ pub enum IdError {
     /// No character at all.
     #[error("id is empty")]
     Empty,
-    /// More than [`MAX_ID_CHARS`] characters.
+    /// More than 128 characters.
     #[error("id has more than {MAX_ID_CHARS} characters")]
     TooLong,
     /// A dot at the start would hide the file.

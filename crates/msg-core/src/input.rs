@@ -3,7 +3,7 @@
 //! Whole messages are checked in `check`; nothing here changes text beyond trimming its ends.
 
 /// The limit that [`validate_message`] applies, in characters.
-pub const DEFAULT_MAX_CHARS: usize = 10_000;
+const DEFAULT_MAX_CHARS: usize = 10_000;
 
 /// Trims white space and refuses empty and over-long input, with the default limit of 10 000
 /// characters (MS-16).

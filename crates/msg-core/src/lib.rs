@@ -81,7 +81,7 @@ mod reading;
 
 pub use arguments::{Arguments, ArgumentsError, ArgumentsState};
 pub use check::check_all;
-pub use check_id::{IdError, MAX_ID_CHARS, check_id};
+pub use check_id::{IdError, check_id};
 pub use codes::{CODES, CodeInfo};
 pub use content::Content;
 pub use diagnostic::{Code, Diagnostic, Position, Severity, with_article};
@@ -90,7 +90,7 @@ pub use event::StreamEvent;
 pub use extra::{Extra, Origin};
 pub use finish::FinishReason;
 pub use ids::{CountingIds, IdSource, SeededIds};
-pub use input::{DEFAULT_MAX_CHARS, InputError, InputRules, validate_message};
+pub use input::{InputError, InputRules, validate_message};
 pub use layouts::Layouts;
 pub use members::Members;
 pub use message::Message;

@@ -3,19 +3,19 @@
 //! They describe what is written; readers take more. Nothing is validated here.
 
 /// Messages in native form (MS-7).
-pub const NATIVE: &str = include_str!("../schemas/native.schema.json");
+const NATIVE: &str = include_str!("../schemas/native.schema.json");
 
 /// Messages in the documented agent form (MS-11).
-pub const AGENT: &str = include_str!("../schemas/agent.schema.json");
+const AGENT: &str = include_str!("../schemas/agent.schema.json");
 
 /// Stored turns (MS-19).
-pub const TURNS: &str = include_str!("../schemas/turns.schema.json");
+const TURNS: &str = include_str!("../schemas/turns.schema.json");
 
 /// One stream event (MS-23).
-pub const EVENT: &str = include_str!("../schemas/event.schema.json");
+const EVENT: &str = include_str!("../schemas/event.schema.json");
 
 /// One diagnostic (MS-26).
-pub const DIAGNOSTIC: &str = include_str!("../schemas/diagnostic.schema.json");
+const DIAGNOSTIC: &str = include_str!("../schemas/diagnostic.schema.json");
 
 /// Names and texts of all schemas.
 pub const ALL: &[(&str, &str)] = &[

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::RawJson;
+use crate::{RawJson, json};
 
 /// What a provider says that a reply cost, in tokens.
 ///
@@ -61,6 +61,40 @@ impl Usage {
             reasoning: first(&[&thoughts.reasoning_tokens, &it.thoughts_token_count]),
             raw: Some(raw),
         }
+    }
+}
+
+impl Usage {
+    /// The provider's object, else the numbers as a JSON object under the names of the fields.
+    ///
+    /// ```
+    /// use msg_core::Usage;
+    ///
+    /// let usage = Usage { input: Some(7), output: Some(2), ..Usage::default() };
+    /// assert_eq!(usage.to_raw().text(), r#"{"input":7,"output":2}"#);
+    /// ```
+    pub fn to_raw(&self) -> RawJson {
+        if let Some(raw) = &self.raw {
+            return raw.clone();
+        }
+        let numbers = [
+            ("input", self.input),
+            ("output", self.output),
+            ("total", self.total),
+            ("cached", self.cached),
+            ("cache_write", self.cache_write),
+            ("reasoning", self.reasoning),
+        ];
+        let text = json::to_text(|it| {
+            it.object(|it| {
+                for (name, number) in numbers {
+                    if let Some(number) = number {
+                        it.key(name).u64(number);
+                    }
+                }
+            });
+        });
+        RawJson::new(text).expect("because the writer writes JSON")
     }
 }
 

@@ -13,7 +13,7 @@ use crate::Res;
 const LIMIT: usize = 70;
 
 /// Libraries that have more, with the number that they may not pass. A figure only ever goes down.
-const MORE_NAMES: &[(&str, usize)] = &[("msg-core", 140), ("msg-wire", 96)];
+const MORE_NAMES: &[(&str, usize)] = &[("msg-core", 128), ("msg-document", 72), ("msg-wire", 95)];
 
 /// Public functions that take a `bool`, with the reason.
 const SWITCHES: &[(&str, &str, &str)] = &[
@@ -23,10 +23,6 @@ const SWITCHES: &[(&str, &str, &str)] = &[
         "with_split_interleaved",
         "gives way to a word of its own",
     ),
-    ("crates/msg-document/src/fit/answer.rs", "records", "of a private type"),
-    ("crates/msg-document/src/fit/options.rs", "pipeline", "of a private type"),
-    ("crates/msg-document/src/fit/run.rs", "totals", "of a private type"),
-    ("crates/msg-document/src/fit/run.rs", "edits", "of a private type"),
     (
         "crates/msg-openai/src/chat/request.rs",
         "parallel_tool_calls",
@@ -56,7 +52,6 @@ const SWITCHES: &[(&str, &str, &str)] = &[
         "with_split_concatenated",
         "gives way to a word of its own",
     ),
-    ("crates/msg-xml/src/options.rs", "with_implicit_thinking", "gives way to a word of its own"),
 ];
 
 /// At most [`LIMIT`] names a library.

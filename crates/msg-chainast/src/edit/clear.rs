@@ -1,6 +1,6 @@
-//! Edits of the whole chain: clearing reasoning, sanitising arguments (CA-46, CA-56).
+//! What goes over the whole chain: clearing reasoning, sanitising arguments (CA-46, CA-56), lending all messages.
 
-use msg_core::{CallKind, Code, Diagnostic, Message, Part};
+use msg_core::{CallKind, Code, Diagnostic, Message, Part, Role};
 
 use crate::{
     arguments::sanitized,
@@ -65,6 +65,25 @@ impl ChainAst {
         changes
     }
 
+    /// Lends all messages as one list to a function that wants a slice, such as the writer of a wire format.
+    /// They are moved into the list and back, also where the function panics; no text is copied. O(messages).
+    ///
+    /// ```
+    /// use msg_chainast::{ChainAst, Message};
+    ///
+    /// let mut chain = ChainAst::parse(vec![Message::user("Hi"), Message::assistant("Hello.")])?;
+    /// let json = chain.lend_messages(serde_json::to_string::<[Message]>)?;
+    /// assert!(json.starts_with(r#"[{"role":"user""#));
+    /// assert_eq!(chain.size(), 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lend_messages<T>(&mut self, read: impl FnOnce(&[Message]) -> T) -> T {
+        let take = |it: &mut Message| std::mem::replace(it, Message::new(Role::User));
+        let list = self.messages_mut().map(take).collect();
+        let lent = Lent { chain: self, list };
+        read(&lent.list)
+    }
+
     /// All messages, to be changed in place; sizes are counted again by who does so.
     pub(crate) fn messages_mut(&mut self) -> impl Iterator<Item = &mut Message> {
         self.sections.iter_mut().flat_map(|it| {
@@ -72,6 +91,20 @@ impl ChainAst {
             let header = system.chain(it.header.user.as_mut());
             header.chain(it.body.iter_mut().flat_map(pair_messages_mut))
         })
+    }
+}
+
+/// Messages on loan; they go back when it is dropped.
+struct Lent<'a> {
+    chain: &'a mut ChainAst,
+    list: Vec<Message>,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        for (place, message) in self.chain.messages_mut().zip(self.list.drain(..)) {
+            *place = message;
+        }
     }
 }
 

@@ -306,6 +306,7 @@ pub(crate) fn pushing_is_parsing(messages: &[Message]) {
         }
         sizes_are_counted(&chain);
     }
+    assert_eq!(chain.lend_messages(<[Message]>::to_vec), taken, "lent otherwise");
     lookups_are_scans(&chain, &all_ids(&taken));
     while let Some(message) = chain.pop() {
         assert_eq!(Some(message), taken.pop());

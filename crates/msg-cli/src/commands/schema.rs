@@ -31,13 +31,14 @@ enum Form {
 
 impl Command for Args {
     fn run(self, _: &Context) -> Result<Status, Failure> {
-        let text = match self.form {
-            Form::Native => msg_core::schema::NATIVE,
-            Form::Agent => msg_core::schema::AGENT,
-            Form::Turns => msg_core::schema::TURNS,
-            Form::Event => msg_core::schema::EVENT,
-            Form::Diagnostic => msg_core::schema::DIAGNOSTIC,
+        let name = match self.form {
+            Form::Native => "native",
+            Form::Agent => "agent",
+            Form::Turns => "turns",
+            Form::Event => "event",
+            Form::Diagnostic => "diagnostic",
         };
+        let text = msg_core::schema::by_name(name).expect("because each of these has a schema");
         let mut out = Output::stdout();
         out.write(text.as_bytes())?;
         out.finish()?;

@@ -23,7 +23,7 @@ pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Length of the text without white space between tokens, in bytes.
-pub fn compact_len(text: &str) -> usize {
+pub(crate) fn compact_len(text: &str) -> usize {
     tokens(text).map(str::len).sum()
 }
 
@@ -34,14 +34,8 @@ pub fn write_compact(out: &mut Vec<u8>, text: &str) {
 }
 
 /// Appends the text with one space behind each comma and colon of the structure and no other white
-/// space (OA-9).
-///
-/// ```
-/// let mut out = Vec::new();
-/// msg_core::json::write_spaced(&mut out, "{\"a\":1,\n\"b\":\"x,y\"}");
-/// assert_eq!(out, br#"{"a": 1, "b": "x,y"}"#);
-/// ```
-pub fn write_spaced(out: &mut Vec<u8>, text: &str) {
+/// space (OA-9): `{"a": 1, "b": "x,y"}`.
+pub(crate) fn write_spaced(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len() + text.len() / 8);
     for token in tokens(text) {
         out.extend_from_slice(token.as_bytes());

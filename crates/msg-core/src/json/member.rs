@@ -6,13 +6,7 @@ use super::{Kind, Reader};
 
 /// The string member of this name at the top of a JSON object; the last one, if there are several.
 /// None if the text is no object, or the member is missing or no string.
-///
-/// ```
-/// use msg_core::json::string_member;
-/// assert_eq!(string_member(r#"{"a": [1], "type": "x"}"#, "type").as_deref(), Some("x"));
-/// assert_eq!(string_member(r#"{"type": 1}"#, "type"), None);
-/// ```
-pub fn string_member<'a>(json: &'a str, name: &str) -> Option<Cow<'a, str>> {
+pub(crate) fn string_member<'a>(json: &'a str, name: &str) -> Option<Cow<'a, str>> {
     let mut reader = Reader::from_text(json);
     reader.begin_object().ok()?;
     let mut res = None;

@@ -30,11 +30,12 @@ mod string;
 mod write;
 mod writer;
 
-pub use compact::{compact_len, tokens, write_compact, write_spaced};
+pub(crate) use compact::{compact_len, write_spaced};
+pub use compact::{tokens, write_compact};
 pub use error::{JsonError, Problem};
-pub use member::string_member;
+pub(crate) use member::string_member;
 pub use reader::{Kind, Reader};
 pub use scan::{TextState, classify, skip_value, validate};
 pub use string::{JsonStr, unescape, unescape_into};
-pub use write::{write_member_name, write_str, write_u64};
+pub use write::{write_member_name, write_str};
 pub use writer::{Writer, to_text};

@@ -31,7 +31,7 @@ pub fn write_member_name(out: &mut Vec<u8>, name: &str) {
 }
 
 /// Appends a whole number.
-pub fn write_u64(out: &mut Vec<u8>, number: u64) {
+pub(super) fn write_u64(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(number.to_string().as_bytes());
 }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{ToolAction, ToolPart, ToolStatus, Turn, TurnAction, TurnError, TurnPart};
-use crate::{FinishReason, RawJson, StreamEvent, ToolCall, Usage};
+use crate::{FinishReason, RawJson, StreamEvent, ToolCall};
 
 /// What is known of the events before, beside what the turn itself says.
 #[derive(Debug, Clone, Default)]
@@ -92,7 +92,7 @@ impl Turn {
             // A turn holds neither signatures nor parts without deltas.
             StreamEvent::PartEnd { .. } => Ok(()),
             StreamEvent::Usage { usage, .. } => {
-                self.metadata.insert("usage", usage_json(usage));
+                self.metadata.insert("usage", usage.to_raw());
                 Ok(())
             }
             StreamEvent::Finish { reason, .. } => self.finish(reason.clone()),
@@ -197,18 +197,4 @@ impl Turn {
 
 fn tool_of(part: &mut TurnPart) -> Option<&mut ToolPart> {
     if let TurnPart::Tool(it) = part { Some(it) } else { None }
-}
-
-/// The provider's object, else the numbers as an event has them.
-fn usage_json(usage: &Usage) -> RawJson {
-    #[derive(serde::Deserialize)]
-    struct Event {
-        usage: RawJson,
-    }
-    if let Some(raw) = &usage.raw {
-        return raw.clone();
-    }
-    let event = StreamEvent::Usage { choice: 0, usage: usage.clone() };
-    let event = serde_json::to_string(&event).and_then(|it| serde_json::from_str::<Event>(&it));
-    event.map_or_else(|_| super::empty_object(), |it| it.usage)
 }

@@ -20,12 +20,12 @@ fn written_documents_are_valid() {
             let mut report = Report::default();
             let out = forms::convert(from, to, input, &options, &mut report).unwrap();
             let value = serde_json::from_str(&out).unwrap();
-            assert_valid(schema::by_name(to).unwrap(), &value);
+            assert_valid(text(to), &value);
             let messages = forms::read(from, input.as_bytes(), &mut Report::default()).unwrap();
             report.append(check_all(&messages, &InputRules::unlimited()));
             for diagnostic in &report {
                 let value = serde_json::to_value(diagnostic).unwrap();
-                assert_valid(schema::DIAGNOSTIC, &value);
+                assert_valid(text("diagnostic"), &value);
             }
         }
     });
@@ -36,7 +36,7 @@ fn events_are_valid() {
     testkit::rows!("unit.jsonl").check(|row| {
         let case: Value = serde_json::from_str(&row.text).unwrap();
         if case["unit"] == "event_roundtrip" {
-            assert_valid(schema::EVENT, &case["input"]);
+            assert_valid(text("event"), &case["input"]);
         }
     });
 }
@@ -44,18 +44,22 @@ fn events_are_valid() {
 #[test]
 fn what_is_wrong_is_not_valid() {
     let bad = [
-        (schema::NATIVE, r#"[{"role":"user"}]"#),
-        (schema::NATIVE, r#"[{"role":"user","parts":[{"type":"text"}]}]"#),
-        (schema::AGENT, r#"[{"role":"user","content":{"Text":"x"}}]"#),
-        (schema::TURNS, r#"[{"id":"x"}]"#),
-        (schema::EVENT, r#"{"type":"finish"}"#),
-        (schema::DIAGNOSTIC, r#"{"code":"x","severity":"error","message":""}"#),
+        (text("native"), r#"[{"role":"user"}]"#),
+        (text("native"), r#"[{"role":"user","parts":[{"type":"text"}]}]"#),
+        (text("agent"), r#"[{"role":"user","content":{"Text":"x"}}]"#),
+        (text("turns"), r#"[{"id":"x"}]"#),
+        (text("event"), r#"{"type":"finish"}"#),
+        (text("diagnostic"), r#"{"code":"x","severity":"error","message":""}"#),
     ];
     for (schema, json) in bad {
         let schema: Value = serde_json::from_str(schema).unwrap();
         let value = serde_json::from_str(json).unwrap();
         assert!(!is_valid(&schema, &schema, &value), "{json}");
     }
+}
+
+fn text(name: &str) -> &'static str {
+    schema::by_name(name).unwrap()
 }
 
 fn assert_valid(schema: &str, value: &Value) {
