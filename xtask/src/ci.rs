@@ -17,6 +17,13 @@ const STEPS: &[Step] = &[
         &["clippy", "--locked", "--all-targets", "--all-features", "--", "-D", "warnings"],
         &[],
     ),
+    // No default member, so that nobody else builds the crates of Arrow.
+    ("columns", &["test", "--locked", "--package", "msg-arrow"], &[]),
+    (
+        "lints of columns",
+        &["clippy", "--locked", "--package", "msg-arrow", "--all-targets", "--", "-D", "warnings"],
+        &[],
+    ),
     ("docs", &["doc", "--locked", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
 ];
 

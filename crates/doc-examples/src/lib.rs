@@ -17,3 +17,6 @@ pub mod migrating {}
 
 #[doc = include_str!("../../../docs/moving.md")]
 pub mod moving {}
+
+#[doc = include_str!("../../../docs/scale.md")]
+pub mod scale {}

@@ -62,18 +62,9 @@ impl Serialize for Key {
 pub struct KeyOptions {
     /// How the document is read.
     pub read: ReadOptions,
-    /// What is hashed.
-    pub of: KeyOf,
-}
-
-/// What is hashed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum KeyOf {
-    /// What was said: whatever says the same has the same key, in any format.
-    #[default]
-    Messages,
-    /// The bytes; they need not be a document.
-    Bytes,
+    /// The bytes are hashed, which need not be a document; otherwise what was said, so that whatever says the same
+    /// has the same key, in any format.
+    pub exact: bool,
 }
 
 impl KeyOptions {
@@ -84,10 +75,10 @@ impl KeyOptions {
         self
     }
 
-    /// This is hashed.
+    /// The bytes are hashed.
     #[must_use]
-    pub fn with_of(mut self, of: KeyOf) -> Self {
-        self.of = of;
+    pub fn with_exact(mut self) -> Self {
+        self.exact = true;
         self
     }
 }
@@ -103,8 +94,7 @@ struct KeyMembers {
 
 impl From<KeyMembers> for KeyOptions {
     fn from(it: KeyMembers) -> Self {
-        let of = if it.exact { KeyOf::Bytes } else { KeyOf::Messages };
-        KeyOptions { read: options::read(it.from, it.calls, it.max_bytes), of }
+        KeyOptions { read: options::read(it.from, it.calls, it.max_bytes), exact: it.exact }
     }
 }
 
@@ -123,7 +113,7 @@ impl From<KeyMembers> for KeyOptions {
 /// ```
 pub fn key(json: &[u8], options: &KeyOptions) -> Result<Key, Refusal> {
     options.read.expect_size(json)?;
-    if options.of == KeyOf::Bytes {
+    if options.exact {
         return Ok(Key::new(xxh3_128(json)));
     }
     let messages = Document::read(json, &options.read)?.into_messages();

@@ -59,7 +59,7 @@ pub use fit::{
 pub use format::Format;
 pub use join::join;
 pub use json::{ObjectWriter, edits_json, to_json};
-pub use key::{Key, KeyOf, KeyOptions, key, prefix_keys};
+pub use key::{Key, KeyOptions, key, prefix_keys};
 pub use line::LineAnswer;
 pub use messages::{CallRow, MessageRow, messages};
 pub use options::options_from_json;
@@ -73,7 +73,7 @@ pub use stream::{
     Provider, StreamForm, StreamOptions, StreamRow, StreamRun, Streamed, stream, stream_line,
 };
 pub use text_calls::Calls;
-pub use tools::{Segment, SegmentCall, Segmented, ToolsOptions, tool_names, tools, tools_line};
+pub use tools::{Segment, SegmentCall, Segmented, ToolsOptions, tools, tools_line};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

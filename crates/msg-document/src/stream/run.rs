@@ -69,8 +69,8 @@ impl std::fmt::Debug for StreamRun {
 impl StreamRun {
     /// Nothing has been fed yet.
     pub fn new(options: &StreamOptions) -> Self {
-        let mut wire = msg_wire::StreamOptions::default();
-        wire.split_concatenated = options.split_concatenated;
+        let split_concatenated = options.split_concatenated;
+        let mut wire = msg_wire::StreamOptions { split_concatenated, ..Default::default() };
         if let Some(limit) = options.max_event_bytes {
             wire.limits.max_event_bytes = limit;
         }

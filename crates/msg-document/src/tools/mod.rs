@@ -13,5 +13,5 @@ mod options;
 mod read;
 
 pub use self::line::tools_line;
-pub use self::options::{ToolsOptions, tool_names};
+pub use self::options::ToolsOptions;
 pub use self::read::{Segment, SegmentCall, Segmented, tools};

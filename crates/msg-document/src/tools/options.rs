@@ -36,6 +36,17 @@ impl ToolsOptions {
         self.read = Arc::new(read);
         self
     }
+
+    /// The names of registered tools, from JSON: a list of names or of definitions, or names with commas in a text.
+    ///
+    /// Fails for anything else.
+    pub fn tool_names(json: &str) -> Result<ToolSet, Refusal> {
+        let bad = |it| {
+            let text = format!("expected a list of tool names or definitions: {it}");
+            Refusal::bad_option(text)
+        };
+        Ok(serde_json::from_str::<Tools>(json).map_err(bad)?.names())
+    }
 }
 
 impl<'de> Deserialize<'de> for ToolsOptions {
@@ -139,14 +150,4 @@ impl Own {
             events: self.events.unwrap_or(base.events),
         })
     }
-}
-
-/// The names of registered tools, from JSON: a list of names or of definitions, or names with commas in a text.
-///
-/// Fails for anything else.
-pub fn tool_names(json: &str) -> Result<ToolSet, Refusal> {
-    let tools: Tools = serde_json::from_str(json).map_err(|it| {
-        Refusal::bad_option(format!("expected a list of tool names or definitions: {it}"))
-    })?;
-    Ok(tools.names())
 }

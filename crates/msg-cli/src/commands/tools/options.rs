@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use msg_core::FinishReason;
-use msg_document::{ToolsOptions, tool_names};
+use msg_document::ToolsOptions;
 use msg_xml::{Dialects, Fenced, Options, Thinking, ToolSet};
 
 use crate::exit::Failure;
@@ -101,7 +101,7 @@ fn load_tools(value: &str) -> Result<ToolSet, Failure> {
     if !is_meant && !path.is_file() {
         return Ok(value.split(',').map(str::trim).filter(|name| !name.is_empty()).collect());
     }
-    let names = tool_names(&read_text(path)?);
+    let names = ToolsOptions::tool_names(&read_text(path)?);
     names.map_err(|it| Failure::Usage(format!("{}: {it}", path.display())))
 }
 

@@ -1,0 +1,44 @@
+//! Columns of documents in, columns of answers out: what `msg-document` says to one document, said to each row of an
+//! Arrow array.
+//!
+//! The answer to a row depends on the row and the options alone. Null gives null; a row that cannot be read gives an
+//! `error` in its row, and never fails the others. There is no logic of conversations here, no thread, no file and
+//! no engine: plans, shuffles and storage are the caller's. Types and rules stand in `docs/scale.md` (SC-…).
+//!
+//! ```
+//! use arrow_array::{Array, StringArray, cast::AsArray};
+//! use msg_document::CheckOptions;
+//!
+//! let rows = StringArray::from(vec![Some(r#"[{"role":"user","content":"hi"}]"#), None, Some("[")]);
+//! let checked = msg_arrow::check(&rows, &CheckOptions::default())?;
+//! let ok = checked.column_by_name("ok").expect("because it is of that type").as_boolean();
+//! assert!(ok.value(0) && checked.is_null(1) && ok.is_null(2));
+//! # Ok::<(), msg_arrow::Error>(())
+//! ```
+
+mod kernels;
+
+mod input;
+mod nested;
+
+mod output;
+mod reports;
+mod rows;
+mod types;
+
+mod codes;
+mod error;
+
+pub use codes::CODES;
+pub use error::Error;
+pub use input::to_text;
+pub use kernels::{
+    check, convert, fit, is_valid, join, key, messages, prefix_keys, recognise, repair, stats,
+    stream, tokens, tools,
+};
+pub use types::Kernel;
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
