@@ -14,6 +14,7 @@ use crate::codec::{Content, Side, WriteOptions};
 use crate::fit::Beside;
 use crate::format::Format;
 use crate::given_ids::GivenIds;
+use crate::layout::keep_layout;
 use crate::recognise::{accept, recognise};
 use crate::refusal::Refusal;
 use crate::text_calls::{Calls, TextCalls};
@@ -148,6 +149,8 @@ pub struct Document {
     systems: Vec<Message>,
     /// Ids that it did not have.
     given: GivenIds,
+    /// The text whose layout is kept.
+    source: Option<Vec<u8>>,
 }
 
 impl Document {
@@ -176,7 +179,18 @@ impl Document {
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).filter(|_| format.is_json());
         let content = format.codec().read(text.unwrap_or(bytes), &options.name)?;
         let (calls, systems, given) = (options.calls, Vec::new(), GivenIds::default());
-        Ok(Document { format, content, calls, texts: None, systems, given })
+        Ok(Document { format, content, calls, texts: None, systems, given, source: None })
+    }
+
+    /// Writes it as `source`, which it was read from, is laid out: what was not edited keeps its text
+    /// ([`keep_layout`](crate::keep_layout)). Nothing for what is no JSON.
+    pub fn set_source(&mut self, source: Vec<u8>) {
+        self.source = Some(source).filter(|_| self.format.is_json());
+    }
+
+    /// It is written anew: nothing of its layout stays.
+    pub(crate) fn forget_source(&mut self) {
+        self.source = None;
     }
 
     /// Whether there are no messages, of which nothing can be said.
@@ -337,11 +351,16 @@ impl Document {
     /// Writes the document in its own format, with everything that stood around the messages.
     pub fn write(&mut self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let mut report = Report::default();
+        let start = out.len();
         let Content { messages, around, .. } = &mut self.content;
         self.given.take_back(messages);
         match &self.texts {
             Some(texts) => around.write(&mut texts.write(messages), options, out, &mut report),
             None => around.write(messages, options, out, &mut report),
+        }
+        if let Some(source) = &self.source {
+            let written = out.split_off(start);
+            out.append(&mut keep_layout(source, &written));
         }
         report
     }

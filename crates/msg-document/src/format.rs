@@ -42,6 +42,11 @@ impl Format {
         self.0.is_json()
     }
 
+    /// Whether a document of it is what an agent left on disk, and may go on writing.
+    pub fn is_session(self) -> bool {
+        self.0.judges_itself()
+    }
+
     pub(crate) fn codec(self) -> &'static dyn Codec {
         self.0
     }

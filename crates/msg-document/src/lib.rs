@@ -23,9 +23,11 @@ mod join;
 mod key;
 mod messages;
 mod repair;
+mod select;
 mod stats;
 mod stream;
 mod tools;
+mod transcript;
 
 mod options;
 mod recognise;
@@ -42,6 +44,7 @@ mod codes;
 mod given_ids;
 mod json;
 mod line;
+mod layout;
 mod refusal;
 mod row;
 mod seed;
@@ -61,13 +64,15 @@ pub use join::join;
 pub use json::{ObjectWriter, edits_json, to_json};
 pub use key::{Key, KeyOptions, key, prefix_keys};
 pub use line::LineAnswer;
+pub use layout::{keep_layout, pretty};
 pub use messages::{CallRow, MessageRow, messages};
 pub use options::options_from_json;
-pub use recognise::recognise;
+pub use recognise::{is_json_lines, recognise};
 pub use refusal::Refusal;
 pub use repair::{RepairOptions, Repaired, repair};
 pub use row::answer_row;
 pub use seed::ids;
+pub use select::{FilterOptions, Strategy, TrimOptions};
 pub use stats::{PartTotals, RoleTotals, SectionTotals, Stats, ToolTotals, stats, tokens};
 pub use stream::{
     Provider, StreamForm, StreamOptions, StreamRow, StreamRun, Streamed, stream, stream_line,
@@ -79,3 +84,4 @@ pub use tools::{Segment, SegmentCall, Segmented, ToolsOptions, tools, tools_line
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+pub use transcript::{TranscriptForm, TranscriptOptions, transcript};

@@ -5,6 +5,7 @@ use msg_core::Diagnostic;
 use msg_session::{Blob, Session};
 
 use crate::codec::Likelihood;
+use crate::document::ReadOptions;
 use crate::foreign::{self, Foreign, foreign};
 use crate::format::Format;
 use crate::outline::Outline;
@@ -28,6 +29,41 @@ use crate::refusal::Refusal;
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn recognise(bytes: &[u8], name: &str) -> Result<Format, Refusal> {
+    match look(bytes, name)? {
+        Found::Document(format) => Ok(format),
+        Found::Lines => Err(json_lines().into()),
+    }
+}
+
+/// Whether a text is plainly JSON lines, a document a line: several values, each on its line, that are
+/// not the records of one session. A text that is cut off behind a line is judged by the lines it has.
+///
+/// ```
+/// use msg_document::{ReadOptions, is_json_lines};
+///
+/// let one = br#"{"messages":[{"role":"user","content":"hi"}]}"#;
+/// let lines = [&one[..], one].join(&b'\n');
+/// assert!(is_json_lines(&lines, &ReadOptions::default()));
+/// assert!(!is_json_lines(one, &ReadOptions::default()));
+/// ```
+pub fn is_json_lines(bytes: &[u8], options: &ReadOptions) -> bool {
+    match options.from {
+        Some(named) => {
+            let spans_lines = !named.is_json() || named.codec().spans_lines();
+            !spans_lines && Outline::of(bytes).has_lines()
+        }
+        None => matches!(look(bytes, &options.name), Ok(Found::Lines)),
+    }
+}
+
+/// What a text is.
+enum Found {
+    Document(Format),
+    /// Documents, each on its line.
+    Lines,
+}
+
+fn look(bytes: &[u8], name: &str) -> Result<Found, Refusal> {
     let outline = Outline::of(bytes);
     let (format, likelihood) = best(&outline, name);
     // Where both are certain the foreign mark is the stronger one: ours would be read as less.
@@ -40,12 +76,10 @@ pub fn recognise(bytes: &[u8], name: &str) -> Result<Format, Refusal> {
     if likelihood == Likelihood::No
         && let Some(session) = damaged_session(bytes, name)
     {
-        return Ok(session);
+        return Ok(Found::Document(session));
     }
-    if outline.has_lines() && !format.codec().spans_lines() {
-        return Err(json_lines().into());
-    }
-    Ok(format)
+    let is_lines = outline.has_lines() && !format.codec().spans_lines();
+    Ok(if is_lines { Found::Lines } else { Found::Document(format) })
 }
 
 /// Whether a document can be read in the format that was named for it.

@@ -9,6 +9,7 @@ use crate::check::moved;
 use crate::codec::{Side, WriteOptions};
 use crate::document::{Document, ReadOptions};
 use crate::json::edits_json;
+use crate::layout::keep_layout;
 use crate::options::RepairMembers;
 use crate::refusal::Refusal;
 use crate::seed;
@@ -71,6 +72,7 @@ pub fn repair(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     let edits = document.repair(options);
     let mut text = Vec::with_capacity(json.len());
     document.write(&WriteOptions::default(), &mut text);
+    let text = if document.format().is_json() { keep_layout(json, &text) } else { text };
     Ok(Repaired { document: text, changed: !edits.is_empty(), messages, edits })
 }
 

@@ -11,6 +11,7 @@ pub use self::options::{Carry, ConvertOptions};
 use crate::document::Document;
 use crate::format::Format;
 use crate::json::edits_json;
+use crate::layout::keep_layout;
 use crate::refusal::Refusal;
 use crate::repair::RepairOptions;
 
@@ -40,7 +41,12 @@ pub struct Converted {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn convert(json: &[u8], to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
-    Document::read_unlowered(json, &options.read)?.convert(to, options)
+    let mut document = Document::read_unlowered(json, &options.read)?;
+    let mut res = document.convert(to, options)?;
+    if to == document.format() && to.is_json() && options.write.encode.keeps_layout() {
+        res.document = keep_layout(json, &res.document);
+    }
+    Ok(res)
 }
 
 impl Document {
@@ -56,6 +62,9 @@ impl Document {
         let mut res = Converted { edits: self.take_notes(), ..Converted::default() };
         if to == self.format() {
             expect_no_model(&options.carry)?;
+            if !options.write.encode.keeps_layout() {
+                self.forget_source();
+            }
             res.edits.extend(self.write(&options.write, &mut res.document).into_vec());
             return Ok(res);
         }

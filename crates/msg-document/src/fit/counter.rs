@@ -37,7 +37,7 @@ pub enum Counter {
 }
 
 impl Counter {
-    pub(super) fn make(self) -> Box<dyn TokenCounter> {
+    pub(crate) fn make(self) -> Box<dyn TokenCounter> {
         match self {
             Counter::Script => Box::new(Script::new()),
             Counter::Forge => Box::new(Forge),

@@ -4,6 +4,7 @@ mod convert;
 mod fit;
 mod gemini;
 mod laws;
+mod layout;
 mod meaning;
 mod memory;
 mod options;

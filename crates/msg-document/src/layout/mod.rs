@@ -1,0 +1,86 @@
+//! JSON as its author laid it out: what an edit left as it was keeps its source text, with white space and
+//! escapes; what is new is laid out as its neighbours are.
+//!
+//! ```text
+//! the source                    as a format writes it            with the layout of the source
+//! [                             [{"role":"user",…},              [
+//!   {"role": "user", …},         {"role":"assistant",…},           {"role": "user", …},      as it stood
+//!   {                            {"role":"tool",…}]                {
+//!     "role": "assistant",                                           "role": "assistant",
+//!     "content": "\u00e9"                                            "content": "\u00e9"     as it stood
+//!   }                                                              },
+//! ]                                                                {
+//!                                                                    "role": "tool", …       new
+//!                                                                  }
+//!                                                                ]
+//! ```
+//!
+//! It knows JSON only, no format: it is given two texts, and gives the value of the second. `level` splits
+//! a list or an object, `align` finds which element of the one is which of the other, `same` says what is
+//! equal, `style` lays out what is new, `merge` walks.
+
+mod align;
+mod level;
+mod merge;
+mod same;
+mod style;
+
+use msg_core::json::{skip_value, validate};
+
+use self::merge::Merge;
+use self::style::Style;
+
+/// The JSON document `written` in the layout of `source`, from which it was made by editing: wherever both
+/// say the same, the text of the source stands, white space, line ends and spelling of strings included.
+///
+/// The value is that of `written`, always. What is no JSON comes back as `written`. Linear in both texts
+/// (times the depth of what was edited, of which 64 levels are looked into).
+///
+/// ```
+/// use msg_document::keep_layout;
+///
+/// let source = "[\n  {\"role\": \"human\", \"content\": \"\\u00e9\"}\n]\n";
+/// let written = r#"[{"role":"user","content":"é"}]"#;
+/// let kept = keep_layout(source.as_bytes(), written.as_bytes());
+/// assert_eq!(kept, "[\n  {\"role\": \"user\", \"content\": \"\\u00e9\"}\n]\n".as_bytes());
+/// ```
+pub fn keep_layout(source: &[u8], written: &[u8]) -> Vec<u8> {
+    let texts = std::str::from_utf8(source).ok().zip(std::str::from_utf8(written).ok());
+    texts.and_then(|(source, written)| kept(source, written)).unwrap_or_else(|| written.to_vec())
+}
+
+fn kept(source: &str, written: &str) -> Option<Vec<u8>> {
+    if source == written {
+        return Some(written.as_bytes().to_vec());
+    }
+    let start = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let written = written.trim_start_matches('\u{feff}').trim_ascii();
+    validate(&source[start..]).ok()?;
+    validate(written).ok()?;
+    let end = skip_value(source.as_bytes(), start).ok()?;
+    let value = source[start..end].trim_ascii_start();
+    let before = &source[..end - value.len()];
+    let mut merge = Merge::new(Style::of(value), source.len().max(written.len()));
+    merge.push(before);
+    merge.document(value, written);
+    merge.push(&source[end..]);
+    Some(merge.finish())
+}
+
+/// A JSON document over several lines, indented by two spaces, with a line end. The spelling of numbers
+/// and strings stays.
+///
+/// What is no JSON comes back as it is. Linear; deeper than 64 levels lines are indented no further.
+///
+/// ```
+/// let pretty = msg_document::pretty(br#"{"n":1.0,"list":[],"of":["a"]}"#);
+/// assert_eq!(pretty, b"{\n  \"n\": 1.0,\n  \"list\": [],\n  \"of\": [\n    \"a\"\n  ]\n}\n");
+/// ```
+pub fn pretty(json: &[u8]) -> Vec<u8> {
+    let text = std::str::from_utf8(json).ok().filter(|it| validate(it).is_ok());
+    let Some(text) = text else { return json.to_vec() };
+    let mut out = Vec::with_capacity(json.len() * 2);
+    Style::PRETTY.write(text, Some(""), &mut out);
+    out.push(b'\n');
+    out
+}

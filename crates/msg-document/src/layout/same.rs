@@ -1,0 +1,41 @@
+//! Which JSON values are the same, however they are spaced and their strings spelled.
+//!
+//! Numbers are compared as they are spelled, members in their order: both are part of a document here.
+
+use std::borrow::Cow;
+
+use msg_core::json::{tokens, unescape};
+
+/// Whether two values are the same. Linear.
+pub(super) fn same(a: &str, b: &str) -> bool {
+    if a == b {
+        return true;
+    }
+    let mut others = tokens(b);
+    tokens(a).all(|it| others.next().is_some_and(|other| same_token(it, other)))
+        && others.next().is_none()
+}
+
+fn same_token(a: &str, b: &str) -> bool {
+    a == b || text(a).zip(text(b)).is_some_and(|(a, b)| a == b)
+}
+
+/// The text of a string. Half a surrogate pair has none: it is not the replacement character that is
+/// written for it.
+fn text(token: &str) -> Option<Cow<'_, str>> {
+    let inner = token.strip_prefix('"')?.strip_suffix('"')?;
+    let string = unescape(inner);
+    (!string.lone_surrogate).then_some(string.text)
+}
+
+/// A number that is equal for values that are the same, and hardly for others (FNV-1a). Linear.
+pub(super) fn fingerprint(value: &str) -> u64 {
+    tokens(value).fold(0xcbf2_9ce4_8422_2325, |hash, token| {
+        let text = text(token);
+        let bytes = text.as_deref().unwrap_or(token).as_bytes();
+        bytes
+            .iter()
+            .chain(&[0xff])
+            .fold(hash, |it, byte| (it ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    })
+}

@@ -1,0 +1,118 @@
+//! The messages of some roles, names and tools, or of a range.
+
+use std::ops::Range;
+
+use msg_core::{Message, Role};
+use serde::Deserialize;
+
+use super::{roles, units::Units};
+use crate::document::Document;
+
+/// Which messages stay: those that fit each kind of mark that is given. Of one kind, one is enough.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FilterOptions {
+    /// Messages of these roles.
+    #[serde(rename = "role", deserialize_with = "roles")]
+    pub roles: Vec<Role>,
+    /// Messages whose author is called so.
+    #[serde(rename = "name")]
+    pub names: Vec<String>,
+    /// Messages that call these tools, or hold their results.
+    #[serde(rename = "tool")]
+    pub tools: Vec<String>,
+    /// Messages of this range, from 0; what is behind the end is not there.
+    pub range: Option<Range<usize>>,
+    /// All other messages.
+    #[serde(rename = "not")]
+    pub others: bool,
+}
+
+impl FilterOptions {
+    /// Messages of this role, too.
+    #[must_use]
+    pub fn with_role(mut self, role: Role) -> Self {
+        self.roles.push(role);
+        self
+    }
+
+    /// Messages of this range.
+    #[must_use]
+    pub fn with_range(mut self, range: Range<usize>) -> Self {
+        self.range = Some(range);
+        self
+    }
+
+    /// Which of some messages stay, a call with its results. Linear.
+    pub(crate) fn choose(&self, messages: &[Message]) -> Vec<bool> {
+        let tools = Tools::of(messages, &self.tools);
+        let chosen: Vec<bool> =
+            (0..messages.len()).map(|at| self.fits(messages, at, &tools)).collect();
+        let stays = Units::of(messages).with_any(&chosen);
+        stays.into_iter().map(|it| it != self.others).collect()
+    }
+
+    fn fits(&self, messages: &[Message], at: usize, tools: &Tools) -> bool {
+        let message = &messages[at];
+        let is_one = |names: &[String], name: Option<&String>| {
+            names.is_empty() || name.is_some_and(|it| names.contains(it))
+        };
+        (self.roles.is_empty() || self.roles.contains(&message.role))
+            && is_one(&self.names, message.name.as_ref())
+            && (self.tools.is_empty() || tools.are_in(at))
+            && self.range.as_ref().is_none_or(|it| it.contains(&at))
+    }
+}
+
+/// The messages that have something to do with some tools. A result without a name has that of its call.
+struct Tools(Vec<bool>);
+
+impl Tools {
+    fn of(messages: &[Message], names: &[String]) -> Self {
+        let is_one = |it: &str| names.iter().any(|name| name == it);
+        let called = messages.iter().map(|message| {
+            let mut results = message.tool_results().filter_map(|it| it.name.as_deref());
+            message.tool_calls().any(|it| is_one(&it.name)) || results.any(is_one)
+        });
+        Tools(Units::of(messages).with_any(&called.collect::<Vec<_>>()))
+    }
+
+    fn are_in(&self, at: usize) -> bool {
+        self.0[at]
+    }
+}
+
+impl Document {
+    /// Keeps the messages that the options name, a call with its results; gives how many there are now.
+    /// Linear.
+    ///
+    /// ```
+    /// use msg_core::Role;
+    /// use msg_document::{Document, FilterOptions, ReadOptions};
+    ///
+    /// let json = br#"[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]"#;
+    /// let mut document = Document::read(json, &ReadOptions::default())?;
+    /// assert_eq!(document.filter(&FilterOptions::default().with_role(Role::User)), 1);
+    /// assert_eq!(document.messages()[0].text(), "hi");
+    /// # Ok::<(), msg_document::Refusal>(())
+    /// ```
+    pub fn filter(&mut self, options: &FilterOptions) -> usize {
+        let stays = options.choose(self.messages());
+        self.keep(&stays)
+    }
+
+    /// Keeps the messages for which it says so; gives how many there are now.
+    pub(crate) fn keep(&mut self, stays: &[bool]) -> usize {
+        let messages = self.take_messages();
+        let before = messages.len();
+        let kept = messages.into_iter().zip(stays).filter(|it| *it.1).map(|it| it.0);
+        let kept: Vec<Message> = kept.collect();
+        let after = kept.len();
+        if after == before {
+            self.put_messages(kept)
+        } else {
+            self.put_edited(kept)
+        }
+        after
+    }
+}

@@ -1,0 +1,40 @@
+//! What holds for every document. Shared by the cases, by random input and by the fuzz targets of the same
+//! names.
+
+use msg_core::json::{tokens, unescape, validate, write_compact};
+use msg_document::keep_layout;
+
+/// A layout changes no value: its tokens are those of what was written, strings by their texts.
+pub(crate) fn layout_keeps_the_value(source: &str, written: &str) {
+    let kept = keep_layout(source.as_bytes(), written.as_bytes());
+    let kept = String::from_utf8(kept).expect("because both documents are UTF-8");
+    if validate(source.trim_start_matches('\u{feff}')).is_err() || validate(written).is_err() {
+        assert_eq!(kept, written);
+        return;
+    }
+    let kept = kept.trim_start_matches('\u{feff}');
+    assert!(validate(kept).is_ok(), "no JSON: {kept:?} from {source:?} and {written:?}");
+    assert_eq!(texts(kept), texts(written), "from {source:?} and {written:?}");
+}
+
+/// What nobody edited is the source, byte for byte.
+pub(crate) fn layout_of_the_unedited(source: &str) {
+    if validate(source).is_err() {
+        return;
+    }
+    let mut compact = Vec::new();
+    write_compact(&mut compact, source);
+    assert_eq!(keep_layout(source.as_bytes(), &compact), source.as_bytes());
+}
+
+/// The tokens of a document, strings by their texts; half a surrogate pair is none.
+fn texts(json: &str) -> Vec<String> {
+    let text = |token: &str| {
+        let string = token.strip_prefix('"').and_then(|it| it.strip_suffix('"')).map(unescape);
+        match string.filter(|it| !it.lone_surrogate) {
+            Some(string) => format!("text {}", string.text),
+            None => token.to_owned(),
+        }
+    };
+    tokens(json).map(text).collect()
+}
