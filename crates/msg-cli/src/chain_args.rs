@@ -11,15 +11,17 @@ use msg_chainast::{
 use msg_core::Provenance;
 
 use crate::exit::Failure;
-use crate::input::Input;
+use crate::input::side_file;
+use crate::words::{self, did_you_mean};
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Rules")]
 pub(crate) struct ChainArgs {
     /// Allow calls without results at the end: the agent has not run them yet.
     #[arg(long)]
     pub(crate) open: bool,
     /// Also judge by what this provider accepts; `msg profiles` lists them.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = words::profile(), hide_possible_values = true)]
     profile: Option<String>,
     /// A TOML file of profiles of your own; --profile names one if it holds several.
     #[arg(long, value_name = "FILE")]
@@ -28,6 +30,7 @@ pub(crate) struct ChainArgs {
 
 /// What is known of the request that the messages are for.
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Rules")]
 pub(crate) struct RequestArgs {
     /// Take the messages for a request: with --profile also how it may end.
     #[arg(long)]
@@ -71,6 +74,7 @@ impl RequestArgs {
 }
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "How to mend")]
 pub(crate) struct RepairArgs {
     /// Results that no call bears: add a call where there is room, drop, or keep all
     /// [default: fabricate].
@@ -123,10 +127,10 @@ enum ArgumentsArg {
 }
 
 impl ChainArgs {
-    /// The profile that was asked for. Fails for an unknown name and a file that is no profile.
-    pub(crate) fn profile(&self) -> Result<Option<Profile>, Failure> {
+    /// The profile that was asked for; a file of profiles may have so many bytes. Fails for an unknown name and a file that is no profile.
+    pub(crate) fn profile(&self, max_bytes: u64) -> Result<Option<Profile>, Failure> {
         if let Some(path) = &self.profile_file {
-            return profile_file(path, self.profile.as_deref()).map(Some);
+            return profile_file(path, self.profile.as_deref(), max_bytes).map(Some);
         }
         let Some(name) = &self.profile else { return Ok(None) };
         let found = Profile::named(name).ok_or_else(|| unknown_profile(name))?;
@@ -205,18 +209,21 @@ impl RepairArgs {
 /// The failure for a profile that does not exist; says which do.
 pub(crate) fn unknown_profile(name: &str) -> Failure {
     let known: Vec<_> = Profile::all().iter().map(|it| it.name.as_str()).collect();
-    Failure::Usage(format!("no profile is called {name:?}, expected {}", known.join(", ")))
+    let near = did_you_mean(name, known.iter().copied());
+    Failure::Usage(format!("no profile is called {name:?}, expected {}{near}", known.join(", ")))
 }
 
-fn profile_file(path: &Path, name: Option<&str>) -> Result<Profile, Failure> {
-    let mut input = Input::open(Some(path))?;
-    let text = String::from_utf8(input.read_all()?);
-    let usage = |it: String| Failure::Usage(format!("{}: {it}", input.name));
-    let text = text.map_err(|it| usage(it.to_string()))?;
+fn profile_file(path: &Path, name: Option<&str>, max_bytes: u64) -> Result<Profile, Failure> {
+    let text = side_file(path, max_bytes)?;
+    let usage = |it: String| Failure::Usage(format!("{}: {it}", path.display()));
     let Some(name) = name else {
         return Profile::from_toml(&text).map_err(|it| usage(it.to_string()));
     };
     let all = Profile::all_from_toml(&text).map_err(|it| usage(it.to_string()))?;
     let is_it = |it: &Profile| it.name == name || it.aliases.iter().any(|it| it == name);
-    all.into_iter().find(is_it).ok_or_else(|| usage(format!("no profile is called {name}")))
+    let known: Vec<_> = all.iter().map(|it| it.name.clone()).collect();
+    all.into_iter().find(is_it).ok_or_else(|| {
+        let near = did_you_mean(name, known.iter().map(String::as_str));
+        usage(format!("no profile is called {name:?}, expected {}{near}", known.join(", ")))
+    })
 }

@@ -3,7 +3,6 @@
 use msg_core::CodeInfo;
 
 /// The codes of input that no library gets to see.
-#[expect(dead_code, reason = "docs/diagnostics.md is written from it")]
 pub(crate) const CODES: &[CodeInfo] = &[
     CodeInfo::error("cli::bad-line", "", "a line is not the JSON that the command takes"),
     CodeInfo::error("cli::bad-ops", "", "the operations of a line are not those of the command"),

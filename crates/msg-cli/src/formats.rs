@@ -4,7 +4,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use msg_core::Diagnostic;
-use msg_document::{Calls, Document, Format};
+use msg_document::{Calls, Document, Format, Refusal};
 
 use crate::cli::Context;
 use crate::exit::{Failure, Status};
@@ -30,6 +30,46 @@ pub(crate) fn open(cx: &Context, input: &mut Input, args: &InputArgs) -> Result<
     read(cx, bytes, &input.name, args)
 }
 
+/// As [`open`], of a document that is written again: it keeps its layout.
+pub(crate) fn open_to_write(
+    cx: &Context,
+    input: &mut Input,
+    args: &InputArgs,
+) -> Result<Document, Failure> {
+    let bytes = input.read_all()?;
+    let document = Document::read(&bytes, &args.of_a_document(&input.name));
+    written_again(cx, document, bytes, &input.name, args)
+}
+
+/// As [`open_to_write`], but turns stay turns.
+pub(crate) fn open_unlowered(
+    cx: &Context,
+    input: &mut Input,
+    args: &InputArgs,
+) -> Result<Document, Failure> {
+    let bytes = input.read_all()?;
+    let document = Document::read_unlowered(&bytes, &args.of_a_document(&input.name));
+    written_again(cx, document, bytes, &input.name, args)
+}
+
+/// A document that has been read from `bytes`, or why it is none.
+pub(crate) fn written_again(
+    cx: &Context,
+    document: Result<Document, Refusal>,
+    bytes: Vec<u8>,
+    name: &str,
+    args: &InputArgs,
+) -> Result<Document, Failure> {
+    match document {
+        Ok(mut document) => {
+            say(cx, &document, name, args.from);
+            document.set_source(bytes);
+            Ok(document)
+        }
+        Err(refusal) => Err(Failure::document(refusal, name, bytes)),
+    }
+}
+
 /// As [`open`], of bytes that have been read. They are dropped here: from now on only the messages
 /// take memory.
 pub(crate) fn read(
@@ -39,19 +79,6 @@ pub(crate) fn read(
     args: &InputArgs,
 ) -> Result<Document, Failure> {
     let document = Document::read(&bytes, &args.of_a_document(name));
-    document
-        .map_err(|it| Failure::document(it, name, bytes))
-        .inspect(|it| say(cx, it, name, args.from))
-}
-
-/// As [`read`], but turns stay turns.
-pub(crate) fn read_unlowered(
-    cx: &Context,
-    bytes: Vec<u8>,
-    name: &str,
-    args: &InputArgs,
-) -> Result<Document, Failure> {
-    let document = Document::read_unlowered(&bytes, &args.of_a_document(name));
     document
         .map_err(|it| Failure::document(it, name, bytes))
         .inspect(|it| say(cx, it, name, args.from))

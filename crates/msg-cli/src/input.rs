@@ -7,28 +7,45 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use msg_core::{Code, Diagnostic};
-use msg_document::{Accept, Calls, Format, ReadOptions};
+use msg_document::{Accept, Calls, FitOptions, Format, ReadOptions, is_json_lines};
 
+use crate::cli::Context;
 use crate::exit::Failure;
 use crate::formats;
+use crate::jsonl::LineArgs;
+use crate::sessions::load::Stamp;
+use crate::sizes;
+use crate::sources::Sources;
 
 /// The largest document that is read, in bytes (256 MiB), unless `--max-bytes` says otherwise.
 pub(crate) const MAX_DOCUMENT: u64 = 256 << 20;
+const MAX_DOCUMENT_TEXT: &str = "268435456";
+/// As much of an input is looked at to tell lines from a document, unless its first line is longer.
+const HEAD: usize = 64 << 10;
 
 // No doc comment on the flattened structs: clap would show it as the text of the command.
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
-    /// The file to read; `-` is standard input, and so is nothing when input is piped.
+    /// The files to read, or patterns such as 'logs/*.json'; `-` is standard input, and so is nothing when
+    /// input is piped.
     #[arg(value_name = "FILE")]
-    pub(crate) input: Option<PathBuf>,
+    inputs: Vec<PathBuf>,
     /// The format of the input; recognised from its content, then its name, if not given.
     #[arg(long, value_name = "FORMAT", value_parser = formats::parser())]
     pub(crate) from: Option<Format>,
     /// Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`.
     #[arg(long, value_name = "WHERE", value_parser = formats::calls_parser())]
     pub(crate) calls: Option<Calls>,
-    /// The largest document (a file, or a line with --jsonl) that is read, in bytes.
-    #[arg(long, value_name = "N", default_value_t = MAX_DOCUMENT, hide_default_value = true)]
+    #[command(flatten)]
+    limit: LimitArgs,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct LimitArgs {
+    /// The largest document (a file, or a line with --jsonl) that is read, in bytes (k, M) [default: 256 MiB].
+    #[arg(long, value_name = "N", default_value = MAX_DOCUMENT_TEXT, hide_default_value = true, value_parser = sizes::size)]
     pub(crate) max_bytes: u64,
 }
 
@@ -42,21 +59,73 @@ impl InputArgs {
     pub(crate) fn of_a_document(&self, name: &str) -> ReadOptions {
         let calls = self.calls.unwrap_or_default();
         let read = ReadOptions::default().with_from(self.from).with_calls(calls);
-        read.with_name(name.to_owned()).with_max_bytes(self.max_bytes)
+        read.with_name(name.to_owned()).with_max_bytes(self.limit.max_bytes)
     }
 
-    /// Opens the input. Fails if there is none, it is a directory, or it cannot be opened.
-    pub(crate) fn open(&self) -> Result<Input, Failure> {
-        let mut input = Input::open(self.input.as_deref())?;
-        input.limit = self.max_bytes;
-        Ok(input)
+    /// Options of a compaction, with how lines are read.
+    pub(crate) fn of_lines(&self, options: FitOptions) -> FitOptions {
+        let max_bytes = Some(self.limit.max_bytes);
+        FitOptions {
+            from: self.from,
+            calls: self.calls,
+            max_bytes,
+            accept: Accept::Json,
+            ..options
+        }
     }
+
+    /// The most bytes that a document, or a file beside it, may have.
+    pub(crate) fn max_bytes(&self) -> u64 {
+        self.limit.max_bytes
+    }
+
+    /// Finds what was named.
+    pub(crate) fn sources(&self) -> Result<Sources, Failure> {
+        Sources::find(&self.inputs, self.limit.max_bytes)
+    }
+
+    /// Whether what is read is JSON lines: that was said, or it is plain to see and no session.
+    pub(crate) fn is_lines(
+        &self,
+        cx: &Context,
+        input: &mut Input,
+        lines: &LineArgs,
+    ) -> Result<bool, Failure> {
+        if lines.jsonl {
+            input.expect_lines()?;
+            return Ok(true);
+        }
+        let read = self.of_a_document(&input.name);
+        let is_lines = input.first_lines(|it| is_json_lines(it, &read))?.unwrap_or(false);
+        if is_lines {
+            cx.detail(|| format!("{}: recognised as JSON lines", input.name));
+        } else if lines.jobs.is_some() {
+            let text = format!("--jobs is for JSON lines, and {} is one document", input.name);
+            return Err(Failure::Usage(text));
+        }
+        Ok(is_lines)
+    }
+}
+
+/// The text of a file that an option names, within a limit of bytes.
+pub(crate) fn side_file(path: &Path, limit: u64) -> Result<String, Failure> {
+    let mut input = Input::open(Some(path))?;
+    input.limit = limit;
+    let bytes = input.read_all()?;
+    String::from_utf8(bytes).map_err(|_| Failure::Usage(format!("{} is not UTF-8", path.display())))
 }
 
 /// The failure of a document beyond its limit.
 fn too_large(name: &str, limit: u64) -> Failure {
     let text = format!("it has more than {limit} bytes (--max-bytes raises the limit)");
     Failure::read(name, io::Error::new(io::ErrorKind::FileTooLarge, text))
+}
+
+/// Where the second line begins that is not blank.
+fn second_line(text: &[u8]) -> Option<usize> {
+    let first = text.iter().position(|it| !it.is_ascii_whitespace())?;
+    let end = first + memchr::memchr(b'\n', &text[first..])?;
+    text[end..].iter().position(|it| !it.is_ascii_whitespace()).map(|it| end + it)
 }
 
 /// As many bytes are looked at for a bracket alone on its line.
@@ -74,6 +143,8 @@ pub(crate) struct Input {
     pub(crate) name: String,
     /// The file, if it is one: what no output may overwrite.
     pub(crate) path: Option<PathBuf>,
+    /// What that file was like before it was read.
+    pub(crate) stamp: Option<Stamp>,
     /// The size in bytes, where the system knows it.
     pub(crate) len: Option<u64>,
     /// The most bytes that one document may have.
@@ -93,21 +164,11 @@ impl Input {
             _ => Ok(Input {
                 name: "<stdin>".to_owned(),
                 path: None,
+                stamp: None,
                 len: None,
                 limit: MAX_DOCUMENT,
                 reader: Box::new(io::stdin()),
             }),
-        }
-    }
-
-    /// An input that is no file, where an output must be told which file it may not overwrite.
-    pub(crate) fn nothing() -> Self {
-        Input {
-            name: String::new(),
-            path: None,
-            len: None,
-            limit: MAX_DOCUMENT,
-            reader: Box::new(io::empty()),
         }
     }
 
@@ -121,6 +182,7 @@ impl Input {
         Ok(Input {
             name,
             path: Some(path.to_owned()),
+            stamp: Stamp::of(path).ok(),
             len: meta.is_file().then_some(meta.len()),
             limit: MAX_DOCUMENT,
             reader: Box::new(file),
@@ -147,6 +209,25 @@ impl Input {
         let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
         self.reader = Box::new(io::Cursor::new(seen).chain(rest));
         Ok(())
+    }
+
+    /// What `look` says about the first lines, which stay to be read; nothing where there is one line only.
+    fn first_lines<T>(&mut self, look: impl FnOnce(&[u8]) -> T) -> Result<Option<T>, Failure> {
+        let mut head = Vec::new();
+        let mut is_all = false;
+        // Each time as much again, so that looking for the second line stays linear.
+        while !is_all && (head.len() < HEAD || second_line(&head).is_none()) {
+            let wanted = head.len().max(HEAD);
+            let read = (&mut self.reader).take(wanted as u64).read_to_end(&mut head);
+            let n = read.map_err(|source| Failure::read(&self.name, source))?;
+            is_all = n < wanted || head.len() as u64 > self.limit;
+        }
+        let last_end = memchr::memrchr(b'\n', &head).filter(|_| !is_all);
+        let lines = &head[..last_end.map_or(head.len(), |it| it + 1)];
+        let res = second_line(lines).map(|_| look(lines));
+        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(io::Cursor::new(head).chain(rest));
+        Ok(res)
     }
 
     /// All bytes. Fails beyond the limit, without having read more than one byte beyond it.

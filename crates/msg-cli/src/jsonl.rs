@@ -22,19 +22,28 @@ use crate::exit::{Failure, Status};
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::render::plural;
+use crate::render::{Folding, List, Quotes, plural};
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "JSON lines")]
 pub(crate) struct LineArgs {
-    /// One JSON document a line; each is answered by a line of JSON, in order.
+    /// One JSON document a line; each is answered by a line of JSON, in order. Blank lines are skipped.
     #[arg(long)]
     pub(crate) jsonl: bool,
     /// With --jsonl: how many threads work [default: one a processor].
-    #[arg(long, value_name = "N", requires = "jsonl")]
+    #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
 }
 
 impl LineArgs {
+    /// Whether lines were asked for, by a command whose input may be any text.
+    pub(crate) fn asked(&self) -> Result<bool, Failure> {
+        match self.jobs.is_some() && !self.jsonl {
+            true => Err(Failure::Usage("--jobs is for JSON lines: it needs --jsonl".to_owned())),
+            false => Ok(self.jsonl),
+        }
+    }
+
     fn workers(&self) -> usize {
         let available = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
         self.jobs.map_or_else(available, NonZeroUsize::get)
@@ -77,7 +86,7 @@ pub(crate) fn report_line(edits: &[Diagnostic]) -> Vec<u8> {
     line
 }
 
-/// Appends JSON as one line: a raw line break in JSON stands between its tokens, as in arguments that a
+/// Appends JSON as one line, with its end: a raw line break in JSON stands between its tokens, as in arguments that a
 /// model has spread over lines.
 fn push_line(out: &mut Vec<u8>, json: &[u8]) {
     let start = out.len();
@@ -89,6 +98,7 @@ fn push_line(out: &mut Vec<u8>, json: &[u8]) {
             }
         }
     }
+    out.push(b'\n');
 }
 
 /// How many lines there were, and how many of them went wrong.
@@ -119,45 +129,92 @@ impl Tally {
     }
 }
 
-/// Answers every line of `input` by `job` on `out`, and its edits on `report`.
+/// What the answers are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// A line of JSON each.
+    Json,
+    /// Text for people, where there is something to say.
+    Text { color: bool },
+}
+
+/// Answers every line of `input` that is not blank by `job` on `out`, and its edits on `report`. Neither is
+/// finished here.
 ///
 /// Memory: the workers times the longest line, and what `job` makes of it.
 pub(crate) fn run<F>(
     cx: &Context,
     args: &LineArgs,
-    mut input: Input,
-    mut out: Output,
-    mut report: Option<Output>,
+    input: Input,
+    out: &mut Output,
+    report: Option<&mut Output>,
     job: F,
 ) -> Result<Status, Failure>
 where
     F: Fn(&[u8]) -> Result<Answer, Refusal> + Sync,
 {
-    input.expect_lines()?;
+    let job = |_: &str, line: &[u8]| job(line);
+    let job = Job { name: &input.name.clone(), limit: input.limit, form: Form::Json, answer: job };
+    run_job(cx, args, input, out, report, &job)
+}
+
+/// As [`run`], for people: `job` is given the name and number of each line, and answers with text, if it has
+/// anything to say.
+pub(crate) fn run_for_people<F>(
+    cx: &Context,
+    args: &LineArgs,
+    input: Input,
+    out: &mut Output,
+    job: F,
+) -> Result<Status, Failure>
+where
+    F: Fn(&str, &[u8]) -> Result<Answer, Refusal> + Sync,
+{
+    let form = Form::Text { color: cx.color_for(out) };
+    let job = Job { name: &input.name.clone(), limit: input.limit, form, answer: job };
+    run_job(cx, args, input, out, None, &job)
+}
+
+/// What is done with each line.
+struct Job<'a, F> {
+    name: &'a str,
+    limit: u64,
+    form: Form,
+    answer: F,
+}
+
+fn run_job<F>(
+    cx: &Context,
+    args: &LineArgs,
+    input: Input,
+    out: &mut Output,
+    report: Option<&mut Output>,
+    job: &Job<'_, F>,
+) -> Result<Status, Failure>
+where
+    F: Fn(&str, &[u8]) -> Result<Answer, Refusal> + Sync,
+{
     let workers = args.workers();
     let desk = Arc::new(Desk::new(workers));
     let mut progress = Progress::new(input.len, cx.quiet);
-    let (name, limit) = (input.name.clone(), input.limit);
-    read_in_background(Arc::clone(&desk), Blocks::new(input.reader, limit));
+    read_in_background(Arc::clone(&desk), Blocks::new(input.reader, input.limit));
     let with_report = report.is_some();
     let tally = thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
                 while let Some((number, block)) = desk.take() {
                     let size = block.bytes.len();
-                    desk.answer(number, size, answer_block(block, limit, with_report, &job));
+                    desk.answer(number, size, answer_block(block, with_report, job));
                 }
             });
         }
-        let res = print(&desk, &name, &mut progress, &mut out, report.as_mut());
+        let res = print(&desk, (job.name, job.form), &mut progress, out, report);
         desk.close();
         res
     });
     progress.finish();
     let tally = tally?;
-    out.finish()?;
-    report.map_or(Ok(()), Output::finish)?;
-    cx.summary(|| summary(&name, tally), tally.status());
+    cx.summary(|| summary(job.name, tally), tally.status());
     Ok(tally.status())
 }
 
@@ -182,7 +239,7 @@ fn read_in_background(desk: Arc<Desk<Lines>>, mut blocks: Blocks<Box<dyn std::io
 
 fn print(
     desk: &Desk<Lines>,
-    name: &str,
+    (name, form): (&str, Form),
     progress: &mut Progress,
     out: &mut Output,
     mut report: Option<&mut Output>,
@@ -191,7 +248,12 @@ fn print(
     while let Some((size, lines)) = desk.next().map_err(|it| Failure::read(name, it))? {
         tally.add(lines.tally);
         progress.advance(lines.read, lines.tally.lines, || {
-            out.write(&lines.answers)?;
+            match form {
+                Form::Json => out.write(&lines.answers)?,
+                Form::Text { .. } => {
+                    out.write_coloured(&String::from_utf8_lossy(&lines.answers))?
+                }
+            }
             report.as_mut().map_or(Ok(()), |it| it.write(&lines.report))
         })?;
         drop(lines);
@@ -214,9 +276,9 @@ struct Lines {
     read: u64,
 }
 
-fn answer_block<F>(block: Block, limit: u64, with_report: bool, job: &F) -> Lines
+fn answer_block<F>(block: Block, with_report: bool, job: &Job<'_, F>) -> Lines
 where
-    F: Fn(&[u8]) -> Result<Answer, Refusal> + Sync,
+    F: Fn(&str, &[u8]) -> Result<Answer, Refusal> + Sync,
 {
     let mut res = Lines {
         answers: Vec::with_capacity(block.bytes.len()),
@@ -225,9 +287,11 @@ where
         read: block.read,
     };
     let mut add = |line: u64, answer: Result<Answer, Refusal>| {
-        let answer = answer.unwrap_or_else(|error| refuse(&error.at_line(Some(line))));
-        push_line(&mut res.answers, &answer.json);
-        res.answers.push(b'\n');
+        let answer = answer.unwrap_or_else(|error| job.refuse(&error.at_line(Some(line))));
+        match job.form {
+            Form::Json => push_line(&mut res.answers, &answer.json),
+            Form::Text { .. } => res.answers.extend_from_slice(&answer.json),
+        }
         if with_report {
             res.report.extend_from_slice(&report_line(&answer.edits));
         }
@@ -236,12 +300,44 @@ where
         res.tally.failed += u64::from(answer.status == Status::Failed);
     };
     if block.too_long {
-        add(block.first_line, Err(Refusal::too_large(limit)));
+        add(block.first_line, Err(Refusal::too_large(job.limit)));
     }
     for (line, number) in lines(&block.bytes).zip(block.first_line..) {
-        add(number, answer_row(|| job(line)));
+        if !line.trim_ascii().is_empty() {
+            add(number, job.guarded(line.strip_suffix(b"\r").unwrap_or(line), number));
+        }
     }
     res
+}
+
+impl<F> Job<'_, F>
+where
+    F: Fn(&str, &[u8]) -> Result<Answer, Refusal> + Sync,
+{
+    /// The answer to a line; a panic in a library costs its own line and no other.
+    fn guarded(&self, line: &[u8], number: u64) -> Result<Answer, Refusal> {
+        let name = match self.form {
+            Form::Json => String::new(),
+            Form::Text { .. } => format!("{}:{number}", self.name),
+        };
+        answer_row(|| (self.answer)(&name, line))
+    }
+
+    fn refuse(&self, refusal: &Refusal) -> Answer {
+        let text = match self.form {
+            Form::Json => refusal.to_json(),
+            Form::Text { color } => {
+                let list = List {
+                    name: self.name,
+                    quotes: &Quotes::default(),
+                    folding: Folding::Each,
+                    color,
+                };
+                list.findings(std::slice::from_ref(refusal.diagnostic())).into_bytes()
+            }
+        };
+        Answer::new(text, Status::Failed)
+    }
 }
 
 /// The lines of a block without their ends.
@@ -256,10 +352,6 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-fn refuse(refusal: &Refusal) -> Answer {
-    Answer::new(refusal.to_json(), Status::Failed)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,11 +363,12 @@ mod tests {
 
     #[test]
     fn a_panic_costs_its_own_line_and_no_other() {
-        let job = |line: &[u8]| {
+        let answer = |_: &str, line: &[u8]| {
             assert_ne!(line, b"boom", "this line panics");
             Ok(Answer::new(line.to_vec(), Status::Clean))
         };
-        let lines = answer_block(block("a\nboom\nb"), 100, true, &job);
+        let job = Job { name: "", limit: 100, form: Form::Json, answer };
+        let lines = answer_block(block("a\nboom\nb"), true, &job);
         let text = String::from_utf8(lines.answers).expect("because answers are JSON");
         let answers: Vec<_> = text.lines().collect();
         assert_eq!((answers[0], answers[2], answers.len()), ("a", "b", 3));
@@ -285,6 +378,21 @@ mod tests {
         );
         assert_eq!((lines.tally.lines, lines.tally.failed), (3, 1));
         assert_eq!(lines.report, b"{\"edits\":[]}\n".repeat(3));
+    }
+
+    #[test]
+    fn people_are_shown_the_lines_that_say_something() {
+        let answer = |name: &str, line: &[u8]| match line {
+            b"bad" => Err(Diagnostic::error("message::bad-json".into(), "no JSON").into()),
+            b"odd" => Ok(Answer::new(format!("{name} is odd\n").into_bytes(), Status::Problems)),
+            _ => Ok(Answer::new(Vec::new(), Status::Clean)),
+        };
+        let job = Job { name: "a.jsonl", limit: 100, form: Form::Text { color: false }, answer };
+        let lines = answer_block(block("fine\n\nodd\nbad\n"), false, &job);
+        let text = String::from_utf8(lines.answers).expect("because answers are text");
+        let bad = "error[message::bad-json]: no JSON\n --> a.jsonl:10\n\n";
+        assert_eq!(text, format!("a.jsonl:9 is odd\n{bad}"));
+        assert_eq!((lines.tally.lines, lines.tally.problems, lines.tally.failed), (3, 1, 1));
     }
 
     #[test]

@@ -14,18 +14,24 @@ mod cli;
 mod clock;
 mod codes;
 mod commands;
+mod editing;
 mod endpoint;
 mod exit;
+mod explain;
 mod formats;
 mod input;
 mod jsonl;
+mod line_options;
 mod output;
 mod progress;
 mod redact;
 mod render;
 mod sessions;
 mod signals;
+mod sizes;
+mod sources;
 mod terminal;
+mod words;
 
 use std::error::Error;
 use std::num::{IntErrorKind, ParseIntError};
@@ -46,7 +52,7 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(apologise));
     let cx = Context::new(&cli.global);
     // The hook has already said what there is to say.
-    let run = catch_unwind(AssertUnwindSafe(|| cli.command.run(&cx)));
+    let run = catch_unwind(AssertUnwindSafe(|| cli.run(&cx)));
     match run.unwrap_or(Ok(Status::Failed)) {
         Ok(status) => status.into(),
         Err(Failure::ClosedPipe) => Status::Clean.into(),

@@ -43,8 +43,8 @@ mod wrapper;
 mod codes;
 mod given_ids;
 mod json;
-mod line;
 mod layout;
+mod line;
 mod refusal;
 mod row;
 mod seed;
@@ -63,8 +63,8 @@ pub use format::Format;
 pub use join::join;
 pub use json::{ObjectWriter, edits_json, to_json};
 pub use key::{Key, KeyOptions, key, prefix_keys};
-pub use line::LineAnswer;
 pub use layout::{keep_layout, pretty};
+pub use line::LineAnswer;
 pub use messages::{CallRow, MessageRow, messages};
 pub use options::options_from_json;
 pub use recognise::{is_json_lines, recognise};
@@ -79,9 +79,9 @@ pub use stream::{
 };
 pub use text_calls::Calls;
 pub use tools::{Segment, SegmentCall, Segmented, ToolsOptions, tools, tools_line};
+pub use transcript::{TranscriptForm, TranscriptOptions, transcript};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
-pub use transcript::{TranscriptForm, TranscriptOptions, transcript};

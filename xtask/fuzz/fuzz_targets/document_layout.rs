@@ -1,7 +1,7 @@
 //! Fuzzes the layout of an edited document: the source, a zero byte, and what was written.
 #![no_main]
 
-#[path = "../../../crates/msg-document/tests/it/laws.rs"]
+#[path = "../../../crates/msg-document/tests/it/laws/layout.rs"]
 mod laws;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -19,11 +19,14 @@ use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::InputArgs;
 use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::OutputArgs;
+use crate::output::{OutputArgs, PrettyArgs, end_line};
 use crate::render::{self, Quotes};
 
 /// Show a conversation as a tree: sections, headers, body pairs, sizes.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg ast session.json
+  msg ast --repair --json --pretty session.json")]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -44,6 +47,8 @@ pub(crate) struct Args {
     lines: LineArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    pretty: PrettyArgs,
 }
 
 /// How a tree is made.
@@ -65,7 +70,7 @@ struct Grown {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        let profile = self.chain.profile()?;
+        let profile = self.chain.profile(self.input.max_bytes())?;
         let repair = self.repair.options(&self.chain, profile.as_ref())?;
         let rules = Rules {
             open: self.chain.open,
@@ -76,16 +81,22 @@ impl Command for Args {
         if let Some(flag) = self.repair.given().filter(|_| !self.mend) {
             return Err(Failure::Usage(format!("{flag} says how to mend: it needs --repair")));
         }
-        let mut input = self.input.open()?;
-        let mut out = self.output.open(&input)?;
+        self.pretty.expect(self.json || self.ops, "it needs --json")?;
+        let sources = self.input.sources()?;
+        let mut input = sources.open_one()?;
+        let is_lines = self.input.is_lines(cx, &mut input, &self.lines)?;
+        let mut out = self.output.open(&sources)?;
         let with_ops = self.ops;
         let read = self.input.of_a_line();
-        if self.lines.jsonl {
-            return jsonl::run(cx, &self.lines, input, out, None, move |line| {
+        if is_lines {
+            let job = |line: &[u8]| {
                 let ops = if with_ops { Some(ops::read(line)?) } else { None };
                 let messages = Document::read(line, &read)?.take_for_tree();
                 Ok(answer(rules.grow(messages), ops.as_deref()))
-            });
+            };
+            let status = jsonl::run(cx, &self.lines, input, &mut out, None, job)?;
+            out.finish()?;
+            return Ok(status);
         }
         let bytes = input.read_all()?;
         let ops = if with_ops { ops::read(&bytes).map(Some) } else { Ok(None) };
@@ -95,9 +106,10 @@ impl Command for Args {
         };
         let messages = formats::read(cx, bytes, &input.name, &self.input)?.take_for_tree();
         if self.json || with_ops {
-            let mut answer = answer(rules.grow(messages), ops.as_deref());
-            answer.json.push(b'\n');
-            out.write(&answer.json)?;
+            let answer = answer(rules.grow(messages), ops.as_deref());
+            let mut json = self.pretty.laid_out(answer.json);
+            end_line(&mut json);
+            out.write(&json)?;
             out.finish()?;
             return Ok(answer.status);
         }

@@ -54,6 +54,10 @@ const MAX_ANSWER: u64 = 16 << 20;
 /// answer is in the file while it comes: Ctrl-C, a closed terminal or a killed process keep what has come
 /// (exit status 130 if it was interrupted).
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg chat talk.msg.md -m 'What is in a?'
+  msg chat talk.msg.md --agent critic --dry-run
+  OPENAI_BASE_URL=http://localhost:8080/v1 msg chat talk.msg.md --model m -m hi")]
 pub(crate) struct Args {
     /// The message file; made if it is missing.
     #[arg(value_name = "FILE")]
@@ -77,7 +81,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum)]
     api: Option<Api>,
     /// What the provider accepts: the history is mended for it too (msg profiles lists them).
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = crate::words::profile(), hide_possible_values = true)]
     profile: Option<String>,
     #[command(flatten)]
     client: client::ClientArgs,
@@ -88,10 +92,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 3)]
     retries: u32,
     /// The longest answer that is taken, in bytes; one that goes on is ended there, and kept.
-    #[arg(long, value_name = "N", default_value_t = MAX_ANSWER)]
+    #[arg(long, value_name = "N", default_value_t = MAX_ANSWER, value_parser = crate::sizes::size)]
     max_answer_bytes: u64,
     /// The largest file that is read, in bytes.
-    #[arg(long, value_name = "N", default_value_t = MAX_DOCUMENT, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = MAX_DOCUMENT, hide_default_value = true, value_parser = crate::sizes::size)]
     max_bytes: u64,
     /// Print the outcome as JSON instead of the answer while it comes.
     #[arg(long)]
@@ -194,8 +198,11 @@ impl Args {
             if io::stdin().is_terminal() && !self.json {
                 io::Write::write_all(&mut io::stderr(), b"msg: the question, ended by Ctrl-D:\n").ok();
             }
-            let read = io::stdin().read_to_string(&mut text);
+            let read = io::stdin().take(self.max_bytes.saturating_add(1)).read_to_string(&mut text);
             read.map_err(|it| Failure::read("<stdin>", it))?;
+            if text.len() as u64 > self.max_bytes {
+                return Err(self.refused("the question is longer than --max-bytes allows"));
+            }
         }
         let asked = if self.message.is_some() { &text } else { text.trim_end() };
         match asked {

@@ -10,9 +10,10 @@ use crate::chain_args::{ChainArgs, RequestArgs};
 use crate::cli::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
-use crate::input::InputArgs;
+use crate::input::{Input, InputArgs};
 use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::OutputArgs;
+use crate::output::{Output, OutputArgs, PrettyArgs, end_line};
+use crate::sizes;
 use crate::render::{self, List, Quotes, plural};
 
 /// Show all problems of a conversation.
@@ -20,6 +21,11 @@ use crate::render::{self, List, Quotes, plural};
 /// Calls without results, results without calls, ids used twice, roles out of order; with --profile
 /// also what that provider rejects, with --messages also what is wrong with single messages.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg check session.json
+  msg check --profile anthropic --request session.json
+  msg check 'logs/**/*.json' --json
+  msg check data.jsonl                       each line a conversation")]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -31,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long)]
     messages: bool,
     /// With --messages: refuse user texts of more than N characters.
-    #[arg(long, value_name = "N", requires = "messages")]
+    #[arg(long, value_name = "N", requires = "messages", value_parser = sizes::count)]
     max_chars: Option<usize>,
     /// Print `{"ok":…,"format":…,"messages":…,"diagnostics":[…]}` instead of text.
     #[arg(long)]
@@ -40,37 +46,45 @@ pub(crate) struct Args {
     lines: LineArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    pretty: PrettyArgs,
 }
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
+        self.pretty.expect(self.json, "it needs --json")?;
         let options = self.options()?;
-        let mut input = self.input.open()?;
-        let mut out = self.output.open(&input)?;
-        if self.lines.jsonl {
-            return jsonl::run(cx, &self.lines, input, out, None, move |line| {
-                let checked = check(line, &options)?;
-                Ok(Answer::new(checked.to_json(), status(&checked)))
-            });
-        }
-        let mut document = formats::open(cx, &mut input, &self.input)?;
-        document.say_who_made_it(options.read.made_by.as_ref());
-        let checked = document.check(&options);
-        if self.json {
-            let mut json = checked.to_json();
-            json.push(b'\n');
-            out.write(&json)?;
-        } else {
-            let found = &checked.diagnostics;
-            let quotes = Quotes::of(document.messages(), found, cx.folding())
-                .and_lines(document.text(), found, cx.folding());
-            let list = List { color: cx.color_for(&out), ..cx.list(&input.name, &quotes) };
-            let mut text = list.findings(found);
-            text.push_str(&self.conclusion(&input.name, &document, found));
-            out.write_coloured(&text)?;
-        }
+        let sources = self.input.sources()?;
+        let mut out = self.output.open(&sources)?;
+        let status = sources.each(cx, |mut input| {
+            let is_lines = self.input.is_lines(cx, &mut input, &self.lines)?;
+            let named = |it: &Checked, name: &str| sources.headed_json(name, it.to_json());
+            if is_lines && out.is_terminal() && !self.json {
+                return self.show_lines(cx, input, &options, &mut out);
+            }
+            if is_lines {
+                let name = input.name.clone();
+                let job = |line: &[u8]| {
+                    let checked = check(line, &options)?;
+                    Ok(Answer::new(named(&checked, &name), status(&checked)))
+                };
+                return jsonl::run(cx, &self.lines, input, &mut out, None, job);
+            }
+            let mut document = formats::open(cx, &mut input, &self.input)?;
+            document.say_who_made_it(options.read.made_by.as_ref());
+            let checked = document.check(&options);
+            if self.json {
+                let mut json = self.pretty.laid_out(named(&checked, &input.name));
+                end_line(&mut json);
+                out.write(&json)?;
+            } else {
+                out.write_coloured(&sources.head(&input.name))?;
+                self.show(cx, &input.name, &document, &checked.diagnostics, &mut out)?;
+            }
+            Ok(status(&checked))
+        })?;
         out.finish()?;
-        Ok(status(&checked))
+        Ok(status)
     }
 }
 
@@ -83,7 +97,7 @@ impl Args {
     fn options(&self) -> Result<CheckOptions, Failure> {
         Ok(CheckOptions {
             read: ReadOptions { made_by: self.request.maker(), ..self.input.of_a_line() },
-            profile: self.request.ask(self.chain.profile()?)?,
+            profile: self.request.ask(self.chain.profile(self.input.max_bytes())?)?,
             chain: msg_chainast::CheckOptions {
                 request: self.request.is_request(),
                 ..self.chain.check_options()
@@ -93,6 +107,47 @@ impl Args {
                 None => InputRules::unlimited(),
             }),
         })
+    }
+
+    /// The lines of a document each that are not sound, for people.
+    fn show_lines(
+        &self,
+        cx: &Context,
+        input: Input,
+        options: &CheckOptions,
+        out: &mut Output,
+    ) -> Result<Status, Failure> {
+        let color = cx.color_for(out);
+        jsonl::run_for_people(cx, &self.lines, input, out, |name, line| {
+            let mut document = Document::read(line, &options.read)?;
+            document.say_who_made_it(options.read.made_by.as_ref());
+            let checked = document.check(options);
+            let status = status(&checked);
+            if status == Status::Clean {
+                return Ok(Answer::new(Vec::new(), status));
+            }
+            let found = &checked.diagnostics;
+            let quotes = Quotes::of(document.messages(), found, cx.folding());
+            let text = List { color, ..cx.list(name, &quotes) }.findings(found);
+            Ok(Answer::new(text.into_bytes(), status))
+        })
+    }
+
+    /// The text form.
+    fn show(
+        &self,
+        cx: &Context,
+        name: &str,
+        document: &Document,
+        found: &[Diagnostic],
+        out: &mut Output,
+    ) -> Result<(), Failure> {
+        let quotes = Quotes::of(document.messages(), found, cx.folding())
+            .and_lines(document.text(), found, cx.folding());
+        let list = List { color: cx.color_for(out), ..cx.list(name, &quotes) };
+        let mut text = list.findings(found);
+        text.push_str(&self.conclusion(name, document, found));
+        out.write_coloured(&text)
     }
 
     /// The closing lines of the text form.

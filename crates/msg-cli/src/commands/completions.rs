@@ -11,9 +11,11 @@ use crate::exit::{Failure, Status};
 use crate::output::Output;
 
 /// Print completions for a shell.
-///
-/// For bash: msg completions bash > ~/.local/share/bash-completion/completions/msg
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg completions bash > ~/.local/share/bash-completion/completions/msg
+  msg completions zsh > ~/.zfunc/_msg
+  msg completions fish > ~/.config/fish/completions/msg.fish")]
 pub(crate) struct Args {
     /// The shell that reads them.
     shell: Shell,

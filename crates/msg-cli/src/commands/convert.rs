@@ -5,16 +5,20 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use msg_document::{Carry, ConvertOptions, Converted, Format, convert};
+use msg_core::Diagnostic;
+use msg_document::{Carry, ConvertOptions, Converted, Document, Format, convert};
 
 use super::Command;
 use crate::cli::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
-use crate::input::InputArgs;
+use crate::input::{Input, InputArgs};
 use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::{end_line, OutputArgs, ReportArgs};
+use crate::output::{
+    DocumentArgs, Output, PrettyArgs, ReportArgs, end_line, expect_two_files,
+};
 use crate::render::Quotes;
+use crate::sources::Sources;
 
 /// Convert a conversation between formats; what the target cannot hold is reported.
 ///
@@ -23,6 +27,10 @@ use crate::render::Quotes;
 /// once, and halves of characters as U+FFFD. Of a request the conversation is converted: what stays
 /// behind is named, --request takes it along.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg convert --to anthropic --request --model claude-x request.json
+  msg convert --to msgmd session.json -o talk.msg.md
+  msg convert --to codex --cwd . session.jsonl -o rollout.jsonl")]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -43,7 +51,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     lines: LineArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    output: DocumentArgs,
+    #[command(flatten)]
+    pretty: PrettyArgs,
     #[command(flatten)]
     report: ReportArgs,
 }
@@ -94,53 +104,135 @@ impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         let mut options = self.options()?;
         options.write.session = self.session.options();
-        let (named, to) = (self.input.from, self.to);
-        let is_json = to.is_json() && named.is_none_or(Format::is_json);
-        if self.lines.jsonl && !is_json {
+        self.pretty.expect(self.to.is_json(), "a message file is none")?;
+        let sources = self.input.sources()?;
+        self.output.expect_room(&sources, Some(self.to))?;
+        let mut report = self.report.open(&sources)?;
+        let left_behind = Mutex::default();
+        let run = Run { cx, args: &self, sources: &sources, options, left_behind };
+        let status = sources.each(cx, |input| run.input(input, report.as_mut()))?;
+        report.map(Output::finish).transpose()?;
+        let left_behind = run.left_behind.into_inner().unwrap_or_else(PoisonError::into_inner);
+        say_left_behind(cx, &left_behind.names);
+        Ok(status)
+    }
+}
+
+/// What all inputs have in common.
+struct Run<'a> {
+    cx: &'a Context,
+    args: &'a Args,
+    sources: &'a Sources,
+    options: ConvertOptions,
+    /// The members that no input took along.
+    left_behind: Mutex<LeftBehind>,
+}
+
+/// Names of members, each once, in the order in which they were met.
+#[derive(Default)]
+struct LeftBehind {
+    known: BTreeSet<String>,
+    names: Vec<String>,
+}
+
+impl Extend<String> for LeftBehind {
+    fn extend<I: IntoIterator<Item = String>>(&mut self, names: I) {
+        for name in names {
+            if self.known.insert(name.clone()) {
+                self.names.push(name);
+            }
+        }
+    }
+}
+
+impl Run<'_> {
+    fn input(&self, mut input: Input, report: Option<&mut Output>) -> Result<Status, Failure> {
+        let (cx, args) = (self.cx, self.args);
+        let is_lines = args.input.is_lines(cx, &mut input, &args.lines)?;
+        let out = args.output.open(&input, self.sources, Some(args.to))?;
+        expect_two_files(report.as_deref(), &out)?;
+        if is_lines { self.lines(input, out, report) } else { self.document(input, out, report) }
+    }
+
+    fn lines(&self, input: Input, mut out: Output, report: Option<&mut Output>) -> Result<Status, Failure> {
+        let (cx, args) = (self.cx, self.args);
+        if !args.to.is_json() || args.input.from.is_some_and(|it| !it.is_json()) {
             let text = "a message file has many lines: --jsonl takes and gives JSON formats";
             return Err(Failure::Usage(text.to_owned()));
         }
-        let mut input = self.input.open()?;
-        let mut out = self.output.open(&input)?;
-        let report = self.report.open(&input, &out)?;
-        if self.lines.jsonl {
-            let options = options.with_read(self.input.of_a_line());
-            let stayed = Mutex::new(BTreeSet::new());
-            let status = jsonl::run(cx, &self.lines, input, out, report, |line| {
-                let Converted { document, edits, left_behind } = convert(line, to, &options)?;
-                if !left_behind.is_empty() {
-                    stayed.lock().unwrap_or_else(PoisonError::into_inner).extend(left_behind);
-                }
-                let json = self.session.redacted(cx, document);
-                Ok(Answer { json, edits, status: Status::Clean })
-            })?;
-            let stayed = stayed.into_inner().unwrap_or_else(PoisonError::into_inner);
-            say_left_behind(cx, &stayed.into_iter().collect::<Vec<_>>());
-            return Ok(status);
+        if args.output.is_in_place() && args.input.from != Some(args.to) {
+            let text = format!("--in-place keeps the format: lines need --from {} with it", args.to);
+            return Err(Failure::Usage(text));
         }
-        let bytes = input.read_all()?;
-        let mut document = formats::read_unlowered(cx, bytes, &input.name, &self.input)?;
-        let converted = document.convert(to, &options);
+        let options = self.options.clone().with_read(args.input.of_a_line());
+        let job = |line: &[u8]| {
+            let Converted { document, edits, left_behind } = convert(line, args.to, &options)?;
+            self.leave_behind(left_behind);
+            let json = args.session.redacted(cx, document);
+            Ok(Answer { json, edits, status: Status::Clean })
+        };
+        let status = jsonl::run(cx, &args.lines, input, &mut out, report, job)?;
+        args.output.finish_lines(cx, out, status)
+    }
+
+    fn document(
+        &self,
+        mut input: Input,
+        mut out: Output,
+        report: Option<&mut Output>,
+    ) -> Result<Status, Failure> {
+        let (cx, args) = (self.cx, self.args);
+        let mut document = formats::open_unlowered(cx, &mut input, &args.input)?;
+        let is_same = document.format() == args.to;
+        if args.output.is_in_place() && !is_same {
+            let text = format!("{} is {}: --in-place keeps the format", input.name, document.format());
+            return Err(Failure::Usage(text));
+        }
+        if document.format().is_session() {
+            out.replaces_a_session();
+        }
+        let converted = document.convert(args.to, &self.options);
         let converted = converted.map_err(|it| Failure::refused(it, &input.name))?;
         let Converted { document: mut text, edits, left_behind } = converted;
-        end_line(&mut text);
-        let text = self.session.redacted(cx, text);
-        out.write(&text)?;
-        out.finish()?;
-        if let Some(mut report) = report {
-            report.write(&jsonl::report_line(&edits))?;
-            report.finish()?;
-        } else if !cx.quiet && !edits.is_empty() {
-            // About turns the positions are those of the turns, which have no messages to quote.
-            let quotes = match document.format().name() {
-                "turns" => Quotes::default(),
-                _ => Quotes::of(document.messages(), &edits, cx.folding())
-                    .and_lines(document.text(), &edits, cx.folding()),
-            };
-            cx.note(&cx.list(&input.name, &quotes).findings(&edits));
+        if !is_same {
+            end_line(&mut text);
         }
-        say_left_behind(cx, &left_behind);
+        let text = args.session.redacted(cx, args.pretty.laid_out(text));
+        out.write_document(&text)?;
+        self.say(&input.name, &document, &edits, report)?;
+        self.leave_behind(left_behind);
+        args.output.finish(cx, out)?;
         Ok(Status::Clean)
+    }
+
+    /// Says what was lost.
+    fn say(
+        &self,
+        name: &str,
+        document: &Document,
+        edits: &[Diagnostic],
+        report: Option<&mut Output>,
+    ) -> Result<(), Failure> {
+        if let Some(report) = report {
+            return report.write(&jsonl::report_line(edits));
+        }
+        if self.cx.quiet || edits.is_empty() {
+            return Ok(());
+        }
+        // About turns the positions are those of the turns, which have no messages to quote.
+        let quotes = match document.format().name() {
+            "turns" => Quotes::default(),
+            _ => Quotes::of(document.messages(), edits, self.cx.folding())
+                .and_lines(document.text(), edits, self.cx.folding()),
+        };
+        self.cx.note(&self.cx.list(name, &quotes).findings(edits));
+        Ok(())
+    }
+
+    fn leave_behind(&self, names: Vec<String>) {
+        if !names.is_empty() {
+            self.left_behind.lock().unwrap_or_else(PoisonError::into_inner).extend(names);
+        }
     }
 }
 

@@ -14,16 +14,21 @@ use self::mend::Doctor;
 use super::Command;
 use crate::cli::Context;
 use crate::exit::{Failure, Status};
-use crate::input::{Input, MAX_DOCUMENT};
+use crate::input::MAX_DOCUMENT;
 use crate::jsonl::{self, LineArgs};
 use crate::output::Output;
 use crate::redact;
+use crate::sources::Sources;
 
 /// Find what keeps an agent's session from being resumed, and mend it
 ///
 /// SESSION is a file or folder, the id of a session, `latest` or `latest:DIALECT`, or - for standard input. Without
 /// --fix nothing is written. With --jsonl each line is {"name","dialect","input" or "input_b64","options"}.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg doctor latest
+  msg doctor --fix ~/.codex/sessions/2026/01/01/rollout.jsonl
+  msg doctor --error 'messages.3: tool_use ids were found without tool_result' latest:claude-code")]
 pub(crate) struct Args {
     /// The sessions.
     #[arg(value_name = "SESSION", required = true)]
@@ -73,7 +78,7 @@ struct WhatArgs {
     #[arg(long, value_name = "ID")]
     leaf: Option<String>,
     /// Do not look into records above this size, in bytes.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::sizes::size)]
     max_record: Option<u64>,
     /// Read tool calls in the text of older sessions.
     #[arg(long)]
@@ -99,12 +104,13 @@ impl WhatArgs {
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         let options = self.what.options();
-        if self.lines.jsonl {
+        if self.lines.asked()? {
             return self.run_lines(cx, &options);
         }
-        let mut report = self.open_report()?;
+        let sources = Sources::find(&self.sessions, MAX_DOCUMENT)?;
+        let mut report = self.open_report(&sources)?;
         let mut worst = Status::Clean;
-        for path in &self.sessions {
+        for path in sources.named() {
             let status = match self.session(cx, path, &options, report.as_mut()) {
                 Ok(status) => status,
                 Err(Failure::ClosedPipe) => return Err(Failure::ClosedPipe),
@@ -115,7 +121,9 @@ impl Command for Args {
             };
             worst = worst.max(status);
         }
-        report.map_or(Ok(()), Output::finish)?;
+        if let Some(report) = report {
+            report.finish()?;
+        }
         Ok(worst)
     }
 }
@@ -140,20 +148,17 @@ impl Args {
             let text = "--jsonl answers each line with its mended bytes: it takes no --fix and no --report";
             return Err(Failure::Usage(text.to_owned()));
         }
-        let [input] = self.sessions.as_slice() else {
-            return Err(Failure::Usage("--jsonl takes one input".to_owned()));
-        };
-        let mut input = Input::open(Some(input))?;
-        input.limit = MAX_DOCUMENT.saturating_mul(4);
+        let sources = Sources::find(&self.sessions, MAX_DOCUMENT.saturating_mul(4))?;
         let from = self.from;
-        jsonl::run(cx, &self.lines, input, Output::stdout(), None, move |line| {
-            Ok(line::answer(line, from, options)?)
+        sources.each(cx, |mut input| {
+            input.expect_lines()?;
+            let job = |line: &[u8]| Ok(line::answer(line, from, options)?);
+            jsonl::run(cx, &self.lines, input, &mut Output::stdout(), None, job)
         })
     }
 
-    fn open_report(&self) -> Result<Option<Output>, Failure> {
-        let Some(path) = &self.report else { return Ok(None) };
-        Output::file(path, &Input::nothing()).map(Some)
+    fn open_report(&self, sources: &Sources) -> Result<Option<Output>, Failure> {
+        self.report.as_deref().map(|path| Output::file(path, sources)).transpose()
     }
 
     fn session(

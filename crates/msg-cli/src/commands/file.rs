@@ -18,6 +18,10 @@ use crate::exit::{Failure, Status};
 /// Read, check, format and append to message files (.msg.md).
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
+#[command(after_help = "Examples:
+  msg file history talk.msg.md
+  msg file append talk.msg.md --body hi
+  msg file fmt --check *.msg.md")]
 pub(crate) struct Args {
     #[command(subcommand)]
     sub: Sub,
@@ -26,34 +30,55 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Sub {
     /// Show the file as JSON: cells, agents, diagnostics.
+    #[command(after_help = "Examples:
+  msg file parse talk.msg.md")]
     Parse(read::Parse),
     /// Say what is odd about the file; exit status 1 if there are errors.
+    #[command(after_help = "Examples:
+  msg file check talk.msg.md --json")]
     Check(read::Check),
     /// Print the messages that a model gets.
+    #[command(after_help = "Examples:
+  msg file history talk.msg.md --agent critic")]
     History(read::History),
     /// List what is in the file.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Examples:
+  msg file list agents talk.msg.md")]
     List(List),
     /// Put headings, definitions and gaps into canonical form; bodies stay.
+    #[command(after_help = "Examples:
+  msg file fmt talk.msg.md --write
+  msg file fmt talk.msg.md --check")]
     Fmt(edit::Fmt),
     /// Append a cell, or with --jsonl a cell or message a line; acknowledged when it is durable.
+    #[command(after_help = "Examples:
+  msg file append talk.msg.md --body 'What is in a?'
+  msg file append talk.msg.md --type critic --kind output --body 'One line.'
+  msg file append talk.msg.md --jsonl < cells.jsonl")]
     Append(edit::Append),
     /// Record what running a code cell or a call gave.
+    #[command(after_help = "Examples:
+  msg file run-result talk.msg.md --of '#3' --stdout ok --exit-code 0")]
     RunResult(edit::RunResult),
     /// Change what holds from here on.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Examples:
+  msg file set default critic talk.msg.md")]
     Set(Set),
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum List {
     /// The agents that take part.
+    #[command(after_help = "Examples:
+  msg file list agents talk.msg.md --json")]
     Agents(read::Agents),
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Set {
     /// The agent that answers from now on, by a `[set]` cell.
+    #[command(after_help = "Examples:
+  msg file set default critic talk.msg.md")]
     Default(edit::SetDefault),
 }
 

@@ -21,6 +21,9 @@ use crate::sessions::places::{self, in_parallel};
 /// What users and models said is searched, results of tools with --tools. A text in small letters finds capitals too.
 /// Status 1 if nothing is found. Nothing is written.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg find 'connection refused'
+  msg find --regex --tools \"error\\[E0[0-9]+\\]\"")]
 pub(crate) struct Args {
     /// The text.
     #[arg(value_name = "TEXT")]

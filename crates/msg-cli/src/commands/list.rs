@@ -18,6 +18,10 @@ use crate::sessions::places::{self, in_parallel};
 ///
 /// A line a session: time of the last record, dialect, project, title, messages, size. Nothing is written.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg list
+  msg list --dialect codex --check
+  msg list ~/backup/sessions --json")]
 pub(crate) struct Args {
     /// Files and folders to look in, instead of the places where agents put their sessions.
     #[arg(value_name = "PLACE")]

@@ -17,8 +17,13 @@ use crate::output::Output;
 
 /// Show what each provider accepts.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg profiles
+  msg profiles mistral
+  msg profiles --json")]
 pub(crate) struct Args {
     /// Show all fields of this profile, and where they come from.
+    #[arg(value_parser = crate::words::profile(), hide_possible_values = true)]
     name: Option<String>,
     /// Print the profiles with all their fields as JSON.
     #[arg(long)]

@@ -58,6 +58,10 @@ fn section(it: &Clap, parent: &str, res: &mut String) {
     let usage = it.clone().render_usage().to_string();
     let _ = writeln!(res, "```text\n{}\n```\n", usage.trim_start_matches("Usage: "));
     options(it, false, res);
+    if let Some(examples) = it.get_after_help().map(ToString::to_string) {
+        let examples = examples.strip_prefix("Examples:\n").unwrap_or(&examples).to_owned();
+        let _ = writeln!(res, "```text\n{}\n```\n", examples.trim_end().replace("\n  ", "\n").trim_start());
+    }
     for it in it.get_subcommands().filter(|it| !it.is_hide_set()) {
         section(it, &name, res);
     }

@@ -2,6 +2,7 @@
 //!
 //! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
 
+use msg_chainast::Profile;
 use msg_core::Diagnostic;
 use msg_document::{ReadOptions, RepairOptions, Repaired, WriteOptions, repair};
 
@@ -10,9 +11,9 @@ use crate::chain_args::{ChainArgs, RepairArgs, RequestArgs};
 use crate::cli::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
-use crate::input::InputArgs;
+use crate::input::{Input, InputArgs};
 use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::{end_line, Output, OutputArgs, ReportArgs};
+use crate::output::{DocumentArgs, Output, PrettyArgs, ReportArgs, expect_two_files};
 use crate::render::{Quotes, plural};
 
 /// Mend a conversation with the smallest edits, and say which.
@@ -20,6 +21,10 @@ use crate::render::{Quotes, plural};
 /// The mended conversation goes to standard output in the format it came in, the list of edits to
 /// standard error or --report. What is sound stays as it is, byte for byte.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg repair session.json -o mended.json
+  msg repair --profile mistral *.json --in-place
+  msg repair --jsonl --report edits.jsonl < data.jsonl > mended.jsonl")]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -35,40 +40,76 @@ pub(crate) struct Args {
     #[command(flatten)]
     lines: LineArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    output: DocumentArgs,
+    #[command(flatten)]
+    pretty: PrettyArgs,
     #[command(flatten)]
     report: ReportArgs,
 }
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        let profile = self.request.ask(self.chain.profile()?)?;
-        let mut chain = self.repair.options(&self.chain, profile.as_ref())?;
+        let profile = self.request.ask(self.chain.profile(self.input.max_bytes())?)?;
+        let options = self.options(profile.as_ref())?;
+        let sources = self.input.sources()?;
+        self.output.expect_room(&sources, None)?;
+        let mut report = self.report.open(&sources)?;
+        let status = sources.each(cx, |mut input| {
+            let is_lines = self.input.is_lines(cx, &mut input, &self.lines)?;
+            let mut out = self.output.open(&input, &sources, None)?;
+            expect_two_files(report.as_ref(), &out)?;
+            if is_lines {
+                let job = |line: &[u8]| {
+                    let Repaired { document, edits, messages, .. } = repair(line, &options)?;
+                    Ok(Answer { json: document, edits, status: Status::of(messages > 0) })
+                };
+                let status = jsonl::run(cx, &self.lines, input, &mut out, report.as_mut(), job)?;
+                return self.output.finish_lines(cx, out, status);
+            }
+            let (text, status) =
+                self.mend(cx, &mut input, &options, report.as_mut(), &mut out)?;
+            out.write_document(&text)?;
+            self.output.finish(cx, out)?;
+            Ok(status)
+        })?;
+        report.map(Output::finish).transpose()?;
+        Ok(status)
+    }
+}
+
+impl Args {
+    fn options(&self, profile: Option<&Profile>) -> Result<RepairOptions, Failure> {
+        let mut chain = self.repair.options(&self.chain, profile)?;
         chain.check.request = self.request.is_request();
-        let made_by = self.request.maker();
-        let mut input = self.input.open()?;
-        let mut out = self.output.open(&input)?;
-        let mut report = self.report.open(&input, &out)?;
-        if self.lines.jsonl {
-            let read = ReadOptions { made_by, ..self.input.of_a_line() };
-            let options = RepairOptions { read, chain };
-            return jsonl::run(cx, &self.lines, input, out, report, move |line| {
-                let Repaired { document, edits, messages, .. } = repair(line, &options)?;
-                Ok(Answer { json: document, edits, status: Status::of(messages > 0) })
-            });
+        let read = ReadOptions { made_by: self.request.maker(), ..self.input.of_a_line() };
+        Ok(RepairOptions { read, chain })
+    }
+
+    /// The mended document. What was changed has been said then: before the document is written, so that
+    /// a long list of edits and a long document are not in memory at once.
+    fn mend(
+        &self,
+        cx: &Context,
+        input: &mut Input,
+        options: &RepairOptions,
+        report: Option<&mut Output>,
+        out: &mut Output,
+    ) -> Result<(Vec<u8>, Status), Failure> {
+        let mut document = formats::open_to_write(cx, input, &self.input)?;
+        let is_json = document.format().is_json();
+        self.pretty.expect(is_json, "a message file is none")?;
+        if document.format().is_session() {
+            out.replaces_a_session();
         }
-        let mut document = formats::open(cx, &mut input, &self.input)?;
-        document.say_who_made_it(made_by.as_ref());
+        document.say_who_made_it(options.read.made_by.as_ref());
         let status = formats::emptiness(cx, &document, &input.name);
         // Edits name the roles of the messages that they touch; only people need that.
-        let quotes = match self.json || cx.quiet {
+        let quotes = match self.json || cx.quiet || report.is_some() {
             true => Quotes::default(),
             false => Quotes::roles(document.messages()),
         };
-        let edits = document.repair(&RepairOptions { chain, ..RepairOptions::default() });
-        // Said before the document is written, so that a long list of edits and a long document
-        // are not in memory at once.
-        if let Some(report) = &mut report {
+        let edits = document.repair(options);
+        if let Some(report) = report {
             report.write(&jsonl::report_line(&edits))?;
         } else if self.json {
             cx.note(&String::from_utf8_lossy(&jsonl::report_line(&edits)));
@@ -78,12 +119,7 @@ impl Command for Args {
         drop((edits, quotes));
         let mut text = Vec::new();
         document.write(&WriteOptions::default(), &mut text);
-        end_line(&mut text);
-        out.write(&text)?;
-        out.finish()?;
-        report.map_or(Ok(()), Output::finish)?;
-        self.output.say_written(cx);
-        Ok(status)
+        Ok((if is_json { self.pretty.laid_out(text) } else { text }, status))
     }
 }
 

@@ -9,6 +9,8 @@ use crate::output::Output;
 
 /// Print the JSON Schema of a form.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg schema native > native.schema.json")]
 pub(crate) struct Args {
     /// Which form.
     form: Form,

@@ -6,29 +6,35 @@ use std::io::Read;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use msg_core::{Diagnostic, Part};
-use msg_document::{Provider, StreamOptions, StreamRun, options_from_json, stream_line};
+use msg_document::{
+    Provider, StreamForm, StreamOptions, StreamRun, options_from_json, stream_line,
+};
 use msg_wire::Assembled;
 
 use super::Command;
 use crate::cli::Context;
 use crate::exit::{Failure, Status};
-use crate::input::{Input, MAX_DOCUMENT};
+use crate::input::{Input, LimitArgs};
 use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::OutputArgs;
+use crate::output::{Output, OutputArgs, PrettyArgs, end_line};
 use crate::render::Quotes;
+use crate::sources::Sources;
 
 /// Assemble a captured provider stream into its message.
 ///
 /// The input is the body as it came over the wire: server-sent events of Chat Completions,
 /// Responses, Anthropic Messages or Gemini, or a JSON document. Exit status 1 if the stream has errors in it.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg stream capture.sse
+  msg stream --json --provider anthropic capture.sse
+  msg stream --options '{\"to\":\"openai-chunks\"}' capture.sse")]
 pub(crate) struct Args {
     /// The file to read; `-` is standard input, and so is nothing when input is piped.
     #[arg(value_name = "FILE")]
     input: Option<std::path::PathBuf>,
-    /// The largest body (a file, or a line with --jsonl) that is read, in bytes.
-    #[arg(long, value_name = "N", default_value_t = MAX_DOCUMENT, hide_default_value = true)]
-    max_bytes: u64,
+    #[command(flatten)]
+    limit: LimitArgs,
     /// Whose stream it is.
     #[arg(long, value_name = "PROVIDER", value_parser = provider())]
     provider: Option<Provider>,
@@ -45,6 +51,8 @@ pub(crate) struct Args {
     lines: LineArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    pretty: PrettyArgs,
 }
 
 /// The parser of a provider's name.
@@ -57,15 +65,20 @@ fn provider() -> impl TypedValueParser<Value = Provider> {
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         let options = self.options()?;
-        let mut input = Input::open(self.input.as_deref())?;
-        input.limit = self.max_bytes;
-        if self.lines.jsonl {
-            let out = self.output.open(&input)?;
-            return jsonl::run(cx, &self.lines, input, out, None, |line| {
-                stream_line(line, &options).map(Answer::from)
-            });
+        let is_lines = self.lines.asked()?;
+        if !is_lines {
+            self.expect_used(&options)?;
         }
-        self.single(cx, &options, input)
+        let sources = Sources::find(self.input.as_slice(), self.limit.max_bytes)?;
+        let mut input = sources.open_one()?;
+        let mut out = self.output.open(&sources)?;
+        if is_lines {
+            input.expect_lines()?;
+            let job = |line: &[u8]| stream_line(line, &options).map(Answer::from);
+            let status = jsonl::run(cx, &self.lines, input, &mut out, None, job)?;
+            return out.finish().map(|()| status);
+        }
+        self.single(cx, &options, input, out)
     }
 }
 
@@ -78,22 +91,45 @@ impl Args {
             .unwrap_or_default();
         options.provider = self.provider.unwrap_or(options.provider);
         options.chunk = self.chunk.unwrap_or(options.chunk);
-        options.max_bytes.get_or_insert(self.max_bytes);
+        options.max_bytes.get_or_insert(self.limit.max_bytes);
         Ok(options)
     }
 
-    fn single(&self, cx: &Context, options: &StreamOptions, mut input: Input) -> Result<Status, Failure> {
+    /// Refuses what would change nothing.
+    fn expect_used(&self, options: &StreamOptions) -> Result<(), Failure> {
+        let is_message = matches!(options.to, StreamForm::OpenAi | StreamForm::Native | StreamForm::Turns);
+        self.pretty.expect(self.json && is_message, "it needs --json, and no stream as `to`")?;
+        let refused = match (is_message, self.json) {
+            (false, true) => "--json gives a message, and `to` asks for a stream: leave one of them out",
+            (false, false) if options.events => {
+                "events stand beside a message, and `to` asks for a stream: leave one of them out"
+            }
+            (true, false) if options.events => "events are added to the JSON form: give --json with it",
+            (true, false) if options.to != StreamForm::OpenAi => {
+                "`to` is the form of the message in JSON: give --json with it"
+            }
+            _ => return Ok(()),
+        };
+        Err(Failure::Usage(refused.to_owned()))
+    }
+
+    fn single(
+        &self,
+        cx: &Context,
+        options: &StreamOptions,
+        mut input: Input,
+        mut out: Output,
+    ) -> Result<Status, Failure> {
         let name = input.name.clone();
-        let mut out = self.output.open(&input)?;
         let mut run = StreamRun::new(options);
         let mut block = vec![0; 64 << 10];
-        let mut reader = (&mut input.reader).take(self.max_bytes.saturating_add(1));
+        let limit = input.limit;
+        let mut reader = (&mut input.reader).take(limit.saturating_add(1));
         let mut taken = 0;
         loop {
             let n = reader.read(&mut block).map_err(|it| Failure::read(&name, it))?;
             taken += n as u64;
-            if taken > self.max_bytes {
-                let limit = self.max_bytes;
+            if taken > limit {
                 let text = format!("it has more than {limit} bytes (--max-bytes raises the limit)");
                 return Err(Failure::read(&name, std::io::Error::other(text)));
             }
@@ -107,8 +143,8 @@ impl Args {
         if let Some(lost) = streamed.write_stream(&mut text) {
             found.extend(lost.into_vec());
         } else if self.json {
-            text = streamed.to_json();
-            text.push(b'\n');
+            text = self.pretty.laid_out(streamed.to_json());
+            end_line(&mut text);
             found.clear();
         } else {
             text = for_people(&streamed.assembled).into_bytes();

@@ -14,10 +14,11 @@ use msg_document::{Segmented, tools, tools_line};
 use crate::cli::Context;
 use crate::commands::Command;
 use crate::exit::{Failure, Status};
-use crate::input::{Input, MAX_DOCUMENT};
+use crate::input::LimitArgs;
 use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::OutputArgs;
+use crate::output::{OutputArgs, PrettyArgs, end_line};
 use crate::render;
+use crate::sources::Sources;
 
 /// Read model text: thinking, text and tool calls
 ///
@@ -25,13 +26,16 @@ use crate::render;
 /// with optional "options" (the options below, in snake case) and "stream_splits"; or one of {"call":…}, {"result":…},
 /// {"result_text":…} and {"definitions":…}, which are written as text, or read from it.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg tools answer.txt
+  msg tools --json --schema tools.json answer.txt
+  msg tools --dialects hermes,qwen --finish-reason length answer.txt")]
 pub(crate) struct Args {
     /// The text: a path, or - for standard input.
     #[arg(value_name = "FILE")]
     input: Option<PathBuf>,
-    /// The largest input that is read, in bytes.
-    #[arg(long, value_name = "N", default_value_t = MAX_DOCUMENT, hide_default_value = true)]
-    max_bytes: u64,
+    #[command(flatten)]
+    limit: LimitArgs,
     #[command(flatten)]
     read: options::ReadArgs,
     /// The JSON form.
@@ -41,18 +45,23 @@ pub(crate) struct Args {
     lines: LineArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    pretty: PrettyArgs,
 }
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        let mut input = Input::open(self.input.as_deref())?;
-        input.limit = self.max_bytes;
-        let out = self.output.open(&input)?;
-        let base = self.read.load()?;
-        if self.lines.jsonl {
-            return jsonl::run(cx, &self.lines, input, out, None, |line| {
-                tools_line(line, &base).map(Answer::from)
-            });
+        let is_lines = self.lines.asked()?;
+        self.pretty.expect(self.json, "it needs --json")?;
+        let sources = Sources::find(self.input.as_slice(), self.limit.max_bytes)?;
+        let mut input = sources.open_one()?;
+        let mut out = self.output.open(&sources)?;
+        let base = self.read.load(self.limit.max_bytes)?;
+        if is_lines {
+            input.expect_lines()?;
+            let job = |line: &[u8]| tools_line(line, &base).map(Answer::from);
+            let status = jsonl::run(cx, &self.lines, input, &mut out, None, job)?;
+            return out.finish().map(|()| status);
         }
         if base.events && !self.json {
             let text = "--events adds to the JSON form: give --json or --jsonl with it";
@@ -77,8 +86,9 @@ impl Args {
         mut out: crate::output::Output,
     ) -> Result<Status, Failure> {
         if self.json {
-            out.write(&res.to_json())?;
-            out.write(b"\n")?;
+            let mut json = self.pretty.laid_out(res.to_json());
+            end_line(&mut json);
+            out.write(&json)?;
         } else {
             out.write(outline::segments(&res.parsed).as_bytes())?;
         }

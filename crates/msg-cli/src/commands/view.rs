@@ -18,6 +18,8 @@ use crate::render;
 /// No script, no font, no network: one file to look at, to keep or to send. Problems stand beside
 /// the messages that they concern.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg view session.json -o page.html")]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -29,9 +31,10 @@ pub(crate) struct Args {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        let profile = self.chain.profile()?;
-        let mut input = self.input.open()?;
-        let mut out = self.output.open(&input)?;
+        let profile = self.chain.profile(self.input.max_bytes())?;
+        let sources = self.input.sources()?;
+        let mut input = sources.open_one()?;
+        let mut out = self.output.open(&sources)?;
         let messages = formats::open(cx, &mut input, &self.input)?.into_messages();
         let options = self.chain.check_options();
         let found = msg_chainast::check(&messages, profile.as_ref(), &options);

@@ -151,15 +151,23 @@ fn replace_by(path: &Path, mut temporary: NamedTempFile) -> io::Result<()> {
     Ok(())
 }
 
+/// A synced copy of one file as `NAME.bakN`.
+pub(crate) fn back_up_file(path: &Path) -> io::Result<PathBuf> {
+    let copy = free_name(path);
+    copy_synced(path, &copy)?;
+    Ok(copy)
+}
+
+/// Gives `path` the owner that `meta` names.
 #[cfg(unix)]
-fn keep_owner(path: &Path, meta: &fs::Metadata) {
+pub(crate) fn keep_owner(path: &Path, meta: &fs::Metadata) {
     use std::os::unix::fs::{MetadataExt, chown};
     // Only the owner may give a file away; where that fails, the file was not another's before.
     let _ = chown(path, Some(meta.uid()), Some(meta.gid()));
 }
 
 #[cfg(not(unix))]
-fn keep_owner(_: &Path, _: &fs::Metadata) {}
+pub(crate) fn keep_owner(_: &Path, _: &fs::Metadata) {}
 
 /// A new name is durable once its folder is; not every system can sync a folder.
 fn sync_folder(path: &Path) {

@@ -1,21 +1,107 @@
-//! `test_data/commands/{ok,err}/NAME.in`: the first line is the command line, `$ msg …`, all that
-//! follows is standard input, byte for byte. `ok` is exit status 0, `err` is 1 and 2. The expectation
-//! is the status and what the program wrote.
+//! What the program prints, as data: whole standard output, standard error and exit status.
+//!
+//! `test_data/commands/{ok,err}/NAME.in`: the first line is the command line, `$ msg …`, all that follows is
+//! standard input, byte for byte. `test_data/files/{ok,err}/NAME.in`: what follows are files in an empty
+//! folder, in which the program runs; what became of them is part of the expectation.
+//!
+//! ```text
+//! $ msg repair a.json --in-place
+//! --- a.json
+//! [{"role":"tool","content":"x"}]
+//! --- empty/
+//! ```
+//!
+//! `ok` is exit status 0, `err` is 1 and 2.
 
-use super::{msg, stderr, stdout};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+
+use super::{program, stderr, stdout};
 
 #[test]
 fn commands_answer_as_written_down() {
     testkit::cases!("commands").check_result(|case| {
-        let end = case.bytes.iter().position(|it| *it == b'\n').unwrap();
-        let (line, stdin) = case.bytes.split_at(end + 1);
-        let line = std::str::from_utf8(line).unwrap().trim();
-        let args = line.strip_prefix("$ msg ").expect("because each case begins with `$ msg `");
-        let args: Vec<_> = args.split(' ').map(|it| it.trim_matches('\'')).collect();
-        let output = msg(&args, stdin);
-        let code = output.status.code().unwrap();
-        let text =
-            format!("exit {code}\n--- stdout\n{}--- stderr\n{}", stdout(&output), stderr(&output));
-        if code == 0 { Ok(text) } else { Err(text) }
+        let (args, stdin) = command(&case.bytes);
+        answer(program().args(args).write_stdin(stdin), "")
     });
+}
+
+#[test]
+fn files_become_what_is_written_down() {
+    testkit::cases!("files").check_result(|case| {
+        let (args, rest) = command(&case.bytes);
+        let folder = tempfile::tempdir().unwrap();
+        let before = lay_out(folder.path(), std::str::from_utf8(rest).unwrap());
+        let mut program = program();
+        // What runs in the folder of a test has no home and no keys.
+        program.current_dir(folder.path()).env("HOME", folder.path()).write_stdin("");
+        let answered = answer(program.args(args), "");
+        let changes = changes(folder.path(), before);
+        match answered {
+            Ok(text) => Ok(text + &changes),
+            Err(text) => Err(text + &changes),
+        }
+    });
+}
+
+/// The arguments of the first line, and what follows.
+fn command(case: &[u8]) -> (Vec<String>, &[u8]) {
+    let end = case.iter().position(|it| *it == b'\n').unwrap();
+    let (line, rest) = case.split_at(end + 1);
+    let line = std::str::from_utf8(line).unwrap().trim();
+    let args = line.strip_prefix("$ msg").expect("because each case begins with `$ msg`");
+    (args.split_whitespace().map(|it| it.trim_matches('\'').to_owned()).collect(), rest)
+}
+
+fn answer(command: &mut Command, rest: &str) -> Result<String, String> {
+    let output = command.output().unwrap();
+    let code = output.status.code().unwrap();
+    let (out, err) = (stdout(&output), stderr(&output));
+    let text = format!("exit {code}\n--- stdout\n{out}--- stderr\n{err}{rest}");
+    if code == 0 { Ok(text) } else { Err(text) }
+}
+
+/// Writes the files of a case; gives their texts.
+fn lay_out(folder: &Path, text: &str) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for file in text.split("--- ").skip(1) {
+        let (name, text) = file.split_once('\n').expect("because a name stands on its line");
+        match name.strip_suffix('/') {
+            Some(name) => fs::create_dir_all(folder.join(name)).unwrap(),
+            None => {
+                let path = folder.join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+                files.insert(name.to_owned(), text.as_bytes().to_vec());
+            }
+        }
+    }
+    files
+}
+
+/// The files that are new, others, or gone.
+fn changes(folder: &Path, before: BTreeMap<String, Vec<u8>>) -> String {
+    let after = files(folder, "");
+    let gone =
+        before.keys().filter(|it| !after.contains_key(*it)).map(|it| format!("--- {it} is gone\n"));
+    let new = after.iter().filter(|it| before.get(it.0) != Some(it.1));
+    let new = new.map(|(name, bytes)| format!("--- {name}\n{}", String::from_utf8_lossy(bytes)));
+    gone.chain(new).collect()
+}
+
+fn files(folder: &Path, prefix: &str) -> BTreeMap<String, Vec<u8>> {
+    let mut res = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
+        if entry.path().is_dir() {
+            res.extend(files(&entry.path(), &format!("{name}/")));
+        } else {
+            res.insert(name, fs::read(entry.path()).unwrap());
+        }
+    }
+    res
 }

@@ -32,8 +32,10 @@ fn each_line_is_answered_in_its_place() {
         assert_eq!(stderr(&output), "");
         let answers: Vec<Value> =
             stdout(&output).lines().map(|it| serde_json::from_str(it).unwrap()).collect();
-        assert_eq!(answers.len(), n);
-        for (number, answer) in answers.iter().enumerate() {
+        // A blank line is counted and not answered.
+        assert_eq!(answers.len(), n - n / 5);
+        let numbers = (0..n).filter(|it| it % 5 != 4);
+        for (number, answer) in numbers.zip(&answers) {
             match number % 5 {
                 1 | 2 => assert_eq!(answer["ok"], true, "line {number}"),
                 3 => assert_eq!(answer["ok"], false, "line {number}"),
@@ -61,8 +63,8 @@ fn the_report_has_a_line_for_each_line() {
     assert_eq!(output.status.code(), Some(2));
     let report = std::fs::read_to_string(report).unwrap();
     let edits: Vec<Value> = report.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
-    assert_eq!(edits.len(), 50);
-    for (number, it) in edits.iter().enumerate() {
+    assert_eq!(edits.len(), 40);
+    for (number, it) in (0..50).filter(|it| it % 5 != 4).zip(&edits) {
         let n = it["edits"].as_array().unwrap().len();
         assert_eq!(n, usize::from(number % 5 == 3), "line {number}: {it}");
     }

@@ -1,7 +1,7 @@
 //! The tests of the program: each runs the built `msg` the way a shell does.
 //!
-//! What a command prints is data, in `test_data/commands` (see `commands`) and, of compaction, in
-//! `test_data/compact` (see `compact`); files, pipes and long runs are functions here; `across`
+//! What a command prints and writes is data, in `test_data/commands` and `test_data/files` (see
+//! `commands`); other files, pipes and long runs are functions here; `across`
 //! holds laws between the crates, for whatever conversation is given.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
@@ -12,6 +12,7 @@ mod chat_apis;
 mod commands;
 mod doctor;
 mod example;
+mod explain;
 mod files;
 mod fit;
 mod lines;
@@ -25,15 +26,14 @@ use assert_cmd::Command;
 
 /// Runs `msg` on `stdin`.
 fn msg(args: &[&str], stdin: &[u8]) -> Output {
-    Command::cargo_bin("msg")
-        .unwrap()
-        .env_remove("NO_COLOR")
-        .env_remove("CLICOLOR_FORCE")
-        .env_remove("COLUMNS")
-        .args(args)
-        .write_stdin(stdin)
-        .output()
-        .unwrap()
+    program().args(args).write_stdin(stdin).output().unwrap()
+}
+
+/// The program, in an environment that says nothing about how it prints.
+fn program() -> Command {
+    let mut program = Command::cargo_bin("msg").unwrap();
+    program.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("COLUMNS");
+    program
 }
 
 /// Standard output as text.

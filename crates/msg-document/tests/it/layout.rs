@@ -12,7 +12,7 @@ fn documents_keep_their_layout() {
         let text = case.text();
         let (source, written) =
             text.split_once("=====\n").expect("because a case has two documents");
-        laws::layout_keeps_the_value(source, written);
+        laws::layout::layout_keeps_the_value(source, written);
         let kept = keep_layout(source.as_bytes(), written.as_bytes());
         String::from_utf8(kept).expect("because both documents are UTF-8").replace('\r', "\\r")
     });
@@ -49,12 +49,12 @@ fn document() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn the_value_is_that_of_what_was_written(source in document(), written in document()) {
-        laws::layout_keeps_the_value(&source, &written);
+        laws::layout::layout_keeps_the_value(&source, &written);
     }
 
     #[test]
     fn an_unedited_document_is_its_source(source in document()) {
-        laws::layout_of_the_unedited(&source);
+        laws::layout::layout_of_the_unedited(&source);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! a cell a line and acknowledges each when it is durable (MF-52).
 
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -181,7 +181,7 @@ impl WriteArgs {
             Durable::None => Durability::None,
         };
         signals::clean_up();
-        let max_bytes = usize::try_from(file.max_bytes).unwrap_or(usize::MAX);
+        let max_bytes = usize::try_from(file.limit.max_bytes).unwrap_or(usize::MAX);
         let options =
             store::Options { durability, force: self.force.into(), max_bytes, ..store::Options::default() };
         let log = Appender::open(path, options).map_err(|it| failed(it, &name))?;
@@ -267,7 +267,7 @@ impl Append {
         let cell = self.cell().map_err(|it| failed_by(&it, &name))?;
         let cell = match &self.body {
             Some(body) => NewCell { body: body.clone().into_bytes(), ..cell },
-            None => NewCell { body: Input::open(None)?.read_all()?, ..cell },
+            None => NewCell { body: read_all(None, self.file.limit.max_bytes)?, ..cell },
         };
         let done = log.append(&cell, &mut || Nonces::System.next());
         acknowledge(&[done.map_err(|it| failed(it, &name))?], self.file.json, cx)?;
@@ -299,7 +299,7 @@ impl Append {
     fn acknowledge_lines(&self, _: &Context) -> Result<Status, Failure> {
         let (mut log, _) = self.write.open(&self.file)?;
         let mut input = BufReader::new(Input::open(None)?.reader);
-        let longest = self.file.max_bytes;
+        let longest = self.file.limit.max_bytes;
         let mut status = Status::Clean;
         let mut line = Vec::new();
         loop {
@@ -389,12 +389,20 @@ pub(super) struct RunResult {
     lang: Option<String>,
 }
 
+/// What is in a file, or piped in, within a limit of bytes.
+fn read_all(path: Option<&Path>, max_bytes: u64) -> Result<Vec<u8>, Failure> {
+    let mut input = Input::open(path)?;
+    input.limit = max_bytes;
+    input.read_all()
+}
+
 impl RunResult {
     pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
         if self.file.lines.jsonl {
             return self.file.run_lines(cx, run_result);
         }
-        let data = self.data.as_deref().map(|it| Input::open(Some(it))?.read_all()).transpose()?;
+        let data = self.data.as_deref();
+        let data = data.map(|it| read_all(Some(it), self.file.limit.max_bytes)).transpose()?;
         let form = ResultForm {
             of: self.of.unwrap_or_default(),
             stdout: self.stdout,

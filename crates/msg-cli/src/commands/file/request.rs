@@ -12,9 +12,10 @@ use serde_json::value::RawValue;
 use super::forms::ResultForm;
 use crate::cli::Context;
 use crate::exit::{Failure, Status};
-use crate::input::{Input, MAX_DOCUMENT};
+use crate::input::{Input, LimitArgs};
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::Output;
+use crate::sources::Sources;
 
 // No doc comment on the flattened struct: clap would show it as the text of the command.
 #[derive(Debug, Clone, clap::Args)]
@@ -25,9 +26,8 @@ pub(super) struct FileArgs {
     /// Answer in JSON.
     #[arg(long)]
     pub(super) json: bool,
-    /// The largest document (a file, or a line with --jsonl) that is read, in bytes.
-    #[arg(long, value_name = "N", default_value_t = MAX_DOCUMENT, hide_default_value = true)]
-    pub(super) max_bytes: u64,
+    #[command(flatten)]
+    pub(super) limit: LimitArgs,
     #[command(flatten)]
     pub(super) lines: LineArgs,
 }
@@ -125,16 +125,20 @@ impl FileArgs {
         cx: &Context,
         job: impl Fn(Request) -> Answered + Sync,
     ) -> Result<Status, Failure> {
-        let mut input = Input::open(self.file.as_deref())?;
-        input.limit = self.max_bytes;
+        let mut input = self.open()?;
+        input.expect_lines()?;
         let job = |line: &[u8]| Ok(job(Request::of_line(line)?)?);
-        jsonl::run(cx, &self.lines, input, Output::stdout(), None, job)
+        jsonl::run(cx, &self.lines, input, &mut Output::stdout(), None, job)
+    }
+
+    fn open(&self) -> Result<Input, Failure> {
+        self.lines.asked()?;
+        Sources::find(self.file.as_slice(), self.limit.max_bytes)?.open_one()
     }
 
     /// The file as a request.
     pub(super) fn request(&self, options: Options) -> Result<Request, Failure> {
-        let mut input = Input::open(self.file.as_deref())?;
-        input.limit = self.max_bytes;
+        let mut input = self.open()?;
         let bytes = input.read_all()?;
         let name = if input.path.is_some() { input.name } else { "x.msg.md".to_owned() };
         Ok(Request { bytes, name, options, cells: Vec::new(), result: None })

@@ -2,18 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::TypedValueParser;
 use msg_core::RawJson;
 use serde_json::{Map, Value};
 
 use msg_document::{Counter, FitOptions, OneOrMany, Usage, no_tool};
 
 use crate::exit::Failure;
-use crate::input::Input;
+use crate::input::side_file;
+use crate::{sizes, words};
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Counting")]
 pub(crate) struct CountArgs {
-    /// How tokens are counted: script (the default, an estimate), o200k, cl100k, forge, wolo.
-    #[arg(long, value_name = "NAME")]
+    /// How tokens are counted [default: script, or the preset's].
+    #[arg(long, value_name = "NAME", value_parser = words::counter().map(known_counter))]
     counter: Option<Counter>,
     /// Count the tool definitions in FILE (a JSON list) instead of those of the request body.
     #[arg(long, value_name = "FILE")]
@@ -24,14 +27,13 @@ pub(crate) struct CountArgs {
 }
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Compaction")]
 pub(crate) struct FitArgs {
-    /// The limit, in tokens unless --unit says otherwise.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    /// The limit, in tokens (k, M) unless --unit says otherwise.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = sizes::signed)]
     budget: Option<i64>,
-    #[command(flatten)]
-    count: CountArgs,
-    /// What the limit counts: tokens (the default) or bytes.
-    #[arg(long, value_name = "UNIT")]
+    /// What the limit counts [default: tokens].
+    #[arg(long, value_name = "UNIT", value_parser = ["tokens", "bytes"])]
     unit: Option<String>,
     /// What to keep free of the limit, as a number or a percentage.
     #[arg(long, value_name = "N|P%")]
@@ -42,8 +44,8 @@ pub(crate) struct FitArgs {
     /// Compact down to this percentage of what is usable.
     #[arg(long, value_name = "P")]
     target: Option<u64>,
-    /// What to do, in which order: balanced (the default), pentagi, wolo, forge, window.
-    #[arg(long, value_name = "NAME", conflicts_with = "policies")]
+    /// What to do, in which order [default: balanced].
+    #[arg(long, value_name = "NAME", conflicts_with = "policies", value_parser = words::preset())]
     preset: Option<String>,
     /// An option of the preset; repeatable.
     #[arg(long, value_name = "K=V")]
@@ -52,13 +54,13 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "JSON")]
     policies: Option<String>,
     /// What stays: first-user, contains:TEXT, tool:NAME; repeatable, replaces first-user.
-    #[arg(long, value_name = "PIN")]
+    #[arg(long, value_name = "PIN", value_parser = words::pin(), hide_possible_values = true)]
     pin: Vec<String>,
     /// Cut outputs of TOOL (`*`: of all others) to so many bytes first; repeatable.
     #[arg(long, value_name = "TOOL=BYTES")]
     tool_cap: Vec<String>,
-    /// Keep to what this provider accepts.
-    #[arg(long, value_name = "NAME")]
+    /// Keep to what this provider accepts; `msg profiles` lists them.
+    #[arg(long, value_name = "NAME", value_parser = words::profile(), hide_possible_values = true)]
     profile: Option<String>,
     /// Mend the chain first.
     #[arg(long)]
@@ -67,7 +69,7 @@ pub(crate) struct FitArgs {
     #[arg(long)]
     open: bool,
     /// When a summary fails: keep what it was to replace, or put a digest there [default: the preset's].
-    #[arg(long, value_name = "keep|digest")]
+    #[arg(long, value_name = "HOW", value_parser = ["keep", "digest"])]
     on_failure: Option<String>,
     /// Print what was reached even if it does not fit.
     #[arg(long)]
@@ -75,14 +77,21 @@ pub(crate) struct FitArgs {
     /// A summariser for tests: fixed:TEXT, len, hash, echo:N, digest, error, fail-on:TEXT.
     #[arg(long, value_name = "S", hide_short_help = true)]
     test_summarizer: Vec<String>,
+    #[command(flatten)]
+    count: CountArgs,
+}
+
+/// The counter of a name that is one of the known.
+fn known_counter(name: String) -> Counter {
+    name.parse().expect("because the parser lets the names of counters through")
 }
 
 impl CountArgs {
-    /// What they say, as options.
-    pub(crate) fn options(&self) -> Result<FitOptions, Failure> {
+    /// What they say, as options; a file that they name may have so many bytes.
+    pub(crate) fn options(&self, max_bytes: u64) -> Result<FitOptions, Failure> {
         Ok(FitOptions {
             counter: self.counter,
-            tools: self.tools.as_deref().map(read_tools).transpose()?,
+            tools: self.tools.as_deref().map(|it| read_tools(it, max_bytes)).transpose()?,
             usage: self.usage.as_deref().map(read_usage).transpose()?,
             ..FitOptions::default()
         })
@@ -90,8 +99,8 @@ impl CountArgs {
 }
 
 impl FitArgs {
-    /// What they say, as options.
-    pub(crate) fn options(&self) -> Result<FitOptions, Failure> {
+    /// What they say, as options; a file that they name may have so many bytes.
+    pub(crate) fn options(&self, max_bytes: u64) -> Result<FitOptions, Failure> {
         let policies = self.policies.as_deref().map(|it| {
             serde_json::from_str(it).map_err(|it| Failure::Usage(format!("--policies is no JSON list: {it}")))
         });
@@ -112,7 +121,7 @@ impl FitArgs {
             on_failure: self.on_failure.clone(),
             best_effort: self.best_effort,
             test_summarizer: OneOrMany::Many(self.test_summarizer.clone()),
-            ..self.count.options()?
+            ..self.count.options(max_bytes)?
         })
     }
 }
@@ -134,7 +143,7 @@ fn scalar(text: &str) -> Value {
 }
 
 fn number(option: &str, text: &str) -> Result<u64, Failure> {
-    text.parse().map_err(|_| Failure::Usage(format!("found {option} NAME={text}, expected a number of bytes")))
+    sizes::size(text).map_err(|_| Failure::Usage(format!("found {option} NAME={text}, expected a number of bytes")))
 }
 
 fn read_usage(text: &str) -> Result<Usage, Failure> {
@@ -144,10 +153,10 @@ fn read_usage(text: &str) -> Result<Usage, Failure> {
     read.ok_or_else(|| Failure::Usage(format!("found --usage {text}, expected MESSAGES:TOKENS")))
 }
 
-fn read_tools(path: &Path) -> Result<Vec<RawJson>, Failure> {
-    let bytes = Input::open(Some(path))?.read_all()?;
+fn read_tools(path: &Path, max_bytes: u64) -> Result<Vec<RawJson>, Failure> {
+    let text = side_file(path, max_bytes)?;
     let none = |it: String| Failure::Usage(format!("{} is no JSON list of tool definitions: {it}", path.display()));
-    let tools: Vec<RawJson> = serde_json::from_slice(&bytes).map_err(|it| none(it.to_string()))?;
+    let tools: Vec<RawJson> = serde_json::from_str(&text).map_err(|it| none(it.to_string()))?;
     match no_tool(&tools) {
         Some(number) => Err(none(format!("the value at {number} has neither a name nor a type"))),
         None => Ok(tools),

@@ -1,6 +1,5 @@
 //! The flags of `msg tools`; a line's `options` are `msg-document`'s.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,6 +8,7 @@ use msg_document::ToolsOptions;
 use msg_xml::{Dialects, Fenced, Options, Thinking, ToolSet};
 
 use crate::exit::Failure;
+use crate::input::side_file;
 
 // No doc comment: clap would show it as the text of the command.
 #[derive(Debug, Clone, clap::Args)]
@@ -41,7 +41,7 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     chunk: usize,
     /// The largest block that is kept, in bytes.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::sizes::count)]
     max_tool_bytes: Option<usize>,
     /// The deepest nesting of parameters.
     #[arg(long, value_name = "N")]
@@ -52,17 +52,17 @@ pub(crate) struct ReadArgs {
 }
 
 impl ReadArgs {
-    pub(crate) fn load(&self) -> Result<ToolsOptions, Failure> {
+    pub(crate) fn load(&self, max_bytes: u64) -> Result<ToolsOptions, Failure> {
         let mut options = Options::new()
             .with_thinking(self.thinking)
             .with_fenced_tools(self.fenced_tools)
-            .with_dialects(self.dialects()?);
+            .with_dialects(self.dialects(max_bytes)?);
         options.implicit_thinking = self.implicit_thinking;
         if let Some(tools) = &self.tools {
-            options.tools = load_tools(tools)?;
+            options.tools = load_tools(tools, max_bytes)?;
         }
         if let Some(path) = &self.schema {
-            options.schema = Some(Arc::new(parse_file(path, "tool definitions, or an object of JSON Schemas")?));
+            options.schema = Some(Arc::new(parse_file(path, max_bytes, "tool definitions, or an object of JSON Schemas")?));
         }
         let limits = &mut options.limits;
         limits.max_tool_bytes = self.max_tool_bytes.unwrap_or(limits.max_tool_bytes);
@@ -71,12 +71,12 @@ impl ReadArgs {
         Ok(ToolsOptions { read: Arc::new(options), finish, chunk: self.chunk, events: self.events })
     }
 
-    fn dialects(&self) -> Result<Dialects, Failure> {
+    fn dialects(&self, max_bytes: u64) -> Result<Dialects, Failure> {
         let usage = |error: msg_xml::Error| Failure::Usage(error.to_string());
         let names = self.dialects.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
         let mut dialects = Dialects::by_names(names).map_err(usage)?;
         for path in &self.dialect_file {
-            let text = read_text(path)?;
+            let text = side_file(path, max_bytes)?;
             let bad = |error: msg_xml::Error| Failure::Usage(format!("{}: {error}", path.display()));
             dialects.add_toml(&text).map_err(bad)?;
         }
@@ -84,24 +84,20 @@ impl ReadArgs {
     }
 }
 
-fn read_text(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|source| Failure::read(path.display().to_string(), source))
-}
-
-fn parse_file<T: serde::de::DeserializeOwned>(path: &Path, expected: &str) -> Result<T, Failure> {
-    let text = read_text(path)?;
+fn parse_file<T: serde::de::DeserializeOwned>(path: &Path, max_bytes: u64, expected: &str) -> Result<T, Failure> {
+    let text = side_file(path, max_bytes)?;
     serde_json::from_str(&text).map_err(|error| Failure::Usage(format!("{} holds no {expected}: {error}", path.display())))
 }
 
 /// Names, or a file of definitions.
-fn load_tools(value: &str) -> Result<ToolSet, Failure> {
+fn load_tools(value: &str, max_bytes: u64) -> Result<ToolSet, Failure> {
     let path = Path::new(value);
     // No tool is called so: a file that is not there must not count as a name.
     let is_meant = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
     if !is_meant && !path.is_file() {
         return Ok(value.split(',').map(str::trim).filter(|name| !name.is_empty()).collect());
     }
-    let names = ToolsOptions::tool_names(&read_text(path)?);
+    let names = ToolsOptions::tool_names(&side_file(path, max_bytes)?);
     names.map_err(|it| Failure::Usage(format!("{}: {it}", path.display())))
 }
 

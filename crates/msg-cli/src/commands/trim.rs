@@ -1,0 +1,103 @@
+//! `msg trim`: the first or last messages that fit, without summaries, with the options of LangChain's
+//! `trim_messages`.
+//!
+//! Where to cut says `msg-document`.
+
+use msg_core::Role;
+use msg_document::{Refusal, Strategy, TrimOptions};
+use serde::{Deserialize, Serialize};
+
+use super::Command;
+use crate::cli::Context;
+use crate::editing::{Edited, EditingArgs};
+use crate::exit::{Failure, Status};
+use crate::render::plural;
+use crate::{line_options, sizes, words};
+
+/// Cut a conversation to its last or first messages that fit, without summaries.
+///
+/// The options are those of LangChain's trim_messages; a call always keeps its results. Exit status 1, and
+/// nothing is printed, if no message fits. With --jsonl a line may bring "options" with the flags below, in
+/// snake case.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg trim --max-tokens 4k --include-system --start-on user session.json
+  msg trim --max-tokens 4k --strategy first --end-on assistant session.json
+  msg trim --max-tokens 500 --allow-partial --counter o200k session.json")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    how: HowArgs,
+    #[command(flatten)]
+    editing: EditingArgs,
+}
+
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[command(next_help_heading = "How to cut")]
+struct HowArgs {
+    /// The limit, in tokens (k, M).
+    #[arg(long, value_name = "N", value_parser = sizes::size)]
+    max_tokens: Option<u64>,
+    /// Which messages stay: the last or the first that fit [default: last].
+    #[arg(long, value_name = "WHICH", value_parser = ["last", "first"])]
+    strategy: Option<String>,
+    /// With strategy last: begin with a message of this role; repeatable.
+    #[arg(long, value_name = "ROLE", value_delimiter = ',', value_parser = words::role())]
+    start_on: Vec<String>,
+    /// End with a message of this role; repeatable.
+    #[arg(long, value_name = "ROLE", value_delimiter = ',', value_parser = words::role())]
+    end_on: Vec<String>,
+    /// With strategy last: keep the system message at the beginning.
+    #[arg(long)]
+    include_system: bool,
+    /// Keep whole lines of the message at the cut, where all of it does not fit.
+    #[arg(long)]
+    allow_partial: bool,
+    /// How tokens are counted [default: script].
+    #[arg(long, value_name = "NAME", value_parser = words::counter())]
+    counter: Option<String>,
+}
+
+impl HowArgs {
+    fn options(&self) -> Result<TrimOptions, Refusal> {
+        let bad = |it: &str| Err(Refusal::bad_option(it));
+        let Some(max_tokens) = self.max_tokens else {
+            return bad("there is no limit: --max-tokens N (`max_tokens`) gives one");
+        };
+        let strategy = match self.strategy.as_deref() {
+            None | Some("last") => Strategy::Last,
+            Some("first") => Strategy::First,
+            Some(_) => return bad("strategy takes last or first"),
+        };
+        if strategy == Strategy::First && (self.include_system || !self.start_on.is_empty()) {
+            return bad("--start-on and --include-system are for strategy last: the first messages stay as they are");
+        }
+        let roles = |it: &[String]| it.iter().map(|it| Role::from(it.as_str())).collect();
+        Ok(TrimOptions {
+            max_tokens,
+            strategy,
+            start_on: roles(&self.start_on),
+            end_on: roles(&self.end_on),
+            include_system: self.include_system,
+            allow_partial: self.allow_partial,
+            counter: self.counter.as_deref().map(str::parse).transpose()?,
+        })
+    }
+}
+
+impl Command for Args {
+    fn run(self, cx: &Context) -> Result<Status, Failure> {
+        self.editing.run(cx, |document, line| {
+            let options = line_options::of_line(&self.how, line)?.options()?;
+            let before = document.messages().len();
+            let tokens = document.trim(&options);
+            let after = document.messages().len();
+            let is_refused = after == 0 && before > 0;
+            let said = match is_refused {
+                true => format!("no message fits into {}: a larger --max-tokens, or --allow-partial, may", plural(options.max_tokens, "token")),
+                false => format!("kept {after} of {}, {}", plural(before, "message"), plural(tokens, "token")),
+            };
+            Ok(Edited { said, status: Status::of(!is_refused), is_refused })
+        })
+    }
+}

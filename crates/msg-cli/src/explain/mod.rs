@@ -1,0 +1,127 @@
+//! `msg --explain CODE`: what a diagnostic means, with an example before and after.
+//!
+//! ```text
+//! codes.rs of each crate     what each code means, its rule
+//! examples.jsonl             {"code","args","input","expect":{"says","after"}}, an example a line
+//! ```
+//!
+//! What the examples say is what the program says: a test runs each of them, and `UPDATE_EXPECT=1` rewrites
+//! them. Codes without an example are explained in words.
+
+use std::fmt::Write as _;
+
+use msg_core::CodeInfo;
+use serde::Deserialize;
+
+use crate::codes;
+use crate::exit::Failure;
+use crate::words::did_you_mean;
+
+static EXAMPLES: &str = include_str!("examples.jsonl");
+
+/// An example of a code.
+#[derive(Deserialize)]
+struct Example {
+    code: String,
+    /// The arguments of the command that finds it.
+    args: Vec<String>,
+    input: String,
+    expect: Answer,
+}
+
+/// What the program makes of the input.
+#[derive(Deserialize)]
+struct Answer {
+    /// What it says about the code.
+    says: String,
+    /// The command that gives what follows, and what it gives.
+    #[serde(default)]
+    after: Option<(String, String)>,
+}
+
+/// The pages of `docs/formats`, by the letters that their rules begin with.
+const PAGES: [(&str, &str); 10] = [
+    ("AN-", "anthropic.md"),
+    ("CA-", "chainast.md"),
+    ("CP-", "compaction.md"),
+    ("GE-", "gemini.md"),
+    ("MF-", "message-file.md"),
+    ("MS-", "messages.md"),
+    ("OA-", "openai.md"),
+    ("PM-", "profiles.md"),
+    ("SE-", "sessions.md"),
+    ("XT-", "tool-call-xml.md"),
+];
+
+/// What a code means. Fails for one that does not exist, and names the nearest.
+pub(crate) fn explain(code: &str) -> Result<String, Failure> {
+    let known = || all().map(|it| it.code);
+    let info = all().find(|it| it.code == code).or_else(|| one_named(code));
+    let info = info.ok_or_else(|| {
+        let near = did_you_mean(code, known());
+        Failure::Usage(format!(
+            "no diagnostic has the code {code}{near} (docs/diagnostics.md lists them)"
+        ))
+    })?;
+    let mut res = format!("{}[{}]: {}\n", info.severity, info.code, info.summary);
+    let page = PAGES.iter().find(|it| info.rule.starts_with(it.0));
+    if let Some((_, page)) = page {
+        let _ = writeln!(res, "rule {} in docs/formats/{page}", info.rule);
+    }
+    if let Some(example) = example(info.code) {
+        show(&example, &mut res);
+    }
+    Ok(res)
+}
+
+/// The codes of all crates.
+pub(crate) fn all() -> impl Iterator<Item = &'static CodeInfo> {
+    let crates: [&'static [CodeInfo]; 12] = [
+        msg_core::CODES,
+        msg_chainast::CODES,
+        msg_xml::CODES,
+        msg_wire::CODES,
+        msg_openai::CODES,
+        msg_anthropic::CODES,
+        msg_gemini::CODES,
+        msg_file::CODES,
+        msg_compact::CODES,
+        msg_session::CODES,
+        msg_document::CODES,
+        codes::CODES,
+    ];
+    crates.into_iter().flatten()
+}
+
+/// The code whose part behind the area is this, if there is one only.
+fn one_named(name: &str) -> Option<&'static CodeInfo> {
+    let is_it = |it: &&CodeInfo| it.code.split_once("::").is_some_and(|it| it.1 == name);
+    let mut found = all().filter(is_it);
+    found.next().filter(|_| found.next().is_none())
+}
+
+fn example(code: &str) -> Option<Example> {
+    let examples = EXAMPLES.lines().filter_map(|it| serde_json::from_str::<Example>(it).ok());
+    examples.into_iter().find(|it| it.code == code)
+}
+
+fn show(it: &Example, res: &mut String) {
+    let args: Vec<String> = it.args.iter().map(|it| quoted(it)).collect();
+    let _ = write!(res, "\nBefore:\n\n{}", indented(&it.input));
+    let _ = write!(res, "\n`msg {}` says:\n\n{}", args.join(" "), indented(&it.expect.says));
+    if let Some((command, after)) = &it.expect.after {
+        let _ = write!(res, "\nAfter `msg {command}`:\n\n{}", indented(after));
+    }
+}
+
+/// An argument as a shell takes it.
+fn quoted(argument: &str) -> String {
+    let is_plain =
+        argument.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_.,:/=".contains(&it));
+    if is_plain { argument.to_owned() } else { format!("'{argument}'") }
+}
+
+fn indented(text: &str) -> String {
+    let line = |it: &str| if it.is_empty() { "\n".to_owned() } else { format!("    {it}\n") };
+    text.trim_end_matches('\n').split('\n').map(line).collect()
+}

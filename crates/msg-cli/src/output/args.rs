@@ -1,0 +1,217 @@
+//! The options that say where answers go, and how JSON is laid out.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use msg_document::Format;
+
+use super::{Finished, Output};
+use crate::cli::Context;
+use crate::exit::{Failure, Status};
+use crate::input::Input;
+use crate::render::safe;
+use crate::sources::Sources;
+
+// No doc comments on the flattened structs: clap would show them as the text of the command.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// Write to FILE instead of standard output; it appears whole or not at all.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl OutputArgs {
+    /// Opens the output. Refuses a file that is read from.
+    pub(crate) fn open(&self, sources: &Sources) -> Result<Output, Failure> {
+        match named(self.output.as_deref()) {
+            Some(path) => Output::file(path, sources),
+            None => Ok(Output::stdout()),
+        }
+    }
+}
+
+/// A path that is not `-`.
+fn named(path: Option<&Path>) -> Option<&Path> {
+    path.filter(|it| it.as_os_str() != "-")
+}
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct DocumentArgs {
+    /// Write to FILE instead of standard output; it appears whole or not at all. A FOLDER gets a file for
+    /// each input, under its name.
+    #[arg(short, long, value_name = "FILE|FOLDER")]
+    output: Option<PathBuf>,
+    /// Replace each input by what becomes of it, whole or not at all; one that stays the same is not
+    /// written.
+    #[arg(long, conflicts_with = "output")]
+    in_place: bool,
+}
+
+impl DocumentArgs {
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.in_place
+    }
+
+    /// Whether something is written to a file.
+    pub(crate) fn names_a_file(&self) -> bool {
+        self.in_place || named(self.output.as_deref()).is_some()
+    }
+
+    /// Refuses outputs that could not hold what becomes of the inputs.
+    pub(crate) fn expect_room(&self, sources: &Sources, to: Option<Format>) -> Result<(), Failure> {
+        let usage = |it: &str| Err(Failure::Usage(it.to_owned()));
+        if self.in_place {
+            let has_other = sources.has_standard_input();
+            return if has_other { usage("--in-place changes files: name them") } else { Ok(()) };
+        }
+        let Some(folder) = self.folder(sources) else {
+            let is_one = sources.is_one();
+            return if is_one {
+                Ok(())
+            } else {
+                usage("several inputs need --in-place or -o FOLDER")
+            };
+        };
+        if sources.has_standard_input() {
+            return usage("what is piped in has no name: -o FOLDER needs files");
+        }
+        let mut names = BTreeSet::new();
+        for path in sources.files().filter_map(|it| target(folder, it, to)) {
+            if !names.insert(path.clone()) {
+                return usage(&format!("two of the inputs would become {}", path.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The folder that gets the files.
+    fn folder(&self, sources: &Sources) -> Option<&Path> {
+        named(self.output.as_deref()).filter(|it| !sources.is_one() || it.is_dir())
+    }
+
+    /// Opens the output for what becomes of `input`, in the format `to` if that is another one.
+    pub(crate) fn open(
+        &self,
+        input: &Input,
+        sources: &Sources,
+        to: Option<Format>,
+    ) -> Result<Output, Failure> {
+        if self.in_place {
+            return Output::in_place(input);
+        }
+        let folder = self.folder(sources).zip(input.path.as_deref());
+        if let Some((folder, path)) =
+            folder.and_then(|(it, path)| Some((it, target(it, path, to)?)))
+        {
+            fs::create_dir_all(folder).map_err(|it| Failure::write_file(folder, it))?;
+            return Output::file(&path, sources);
+        }
+        match named(self.output.as_deref()) {
+            Some(path) => Output::file(path, sources),
+            None => Ok(Output::stdout()),
+        }
+    }
+
+    /// As [`DocumentArgs::finish`], of the answers to lines: an input is not replaced by errors.
+    pub(crate) fn finish_lines(
+        &self,
+        cx: &Context,
+        out: Output,
+        status: Status,
+    ) -> Result<Status, Failure> {
+        if out.is_in_place() && status == Status::Failed {
+            cx.note(&format!(
+                "{} stays as it is: lines of it could not be read\n",
+                safe(&out.name)
+            ));
+            return Ok(status);
+        }
+        self.finish(cx, out).map(|()| status)
+    }
+
+    /// Makes the output final and says so: where it is, and what may be done with it.
+    pub(crate) fn finish(&self, cx: &Context, out: Output) -> Result<(), Failure> {
+        let name = safe(&out.name);
+        let is_file = matches!(out.target, super::Target::Atomic(_));
+        let finished = out.settle()?;
+        if cx.quiet || !is_file {
+            return Ok(());
+        }
+        cx.note(&match finished {
+            Finished::Unchanged => format!("{name} stays as it is\n"),
+            Finished::Written if self.in_place => format!("changed {name}\n"),
+            Finished::Written => {
+                format!("wrote {name}; try `msg stats {name}`, or `msg view {name} -o page.html`\n")
+            }
+        });
+        Ok(())
+    }
+}
+
+/// The file of an input in a folder; its ending is that of the format.
+fn target(folder: &Path, input: &Path, to: Option<Format>) -> Option<PathBuf> {
+    let name = input.file_name()?.to_string_lossy();
+    let stem = [".msg.md", ".md", ".jsonl", ".json"].iter().find_map(|it| name.strip_suffix(it));
+    let is_markdown = name.ends_with(".md");
+    let ending = match to.map(|it| (it.name(), it.is_json())) {
+        Some(("msgmd", _)) => Some(".msg.md"),
+        Some((_, true)) if is_markdown => Some(".json"),
+        Some((_, false)) => Some(".md"),
+        _ => None,
+    };
+    Some(folder.join(match ending {
+        Some(ending) => format!("{}{ending}", stem.unwrap_or(&name)),
+        None => name.into_owned(),
+    }))
+}
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct PrettyArgs {
+    /// Indent JSON by two spaces; without it a document keeps the layout that it came in.
+    #[arg(long, conflicts_with = "jsonl")]
+    pretty: bool,
+}
+
+impl PrettyArgs {
+    /// Refuses the option where what is printed is no JSON; `instead` says what would be.
+    pub(crate) fn expect(&self, is_json: bool, instead: &str) -> Result<(), Failure> {
+        match self.pretty && !is_json {
+            true => Err(Failure::Usage(format!("--pretty lays out JSON: {instead}"))),
+            false => Ok(()),
+        }
+    }
+
+    /// A JSON document as it is printed.
+    pub(crate) fn laid_out(&self, json: Vec<u8>) -> Vec<u8> {
+        if self.pretty { msg_document::pretty(&json) } else { json }
+    }
+}
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct ReportArgs {
+    /// Write what was changed or lost to FILE, a line of `{"edits":[…]}` a document.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+impl ReportArgs {
+    /// Opens the report, if one was asked for. Refuses a file that is read from.
+    pub(crate) fn open(&self, sources: &Sources) -> Result<Option<Output>, Failure> {
+        self.report.as_deref().map(|path| Output::file(path, sources)).transpose()
+    }
+}
+
+/// Refuses a report that would be the document.
+pub(crate) fn expect_two_files(report: Option<&Output>, output: &Output) -> Result<(), Failure> {
+    match report.filter(|it| it.is_same_file(output)) {
+        Some(report) => {
+            Err(Failure::Usage(format!("{} cannot hold output and report", report.name)))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,155 @@
+//! A file that appears whole or not at all: a temporary one in the same folder, synced, renamed over the
+//! target (SE-92). Dropped before that, it leaves nothing behind.
+//!
+//! Where the target is an input, it must still be what was read, and it is left alone if it would get the
+//! bytes that it has. The session of an agent must not be in use, and gets a backup first.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::Finished;
+use crate::sessions::in_use;
+use crate::sessions::load::Stamp;
+use crate::sessions::put_back::{back_up_file, keep_owner};
+use crate::signals;
+
+/// How much of two files is compared at once.
+const BLOCK: usize = 64 << 10;
+
+pub(super) struct Atomic {
+    temporary: NamedTempFile,
+    path: PathBuf,
+    replaces: Option<Replaces>,
+}
+
+/// An input that is replaced.
+struct Replaces {
+    /// As it was when it was read.
+    stamp: Stamp,
+    is_session: bool,
+}
+
+impl Atomic {
+    /// A new file at `path`, with the permissions of the one that is there.
+    pub(super) fn new(path: PathBuf, existing: Option<fs::Permissions>) -> io::Result<Self> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".msg-");
+        #[cfg(unix)]
+        if existing.is_none() {
+            use std::os::unix::fs::PermissionsExt;
+            // What any program would create; the process's mask still applies.
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let folder = folder(&path);
+        let made = signals::temporary(|| builder.tempfile_in(folder), |it| it.path().to_owned());
+        let temporary = made.map_err(|it| explained(it, folder))?;
+        if let Some(permissions) = existing {
+            temporary.as_file().set_permissions(permissions)?;
+        }
+        Ok(Atomic { temporary, path, replaces: None })
+    }
+
+    /// What replaces the input at `path`.
+    pub(super) fn replacing(path: PathBuf, stamp: Stamp) -> io::Result<Self> {
+        let permissions = fs::metadata(&path)?.permissions();
+        if permissions.readonly() {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is write-protected"));
+        }
+        let replaces = Some(Replaces { stamp, is_session: false });
+        Ok(Atomic { replaces, ..Atomic::new(path, Some(permissions))? })
+    }
+
+    pub(super) fn replaces_a_session(&mut self) {
+        if let Some(it) = &mut self.replaces {
+            it.is_session = true;
+        }
+    }
+
+    pub(super) fn is_in_place(&self) -> bool {
+        self.replaces.is_some()
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.temporary.write_all(bytes)
+    }
+
+    /// Gives the file its name.
+    pub(super) fn finish(self) -> io::Result<Finished> {
+        if let Some(replaces) = &self.replaces {
+            if is_same_text(self.temporary.path(), &self.path)? {
+                return Ok(Finished::Unchanged);
+            }
+            replaces.prepare(&self.path)?;
+            keep_owner(self.temporary.path(), &fs::metadata(&self.path)?);
+        }
+        rename(self.temporary, &self.path)?;
+        Ok(Finished::Written)
+    }
+}
+
+impl Replaces {
+    /// Fails where the file must not be replaced; makes the backup of a session.
+    fn prepare(&self, path: &Path) -> io::Result<()> {
+        if self.is_session {
+            if let Some(why) = in_use::why(&self.stamp) {
+                return Err(io::Error::other(why));
+            }
+            back_up_file(path)?;
+        }
+        match self.stamp.holds() {
+            true => Ok(()),
+            false => Err(io::Error::other("it changed since it was read; nothing is written")),
+        }
+    }
+}
+
+/// What the system says names a temporary file that nobody asked for.
+fn explained(error: io::Error, folder: &Path) -> io::Error {
+    let text = match error.kind() {
+        io::ErrorKind::NotFound => format!("there is no folder {}", folder.display()),
+        io::ErrorKind::PermissionDenied => format!("no file may be made in {}", folder.display()),
+        _ => return error,
+    };
+    io::Error::new(error.kind(), text)
+}
+
+fn rename(temporary: NamedTempFile, path: &Path) -> io::Result<()> {
+    temporary.as_file().sync_all()?;
+    let name = temporary.path().to_owned();
+    temporary.persist(path).map_err(|it| it.error)?;
+    signals::forget(&name);
+    // The new name is only durable once its folder is; not every system can sync a folder.
+    if let Ok(folder) = File::open(folder(path)) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+fn is_same_text(one: &Path, other: &Path) -> io::Result<bool> {
+    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    loop {
+        let (mut a, mut b) = (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK));
+        (&mut one).take(BLOCK as u64).read_to_end(&mut a)?;
+        (&mut other).take(BLOCK as u64).read_to_end(&mut b)?;
+        if a != b || a.is_empty() {
+            return Ok(a == b);
+        }
+    }
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}

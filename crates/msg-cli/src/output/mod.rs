@@ -1,0 +1,206 @@
+//! Where a command writes to: standard output, or a file that appears whole or not at all.
+//!
+//! ```text
+//! msg repair a.json                 standard output
+//! msg repair a.json -o b.json       .msg-XXXX beside b.json, synced, renamed to b.json
+//! msg repair *.json -o mended       mended/a.json, mended/b.json …, each so
+//! msg repair *.json --in-place      a.json itself, each so, if anything changed
+//! ```
+//!
+//! Does not know what it writes. `args` are the options, `atomic` the file that replaces another one.
+//! Dropped before [`Output::finish`], an output leaves nothing behind.
+
+mod args;
+mod atomic;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+pub(crate) use self::args::{DocumentArgs, OutputArgs, PrettyArgs, ReportArgs, expect_two_files};
+use self::atomic::Atomic;
+use crate::exit::Failure;
+use crate::input::Input;
+use crate::sources::Sources;
+use crate::terminal;
+
+/// An open output.
+pub(crate) struct Output {
+    name: String,
+    target: Target,
+}
+
+enum Target {
+    Stdout,
+    /// A pipe, a terminal, `/dev/null`: renaming over it would replace it.
+    Special(File),
+    Atomic(Atomic),
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Finished {
+    Written,
+    /// It had these very bytes.
+    Unchanged,
+}
+
+impl Output {
+    /// Standard output.
+    pub(crate) fn stdout() -> Self {
+        Output { name: "<stdout>".to_owned(), target: Target::Stdout }
+    }
+
+    /// A file that is replaced at the end. Fails if its folder cannot be written, and for a file that
+    /// is read from: only `--in-place` changes an input.
+    pub(crate) fn file(path: &Path, sources: &Sources) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        // The target of a link is replaced, not the link.
+        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if sources.files().any(|it| fs::canonicalize(it).is_ok_and(|it| it == real)) {
+            let text = format!("{name} is the input, which is never changed; name another file");
+            return Err(Failure::Usage(text));
+        }
+        let target = match fs::metadata(&real) {
+            Ok(meta) if meta.is_dir() => {
+                Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"))
+            }
+            Ok(meta) if !meta.is_file() => {
+                OpenOptions::new().write(true).open(&real).map(Target::Special)
+            }
+            meta => Atomic::new(real, meta.ok().map(|it| it.permissions())).map(Target::Atomic),
+        };
+        let target = target.map_err(|source| Failure::write(&name, source))?;
+        Ok(Output { name, target })
+    }
+
+    /// The file that `input` is read from, which is replaced at the end if it is to have other bytes.
+    pub(crate) fn in_place(input: &Input) -> Result<Self, Failure> {
+        let name = input.name.clone();
+        let opened = input.path.as_deref().zip(input.stamp.clone());
+        let (path, stamp) = opened.ok_or_else(|| {
+            Failure::Usage(format!("--in-place changes files, and {name} is none"))
+        })?;
+        let atomic = fs::canonicalize(path).and_then(|real| Atomic::replacing(real, stamp));
+        let target = atomic.map(Target::Atomic).map_err(|source| Failure::write(&name, source))?;
+        Ok(Output { name, target })
+    }
+
+    /// What is replaced is the session of an agent: not while it is in use, and behind a backup.
+    pub(crate) fn replaces_a_session(&mut self) {
+        if let Target::Atomic(it) = &mut self.target {
+            it.replaces_a_session();
+        }
+    }
+
+    /// Whether this is standard output (whose colours a terminal may show).
+    pub(crate) fn is_stdout(&self) -> bool {
+        matches!(self.target, Target::Stdout)
+    }
+
+    /// Whether an input is replaced.
+    pub(crate) fn is_in_place(&self) -> bool {
+        matches!(&self.target, Target::Atomic(it) if it.is_in_place())
+    }
+
+    /// Whether both are the same file.
+    fn is_same_file(&self, other: &Output) -> bool {
+        match (&self.target, &other.target) {
+            (Target::Atomic(one), Target::Atomic(other)) => one.path() == other.path(),
+            _ => false,
+        }
+    }
+
+    /// Writes all of `bytes` and hands them on. A terminal gets what they look like, and is not
+    /// commanded by them.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.show(bytes).map_err(|source| Failure::write(&self.name, source))
+    }
+
+    /// Writes a document as it is, and ends its last line where that would run into a prompt.
+    pub(crate) fn write_document(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.write(bytes)?;
+        match self.is_terminal() && !bytes.ends_with(b"\n") {
+            true => self.write(b"\n"),
+            false => Ok(()),
+        }
+    }
+
+    /// The same for what comes in pieces of whole characters.
+    pub(crate) fn stream(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        write(&mut Pieces(self)).map_err(|source| Failure::write(&self.name, source))
+    }
+
+    fn show(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.is_terminal() {
+            let text = String::from_utf8_lossy(bytes);
+            return self.put(terminal::visible(&text).as_bytes());
+        }
+        self.put(bytes)
+    }
+
+    /// Writes text for people, in our colours.
+    pub(crate) fn write_coloured(&mut self, text: &str) -> Result<(), Failure> {
+        if self.is_terminal() {
+            let text = terminal::visible_but_colours(text);
+            return self.put(text.as_bytes()).map_err(|source| Failure::write(&self.name, source));
+        }
+        self.put(text.as_bytes()).map_err(|source| Failure::write(&self.name, source))
+    }
+
+    /// Whether people read along.
+    pub(crate) fn is_terminal(&self) -> bool {
+        match &self.target {
+            Target::Stdout => io::stdout().is_terminal(),
+            Target::Special(file) => file.is_terminal(),
+            Target::Atomic(_) => false,
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.target {
+            Target::Stdout => {
+                let mut it = io::stdout().lock();
+                it.write_all(bytes).and_then(|()| it.flush())
+            }
+            Target::Special(file) => file.write_all(bytes),
+            Target::Atomic(it) => it.write(bytes),
+        }
+    }
+
+    /// Makes the output final: until here a file has not appeared.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        self.settle().map(|_| ())
+    }
+
+    /// As [`Output::finish`]; says whether anything was written.
+    fn settle(self) -> Result<Finished, Failure> {
+        match self.target {
+            Target::Stdout | Target::Special(_) => Ok(Finished::Written),
+            Target::Atomic(it) => it.finish().map_err(|source| Failure::write(self.name, source)),
+        }
+    }
+}
+
+/// An output that takes pieces.
+struct Pieces<'a>(&'a mut Output);
+
+impl Write for Pieces<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.show(bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Ends the last line of a document, if it is not ended.
+pub(crate) fn end_line(text: &mut Vec<u8>) {
+    if !text.is_empty() && !text.ends_with(b"\n") {
+        text.push(b'\n');
+    }
+}

@@ -1,0 +1,95 @@
+//! Values of options that are one of some words: they complete in the shell, and a misspelt one is answered by
+//! the nearest.
+//!
+//! What the words mean is the libraries' business.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use msg_chainast::Profile;
+
+/// Roles of messages.
+pub(crate) fn role() -> PossibleValuesParser {
+    let role = |name: &'static str, other: &'static [&'static str]| {
+        PossibleValue::new(name).aliases(other)
+    };
+    let roles = [
+        role("system", &[]),
+        role("developer", &[]),
+        role("user", &["human"]),
+        role("assistant", &["ai"]),
+        role("tool", &[]),
+    ];
+    PossibleValuesParser::new(roles)
+}
+
+/// How tokens are counted.
+pub(crate) fn counter() -> PossibleValuesParser {
+    let counter = |name: &'static str, help: &'static str| PossibleValue::new(name).help(help);
+    PossibleValuesParser::new([
+        counter("script", "an estimate by scripts"),
+        counter("o200k", "exact, the table of GPT-4o and later"),
+        counter("cl100k", "exact, the table of GPT-4"),
+        counter("forge", "as the agent forge counts"),
+        counter("wolo", "as the agent wolo counts"),
+    ])
+}
+
+/// What a compaction does, in which order.
+pub(crate) fn preset() -> PossibleValuesParser {
+    let preset = |name: &'static str, help: &'static str| PossibleValue::new(name).help(help);
+    PossibleValuesParser::new([
+        preset("balanced", "cut outputs, then summarise, then drop; keeps most"),
+        preset("pentagi", "summarise sections and pairs, as PentAGI does"),
+        preset("wolo", "prune outputs, then summarise, as wolo does"),
+        preset("forge", "summarise by thresholds, as forge does"),
+        preset("window", "drop the oldest messages"),
+    ])
+}
+
+/// Profiles of providers. Other names pass: a file may hold profiles of one's own.
+pub(crate) fn profile() -> Known {
+    let names = Profile::all().iter().map(|it| PossibleValue::new(it.name.as_str()));
+    Known(names.collect())
+}
+
+/// What stays in a compaction: `first-user`, or a word and a text.
+pub(crate) fn pin() -> Known {
+    Known(["first-user", "contains:", "tool:"].map(PossibleValue::new).to_vec())
+}
+
+/// Codes of diagnostics.
+pub(crate) fn code() -> Known {
+    Known(crate::explain::all().map(|it| PossibleValue::new(it.code)).collect())
+}
+
+/// Any text, of which some are known: for completions and help. Whoever reads it refuses it.
+#[derive(Clone)]
+pub(crate) struct Known(Vec<PossibleValue>);
+
+impl TypedValueParser for Known {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().cloned()))
+    }
+}
+
+/// The word that is nearest to a misspelt one, if one is near.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let scored = known.into_iter().map(|it| (strsim::jaro_winkler(word, it), it));
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 > 0.7).then_some(best.1)
+}
+
+/// `, did you mean x?`, or nothing.
+pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, known).map_or_else(String::new, |it| format!("; did you mean {it}?"))
+}
