@@ -2,7 +2,7 @@
 //!
 //! Opens and reads; does not look at what the bytes say (`formats`).
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,7 @@ use crate::jsonl::LineArgs;
 use crate::sessions::load::Stamp;
 use crate::sizes;
 use crate::sources::Sources;
+use crate::words::did_you_mean;
 
 /// The largest document that is read, in bytes (256 MiB), unless `--max-bytes` says otherwise.
 pub(crate) const MAX_DOCUMENT: u64 = 256 << 20;
@@ -84,6 +85,12 @@ impl InputArgs {
         Sources::find(&self.inputs, self.limit.max_bytes)
     }
 
+    /// Whether what is read is plainly JSON lines, and no session. What was looked at stays to be read.
+    pub(crate) fn looks_like_lines(&self, input: &mut Input) -> Result<bool, Failure> {
+        let read = self.of_a_document(&input.name);
+        Ok(input.first_lines(|it| is_json_lines(it, &read))?.unwrap_or(false))
+    }
+
     /// Whether what is read is JSON lines: that was said, or it is plain to see and no session.
     pub(crate) fn is_lines(
         &self,
@@ -95,8 +102,7 @@ impl InputArgs {
             input.expect_lines()?;
             return Ok(true);
         }
-        let read = self.of_a_document(&input.name);
-        let is_lines = input.first_lines(|it| is_json_lines(it, &read))?.unwrap_or(false);
+        let is_lines = self.looks_like_lines(input)?;
         if is_lines {
             cx.detail(|| format!("{}: recognised as JSON lines", input.name));
         } else if lines.jobs.is_some() {
@@ -105,6 +111,19 @@ impl InputArgs {
         }
         Ok(is_lines)
     }
+}
+
+/// A file that is not there is probably called a little otherwise.
+fn explained(path: &Path, error: io::Error) -> io::Error {
+    if error.kind() != io::ErrorKind::NotFound {
+        return error;
+    }
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names: Vec<String> = names.filter_map(|it| it.file_name().into_string().ok()).collect();
+    let name = path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+    let near = did_you_mean(&name, names.iter().map(String::as_str));
+    io::Error::new(error.kind(), format!("there is no such file{near}"))
 }
 
 /// The text of a file that an option names, within a limit of bytes.
@@ -175,9 +194,12 @@ impl Input {
     fn file(path: &Path) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let opened = File::open(path).and_then(|file| file.metadata().map(|it| (file, it)));
-        let (file, meta) = opened.map_err(|source| Failure::read(&name, source))?;
+        let (file, meta) =
+            opened.map_err(|source| Failure::read(&name, explained(path, source)))?;
         if meta.is_dir() {
-            return Err(Failure::read(&name, io::Error::other("it is a directory")));
+            let text =
+                format!("it is a directory; name its files, such as '{}/*.json'", path.display());
+            return Err(Failure::read(&name, io::Error::other(text)));
         }
         Ok(Input {
             name,
@@ -208,7 +230,28 @@ impl Input {
         }
         let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
         self.reader = Box::new(io::Cursor::new(seen).chain(rest));
-        Ok(())
+        self.expect_no_session()
+    }
+
+    /// Refuses a session, whose lines are records of one document. Only a file is looked at: what is piped
+    /// in may go on without an end, and each line of it is to be answered at once.
+    fn expect_no_session(&mut self) -> Result<(), Failure> {
+        if self.len.is_none() {
+            return Ok(());
+        }
+        let name = self.name.clone();
+        let found = self.first_lines(|it| msg_document::recognise(it, &name).ok())?.flatten();
+        match found.filter(|it| it.is_session()) {
+            Some(format) => {
+                let text =
+                    format!("this looks like one session of {format}, not a document a line");
+                let code = Code::new("message::foreign-format");
+                let it =
+                    Diagnostic::error(code, text).with_fix("without --jsonl it is read as one");
+                Err(Failure::document(it, &self.name, Vec::new()))
+            }
+            None => Ok(()),
+        }
     }
 
     /// What `look` says about the first lines, which stay to be read; nothing where there is one line only.

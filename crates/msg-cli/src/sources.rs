@@ -7,6 +7,7 @@
 //!
 //! A pattern is read only where no file has that very name. Opening and reading is `input`'s.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -48,6 +49,14 @@ impl Sources {
     /// The files among them: what no output may overwrite.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.paths.iter().flatten().map(PathBuf::as_path).filter(|it| it.as_os_str() != "-")
+    }
+
+    /// Whether this file is one of them, by whatever name.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        let real = fs::canonicalize(path);
+        real.is_ok_and(|real| {
+            self.files().any(|it| fs::canonicalize(it).is_ok_and(|it| it == real))
+        })
     }
 
     /// All of them, for a command that opens them itself.

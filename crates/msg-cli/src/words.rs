@@ -85,8 +85,8 @@ impl TypedValueParser for Known {
 /// The word that is nearest to a misspelt one, if one is near.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let scored = known.into_iter().map(|it| (strsim::jaro_winkler(word, it), it));
-    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best.0 > 0.7).then_some(best.1)
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))?;
+    (best.0 > 0.8).then_some(best.1)
 }
 
 /// `, did you mean x?`, or nothing.

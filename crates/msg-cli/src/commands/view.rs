@@ -34,6 +34,10 @@ impl Command for Args {
         let profile = self.chain.profile(self.input.max_bytes())?;
         let sources = self.input.sources()?;
         let mut input = sources.open_one()?;
+        if self.input.looks_like_lines(&mut input)? {
+            let text = format!("{} is JSON lines, a document a line, and a page shows one: `sed -n 1p` takes one out", input.name);
+            return Err(Failure::Usage(text));
+        }
         let mut out = self.output.open(&sources)?;
         let messages = formats::open(cx, &mut input, &self.input)?.into_messages();
         let options = self.chain.check_options();

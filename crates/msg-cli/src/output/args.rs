@@ -110,6 +110,13 @@ impl DocumentArgs {
             return Output::file(&path, sources);
         }
         match named(self.output.as_deref()) {
+            Some(path) if sources.has(path) => {
+                let name = path.display();
+                let text = format!(
+                    "{name} is the input, which is never changed: name another file, or replace it by --in-place"
+                );
+                Err(Failure::Usage(text))
+            }
             Some(path) => Output::file(path, sources),
             None => Ok(Output::stdout()),
         }
@@ -136,6 +143,7 @@ impl DocumentArgs {
     pub(crate) fn finish(&self, cx: &Context, out: Output) -> Result<(), Failure> {
         let name = safe(&out.name);
         let is_file = matches!(out.target, super::Target::Atomic(_));
+        let is_replaced = out.replaces_a_file();
         let finished = out.settle()?;
         if cx.quiet || !is_file {
             return Ok(());
@@ -144,7 +152,8 @@ impl DocumentArgs {
             Finished::Unchanged => format!("{name} stays as it is\n"),
             Finished::Written if self.in_place => format!("changed {name}\n"),
             Finished::Written => {
-                format!("wrote {name}; try `msg stats {name}`, or `msg view {name} -o page.html`\n")
+                let did = if is_replaced { "replaced" } else { "wrote" };
+                format!("{did} {name}; try `msg stats {name}`, or `msg view {name} -o page.html`\n")
             }
         });
         Ok(())

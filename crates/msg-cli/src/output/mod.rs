@@ -57,7 +57,7 @@ impl Output {
         let name = path.display().to_string();
         // The target of a link is replaced, not the link.
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        if sources.files().any(|it| fs::canonicalize(it).is_ok_and(|it| it == real)) {
+        if sources.has(path) {
             let text = format!("{name} is the input, which is never changed; name another file");
             return Err(Failure::Usage(text));
         }
@@ -101,6 +101,11 @@ impl Output {
     /// Whether an input is replaced.
     pub(crate) fn is_in_place(&self) -> bool {
         matches!(&self.target, Target::Atomic(it) if it.is_in_place())
+    }
+
+    /// Whether there is a file already.
+    fn replaces_a_file(&self) -> bool {
+        matches!(&self.target, Target::Atomic(it) if it.path().exists())
     }
 
     /// Whether both are the same file.

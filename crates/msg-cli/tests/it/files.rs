@@ -79,7 +79,9 @@ fn a_path_is_named_in_what_is_said() {
 fn what_is_no_file_is_refused_by_name() {
     let (dir, path) = folder("a.json", "[]");
     let (folder, missing) = (dir.path().to_str().unwrap(), format!("{path}.not"));
-    for (input, said) in [(folder, "it is a directory"), (&missing, "No such file")] {
+    for (input, said) in
+        [(folder, "it is a directory"), (&missing, "there is no such file; did you mean a.json?")]
+    {
         let output = msg(&["check", input], b"");
         assert_eq!(output.status.code(), Some(2), "{input}");
         let text = stderr(&output);
