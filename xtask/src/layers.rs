@@ -101,7 +101,7 @@ pub(crate) const LAYERS: &[Room] = &[
     room(
         "benches",
         OUTSIDE,
-        &["msg-chainast", "msg-compact", "msg-core", "msg-openai"],
+        &["msg-arrow", "msg-chainast", "msg-compact", "msg-core", "msg-document", "msg-openai"],
         &["msg-anthropic", "msg-file", "msg-wire", "msg-xml"],
         0,
     ),

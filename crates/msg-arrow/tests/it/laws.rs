@@ -334,7 +334,7 @@ fn streamed(answer: Result<msg_document::Streamed, Refusal>) -> Value {
 }
 
 /// DIAGNOSTIC of a diagnostic's JSON form.
-fn diagnostic(it: &Diagnostic) -> Value {
+pub(crate) fn diagnostic(it: &Diagnostic) -> Value {
     let line = serde_json::to_value(it).expect("because it is JSON");
     let at = |name: &str| line["at"][name].clone();
     json!({
