@@ -1,7 +1,7 @@
 //! White space between the tokens of a JSON text: measured, left out, or made uniform. The text is
 //! taken to be well formed; of one that is not, the tokens are still those of a scan.
 
-use super::scan::{next_special, skip_blanks};
+use super::scan::{skip_blanks, string_end};
 
 /// The tokens of a JSON text, in order: strings with their quotes, numbers and words, and the single
 /// characters of the structure.
@@ -47,25 +47,12 @@ pub(crate) fn write_spaced(out: &mut Vec<u8>, text: &str) {
 
 fn token_end(bytes: &[u8], start: usize) -> Option<usize> {
     match bytes.get(start)? {
-        b'"' => Some(string_end(bytes, start + 1)),
+        b'"' => Some(string_end(bytes, start + 1).map_or(bytes.len(), |it| it + 1)),
         b'{' | b'}' | b'[' | b']' | b',' | b':' => Some(start + 1),
         _ => {
             let ends = |it: &u8| b" \n\r\t{}[],:\"".contains(it);
             let len = bytes[start..].iter().position(ends);
             Some(len.map_or(bytes.len(), |it| start + it))
-        }
-    }
-}
-
-fn string_end(bytes: &[u8], mut at: usize) -> usize {
-    loop {
-        at = next_special(bytes, at);
-        match bytes.get(at) {
-            None => return bytes.len(),
-            Some(b'"') => return at + 1,
-            // An escaped character may be the first byte of several: those are no specials.
-            Some(b'\\') if bytes.get(at + 1).is_some_and(u8::is_ascii) => at += 2,
-            Some(_) => at += 1,
         }
     }
 }

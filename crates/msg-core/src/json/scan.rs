@@ -160,6 +160,43 @@ pub(crate) fn skip_string(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     }
 }
 
+/// The offset of the quote that ends the string whose text begins at `start`; none if there is none. It
+/// looks for quotes only, and judges nothing that stands before them. Linear in the string.
+///
+/// ```
+/// use msg_core::json::string_end;
+///
+/// let json = br#"["a \\ \"b\"", 1]"#;
+/// assert_eq!(string_end(json, 2), Some(12));
+/// assert_eq!(string_end(json, 13), None);
+/// ```
+pub fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start;
+    loop {
+        at = next_quote(bytes, at)?;
+        // A quote that an odd number of backslashes stands before is part of the text.
+        let before = bytes[start..at].iter().rev().take_while(|it| **it == b'\\').count();
+        if before % 2 == 0 {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
+/// The offset of the next quote. Names and ids end in their first blocks; of long texts memchr is faster.
+#[inline]
+fn next_quote(bytes: &[u8], mut at: usize) -> Option<usize> {
+    for _ in 0..2 {
+        let Some(block) = block_at(bytes, at) else { break };
+        let hits = zero_in(u64::from_le_bytes(*block) ^ (ONES * u64::from(b'"'))) & HIGHS;
+        if hits != 0 {
+            return Some(at + (hits.trailing_zeros() / 8) as usize);
+        }
+        at += BLOCK;
+    }
+    memchr::memchr(b'"', bytes.get(at..)?).map(|it| at + it)
+}
+
 pub(super) fn skip_escape(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     match bytes.get(at + 1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
@@ -223,13 +260,13 @@ pub(crate) fn skip_word(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, J
 /// The first offset from `at` on of a quote, a backslash or a control character, or the length.
 #[inline]
 pub(crate) fn next_special(bytes: &[u8], mut at: usize) -> usize {
-    // Most strings are short, and escapes stand close together: eight bytes a step at first.
-    for _ in 0..2 {
-        let Some(word) = word_at(bytes, at) else { return next_special_slow(bytes, at) };
-        if let Some(special) = special_in(word) {
+    // Most strings are short, and escapes stand close together: block by block at first.
+    for _ in 0..NEAR {
+        let Some(block) = block_at(bytes, at) else { return next_special_slow(bytes, at) };
+        if let Some(special) = special_in(block) {
             return at + special;
         }
-        at += 8;
+        at += BLOCK;
     }
     next_special_far(bytes, at)
 }
@@ -266,24 +303,36 @@ fn first_control(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// Eight bytes, if there are so many.
+/// As many bytes are looked at in one step.
+pub(super) const BLOCK: usize = 8;
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// The high bit of each byte that is zero; bytes behind the first such one may be set in error.
 #[inline]
-pub(super) fn word_at(bytes: &[u8], at: usize) -> Option<&[u8; 8]> {
+fn zero_in(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word
+}
+
+/// As many blocks are looked at one by one before a search that takes longer to begin.
+pub(super) const NEAR: usize = 8;
+
+/// The block at this offset, if there are so many bytes.
+#[inline]
+pub(super) fn block_at(bytes: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
     bytes.get(at..)?.first_chunk()
 }
 
-fn next_special_slow(bytes: &[u8], at: usize) -> usize {
+pub(super) fn next_special_slow(bytes: &[u8], at: usize) -> usize {
     let special = |it: &u8| *it == b'"' || *it == b'\\' || *it < 0x20;
     bytes[at.min(bytes.len())..].iter().position(special).map_or(bytes.len(), |it| at + it)
 }
 
-/// The place of the first quote, backslash or control character among eight bytes.
+/// The place of the first quote, backslash or control character in a block.
 #[inline]
-pub(super) fn special_in(word: &[u8; 8]) -> Option<usize> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let word = u64::from_le_bytes(*word);
-    let zero_in = |it: u64| it.wrapping_sub(ONES) & !it;
+pub(super) fn special_in(block: &[u8; BLOCK]) -> Option<usize> {
+    let word = u64::from_le_bytes(*block);
     let control = word.wrapping_sub(ONES * 0x20) & !word;
     let quote = zero_in(word ^ (ONES * u64::from(b'"')));
     let backslash = zero_in(word ^ (ONES * u64::from(b'\\')));

@@ -5,7 +5,10 @@ use std::borrow::Cow;
 
 use super::{
     error::{JsonError, Problem},
-    scan::{end, next_special, next_special_far, skip_escape, special_in, word_at},
+    scan::{
+        BLOCK, NEAR, block_at, end, next_special, next_special_far, next_special_slow, skip_escape,
+        special_in, string_end,
+    },
 };
 
 /// A string that was read.
@@ -79,7 +82,9 @@ fn take_escaped(
     mut at: usize,
 ) -> Result<(JsonStr<'_>, usize), JsonError> {
     let bytes = source.as_bytes();
-    let mut text = Vec::with_capacity((at - start) * 2 + 64);
+    // Its source is the most that it can take, and a block more what a copied one may.
+    let len = string_end(bytes, at).map_or(at - start, |end| end - start);
+    let mut text = Vec::with_capacity(len + BLOCK);
     text.extend_from_slice(&bytes[start..at]);
     let mut lone_surrogate = false;
     loop {
@@ -105,25 +110,29 @@ fn take_escaped(
         at = copy_plain(bytes, at, &mut text);
     }
     let mut text = String::from_utf8(text).expect("the pieces of a text are cut at ASCII");
-    // Growing by doubling leaves up to half of a long text unused.
-    if text.capacity() - text.len() > text.len() / 4 {
+    // Where every character is an escape the text takes a sixth of its source.
+    if text.capacity() - text.len() > text.len() / 4 + 2 * BLOCK {
         text.shrink_to_fit();
     }
     Ok((JsonStr { text: Cow::Owned(text), lone_surrogate }, at + 1))
 }
 
 /// Appends the bytes from `at` up to the next special, and gives its place. Runs between escapes are
-/// short: eight bytes are copied at once and the surplus taken back.
+/// short: a block is copied at once and the surplus taken back.
 #[inline]
 pub(super) fn copy_plain(bytes: &[u8], mut at: usize, out: &mut Vec<u8>) -> usize {
-    for _ in 0..2 {
-        let Some(word) = word_at(bytes, at) else { break };
-        out.extend_from_slice(word);
-        if let Some(special) = special_in(word) {
-            out.truncate(out.len() - 8 + special);
+    for _ in 0..NEAR {
+        let Some(block) = block_at(bytes, at) else {
+            let end = next_special_slow(bytes, at);
+            out.extend_from_slice(bytes.get(at..end).unwrap_or_default());
+            return end.max(at);
+        };
+        out.extend_from_slice(block);
+        if let Some(special) = special_in(block) {
+            out.truncate(out.len() - BLOCK + special);
             return at + special;
         }
-        at += 8;
+        at += BLOCK;
     }
     let end = next_special_far(bytes, at);
     out.extend_from_slice(bytes.get(at..end).unwrap_or_default());

@@ -1,5 +1,7 @@
 //! A place in bytes that are JSON, or were meant to be: steps over values without building them.
 
+use msg_core::json::string_end;
+
 use super::ValueKind;
 
 /// Longer names and texts are no marks of a format.
@@ -91,22 +93,10 @@ impl<'a> Cursor<'a> {
     pub(super) fn text(&mut self) -> Option<&'a str> {
         (self.peek()? == b'"').then_some(())?;
         let start = self.pos + 1;
-        let end = self.string_end(start)?;
+        let end = string_end(self.bytes, start)?;
         self.pos = end + 1;
         let text = &self.bytes[start..end];
         Some(if text.len() > SHORT { "" } else { std::str::from_utf8(text).unwrap_or_default() })
-    }
-
-    /// Where the string that starts at `start` ends: its closing quote.
-    fn string_end(&self, start: usize) -> Option<usize> {
-        let mut pos = start;
-        loop {
-            pos += memchr::memchr2(b'"', b'\\', self.bytes.get(pos..)?)?;
-            if self.bytes[pos] == b'"' {
-                return Some(pos);
-            }
-            pos += 2;
-        }
     }
 
     /// Steps over one value, however deep.
@@ -114,7 +104,7 @@ impl<'a> Cursor<'a> {
         let mut depth = 0usize;
         loop {
             match self.peek()? {
-                b'"' => self.pos = self.string_end(self.pos + 1)? + 1,
+                b'"' => self.pos = string_end(self.bytes, self.pos + 1)? + 1,
                 b'[' | b'{' => {
                     depth += 1;
                     self.pos += 1;

@@ -31,7 +31,7 @@ impl Body {
                 hole(reader)?;
                 res.dig(&key.text);
             } else {
-                let value = RawJson::new(reader.raw()?)?;
+                let value = reader.raw_json()?;
                 res.members.insert(JSON, key.text, value);
             }
         }

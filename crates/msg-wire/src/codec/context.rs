@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Code, Diagnostic, Report, Severity, json::JsonStr};
+use msg_core::{Code, Diagnostic, RawJson, Report, Severity, json::JsonStr};
 
 /// The state of a reader between objects.
 pub struct Context<'a, 'r> {
@@ -13,7 +13,7 @@ pub struct Context<'a, 'r> {
     /// Index of the message that is being read.
     pub message: usize,
     /// Unknown members of the open objects, the innermost last.
-    pub unknown: Vec<(Cow<'a, str>, &'a str)>,
+    pub unknown: Vec<(Cow<'a, str>, RawJson)>,
 }
 
 /// How much a [`Context`] held at some moment.

@@ -41,7 +41,7 @@ impl<'a> Fields<'a> {
                     if key.lone_surrogate {
                         cx.lone_surrogate_in_name();
                     }
-                    let value = reader.raw()?;
+                    let value = reader.raw_json()?;
                     self.unknown(cx, key.text, value);
                 }
                 code => {
@@ -129,7 +129,7 @@ impl<'a> Fields<'a> {
                     extra.insert(origin.clone(), self.shape.name(code), kept(value));
                 }
             } else if let Some((name, value)) = unknown.next()
-                && extra.insert(origin.clone(), name, kept(value)).is_some()
+                && extra.insert(origin.clone(), name, value).is_some()
             {
                 doubles.push(at);
             }
@@ -167,7 +167,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn unknown(&mut self, cx: &mut Context<'a, '_>, name: Cow<'a, str>, value: &'a str) {
+    fn unknown(&mut self, cx: &mut Context<'a, '_>, name: Cow<'a, str>, value: RawJson) {
         self.order.unknown();
         cx.unknown.push((name, value));
     }
