@@ -68,9 +68,8 @@
 //!
 //! ```
 //! use msg_core::Part;
-//! use msg_wire::stream::{
-//!     AssembledChoice, Channel, Data, Finish, Head, Note, Parts, Sink, StreamState, TextKind,
-//! };
+//! use msg_wire::{AssembledChoice, Sink, StreamState};
+//! use msg_wire::stream::{Channel, Data, Finish, Head, Note, Parts, TextKind};
 //! use msg_wire::{Assembled, Assembler, Family, Json, SseEvent, StreamOptions, StreamReader};
 //!
 //! /// {"say":"..."} grows the text, {"end":"stop"} ends it.
@@ -172,13 +171,18 @@ mod error;
 
 pub use codes::CODES;
 pub use error::Error;
-pub use json::{Elements, Json, Members, Str};
+pub use json::{Json, Members, Str};
 pub use link::link_ids;
 pub use options::{Layout, ReadOptions};
-pub use stream::{
-    Assembled, AssembledChoice, Assembler, EventOptions, Family, ProviderError, Sink, SseDecoder,
-    SseEvent, StreamLimits, StreamOptions, StreamReader, StreamState,
-};
+pub use stream::assembled::{Assembled, AssembledChoice};
+pub use stream::assembler::{Assembler, Family, Sink};
+pub use stream::event_options::EventOptions;
+pub use stream::finish::StreamState;
+pub use stream::limits::StreamLimits;
+pub use stream::options::StreamOptions;
+pub use stream::provider_error::ProviderError;
+pub use stream::reader::StreamReader;
+pub use stream::sse::{SseDecoder, SseEvent};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

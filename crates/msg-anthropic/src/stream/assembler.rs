@@ -7,8 +7,11 @@ use std::collections::BTreeMap;
 use msg_core::FinishReason;
 use msg_wire::Json;
 use msg_wire::stream::{
-    Assembled, AssembledChoice, Assembler, BySlot, Calls, Closing, Data, Effects, Finish, Head,
-    Merged, Note, Parts, ProviderError, Sink, SseEvent, StreamOptions, StreamState, Template,
+    BySlot, Calls, Closing, Data, Effects, Finish, Head, Merged, Note, Parts, Template,
+};
+use msg_wire::{
+    Assembled, AssembledChoice, Assembler, ProviderError, Sink, SseEvent, StreamOptions,
+    StreamState,
 };
 
 use super::blocks::{Block, BlockKind, Growing};

@@ -8,7 +8,7 @@ use msg_core::{
     Text, json::Writer as JsonWriter,
 };
 use msg_wire::Json;
-use msg_wire::stream::{AssembledChoice, EventOptions};
+use msg_wire::{AssembledChoice, EventOptions};
 
 use super::order::Order;
 use super::words::{usage_metadata, word};

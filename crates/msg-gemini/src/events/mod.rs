@@ -12,7 +12,7 @@ mod words;
 
 use msg_core::Report;
 use msg_wire::Assembled;
-use msg_wire::stream::EventOptions;
+use msg_wire::EventOptions;
 
 pub use live::ChunkWriter;
 use live::End;

@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 
 use msg_core::FinishReason;
 use msg_wire::Json;
-use msg_wire::stream::{
-    Assembled, Assembler, Data, Head, Note, ProviderError, Sink, SseEvent, StreamOptions,
-    StreamState,
-};
+use msg_wire::stream::{Data, Head, Note};
+use msg_wire::{Assembled, Assembler, ProviderError, Sink, SseEvent, StreamOptions, StreamState};
 
 use super::candidate::Candidate;
 use super::reason;

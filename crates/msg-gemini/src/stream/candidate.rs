@@ -7,10 +7,8 @@ use msg_core::{
     Extra, FinishReason, Part, Reasoning, Report, StreamEvent, Text, ToolCall, json::Reader,
 };
 use msg_wire::codec::Context;
-use msg_wire::stream::{
-    AssembledChoice, BySlot, Calls, Channel, Closing, Finish, Merged, Parts, Step, StreamState,
-    TextKind,
-};
+use msg_wire::stream::{BySlot, Calls, Channel, Closing, Finish, Merged, Parts, Step, TextKind};
+use msg_wire::{AssembledChoice, StreamState};
 use msg_wire::{Json, Str};
 
 use super::notes::UNKNOWN_DELTA;

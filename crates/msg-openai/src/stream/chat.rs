@@ -2,10 +2,8 @@
 //! compatible servers really send, says so where that is not what the format has, and never
 //! completes a call that may have been cut off.
 
-use msg_wire::stream::{
-    Assembled, Assembler, Data, Effects, Head, Note, ProviderError, Sink, SseEvent, StreamOptions,
-    StreamState, Template,
-};
+use msg_wire::stream::{Data, Effects, Head, Note, Template};
+use msg_wire::{Assembled, Assembler, ProviderError, Sink, SseEvent, StreamOptions, StreamState};
 use msg_wire::{Json, Members};
 
 use super::choice::{Choice, Target};

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use msg_core::{Audio, CallKind, FinishReason, Origin, Part, Reasoning};
 use msg_wire::stream::{
-    AssembledChoice, Calls, Channel, Closing, Effects, Entry, Finish, Head, Note, Parts, Sink,
-    Step, StreamState, TextKind, UnknownMembers,
+    Calls, Channel, Closing, Effects, Entry, Finish, Head, Note, Parts, Step, TextKind,
+    UnknownMembers,
 };
+use msg_wire::{AssembledChoice, Sink, StreamState};
 use msg_wire::{Json, Members, Str};
 
 use super::details::Details;

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 
 use msg_core::{CallKind, FinishReason};
 use msg_wire::Json;
-use msg_wire::stream::{
-    Assembled, AssembledChoice, Assembler, Closing, Data, Head, Note, ProviderError, Sink,
-    SseEvent, StreamOptions, StreamState,
+use msg_wire::stream::{Closing, Data, Head, Note};
+use msg_wire::{
+    Assembled, AssembledChoice, Assembler, ProviderError, Sink, SseEvent, StreamOptions,
+    StreamState,
 };
 
 use super::items::Form;

@@ -19,7 +19,7 @@ const INLINE: usize = 22;
 
 /// Records the members of an object while it is read.
 #[derive(Default)]
-pub struct Order {
+pub(super) struct Order {
     inline: [u8; INLINE],
     len: usize,
     /// All slots, once there are more than fit inline.
@@ -31,7 +31,7 @@ pub struct Order {
 
 impl Order {
     /// Notes a known member; false if it was there before, and then it keeps its place.
-    pub fn known(&mut self, code: u8) -> bool {
+    pub(super) fn known(&mut self, code: u8) -> bool {
         let first = self.seen & (1 << code) == 0;
         if first {
             self.seen |= 1 << code;
@@ -41,12 +41,12 @@ impl Order {
     }
 
     /// Notes a member that the model does not know and that was not there before.
-    pub fn unknown(&mut self) {
+    pub(super) fn unknown(&mut self) {
         self.push(0);
     }
 
     /// Says in which variant a known member came; the last one counts.
-    pub fn vary(&mut self, code: u8, variant: u8) {
+    pub(super) fn vary(&mut self, code: u8, variant: u8) {
         let slots =
             if self.spill.is_empty() { &mut self.inline[..self.len] } else { &mut self.spill[..] };
         if let Some(slot) = slots.iter_mut().find(|it| **it & CODE == code) {
@@ -70,7 +70,7 @@ impl Order {
     }
 
     /// Takes the slots at these places out, which ascend.
-    pub fn remove(&mut self, places: &[usize]) {
+    pub(super) fn remove(&mut self, places: &[usize]) {
         if places.is_empty() {
             return;
         }
@@ -86,18 +86,18 @@ impl Order {
     }
 
     /// The known members that were there, as bits by code.
-    pub fn seen(&self) -> u32 {
+    pub(super) fn seen(&self) -> u32 {
         self.seen
     }
 
     /// The slots, in source order.
-    pub fn slots(&self) -> &[u8] {
+    pub(super) fn slots(&self) -> &[u8] {
         if self.spill.is_empty() { &self.inline[..self.len] } else { &self.spill }
     }
 
     /// Whether the canonical writer gives this order back: `model` are the members that live in
     /// the model (the others are among the unknown ones), `canonical` those that it writes.
-    pub fn is_canonical(&self, model: u32, canonical: u32) -> bool {
+    pub(super) fn is_canonical(&self, model: u32, canonical: u32) -> bool {
         let mut last = 0;
         let mut raw = false;
         if self.has_alias() {

@@ -21,10 +21,10 @@ pub mod spelling;
 
 pub use body::Body;
 pub(crate) use body::note_model;
-pub use context::{Context, Mark};
+pub use context::Context;
 pub use document::{DocumentForm, DocumentShape, read_document};
 pub use fields::Fields;
-pub use layout::{EMPTY, Order, Plan, SECTION, section};
+pub use layout::{EMPTY, Plan, SECTION, section};
 pub use losses::Losses;
 pub use raw::{RawMember, members_of, object_members, object_of, text_of};
 pub use shape::{ALIASED, Shape, bit, mask};

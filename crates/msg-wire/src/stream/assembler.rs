@@ -13,7 +13,7 @@ pub type Sink<'a> = dyn FnMut(StreamEvent<'_>) + 'a;
 
 /// A family of streams: what one wire format sends.
 ///
-/// [`StreamReader`](super::StreamReader) is given a list of them and asks each, in the order of the
+/// [`StreamReader`](crate::StreamReader) is given a list of them and asks each, in the order of the
 /// list, whether an event is one of its own (OA-17). The last one of the list also takes what none of
 /// them recognised.
 pub trait Family: fmt::Debug + Sync {

@@ -12,19 +12,19 @@
 //!                                    Template  the short cut past reading like events again
 //! ```
 //!
-//! [`StreamReader`] does all of it; [`SseDecoder`] and the assemblers are its parts, for callers who have
+//! [`StreamReader`](crate::StreamReader) does all of it; [`SseDecoder`](crate::SseDecoder) and the assemblers are its parts, for callers who have
 //! events already. Nothing here executes, repairs or retries, and nothing knows a provider.
 
-mod assembler;
+pub(crate) mod assembler;
 mod document;
-mod limits;
-mod options;
-mod reader;
+pub(crate) mod limits;
+pub(crate) mod options;
+pub(crate) mod reader;
 mod recognition;
-mod sse;
+pub(crate) mod sse;
 
-mod assembled;
-mod provider_error;
+pub(crate) mod assembled;
+pub(crate) mod provider_error;
 mod turn;
 mod write;
 
@@ -32,8 +32,8 @@ mod brackets;
 mod calls;
 mod channel;
 mod close;
-mod event_options;
-mod finish;
+pub(crate) mod event_options;
+pub(crate) mod finish;
 mod head;
 mod merged;
 mod notes;
@@ -42,22 +42,18 @@ mod template;
 mod unknown;
 mod utf8;
 
-pub use assembled::{Assembled, AssembledChoice};
-pub use assembler::{Assembler, Family, Sink};
+pub(crate) use assembled::Assembled;
 pub use brackets::Brackets;
 pub use calls::{Calls, Entry, Slot, Step};
 pub use channel::{Channel, Gauge};
-pub use close::{BySlot, Closed, Closing, Parts};
-pub use event_options::EventOptions;
-pub use finish::{Finish, StreamState};
+pub use close::{BySlot, Closing, Parts};
+pub use finish::Finish;
+pub(crate) use finish::StreamState;
 pub use head::{Data, Head};
-pub use limits::StreamLimits;
 pub use merged::Merged;
 pub use notes::{Note, Notes};
-pub use options::StreamOptions;
+pub(crate) use options::StreamOptions;
 pub use output::TextKind;
-pub use provider_error::ProviderError;
-pub use reader::StreamReader;
-pub use sse::{Events, SseDecoder, SseEvent};
+pub(crate) use sse::SseEvent;
 pub use template::{Effects, Template};
 pub use unknown::UnknownMembers;
