@@ -5,18 +5,15 @@ use msg_openai::{ChatRequest, ClientHeaders, Tool, ToolChoice};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-use crate::laws::wire::same_value;
-
 #[derive(Deserialize)]
 struct Case {
     unit: String,
     input: RawJson,
-    expected: RawJson,
 }
 
 #[test]
 fn units() {
-    testkit::rows!("wire/unit.jsonl").check(|row| {
+    testkit::rows!("wire/unit.jsonl").check_expect(|row| {
         let case: Case = serde_json::from_str(&row.text).unwrap();
         match &*case.unit {
             "client_headers" => headers(&case),
@@ -26,7 +23,7 @@ fn units() {
     });
 }
 
-fn headers(case: &Case) {
+fn headers(case: &Case) -> String {
     let input: BTreeMap<String, String> = case.input.parse().unwrap();
     let headers = input.iter().fold(ClientHeaders::new(), |it, (name, value)| match &**name {
         "app" => it.app(value),
@@ -39,12 +36,11 @@ fn headers(case: &Case) {
         "client" => it.client(value),
         other => panic!("no header value {other}"),
     });
-    let expected: Vec<(String, String)> = case.expected.parse().unwrap();
     let found: Vec<_> = headers.iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    assert_eq!(found, expected);
-    for (_, value) in found {
+    for (_, value) in &found {
         assert!(value.bytes().all(|it| (0x20..=0x7e).contains(&it)), "{value:?}");
     }
+    serde_json::json!(found).to_string()
 }
 
 #[derive(Deserialize)]
@@ -85,7 +81,7 @@ fn set<T>(
     }
 }
 
-fn request(case: &Case) {
+fn request(case: &Case) -> String {
     let input: Input = case.input.parse().unwrap();
     let (messages, _) = native::read(input.messages.text().as_bytes()).unwrap();
     // Set in an order that is not the one of the output.
@@ -113,13 +109,7 @@ fn request(case: &Case) {
     let mut out = Vec::new();
     let report = it.write(&mut out);
     let found = String::from_utf8(out).unwrap();
-    assert!(
-        same_value(case.expected.text(), &found),
-        "expected {}\nfound    {found}",
-        case.expected.text()
-    );
-    let skipped = input.extra.is_some_and(|it| it.text().contains("\"model\""));
-    assert_eq!(report.len(), usize::from(skipped));
+    format!(r#"{{"request":{found},"report":{}}}"#, serde_json::json!(report))
 }
 
 fn choice(raw: &RawJson) -> ToolChoice {
