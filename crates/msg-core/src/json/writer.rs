@@ -46,6 +46,11 @@ impl<'o> Writer<'o> {
         self.nest(b'[', b']', |it| items.into_iter().for_each(|item| each(it, item)));
     }
 
+    /// Writes an array; `fill` writes its values.
+    pub fn list(&mut self, fill: impl FnOnce(&mut Writer<'_>)) {
+        self.nest(b'[', b']', fill);
+    }
+
     /// Writes the name of a member, whose value must follow.
     #[inline]
     pub fn key(&mut self, name: &str) -> &mut Self {
@@ -96,9 +101,14 @@ impl<'o> Writer<'o> {
 
     /// Lends the buffer to something else that appends exactly one value.
     #[inline]
-    pub fn value(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    pub fn value<R>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         self.separate();
-        write(self.out);
+        write(self.out)
+    }
+
+    /// Whether no value was written at this level yet.
+    pub fn is_empty(&self) -> bool {
+        !self.comma
     }
 
     fn nest(&mut self, open: u8, close: u8, fill: impl FnOnce(&mut Writer<'_>)) {

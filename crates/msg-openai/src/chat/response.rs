@@ -3,7 +3,7 @@
 
 use msg_core::{
     Error, FinishReason, IdSource, Message, RawJson, Report, Turn, Usage,
-    json::{Kind, Reader},
+    json::{Kind, Reader, Writer as JsonWriter},
 };
 use serde::{Serialize, Serializer};
 
@@ -218,21 +218,15 @@ impl ChatResponse {
         let mut report = Report::new();
         let mut writer = Writer::new(options, &mut report);
         self.body.write(out, "choices", |out| {
-            out.push(b'[');
-            for (n, choice) in self.choices.iter().enumerate() {
-                if n > 0 {
-                    out.push(b',');
-                }
-                match (&choice.around, &choice.message) {
-                    (Around::Raw(raw), _) => out.extend_from_slice(raw.text().as_bytes()),
-                    (Around::Members(body), message) => body.write(out, "message", |out| {
-                        if let Some(message) = message {
-                            writer.alone(message, out);
-                        }
-                    }),
-                }
-            }
-            out.push(b']');
+            let write = |list: &mut JsonWriter<'_>, choice: &Choice| match &choice.around {
+                Around::Raw(raw) => list.raw(raw.text()),
+                Around::Members(body) => list.value(|out| {
+                    body.write(out, "message", |out| {
+                        choice.message.iter().for_each(|it| writer.alone(it, out));
+                    });
+                }),
+            };
+            JsonWriter::new(out).array(&self.choices, write);
         });
         report
     }

@@ -59,14 +59,9 @@ impl Writer<'_> {
             }
             all if self.joins(all) => self.joined(contents, out),
             all => {
-                out.push(b'[');
-                for (n, &(at, part)) in all.iter().enumerate() {
-                    if n > 0 {
-                        out.push(b',');
-                    }
-                    self.content_part(contents.at.unwrap_or(at), part, out);
-                }
-                out.push(b']');
+                json::Writer::new(out).array(all, |it, &(at, part)| {
+                    it.value(|out| self.content_part(contents.at.unwrap_or(at), part, out));
+                });
             }
         }
     }
@@ -133,9 +128,10 @@ impl Writer<'_> {
             return out.extend_from_slice(it.value.text().as_bytes());
         }
         self.json_as_text(at);
-        out.extend_from_slice(br#"{"type":"text","text":"#);
-        json::write_str(out, it.value.text());
-        out.push(b'}');
+        json::Writer::new(out).object(|part| {
+            part.key("type").str("text");
+            part.key("text").str(it.value.text());
+        });
     }
 
     fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {

@@ -41,11 +41,11 @@ impl Sorted<'_> {
 
 impl Writer<'_> {
     /// Writes the message, its results before or behind it (OA-2).
-    pub(super) fn speech(&mut self, it: &Message, out: &mut Vec<u8>) {
+    pub(super) fn speech(&mut self, it: &Message, list: &mut json::Writer<'_>) {
         let has_results = it.tool_results().next().is_some();
         let is_assistant = it.role == Role::Assistant;
         if has_results && !is_assistant {
-            self.results(it, out);
+            self.results(it, list);
         }
         if has_results && it.parts.iter().all(|it| matches!(it, Part::ToolResult(_))) {
             self.losses.foreign(&it.extra, None, None);
@@ -53,14 +53,14 @@ impl Writer<'_> {
                 self.losses.member(None, "name");
             }
         } else {
-            self.spoken(it, out);
+            self.spoken(it, list);
         }
         if has_results && is_assistant {
-            self.results(it, out);
+            self.results(it, list);
         }
     }
 
-    fn spoken(&mut self, it: &Message, out: &mut Vec<u8>) {
+    fn spoken(&mut self, it: &Message, list: &mut json::Writer<'_>) {
         self.losses.foreign(&it.extra, Some(&OPENAI), None);
         let plan = self.plan(&it.extra);
         let keeps_reasoning = self.keeps_reasoning(it);
@@ -93,17 +93,18 @@ impl Writer<'_> {
             | mask(!sorted.calls.is_empty(), message::CALLS)
             | thoughts.want()
             | mask(sorted.legacy.is_some(), message::FUNCTION_CALL);
-        self.separate(out);
-        let lost = message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-            message::ROLE => json::write_str(out, it.role.as_str()),
-            message::NAME => json::write_str(out, name.unwrap_or_default()),
-            message::CONTENT => self.content(&contents, content.unwrap_or_default(), out),
-            message::REFUSAL => json::write_str(out, &refusal),
-            message::AUDIO => self.audio_at(it, sorted.audio, out),
-            message::CALLS => self.calls(&sorted.calls, out),
-            message::THINKING_BLOCKS => self.blocks(&thoughts.blocks, out),
-            message::FUNCTION_CALL => self.legacy_at(it, sorted.legacy, out),
-            _ => json::write_str(out, &thoughts.text),
+        let lost = list.value(|out| {
+            message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+                message::ROLE => json::write_str(out, it.role.as_str()),
+                message::NAME => json::write_str(out, name.unwrap_or_default()),
+                message::CONTENT => self.content(&contents, content.unwrap_or_default(), out),
+                message::REFUSAL => json::write_str(out, &refusal),
+                message::AUDIO => self.audio_at(it, sorted.audio, out),
+                message::CALLS => self.calls(&sorted.calls, out),
+                message::THINKING_BLOCKS => self.blocks(&thoughts.blocks, out),
+                message::FUNCTION_CALL => self.legacy_at(it, sorted.legacy, out),
+                _ => json::write_str(out, &thoughts.text),
+            })
         });
         self.losses.taken(None, lost);
     }
@@ -198,18 +199,11 @@ impl Writer<'_> {
     }
 
     fn calls(&mut self, calls: &[(usize, &Part)], out: &mut Vec<u8>) {
-        out.push(b'[');
-        for (n, &(at, part)) in calls.iter().enumerate() {
-            if n > 0 {
-                out.push(b',');
-            }
-            match part {
-                Part::ToolCall(it) => self.call(at, it, out),
-                Part::Other(it) => out.extend_from_slice(it.value.text().as_bytes()),
-                _ => {}
-            }
-        }
-        out.push(b']');
+        json::Writer::new(out).array(calls, |list, &(at, part)| match part {
+            Part::ToolCall(it) => list.value(|out| self.call(at, it, out)),
+            Part::Other(it) => list.raw(it.value.text()),
+            _ => {}
+        });
     }
 
     fn audio_at(&mut self, it: &Message, at: Option<usize>, out: &mut Vec<u8>) {

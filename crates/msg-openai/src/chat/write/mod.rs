@@ -7,7 +7,7 @@ mod message;
 mod reasoning;
 mod result;
 
-use msg_core::{Extra, Message, Origin, Part, Report, Role};
+use msg_core::{Extra, Message, Origin, Part, Report, Role, json};
 
 use crate::{EncodeOptions, chat};
 use msg_wire::codec::{Losses, Plan, RawMember, object_members, section};
@@ -21,10 +21,8 @@ pub(crate) fn messages(
     out: &mut Vec<u8>,
     report: &mut Report,
 ) {
-    let mut writer = Writer { options, losses: Losses::new(report), is_first: true };
-    out.push(b'[');
-    messages.iter().for_each(|it| writer.one(it, out));
-    out.push(b']');
+    let mut writer = Writer::new(options, report);
+    json::Writer::new(out).list(|list| messages.iter().for_each(|it| writer.one(it, list)));
 }
 
 /// Writes the messages of a list one by one, for a document that holds them apart. What becomes
@@ -32,12 +30,11 @@ pub(crate) fn messages(
 pub(crate) struct Writer<'a> {
     options: &'a EncodeOptions,
     losses: Losses<'a>,
-    is_first: bool,
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn new(options: &'a EncodeOptions, report: &'a mut Report) -> Self {
-        Self { options, losses: Losses::new(report), is_first: true }
+        Self { options, losses: Losses::new(report) }
     }
 
     /// Writes a message where exactly one has its place; what would become several is cut down to
@@ -46,8 +43,7 @@ impl<'a> Writer<'a> {
         let results = message.tool_results().count();
         let is_tool = message.role == Role::Tool || is_misspelt_tool(message);
         if results == usize::from(is_tool) {
-            self.is_first = true;
-            return self.one(message, out);
+            return self.one(message, &mut json::Writer::new(out));
         }
         let mut rest = message.clone();
         let mut kept = usize::from(is_tool);
@@ -57,26 +53,20 @@ impl<'a> Writer<'a> {
                 rest.parts.remove(at);
             }
         }
-        self.is_first = true;
-        self.one(&rest, out);
-        if self.is_first {
-            out.extend_from_slice(b"null");
+        let mut list = json::Writer::new(out);
+        self.one(&rest, &mut list);
+        if list.is_empty() {
+            list.null();
         }
     }
 
-    fn one(&mut self, message: &Message, out: &mut Vec<u8>) {
+    fn one(&mut self, message: &Message, list: &mut json::Writer<'_>) {
         match message.role {
-            Role::Tool => self.tool_message(message, out),
-            _ if is_misspelt_tool(message) => self.tool_message(message, out),
-            _ => self.speech(message, out),
+            Role::Tool => self.tool_message(message, list),
+            _ if is_misspelt_tool(message) => self.tool_message(message, list),
+            _ => self.speech(message, list),
         }
         self.losses.next_message();
-    }
-
-    fn separate(&mut self, out: &mut Vec<u8>) {
-        if !std::mem::take(&mut self.is_first) {
-            out.push(b',');
-        }
     }
 
     /// The layout that the reader left, if it shall be kept.

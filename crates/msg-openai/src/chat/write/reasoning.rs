@@ -125,14 +125,9 @@ impl Writer<'_> {
     }
 
     pub(super) fn blocks(&mut self, blocks: &[(usize, &Reasoning)], out: &mut Vec<u8>) {
-        out.push(b'[');
-        for (n, &(at, it)) in blocks.iter().enumerate() {
-            if n > 0 {
-                out.push(b',');
-            }
-            self.block(at, it, out);
-        }
-        out.push(b']');
+        json::Writer::new(out).array(blocks, |list, &(at, it)| {
+            list.value(|out| self.block(at, it, out));
+        });
     }
 
     fn block(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {

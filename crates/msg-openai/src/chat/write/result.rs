@@ -19,7 +19,7 @@ struct Envelope<'m> {
 
 impl Writer<'_> {
     /// A tool message: one for each of its results.
-    pub(super) fn tool_message(&mut self, it: &Message, out: &mut Vec<u8>) {
+    pub(super) fn tool_message(&mut self, it: &Message, list: &mut json::Writer<'_>) {
         let count = it.tool_results().count();
         if count == 0 {
             self.losses.warn(
@@ -41,7 +41,7 @@ impl Writer<'_> {
         for (at, part) in it.parts.iter().enumerate() {
             match part {
                 Part::ToolResult(result) => {
-                    self.result(at, result, envelope, out);
+                    self.result(at, result, envelope, list);
                     envelope.message = None;
                 }
                 _ => self.losses.part(at, part.kind()),
@@ -50,12 +50,12 @@ impl Writer<'_> {
     }
 
     /// The results of a message that is no tool message.
-    pub(super) fn results(&mut self, it: &Message, out: &mut Vec<u8>) {
+    pub(super) fn results(&mut self, it: &Message, list: &mut json::Writer<'_>) {
         self.split();
         let envelope = Envelope { role: "tool", name: None, message: None };
         for (at, part) in it.parts.iter().enumerate() {
             if let Part::ToolResult(result) = part {
-                self.result(at, result, envelope, out);
+                self.result(at, result, envelope, list);
             }
         }
     }
@@ -65,7 +65,13 @@ impl Writer<'_> {
         self.losses.warn("convert::split-message", None, text);
     }
 
-    fn result(&mut self, at: usize, it: &ToolResult, envelope: Envelope<'_>, out: &mut Vec<u8>) {
+    fn result(
+        &mut self,
+        at: usize,
+        it: &ToolResult,
+        envelope: Envelope<'_>,
+        list: &mut json::Writer<'_>,
+    ) {
         self.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
         if it.is_error {
             self.losses.member(Some(at), "is_error");
@@ -86,12 +92,13 @@ impl Writer<'_> {
             | mask(wants(&raw, plan, message::CALL_ID, it.call_id.is_empty()), message::CALL_ID)
             | mask(name.is_some(), message::NAME)
             | mask(wants(&raw, plan, message::CONTENT, is_empty), message::CONTENT);
-        self.separate(out);
-        let lost = message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-            message::ROLE => json::write_str(out, role(plan, envelope)),
-            message::CALL_ID => spelling::write_id(out, &it.call_id, plan.variant(code)),
-            message::NAME => json::write_str(out, name.unwrap_or_default()),
-            _ => self.content(&contents, plan.variant(code), out),
+        let lost = list.value(|out| {
+            message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+                message::ROLE => json::write_str(out, role(plan, envelope)),
+                message::CALL_ID => spelling::write_id(out, &it.call_id, plan.variant(code)),
+                message::NAME => json::write_str(out, name.unwrap_or_default()),
+                _ => self.content(&contents, plan.variant(code), out),
+            })
         });
         self.losses.taken(Some(at), lost);
     }

@@ -2,7 +2,7 @@
 
 use msg_core::{Audio, Extra, File, Image, Origin, Part, Place, Text, json};
 
-use super::Writer;
+use super::{Writer, block};
 use crate::responses::shape::{ITEM, RESPONSES, part, text_type};
 use msg_wire::codec::{Shape, bit, mask, members_of, object_members};
 
@@ -61,14 +61,9 @@ impl Writer<'_> {
         is_assistant: bool,
         out: &mut Vec<u8>,
     ) {
-        out.push(b'[');
-        for (n, (at, part)) in parts.enumerate() {
-            if n > 0 {
-                out.push(b',');
-            }
-            self.content_part(at, part, is_assistant, out);
-        }
-        out.push(b']');
+        json::Writer::new(out).array(parts, |it, (at, part)| {
+            it.value(|out| self.content_part(at, part, is_assistant, out));
+        });
     }
 
     fn note_json(&mut self, at: usize, it: &Part) {
@@ -94,11 +89,8 @@ impl Writer<'_> {
             }
             _ => {
                 self.note_json(at, it);
-                out.extend_from_slice(br#"{"type":""#);
-                out.extend_from_slice(part::TEXT_TYPES[text_type(is_assistant)].as_bytes());
-                out.extend_from_slice(br#"","text":"#);
-                json::write_str(out, text_of(it).unwrap_or_default());
-                out.push(b'}');
+                let text = text_of(it).unwrap_or_default();
+                block(out, part::TEXT_TYPES[text_type(is_assistant)], text);
             }
         }
     }

@@ -14,7 +14,12 @@ use msg_wire::codec::{bit, mask, spelling};
 impl Writer<'_> {
     /// The message item that holds these parts; those that have no place are noted. Without any
     /// that has one there is no item.
-    pub(super) fn message_item(&mut self, it: &Message, range: Range<usize>, out: &mut Vec<u8>) {
+    pub(super) fn message_item(
+        &mut self,
+        it: &Message,
+        range: Range<usize>,
+        list: &mut json::Writer<'_>,
+    ) {
         let contents = || range.clone().map(|at| (at, &it.parts[at]));
         for (at, part) in contents().filter(|it| !content::fits(it.1)) {
             self.losses.part(at, part.kind());
@@ -34,17 +39,19 @@ impl Writer<'_> {
             && contents().nth(1).is_none()
             && self.is_plain(first);
         let is_assistant = it.role == Role::Assistant;
-        self.separate(out);
-        let lost = item::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-            item::TYPE => json::write_str(out, "message"),
-            item::ROLE => json::write_str(out, it.role.as_str()),
-            _ if is_string => json::write_str(out, first.as_text().unwrap_or_default()),
-            _ => self.parts(contents(), is_assistant, out),
+        self.n_items += 1;
+        let lost = list.value(|out| {
+            item::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+                item::TYPE => json::write_str(out, "message"),
+                item::ROLE => json::write_str(out, it.role.as_str()),
+                _ if is_string => json::write_str(out, first.as_text().unwrap_or_default()),
+                _ => self.parts(contents(), is_assistant, out),
+            })
         });
         self.losses.taken(Some(at), lost);
     }
 
-    pub(super) fn call(&mut self, at: usize, it: &ToolCall, out: &mut Vec<u8>) {
+    pub(super) fn call(&mut self, at: usize, it: &ToolCall, list: &mut json::Writer<'_>) {
         self.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
         if it.signature.is_some() {
             self.losses.member(Some(at), "signature");
@@ -63,23 +70,25 @@ impl Writer<'_> {
             | mask(plan.has(item::CALL_ID, true) || !it.id.is_empty(), item::CALL_ID)
             | mask(plan.has(item::NAME, true) || !it.name.is_empty(), item::NAME)
             | mask(plan.has(body, true) || !text.is_empty(), body);
-        self.separate(out);
-        let lost = item::SHAPE.write(out, plan, want, &raw, |out, code| {
-            let variant = plan.variant(code);
-            match code {
-                item::TYPE => json::write_str(out, kind),
-                item::CALL_ID => spelling::write_id(out, &it.id, variant),
-                item::NAME if variant == spelling::NULL && it.name.is_empty() => {
-                    out.extend_from_slice(b"null");
+        self.n_items += 1;
+        let lost = list.value(|out| {
+            item::SHAPE.write(out, plan, want, &raw, |out, code| {
+                let variant = plan.variant(code);
+                match code {
+                    item::TYPE => json::write_str(out, kind),
+                    item::CALL_ID => spelling::write_id(out, &it.id, variant),
+                    item::NAME if variant == spelling::NULL && it.name.is_empty() => {
+                        out.extend_from_slice(b"null");
+                    }
+                    item::NAME => json::write_str(out, &it.name),
+                    _ => spelling::write_arguments(out, text, variant),
                 }
-                item::NAME => json::write_str(out, &it.name),
-                _ => spelling::write_arguments(out, text, variant),
-            }
+            })
         });
         self.losses.taken(Some(at), lost);
     }
 
-    pub(super) fn output(&mut self, at: usize, it: &ToolResult, out: &mut Vec<u8>) {
+    pub(super) fn output(&mut self, at: usize, it: &ToolResult, list: &mut json::Writer<'_>) {
         self.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
         if it.is_error {
             self.losses.member(Some(at), "is_error");
@@ -104,26 +113,28 @@ impl Writer<'_> {
         let want = bit(item::TYPE)
             | mask(plan.has(item::CALL_ID, true) || !it.call_id.is_empty(), item::CALL_ID)
             | mask(plan.has(item::OUTPUT, true) || !parts.is_empty(), item::OUTPUT);
-        self.separate(out);
-        let lost = item::SHAPE.write(out, plan, want, &raw, |out, code| {
-            let variant = plan.variant(code);
-            match (code, parts.as_slice()) {
-                (item::TYPE, _) => json::write_str(out, kind),
-                (item::CALL_ID, _) => spelling::write_id(out, &it.call_id, variant),
-                (_, []) if variant == spelling::NULL => out.extend_from_slice(b"null"),
-                (_, []) if variant == item::OUTPUT_ARRAY => out.extend_from_slice(b"[]"),
-                (_, []) => out.extend_from_slice(b"\"\""),
-                (_, [one]) if variant != item::OUTPUT_ARRAY && self.is_plain(one.1) => {
-                    self.joined(&parts, out);
+        self.n_items += 1;
+        let lost = list.value(|out| {
+            item::SHAPE.write(out, plan, want, &raw, |out, code| {
+                let variant = plan.variant(code);
+                match (code, parts.as_slice()) {
+                    (item::TYPE, _) => json::write_str(out, kind),
+                    (item::CALL_ID, _) => spelling::write_id(out, &it.call_id, variant),
+                    (_, []) if variant == spelling::NULL => out.extend_from_slice(b"null"),
+                    (_, []) if variant == item::OUTPUT_ARRAY => out.extend_from_slice(b"[]"),
+                    (_, []) => out.extend_from_slice(b"\"\""),
+                    (_, [one]) if variant != item::OUTPUT_ARRAY && self.is_plain(one.1) => {
+                        self.joined(&parts, out);
+                    }
+                    (_, all)
+                        if self.options.text_parts == TextParts::Join
+                            && all.iter().all(|it| content::text_of(it.1).is_some()) =>
+                    {
+                        self.joined(&parts, out);
+                    }
+                    (_, all) => self.parts(all.iter().copied(), false, out),
                 }
-                (_, all)
-                    if self.options.text_parts == TextParts::Join
-                        && all.iter().all(|it| content::text_of(it.1).is_some()) =>
-                {
-                    self.joined(&parts, out);
-                }
-                (_, all) => self.parts(all.iter().copied(), false, out),
-            }
+            })
         });
         self.losses.taken(Some(at), lost);
     }

@@ -20,26 +20,25 @@ pub(crate) fn items(
     out: &mut Vec<u8>,
     report: &mut Report,
 ) {
-    let mut writer = Writer { options, losses: Losses::new(report), is_first: true };
-    out.push(b'[');
-    messages.iter().for_each(|it| writer.message(it, out));
-    out.push(b']');
+    let mut writer = Writer { options, losses: Losses::new(report), n_items: 0 };
+    json::Writer::new(out).list(|list| messages.iter().for_each(|it| writer.message(it, list)));
 }
 
 struct Writer<'a> {
     options: &'a EncodeOptions,
     losses: Losses<'a>,
-    is_first: bool,
+    /// How many items were written.
+    n_items: usize,
 }
 
 impl Writer<'_> {
-    fn message(&mut self, it: &Message, out: &mut Vec<u8>) {
+    fn message(&mut self, it: &Message, list: &mut json::Writer<'_>) {
         self.losses.foreign(&it.extra, None, None);
         if it.name.is_some() {
             self.losses.member(None, "name");
         }
         self.note_roles(it);
-        let before = out.len();
+        let before = self.n_items;
         let keeps_reasoning = match self.options.reasoning {
             ReasoningPolicy::All => true,
             ReasoningPolicy::WithCalls => it.tool_calls().next().is_some(),
@@ -52,20 +51,20 @@ impl Writer<'_> {
                 _ if end > at && it.role == Role::Tool && !self.begins_item(part.extra()) => {
                     self.no_result(it, at..end);
                 }
-                _ if end > at => self.message_item(it, at..end, out),
-                Part::ToolCall(call) => self.call(at, call, out),
-                Part::ToolResult(result) => self.output(at, result, out),
-                Part::Reasoning(thought) if keeps_reasoning => self.reasoning(at, thought, out),
+                _ if end > at => self.message_item(it, at..end, list),
+                Part::ToolCall(call) => self.call(at, call, list),
+                Part::ToolResult(result) => self.output(at, result, list),
+                Part::Reasoning(thought) if keeps_reasoning => self.reasoning(at, thought, list),
                 Part::Reasoning(_) => {
                     let text = "reasoning is left out as asked";
                     self.losses.warn("convert::lost-part", Some(at), text);
                 }
-                Part::Other(other) => self.verbatim(at, other, out),
+                Part::Other(other) => self.verbatim(at, other, list),
                 _ => {}
             }
             at = end.max(at + 1);
         }
-        if out.len() == before {
+        if self.n_items == before {
             self.nothing_left(it);
         }
         self.losses.next_message();
@@ -126,32 +125,24 @@ impl Writer<'_> {
     }
 
     /// An item that is carried as a whole.
-    fn verbatim(&mut self, at: usize, it: &Other, out: &mut Vec<u8>) {
+    fn verbatim(&mut self, at: usize, it: &Other, list: &mut json::Writer<'_>) {
         self.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
         let members = match self.options.item_ids {
             ItemIds::Keep => None,
             ItemIds::Drop => object_members(&it.value),
         };
         let Some(members) = members else {
-            self.separate(out);
-            return out.extend_from_slice(it.value.text().as_bytes());
+            self.n_items += 1;
+            return list.raw(it.value.text());
         };
         let kind = members.iter().find(|it| it.name == "type").map(|it| it.value);
         if matches!(kind, None | Some("null" | r#""item_reference""#)) {
             let text = "a reference to a stored item is left out as asked";
             return self.losses.warn("convert::lost-part", Some(at), text);
         }
-        self.separate(out);
-        out.push(b'{');
+        self.n_items += 1;
         let members = self.without_ids(at, members);
-        for (n, it) in members.iter().enumerate() {
-            if n > 0 {
-                out.push(b',');
-            }
-            json::write_member_name(out, &it.name);
-            out.extend_from_slice(it.value.as_bytes());
-        }
-        out.push(b'}');
+        list.object(|item| members.iter().for_each(|it| item.key(&it.name).raw(it.value)));
     }
 
     /// The other members of the item that a part begins.
@@ -191,12 +182,6 @@ impl Writer<'_> {
         members
     }
 
-    fn separate(&mut self, out: &mut Vec<u8>) {
-        if !std::mem::take(&mut self.is_first) {
-            out.push(b',');
-        }
-    }
-
     /// The layout that the reader left, if it shall be kept.
     fn layout<'b>(&self, extra: &'b Extra) -> Option<&'b [u8]> {
         self.options.kept_layout(extra, &RESPONSES)
@@ -207,6 +192,14 @@ impl Writer<'_> {
     fn plan<'b>(&self, extra: &'b Extra, number: usize) -> Plan<'b> {
         Plan::new(section(self.layout(extra), number))
     }
+}
+
+/// A block of a type that holds a text.
+fn block(out: &mut Vec<u8>, kind: &str, text: &str) {
+    json::Writer::new(out).object(|it| {
+        it.key("type").str(kind);
+        it.key("text").str(text);
+    });
 }
 
 /// Whether a part is no item of its own.

@@ -2,7 +2,7 @@
 
 use msg_core::{Reasoning, json};
 
-use super::Writer;
+use super::{Writer, block};
 use crate::{
     ItemIds,
     responses::{
@@ -13,7 +13,7 @@ use crate::{
 use msg_wire::codec::{bit, mask, object_members, section};
 
 impl Writer<'_> {
-    pub(super) fn reasoning(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
+    pub(super) fn reasoning(&mut self, at: usize, it: &Reasoning, list: &mut json::Writer<'_>) {
         let plan = self.plan(&it.extra, 0);
         if it.encrypted.is_none() && !self.is_accepted(it) {
             let text =
@@ -34,12 +34,14 @@ impl Writer<'_> {
             | mask(has_summary, item::SUMMARY)
             | mask(it.text.is_some(), item::CONTENT)
             | mask(it.encrypted.is_some(), item::ENCRYPTED);
-        self.separate(out);
-        let lost = item::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-            item::TYPE => json::write_str(out, "reasoning"),
-            item::SUMMARY => self.summary(it, out),
-            item::CONTENT => self.texts(it, out),
-            _ => json::write_str(out, it.encrypted.as_deref().unwrap_or_default()),
+        self.n_items += 1;
+        let lost = list.value(|out| {
+            item::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+                item::TYPE => json::write_str(out, "reasoning"),
+                item::SUMMARY => self.summary(it, out),
+                item::CONTENT => self.texts(it, out),
+                _ => json::write_str(out, it.encrypted.as_deref().unwrap_or_default()),
+            })
         });
         self.losses.taken(Some(at), lost);
     }
@@ -82,16 +84,5 @@ impl Writer<'_> {
 }
 
 fn blocks<'t>(kind: &str, texts: impl Iterator<Item = &'t str>, out: &mut Vec<u8>) {
-    out.push(b'[');
-    for (n, text) in texts.enumerate() {
-        if n > 0 {
-            out.push(b',');
-        }
-        out.extend_from_slice(br#"{"type":"#);
-        json::write_str(out, kind);
-        out.extend_from_slice(br#","text":"#);
-        json::write_str(out, text);
-        out.push(b'}');
-    }
-    out.push(b']');
+    json::Writer::new(out).array(texts, |it, text| it.value(|out| block(out, kind, text)));
 }
