@@ -316,23 +316,25 @@ fn tool_mark(w: &Input<'_>, p: usize) -> Mark {
 
 fn mark(w: &Input<'_>, p: usize) -> Mark {
     let close = usize::from(w.at(p + 1) == Some(b'/'));
+    // Most tags differ in their first letter.
+    match w.at(p + 1 + close).map(|b| b.to_ascii_lowercase()) {
+        None => return Mark::Cut,
+        Some(b'!') => return lex::marker(w, p).map_or(Mark::Cut, section_mark),
+        Some(b't' | b'a' | b'p' | b'i') => {}
+        Some(_) => return Mark::Other,
+    }
     let rest = w.str(p + 1 + close, w.end());
-    match lex::marker(w, p) {
-        Ok(true) => return Mark::Section,
-        Ok(false) => {}
-        Err(_) => return Mark::Cut,
-    }
     let len = lex::name_len(rest);
-    if len == rest.len() {
-        return Mark::Cut;
-    }
-    let name = &rest[..len];
-    let end = p + 1 + close + len;
-    if lex::same(name, "tool") {
-        return tool_mark(w, p);
-    }
-    match lex::is_word(name, &ARGS) {
-        true if close == 1 || rest.as_bytes()[len] == b'/' => Mark::Args(end),
+    let Some(&next) = rest.as_bytes().get(len) else { return Mark::Cut };
+    match &rest[..len] {
+        name if lex::same(name, "tool") => tool_mark(w, p),
+        name if (close == 1 || next == b'/') && lex::is_word(name, &ARGS) => {
+            Mark::Args(p + 1 + close + len)
+        }
         _ => Mark::Other,
     }
+}
+
+fn section_mark(is_marker: bool) -> Mark {
+    if is_marker { Mark::Section } else { Mark::Other }
 }

@@ -15,24 +15,29 @@ pub(super) struct Name<'a> {
     pub(super) report: Option<Code>,
 }
 
+impl Name<'_> {
+    /// That of an element which is closed at once.
+    pub(super) fn empty(end: usize) -> Self {
+        Name { content: "".into(), end, report: None }
+    }
+}
+
 /// What stands between `<tool` and the `>` before `body`.
 pub(super) fn opener_attributes<'a>(w: &Input<'a>, start: usize, body: usize) -> &'a str {
     let tag = w.str(start, body);
     tag.strip_suffix('>').and_then(|t| t.get("<tool".len()..)).unwrap_or_default()
 }
 
-/// XT-13: the content of a NAME or SERVER element; `None` if the input ends in it.
+/// XT-13: the content of the NAME or SERVER element `own`, which begins at `from`; `None` if the input ends in it.
 pub(super) fn read_name<'a>(
     w: &Input<'a>,
     section_end: impl FnOnce(usize) -> Result<Option<usize>, Incomplete>,
-    t: &OpenTag<'_>,
+    own: &str,
+    from: usize,
 ) -> Result<Option<Name<'a>>, Incomplete> {
-    if t.self_closing {
-        return Ok(Some(Name { content: "".into(), end: t.end, report: None }));
-    }
-    let (p, next) = w.after_blanks(t.end)?;
+    let (p, next) = w.after_blanks(from)?;
     let mut section = "";
-    let mut text = t.end;
+    let mut text = from;
     if next == Some(b'<') && lex::marker(w, p)? {
         let from = p + lex::CDATA.len();
         let Some(end) = section_end(from)? else { return Ok(None) };
@@ -43,7 +48,7 @@ pub(super) fn read_name<'a>(
         return if w.eof { Ok(None) } else { Err(Incomplete::on(Need::Byte(b'<'))) };
     };
     let (end, report) = match lex::tag(w, lt)? {
-        Tag::Close(c) if c.is(t.name) => (c.end, None),
+        Tag::Close(c) if c.is(own) => (c.end, None),
         Tag::Close(c) => (c.end, Some(Code::MismatchedCloseTag)),
         Tag::Cut => return Ok(None),
         Tag::Open(_) | Tag::None => (lt, Some(Code::MissingCloseTag)),

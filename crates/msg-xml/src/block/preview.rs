@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::names::{opener_attributes, param_key, read_name};
+use super::names::{Name, opener_attributes, param_key, read_name};
 use super::opener::opener;
 use super::sent::{Sent, SentLeaf};
 use crate::event::Queue;
@@ -148,7 +148,10 @@ impl Preview {
             Some(i) => Ok(Some(from + i + 3)),
             None => Err(Incomplete::on(Need::Byte(b'>'))),
         };
-        let Some(name) = read_name(w, section_end, t)? else { return Err(MORE) };
+        let name = match t.self_closing {
+            true => Name::empty(t.end),
+            false => read_name(w, section_end, t.name, t.end)?.ok_or(MORE)?,
+        };
         self.at = name.end;
         let content = lex::trim(&name.content);
         if is_name && !lex::valid_tool_name(content) {

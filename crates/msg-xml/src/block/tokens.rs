@@ -13,10 +13,13 @@ use std::cell::OnceCell;
 use super::names::param_key;
 use super::opener::{self, opener};
 use crate::input::Input;
-use crate::lex::{self, OpenTag, Tag};
+use crate::lex::{self, Tag};
 
 /// Longest tag that the end of input may cut and that still counts (XT-22).
 const CUT_TAG_MAX: usize = 80;
+
+/// Room for the tokens of most calls.
+const FEW: usize = 24;
 
 /// What begins at a `<`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +46,8 @@ pub(super) enum Kind {
     CutMarkup,
     /// More bytes are needed to say what it is.
     Undecided,
+    /// A tag in what seems to be a section, which has not been lexed.
+    Raw,
     /// Text.
     Other,
 }
@@ -93,6 +98,11 @@ impl Token<'_> {
         self.kind == Kind::CutTag && end - self.start <= CUT_TAG_MAX
     }
 
+    /// It cannot be said what it is.
+    pub(super) fn is_pending(&self) -> bool {
+        matches!(self.kind, Kind::Undecided | Kind::Raw)
+    }
+
     pub(super) fn is_misc(&self) -> bool {
         matches!(self.kind, Kind::Comment | Kind::Instruction | Kind::Declaration)
     }
@@ -119,15 +129,36 @@ pub(super) struct Tokens<'a> {
     from: usize,
     /// Where each `]]>` stands; looked for once a section asks.
     terminators: OnceCell<Vec<usize>>,
+    pub(super) has_raw: bool,
+}
+
+/// What becomes of the tags in sections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sections {
+    Raw,
+    Lexed,
 }
 
 impl<'a> Tokens<'a> {
-    /// The tokens of the window from `from` on.
-    pub(super) fn lex(w: Input<'a>, from: usize) -> Self {
+    /// The tokens of the window from `from` on. Sections are long and full of tags that mean nothing: by `sections` those
+    /// up to the first `]]>` are left raw. What meets a raw token is pending; then all are to be lexed.
+    pub(super) fn lex(w: Input<'a>, from: usize, sections: Sections) -> Self {
+        let list = Vec::with_capacity(FEW);
+        let mut tokens = Tokens { w, list, from, terminators: OnceCell::new(), has_raw: false };
         let mut ends = Ends { w, comment: None, instruction: None };
-        let places = memchr::memchr_iter(b'<', w.from(from));
-        let list = places.map(|i| ends.token(from + i)).collect();
-        let mut tokens = Tokens { w, list, from, terminators: OnceCell::new() };
+        let mut raw_until = from;
+        for p in memchr::memchr_iter(b'<', w.from(from)).map(|i| from + i) {
+            if p < raw_until && is_plain(&w, p) {
+                tokens.has_raw = true;
+                tokens.list.push(token(p, p + 1, "", Kind::Raw));
+                continue;
+            }
+            let token = ends.token(p);
+            tokens.list.push(token);
+            if token.kind == Kind::Marker && sections == Sections::Raw && p >= raw_until {
+                raw_until = tokens.terminator(p).unwrap_or(p);
+            }
+        }
         tokens.link();
         tokens
     }
@@ -135,7 +166,7 @@ impl<'a> Tokens<'a> {
     /// The same for the content of an element that goes up to `to`: its close tag, up to `end`, is read as the tail of
     /// a block.
     pub(super) fn lex_content(w: Input<'a>, from: usize, to: usize, end: usize) -> Self {
-        let mut tokens = Tokens::lex(Input { eof: true, ..w.upto(end) }, from);
+        let mut tokens = Tokens::lex(Input { eof: true, ..w.upto(end) }, from, Sections::Lexed);
         let at = tokens.index(to);
         let close = |start, name, tool| Token {
             start,
@@ -211,21 +242,13 @@ impl<'a> Tokens<'a> {
         self.list.get(self.index(pos))
     }
 
-    /// An open tag with its attributes.
-    pub(super) fn open_tag(&self, token: &Token<'a>) -> OpenTag<'a> {
-        let Token { start, end, name, kind, .. } = *token;
-        let self_closing = matches!(kind, Kind::Open { empty: true, .. });
-        let plain = OpenTag { start, end, name, prefixed: false, attrs: "", self_closing };
-        match lex::tag(&self.w, start) {
-            Ok(Tag::Open(tag)) => tag,
-            _ => plain,
-        }
-    }
-
     /// The name of a parameter (XT-18).
     pub(super) fn key(&self, token: &Token<'a>) -> &'a str {
         match token.kind {
-            Kind::Open { named: true, .. } => param_key(&self.open_tag(token)),
+            Kind::Open { named: true, .. } => match lex::tag(&self.w, token.start) {
+                Ok(Tag::Open(tag)) => param_key(&tag),
+                _ => token.name,
+            },
             _ => token.name,
         }
     }
@@ -234,7 +257,7 @@ impl<'a> Tokens<'a> {
     pub(super) fn behind_blanks(&self, pos: usize) -> Result<Stand<'a>, Pending> {
         let p = self.w.skip_blanks(pos);
         match (self.next(p).filter(|t| t.start == p), self.w.at(p)) {
-            (Some(t), _) if t.kind == Kind::Undecided => Err(Pending),
+            (Some(t), _) if t.is_pending() => Err(Pending),
             (Some(t), _) => Ok(Stand::Token(*t)),
             (None, Some(b)) => Ok(Stand::Text(p, b)),
             (None, None) if self.w.eof => Ok(Stand::End),
@@ -300,7 +323,7 @@ impl<'a> Ends<'a> {
                 (kind, "", end)
             }
         };
-        Token { start: p, end, name, kind, after: Next::Pending, row: Next::Pending }
+        token(p, end, name, kind)
     }
 
     /// What is no tag.
@@ -336,6 +359,17 @@ impl<'a> Ends<'a> {
             }
         }
     }
+}
+
+/// A token of which is not known what follows it.
+fn token(start: usize, end: usize, name: &str, kind: Kind) -> Token<'_> {
+    Token { start, end, name, kind, after: Next::Pending, row: Next::Pending }
+}
+
+/// Whether the `<` at `p` means nothing in a section: no marker, and no tag of `<tool>`.
+fn is_plain(w: &Input<'_>, p: usize) -> bool {
+    let close = usize::from(w.at(p + 1) == Some(b'/'));
+    !matches!(w.at(p + 1 + close), Some(b'!' | b't' | b'T') | None)
 }
 
 /// Whether a `<tool>` is a real opener.

@@ -103,6 +103,11 @@ impl Members {
 
     /// Repeated names become an array, in order (elements).
     pub(crate) fn grouped(list: Vec<(String, Json)>) -> Self {
+        let is_new =
+            |(i, (key, _)): (usize, &(String, Json))| list[..i].iter().all(|(k, _)| k != key);
+        if list.len() < INDEX_FROM && list.iter().enumerate().all(is_new) {
+            return Members { list, index: None };
+        }
         let mut all = Members::default();
         let mut times: Vec<usize> = Vec::with_capacity(list.len());
         for (key, value) in list {
