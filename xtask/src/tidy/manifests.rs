@@ -21,9 +21,10 @@ pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     minimum_rust(house, breaches)
 }
 
-/// The packages of the main workspace; `xtask/fuzz` is a workspace of its own.
+/// The packages of the main workspace; the fuzz targets and the Python package are workspaces of their own.
 fn is_member(path: &str) -> bool {
-    path != "Cargo.toml" && !path.starts_with("xtask/fuzz/")
+    let others = ["xtask/fuzz/", "crates/msg-python/"];
+    path != "Cargo.toml" && !others.iter().any(|it| path.starts_with(it))
 }
 
 fn inherited(house: &House<'_>, breaches: &mut Vec<String>) {
@@ -57,7 +58,9 @@ fn dependencies(house: &House<'_>, breaches: &mut Vec<String>) {
             breaches.push(format!("Cargo.toml: {line} does not name version {version}"));
         }
     }
-    for manifest in house.manifests.iter().filter(|it| it.path.starts_with("crates/")) {
+    for manifest in
+        house.manifests.iter().filter(|it| it.path.starts_with("crates/") && is_member(&it.path))
+    {
         let mut in_dependencies = false;
         for line in manifest.text.lines() {
             if line.starts_with('[') {

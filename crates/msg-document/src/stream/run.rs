@@ -97,6 +97,12 @@ impl StreamRun {
         self.left > 0
     }
 
+    /// The events since the last call, where the options want events; [`StreamRun::finish`] gives those that are
+    /// left.
+    pub fn take_events(&mut self) -> Vec<StreamEvent<'static>> {
+        std::mem::take(&mut self.events)
+    }
+
     /// The stream has ended, or was cut off.
     pub fn finish(mut self) -> Streamed {
         let keep = self.options.events;

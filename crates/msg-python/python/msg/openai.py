@@ -1,0 +1,20 @@
+"""Message lists as the client of OpenAI takes them: ``client.chat.completions.create(messages=repair_messages(messages), …)``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from . import repair
+
+__all__ = ["repair_messages"]
+
+
+def repair_messages(messages: Iterable[Any], *, profile: str = "openai", **options: Any) -> list[Any]:
+    """The messages, mended where the provider would refuse them; those that are sound are the same objects.
+
+    >>> repair_messages([{"role": "user", "content": "hi"}, {"role": "tool", "tool_call_id": "c1", "content": "42"}])
+    [{'role': 'user', 'content': 'hi'}]
+    """
+    document: list[Any] = repair(list(messages), profile=profile, **options).document
+    return document

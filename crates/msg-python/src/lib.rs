@@ -1,0 +1,20 @@
+//! The compiled half of the Python package (PY-1): text or objects in, answers of `msg-document` out. It holds no
+//! logic; the face that people see is `python/msg`.
+
+mod answers;
+mod arrow;
+mod errors;
+mod input;
+mod options;
+mod output;
+mod stream;
+
+use pyo3::prelude::*;
+
+/// The private module `msg._msg`.
+#[pymodule(gil_used = false)]
+fn _msg(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    answers::register(module)?;
+    arrow::register(module)?;
+    stream::register(module)
+}

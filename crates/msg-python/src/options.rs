@@ -1,0 +1,64 @@
+//! Options from keyword arguments (PY-8), understood once and kept (PY-11).
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use msg_document::{
+    CheckOptions, ConvertOptions, FitOptions, Fitter, KeyOptions, Refusal, RepairOptions,
+    options_from_json,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::refused;
+use crate::input::Input;
+
+/// What an act understands its options as.
+pub(crate) trait Understood: Any + Send + Sync + Sized {
+    fn of(json: &[u8]) -> Result<Self, Refusal>;
+}
+
+macro_rules! understood {
+    ($($options:ty),*) => {$(
+        impl Understood for $options {
+            fn of(json: &[u8]) -> Result<Self, Refusal> {
+                options_from_json(json)
+            }
+        }
+    )*};
+}
+
+understood!(CheckOptions, RepairOptions, ConvertOptions, FitOptions, KeyOptions);
+
+impl Understood for Fitter {
+    fn of(json: &[u8]) -> Result<Self, Refusal> {
+        Fitter::new(options_from_json(json)?)
+    }
+}
+
+/// Compiled options by their text, for a program that uses a handful again and again.
+type Kept = HashMap<(std::any::TypeId, Vec<u8>), Arc<dyn Any + Send + Sync>>;
+static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
+const MAX_KEPT: usize = 64;
+
+/// The options of a call, from the cache where they were understood before.
+pub(crate) fn of<T: Understood>(options: Option<&Bound<'_, PyDict>>, py: Python<'_>) -> PyResult<Arc<T>> {
+    let json = match options.filter(|it| !it.is_empty()) {
+        None => b"{}".to_vec(),
+        Some(options) => Input::of(options.as_any())?.json().to_vec(),
+    };
+    let key = (std::any::TypeId::of::<T>(), json);
+    // A poisoned lock holds nothing that a panic could have left half done.
+    let mut kept = KEPT.lock().unwrap_or_else(|it| it.into_inner());
+    let kept = kept.get_or_insert_default();
+    if let Some(found) = kept.get(&key).and_then(|it| Arc::clone(it).downcast::<T>().ok()) {
+        return Ok(found);
+    }
+    let options = Arc::new(T::of(&key.1).map_err(|it| refused(py, &it))?);
+    if kept.len() >= MAX_KEPT {
+        kept.clear();
+    }
+    kept.insert(key, Arc::clone(&options) as Arc<dyn Any + Send + Sync>);
+    Ok(options)
+}

@@ -1,0 +1,155 @@
+//! What comes in pieces (PY-16): model text with tool calls, and captured or live streams of providers. No I/O, so
+//! that asynchronous code can use it too.
+
+use std::sync::Arc;
+
+use msg_core::{CountingIds, StreamEvent};
+use msg_document::{StreamOptions, StreamRun, ToolsOptions, options_from_json};
+use msg_xml::{Event, Options, StreamParser};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::errors::{guarded, refused};
+use crate::input::Input;
+use crate::output;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(tools, module)?)?;
+    module.add_function(wrap_pyfunction!(stream, module)?)?;
+    module.add_class::<ToolParser>()?;
+    module.add_class::<StreamAssembler>()
+}
+
+fn understood<T: serde::de::DeserializeOwned>(
+    py: Python<'_>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<T> {
+    let json = match options {
+        None => b"{}".to_vec(),
+        Some(options) => Input::of(options.as_any())?.json().to_vec(),
+    };
+    options_from_json(&json).map_err(|it| refused(py, &it))
+}
+
+/// The line of `msg tools --jsonl` about a text.
+#[pyfunction]
+#[pyo3(signature = (text, options=None))]
+fn tools<'py>(
+    py: Python<'py>,
+    text: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options: ToolsOptions = understood(py, options)?;
+    let input = Input::of(text)?;
+    let read = guarded(py, || Ok(msg_document::tools(input.json(), &options).to_json()))?;
+    output::objects(py, &read, None)
+}
+
+/// The line of `msg stream --jsonl` about a captured stream.
+#[pyfunction]
+#[pyo3(signature = (body, options=None))]
+fn stream<'py>(
+    py: Python<'py>,
+    body: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options: StreamOptions = understood(py, options)?;
+    let input = Input::of(body)?;
+    let read = guarded(py, || Ok(msg_document::stream(input.json(), &options)))?;
+    output::objects(py, &read.map_err(|it| refused(py, &it))?.to_json(), None)
+}
+
+fn over() -> PyErr {
+    PyRuntimeError::new_err("it is finished: make a new one for the next text")
+}
+
+fn events<'py, 'a>(
+    py: Python<'py>,
+    events: impl Iterator<Item = StreamEvent<'a>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for event in events {
+        let json = serde_json::to_vec(&event)
+            .map_err(|it| PyRuntimeError::new_err(it.to_string()))?;
+        list.append(output::objects(py, &json, None)?)?;
+    }
+    Ok(list)
+}
+
+/// Reads model text while it arrives. Any cutting of the text gives the same events.
+#[pyclass(module = "msg._msg")]
+struct ToolParser {
+    parser: Option<StreamParser>,
+    ids: CountingIds,
+}
+
+#[pymethods]
+impl ToolParser {
+    #[new]
+    #[pyo3(signature = (options=None))]
+    fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let options: ToolsOptions = understood(py, options)?;
+        let read: Arc<Options> = options.read;
+        let parser = Some(StreamParser::shared(read));
+        Ok(Self { parser, ids: CountingIds::default() })
+    }
+
+    /// The events that these pieces complete.
+    fn feed<'py>(
+        &mut self,
+        py: Python<'py>,
+        piece: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let parser = self.parser.as_mut().ok_or_else(over)?;
+        let input = Input::of(piece)?;
+        let read: Vec<Event<'_>> = parser.feed(input.json()).collect();
+        let ids = &mut self.ids;
+        let read: Vec<_> = read.into_iter().flat_map(|it| it.into_stream_events(ids)).collect();
+        events(py, read.into_iter())
+    }
+
+    /// The rest; the text has ended.
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut parser = self.parser.take().ok_or_else(over)?;
+        let read: Vec<Event<'_>> = parser.finish(None).collect();
+        let ids = &mut self.ids;
+        let read: Vec<_> = read.into_iter().flat_map(|it| it.into_stream_events(ids)).collect();
+        events(py, read.into_iter())
+    }
+}
+
+/// Assembles a provider's stream into its final message. Any chunking gives the same message.
+#[pyclass(module = "msg._msg")]
+struct StreamAssembler {
+    run: Option<StreamRun>,
+}
+
+#[pymethods]
+impl StreamAssembler {
+    #[new]
+    #[pyo3(signature = (options=None))]
+    fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut options: StreamOptions = understood(py, options)?;
+        options.events = true;
+        Ok(Self { run: Some(StreamRun::new(&options)) })
+    }
+
+    /// The events that this chunk completes.
+    fn feed<'py>(
+        &mut self,
+        py: Python<'py>,
+        chunk: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let run = self.run.as_mut().ok_or_else(over)?;
+        run.feed(Input::of(chunk)?.json());
+        events(py, run.take_events().into_iter())
+    }
+
+    /// The final message and what was odd: the line of `msg stream --jsonl`, as a dict; `events` are those that the
+    /// end completes.
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let streamed = self.run.take().ok_or_else(over)?.finish();
+        output::objects(py, &streamed.to_json(), None)
+    }
+}

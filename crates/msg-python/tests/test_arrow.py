@@ -1,0 +1,100 @@
+"""Columns: every row is the answer to its document, however the column is laid out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import msg
+import msg.arrow
+
+pyarrow = pytest.importorskip("pyarrow")
+
+ROWS = [
+    json.dumps([{"role": "user", "content": "hi"}]),
+    None,
+    "[",
+    json.dumps([{"role": "user", "content": "hi"}, {"role": "tool", "tool_call_id": "c", "content": "4"}]),
+]
+OK = [True, None, None, False]
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "binary", "large_binary", "string_view"])
+def test_layouts_and_slices(kind: str) -> None:
+    column = pyarrow.array(ROWS, pyarrow.string()).cast(getattr(pyarrow, kind)())
+    answers = msg.arrow.check(column).to_pyarrow()
+    assert [it and it["ok"] for it in answers.to_pylist()] == OK
+    assert answers[2]["error"]["code"].as_py() and answers[1].as_py() is None
+    part = msg.arrow.check(column.slice(2, 2)).to_pyarrow()
+    assert part.to_pylist() == answers.to_pylist()[2:]
+
+
+def test_chunks_and_dictionaries() -> None:
+    chunked = pyarrow.chunked_array([ROWS[:1], ROWS[1:]], pyarrow.string())
+    answers = msg.arrow.check(chunked)
+    assert len(answers) == 4 and answers.to_pyarrow().num_chunks == 2
+    coded = pyarrow.array(ROWS).dictionary_encode()
+    assert msg.arrow.is_valid(coded).to_pyarrow().to_pylist() == OK
+
+
+def test_rows_are_what_the_functions_say() -> None:
+    repaired = msg.arrow.repair(pyarrow.array(ROWS), profile="openai").to_pyarrow().to_pylist()
+    assert repaired[3]["document"] == msg.repair(ROWS[3], profile="openai").document
+    assert msg.arrow.key(pyarrow.array(ROWS[:1])).to_pyarrow().to_pylist() == [msg.key(ROWS[0])]
+
+
+def test_calls_that_are_wrong_fail_before_a_row_is_read() -> None:
+    with pytest.raises(msg.OptionError):
+        msg.arrow.check(pyarrow.array(ROWS), profile="openia")
+    with pytest.raises(TypeError):
+        msg.arrow.check(pyarrow.array([1, 2]))
+    with pytest.raises(TypeError):
+        msg.arrow.check([1])
+
+
+@pytest.mark.engine
+def test_polars() -> None:
+    polars = pytest.importorskip("polars")
+    import msg.polars
+
+    frame = polars.DataFrame({"c": ROWS})
+    answers: Any = frame.select(msg.polars.check(polars.col("c")))
+    assert [it and it["ok"] for it in answers["c"].to_list()] == OK
+
+
+@pytest.mark.engine
+def test_duckdb() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    import msg.duckdb
+
+    connection = duckdb.connect()
+    msg.duckdb.register(connection)
+    connection.execute("create table t as select unnest(?) as c", [ROWS])
+    assert [it[0] for it in connection.execute("select msg_check(c).ok from t").fetchall()] == OK
+
+
+@pytest.mark.engine
+def test_ray() -> None:
+    import pickle
+
+    import msg.ray
+
+    over = pickle.loads(pickle.dumps(msg.ray.check("c")))
+    table = over(pyarrow.table({"c": ROWS}))
+    assert [it and it["ok"] for it in table["check"].to_pylist()] == OK
+
+
+@pytest.mark.engine
+def test_spark() -> None:
+    sql = pytest.importorskip("pyspark.sql")
+    import msg.spark
+
+    spark = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    try:
+        frame = spark.createDataFrame([(it,) for it in ROWS], "c string")
+        rows = msg.spark.map_check(frame, "c").collect()
+        assert [it["check"] and it["check"]["ok"] for it in rows] == OK
+    finally:
+        spark.stop()

@@ -1,0 +1,141 @@
+"""Every function once, by text and by objects, and what they raise."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any
+
+import pytest
+
+import msg
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path":"a"}'}}
+BROKEN: list[dict[str, Any]] = [
+    {"role": "user", "content": "read a"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "user", "content": "are you there?"},
+]
+
+
+def test_text_and_objects_are_judged_alike() -> None:
+    by_object, by_text = msg.check(BROKEN), msg.check(json.dumps(BROKEN))
+    assert not by_object and by_object == by_text or by_object.diagnostics == by_text.diagnostics
+    assert by_object.diagnostics[0].code == "chain::missing-tool-result"
+    assert by_object.diagnostics[0].at.message == 1
+    assert msg.check(json.dumps(BROKEN).encode()).messages == 3
+    assert not msg.is_valid(BROKEN)
+
+
+def test_unchanged_messages_are_shared() -> None:
+    repaired = msg.repair(BROKEN)
+    assert repaired.changed and len(repaired.document) == 4
+    assert repaired.document[0] is BROKEN[0] and repaired.document[1] is BROKEN[1]
+    assert repaired.document[3] is BROKEN[2]
+    again = msg.repair(repaired.document)
+    assert not again.changed and again.document is repaired.document
+
+
+def test_a_request_stays_a_request() -> None:
+    request = {"model": "gpt-x", "messages": BROKEN, "temperature": 0.5, "seed": 2**70}
+    repaired: msg.Repaired[Any] = msg.repair(request, profile="openai")
+    assert repaired.document["seed"] == 2**70
+    assert list(repaired.document) == list(request)
+    assert repaired.document["messages"][0] is BROKEN[0]
+
+
+def test_text_in_text_out() -> None:
+    text = json.dumps(BROKEN)
+    assert isinstance(msg.repair(text).document, str)
+    assert isinstance(msg.repair(text.encode()).document, bytes)
+    assert isinstance(msg.convert(text, "anthropic").document, str)
+
+
+def test_conversion_says_what_is_lost() -> None:
+    converted: msg.Converted[Any] = msg.convert([{"role": "user", "name": "Ada", "content": "hi"}], "gemini")
+    assert converted.document["contents"][0]["parts"] == [{"text": "hi"}]
+    assert [it.code for it in converted.edits] == ["convert::lost-member"]
+
+
+def test_sizes() -> None:
+    assert msg.stats(BROKEN).messages == 3
+    assert msg.tokens(BROKEN) == msg.stats(BROKEN).tokens
+    assert [row["role"] for row in msg.messages(BROKEN)] == ["user", "assistant", "user"]
+
+
+def test_fit() -> None:
+    long = [{"role": r, "content": "word " * 200} for _ in range(10) for r in ("user", "assistant")]
+    fitted = msg.fit(long, budget=900)
+    assert fitted.status == "compacted" and (fitted.tokens or 0) <= 900
+    assert len(fitted.document) < len(long)
+    with pytest.raises(msg.CannotFit):
+        msg.fit(long, budget=3)
+
+
+def test_keys() -> None:
+    other_ids = json.loads(json.dumps(BROKEN).replace("c1", "c2"))
+    assert msg.key(BROKEN) == msg.key(other_ids) and len(msg.key(BROKEN)) == 16
+    chat = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    assert msg.prefix_keys([*chat, {"role": "user", "content": "c"}]) == [msg.key(chat)]
+
+
+def test_join() -> None:
+    joined = msg.join([{"role": "user", "content": "a"}], {"role": "assistant", "content": "b"})
+    assert msg.check(joined) and len(msg.messages(joined)) == 2
+    assert msg.join(None, None) is None
+
+
+def test_errors() -> None:
+    with pytest.raises(msg.ParseError) as raised:
+        msg.check('[{"role":"user",]')
+    assert isinstance(raised.value, ValueError) and raised.value.start == 16
+    assert pickle.loads(pickle.dumps(raised.value)).start == 16
+    with pytest.raises(msg.OptionError, match="openia"):
+        msg.check([], profile="openia")
+    with pytest.raises(msg.OptionError):
+        msg.check([], colour="red")
+    with pytest.raises(TypeError, match="object"):
+        msg.check(object())
+    with pytest.raises(msg.ParseError):
+        msg.check([{"role": "user", "content": float("nan")}])
+    deep: list[Any] = []
+    for _ in range(1000):
+        deep = [deep]
+    with pytest.raises(msg.ParseError):
+        msg.check(deep)
+
+
+def test_models() -> None:
+    class Model:
+        def model_dump(self, **_: Any) -> dict[str, Any]:
+            return {"role": "user", "content": "hi"}
+
+    assert msg.check([Model()])
+
+
+def test_half_a_surrogate_pair() -> None:
+    assert msg.check([{"role": "user", "content": "\ud800"}]).messages == 1
+
+
+def test_checker_pickles() -> None:
+    checker = msg.Checker(profile="openai")
+    again = pickle.loads(pickle.dumps(checker))
+    assert repr(again) == repr(checker) and not again(BROKEN)
+
+
+def test_streams() -> None:
+    body = b'data: {"choices":[{"delta":{"content":"Hel"}}]}\n\ndata: {"choices":[{"delta":{"content":"lo"},"finish_reason":"stop"}]}\n\n'
+    for size in (1, 7, len(body)):
+        assembler = msg.StreamAssembler()
+        events = [e for at in range(0, len(body), size) for e in assembler.feed(body[at : at + size])]
+        assert "".join(e["text"] for e in events if e["type"] == "text-delta") == "Hello"
+        final = assembler.finish()
+        assert final.pop("events")[-1]["type"] == "finish" and final == msg.stream(body)
+    with pytest.raises(RuntimeError):
+        assembler.feed(b"")
+
+
+def test_recognise() -> None:
+    assert msg.recognise(BROKEN) == "openai"
+    assert msg.recognise("nothing") is None
+    assert "anthropic" in msg.formats()
