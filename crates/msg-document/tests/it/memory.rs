@@ -49,7 +49,6 @@ fn hostile_files_take_memory_in_proportion() {
         ];
         for (act, peak) in all {
             let times = peak.saturating_sub(FINDINGS) as f64 / file.len() as f64;
-            println!("{act} {name} {times:.1}");
             assert!(times <= TIMES, "{act} of {name} takes {times:.1} times the file");
         }
     }

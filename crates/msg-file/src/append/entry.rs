@@ -5,7 +5,6 @@ use msg_core::Message;
 
 /// What may be appended: a cell, or a message that becomes some.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "it is made to be written at once")]
 pub enum Entry {
     /// A cell as it is.
     Cell(NewCell),

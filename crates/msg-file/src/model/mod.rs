@@ -39,9 +39,11 @@ pub use views::View;
 pub(crate) struct Model {
     pub(crate) cells: Vec<Cell>,
     pub(crate) agents: Vec<Agent>,
-    /// Where the default agent changes: first ordinal for which it holds, and its name.
-    pub(crate) defaults: Vec<(usize, Option<Arc<str>>)>,
+    pub(crate) defaults: Defaults,
 }
+
+/// Where the default agent changes: first ordinal for which it holds, and its name.
+type Defaults = Vec<(usize, Option<Arc<str>>)>;
 
 impl Model {
     /// How many calls have no result.
@@ -89,7 +91,7 @@ struct Pass<'a> {
     last_message: Option<usize>,
     /// The code cell that an output here answers directly.
     answering: Option<usize>,
-    defaults: Vec<(usize, Option<Arc<str>>)>,
+    defaults: Defaults,
 }
 
 /// What a cell is, and which cell it belongs to.

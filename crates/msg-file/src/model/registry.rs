@@ -1,5 +1,6 @@
 //! Agents as they become known from top to bottom (MF-16, MF-17).
 
+use super::Defaults;
 use super::agents::{Agent, AgentConfig, AgentKind, Taken};
 use crate::diag::Findings;
 use crate::syntax::frontmatter::Frontmatter;
@@ -108,9 +109,9 @@ impl Registry {
     /// Ends the pass: the agents, and where the default changes.
     pub(super) fn finish(
         self,
-        mut defaults: Vec<(usize, Option<Arc<str>>)>,
+        mut defaults: Defaults,
         found: &mut Findings,
-    ) -> (Vec<Agent>, Vec<(usize, Option<Arc<str>>)>) {
+    ) -> (Vec<Agent>, Defaults) {
         let default = self.current();
         if defaults.last().is_none_or(|(_, d)| *d != default) {
             defaults.push((usize::MAX, default));
