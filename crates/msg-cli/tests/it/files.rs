@@ -215,6 +215,18 @@ fn documents_beyond_the_limit_are_refused() {
 }
 
 #[test]
+fn files_beside_the_input_have_its_limit() {
+    let (_dir, path) = folder("x.json", &" ".repeat(1000));
+    for flag in ["--tools", "--schema", "--dialect-file"] {
+        let output = msg(&["tools", "--max-bytes", "100", flag, &path], b"hi");
+        assert_eq!(output.status.code(), Some(2), "{flag}");
+        assert!(stderr(&output).contains("more than 100 bytes"), "{flag}: {}", stderr(&output));
+    }
+    let output = msg(&["fit", "--max-bytes", "500", "--apply", &path], SOUND.as_bytes());
+    assert!(stderr(&output).contains("more than 500 bytes"), "{}", stderr(&output));
+}
+
+#[test]
 fn colours_are_there_when_asked_for() {
     let colored = msg(&["check", "--color", "always"], BROKEN.as_bytes());
     assert!(stdout(&colored).contains("\u{1b}["));

@@ -32,9 +32,14 @@ fn documents() {
                 cell.view().as_str(),
                 cell.body_text().chars().take(60).collect::<String>(),
             ));
+            let parts = cell.parts().into_iter();
+            let parts =
+                parts.map(|(kind, it)| format!(" {} {}..{}", kind.as_str(), it.start, it.end));
+            out.push_str(&format!("   {}\n", parts.collect::<String>()));
         }
         for d in doc.check() {
-            out.push_str(&format!("{d} (line {})\n", d.at.line.unwrap_or(0)));
+            let whole = serde_json::to_string(&d).unwrap();
+            out.push_str(&format!("{whole}\n"));
         }
         let history = doc.history(&HistoryOptions::default()).unwrap();
         for (message, sources) in history.messages.iter().zip(&history.sources) {
