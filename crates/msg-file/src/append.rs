@@ -8,10 +8,10 @@ mod options;
 mod verify;
 mod writer;
 
-use crate::book::{Book, Class};
 use crate::document::{Document, Mode};
 use crate::error::Error;
 use crate::history::record_end::{self, HEADINGS};
+use crate::index::{Class, Index};
 use crate::nonce::Nonce;
 use crate::render::{NewCell, Place};
 use crate::span::Span;
@@ -186,14 +186,14 @@ pub(crate) fn joint(old: &[u8]) -> Vec<u8> {
 /// Decides type, id and level of a cell.
 pub(crate) fn resolve(
     mut cell: NewCell,
-    book: &Book,
+    index: &Index,
     nonce: &mut dyn FnMut() -> Nonce,
     force: Force,
 ) -> Result<(NewCell, String, u8), Error> {
     if cell.ty.as_deref().is_none_or(str::is_empty) {
         cell.ty = Some(match cell.kind {
             Kind::Message => "markdown".to_owned(),
-            Kind::Output => book
+            Kind::Output => index
                 .default_agent()
                 .ok_or_else(|| {
                     Error::refused(
@@ -206,16 +206,16 @@ pub(crate) fn resolve(
     }
     let ty = cell.ty.as_deref().unwrap_or_default().to_ascii_lowercase();
     let id = match &cell.place {
-        Place::Next => book.next_id().to_string(),
+        Place::Next => index.next_id().to_string(),
         Place::Id(id) => id.clone(),
         Place::Of(reference) => {
             let none = || {
                 Error::refused("msgfile::no-such-cell", "there is no cell that it could hang below")
             };
-            let (parent, class, n) = book.parent(reference).ok_or_else(none)?;
+            let (parent, class, n) = index.parent(reference).ok_or_else(none)?;
             match (ty.as_str(), class) {
                 ("summary", _) => format!("{parent}.summary"),
-                ("tool", Class::Speaker | Class::Code) => with_nonce(parent, book, nonce)?,
+                ("tool", Class::Speaker | Class::Code) => with_nonce(parent, index, nonce)?,
                 ("tool", Class::Call) | (_, Class::Code | Class::Call | Class::Execution) => {
                     format!("{parent}.{n}")
                 }
@@ -229,25 +229,25 @@ pub(crate) fn resolve(
             format!("{id:?} is no id: blanks, controls, brackets and ^ are not allowed"),
         ));
     }
-    if force == Force::No && book.has_id(&id) {
+    if force == Force::No && index.has_id(&id) {
         return Err(Error::refused(
             "msgfile::duplicate-id",
             format!("the id {id} is there already"),
         ));
     }
     let level = match (cell.kind, ty.as_str()) {
-        (Kind::Message, _) => book.level,
-        (Kind::Output, "tool") => book.level + 2,
-        (Kind::Output, _) => book.level + 1,
+        (Kind::Message, _) => index.level,
+        (Kind::Output, "tool") => index.level + 2,
+        (Kind::Output, _) => index.level + 1,
     };
     let level = cell.level.unwrap_or(level.min(5));
-    own_headings(&mut cell, book);
+    own_headings(&mut cell, index);
     Ok((cell, id, level))
 }
 
 /// Says how many headings of a body are its own, where they would end the section of a Markdown file.
-fn own_headings(cell: &mut NewCell, book: &Book) {
-    let count = book.section.map_or(0, |level| record_end::count(&cell.body, level));
+fn own_headings(cell: &mut NewCell, index: &Index) {
+    let count = index.section.map_or(0, |level| record_end::count(&cell.body, level));
     if count > 0 && !cell.attrs.iter().any(|it| it.0 == HEADINGS) {
         cell.attrs.push((HEADINGS.to_owned(), Some(count.to_string())));
     }
@@ -255,7 +255,7 @@ fn own_headings(cell: &mut NewCell, book: &Book) {
 
 fn with_nonce(
     parent: &str,
-    book: &Book,
+    index: &Index,
     nonce: &mut dyn FnMut() -> Nonce,
 ) -> Result<String, Error> {
     for _ in 0..NONCE_TRIES {
@@ -264,7 +264,7 @@ fn with_nonce(
             continue;
         }
         let id = format!("{parent}.{}", nonce.as_str());
-        if !book.has_id(&id) {
+        if !index.has_id(&id) {
             return Ok(id);
         }
     }

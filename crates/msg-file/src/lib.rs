@@ -29,7 +29,7 @@ mod document;
 mod history;
 
 mod append;
-mod book;
+mod index;
 mod nonce;
 mod render;
 

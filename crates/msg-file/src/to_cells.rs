@@ -1,9 +1,9 @@
 //! Messages as cells (MF-38). What a cell cannot hold exactly goes into one as JSON, never lost.
 
-use crate::book::Book;
 use crate::document::{CellRef, Document};
 use crate::error::Error;
 use crate::history::arguments;
+use crate::index::Index;
 use crate::model::is_language;
 use crate::render::{NewCell, Place, check_type};
 use crate::syntax::grammar::Kind;
@@ -57,7 +57,7 @@ pub fn cells_of(
     at: &Document,
     options: &ToCells,
 ) -> Result<Vec<NewCell>, Error> {
-    Ok(cells_for(message, &Book::of(at), options))
+    Ok(cells_for(message, &Index::of(at), options))
 }
 
 /// The `[set]` cell that makes an agent the default from here on (MF-55).
@@ -83,15 +83,15 @@ pub fn set_default_cell(doc: &Document, name: &str) -> Result<NewCell, Error> {
     Ok(cell.with_attr("default", name))
 }
 
-pub(crate) fn cells_for(message: &Message, book: &Book, options: &ToCells) -> Vec<NewCell> {
+pub(crate) fn cells_for(message: &Message, index: &Index, options: &ToCells) -> Vec<NewCell> {
     let cells = match message.role {
         _ if !message.extra.is_empty() || !writable_name(message) => None,
         Role::User | Role::System | Role::Developer => said(message).map(|c| vec![c]),
-        Role::Assistant => answered(message, book, options),
-        Role::Tool => results(message, book),
+        Role::Assistant => answered(message, index, options),
+        Role::Tool => results(message, index),
         _ => None,
     };
-    cells.unwrap_or_else(|| vec![native_cell(message, book, options)])
+    cells.unwrap_or_else(|| vec![native_cell(message, index, options)])
 }
 
 /// A value that an attribute can hold.
@@ -122,21 +122,21 @@ fn said(message: &Message) -> Option<NewCell> {
 }
 
 /// The type of an agent's cells: its name where that is read as an agent's.
-fn agent_type(name: Option<&str>, book: &Book, options: &ToCells) -> String {
+fn agent_type(name: Option<&str>, index: &Index, options: &ToCells) -> String {
     let readable = |name: &str| {
         let lower = name.to_ascii_lowercase();
         let taken = matches!(lower.as_str(), "tool" | "summary" | "output" | "markdown" | "md")
             || is_language(&lower);
         check_type(name).is_ok()
             && (!taken
-                || (book.is_registered(name) && !matches!(lower.as_str(), "tool" | "summary")))
+                || (index.is_registered(name) && !matches!(lower.as_str(), "tool" | "summary")))
     };
-    let candidates = [name, options.agent.as_deref(), book.default_agent()];
+    let candidates = [name, options.agent.as_deref(), index.default_agent()];
     candidates.into_iter().flatten().find(|n| readable(n)).unwrap_or("assistant").to_owned()
 }
 
-fn turn_cell(message: &Message, book: &Book, options: &ToCells, body: &str) -> NewCell {
-    let ty = agent_type(message.name.as_deref(), book, options);
+fn turn_cell(message: &Message, index: &Index, options: &ToCells, body: &str) -> NewCell {
+    let ty = agent_type(message.name.as_deref(), index, options);
     let mut cell = NewCell { exact: true, ..NewCell::output(ty, body) };
     if let Some(name) = &message.name {
         cell = cell.with_attr("name", name);
@@ -145,7 +145,7 @@ fn turn_cell(message: &Message, book: &Book, options: &ToCells, body: &str) -> N
 }
 
 /// An answer: a thought, a text, calls, in this order and each as plain as a cell can hold it.
-fn answered(message: &Message, book: &Book, options: &ToCells) -> Option<Vec<NewCell>> {
+fn answered(message: &Message, index: &Index, options: &ToCells) -> Option<Vec<NewCell>> {
     let mut parts = message.parts.as_slice();
     let thought = match parts {
         [Part::Reasoning(it), rest @ ..] => {
@@ -173,17 +173,17 @@ fn answered(message: &Message, book: &Book, options: &ToCells) -> Option<Vec<New
     match (thought, text) {
         (thought, Some(text)) if !text.is_empty() || calls.is_empty() => {
             if let Some(thought) = thought {
-                cells.push(thought_cell(message, book, options, thought)?);
+                cells.push(thought_cell(message, index, options, thought)?);
             }
-            cells.push(turn_cell(message, book, options, text));
+            cells.push(turn_cell(message, index, options, text));
         }
         (Some(thought), None) if !calls.is_empty() => {
-            cells.push(thought_cell(message, book, options, thought)?);
+            cells.push(thought_cell(message, index, options, thought)?);
         }
-        (None, None) if !calls.is_empty() => cells.push(turn_cell(message, book, options, "")),
+        (None, None) if !calls.is_empty() => cells.push(turn_cell(message, index, options, "")),
         _ => return None,
     }
-    let turn = CellRef::Ordinal(book.len() + cells.len());
+    let turn = CellRef::Ordinal(index.len() + cells.len());
     if let Some(cell) = cells.last_mut() {
         cell.attrs.extend(options.attrs.iter().cloned());
     }
@@ -193,7 +193,7 @@ fn answered(message: &Message, book: &Book, options: &ToCells) -> Option<Vec<New
 
 fn thought_cell(
     message: &Message,
-    book: &Book,
+    index: &Index,
     options: &ToCells,
     it: &Reasoning,
 ) -> Option<NewCell> {
@@ -206,7 +206,7 @@ fn thought_cell(
         return None;
     }
     let mut cell =
-        turn_cell(message, book, options, it.text.as_deref()?).with_attr("reasoning", "1");
+        turn_cell(message, index, options, it.text.as_deref()?).with_attr("reasoning", "1");
     if let Some(signature) = signature {
         cell = cell.with_attr("signature", signature);
     }
@@ -228,7 +228,7 @@ fn call_cell(call: &ToolCall, turn: CellRef) -> NewCell {
 }
 
 /// A tool message: each result below its call.
-fn results(message: &Message, book: &Book) -> Option<Vec<NewCell>> {
+fn results(message: &Message, index: &Index) -> Option<Vec<NewCell>> {
     if message.parts.is_empty() || message.name.is_some() {
         return None;
     }
@@ -236,14 +236,14 @@ fn results(message: &Message, book: &Book) -> Option<Vec<NewCell>> {
         .parts
         .iter()
         .map(|part| match part {
-            Part::ToolResult(it) => result_cell(it, book),
+            Part::ToolResult(it) => result_cell(it, index),
             _ => None,
         })
         .collect()
 }
 
-fn result_cell(it: &ToolResult, book: &Book) -> Option<NewCell> {
-    let call = book.call(&it.call_id)?;
+fn result_cell(it: &ToolResult, index: &Index) -> Option<NewCell> {
+    let call = index.call(&it.call_id)?;
     let cell = NewCell {
         exact: true,
         place: Place::Of(CellRef::Id(call.to_owned())),
@@ -280,11 +280,11 @@ fn native_body(message: &Message) -> Vec<u8> {
     body
 }
 
-fn native_cell(message: &Message, book: &Book, options: &ToCells) -> NewCell {
+fn native_cell(message: &Message, index: &Index, options: &ToCells) -> NewCell {
     let body = native_body(message);
     let cell = if message.role == Role::Assistant {
         let name = message.name.as_deref().filter(|n| fits(n));
-        let mut cell = NewCell::output(agent_type(name, book, options), body);
+        let mut cell = NewCell::output(agent_type(name, index, options), body);
         cell.attrs.extend(options.attrs.iter().cloned());
         cell
     } else {

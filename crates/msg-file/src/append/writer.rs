@@ -9,9 +9,9 @@
 
 use super::verify::Proof;
 use super::{AppendOptions, Entry, Placed, joint, resolve, writable};
-use crate::book::Book;
 use crate::document::{Document, Mode};
 use crate::error::Error;
+use crate::index::Index;
 use crate::limits::Limits;
 use crate::nonce::Nonce;
 use crate::render::{NewCell, render_to};
@@ -22,7 +22,7 @@ use crate::to_cells::cells_for;
 
 pub(crate) struct Writer<'a> {
     bytes: Vec<u8>,
-    book: Book,
+    index: Index,
     proof: Proof,
     options: &'a AppendOptions,
     nonce: &'a mut dyn FnMut() -> Nonce,
@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
                 (bytes, doc)
             }
         };
-        Ok(Self { book: Book::of(&doc), proof: Proof::behind(&doc), bytes, options, nonce })
+        Ok(Self { index: Index::of(&doc), proof: Proof::behind(&doc), bytes, options, nonce })
     }
 
     /// Writes what an entry becomes, given what the file holds by then.
@@ -55,20 +55,20 @@ impl<'a> Writer<'a> {
     ) -> Result<(), Error> {
         let cells = match entry {
             Entry::Cell(cell) => vec![cell],
-            Entry::Message(it) => cells_for(&it, &self.book, &self.options.messages),
+            Entry::Message(it) => cells_for(&it, &self.index, &self.options.messages),
         };
         cells.into_iter().try_for_each(|cell| self.cell(cell).map(&mut placed))
     }
 
     fn cell(&mut self, cell: NewCell) -> Result<Placed, Error> {
-        let (cell, id, level) = resolve(cell, &self.book, self.nonce, self.options.force)?;
+        let (cell, id, level) = resolve(cell, &self.index, self.nonce, self.options.force)?;
         let eol = Eol::of(&self.bytes);
         let before = self.bytes.len();
         let joint = joint(&self.bytes);
         self.bytes.extend_from_slice(&joint);
         let from = self.bytes.len();
         render_to(&cell, &id, level, eol, &mut self.bytes)?;
-        self.book.learn_new(&cell, &id);
+        self.index.learn_new(&cell, &id);
         self.proof.wrote(&self.bytes, before, from)?;
         // A byte order mark belongs to the line that it stands before.
         let start = if self.bytes[..from] == *BOM { 0 } else { from };

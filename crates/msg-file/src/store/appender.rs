@@ -12,9 +12,9 @@ use super::keep::{Keep, Kept, recovered};
 use super::lock::Lock;
 use super::{Appended, Mended, Options, absolute};
 use crate::append::{Force, joint, last_strong, refuse_other_kinds, resolve, verify, writable};
-use crate::book::Book;
 use crate::document::{Document, Mode};
 use crate::error::Error;
+use crate::index::Index;
 use crate::limits::Limits;
 use crate::nonce::Nonce;
 use crate::render::{NewCell, render};
@@ -47,7 +47,7 @@ pub struct Appender {
 
 #[derive(Debug, Clone)]
 struct State {
-    book: Book,
+    index: Index,
     known: Seen,
     /// Offset of the last strong heading.
     tail: Option<u64>,
@@ -161,7 +161,7 @@ impl Appender {
         options: &ToCells,
         nonce: &mut dyn FnMut() -> Nonce,
     ) -> Result<Vec<Appended>, Error> {
-        self.write(|book| cells_for(message, book, options), nonce)
+        self.write(|index| cells_for(message, index, options), nonce)
     }
 
     /// Appends several cells by one write: all of them or none.
@@ -195,7 +195,7 @@ impl Appender {
 
     fn write(
         &mut self,
-        make: impl FnOnce(&Book) -> Vec<NewCell>,
+        make: impl FnOnce(&Index) -> Vec<NewCell>,
         nonce: &mut dyn FnMut() -> Nonce,
     ) -> Result<Vec<Appended>, Error> {
         let mut lock = Lock::take(&self.real, self.options.lock_timeout)?;
@@ -210,7 +210,7 @@ impl Appender {
     fn write_locked(
         &mut self,
         lock: &mut Lock,
-        make: impl FnOnce(&Book) -> Vec<NewCell>,
+        make: impl FnOnce(&Index) -> Vec<NewCell>,
         nonce: &mut dyn FnMut() -> Nonce,
     ) -> Result<Vec<Appended>, Error> {
         self.finish_journal(lock)?;
@@ -222,7 +222,7 @@ impl Appender {
         self.restore(&gone, &mut draft)?;
         let restored = draft.placed.len();
         if let Some(state) = &self.state {
-            let cells = make(&state.book);
+            let cells = make(&state.index);
             self.fill(&mut draft, cells, nonce)?;
         }
         self.commit(lock, &draft)?;
@@ -238,12 +238,12 @@ impl Appender {
         nonce: &mut dyn FnMut() -> Nonce,
     ) -> Result<(), Error> {
         let Some(state) = self.state.as_mut() else { return Ok(()) };
-        state.book.reserve(self.largest);
+        state.index.reserve(self.largest);
         for cell in cells {
-            let (cell, id, level) = resolve(cell, &state.book, nonce, self.options.force)?;
+            let (cell, id, level) = resolve(cell, &state.index, nonce, self.options.force)?;
             let text = render(&cell, &id, level, Eol::of(&draft.bytes))?;
             let written = draft.push(&text, self.mode)?;
-            state.book.learn_raw(&written);
+            state.index.learn_raw(&written);
             draft.placed.push((id, Span::new(draft.bytes.len() - text.len(), draft.bytes.len())));
         }
         Ok(())
@@ -280,7 +280,7 @@ impl Appender {
             let text = recovered(&kept.text);
             let written = draft.push(&text, self.mode)?;
             if let Some(state) = self.state.as_mut() {
-                state.book.learn_raw(&written);
+                state.index.learn_raw(&written);
             }
             self.keep.forget(&kept.id);
             draft.placed.push((
@@ -303,7 +303,7 @@ impl Appender {
     fn learn_all(&mut self, doc: &Document, file: &File) -> Result<(), Error> {
         let known = Seen::of(&file.metadata().map_err(at("examine", &self.real))?);
         let mut state =
-            State { book: Book::of(doc), known, tail: None, tail_cells: 0, tail_hash: 0 };
+            State { index: Index::of(doc), known, tail: None, tail_cells: 0, tail_hash: 0 };
         if last_strong(doc).is_some() {
             state.set_tail(doc.cells().iter().map(|it| &it.raw), doc.bytes(), 0);
         }

@@ -12,9 +12,9 @@
 //! cells that a person changed are left alone.
 
 use super::{Appender, Draft, State};
-use crate::book::Book;
 use crate::document::Document;
 use crate::error::Error;
+use crate::index::Index;
 use crate::limits::Limits;
 use crate::nonce::Nonce;
 use crate::render::{NewCell, Place};
@@ -140,7 +140,7 @@ impl Appender {
             draft = self.draft(lock)?;
         }
         let before = self.state.clone().expect("because it was brought up to the file");
-        let cells = cells_for(message, &before.book, options);
+        let cells = cells_for(message, &before.index, options);
         self.write_cells(lock, draft, cells, before, nonce)
     }
 
@@ -155,7 +155,7 @@ impl Appender {
         self.state = Some(old.before.clone());
         let mut draft = self.draft_up_to(lock, old.offset)?;
         draft.over = old.record.clone();
-        let cells = with_ids(cells_for(message, &old.before.book, options), &old.ids);
+        let cells = with_ids(cells_for(message, &old.before.index, options), &old.ids);
         self.write_cells(lock, draft, cells, old.before.clone(), nonce)
     }
 
@@ -194,10 +194,10 @@ impl Appender {
     ) -> Result<Grown, Error> {
         let seen = self.read_all(lock)?;
         let whole = Document::read(seen.as_slice(), self.mode, &Limits::default())?;
-        let largest = Book::of(&whole).largest();
+        let largest = Index::of(&whole).largest();
         self.state = Some(old.before.clone());
         self.largest = self.largest.max(largest);
-        let cells = with_ids(cells_for(message, &old.before.book, options), &old.ids);
+        let cells = with_ids(cells_for(message, &old.before.index, options), &old.ids);
         let mut draft = self.draft_up_to(lock, old.offset)?;
         self.fill(&mut draft, cells, nonce)?;
         let mut new = seen[..old.offset as usize].to_vec();
@@ -213,7 +213,7 @@ impl Appender {
             (done.first().map_or(0, |it| it.span.start), done.last().map_or(0, |it| it.span.end));
         let before = Document::read(&new[..start as usize], self.mode, &Limits::default())?;
         let mut state = State {
-            book: Book::of(&before),
+            index: Index::of(&before),
             known: self.seen()?,
             tail: None,
             tail_cells: 0,

@@ -4,10 +4,10 @@
 use super::Appender;
 use super::commit::{before, write_record};
 use crate::append::joint;
-use crate::book::Book;
 use crate::diag::Findings;
 use crate::document::{Document, Mode};
 use crate::error::Error;
+use crate::index::Index;
 use crate::limits::Limits;
 use crate::model::cell::Cell;
 use crate::store::disk::{at, hash, read_range};
@@ -20,7 +20,7 @@ use crate::syntax;
 impl Appender {
     /// What the sidecar is to say.
     pub(super) fn content(&self, journal: Option<Journal>) -> Content {
-        let largest = self.state.as_ref().map_or(0, |s| s.book.largest());
+        let largest = self.state.as_ref().map_or(0, |s| s.index.largest());
         Content { largest, last: self.keep.last(), journal }
     }
 
@@ -80,11 +80,11 @@ impl Appender {
     pub(super) fn recover(&mut self, lock: &mut Lock, journal: &Journal) -> Result<(), Error> {
         let bytes = self.read_all(lock)?;
         let doc = Document::read(bytes, self.mode, &Limits::default())?;
-        let book = Book::of(&doc);
+        let index = Index::of(&doc);
         let record =
             Document::read(journal.record.as_slice(), Mode::MessageFile, &Limits::default())?;
         let lost: Vec<&Cell> =
-            record.cells().iter().filter(|c| c.id().is_some_and(|id| !book.has_id(&id))).collect();
+            record.cells().iter().filter(|c| c.id().is_some_and(|id| !index.has_id(&id))).collect();
         if lost.is_empty() || self.writable(&doc)?.is_some() {
             return Ok(());
         }

@@ -60,7 +60,7 @@ impl Appender {
         if first_new != state.tail_cells {
             return Ok(false);
         }
-        it.cells[first_new..].iter().for_each(|c| state.book.learn_raw(c));
+        it.cells[first_new..].iter().for_each(|c| state.index.learn_raw(c));
         state.set_tail(it.cells.iter(), &bytes, tail);
         state.known = seen;
         Ok(true)

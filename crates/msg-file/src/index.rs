@@ -31,7 +31,7 @@ pub(crate) enum Class {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Book {
+pub(crate) struct Index {
     ids: HashMap<Arc<str>, Known>,
     /// The id of each cell, for `#n`.
     by_ordinal: Vec<Option<Arc<str>>>,
@@ -90,21 +90,21 @@ impl<'a> Facts<'a> {
     }
 }
 
-impl Book {
+impl Index {
     /// From a whole document.
     pub(crate) fn of(doc: &Document) -> Self {
-        let mut book = Self { level: 1, ..Self::default() };
+        let mut index = Self { level: 1, ..Self::default() };
         if doc.mode() == Mode::Markdown {
-            book.section = doc.section().map(|s| s.level);
-            book.level = book.section.map_or(2, |level| level + 1).min(5);
+            index.section = doc.section().map(|s| s.level);
+            index.level = index.section.map_or(2, |level| level + 1).min(5);
         }
         if let Some(front) = doc.frontmatter() {
-            book.presets = front.agents.iter().map(|(n, _)| n.as_str().into()).collect();
-            book.known.extend(book.presets.iter().cloned());
-            book.wanted = front.default_agent.as_deref().map(Into::into);
+            index.presets = front.agents.iter().map(|(n, _)| n.as_str().into()).collect();
+            index.known.extend(index.presets.iter().cloned());
+            index.wanted = front.default_agent.as_deref().map(Into::into);
         }
-        doc.cells().iter().for_each(|c| book.learn(c));
-        book
+        doc.cells().iter().for_each(|c| index.learn(c));
+        index
     }
 
     /// Takes in one more cell at the end.
