@@ -62,7 +62,7 @@ pub(crate) fn check_chain(
         pairing::name_items(&mut report);
     }
     if let Some(profile) = profile {
-        check_profile(chain, profile, rules, &mut report);
+        check_profile(chain, stand_ins.is_some(), profile, rules, &mut report);
         add_in_order(&mut report, unmendable(chain, profile));
         add_answers(&mut report, profile);
     }
@@ -72,6 +72,7 @@ pub(crate) fn check_chain(
 /// Profile rules judge the mended chain, so a reduced copy of the chain is mended (CA-71).
 fn check_profile(
     chain: Chain<'_>,
+    stand_ins: bool,
     profile: &Profile,
     rules: Rules<'_>,
     report: &mut Vec<Diagnostic>,
@@ -80,6 +81,7 @@ fn check_profile(
     let reduced: Vec<Message> = (0..chain.len())
         .map(|at| skeleton::of(chain.message(at as u32), &significant, profile))
         .collect();
-    let (plan, _) = analyze(Chain::Messages(&reduced), rules);
+    let (mut plan, _) = analyze(Chain::Messages(&reduced), rules);
+    plan.stand_ins = stand_ins;
     mend_for(reduced, plan, rules, profile, &mut SeededIds::new(0), report);
 }

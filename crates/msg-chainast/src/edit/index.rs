@@ -8,7 +8,11 @@
 //! hash of "call_1" ─▶ entry 7 (pending at section 0, pair 2, part 1) ─ same hash ─▶ entry 3
 //! ```
 
-use std::{collections::HashMap, hash::BuildHasher, sync::OnceLock};
+use std::{
+    collections::{HashMap, hash_map::RandomState},
+    hash::{BuildHasher, BuildHasherDefault, Hasher},
+    sync::OnceLock,
+};
 
 use msg_core::ToolResult;
 
@@ -26,8 +30,9 @@ pub(crate) struct EditIndex(OnceLock<Ids>);
 /// outside.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
+    hashes: RandomState,
     /// The first entry of each hash of an id.
-    table: HashMap<u64, Idx<Hashed>>,
+    table: HashMap<u64, Idx<Hashed>, BuildHasherDefault<Hash>>,
     entries: Vec<Hashed>,
 }
 
@@ -36,6 +41,26 @@ pub(crate) struct Ids {
 pub(crate) struct Hashed {
     entry: Entry,
     next: Option<Idx<Hashed>>,
+}
+
+/// What is hashed already.
+#[derive(Debug, Default)]
+pub(crate) struct Hash(u64);
+
+impl Hasher for Hash {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// A call: section, pair, part.
@@ -106,8 +131,11 @@ impl Ids {
     fn of(sections: &[Section]) -> Self {
         let pairs = || sections.iter().flat_map(Section::body);
         let n_calls = pairs().map(|it| it.assistant().tool_calls().count()).sum();
-        let mut ids =
-            Ids { table: HashMap::with_capacity(n_calls), entries: Vec::with_capacity(n_calls) };
+        let mut ids = Ids {
+            hashes: RandomState::default(),
+            table: HashMap::with_capacity_and_hasher(n_calls, BuildHasherDefault::default()),
+            entries: Vec::with_capacity(n_calls),
+        };
         let mut scratch = Scratch::default();
         for (section, it) in sections.iter().enumerate() {
             for pair in 0..it.body().len() {
@@ -188,7 +216,7 @@ impl Ids {
     }
 
     fn hash(&self, id: &str) -> u64 {
-        self.table.hasher().hash_one(id)
+        self.hashes.hash_one(id)
     }
 
     fn find(&self, sections: &[Section], id: &str) -> Option<Idx<Hashed>> {

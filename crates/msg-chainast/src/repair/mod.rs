@@ -161,7 +161,8 @@ fn repaired<T>(
 /// The plan for a list of messages, in which stand-ins for raw items are put, and what is wrong with it.
 fn analyzed(messages: &mut [Message], rules: Rules<'_>) -> (Plan, Vec<Diagnostic>) {
     let paired = pairing::put_into(messages);
-    let (plan, defects) = analyze(Chain::Messages(messages), rules);
+    let (mut plan, defects) = analyze(Chain::Messages(messages), rules);
+    plan.stand_ins = paired;
     let mut report = diagnostics(defects, Chain::Messages(messages));
     if paired {
         pairing::name_items(&mut report);
@@ -184,9 +185,7 @@ fn mended(
         add_answers(report, profile);
         return items;
     }
-    let (mut items, _) = structured(messages, plan, rules, ids, report, Parts::Untracked);
-    restore_items(&mut items);
-    items
+    structured(messages, plan, rules, ids, report, Parts::Untracked).0
 }
 
 /// Mends the messages as planned, if anything is to be mended; the ids that were replaced, by place.
@@ -198,13 +197,19 @@ fn structured(
     report: &mut [Diagnostic],
     parts: Parts,
 ) -> (Vec<Item>, HashMap<Place, String>) {
-    if !plan.mends {
+    let stand_ins = plan.stand_ins;
+    let (mut items, replaced_ids) = if plan.mends {
+        let mended = carry_out(messages, plan, rules, ids, parts);
+        complete_edits(report, &mended);
+        (mended.items, mended.replaced_ids)
+    } else {
         let items = messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at));
-        return (items.collect(), HashMap::new());
+        (items.collect(), HashMap::new())
+    };
+    if stand_ins {
+        restore_items(&mut items);
     }
-    let mended = carry_out(messages, plan, rules, ids, parts);
-    complete_edits(report, &mended);
-    (mended.items, mended.replaced_ids)
+    (items, replaced_ids)
 }
 
 /// Says of each finding what the provider answers to it, where that is known.
@@ -227,8 +232,7 @@ pub(crate) fn mend_for(
     // Drawn before all others: the ids that a profile gives must not depend on how many a repair gave
     // before, or a chain that grows would not keep those of its beginning (CA-52).
     let mut ids_of_profile = SeededIds::new(ids.next_u64());
-    let (mut items, replaced_ids) = structured(messages, plan, rules, ids, report, Parts::Tracked);
-    restore_items(&mut items);
+    let (items, replaced_ids) = structured(messages, plan, rules, ids, report, Parts::Tracked);
     let (mut items, mut refused) =
         conform(items, profile, rules.enforced, &mut ids_of_profile, &replaced_ids);
     if rules.check.request {

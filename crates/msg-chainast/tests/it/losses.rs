@@ -125,7 +125,8 @@ fn accounts_for(edit: &Diagnostic, fact: &Fact, roles: bool) -> bool {
     // Members of a message that joined another are that one's.
     if fact.kind == Kind::Member && fact.part.is_none() {
         let of_members =
-            ["profile::unknown-member", "profile::cache-markers"].contains(&edit.code.as_str());
+            ["profile::unknown-member", "profile::cache-markers", "profile::system-role"]
+                .contains(&edit.code.as_str());
         if of_members && fix.contains(&format!("`{}`", fact.word)) {
             return true;
         }

@@ -2,7 +2,8 @@
 
 use msg_chainast::{
     ChainAst, CheckOptions, IdPattern, Message, Orphans, Part, Profile, ReasoningRequired,
-    RepairOptions, SeededIds, ToolCall, UnknownRole, check, sanitize_json_control_chars,
+    RepairOptions, SeededIds, SystemPlace, ToolCall, UnknownRole, check, repair,
+    sanitize_json_control_chars,
     testing::{ChainConfig, Sample, generate_chain, generate_complex_chain},
 };
 use msg_core::{Image, Origin, RawJson, Reasoning, Role, ToolResult};
@@ -285,4 +286,24 @@ fn options_are_data() {
     assert!(
         refused(r#"{"orphans": "lose"}"#).contains("expected one of `fabricate`, `drop`, `keep`")
     );
+}
+
+/// A member that joined the system message at the front goes with it, where a provider takes no system
+/// message; that edit names it.
+#[test]
+fn members_of_merged_system_messages_are_named_where_they_went() {
+    let system = |text: &str, member: &str| {
+        let mut it = Message::system(text);
+        it.extra.insert(Origin::OpenAi, member, RawJson::string(text));
+        it
+    };
+    let messages = vec![system("a", "cache_control"), Message::user("q"), system("b", "metadata")];
+    let mut profile = Profile::new("x");
+    profile.system = SystemPlace::User;
+    let options = RepairOptions::new().with_profile(&profile);
+    laws::nothing_is_lost(&messages, &options);
+    let (_, edits) = repair(messages, &options, &mut SeededIds::new(1));
+    let fixes: Vec<_> = edits.iter().filter_map(|it| it.fix.as_deref()).collect();
+    let named = "put before the user's text, without the members `cache_control`, `metadata`";
+    assert_eq!(fixes, [named, "merged into the system message at the front"]);
 }
