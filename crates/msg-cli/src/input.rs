@@ -13,6 +13,7 @@ use crate::cli::Context;
 use crate::exit::Failure;
 use crate::formats;
 use crate::jsonl::LineArgs;
+use crate::sessions;
 use crate::sessions::load::Stamp;
 use crate::sizes;
 use crate::sources::Sources;
@@ -192,6 +193,10 @@ impl Input {
     }
 
     fn file(path: &Path) -> Result<Self, Failure> {
+        if let Some((name, bytes)) = sessions::document::of(path)? {
+            let (len, reader) = (Some(bytes.len() as u64), Box::new(io::Cursor::new(bytes)));
+            return Ok(Input { name, path: None, stamp: None, len, limit: MAX_DOCUMENT, reader });
+        }
         let name = path.display().to_string();
         let opened = File::open(path).and_then(|file| file.metadata().map(|it| (file, it)));
         let (file, meta) =

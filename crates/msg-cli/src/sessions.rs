@@ -3,6 +3,7 @@
 //! What a session says and how it is mended is `msg_session`'s; here are folders, files, backups and
 //! clocks.
 
+pub(crate) mod document;
 pub(crate) mod in_use;
 pub(crate) mod large;
 pub(crate) mod load;

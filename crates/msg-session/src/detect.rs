@@ -194,6 +194,8 @@ fn by_element(object: &Object<'_>) -> Option<Dialect> {
         Some(Dialect::ShareGpt)
     } else if is_otel(object) {
         Some(Dialect::Otel)
+    } else if object.has("llm_message") || object.has("llm_response_id") {
+        Some(Dialect::OpenHands)
     } else if object.has("role") && has_blocks(object) {
         Some(Dialect::Cline)
     } else {

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use crate::dialects::{self, Change, Checked, LineRules, Mends};
 use crate::excerpt::{self, Effect};
-use crate::finding::{Finding, sort};
+use crate::finding::{Finding, Place, sort};
 use crate::frame::Lines;
 use crate::options::RepairOptions;
 use crate::source::{ReadAt, fill};
@@ -121,9 +121,11 @@ impl<'s> LargeSession<'s> {
     ///
     /// # Errors
     /// As [`LargeSession::check`].
-    pub fn named_by(&self, error: &str, options: &RepairOptions) -> Result<Vec<Origin>, Error> {
+    pub fn named_by(&self, error: &str, options: &RepairOptions) -> Result<Vec<Place>, Error> {
         let lines = excerpt::read(self.source, options.max_record)?;
-        Ok(self.rules.view_lines(&lines, options)?.named_by(error))
+        let named = self.rules.view_lines(&lines, options)?.named_by(error);
+        let place = |it: Origin| Place { block: it.block, ..lines.place(it.record as usize) };
+        Ok(named.into_iter().map(place).collect())
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod base64;
 mod blob;
+mod branches;
 mod causes;
 mod codes;
 mod compacted;
@@ -12,6 +13,7 @@ mod detect;
 mod dialect;
 mod error;
 mod finding;
+mod joined;
 mod large;
 mod line;
 mod options;
@@ -35,6 +37,7 @@ mod provider_error;
 mod surrogate;
 
 pub use blob::Blob;
+pub use branches::{Branch, BranchKind};
 pub use codes::CODES;
 pub use compacted::Compacted;
 pub use dialect::Dialect;

@@ -6,7 +6,7 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use msg_session::{Dialect, Effect, Finding, Origin, RepairOptions};
+use msg_session::{Dialect, Effect, Finding, Place, RepairOptions};
 use serde::Serialize;
 
 use self::line::Form;
@@ -132,8 +132,8 @@ impl Command for Args {
 struct Diagnosis {
     dialect: Dialect,
     findings: Vec<Finding>,
-    /// Records that the provider's message names, as line and origin.
-    named: Option<Vec<Origin>>,
+    /// Places that the provider's message names; the line is 0 where it is not known.
+    named: Option<Vec<Place>>,
     /// The backup, if the session was changed.
     changed: Option<PathBuf>,
     /// What the mends change, or would change.
@@ -209,12 +209,17 @@ fn json(path: Option<&str>, it: &Diagnosis) -> String {
     }
     #[derive(Serialize)]
     struct Named {
-        record: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        line: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        record: Option<u32>,
         #[serde(skip_serializing_if = "Option::is_none")]
         block: Option<u32>,
     }
     let named = it.named.as_ref().map(|it| {
-        it.iter().map(|it| Named { record: it.record, block: it.block }).collect()
+        let line = |line: u32| (line > 0).then_some(line);
+        let named = |it: &Place| Named { line: line(it.line), record: it.record, block: it.block };
+        it.iter().map(named).collect()
     });
     let form = Form {
         dialect: it.dialect,

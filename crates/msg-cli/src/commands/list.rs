@@ -1,5 +1,6 @@
 //! `msg list`: the sessions on this machine, a line each (SE-12). Read only: nothing is locked or changed.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use msg_session::{Dialect, Finding, RepairOptions, Session};
@@ -12,7 +13,7 @@ use crate::output::Output;
 use crate::redact;
 use crate::render::safe;
 use crate::sessions::load::load;
-use crate::sessions::places::{self, in_parallel};
+use crate::sessions::places::{self, Candidate, in_parallel};
 
 /// List the sessions that agents left on this machine
 ///
@@ -62,8 +63,9 @@ impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         let mut warnings = Vec::new();
         let found = places::find(&self.places, self.dialect, &mut warnings);
-        let mut lines: Vec<Line> =
-            in_parallel(&found, |it| self.line(&it.path, it.dialect)).into_iter().flatten().collect();
+        let names = places::codex_names();
+        let line = |it: &Candidate| self.line(&it.path, it.dialect, &names);
+        let mut lines: Vec<Line> = in_parallel(&found, line).into_iter().flatten().collect();
         lines.sort_by(|a, b| (&b.time, &a.path).cmp(&(&a.time, &b.path)));
         let mut out = Output::stdout();
         for line in &lines {
@@ -79,7 +81,12 @@ impl Command for Args {
 
 impl Args {
     /// The line of a session; none of what is none.
-    fn line(&self, path: &std::path::Path, dialect: Option<Dialect>) -> Option<Line> {
+    fn line(
+        &self,
+        path: &std::path::Path,
+        dialect: Option<Dialect>,
+        names: &HashMap<String, String>,
+    ) -> Option<Line> {
         let loaded = load(path, dialect).ok()?;
         let bytes = loaded.blobs.iter().map(|it| it.bytes.len() as u64).sum();
         let session = match dialect {
@@ -89,7 +96,14 @@ impl Args {
         if self.dialect.is_some_and(|it| it != session.dialect()) {
             return None;
         }
-        let summary = session.summary();
+        let mut summary = session.summary();
+        let id = places::id(path);
+        if session.dialect() == Dialect::Codex {
+            // The id of a thread is the end of the file's name.
+            let uuid = id.len().checked_sub(36).and_then(|it| id.get(it..));
+            let name = uuid.and_then(|it| names.get(it)).cloned();
+            summary.title = name.or(summary.title);
+        }
         let ok = self.check.then(|| {
             let findings = session.check(&RepairOptions::default());
             findings.is_ok_and(|it| !it.iter().any(Finding::is_error))
@@ -97,7 +111,7 @@ impl Args {
         Some(Line {
             path: path.display().to_string(),
             dialect: session.dialect(),
-            id: places::id(path),
+            id,
             time: summary.time,
             project: summary.project,
             title: summary.title,

@@ -1,6 +1,7 @@
 //! Where agents put their sessions (SE-11). Read only: nothing is locked, written or followed out of its
 //! folder.
 
+use std::collections::HashMap;
 use std::env;
 use std::fs;
 use std::num::NonZeroUsize;
@@ -163,6 +164,18 @@ fn or_home(name: &str, rest: &str) -> PathBuf {
 fn stores() -> [PathBuf; 2] {
     let data = or_home("XDG_DATA_HOME", ".local/share");
     [data.join("goose/sessions/sessions.db"), data.join("opencode/opencode.db")]
+}
+
+/// The names of Codex's threads by id: the last line of an id wins.
+pub(crate) fn codex_names() -> HashMap<String, String> {
+    let path = or_home("CODEX_HOME", ".codex").join("session_index.jsonl");
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let name = |line: &str| {
+        let line: serde_json::Value = serde_json::from_str(line).ok()?;
+        let text = |name: &str| line.get(name)?.as_str().map(str::to_owned);
+        Some((text("id")?, text("thread_name")?))
+    };
+    text.lines().filter_map(name).collect()
 }
 
 fn places() -> Vec<Place> {

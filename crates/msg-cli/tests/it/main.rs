@@ -19,6 +19,7 @@ mod lines;
 mod message_files;
 mod rescue;
 mod server;
+mod sessions;
 
 use std::process::Output;
 

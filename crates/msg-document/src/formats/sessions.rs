@@ -35,7 +35,7 @@ pub(super) static CLINE: SessionFormat =
     session(Dialect::Cline, "A task of Cline or Roo Code", cline);
 pub(super) static AIDER: SessionFormat = session(Dialect::Aider, "A chat history of aider", aider);
 pub(super) static OPENHANDS: SessionFormat =
-    session(Dialect::OpenHands, "Events of OpenHands", |_| Likelihood::No);
+    session(Dialect::OpenHands, "Events of OpenHands", openhands);
 pub(super) static SWE_AGENT: SessionFormat =
     session(Dialect::SweAgent, "A trajectory of SWE-agent", swe_agent);
 pub(super) static LANGCHAIN: SessionFormat =
@@ -108,6 +108,15 @@ fn aider(outline: &Outline<'_>) -> Likelihood {
     let source = outline.source().unwrap_or_default();
     let mut lines = source[..source.len().min(64 << 10)].split(|it| *it == b'\n');
     certain_if(lines.any(|it| it.starts_with(MARK)))
+}
+
+/// The events of a conversation in one list.
+fn openhands(outline: &Outline<'_>) -> Likelihood {
+    let of_it = |it: &Record<'_>| {
+        it.member("llm_message") == Some(ValueKind::Object)
+            || it.has("llm_response_id") && it.has("tool_call_id")
+    };
+    certain_if(outline.messages().is_some_and(|it| it.records().any(of_it)))
 }
 
 fn swe_agent(outline: &Outline<'_>) -> Likelihood {

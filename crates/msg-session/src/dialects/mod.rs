@@ -6,7 +6,7 @@
 
 mod agents_sdk;
 mod aider;
-mod claude_code;
+pub(crate) mod claude_code;
 mod cline;
 mod codex;
 mod data_set;

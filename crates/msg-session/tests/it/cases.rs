@@ -88,3 +88,23 @@ fn a_session_of_another_dialect_is_refused_by_name() {
     let document = "{\n\"messages\":[{\"role\":\"user\"}]}";
     assert!(Session::recognise(vec![Blob::new("a.json", document)]).is_err());
 }
+
+/// The files of an opencode or OpenHands session joined to one document say what they say apart.
+#[test]
+fn a_session_of_many_files_is_the_same_as_one_document() {
+    let mut count = 0;
+    for row in testkit::rows!("sessions.jsonl").rows() {
+        let session = Row::read(&row.text).session();
+        let dialect = session.dialect();
+        let is_folder = matches!(dialect, Dialect::OpenCode | Dialect::OpenHands);
+        let Ok(messages) = session.messages() else { continue };
+        if !is_folder || session.blobs().len() < 2 {
+            continue;
+        }
+        count += 1;
+        let document = Blob::new("session.json", session.into_document());
+        let joined = Session::new(dialect, vec![document]).messages().unwrap();
+        assert_eq!(joined, messages, "{}", row.name);
+    }
+    assert!(count > 1);
+}

@@ -6,7 +6,9 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use msg_session::{Blob, Dialect, Effect, Finding, LargeSession, RepairOptions, Session};
+use msg_session::{
+    Blob, Dialect, Effect, Finding, LargeSession, Origin, Place, RepairOptions, Session,
+};
 use tempfile::NamedTempFile;
 
 use super::Diagnosis;
@@ -128,7 +130,15 @@ impl Doctor<'_> {
         let wrong = |it: msg_session::Error| failure(&name, &it);
         let dialect = session.dialect();
         let named = match &self.options.error {
-            Some(error) => Some(session.read(&self.again()).map_err(wrong)?.named_by(error)),
+            Some(error) => {
+                let named = session.read(&self.again()).map_err(wrong)?.named_by(error);
+                let place = |it: Origin| Place {
+                    record: Some(it.record),
+                    block: it.block,
+                    ..Place::default()
+                };
+                Some(named.into_iter().map(place).collect())
+            }
             None => None,
         };
         let findings = session.check(self.options).map_err(wrong)?;

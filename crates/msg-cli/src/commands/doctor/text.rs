@@ -18,13 +18,7 @@ pub(super) fn human(name: &str, it: &Diagnosis, fix: bool, color: bool) -> Strin
         show(finding, fix, color, &mut res);
     }
     if let Some(named) = &it.named {
-        let records: Vec<_> = named.iter().map(|it| it.record.to_string()).collect();
-        match records.is_empty() {
-            true => res.push_str("  the provider's message: nothing on disk explains this\n"),
-            false => {
-                let _ = writeln!(res, "  the provider's message is about record {}", records.join(", "));
-            }
-        }
+        show_named(named, &it.findings, &mut res);
     }
     let effect = it.effect.map(|it| {
         let (come, go) = (lines(it.written), lines(it.removed));
@@ -45,6 +39,34 @@ pub(super) fn human(name: &str, it: &Diagnosis, fix: bool, color: bool) -> Strin
         res.extend(script.lines().map(|it| format!("    {}\n", safe(it))));
     }
     res
+}
+
+/// The places that the provider's message is about, and what is wrong there.
+fn show_named(named: &[Place], findings: &[Finding], res: &mut String) {
+    if named.is_empty() {
+        res.push_str("  the provider's message: nothing on disk explains this\n");
+    }
+    let mut records: Vec<&Place> = named.iter().collect();
+    records.dedup_by_key(|it| it.record);
+    let codes_at = |place: &Place| -> Vec<&str> {
+        let here = findings.iter().filter(|it| it.at.record == place.record && it.fix.is_some());
+        here.map(|it| it.code.as_str()).collect()
+    };
+    // Where a mend changes something is what matters.
+    let is_explained = records.iter().any(|it| !codes_at(it).is_empty());
+    for place in records {
+        let codes = codes_at(place).join(", ");
+        if codes.is_empty() && is_explained {
+            continue;
+        }
+        let line = if place.line > 0 { format!("line {}, ", place.line) } else { String::new() };
+        let record = place.record.unwrap_or_default();
+        let found = match codes.is_empty() {
+            true => "nothing is wrong with it on disk".to_owned(),
+            false => format!("see {codes}"),
+        };
+        let _ = writeln!(res, "  the provider's message is about {line}record {record}: {found}");
+    }
 }
 
 fn lines(count: u64) -> String {

@@ -8,6 +8,7 @@
 //!
 //! One record a block: records of one `message.id` are one message.
 
+mod branches;
 mod mend;
 mod node;
 mod path;
@@ -20,6 +21,7 @@ use msg_core::Role;
 use super::{Format, LineRules, Mends};
 use crate::Error;
 use crate::blob::Blob;
+use crate::branches::Branch;
 use crate::finding::Finding;
 use crate::frame::{Lines, read_lines};
 use crate::json::Object;
@@ -69,6 +71,14 @@ impl LineRules for ClaudeCode {
         crate::link::check_content(&mut plan);
         Ok(finish(&nodes, tree, &path, plan, options))
     }
+}
+
+/// The branches beside the active path (SE-3).
+pub(crate) fn branches(bytes: &[u8], options: &RepairOptions) -> Vec<Branch> {
+    let lines = read_lines(bytes, options.max_record, |_, _| {});
+    let nodes = Nodes::of(&lines);
+    let tree = tree::read(&nodes, false);
+    branches::of(&nodes, &tree, &tree.path(tree.leaf(&nodes, None)))
 }
 
 fn view(nodes: &Nodes<'_>, options: &RepairOptions) -> Result<View, Error> {

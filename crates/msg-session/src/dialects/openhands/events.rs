@@ -5,11 +5,13 @@ use std::borrow::Cow;
 use crate::blob::Blob;
 use crate::finding::{Finding, Place};
 use crate::frame::clean;
-use crate::json::Object;
+use crate::json::{Object, Value};
 
 /// The events.
 #[derive(Default)]
 pub(super) struct Events<'a> {
+    /// Whether they stand in one document, which is only read.
+    pub(super) is_document: bool,
     pub(super) list: Vec<Event<'a>>,
     pub(super) findings: Vec<Finding>,
 }
@@ -37,6 +39,12 @@ pub(super) fn texts(blobs: &[Blob]) -> Vec<Cow<'_, str>> {
 
 impl<'a> Events<'a> {
     pub(super) fn read(blobs: &[Blob], texts: &'a [Cow<'_, str>]) -> Self {
+        if let ([blob], [text]) = (blobs, texts)
+            && number_of(&blob.name).is_none()
+            && let Some(list) = Value::whole(text, 0).and_then(|it| it.array())
+        {
+            return Self::of_list(list);
+        }
         let mut files: Vec<_> = blobs
             .iter()
             .enumerate()
@@ -55,6 +63,23 @@ impl<'a> Events<'a> {
                     let finding = Finding::error("session::not-readable", place, message);
                     res.findings.push(finding);
                 }
+            }
+        }
+        res
+    }
+}
+
+impl<'a> Events<'a> {
+    /// The events of one document, whose places are their numbers.
+    fn of_list(list: Vec<Value<'a>>) -> Self {
+        let mut res = Self { is_document: true, ..Self::default() };
+        for (at, value) in list.into_iter().enumerate() {
+            let place = super::place(0, at);
+            match value.object() {
+                Some(object) => {
+                    res.list.push(Event { number: at as u64, place, kind: kind(&object), object })
+                }
+                None => res.findings.push(super::super::unknown_record(place)),
             }
         }
         res

@@ -47,6 +47,13 @@ impl Format for OpenHands {
         missing(&events, &mut res.findings);
         let orphans = orphans(&events, &mut res.findings);
         let open = unanswered(&events, &mut res.findings);
+        if events.is_document {
+            res.findings.iter_mut().for_each(|it| {
+                it.fix = None;
+                it.done = false;
+            });
+            return Ok(res);
+        }
         res.changed = changes(blobs, &events, &orphans, &open);
         Ok(res)
     }

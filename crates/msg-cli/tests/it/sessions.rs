@@ -1,0 +1,143 @@
+//! Sessions that are no plain file: folders, ids, the places of agents, stores.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+fn msg(home: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_msg"));
+    command.args(args).env("HOME", home);
+    for name in ["CODEX_HOME", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME"] {
+        command.env_remove(name);
+    }
+    command.output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn put(root: &Path, name: &str, text: &str) {
+    let path = root.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A folder of OpenHands with a question and its answer.
+fn openhands() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let event = |role: &str, text: &str| {
+        let content = format!(r#"[{{"type":"text","text":"{text}"}}]"#);
+        format!(
+            r#"{{"kind":"MessageEvent","source":"{role}","llm_message":{{"role":"{role}","content":{content}}}}}"#
+        )
+    };
+    put(folder.path(), "base_state.json", "{}");
+    put(folder.path(), "events/event-00000-a.json", &event("user", "list the files"));
+    put(folder.path(), "events/event-00001-b.json", &event("assistant", "there are none"));
+    folder
+}
+
+#[test]
+fn a_folder_is_a_session_that_is_converted_and_checked() {
+    let folder = openhands();
+    let path = folder.path().to_str().unwrap();
+    let converted = msg(folder.path(), &["convert", path, "--to", "plain", "--quiet"]);
+    assert!(text(&converted).contains("there are none"), "{converted:?}");
+    let checked = msg(folder.path(), &["check", path]);
+    assert_eq!(checked.status.code(), Some(0), "{checked:?}");
+}
+
+#[test]
+fn a_folder_that_is_no_session_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let converted =
+        msg(folder.path(), &["convert", folder.path().to_str().unwrap(), "--to", "plain"]);
+    assert_eq!(converted.status.code(), Some(2));
+    let error = String::from_utf8(converted.stderr).unwrap();
+    assert!(error.contains("it is a folder, and no session"), "{error}");
+}
+
+const ROLLOUT: &str = r#"{"timestamp":"2026-02-03T10:00:00Z","type":"session_meta","payload":{"id":"019b2862-2623-7143-9c9f-a45075da54dd","cwd":"/srv"}}
+{"timestamp":"2026-02-03T10:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hello there"}]}}
+"#;
+
+#[test]
+fn the_name_of_a_codex_thread_is_its_last_one_in_the_index() {
+    let home = tempfile::tempdir().unwrap();
+    let id = "019b2862-2623-7143-9c9f-a45075da54dd";
+    put(
+        home.path(),
+        &format!(".codex/sessions/2026/02/03/rollout-2026-02-03T10-00-00-{id}.jsonl"),
+        ROLLOUT,
+    );
+    assert!(text(&msg(home.path(), &["list"])).contains("hello there"));
+    let line = |name: &str| format!("{{\"id\":\"{id}\",\"thread_name\":\"{name}\"}}\n");
+    put(home.path(), ".codex/session_index.jsonl", &(line("first") + &line("second")));
+    let list = text(&msg(home.path(), &["list"]));
+    assert!(list.contains("second") && !list.contains("hello there"), "{list}");
+    let found = msg(home.path(), &["convert", id, "--to", "plain", "--quiet"]);
+    assert!(text(&found).contains("hello there"), "{found:?}");
+}
+
+#[test]
+fn the_message_of_a_provider_names_a_line() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let session = root.join("docs/examples/sessions/unanswered.jsonl");
+    let error = "messages.3: `tool_use` ids were found without `tool_result` blocks: toolu_2";
+    let args = ["doctor", session.to_str().unwrap(), "--error", error];
+    let said = text(&msg(&root, &args));
+    assert!(said.contains("is about line 9, record 8: see session::unanswered-call"), "{said}");
+}
+
+#[cfg(feature = "sqlite")]
+mod stores {
+    use rusqlite::Connection;
+
+    use super::{fs, msg, text};
+
+    const SCHEMA: &str = "
+        CREATE TABLE session(id TEXT, title TEXT, directory TEXT, revert TEXT, time_created INTEGER, time_updated INTEGER);
+        CREATE TABLE message(id TEXT, session_id TEXT, data TEXT);
+        CREATE TABLE part(id TEXT, message_id TEXT, session_id TEXT, data TEXT);
+        INSERT INTO session VALUES('ses_0001', 'A title', '/srv/app', NULL, 1, 2);
+        INSERT INTO message VALUES('msg_1', 'ses_0001', '{\"role\":\"user\",\"time\":{\"created\":1}}');
+        INSERT INTO part VALUES('prt_1', 'msg_1', 'ses_0001', '{\"type\":\"text\",\"text\":\"it broke\"}');
+        INSERT INTO message VALUES('msg_2', 'ses_0001', '{\"role\":\"assistant\",\"time\":{\"created\":2,\"completed\":3}}');
+        INSERT INTO part VALUES('prt_2', 'msg_2', 'ses_0001', '{\"type\":\"tool\",\"callID\":\"c\",\"tool\":\"bash\",\"state\":{\"status\":\"running\",\"input\":{},\"time\":{\"start\":5}}}');
+    ";
+
+    #[test]
+    fn a_store_of_opencode_is_read_and_never_written() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join(".local/share/opencode");
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("opencode.db");
+        Connection::open(&path).unwrap().execute_batch(SCHEMA).unwrap();
+        let before = fs::read(&path).unwrap();
+
+        let list = text(&msg(home.path(), &["list"]));
+        assert!(list.contains("ses_0001  /srv/app  A title"), "{list}");
+        let found = text(&msg(home.path(), &["find", "broke"]));
+        assert!(found.contains("opencode.db#ses_0001:3: user: it broke"), "{found}");
+        let messages =
+            text(&msg(home.path(), &["convert", "ses_0001", "--to", "native", "--quiet"]));
+        assert!(messages.contains("\"name\":\"bash\""), "{messages}");
+        let said = text(&msg(home.path(), &["doctor", "ses_0001", "--all", "--fix"]));
+        let script = said.lines().find_map(|it| it.trim().strip_prefix("UPDATE part SET data = '"));
+        let script = script.unwrap_or_else(|| panic!("no script: {said}"));
+        assert!(script.contains("\"status\":\"error\"") && script.ends_with("WHERE id = 'prt_2';"));
+
+        assert_eq!(fs::read(&path).unwrap(), before);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        // The script makes it sound.
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(&format!("UPDATE part SET data = '{script}"))
+            .unwrap();
+        let said = text(&msg(home.path(), &["doctor", "ses_0001", "--all"]));
+        assert!(said.contains("sound"), "{said}");
+    }
+}
