@@ -47,7 +47,7 @@ pub use finding::{Finding, Place};
 pub use large::{Diagnosis, LargeSession};
 pub use line::Line;
 pub use options::RepairOptions;
-pub use redact::redact;
+pub use redact::{redact, redact_json};
 pub use session::Session;
 pub use source::ReadAt;
 pub use summary::Summary;

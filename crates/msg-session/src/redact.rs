@@ -24,6 +24,59 @@ pub fn redact(text: &str) -> (String, usize) {
     (out, count)
 }
 
+/// As [`redact`], of JSON or of lines of JSON: the values of members that only their provider can read stay,
+/// such as signatures, encrypted reasoning and the bytes of images. Linear in the text.
+///
+/// ```
+/// let json = r#"{"text":"AKIAIOSFODNN7EXAMPLE","signature":"AKIAIOSFODNN7EXAMPLE"}"#;
+/// let (json, count) = msg_session::redact_json(json);
+/// assert_eq!(json, r#"{"text":"[redacted:aws-key-id]","signature":"AKIAIOSFODNN7EXAMPLE"}"#);
+/// assert_eq!(count, 1);
+/// ```
+pub fn redact_json(json: &str) -> (String, usize) {
+    let mut out = String::with_capacity(json.len());
+    let mut count = 0;
+    let (mut at, mut is_spared) = (0, false);
+    while let Some(open) = json[at..].find('"').map(|it| at + it) {
+        let close = end_of_string(json.as_bytes(), open + 1);
+        let inner = &json[open + 1..close];
+        let behind = json.get(close + 1..).unwrap_or_default();
+        let is_name = behind.trim_start().starts_with(':');
+        out.push_str(&json[at..=open]);
+        if is_name || is_spared {
+            out.push_str(inner);
+        } else {
+            let (text, found) = redact(inner);
+            out.push_str(&text);
+            count += found;
+        }
+        is_spared = is_name && SPARED.contains(&inner);
+        at = close;
+        if at < json.len() {
+            out.push('"');
+            at += 1;
+        }
+    }
+    out.push_str(&json[at..]);
+    (out, count)
+}
+
+/// Members whose values nobody but their provider can read.
+const SPARED: [&str; 6] =
+    ["data", "encrypted_content", "redacted", "signature", "thoughtSignature", "thought_signature"];
+
+/// Where the string ends that begins at `at`, behind its quote.
+fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(len) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+        at += len;
+        if bytes[at] == b'"' {
+            return at;
+        }
+        at += 2;
+    }
+    bytes.len()
+}
+
 /// A shape: what it begins with, the characters that follow, and how many there must be.
 struct Rule {
     name: &'static str,

@@ -206,8 +206,9 @@ impl Gathering {
     }
 }
 
-/// How many characters of the user's words are a title.
-const WORDS: usize = 80;
+/// How many characters of the user's words are kept: more than are shown, so that a secret is not cut where
+/// it would not be recognised any more.
+const WORDS: usize = 1000;
 
 fn plain(value: Value<'_>) -> String {
     value.text().map_or_else(|| value.source.to_owned(), Into::into)

@@ -2,6 +2,8 @@
 //!
 //! What the other format cannot hold is reported, never silently lost; both are the libraries' work.
 
+mod install;
+
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -17,6 +19,7 @@ use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::{
     DocumentArgs, Output, PrettyArgs, ReportArgs, end_line, expect_two_files,
 };
+use crate::redact;
 use crate::render::Quotes;
 use crate::sources::Sources;
 
@@ -72,6 +75,12 @@ struct SessionArgs {
     /// Replace secrets in the output by `[redacted:RULE]`.
     #[arg(long)]
     redact: bool,
+    /// Of an agent's session: read along this record, instead of the one that a resume would take.
+    #[arg(long, value_name = "ID", conflicts_with = "jsonl")]
+    leaf: Option<String>,
+    /// To an agent's session: put it where the agent looks for it, and print the command that resumes it.
+    #[arg(long, conflicts_with_all = ["jsonl", "output"])]
+    install: bool,
 }
 
 impl SessionArgs {
@@ -85,16 +94,23 @@ impl SessionArgs {
         }
         if let Some(id) = &self.session_id {
             res.session_id.clone_from(id);
+        } else if self.install {
+            res.session_id = install::new_id();
+        }
+        if self.install && self.cwd.is_none() {
+            let here = std::env::current_dir().unwrap_or_default();
+            res.cwd = here.to_string_lossy().into_owned();
         }
         res
     }
 
     /// The output without secrets, if they are to be replaced (SE-96).
-    fn redacted(&self, cx: &Context, text: Vec<u8>) -> Vec<u8> {
+    fn redacted(&self, cx: &Context, text: Vec<u8>, is_json: bool) -> Vec<u8> {
         if !self.redact {
             return text;
         }
-        let (text, count) = crate::redact::text(&String::from_utf8_lossy(&text));
+        let text = String::from_utf8_lossy(&text);
+        let (text, count) = if is_json { redact::json(&text) } else { redact::text(&text) };
         cx.summary(|| format!("{count} secrets replaced"), Status::of(count == 0));
         text.into_bytes()
     }
@@ -168,7 +184,7 @@ impl Run<'_> {
         let job = |line: &[u8]| {
             let Converted { document, edits, left_behind } = convert(line, args.to, &options)?;
             self.leave_behind(left_behind);
-            let json = args.session.redacted(cx, document);
+            let json = args.session.redacted(cx, document, true);
             Ok(Answer { json, edits, status: Status::Clean })
         };
         let status = jsonl::run(cx, &args.lines, input, &mut out, report, job)?;
@@ -182,7 +198,15 @@ impl Run<'_> {
         report: Option<&mut Output>,
     ) -> Result<Status, Failure> {
         let (cx, args) = (self.cx, self.args);
-        let mut document = formats::open_unlowered(cx, &mut input, &args.input)?;
+        let mut document = match &args.session.leaf {
+            Some(leaf) => {
+                let mut along = args.input.clone();
+                let bytes = input.read_all()?;
+                let line = install::along(leaf, bytes, &input.name, &mut along)?;
+                formats::read_unlowered(cx, line, &input.name, &along)?
+            }
+            None => formats::open_unlowered(cx, &mut input, &args.input)?,
+        };
         let is_same = document.format() == args.to;
         if args.output.is_in_place() && !is_same {
             let text = format!("{} is {}: --in-place keeps the format", input.name, document.format());
@@ -197,8 +221,12 @@ impl Run<'_> {
         if !is_same {
             end_line(&mut text);
         }
-        let text = args.session.redacted(cx, args.pretty.laid_out(text));
-        out.write_document(&text)?;
+        let laid_out = args.pretty.laid_out(text);
+        let text = args.session.redacted(cx, laid_out, args.to.is_json());
+        match args.session.install {
+            true => out.write(install::put(args.to, &self.options.write.session, &text)?.as_bytes())?,
+            false => out.write_document(&text)?,
+        }
         self.say(&input.name, &document, &edits, report)?;
         self.leave_behind(left_behind);
         args.output.finish(cx, out)?;

@@ -124,14 +124,23 @@ impl Args {
         for (message, origins) in view.messages.iter().zip(&view.origins) {
             for (part, origin) in message.parts.iter().zip(origins) {
                 let Some(text) = self.text_of(message, part) else { continue };
-                let Some(at) = needle.regex.find(&text) else { continue };
+                let Some(at) = needle.regex.find(&text).map(|it| it.start()) else { continue };
+                // Before it is cut, or a piece of a secret would not be recognised.
+                let (text, at) = match self.redact {
+                    true => {
+                        let text = redact::text(&text).0;
+                        let at = needle.regex.find(&text).map_or(0, |it| it.start());
+                        (text, at)
+                    }
+                    false => (text, at),
+                };
                 res.push(Hit {
                     path: path.display().to_string(),
                     dialect: session.dialect(),
                     id: places::id(path),
                     record: origin.record,
                     role: message.role.as_str().to_owned(),
-                    snippet: snippet(&text, at.start()),
+                    snippet: snippet(&text, at),
                 });
             }
         }

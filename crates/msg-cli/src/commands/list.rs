@@ -41,6 +41,9 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// How many characters of a title are shown.
+const TITLE: usize = 80;
+
 /// The JSON form of a line.
 #[derive(Debug, Serialize)]
 struct Line {
@@ -103,6 +106,10 @@ impl Args {
             let uuid = id.len().checked_sub(36).and_then(|it| id.get(it..));
             let name = uuid.and_then(|it| names.get(it)).cloned();
             summary.title = name.or(summary.title);
+        }
+        if let Some(title) = &mut summary.title {
+            let whole = if self.redact { redact::text(title).0 } else { std::mem::take(title) };
+            *title = whole.chars().take(TITLE).collect();
         }
         let ok = self.check.then(|| {
             let findings = session.check(&RepairOptions::default());

@@ -203,7 +203,7 @@ fn folder_files(path: &Path) -> io::Result<Files> {
         }
     }
     match files.is_empty() {
-        true => Err(io::Error::other("it is a folder, and no session of OpenHands or opencode")),
+        true => Err(io::Error::other("it is a directory, and no session of OpenHands or opencode")),
         false => Ok((path.to_owned(), files)),
     }
 }

@@ -154,7 +154,7 @@ fn home() -> PathBuf {
 }
 
 /// The folder of a variable, or this one of the home folder.
-fn or_home(name: &str, rest: &str) -> PathBuf {
+pub(crate) fn or_home(name: &str, rest: &str) -> PathBuf {
     match env::var_os(name) {
         Some(value) if !value.is_empty() => PathBuf::from(value),
         _ => home().join(rest),

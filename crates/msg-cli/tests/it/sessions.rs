@@ -57,7 +57,7 @@ fn a_folder_that_is_no_session_is_refused() {
         msg(folder.path(), &["convert", folder.path().to_str().unwrap(), "--to", "plain"]);
     assert_eq!(converted.status.code(), Some(2));
     let error = String::from_utf8(converted.stderr).unwrap();
-    assert!(error.contains("it is a folder, and no session"), "{error}");
+    assert!(error.contains("it is a directory, and no session"), "{error}");
 }
 
 const ROLLOUT: &str = r#"{"timestamp":"2026-02-03T10:00:00Z","type":"session_meta","payload":{"id":"019b2862-2623-7143-9c9f-a45075da54dd","cwd":"/srv"}}
@@ -90,6 +90,79 @@ fn the_message_of_a_provider_names_a_line() {
     let args = ["doctor", session.to_str().unwrap(), "--error", error];
     let said = text(&msg(&root, &args));
     assert!(said.contains("is about line 9, record 8: see session::unanswered-call"), "{said}");
+}
+
+#[test]
+fn a_converted_session_is_installed_and_found_again() {
+    let home = tempfile::tempdir().unwrap();
+    put(
+        home.path(),
+        "chat.json",
+        r#"[{"role":"user","content":"hello there"},{"role":"assistant","content":"hi"}]"#,
+    );
+    let chat = home.path().join("chat.json");
+    for (dialect, command) in [("claude-code", "claude --resume "), ("codex", "codex resume ")] {
+        let args = ["convert", chat.to_str().unwrap(), "--to", dialect, "--install", "--quiet"];
+        let said = text(&msg(home.path(), &args));
+        let id = said
+            .lines()
+            .nth(1)
+            .and_then(|it| it.strip_prefix(command))
+            .unwrap_or_else(|| panic!("{said}"));
+        let again = msg(home.path(), &["convert", id, "--to", "plain", "--quiet"]);
+        assert!(text(&again).contains("hello there"), "{again:?}");
+        let doctor = msg(home.path(), &["doctor", id]);
+        assert_eq!(doctor.status.code(), Some(0), "{doctor:?}");
+    }
+    let refused =
+        msg(home.path(), &["convert", chat.to_str().unwrap(), "--to", "goose", "--install"]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn a_session_is_converted_along_a_leaf() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |id: &str, parent: &str| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"{id}\",\"parentUuid\":{parent},\"message\":{{\"role\":\"user\",\"content\":\"{id}\"}}}}\n"
+        )
+    };
+    let lines =
+        line("first", "null") + &line("abandoned", "\"first\"") + &line("other", "\"first\"");
+    put(folder.path(), "s.jsonl", &lines);
+    let session = folder.path().join("s.jsonl");
+    let convert = |more: &[&str]| {
+        let args =
+            [&["convert", session.to_str().unwrap(), "--to", "native", "--quiet"], more].concat();
+        msg(folder.path(), &args)
+    };
+    assert!(!text(&convert(&[])).contains("abandoned"));
+    assert!(text(&convert(&["--leaf", "abandoned"])).contains("abandoned"));
+    assert_eq!(convert(&["--leaf", "nobody"]).status.code(), Some(2));
+}
+
+/// The text of a secret is cut nowhere before it is replaced, and a signature stays.
+#[test]
+fn what_is_redacted_leaks_no_piece_of_a_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let said = format!("{} {key}", "word ".repeat(14));
+    let line = format!(
+        "{{\"type\":\"user\",\"uuid\":\"u\",\"parentUuid\":null,\"message\":{{\"role\":\"user\",\"content\":\"{said}\"}}}}\n\
+         {{\"type\":\"assistant\",\"uuid\":\"v\",\"parentUuid\":\"u\",\"message\":{{\"id\":\"m\",\"role\":\"assistant\",\"content\":[\
+         {{\"type\":\"thinking\",\"thinking\":\"hm\",\"signature\":\"{key}\"}},{{\"type\":\"text\",\"text\":\"{key}\"}}]}}}}\n"
+    );
+    put(folder.path(), "s.jsonl", &line);
+    let path = folder.path().join("s.jsonl");
+    let path = path.to_str().unwrap();
+    for args in [vec!["list", path, "--redact"], vec!["find", "word", path, "--redact"]] {
+        let said = text(&msg(folder.path(), &args));
+        assert!(said.contains("word") && !said.contains("ghp_"), "{args:?}: {said}");
+    }
+    let args = ["convert", path, "--to", "native", "--redact", "--quiet"];
+    let native = text(&msg(folder.path(), &args));
+    assert_eq!(native.matches(&*key).count(), 1, "{native}");
+    assert!(native.contains(&format!("\"signature\":\"{key}\"")), "{native}");
 }
 
 #[cfg(feature = "sqlite")]
