@@ -203,7 +203,8 @@ impl Run<'_> {
                 let mut along = args.input.clone();
                 let bytes = input.read_all()?;
                 let line = install::along(leaf, bytes, &input.name, &mut along)?;
-                formats::read_unlowered(cx, line, &input.name, &along)?
+                let document = Document::read_unlowered(&line, &along.of_a_document(&input.name));
+                document.map_err(|it| Failure::document(it, &input.name, line))?
             }
             None => formats::open_unlowered(cx, &mut input, &args.input)?,
         };
