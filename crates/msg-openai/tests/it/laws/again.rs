@@ -141,8 +141,11 @@ fn sorted(text: &str) -> String {
 }
 
 fn calls(message: &Message) -> Vec<(String, String, String)> {
+    // A call that never ended may have no arguments; written again it has ended, with none.
+    let text = |it: String| if it.is_empty() { "{}".to_owned() } else { it };
     let calls = message.tool_calls().cloned();
-    let mut res: Vec<_> = calls.map(|it| (it.id, it.name, it.arguments.into_text())).collect();
+    let mut res: Vec<_> =
+        calls.map(|it| (it.id, it.name, text(it.arguments.into_text()))).collect();
     res.sort();
     res
 }
