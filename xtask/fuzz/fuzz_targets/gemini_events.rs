@@ -20,5 +20,7 @@ fn run(families: &[&'static dyn Family], bytes: &[u8], of: Option<&'static str>)
     reader.feed(bytes, &mut |it| events.push(it.into_owned()));
     let read = reader.finish(&mut |it| events.push(it.into_owned()));
     laws::live_says_the_same(&read, &events, of);
-    laws::written_is_read(&read);
+    if of.is_some() {
+        laws::written_is_read(&read);
+    }
 }

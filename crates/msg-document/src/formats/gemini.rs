@@ -1,6 +1,12 @@
 //! Gemini contents: an array, or a request or response body. Reading and writing are `msg_gemini`'s.
 
-use msg_core::{Message, Report, request::RequestHead};
+use std::ops::Range;
+
+use msg_core::{
+    Message, Report,
+    json::{JsonError, Kind, Reader},
+    request::RequestHead,
+};
 use msg_gemini::{
     GenerateRequest,
     contents::{self, Document},
@@ -8,7 +14,7 @@ use msg_gemini::{
 
 use super::no_limit;
 use crate::codec::{Around, Codec, Content, Likelihood, Side, WriteOptions};
-use crate::outline::{Item, List, Outline, Record};
+use crate::outline::{Item, List, Outline, Record, ValueKind};
 use crate::refusal::Refusal;
 
 pub(crate) struct Gemini;
@@ -28,6 +34,12 @@ impl Codec for Gemini {
         let in_list = |it: &List<'_>| it.records().any(|it| it.is_list("parts") && is_ours(it));
         let is_body = outline.list("candidates").is_some()
             || outline.member("contents").is_some() && outline.list("messages").is_none();
+        let is_object = |name| outline.member(name) == Some(ValueKind::Object);
+        let is_enveloped = is_object("response") && outline.members().count() <= 2
+            || is_object("request") && outline.member("model") == Some(ValueKind::Text);
+        if is_enveloped && outline.messages().is_none() {
+            return Likelihood::Likely;
+        }
         if is_body || outline.list("").is_some_and(in_list) {
             Likelihood::Certain
         } else {
@@ -36,9 +48,11 @@ impl Codec for Gemini {
     }
 
     fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
-        let (mut document, report) = contents::read(bytes, &no_limit())?;
+        let place = enveloped(bytes).unwrap_or(0..bytes.len());
+        let (mut document, report) = contents::read(&bytes[place.clone()], &no_limit())?;
         let messages = document.take_messages();
-        Ok(Content::new(messages, Body(document), report))
+        let envelope = (bytes[..place.start].to_vec(), bytes[place.end..].to_vec());
+        Ok(Content::new(messages, Body { document, envelope }, report))
     }
 
     fn write(
@@ -93,8 +107,44 @@ fn is_part(part: &Item<'_>) -> bool {
     part.kind.is_none() && !part.has("part_kind") && KINDS.iter().any(|it| part.has(it))
 }
 
-/// A document whose messages have been taken out.
-struct Body(Document);
+/// Where the document is in the envelope of the Code Assist API, `{"request":{"contents":…}}` or
+/// `{"response":{"candidates":…}}`; none without one.
+fn enveloped(bytes: &[u8]) -> Option<Range<usize>> {
+    let holds = |reader: &mut Reader<'_>, name: &str| -> Result<bool, JsonError> {
+        let mut res = false;
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            res |= key.text == name;
+            reader.raw()?;
+        }
+        Ok(res)
+    };
+    let mut found = None;
+    let mut reader = Reader::new(bytes).ok()?;
+    reader.begin_object().ok()?;
+    while let Some(key) = reader.next_key().ok()? {
+        let (start, is_object) = (reader.next_offset(), reader.peek().ok()? == Kind::Object);
+        match &*key.text {
+            "contents" | "candidates" => return None,
+            "request" if is_object && holds(&mut reader.clone(), "contents").ok()? => {
+                reader.raw().ok()?;
+                found = Some(start..reader.offset());
+            }
+            "response" if is_object && holds(&mut reader.clone(), "candidates").ok()? => {
+                reader.raw().ok()?;
+                found = Some(start..reader.offset());
+            }
+            _ => drop(reader.raw().ok()?),
+        }
+    }
+    found
+}
+
+/// A document whose messages have been taken out, and the bytes around it.
+struct Body {
+    document: Document,
+    envelope: (Vec<u8>, Vec<u8>),
+}
 
 impl Around for Body {
     fn write(
@@ -105,22 +155,24 @@ impl Around for Body {
         report: &mut Report,
     ) {
         // A response is a message for each candidate: what has become more or less is a list.
-        if let Document::Response(it) = &self.0
+        if let Document::Response(it) = &self.document
             && messages.len() != it.candidates()
         {
-            self.0 = Document::Contents(Vec::new());
+            self.document = Document::Contents(Vec::new());
         }
-        self.0.set_messages(std::mem::take(messages));
-        report.append(self.0.write(&options.gemini, out));
-        *messages = self.0.take_messages();
+        self.document.set_messages(std::mem::take(messages));
+        out.extend_from_slice(&self.envelope.0);
+        report.append(self.document.write(&options.gemini, out));
+        out.extend_from_slice(self.envelope.1.trim_ascii_end());
+        *messages = self.document.take_messages();
     }
 
     fn head(&self) -> Option<RequestHead> {
-        if let Document::Request(it) = &self.0 { Some(it.head()) } else { None }
+        if let Document::Request(it) = &self.document { Some(it.head()) } else { None }
     }
 
     fn members(&self) -> Vec<String> {
-        match &self.0 {
+        match &self.document {
             Document::Request(it) => it.head().members,
             Document::Response(it) => it.members().map(|it| it.0.to_owned()).collect(),
             _ => Vec::new(),
@@ -128,7 +180,7 @@ impl Around for Body {
     }
 
     fn side(&self) -> Side {
-        match &self.0 {
+        match &self.document {
             Document::Response(it) if it.candidates() > 1 => Side::Choices,
             Document::Response(_) => Side::Answer,
             _ => Side::Conversation,

@@ -10,6 +10,7 @@ mod memory;
 mod options;
 mod recognise;
 mod responses;
+mod said;
 mod text_calls;
 mod thinking;
 mod values;

@@ -4,7 +4,7 @@
 use msg_document::Format;
 use serde::Deserialize;
 
-use crate::laws::meaning::only_what_is_named_is_lost;
+use crate::said::only_what_is_named_is_lost;
 
 #[derive(Deserialize)]
 struct Case {

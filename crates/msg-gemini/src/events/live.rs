@@ -8,12 +8,14 @@ use msg_core::{
     Text, json::Writer as JsonWriter,
 };
 use msg_wire::Json;
+use msg_wire::codec::Losses;
 use msg_wire::{AssembledChoice, EventOptions};
 
 use super::order::Order;
 use super::words::{usage_metadata, word};
 use crate::{
     WriteOptions,
+    shape::GEMINI,
     stream::meaning,
     write::{Purpose, Writer},
 };
@@ -74,7 +76,7 @@ impl End {
         });
         let own = own.map(str::to_owned);
         let reason = own.or_else(|| choice.finish.as_ref().and_then(word));
-        let extra = choice.message.extra.iter(&crate::shape::GEMINI);
+        let extra = choice.message.extra.iter(&GEMINI);
         let members = extra.map(|(name, value)| (name.to_owned(), value.text().to_owned()));
         Self { reason, members: members.collect(), ..Self::default() }
     }
@@ -169,6 +171,13 @@ impl ChunkWriter {
         };
         self.part(choice, part, out);
         self.choices.entry(choice).or_default().thinks = false;
+    }
+
+    /// Reports the members of a whole message that are of other formats.
+    pub(super) fn lose_members(&mut self, message: &Message) {
+        let mut losses = Losses::new(&mut self.report);
+        losses.foreign(&message.extra, Some(&GEMINI), None);
+        losses.flush();
     }
 
     pub(super) fn set_end(&mut self, choice: u32, end: End) {

@@ -37,6 +37,7 @@ use live::End;
 pub fn write_chunks(res: &Assembled, out: &mut Vec<u8>) -> Report {
     let mut writer = ChunkWriter::new(EventOptions::of(res));
     for choice in &res.choices {
+        writer.lose_members(&choice.message);
         writer.message(choice.index, &choice.message, out);
         writer.set_end(choice.index, End::of(choice));
     }

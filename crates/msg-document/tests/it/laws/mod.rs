@@ -1,4 +1,3 @@
 //! What holds for any input.
 
 pub(crate) mod layout;
-pub(crate) mod meaning;
