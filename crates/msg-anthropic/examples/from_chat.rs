@@ -1,6 +1,11 @@
 //! A Chat Completions history as the body of a request to the Messages API, and what does not move.
 //!
 //! `cargo run -p msg-anthropic --example from_chat`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_anthropic::{MessagesRequest, WriteOptions, messages::Document};
 use msg_core::request::{RequestHead, ResponseFormat};

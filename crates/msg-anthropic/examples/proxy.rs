@@ -2,6 +2,11 @@
 //! each as soon as it can be written.
 //!
 //! `cargo run -p msg-anthropic --example proxy`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_anthropic::{EventOptions, EventWriter};
 use msg_openai::{CHAT, StreamOptions, StreamReader};

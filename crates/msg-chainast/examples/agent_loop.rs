@@ -1,6 +1,11 @@
 //! An agent loop whose history is a chain: it cannot be sent broken, whatever happens between two requests.
 //!
 //! `cargo run -p msg-chainast --example agent_loop`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_chainast::{ChainAst, Message, Part, RepairOptions, SeededIds, ToolCall};
 

@@ -1,6 +1,11 @@
 //! Why a provider would refuse a history, in its own words, and the smallest edits so that it does not.
 //!
 //! `cargo run -p msg-chainast --example explain_refusal`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_chainast::{
     CheckOptions, Message, Part, Profile, RepairOptions, SeededIds, ToolCall, check, repair,

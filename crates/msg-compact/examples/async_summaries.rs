@@ -2,6 +2,11 @@
 //! nobody, so that any runtime will do.
 //!
 //! `cargo run -p msg-compact --example async_summaries`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use std::time::Duration;
 

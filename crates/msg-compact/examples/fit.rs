@@ -2,6 +2,11 @@
 //! what is still too much.
 //!
 //! `cargo run -p msg-compact --example fit`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_chainast::{ChainAst, SeededIds};
 use msg_compact::{Budget, Outcome, Preset, Reserve, TokenIndex, compact_with, count, digest};

@@ -1,6 +1,11 @@
 //! Builds a conversation, says what is odd about it, and stores it in the form that loses nothing.
 //!
 //! `cargo run -p msg-core --example build_and_store`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_core::{InputRules, Message, Part, ToolCall, check_all, native};
 

@@ -1,6 +1,11 @@
 //! What a model sends, as the events that every reader of this workspace gives, collected into a turn.
 //!
 //! `cargo run -p msg-core --example stream_events`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_core::{FinishReason, StreamEvent, Turn, TurnRole};
 

@@ -1,6 +1,11 @@
 //! A log of conversations, one a line, in whatever formats its writers had: which are broken, and why.
 //!
 //! `cargo run -p msg-document --example check_lines [FILE]`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};

@@ -1,6 +1,11 @@
 //! Any conversation as an Anthropic one, with what was lost on the way.
 //!
 //! `cargo run -p msg-document --example convert [FILE]`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_document::{ConvertOptions, Format, convert};
 

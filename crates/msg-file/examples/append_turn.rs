@@ -1,6 +1,11 @@
 //! Appends a question and its answer to a conversation on disk; what stands above does not change by a byte.
 //!
 //! `cargo run -p msg-file --example append_turn`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_core::Message;
 use msg_file::{AppendOptions, Mode, Nonce, append};

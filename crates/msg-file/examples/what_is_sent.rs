@@ -1,6 +1,11 @@
 //! What a model is to see of a conversation that a person keeps as a Markdown file.
 //!
 //! `cargo run -p msg-file --example what_is_sent [FILE]`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_file::{Document, HistoryOptions, Mode};
 

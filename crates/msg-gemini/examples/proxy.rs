@@ -1,6 +1,11 @@
 //! A Gemini stream that the client gets as the events of the Messages API.
 //!
 //! `cargo run -p msg-gemini --example proxy`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_anthropic::{EventOptions, EventWriter};
 use msg_gemini::GEMINI;

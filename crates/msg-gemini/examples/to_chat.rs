@@ -1,6 +1,11 @@
 //! A Gemini conversation that goes on with a provider that wants ids for its calls.
 //!
 //! `cargo run -p msg-gemini --example to_chat`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_gemini::{ReadOptions, contents};
 use msg_openai::{EncodeOptions, chat};

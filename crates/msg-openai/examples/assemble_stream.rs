@@ -1,6 +1,11 @@
 //! A captured stream as its final message, with what was wrong in it: the same code for any chunking.
 //!
 //! `cargo run -p msg-openai --example assemble_stream [FILE]`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_core::StreamEvent;
 use msg_openai::{CHAT, RESPONSES, StreamOptions, StreamReader};

@@ -1,6 +1,11 @@
 //! One history for both APIs: a Chat Completions request is read, and written as input of the Responses API.
 //!
 //! `cargo run -p msg-openai --example chat_to_responses`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_openai::{EncodeOptions, ReadOptions, chat, responses};
 

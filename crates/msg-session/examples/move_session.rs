@@ -1,6 +1,11 @@
 //! A conversation that goes on in another agent: written as a session of Codex, and read back.
 //!
 //! `cargo run -p msg-session --example move_session`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_core::{Message, Part, ToolCall};
 use msg_session::{Blob, Dialect, Session, WriteOptions, write};

@@ -1,6 +1,11 @@
 //! A session that cannot be resumed: why, and the bytes that can.
 //!
 //! `cargo run -p msg-session --example rescue`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_session::{Blob, RepairOptions, Session};
 

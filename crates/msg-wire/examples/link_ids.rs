@@ -1,6 +1,11 @@
 //! Calls and results that came without ids, as from Gemini, are tied together by their order and names.
 //!
 //! `cargo run -p msg-wire --example link_ids`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_core::{Message, Part, ToolCall};
 

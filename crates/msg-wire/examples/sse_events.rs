@@ -1,6 +1,11 @@
 //! The events of a byte stream, however it is cut: lines, data, and where each stood.
 //!
 //! `cargo run -p msg-wire --example sse_events`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_wire::SseDecoder;
 

@@ -1,6 +1,11 @@
 //! Reads a model's answer while it arrives: text goes to the screen at once, a tool call as soon as it is whole.
 //!
 //! `cargo run -p msg-xml --example stream_calls [FILE]`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -2,6 +2,11 @@
 //! back in the text, the result goes back as a text.
 //!
 //! `cargo run -p msg-xml --example tool_round`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
 
 use msg_xml::{Options, Thinking, ToolDefinition, ToolResult, instructions, parse};
 
