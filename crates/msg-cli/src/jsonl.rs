@@ -249,11 +249,9 @@ fn print(
         tally.add(lines.tally);
         progress.advance(lines.read, lines.tally.lines, || {
             match form {
-                Form::Json => out.write(&lines.answers)?,
-                Form::Text { .. } => {
-                    out.write_coloured(&String::from_utf8_lossy(&lines.answers))?
-                }
-            }
+                Form::Json => out.write(&lines.answers),
+                Form::Text { .. } => out.write_coloured(&String::from_utf8_lossy(&lines.answers)),
+            }?;
             report.as_mut().map_or(Ok(()), |it| it.write(&lines.report))
         })?;
         drop(lines);

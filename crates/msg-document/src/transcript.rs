@@ -164,7 +164,7 @@ impl<'a> Writer<'a> {
         if text.len() <= limit {
             return text;
         }
-        let end = text.floor_char_boundary(limit);
+        let end = (0..=limit).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
         format!("{}… [{} more bytes]", &text[..end], text.len() - end).into()
     }
 }

@@ -61,7 +61,6 @@ impl WhatArgs {
             tools: self.tool.clone(),
             range: self.range.as_deref().map(bounds).transpose()?,
             others: self.not,
-            ..FilterOptions::default()
         })
     }
 

@@ -30,8 +30,8 @@ pub(super) fn elements(old: &[Entry<'_>], new: &[Entry<'_>]) -> Sources {
     let (old_marks, new_marks) = (marks(old), marks(new));
     let mut sources = vec![None; new.len()];
     let (start, end) = equal_ends(&old_marks, &new_marks);
-    for at in 0..start {
-        sources[at] = Some(at);
+    for (at, source) in sources.iter_mut().enumerate().take(start) {
+        *source = Some(at);
     }
     for back in 1..=end {
         sources[new.len() - back] = Some(old.len() - back);

@@ -109,9 +109,9 @@ impl Document {
         let kept: Vec<Message> = kept.collect();
         let after = kept.len();
         if after == before {
-            self.put_messages(kept)
+            self.put_messages(kept);
         } else {
-            self.put_edited(kept)
+            self.put_edited(kept);
         }
         after
     }

@@ -101,9 +101,9 @@ impl Document {
         let counter = options.counter.unwrap_or(Counter::Script).make();
         let Kept { messages, tokens, changed } = trimmed(self.take_messages(), options, &*counter);
         if changed {
-            self.put_edited(messages)
+            self.put_edited(messages);
         } else {
-            self.put_messages(messages)
+            self.put_messages(messages);
         }
         tokens
     }

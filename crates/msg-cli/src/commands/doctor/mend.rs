@@ -73,7 +73,7 @@ impl Doctor<'_> {
         let effect = found.is_changed().then(|| found.effect());
         let changed = match effect {
             Some(_) if self.fix => {
-                self.may_write(&[file.stamp.clone()]).map_err(|it| refuse(&file.name, &it))?;
+                self.may_write(std::slice::from_ref(&file.stamp)).map_err(|it| refuse(&file.name, &it))?;
                 let mended = self.mended(file, found, dialect);
                 let mended = mended.map_err(|it| refuse(&file.name, &it.to_string()))?;
                 Some(self.put_file(file, mended, dialect)?)
