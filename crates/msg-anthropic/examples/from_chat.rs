@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut body = Vec::new();
     Document::Request(request).write(&options, &mut body);
     println!("{}", String::from_utf8_lossy(&body));
-    for finding in lost.iter() {
+    for finding in &lost {
         println!("{finding}");
     }
     Ok(())

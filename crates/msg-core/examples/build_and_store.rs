@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Message::tool_result("call_1", "12 degrees, rain"),
     ];
 
-    for finding in check_all(&messages, &InputRules::unlimited()).iter() {
+    for finding in &check_all(&messages, &InputRules::unlimited()) {
         println!("{finding}");
     }
 

@@ -23,7 +23,7 @@ fn main() -> Result<(), msg_gemini::Error> {
     let mut out = Vec::new();
     let lost = chat::write(&messages, &EncodeOptions::new(), &mut out);
     println!("{}", String::from_utf8_lossy(&out));
-    for finding in lost.iter() {
+    for finding in &lost {
         println!("{finding}");
     }
     Ok(())

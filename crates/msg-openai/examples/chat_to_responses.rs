@@ -23,7 +23,7 @@ fn main() -> Result<(), msg_openai::Error> {
     let mut items = Vec::new();
     let lost = responses::write(&document.into_messages(), &EncodeOptions::new(), &mut items);
     println!("{}", String::from_utf8_lossy(&items));
-    for finding in lost.iter() {
+    for finding in &lost {
         println!("{finding}");
     }
     Ok(())

@@ -22,7 +22,7 @@ fn main() -> Result<(), msg_session::Error> {
         Message::assistant("There is one: a.txt."),
     ];
     let (bytes, lost) = write(Dialect::Codex, &messages, &WriteOptions::default())?;
-    for finding in lost.iter() {
+    for finding in &lost {
         println!("{finding}");
     }
     print!("{}", String::from_utf8_lossy(&bytes));

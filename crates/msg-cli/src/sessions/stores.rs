@@ -104,7 +104,7 @@ impl Store {
     fn rows(&self, sql: &str, values: &[&str]) -> Result<Vec<Row>, String> {
         let failed = |it: rusqlite::Error| it.to_string();
         let mut statement = self.connection.prepare(sql).map_err(failed)?;
-        let names: Vec<String> = statement.column_names().into_iter().map(Into::into).collect();
+        let names: Vec<String> = statement.column_names().map(Into::into).collect();
         let row = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Row> {
             names.iter().enumerate().map(|(at, name)| Ok((name.clone(), row.get(at)?))).collect()
         };
@@ -223,7 +223,7 @@ fn uri(path: &Path) -> String {
     for byte in path.to_string_lossy().bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => {
-                res.push(char::from(byte))
+                res.push(char::from(byte));
             }
             _ => res.push_str(&format!("%{byte:02x}")),
         }

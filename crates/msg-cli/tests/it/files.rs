@@ -216,7 +216,7 @@ fn documents_beyond_the_limit_are_refused() {
 
 #[test]
 fn files_beside_the_input_have_its_limit() {
-    let (_dir, path) = folder("x.json", &" ".repeat(1000));
+    let (_dir, path) = folder("x.json", " ".repeat(1000));
     for flag in ["--tools", "--schema", "--dialect-file"] {
         let output = msg(&["tools", "--max-bytes", "100", flag, &path], b"hi");
         assert_eq!(output.status.code(), Some(2), "{flag}");

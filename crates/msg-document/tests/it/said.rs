@@ -147,7 +147,7 @@ impl Meaning<'_> {
     fn other(&mut self, who: &str, part: &Part) {
         match part {
             Part::Other(it) if it.format == msg_core::Origin::Json => {
-                self.text(who, it.value.text())
+                self.text(who, it.value.text());
             }
             Part::Other(it) => self.res.push(Said::Other(value_text(it.value.text()))),
             _ => {}

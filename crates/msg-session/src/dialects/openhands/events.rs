@@ -77,7 +77,7 @@ impl<'a> Events<'a> {
             let place = super::place(0, at);
             match value.object() {
                 Some(object) => {
-                    res.list.push(Event { number: at as u64, place, kind: kind(&object), object })
+                    res.list.push(Event { number: at as u64, place, kind: kind(&object), object });
                 }
                 None => res.findings.push(super::super::unknown_record(place)),
             }
