@@ -49,3 +49,17 @@ fn options<T: DeserializeOwned + Default>(case: &Case) -> Result<T, Refusal> {
     let given = case.options.as_ref().map(|it| options_from_json(it.get().as_bytes()));
     given.unwrap_or_else(|| Ok(T::default()))
 }
+
+#[test]
+fn a_panic_costs_its_row() {
+    let answer = |row: &str| {
+        answer_row(|| {
+            assert_ne!(row, "boom", "this row panics");
+            Ok(row.len())
+        })
+    };
+    let codes = ["a", "boom", "b"].map(|it| answer(it).map_err(|it| it.into_diagnostic().code));
+    let [first, panicked, last] = codes;
+    assert_eq!((first, last), (Ok(1), Ok(1)));
+    assert_eq!(panicked.expect_err("because it panics").as_str(), "document::panic");
+}
