@@ -3,9 +3,12 @@
 use crate::workspace::Workspace;
 use crate::{Res, sh, tidy};
 
+/// Whether one thing is as a release wants it.
+type Check = fn(&Workspace) -> Res;
+
 /// Runs every check and names those that fail, so that one run shows everything.
 pub(crate) fn run(workspace: &Workspace) -> Res {
-    let checks: [(&str, fn(&Workspace) -> Res); 5] = [
+    let checks: [(&str, Check); 5] = [
         ("clean tree", clean_tree),
         ("changelog", changelog),
         ("tidy", |it| tidy::run(it, &[])),

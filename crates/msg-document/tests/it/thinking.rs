@@ -10,8 +10,8 @@ fn a_request_with_thinking_needs_it_before_the_last_calls() {
             "content":[{{"type":"tool_use","id":"t","name":"f","input":{{}}}}]}},{{"role":"user","content":[{{"type":"tool_result",
             "tool_use_id":"t","content":"r"}}]}}]}}"#
         );
-        let mut options = CheckOptions::default();
-        options.profile = msg_chainast::Profile::named("anthropic").cloned();
+        let profile = msg_chainast::Profile::named("anthropic").cloned().expect("it is built in");
+        let mut options = CheckOptions::default().with_profile(profile);
         options.chain.request = true;
         let checked = check(json.as_bytes(), &options).expect("it is read");
         checked.diagnostics.iter().map(|it| it.code.to_string()).collect::<Vec<_>>()
