@@ -119,7 +119,12 @@ fn sealed(message: &Message) -> Vec<String> {
             Some(format!("{:?} {:?} {:?}", it.signature, it.redacted, text))
         }
         Part::Text(it) => Some(it.extra.get(&Origin::Anthropic, "citations")?.text().to_owned()),
-        Part::Other(it) if it.format == Origin::Anthropic => Some(it.value.text().to_owned()),
+        // White space is no part of a value, and a stream has none.
+        Part::Other(it) if it.format == Origin::Anthropic => {
+            let mut compact = Vec::new();
+            it.value.write_compact(&mut compact);
+            Some(String::from_utf8_lossy(&compact).into_owned())
+        }
         _ => None,
     });
     let mut res: Vec<_> = parts.filter(|it| it != "[]").collect();
