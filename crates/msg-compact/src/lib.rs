@@ -27,6 +27,7 @@ pub mod count;
 
 mod text;
 mod token_index;
+mod totals;
 
 mod codes;
 mod error;
@@ -37,7 +38,7 @@ pub use count::counter::{ErrorBar, TokenCounter};
 pub use digest::digest;
 pub use engine::{Compactor, Refused, Step, compact_with};
 pub use error::{Error, SummaryError};
-pub use outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Totals, Unchanged};
+pub use outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Unchanged};
 pub use pipeline::{OnFailure, Pin, Pipeline, When};
 pub use plan::Plan;
 pub use policy::contract::{Policy, Progress};
@@ -46,6 +47,7 @@ pub use record::{CompactionRecord, RecordInfo};
 pub use request::SummaryRequest;
 pub use state::{ChainState, Form, Merge, ToolOutput};
 pub use token_index::{Cost, TokenIndex};
+pub use totals::Totals;
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

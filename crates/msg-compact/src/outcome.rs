@@ -11,6 +11,7 @@ use crate::{
     plan::{Plan, plan_of},
     record::CompactionRecord,
     state::{Change, ChangeId},
+    totals::Totals,
 };
 
 pub use edit::Edit;
@@ -174,15 +175,4 @@ impl FloorPart {
             FloorPart::Policies => "policies",
         }
     }
-}
-
-/// Messages, bytes and tokens of a history, the request's base included in the tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-pub struct Totals {
-    /// How many messages.
-    pub messages: usize,
-    /// UTF-8 bytes (CA-20).
-    pub bytes: u64,
-    /// Tokens by the token index's counter.
-    pub tokens: u64,
 }

@@ -10,11 +10,12 @@ use super::stages::{State, max_requests};
 use crate::{
     Budget, Pipeline, TokenIndex,
     error::{Error, SummaryError},
-    outcome::{Outcome, Totals},
+    outcome::Outcome,
     pipeline::{Stage, When, caps_stage},
     record::CompactionRecord,
     request::SummaryRequest,
     state::{ChainState, Floor, Limits},
+    totals::Totals,
 };
 
 /// A compaction that is going on.

@@ -5,8 +5,9 @@ use msg_core::Diagnostic;
 use super::compactor::Compactor;
 use crate::{
     Unit, codes,
-    outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Place, Totals, Unchanged},
+    outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Place, Unchanged},
     state,
+    totals::Totals,
 };
 
 impl Compactor<'_> {

@@ -5,16 +5,17 @@
 //! {"stages": [{"policy": "clear-tool-uses", "keep": 5, "when": "over"}], "pins": ["tool:plan"]}
 //! ```
 
+mod on_failure;
 mod pin;
 mod stored;
 
-use std::{collections::BTreeMap, fmt, str::FromStr};
+use std::{collections::BTreeMap, fmt};
 
 use msg_chainast::Profile;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use self::pin::Pin;
+pub use self::{on_failure::OnFailure, pin::Pin};
 
 use crate::{
     Error,
@@ -39,38 +40,6 @@ impl When {
             option: "when".into(),
             reason: format!("found {value}, expected \"over\" or \"always\""),
         })
-    }
-}
-
-/// What to do with units whose summary was refused or failed (CP-23).
-///
-/// ```
-/// assert_eq!("digest".parse(), Ok(msg_compact::OnFailure::Digest));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OnFailure {
-    /// They stay, and the pipeline goes on.
-    #[default]
-    Keep,
-    /// The digest takes the summary's place, if it is smaller.
-    Digest,
-}
-
-impl FromStr for OnFailure {
-    type Err = Error;
-
-    /// Reads `keep` or `digest`.
-    fn from_str(name: &str) -> Result<Self, Error> {
-        match name {
-            "keep" => Ok(OnFailure::Keep),
-            "digest" => Ok(OnFailure::Digest),
-            _ => Err(Error::UnknownName {
-                kind: "on-failure",
-                name: name.to_owned(),
-                expected: Some("keep or digest".to_owned()),
-            }),
-        }
     }
 }
 
