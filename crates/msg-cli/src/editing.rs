@@ -5,7 +5,7 @@
 
 use msg_document::{Document, Refusal, WriteOptions};
 
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::{Input, InputArgs};

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use msg_core::Diagnostic;
 use msg_document::{Calls, Document, Format, Refusal};
 
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::{Input, InputArgs};
 use crate::render::Quotes;

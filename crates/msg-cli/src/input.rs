@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use msg_core::{Code, Diagnostic};
 use msg_document::{Accept, Calls, FitOptions, Format, ReadOptions, is_json_lines};
 
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::Failure;
 use crate::formats;
 use crate::jsonl::LineArgs;
 use crate::sessions;
-use crate::sessions::load::Stamp;
+use crate::sessions::stamp::Stamp;
 use crate::sizes;
 use crate::sources::Sources;
 use crate::words::did_you_mean;

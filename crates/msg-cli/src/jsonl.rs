@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use self::blocks::{Block, Blocks};
 use self::desk::Desk;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::Input;
 use crate::output::Output;
@@ -170,7 +170,7 @@ pub(crate) fn run_for_people<F>(
 where
     F: Fn(&str, &[u8]) -> Result<Answer, Refusal> + Sync,
 {
-    let form = Form::Text { color: cx.color_for(out) };
+    let form = Form::Text { color: out.has_colour(cx) };
     let job = Job { name: &input.name.clone(), limit: input.limit, form, answer: job };
     run_job(cx, args, input, out, None, &job)
 }

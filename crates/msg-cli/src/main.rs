@@ -14,6 +14,7 @@ mod cli;
 mod clock;
 mod codes;
 mod commands;
+mod context;
 mod editing;
 mod endpoint;
 mod exit;
@@ -41,7 +42,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::{ContextKind, ErrorKind};
 
-use crate::cli::{Cli, Context};
+use crate::cli::Cli;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 
 fn main() -> ExitCode {

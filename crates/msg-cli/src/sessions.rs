@@ -9,6 +9,7 @@ pub(crate) mod large;
 pub(crate) mod load;
 pub(crate) mod places;
 pub(crate) mod put_back;
+pub(crate) mod stamp;
 #[cfg(not(feature = "sqlite"))]
 #[path = "sessions/no_stores.rs"]
 pub(crate) mod stores;

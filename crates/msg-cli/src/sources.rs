@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use msg_document::ObjectWriter;
 
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::Input;
 use crate::render::{self, safe};

@@ -14,7 +14,7 @@ use msg_openai::{EncodeOptions, chat};
 use self::ops::Op;
 use super::Command;
 use crate::chain_args::{ChainArgs, RepairArgs};
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::InputArgs;

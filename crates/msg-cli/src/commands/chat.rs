@@ -34,7 +34,7 @@ use self::stop::Stop;
 use self::who::Who;
 use super::Command;
 use super::file::{Nonces, failed, failed_by};
-use crate::cli::Context;
+use crate::context::Context;
 use crate::endpoint::{Api, Endpoint, Patience};
 use crate::exit::{Failure, Status};
 use crate::input::{Input, MAX_DOCUMENT};

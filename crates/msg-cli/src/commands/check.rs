@@ -7,7 +7,7 @@ use msg_document::{CheckOptions, Checked, Document, ReadOptions, check};
 
 use super::Command;
 use crate::chain_args::{ChainArgs, RequestArgs};
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::{Input, InputArgs};
@@ -117,7 +117,7 @@ impl Args {
         options: &CheckOptions,
         out: &mut Output,
     ) -> Result<Status, Failure> {
-        let color = cx.color_for(out);
+        let color = out.has_colour(cx);
         jsonl::run_for_people(cx, &self.lines, input, out, |name, line| {
             let mut document = Document::read(line, &options.read)?;
             document.say_who_made_it(options.read.made_by.as_ref());
@@ -144,7 +144,7 @@ impl Args {
     ) -> Result<(), Failure> {
         let quotes = Quotes::of(document.messages(), found, cx.folding())
             .and_lines(document.text(), found, cx.folding());
-        let list = List { color: cx.color_for(out), ..cx.list(name, &quotes) };
+        let list = List { color: out.has_colour(cx), ..cx.list(name, &quotes) };
         let mut text = list.findings(found);
         text.push_str(&self.conclusion(name, document, found));
         out.write_coloured(&text)

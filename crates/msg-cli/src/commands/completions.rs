@@ -6,7 +6,8 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use super::Command;
-use crate::cli::{Cli, Context};
+use crate::cli::Cli;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::output::Output;
 

@@ -11,7 +11,7 @@ use msg_core::Diagnostic;
 use msg_document::{Carry, ConvertOptions, Converted, Document, Format, convert};
 
 use super::Command;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::{Input, InputArgs};

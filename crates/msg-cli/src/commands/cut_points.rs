@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Command;
 use crate::chain_args::ChainArgs;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::InputArgs;

@@ -12,7 +12,7 @@ use serde::Serialize;
 use self::line::Form;
 use self::mend::Doctor;
 use super::Command;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::MAX_DOCUMENT;
 use crate::jsonl::{self, LineArgs};
@@ -185,7 +185,7 @@ impl Args {
             let path = (self.sessions.len() > 1).then_some(name);
             json(path, it)
         } else {
-            text::human(name, it, self.fix, cx.color_for(&out))
+            text::human(name, it, self.fix, out.has_colour(cx))
         };
         let text = if self.redact { redact::text(&text).0 } else { text };
         out.write(text.as_bytes())?;

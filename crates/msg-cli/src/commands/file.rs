@@ -12,7 +12,7 @@ mod request;
 pub(super) use self::nonces::Nonces;
 pub(super) use self::request::{failed, failed_by};
 use super::Command;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 
 /// Read, check, format and append to message files (.msg.md).

@@ -9,7 +9,7 @@ use msg_document::FilterOptions;
 use serde::{Deserialize, Serialize};
 
 use super::Command;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::editing::{Edited, EditingArgs};
 use crate::exit::{Failure, Status};
 use crate::line_options;

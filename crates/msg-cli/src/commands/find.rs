@@ -8,7 +8,7 @@ use msg_session::{Dialect, RepairOptions, Session};
 use serde::Serialize;
 
 use super::Command;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::output::Output;
 use crate::redact;

@@ -16,7 +16,7 @@ use self::args::FitArgs;
 use self::endpoint::Endpoint;
 use self::run::Run;
 use super::Command;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::InputArgs;
 use crate::jsonl::LineArgs;

@@ -15,7 +15,7 @@
 //! or, without `--json`, text for people. Data goes to an `Output`, everything else to
 //! `Context::note`; exit codes are `exit::Status`.
 
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 
 /// What a command does once its arguments are parsed.

@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Command;
 use crate::chain_args::unknown_profile;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use msg_document::to_json;
 use crate::output::Output;

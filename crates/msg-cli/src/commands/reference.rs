@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use clap::{Arg, Command as Clap, CommandFactory};
 
 use super::Command;
-use crate::cli::{Cli, Context};
+use crate::cli::Cli;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::output::Output;
 

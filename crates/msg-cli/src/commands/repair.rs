@@ -8,7 +8,7 @@ use msg_document::{ReadOptions, RepairOptions, Repaired, WriteOptions, repair};
 
 use super::Command;
 use crate::chain_args::{ChainArgs, RepairArgs, RequestArgs};
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::{Input, InputArgs};

@@ -3,7 +3,7 @@
 //! They are `msg-core`'s; a test there holds them against what is written.
 
 use super::Command;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::output::Output;
 

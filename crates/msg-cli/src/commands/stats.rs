@@ -13,7 +13,7 @@ use msg_document::{FitOptions, Stats, stats};
 
 use super::Command;
 use super::fit::args::CountArgs;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::{Input, InputArgs};

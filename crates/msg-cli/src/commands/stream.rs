@@ -12,7 +12,7 @@ use msg_document::{
 use msg_wire::Assembled;
 
 use super::Command;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::{Input, LimitArgs};
 use crate::jsonl::{self, Answer, LineArgs};

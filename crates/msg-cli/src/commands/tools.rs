@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use msg_core::Diagnostic;
 use msg_document::{Segmented, tools, tools_line};
 
-use crate::cli::Context;
+use crate::context::Context;
 use crate::commands::Command;
 use crate::exit::{Failure, Status};
 use crate::input::LimitArgs;

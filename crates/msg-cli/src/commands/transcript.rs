@@ -4,7 +4,7 @@ use msg_document::{Document, ObjectWriter, TranscriptForm, TranscriptOptions, tr
 use serde::{Deserialize, Serialize};
 
 use super::Command;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::InputArgs;

@@ -8,7 +8,7 @@ use msg_document::{Refusal, Strategy, TrimOptions};
 use serde::{Deserialize, Serialize};
 
 use super::Command;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::editing::{Edited, EditingArgs};
 use crate::exit::{Failure, Status};
 use crate::render::plural;

@@ -6,7 +6,7 @@ use msg_core::Diagnostic;
 
 use super::Command;
 use crate::chain_args::ChainArgs;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::InputArgs;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use msg_document::Format;
 
 use super::{Finished, Output};
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::Input;
 use crate::render::safe;

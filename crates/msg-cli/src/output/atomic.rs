@@ -12,8 +12,8 @@ use tempfile::NamedTempFile;
 
 use super::Finished;
 use crate::sessions::in_use;
-use crate::sessions::load::Stamp;
 use crate::sessions::put_back::{back_up_file, keep_owner};
+use crate::sessions::stamp::Stamp;
 use crate::signals;
 
 /// How much of two files is compared at once.

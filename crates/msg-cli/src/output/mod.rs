@@ -19,6 +19,7 @@ use std::path::Path;
 
 pub(crate) use self::args::{DocumentArgs, OutputArgs, PrettyArgs, ReportArgs, expect_two_files};
 use self::atomic::Atomic;
+use crate::context::{Context, Place};
 use crate::exit::Failure;
 use crate::input::Input;
 use crate::sources::Sources;
@@ -93,9 +94,12 @@ impl Output {
         }
     }
 
-    /// Whether this is standard output (whose colours a terminal may show).
-    pub(crate) fn is_stdout(&self) -> bool {
-        matches!(self.target, Target::Stdout)
+    /// Whether text for people on it is coloured.
+    pub(crate) fn has_colour(&self, cx: &Context) -> bool {
+        cx.color_on(match self.target {
+            Target::Stdout => Place::Stdout,
+            Target::Special(_) | Target::Atomic(_) => Place::File,
+        })
     }
 
     /// Whether an input is replaced.

@@ -9,25 +9,19 @@
 //!
 //! It knows no single rule: alike is what has the same code, severity and kind of help.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use msg_core::{Code, Diagnostic, Severity};
+use msg_core::{Diagnostic, Severity};
 
+use super::finding::{place, show};
+use super::folding::{Folding, likeness};
+use super::quote::Quotes;
 use super::style::Palette;
-use super::{Quotes, place, safe, show};
+use crate::terminal::name as safe;
 
 /// How many places of folded diagnostics are named.
 const NAMED_PLACES: usize = 5;
-
-/// Whether each diagnostic is shown, or one of those that are alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Folding {
-    /// Each is shown, with what it points at.
-    Each,
-    /// The first of those that are alike is shown, with the places of the others.
-    Alike,
-}
 
 /// Diagnostics about the messages of one document, on their way to a person.
 #[derive(Debug)]
@@ -91,17 +85,6 @@ impl List<'_> {
             let _ = writeln!(res, "  {} {}", paint.margin("="), safe(fix));
         }
     }
-}
-
-/// The diagnostics of a list that are shown by themselves: each, or the first of those that are alike.
-pub(crate) fn shown(list: &[Diagnostic], folding: Folding) -> impl Iterator<Item = &Diagnostic> {
-    let mut known = HashSet::new();
-    list.iter().filter(move |it| folding == Folding::Each || known.insert(likeness(it)))
-}
-
-/// What is the same in diagnostics that are alike.
-fn likeness(it: &Diagnostic) -> (&Code, Severity, bool) {
-    (&it.code, it.severity, it.fix.is_some())
 }
 
 /// Groups in the order of their first diagnostics. Linear.

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use msg_core::{Diagnostic, Message, Part, Position, Role};
 
-use super::list::{Folding, shown};
+use super::folding::{Folding, shown};
 
 /// How many characters of a message are quoted.
 const WIDTH: usize = 72;

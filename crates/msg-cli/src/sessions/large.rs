@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use msg_session::{Dialect, Error, LargeSession, ReadAt};
 
-use super::load::{Stamp, is_alone, locate};
+use super::load::{is_alone, locate};
+use super::stamp::Stamp;
 use crate::exit::Failure;
 
 /// A file as a source of bytes.

@@ -3,11 +3,11 @@
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use msg_session::{Blob, Dialect};
 
 use super::places::{self, Found};
+use super::stamp::Stamp;
 use super::stores;
 use crate::exit::Failure;
 
@@ -24,32 +24,6 @@ pub(crate) struct Loaded {
     pub(crate) stamps: Vec<Stamp>,
     /// Whether it is of a store, which is never written.
     pub(crate) is_of_a_store: bool,
-}
-
-/// A file as it was.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    pub(crate) path: PathBuf,
-    pub(crate) len: u64,
-    pub(crate) changed: Option<SystemTime>,
-}
-
-impl Stamp {
-    pub(crate) fn of(path: &Path) -> io::Result<Self> {
-        let meta = fs::metadata(path)?;
-        Ok(Self { path: path.to_owned(), len: meta.len(), changed: meta.modified().ok() })
-    }
-
-    /// The refusal of a file that changed while it was read.
-    pub(crate) fn grew(&self) -> Failure {
-        let text = format!("{} changed while it was read: it is in use", self.path.display());
-        Failure::Refused(text)
-    }
-
-    /// Whether the file is still as it was.
-    pub(crate) fn holds(&self) -> bool {
-        Self::of(&self.path).is_ok_and(|it| it == *self)
-    }
 }
 
 /// Reads the session that `name` names.

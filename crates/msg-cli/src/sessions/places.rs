@@ -13,7 +13,7 @@ use std::time::SystemTime;
 use msg_session::Dialect;
 
 use super::stores;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::render::safe;
 
 /// A session that was found.

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use msg_session::Blob;
 use tempfile::NamedTempFile;
 
-use super::load::{Loaded, Stamp};
+use super::load::Loaded;
+use super::stamp::Stamp;
 
 /// A backup that was made.
 pub(crate) struct Backup {

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use msg_core::StreamEvent;
 
-use crate::cli::Context;
+use crate::context::Context;
 use crate::terminal;
 
 /// What has been shown, so that lines end where something else begins.

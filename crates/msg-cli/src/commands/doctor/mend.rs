@@ -17,7 +17,8 @@ use crate::exit::Failure;
 use crate::render::safe;
 use crate::sessions::{in_use, stores};
 use crate::sessions::large::{FileSource, SessionFile};
-use crate::sessions::load::{Loaded, Stamp, load};
+use crate::sessions::load::{Loaded, load};
+use crate::sessions::stamp::Stamp;
 use crate::sessions::put_back::{Backup, beside, put_back, put_back_file};
 
 /// What is said when a mended session is not sound (SE-93).

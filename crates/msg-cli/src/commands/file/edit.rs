@@ -21,7 +21,7 @@ use super::nonces::Nonces;
 use super::request::{
     Answered, FileArgs, Options, Request, bad_line, failed, failed_by, print, refused,
 };
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::Input;
 use msg_document::to_json;

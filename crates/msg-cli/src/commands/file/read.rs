@@ -6,7 +6,7 @@ use msg_file::HistoryOptions;
 use msg_openai::{EncodeOptions, chat};
 
 use super::request::{Answered, FileArgs, Options, Request, failed_by, print, refused};
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::jsonl::Answer;
 use crate::output::Output;

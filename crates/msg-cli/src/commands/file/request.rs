@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::forms::ResultForm;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::{Input, LimitArgs};
 use crate::jsonl::{self, Answer, LineArgs};

@@ -7,7 +7,7 @@ use msg_core::{Message, Role};
 use msg_document::{FitOptions, Fitter, Summarizer};
 use msg_session::{Compacted, Dialect, Session};
 
-use crate::cli::Context;
+use crate::context::Context;
 use crate::commands::doctor::mend::in_use_or;
 use crate::exit::{Failure, Status};
 use crate::output::Output;

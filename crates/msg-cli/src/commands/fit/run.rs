@@ -10,7 +10,7 @@ use msg_document::{
 };
 
 use super::Args;
-use crate::cli::Context;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::{Input, side_file};
