@@ -1,6 +1,6 @@
 //! A Gemini stream that the client gets as the events of the Messages API.
 //!
-//! `cargo run -p msg-gemini --example proxy`
+//! `cargo run -p msg-gemini --example gemini_proxy`
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,

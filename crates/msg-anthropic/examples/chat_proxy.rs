@@ -1,7 +1,7 @@
 //! The heart of a proxy: the upstream speaks Chat Completions, the client gets the events of the Messages API,
 //! each as soon as it can be written.
 //!
-//! `cargo run -p msg-anthropic --example proxy`
+//! `cargo run -p msg-anthropic --example chat_proxy`
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,
