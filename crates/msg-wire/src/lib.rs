@@ -69,7 +69,7 @@
 //! ```
 //! use msg_core::Part;
 //! use msg_wire::{AssembledChoice, Sink, StreamState};
-//! use msg_wire::stream::{Channel, Data, Finish, Head, Note, Parts, TextKind};
+//! use msg_wire::stream::{Channel, Data, Ending, Finish, Head, Note, Parts, TextKind};
 //! use msg_wire::{Assembled, Assembler, Family, Json, SseEvent, StreamOptions, StreamReader};
 //!
 //! /// {"say":"..."} grows the text, {"end":"stop"} ends it.
@@ -113,13 +113,14 @@
 //!         if state == StreamState::Ended && !whole {
 //!             self.head.note(Note::TRUNCATED, || "the stream stopped before its end".into());
 //!         }
+//!         let ending = if whole { Ending::Whole } else { Ending::Cut };
 //!         TextKind::Text.end(&mut self.text, &mut self.head.step(0, sink));
 //!         let mut parts = Parts::default();
 //!         parts.list.push(Part::text(self.text.into_text()));
 //!         let head = &mut self.head;
-//!         let finish = self.finish.settle(false, whole, head.at, &mut head.notes);
+//!         let finish = self.finish.settle(0, ending, head.at, &mut head.notes);
 //!         let choice = AssembledChoice::new(0, parts, finish, None);
-//!         self.head.assemble(vec![choice], whole, state, sink)
+//!         self.head.assemble(vec![choice], ending, state, sink)
 //!     }
 //!
 //!     fn boxed_clone(&self) -> Box<dyn Assembler> {

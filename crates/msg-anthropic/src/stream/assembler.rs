@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use msg_core::FinishReason;
 use msg_wire::Json;
 use msg_wire::stream::{
-    BySlot, Calls, Closing, Data, Effects, Finish, Head, Merged, Note, Parts, Template,
+    BySlot, Calls, Closing, Data, Effects, Ending, Finish, Head, Merged, Note, Parts, Template,
 };
 use msg_wire::{
     Assembled, AssembledChoice, Assembler, ProviderError, Sink, SseEvent, StreamOptions,
@@ -328,11 +328,12 @@ impl Assembler for AnthropicAssembler {
                 block.announce(step);
             }
         }
+        let ending = if whole { Ending::Whole } else { Ending::Cut };
         let cut = !whole || self.finish.reason().as_ref().is_some_and(FinishReason::is_cut);
-        let has_calls = !self.calls.is_empty();
+        let n_calls = self.calls.len();
         let closing = Closing { cut, split: head.split };
         let closed = self.calls.close(closing, &mut head.step(0, sink));
-        let mut finish = self.finish.settle(has_calls, whole, head.at, &mut head.notes);
+        let mut finish = self.finish.settle(n_calls, ending, head.at, &mut head.notes);
         if state == StreamState::Interrupted && finish.is_none() && self.started {
             finish = Some(FinishReason::Interrupted);
         }
@@ -350,7 +351,7 @@ impl Assembler for AnthropicAssembler {
             choice.message.extra.insert(ANTHROPIC, name, value.to_json());
         }
         let choices = if self.started { vec![choice] } else { Vec::new() };
-        self.head.assemble(choices, whole, state, sink)
+        self.head.assemble(choices, ending, state, sink)
     }
 
     fn boxed_clone(&self) -> Box<dyn Assembler> {

@@ -155,7 +155,7 @@ impl Writer<'_> {
         };
         let plan = self.plan(&it.extra);
         let keeps_empty = signature.is_none()
-            && plan.has(block::SIGNATURE, false)
+            && plan.has(block::SIGNATURE)
             && it.extra.get(&ANTHROPIC, "signature").is_none();
         let has_signature = signature.is_some() || keeps_empty;
         let want = bit(block::TYPE) | bit(block::BODY) | mask(has_signature, block::SIGNATURE);
@@ -185,7 +185,7 @@ impl Writer<'_> {
             self.losses.member(Some(at), "kind");
         }
         let plan = self.plan(&it.extra);
-        let has_input = plan.has(call::INPUT, true) || !it.arguments.text().trim_ascii().is_empty();
+        let has_input = plan.may_have(call::INPUT) || !it.arguments.text().trim_ascii().is_empty();
         let input = self.input(at, it, plan.variant(call::INPUT));
         let want =
             bit(block::TYPE) | bit(call::ID) | bit(call::NAME) | mask(has_input, call::INPUT);
@@ -236,7 +236,7 @@ impl Writer<'_> {
             it.content.parts().iter().filter(|it| self.fits_result(at, it)).collect();
         let plan = self.plan(&it.extra);
         let is_raw = |name| it.extra.get(&ANTHROPIC, name).is_some();
-        let has_content = plan.has(result::CONTENT, true) || !parts.is_empty();
+        let has_content = plan.may_have(result::CONTENT) || !parts.is_empty();
         let says_error = plan.variant(result::IS_ERROR) == result::IS_ERROR_FALSE;
         let has_error = it.is_error || (says_error && !is_raw("is_error"));
         let want = bit(block::TYPE)

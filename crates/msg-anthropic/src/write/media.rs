@@ -150,7 +150,7 @@ impl Writer<'_> {
         let is_text = matches!(source, Source::Text { .. });
         // The type of a text is the plain one, unless the source had another or none.
         let has_own = is_text && has(&raw, "media_type");
-        let has_type = !has_own && (!is_text || plan.has(source::MEDIA_TYPE, true));
+        let has_type = !has_own && (!is_text || plan.may_have(source::MEDIA_TYPE));
         let want = bit(source::TYPE)
             | mask(!is_inline || has_type, source::MEDIA_TYPE)
             | mask(is_inline, source::DATA);

@@ -64,7 +64,7 @@ impl Writer<'_> {
         let raw = self.envelope(group, at);
         let parts = self.parts(group, at);
         let has_content = !raw.iter().any(|it| it.name == "content" && parts.is_empty())
-            && (plan.has(message::CONTENT, true) || !parts.is_empty());
+            && (plan.may_have(message::CONTENT) || !parts.is_empty());
         let want = bit(message::ROLE) | mask(has_content, message::CONTENT);
         let variant = plan.variant(message::CONTENT);
         let role = self.role(head, plan.variant(message::ROLE));

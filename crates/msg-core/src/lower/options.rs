@@ -200,10 +200,10 @@ impl LowerOptions {
         self
     }
 
-    /// Sets whether text behind a tool part begins another assistant message.
+    /// Text behind a tool part begins another assistant message.
     #[must_use]
-    pub fn with_split_interleaved(mut self, it: bool) -> Self {
-        self.split_interleaved = it;
+    pub fn with_split_interleaved(mut self) -> Self {
+        self.split_interleaved = true;
         self
     }
 }

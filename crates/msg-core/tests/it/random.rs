@@ -272,7 +272,7 @@ fn strict_lowering_is_safe() {
     let options = prop::sample::select(vec![
         LowerOptions::strict(),
         LowerOptions::strict().with_system_prompt("You are Wolo."),
-        LowerOptions::strict().with_split_interleaved(true),
+        LowerOptions::strict().with_split_interleaved(),
     ]);
     run((vec(turn(), 0..5), options), |(turns, options)| {
         laws::strict_lowering_is_safe(&turns, &options);

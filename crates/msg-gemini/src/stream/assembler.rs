@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use msg_core::FinishReason;
 use msg_wire::Json;
-use msg_wire::stream::{Data, Head, Note};
+use msg_wire::stream::{Data, Ending, Head, Note};
 use msg_wire::{Assembled, Assembler, ProviderError, Sink, SseEvent, StreamOptions, StreamState};
 
 use super::candidate::Candidate;
@@ -141,12 +141,13 @@ impl Assembler for GeminiAssembler {
             head.note(Note::TRUNCATED, || "the stream stopped without a finish reason".into());
         }
         let whole = ended && !failed;
+        let ending = if whole { Ending::Whole } else { Ending::Cut };
         let split = head.split;
         let candidates = std::mem::take(&mut self.candidates).into_iter();
         let choices = candidates
             .map(|(index, it)| it.close(index, (whole, state, split), &mut head.step(index, sink)));
         let choices = choices.collect();
-        self.head.assemble(choices, whole, state, sink)
+        self.head.assemble(choices, ending, state, sink)
     }
 
     fn boxed_clone(&self) -> Box<dyn Assembler> {

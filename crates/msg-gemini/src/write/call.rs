@@ -21,7 +21,7 @@ impl<'a> Writer<'a> {
         self.kind_losses(at, &it.kind);
         let plan = self.inner_plan(&it.extra);
         let inner = self.inner_members(&it.extra, at, CALL);
-        let has_args = plan.has(call::ARGS, true) || !it.arguments.text().trim_ascii().is_empty();
+        let has_args = plan.may_have(call::ARGS) || !it.arguments.text().trim_ascii().is_empty();
         let args = self.args(at, it, plan.variant(call::ARGS));
         let has_raw = |name| inner.iter().any(|it| it.name == name);
         let has_id = self.has_id(&it.id, plan, call::ID) && !has_raw("id");
@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
 
     /// Whether an id goes out; an empty one only where the source had it.
     fn has_id(&self, id: &str, plan: Plan<'_>, code: u8) -> bool {
-        self.options.ids == Ids::Keep && (!id.is_empty() || plan.has(code, false))
+        self.options.ids == Ids::Keep && (!id.is_empty() || plan.has(code))
     }
 
     fn kind_losses(&mut self, at: usize, kind: &CallKind) {
@@ -82,14 +82,14 @@ impl<'a> Writer<'a> {
         let plan = self.inner_plan(&it.extra);
         let inner = self.inner_members(&it.extra, at, RESPONSE);
         let has_raw = |name| inner.iter().any(|it| it.name == name);
-        let name = match has_raw("name") || (it.name.is_none() && !plan.has(response::NAME, true)) {
+        let name = match has_raw("name") || (it.name.is_none() && !plan.may_have(response::NAME)) {
             true => None,
             false => Some(self.name(at, it)),
         };
         let (said, media) = self.sorted(at, it);
-        let has_output = !said.is_empty() || plan.has(response::RESPONSE, true);
+        let has_output = !said.is_empty() || plan.may_have(response::RESPONSE);
         let output = self.output(at, it, &said, plan.variant(response::RESPONSE));
-        let has_parts = !media.is_empty() || plan.has(response::PARTS, false) && !has_raw("parts");
+        let has_parts = !media.is_empty() || plan.has(response::PARTS) && !has_raw("parts");
         let has_id = self.has_id(&it.call_id, plan, response::ID) && !has_raw("id");
         let want = mask(has_id, response::ID)
             | mask(name.is_some(), response::NAME)

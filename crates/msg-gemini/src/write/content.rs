@@ -85,7 +85,7 @@ impl<'a> Writer<'a> {
             Some(it) => self.spelled(it, plan, stand, role),
             None => Spelled::Word(role.filter(|_| !has_raw)),
         };
-        let has_parts = !parts.is_empty() || plan.has(content::PARTS, true);
+        let has_parts = !parts.is_empty() || plan.may_have(content::PARTS);
         let want = mask(!matches!(word, Spelled::Word(None)), content::ROLE)
             | mask(has_parts, content::PARTS);
         let variant = plan.variant(content::PARTS);
@@ -114,7 +114,11 @@ impl<'a> Writer<'a> {
     ) -> Spelled<'m> {
         let is_user = matches!(message.role, Role::User | Role::Tool);
         let may_lack = is_user || stand == Stand::Alone;
-        if !plan.has(content::ROLE, role.is_some()) {
+        let had = match role {
+            Some(_) => plan.may_have(content::ROLE),
+            None => plan.has(content::ROLE),
+        };
+        if !had {
             return Spelled::Word(if may_lack { None } else { role });
         }
         let word = match plan.variant(content::ROLE) {

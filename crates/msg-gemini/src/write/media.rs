@@ -66,7 +66,7 @@ impl<'a> Writer<'a> {
         if is_data_url(url) {
             return DataUrl::parse(url).map(inline);
         }
-        let guesses = self.inner_plan(extra).has(media::MIME, true);
+        let guesses = self.inner_plan(extra).may_have(media::MIME);
         let guessed = || mime::of_url(url).filter(|_| guesses);
         Some(Source::Uri { media_type: media_type.or_else(guessed).map(Cow::Borrowed), uri: url })
     }

@@ -2,7 +2,7 @@
 //! compatible servers really send, says so where that is not what the format has, and never
 //! completes a call that may have been cut off.
 
-use msg_wire::stream::{Data, Effects, Head, Note, Template};
+use msg_wire::stream::{Data, Effects, Ending, Head, Note, Template};
 use msg_wire::{Assembled, Assembler, ProviderError, Sink, SseEvent, StreamOptions, StreamState};
 use msg_wire::{Json, Members};
 
@@ -269,13 +269,13 @@ impl Assembler for ChatAssembler {
                 "the stream stopped without a finish reason or [DONE]".into()
             });
         }
-        let whole = ended && !failed;
+        let ending = if ended && !failed { Ending::Whole } else { Ending::Cut };
         let mut choices = std::mem::take(&mut self.choices);
         choices.sort_by_key(|it| it.index);
         let head = &mut self.head;
         let choices: Vec<_> =
-            choices.into_iter().map(|it| it.close(state, whole, head, sink)).collect();
-        self.head.assemble(choices, whole, state, sink)
+            choices.into_iter().map(|it| it.close(state, ending, head, sink)).collect();
+        self.head.assemble(choices, ending, state, sink)
     }
 
     fn boxed_clone(&self) -> Box<dyn Assembler> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use msg_core::{Audio, CallKind, FinishReason, Origin, Part, Reasoning};
 use msg_wire::stream::{
-    Calls, Channel, Closing, Effects, Entry, Finish, Head, Note, Parts, Step, TextKind,
+    Calls, Channel, Closing, Effects, Ending, Entry, Finish, Head, Note, Parts, Step, TextKind,
     UnknownMembers,
 };
 use msg_wire::{AssembledChoice, Sink, StreamState};
@@ -309,7 +309,7 @@ impl Choice {
     pub(crate) fn close(
         mut self,
         state: StreamState,
-        whole: bool,
+        ending: Ending,
         head: &mut Head,
         sink: &mut Sink<'_>,
     ) -> AssembledChoice {
@@ -317,12 +317,12 @@ impl Choice {
         TextKind::Reasoning.end(&mut self.reasoning, &mut step);
         TextKind::Text.end(&mut self.text, &mut step);
         TextKind::Refusal.end(&mut self.refusal, &mut step);
-        let has_calls = !self.calls.is_empty();
+        let n_calls = self.calls.len();
         let reason = self.finish.reason();
-        let cut = !whole || reason.as_ref().is_some_and(FinishReason::is_cut);
+        let cut = ending == Ending::Cut || reason.as_ref().is_some_and(FinishReason::is_cut);
         let closed =
             self.calls.close(Closing { cut, split: head.split }, &mut head.step(self.index, sink));
-        let mut finish = self.finish.settle(has_calls, whole, head.at, &mut head.notes);
+        let mut finish = self.finish.settle(n_calls, ending, head.at, &mut head.notes);
         if state == StreamState::Interrupted && finish.is_none() {
             finish = Some(FinishReason::Interrupted);
         }

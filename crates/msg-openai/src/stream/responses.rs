@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use msg_core::{CallKind, FinishReason};
 use msg_wire::Json;
-use msg_wire::stream::{Closing, Data, Head, Note};
+use msg_wire::stream::{Closing, Data, Ending, Head, Note};
 use msg_wire::{
     Assembled, AssembledChoice, Assembler, ProviderError, Sink, SseEvent, StreamOptions,
     StreamState,
@@ -275,9 +275,9 @@ impl Assembler for ResponsesAssembler {
             head.note(Note::TRUNCATED, || "the stream stopped before the response was over".into());
         }
         self.output.flush(&mut head.step(0, sink));
-        let whole = ended && !failed;
+        let ending = if ended && !failed { Ending::Whole } else { Ending::Cut };
         let reason = self.outcome.as_ref().and_then(|it| it.reason.clone());
-        let cut = !whole || reason.as_ref().is_some_and(FinishReason::is_cut);
+        let cut = ending == Ending::Cut || reason.as_ref().is_some_and(FinishReason::is_cut);
         let by_calls =
             if self.output.has_calls() { FinishReason::ToolCalls } else { FinishReason::Stop };
         let finish = match (&self.outcome, state) {
@@ -290,7 +290,7 @@ impl Assembler for ResponsesAssembler {
         let raw_finish = self.outcome.map(|it| it.raw);
         let choice = AssembledChoice::new(0, parts, finish, raw_finish);
         let choices = if self.started { vec![choice] } else { Vec::new() };
-        self.head.assemble(choices, whole, state, sink)
+        self.head.assemble(choices, ending, state, sink)
     }
 
     fn boxed_clone(&self) -> Box<dyn Assembler> {

@@ -147,9 +147,14 @@ impl<'a> Plan<'a> {
         self.slots
     }
 
-    /// Whether the source had this member; `absent` says what to assume without a record.
-    pub fn has(&self, code: u8, absent: bool) -> bool {
-        if self.slots.is_none() { absent } else { self.present & (1 << code) != 0 }
+    /// Whether the source is known to have had this member.
+    pub fn has(&self, code: u8) -> bool {
+        self.present & (1 << code) != 0
+    }
+
+    /// Whether the source had this member, or nothing is known of the source.
+    pub fn may_have(&self, code: u8) -> bool {
+        self.slots.is_none() || self.has(code)
     }
 
     /// In which variant the source had this member.

@@ -5,7 +5,7 @@ use msg_core::{Diagnostic, FinishReason, Message, Role, StreamEvent, Usage};
 
 use super::assembler::Sink;
 use super::close::Parts;
-use super::finish::StreamState;
+use super::finish::{Ending, StreamState};
 use super::head::Head;
 use super::provider_error::ProviderError;
 use crate::codec::note_model;
@@ -75,7 +75,7 @@ impl Head {
     pub fn assemble(
         self,
         mut choices: Vec<AssembledChoice>,
-        complete: bool,
+        ending: Ending,
         state: StreamState,
         sink: &mut Sink<'_>,
     ) -> Assembled {
@@ -96,7 +96,7 @@ impl Head {
             id: self.id,
             model: self.model,
             created: self.created,
-            complete,
+            complete: ending == Ending::Whole,
             error: self.error,
             finish: self.finish,
             state,

@@ -125,12 +125,12 @@ impl Slot {
     }
 
     /// The first name counts (OA-19.3).
-    pub fn set_name(&mut self, name: &str, with_arguments: bool, step: &mut Step<'_, '_>) {
+    fn set_name(&mut self, name: &str, entry: &Entry<'_>, step: &mut Step<'_, '_>) {
         if self.name.is_empty() {
             name.clone_into(&mut self.name);
         } else if self.name == name {
             step.note(Note::NAME_REPEATED, || format!("the name {name} of a call came again"));
-        } else if !with_arguments && !self.has_arguments() {
+        } else if entry.arguments.is_none() && !self.has_arguments() {
             self.name.push_str(name);
             step.note(Note::NAME_FRAGMENT, || format!("a call's name came in pieces: {name}"));
         } else {
@@ -229,6 +229,11 @@ impl Slot {
 }
 
 impl Calls {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
@@ -266,7 +271,7 @@ impl Calls {
             }
         }
         if let Some(name) = entry.name.as_deref() {
-            slot.set_name(name, entry.arguments.is_some(), step);
+            slot.set_name(name, entry, step);
         }
         if let Some(arguments) = entry.arguments {
             if slot.kind == CallKind::Custom {

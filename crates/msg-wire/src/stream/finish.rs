@@ -19,6 +19,15 @@ pub enum StreamState {
     Interrupted,
 }
 
+/// Whether all of an answer came (OA-21).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The stream came to its proper end without an error.
+    Whole,
+    /// It stopped before its end, failed, or goes on.
+    Cut,
+}
+
 /// A provider's word in the vocabulary of `msg-core` (OA-20); one that nobody knows is kept.
 fn common_reason(raw: &str) -> FinishReason {
     match raw {
@@ -78,19 +87,18 @@ impl Finish {
         }
     }
 
-    /// The reason that goes out, given whether there are calls and whether the stream came to an
-    /// end of its own.
+    /// The reason that goes out, given the number of calls and how the stream ended.
     pub fn settle(
         &self,
-        has_calls: bool,
-        ended: bool,
+        n_calls: usize,
+        ending: Ending,
         at: u64,
         notes: &mut Notes,
     ) -> Option<FinishReason> {
-        let reason = self.reason();
+        let (reason, has_calls) = (self.reason(), n_calls > 0);
         match &reason {
             Some(FinishReason::Stop) if has_calls => promote(reason.as_ref(), at, notes),
-            None if has_calls && ended => promote(None, at, notes),
+            None if has_calls && ending == Ending::Whole => promote(None, at, notes),
             Some(FinishReason::ToolCalls) if !has_calls => {
                 notes.add(Note::FINISH_DEMOTED, at, || {
                     "the finish reason tool_calls came without a call and became stop".into()

@@ -9,7 +9,7 @@ use super::limits::StreamLimits;
 /// ```
 /// use msg_wire::StreamOptions;
 ///
-/// let options = StreamOptions::default().with_split_concatenated(true);
+/// let options = StreamOptions::default().with_split_concatenated();
 /// assert!(options.split_concatenated);
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -22,10 +22,10 @@ pub struct StreamOptions {
 }
 
 impl StreamOptions {
-    /// Whether a call whose arguments are several objects becomes several calls (OA-19.5).
+    /// A call whose arguments are several objects becomes several calls (OA-19.5).
     #[must_use]
-    pub fn with_split_concatenated(self, split_concatenated: bool) -> Self {
-        Self { split_concatenated, ..self }
+    pub fn with_split_concatenated(self) -> Self {
+        Self { split_concatenated: true, ..self }
     }
 
     /// What may be held in memory.

@@ -3,7 +3,7 @@
 
 use super::assembled::Assembled;
 use super::assembler::{Assembler, Family, Sink};
-use super::finish::StreamState;
+use super::finish::{Ending, StreamState};
 use super::head::{Data, Head};
 use super::notes::{Note, Notes};
 use super::options::StreamOptions;
@@ -285,7 +285,7 @@ impl Assembler for Refused {
     }
 
     fn close(self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
-        self.head.assemble(Vec::new(), false, state, sink)
+        self.head.assemble(Vec::new(), Ending::Cut, state, sink)
     }
 
     fn boxed_clone(&self) -> Box<dyn Assembler> {

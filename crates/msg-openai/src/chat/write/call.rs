@@ -44,15 +44,14 @@ impl Writer<'_> {
         let skip: &[&str] = if signature.is_some() { &[name, "extra_content"] } else { &[name] };
         let raw = members_of(&it.extra, &OPENAI, skip);
         // The `custom` of a source tells the kind without a type.
-        let is_untyped =
-            it.kind == CallKind::Unspecified || (is_custom && plan.has(call::CUSTOM, false));
+        let is_untyped = it.kind == CallKind::Unspecified || (is_custom && plan.has(call::CUSTOM));
         let has_own_type = it.kind == CallKind::Unspecified
             && self.options.keeps_layout()
             && raw.iter().any(|it| it.name == "type");
         let has_body = !is_empty(it) || !inner_raw.is_empty();
-        let want = mask(plan.has(call::ID, true) || !it.id.is_empty(), call::ID)
-            | mask((plan.has(call::TYPE, true) || !is_untyped) && !has_own_type, call::TYPE)
-            | mask(plan.has(body, true) || has_body, body)
+        let want = mask(plan.may_have(call::ID) || !it.id.is_empty(), call::ID)
+            | mask((plan.may_have(call::TYPE) || !is_untyped) && !has_own_type, call::TYPE)
+            | mask(plan.may_have(body) || has_body, body)
             | mask(signature.is_some(), call::EXTRA_CONTENT);
         let mut inner_lost = 0;
         let lost = call::SHAPE.write(out, plan, want, &raw, |out, code| match code {
@@ -78,7 +77,7 @@ impl Writer<'_> {
         // A `function` that is no object was never read as one; it is among the raw members.
         let is_raw =
             it.extra.get(&OPENAI, "function").is_some_and(|it| !it.text().starts_with('{'));
-        plan.has(call::FUNCTION, false) && !plan.has(call::CUSTOM, false) && !is_raw
+        plan.has(call::FUNCTION) && !plan.has(call::CUSTOM) && !is_raw
     }
 
     /// The plan of a call; that of a `function_call` says nothing about a call with an id.
@@ -113,8 +112,8 @@ fn function(
     out: &mut Vec<u8>,
 ) -> usize {
     let text = it.arguments.text();
-    let want = mask(plan.has(function::NAME, true) || !it.name.is_empty(), function::NAME)
-        | mask(plan.has(function::ARGUMENTS, true) || !text.is_empty(), function::ARGUMENTS);
+    let want = mask(plan.may_have(function::NAME) || !it.name.is_empty(), function::NAME)
+        | mask(plan.may_have(function::ARGUMENTS) || !text.is_empty(), function::ARGUMENTS);
     shape.write(out, plan, want, raw, |out, code| match (code, plan.variant(code)) {
         (function::NAME, spelling::NULL) if it.name.is_empty() => out.extend_from_slice(b"null"),
         (function::NAME, _) => json::write_str(out, &it.name),

@@ -131,7 +131,7 @@ impl Writer<'_> {
                 }
                 Part::ToolCall(call)
                     if res.legacy.is_none()
-                        && plan.has(message::FUNCTION_CALL, false)
+                        && plan.has(message::FUNCTION_CALL)
                         && self.is_legacy(call) =>
                 {
                     res.legacy = Some(at);
@@ -166,7 +166,7 @@ impl Writer<'_> {
         let variant = self.plan(it.extra()).variant(part::TYPE);
         match role {
             Role::Assistant => variant != part::TYPE_IN_CONTENT,
-            _ => variant == part::TYPE_MEMBER && plan.has(message::REFUSAL, false),
+            _ => variant == part::TYPE_MEMBER && plan.has(message::REFUSAL),
         }
     }
 
@@ -188,7 +188,7 @@ impl Writer<'_> {
     fn empty_content(&self, plan: Plan<'_>, beside: bool, has_calls: bool) -> Option<u8> {
         let variant = plan.variant(message::CONTENT);
         if !beside {
-            return plan.has(message::CONTENT, true).then_some(variant);
+            return plan.may_have(message::CONTENT).then_some(variant);
         }
         match self.options.content_when_empty {
             EmptyContent::Null if has_calls => Some(message::CONTENT_NULL),

@@ -78,7 +78,7 @@ impl Writer<'_> {
     fn is_block(&self, it: &Reasoning, plan: Plan<'_>) -> bool {
         it.signature.is_some()
             || it.redacted.is_some()
-            || (plan.has(message::THINKING_BLOCKS, false)
+            || (plan.has(message::THINKING_BLOCKS)
                 && self.plan(&it.extra).variant(block::TYPE) == block::TYPE_UNSIGNED)
     }
 
@@ -93,7 +93,7 @@ impl Writer<'_> {
         }
         let from_model = |code: u8| {
             let name = message::SHAPE.name(code);
-            plan.has(code, false) && raw.iter().all(|it| it.name != name)
+            plan.has(code) && raw.iter().all(|it| it.name != name)
         };
         let codes = [message::REASONING_CONTENT, message::REASONING];
         match codes.into_iter().find(|it| from_model(*it)) {

@@ -121,7 +121,7 @@ impl Writer<'_> {
 /// had one that is carried raw.
 fn wants(raw: &[RawMember<'_>], plan: Plan<'_>, code: u8, is_empty: bool) -> bool {
     let name = message::SHAPE.name(code);
-    !is_empty || (plan.has(code, true) && raw.iter().all(|it| it.name != name))
+    !is_empty || (plan.may_have(code) && raw.iter().all(|it| it.name != name))
 }
 
 fn role<'m>(plan: Plan<'_>, envelope: Envelope<'m>) -> &'m str {

@@ -34,7 +34,7 @@ impl Writer<'_> {
         let plan = self.plan(first.extra(), 0);
         let raw = self.item_members(at, first.extra());
         let want =
-            mask(plan.has(item::TYPE, true), item::TYPE) | bit(item::ROLE) | bit(item::CONTENT);
+            mask(plan.may_have(item::TYPE), item::TYPE) | bit(item::ROLE) | bit(item::CONTENT);
         let is_string = plan.variant(item::CONTENT) == item::CONTENT_STRING
             && contents().nth(1).is_none()
             && self.is_plain(first);
@@ -67,9 +67,9 @@ impl Writer<'_> {
         let raw = self.all_members(at, &it.extra);
         let text = it.arguments.text();
         let want = bit(item::TYPE)
-            | mask(plan.has(item::CALL_ID, true) || !it.id.is_empty(), item::CALL_ID)
-            | mask(plan.has(item::NAME, true) || !it.name.is_empty(), item::NAME)
-            | mask(plan.has(body, true) || !text.is_empty(), body);
+            | mask(plan.may_have(item::CALL_ID) || !it.id.is_empty(), item::CALL_ID)
+            | mask(plan.may_have(item::NAME) || !it.name.is_empty(), item::NAME)
+            | mask(plan.may_have(body) || !text.is_empty(), body);
         self.n_items += 1;
         let lost = list.value(|out| {
             item::SHAPE.write(out, plan, want, &raw, |out, code| {
@@ -111,8 +111,8 @@ impl Writer<'_> {
             }
         }
         let want = bit(item::TYPE)
-            | mask(plan.has(item::CALL_ID, true) || !it.call_id.is_empty(), item::CALL_ID)
-            | mask(plan.has(item::OUTPUT, true) || !parts.is_empty(), item::OUTPUT);
+            | mask(plan.may_have(item::CALL_ID) || !it.call_id.is_empty(), item::CALL_ID)
+            | mask(plan.may_have(item::OUTPUT) || !parts.is_empty(), item::OUTPUT);
         self.n_items += 1;
         let lost = list.value(|out| {
             item::SHAPE.write(out, plan, want, &raw, |out, code| {

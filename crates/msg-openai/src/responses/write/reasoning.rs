@@ -29,7 +29,7 @@ impl Writer<'_> {
         let raw = self.all_members(at, &it.extra);
         let has_raw_summary = it.summary.is_none() && raw.iter().any(|it| it.name == "summary");
         let has_summary =
-            it.summary.is_some() || (plan.has(item::SUMMARY, true) && !has_raw_summary);
+            it.summary.is_some() || (plan.may_have(item::SUMMARY) && !has_raw_summary);
         let want = bit(item::TYPE)
             | mask(has_summary, item::SUMMARY)
             | mask(it.text.is_some(), item::CONTENT)
