@@ -2,7 +2,7 @@
 //! it arrives says what it said.
 
 use msg_anthropic::{ANTHROPIC, EventOptions, EventWriter, write_events};
-use msg_core::{CallKind, FinishReason, Message, Origin, Part, Role, StreamEvent};
+use msg_core::{CallKind, FinishReason, Message, Origin, Part, RawJson, Role, StreamEvent};
 use msg_wire::{Assembled, StreamOptions, StreamReader};
 
 fn read(bytes: &[u8]) -> Assembled {
@@ -118,18 +118,20 @@ fn sealed(message: &Message) -> Vec<String> {
             let text = it.text.as_deref().filter(|it| !it.is_empty());
             Some(format!("{:?} {:?} {:?}", it.signature, it.redacted, text))
         }
-        Part::Text(it) => Some(it.extra.get(&Origin::Anthropic, "citations")?.text().to_owned()),
-        // White space is no part of a value, and a stream has none.
-        Part::Other(it) if it.format == Origin::Anthropic => {
-            let mut compact = Vec::new();
-            it.value.write_compact(&mut compact);
-            Some(String::from_utf8_lossy(&compact).into_owned())
-        }
+        Part::Text(it) => it.extra.get(&Origin::Anthropic, "citations").map(one_line),
+        Part::Other(it) if it.format == Origin::Anthropic => Some(one_line(&it.value)),
         _ => None,
     });
     let mut res: Vec<_> = parts.filter(|it| it != "[]").collect();
     res.sort_unstable();
     res
+}
+
+/// A value as an event has it: on one line, without the blanks of its source.
+fn one_line(value: &RawJson) -> String {
+    let mut out = Vec::new();
+    value.write_compact(&mut out);
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 fn text_of(part: &Part) -> Option<&str> {
