@@ -32,6 +32,7 @@ mod parse;
 mod repair;
 
 mod analyze;
+mod by_id;
 mod conform;
 mod idx;
 mod options;

@@ -35,9 +35,9 @@ impl Analyzer<'_, '_> {
     /// several results the last serves.
     fn link_early(&mut self) {
         let mut early = Vec::new();
-        for slot in self.unlinked.iter().rev().copied() {
+        for (slot, entry) in self.unlinked.iter().rev().copied() {
             let it = &self.plan.slots[slot];
-            let Some(call) = self.index.first_call(self.id_of(slot)) else { continue };
+            let Some(call) = self.index.first_call(entry) else { continue };
             let pending = self.plan.calls[call].slot.is_none();
             if pending && self.plan.calls[call].unit.index() >= it.units_before as usize {
                 self.plan.calls[call].slot = Some(slot);
@@ -53,14 +53,9 @@ impl Analyzer<'_, '_> {
         }
     }
 
-    fn id_of(&self, slot: Idx<Slot>) -> &str {
-        let it = &self.plan.slots[slot];
-        self.chain.result(it.message, it.part).map_or("", |it| &it.call_id)
-    }
-
     /// What becomes of results that no call bears.
     fn settle_orphans(&mut self) {
-        for slot in std::mem::take(&mut self.unlinked) {
+        for (slot, _) in std::mem::take(&mut self.unlinked) {
             let it = &self.plan.slots[slot];
             if it.dead {
                 continue;

@@ -4,28 +4,26 @@
 //! top. Groups whose calls are all answered are popped when they are met, so that every lookup is O(1)
 //! amortised.
 
-use std::collections::HashMap;
-
 use msg_core::Part;
 
 use super::{
     chain::Chain,
     plan::{Call, Plan, Slot, Unit},
 };
-use crate::idx::Idx;
+use crate::{by_id::ById, idx::Idx};
 
-/// The index of calls by id. Nothing depends on the order of the map.
+/// The index of calls by id. An id is hashed when its entry is asked for, and not again.
 #[derive(Default)]
 pub(crate) struct Index<'m> {
-    ids: HashMap<&'m str, Entry>,
+    ids: ById<Entry<'m>>,
     groups: Vec<Group>,
-    /// How many units are in the index.
-    indexed: usize,
+    /// How many units are in the index, and how many calls.
+    indexed: (usize, usize),
 }
 
 /// What bears one id.
-#[derive(Default)]
-struct Entry {
+pub(crate) struct Entry<'m> {
+    id: &'m str,
     first_call: Option<Idx<Call>>,
     last_call: Option<Idx<Call>>,
     /// The newest group that may have a pending call.
@@ -47,7 +45,12 @@ struct Group {
 impl<'m> Index<'m> {
     /// Takes in the pairs that were met since the last time.
     pub(crate) fn catch_up(&mut self, plan: &mut Plan, chain: Chain<'m>) {
-        for unit in (self.indexed..plan.units.len()).map(Idx::at) {
+        let (units, calls) = self.indexed;
+        if units == plan.units.len() {
+            return;
+        }
+        self.ids.reserve(plan.calls.len() - calls);
+        for unit in (units..plan.units.len()).map(Idx::at) {
             let parts = &chain.message(plan.units[unit].message).parts;
             for call in plan.calls_of(unit) {
                 if let Part::ToolCall(it) = &parts[plan.calls[call].part as usize] {
@@ -55,12 +58,21 @@ impl<'m> Index<'m> {
                 }
             }
         }
-        self.indexed = plan.units.len();
+        self.indexed = (plan.units.len(), plan.calls.len());
+    }
+
+    /// What bears this id; nothing yet, if it was not met.
+    pub(crate) fn entry(&mut self, id: &'m str) -> Idx<Entry<'m>> {
+        let hash = self.ids.hash(id);
+        match self.ids.find(hash, |it| it.id == id) {
+            Some(at) => at,
+            None => self.ids.add(hash, Entry::of(id)),
+        }
     }
 
     /// The pending call that a result of this id answers: in the newest pair that has one, the first.
-    pub(crate) fn pending(&mut self, plan: &Plan, id: &str) -> Option<Idx<Call>> {
-        let entry = self.ids.get_mut(id)?;
+    pub(crate) fn pending(&mut self, plan: &Plan, entry: Idx<Entry<'m>>) -> Option<Idx<Call>> {
+        let entry = &mut self.ids[entry];
         while let Some(top) = entry.top {
             let group = &mut self.groups[top];
             while let Some(head) = group.head {
@@ -75,27 +87,28 @@ impl<'m> Index<'m> {
     }
 
     /// The newest call of this id.
-    pub(crate) fn last_call(&self, id: &str) -> Option<Idx<Call>> {
-        self.ids.get(id)?.last_call
+    pub(crate) fn last_call(&self, entry: Idx<Entry<'m>>) -> Option<Idx<Call>> {
+        self.ids[entry].last_call
     }
 
     /// The first call of this id.
-    pub(crate) fn first_call(&self, id: &str) -> Option<Idx<Call>> {
-        self.ids.get(id)?.first_call
+    pub(crate) fn first_call(&self, entry: Idx<Entry<'m>>) -> Option<Idx<Call>> {
+        self.ids[entry].first_call
     }
 
     /// The newest unlinked result of this id.
-    pub(crate) fn unlinked(&self, id: &str) -> Option<Idx<Slot>> {
-        self.ids.get(id)?.unlinked
+    pub(crate) fn unlinked(&self, entry: Idx<Entry<'m>>) -> Option<Idx<Slot>> {
+        self.ids[entry].unlinked
     }
 
     /// Remembers an unlinked result.
-    pub(crate) fn set_unlinked(&mut self, id: &'m str, slot: Idx<Slot>) {
-        self.ids.entry(id).or_default().unlinked = Some(slot);
+    pub(crate) fn set_unlinked(&mut self, entry: Idx<Entry<'m>>, slot: Idx<Slot>) {
+        self.ids[entry].unlinked = Some(slot);
     }
 
     fn add(&mut self, plan: &mut Plan, id: &'m str, unit: Idx<Unit>, call: Idx<Call>) {
-        let entry = self.ids.entry(id).or_default();
+        let entry = self.entry(id);
+        let entry = &mut self.ids[entry];
         entry.first_call.get_or_insert(call);
         entry.last_call = Some(call);
         if let Some(top) = entry.top
@@ -108,5 +121,11 @@ impl<'m> Index<'m> {
         }
         let older = entry.top.replace(Idx::next_of(&self.groups));
         self.groups.push(Group { unit, head: Some(call), tail: call, older });
+    }
+}
+
+impl<'m> Entry<'m> {
+    fn of(id: &'m str) -> Self {
+        Entry { id, first_call: None, last_call: None, top: None, unlinked: None }
     }
 }

@@ -7,6 +7,7 @@ use msg_core::{Message, Part};
 use super::{
     Analyzer, SMALL_PAIR,
     defect::What,
+    index::Entry,
     plan::{Call, Plan, Slot, Unit, UnitKind},
 };
 use crate::{idx::Idx, profile::LaterResults};
@@ -42,7 +43,11 @@ impl<'m> Analyzer<'m, '_> {
             self.find(message, Some(part), What::EmptyResultId);
             return self.answer(call, message, part, natural);
         }
-        if let Some(call) = self.pending_in_open(id).or_else(|| self.pending(id)) {
+        if let Some(call) = self.pending_in_open(id) {
+            return self.answer(call, message, part, natural);
+        }
+        let entry = self.entry(id);
+        if let Some(call) = self.index.pending(&self.plan, entry) {
             if open != Some(self.plan.calls[call].unit) {
                 if self.may_come_late(call) {
                     return self.stay_late(call, message, part, natural);
@@ -52,17 +57,17 @@ impl<'m> Analyzer<'m, '_> {
             }
             return self.answer(call, message, part, natural);
         }
-        if let Some(call) = self.index.last_call(id) {
+        if let Some(call) = self.index.last_call(entry) {
             // A call that is not pending has its result.
             if let Some(slot) = self.plan.calls[call].slot {
                 return self.duplicate(slot, message, part);
             }
         }
-        match self.index.unlinked(id) {
+        match self.index.unlinked(entry) {
             Some(slot) if open.is_some() && open == self.plan.slots[slot].unit => {
                 self.duplicate(slot, message, part);
             }
-            _ => self.leave_unlinked(message, part, id, natural),
+            _ => self.leave_unlinked(message, part, entry, natural),
         }
     }
 
@@ -81,9 +86,10 @@ impl<'m> Analyzer<'m, '_> {
         })
     }
 
-    fn pending(&mut self, id: &str) -> Option<Idx<Call>> {
+    /// What bears this id among all pairs that were met.
+    fn entry(&mut self, id: &'m str) -> Idx<Entry<'m>> {
         self.index.catch_up(&mut self.plan, self.chain);
-        self.index.pending(&self.plan, id)
+        self.index.entry(id)
     }
 
     /// The pending call of the open pair that a result without an id answers (CA-30).
@@ -99,7 +105,8 @@ impl<'m> Analyzer<'m, '_> {
         {
             return Some(call);
         }
-        if let Some(call) = self.pending("")
+        let unnamed = self.entry("");
+        if let Some(call) = self.index.pending(&self.plan, unnamed)
             && self.plan.calls[call].unit == unit
         {
             return Some(call);
@@ -216,7 +223,7 @@ impl<'m> Analyzer<'m, '_> {
             .is_some_and(|it| it.content.as_text() == Some(self.rules.options.placeholder_text()))
     }
 
-    fn leave_unlinked(&mut self, message: u32, part: u32, id: &'m str, natural: bool) {
+    fn leave_unlinked(&mut self, message: u32, part: u32, entry: Idx<Entry<'m>>, natural: bool) {
         let slot = self.push_slot(message, part, natural);
         match self.open.as_ref().map(|it| it.unit) {
             Some(unit) => self.plan.append_slot(unit, slot),
@@ -226,8 +233,8 @@ impl<'m> Analyzer<'m, '_> {
             }
             None => self.floating = true,
         }
-        self.unlinked.push(slot);
-        self.index.set_unlinked(id, slot);
+        self.unlinked.push((slot, entry));
+        self.index.set_unlinked(entry, slot);
     }
 
     /// Whether a result may stand here without a call: before the first call of a chain that continues one

@@ -26,7 +26,7 @@ pub(crate) use rules::{Enforced, Rules};
 
 use crate::{arguments::is_json, constants::SUMMARIZATION_TOOL_NAME, idx::Idx, pairing};
 use defect::{PartEdit, RoleEdit, What};
-use index::Index;
+use index::{Entry, Index};
 use link::OpenPair;
 
 /// Up to this many calls of a pair are searched one by one, without an index.
@@ -57,8 +57,8 @@ struct Analyzer<'m, 'r> {
     index: Index<'m>,
     /// The last pair, if it has calls and no user message follows.
     open: Option<OpenPair<'m>>,
-    /// The slots of results that answer no call so far.
-    unlinked: Vec<Idx<Slot>>,
+    /// The slots of results that answer no call so far, with what bears their ids.
+    unlinked: Vec<(Idx<Slot>, Idx<Entry<'m>>)>,
     /// Whether one of them stands outside every pair.
     floating: bool,
     /// Slots whose result is named otherwise than its call, with the result: (slot, message, part).

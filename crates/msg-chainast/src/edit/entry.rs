@@ -4,7 +4,7 @@ use super::index::{CallPlace, ResultPlace};
 
 /// The calls and results of one id. There is at least one of them.
 #[derive(Debug)]
-pub(super) enum Entry {
+pub(crate) enum Entry {
     /// One call, without a result.
     Pending(CallPlace),
     /// One call and its result, which stands in the same pair at this tool message and part.
@@ -14,7 +14,7 @@ pub(super) enum Entry {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct More {
+pub(crate) struct More {
     /// All results, in chain order.
     results: Vec<ResultPlace>,
     /// Calls without a result: pairs in chain order, the calls of a pair in reverse, so that the last is

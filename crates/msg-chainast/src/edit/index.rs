@@ -5,19 +5,16 @@
 //! call costs a place of 24 bytes and a number in the table.
 //!
 //! ```text
-//! hash of "call_1" ─▶ entry 7 (pending at section 0, pair 2, part 1) ─ same hash ─▶ entry 3
+//! "call_1" ─▶ entry 7 (pending at section 0, pair 2, part 1)
 //! ```
 
-use std::{
-    collections::{HashMap, hash_map::RandomState},
-    hash::{BuildHasher, BuildHasherDefault, Hasher},
-    sync::OnceLock,
-};
+use std::sync::OnceLock;
 
 use msg_core::ToolResult;
 
 use super::entry::Entry;
 use crate::{
+    by_id::ById,
     idx::Idx,
     tree::{BodyPair, CallRef, Links, Section},
 };
@@ -26,41 +23,10 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct EditIndex(OnceLock<Ids>);
 
-/// Places by id. Nothing depends on the order of the table, and its hashes are seeded, since ids come from
-/// outside.
+/// Places by id.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
-    hashes: RandomState,
-    /// The first entry of each hash of an id.
-    table: HashMap<u64, Idx<Hashed>, BuildHasherDefault<Hash>>,
-    entries: Vec<Hashed>,
-}
-
-/// An entry, and the next one of the same hash.
-#[derive(Debug)]
-pub(crate) struct Hashed {
-    entry: Entry,
-    next: Option<Idx<Hashed>>,
-}
-
-/// What is hashed already.
-#[derive(Debug, Default)]
-pub(crate) struct Hash(u64);
-
-impl Hasher for Hash {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+    entries: ById<Entry>,
 }
 
 /// A call: section, pair, part.
@@ -83,7 +49,7 @@ pub(crate) struct ResultPlace {
 /// Where a new result of an id goes.
 pub(crate) enum Target {
     /// To this call; the number is for [`Ids::answer`].
-    Pending(CallPlace, Idx<Hashed>),
+    Pending(CallPlace, Idx<Entry>),
     Answered(ResultPlace),
 }
 
@@ -131,11 +97,8 @@ impl Ids {
     fn of(sections: &[Section]) -> Self {
         let pairs = || sections.iter().flat_map(Section::body);
         let n_calls = pairs().map(|it| it.assistant().tool_calls().count()).sum();
-        let mut ids = Ids {
-            hashes: RandomState::default(),
-            table: HashMap::with_capacity_and_hasher(n_calls, BuildHasherDefault::default()),
-            entries: Vec::with_capacity(n_calls),
-        };
+        let mut ids = Ids::default();
+        ids.entries.reserve(n_calls);
         let mut scratch = Scratch::default();
         for (section, it) in sections.iter().enumerate() {
             for pair in 0..it.body().len() {
@@ -151,21 +114,21 @@ impl Ids {
         sections: &[Section],
         id: &str,
     ) -> impl Iterator<Item = ResultPlace> + use<'s> {
-        let entry = self.find(sections, id).map(|at| &self.entries[at].entry);
+        let entry = self.find(sections, id).map(|at| &self.entries[at]);
         entry.into_iter().flat_map(Entry::results)
     }
 
     /// Where a new result of this id goes.
     pub(crate) fn target(&self, sections: &[Section], id: &str) -> Option<Target> {
         let at = self.find(sections, id)?;
-        let entry = &self.entries[at].entry;
+        let entry = &self.entries[at];
         let pending = entry.next_pending().map(|it| Target::Pending(it, at));
         pending.or_else(|| entry.last_answer().map(Target::Answered))
     }
 
     /// Remembers that the pending call on which [`Ids::target`] fell has this result now.
-    pub(crate) fn answer(&mut self, entry: Idx<Hashed>, result: ResultPlace) {
-        self.entries[entry].entry.answer(result);
+    pub(crate) fn answer(&mut self, entry: Idx<Entry>, result: ResultPlace) {
+        self.entries[entry].answer(result);
     }
 
     /// Takes in a pair.
@@ -205,24 +168,17 @@ impl Ids {
 
     /// Adds what is known of an id to what was known before.
     fn add(&mut self, sections: &[Section], id: &str, entry: Entry) {
-        match self.find(sections, id) {
-            Some(at) => self.entries[at].entry.join(entry),
+        let hash = self.entries.hash(id);
+        match self.entries.find(hash, |it| id_of(sections, it) == id) {
+            Some(at) => self.entries[at].join(entry),
             None => {
-                let at = Idx::next_of(&self.entries);
-                let next = self.table.insert(self.hash(id), at);
-                self.entries.push(Hashed { entry, next });
+                self.entries.add(hash, entry);
             }
         }
     }
 
-    fn hash(&self, id: &str) -> u64 {
-        self.hashes.hash_one(id)
-    }
-
-    fn find(&self, sections: &[Section], id: &str) -> Option<Idx<Hashed>> {
-        let first = self.table.get(&self.hash(id)).copied();
-        let mut of_hash = std::iter::successors(first, |it| self.entries[*it].next);
-        of_hash.find(|it| id_of(sections, &self.entries[*it].entry) == id)
+    fn find(&self, sections: &[Section], id: &str) -> Option<Idx<Entry>> {
+        self.entries.find(self.entries.hash(id), |it| id_of(sections, it) == id)
     }
 }
 
