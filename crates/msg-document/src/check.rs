@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec::Side;
 use crate::document::{Document, ReadOptions};
+use crate::foreign_parts::foreign_parts;
 use crate::format::Format;
 use crate::json::to_json;
 use crate::options::CheckMembers;
@@ -78,6 +79,7 @@ pub fn is_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
         document.messages().iter().all(|it| !it.check(rules).iter().any(Diagnostic::is_error))
     };
     Ok(none(document.notes())
+        && foreign_parts(document.messages()).next().is_none()
         && none(&document.check_chain(options))
         && options.messages.as_ref().is_none_or(messages))
 }
@@ -117,7 +119,7 @@ impl Document {
     pub fn check(&self, options: &CheckOptions) -> Checked {
         // What was merely spelled otherwise is no problem of the conversation.
         let notes = self.notes().iter().filter(|it| it.severity != Severity::Info);
-        let notes: Vec<_> = notes.cloned().collect();
+        let notes: Vec<_> = notes.cloned().chain(foreign_parts(self.messages())).collect();
         let mut found = self.check_chain(options);
         // There may be very many: no second list of them is made, and no room for twice as many.
         found.reserve_exact(notes.len());

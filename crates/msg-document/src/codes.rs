@@ -9,5 +9,10 @@ pub const CODES: &[CodeInfo] = &[
         "SC-12",
         "a defect of these crates, which cost one document",
     ),
+    CodeInfo::error(
+        "message::foreign-part",
+        "MS-9",
+        "a part of a type that only another provider's messages have",
+    ),
     CodeInfo::error("document::too-large", "SC-16", "the document has more bytes than `max_bytes`"),
 ];

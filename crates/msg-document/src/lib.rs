@@ -33,6 +33,7 @@ mod options;
 mod recognise;
 
 mod foreign;
+mod foreign_parts;
 mod formats;
 
 mod codec;

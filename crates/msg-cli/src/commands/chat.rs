@@ -72,7 +72,7 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
     /// Print the request; send nothing, change nothing.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["client", "timeout", "retries", "max_answer_bytes", "json"])]
     dry_run: bool,
     /// The endpoint [default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, else the provider's].
     #[arg(long, value_name = "URL")]
@@ -151,6 +151,7 @@ impl Args {
 
     /// The file as it is to be asked about, in memory.
     fn draft(&self) -> Result<Draft, Failure> {
+        self.who.is_complete()?;
         let document = self.read()?;
         if !self.force {
             refuse_other_kinds(&self.file, &document).map_err(|it| self.failed(it))?;

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     input: InputArgs,
     #[command(flatten)]
     chain: ChainArgs,
-    /// Print `{\"cut_points\":[{\"message\",\"section\",\"pair\",\"splits_turn\"}]}` instead of text.
+    /// Print `{"cut_points":[{"message","section","pair","splits_turn"}]}` instead of text.
     #[arg(long)]
     json: bool,
     #[command(flatten)]

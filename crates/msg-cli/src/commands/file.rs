@@ -21,7 +21,7 @@ use crate::exit::{Failure, Status};
 #[command(after_help = "Examples:
   msg file history talk.msg.md
   msg file append talk.msg.md --body hi
-  msg file fmt --check *.msg.md")]
+  msg file fmt --check talk.msg.md")]
 pub(crate) struct Args {
     #[command(subcommand)]
     sub: Sub,

@@ -2,6 +2,8 @@
 
 use msg_file::{AgentConfig, Document, NewCell, set_default_cell};
 
+use crate::exit::Failure;
+
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct WhoArgs {
     /// The agent that answers.
@@ -69,6 +71,14 @@ impl Who {
 }
 
 impl WhoArgs {
+    /// A default is somebody: fails where nobody is named.
+    pub(super) fn is_complete(&self) -> Result<(), Failure> {
+        match self.set_default && self.agent.is_none() && self.model.is_none() {
+            true => Err(Failure::Usage("--set-default needs --agent or --model".to_owned())),
+            false => Ok(()),
+        }
+    }
+
     /// The cell of a temporary agent that has the name of its model.
     fn agent_cell(&self, model: &str) -> NewCell {
         let cell = NewCell { ty: Some("agent".to_owned()), ..NewCell::message("") };

@@ -103,10 +103,10 @@ pub(super) struct Fmt {
     #[command(flatten)]
     file: FileArgs,
     /// Change the file in place.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "jsonl"])]
     write: bool,
     /// Change nothing; exit status 1 if the file would change.
-    #[arg(long, conflicts_with = "write")]
+    #[arg(long, conflicts_with_all = ["write", "json", "jsonl"])]
     check: bool,
     /// Write to a newer format, and in place to a file with several names.
     #[arg(long, requires = "write")]
@@ -154,9 +154,9 @@ struct WriteArgs {
     /// there. Appending to a message file needs none: that is what it is for.
     #[arg(long)]
     force: bool,
-    /// When it counts as done: on the disk, handed to the system, or neither.
-    #[arg(long, value_enum, default_value_t)]
-    durability: Durable,
+    /// When it counts as done: on the disk, handed to the system, or neither [default: sync].
+    #[arg(long, value_enum)]
+    durability: Option<Durable>,
 }
 
 /// When an append counts as done, as it is named here.
@@ -172,10 +172,20 @@ enum Durable {
 }
 
 impl WriteArgs {
+    /// Refuses what only a file has use for, where lines come and go.
+    fn none_given(&self) -> Result<(), Failure> {
+        match self.force || self.durability.is_some() {
+            true => Err(Failure::Usage(
+                "--force and --durability are for a file: with --jsonl a line brings its options".to_owned(),
+            )),
+            false => Ok(()),
+        }
+    }
+
     fn open(&self, file: &FileArgs) -> Result<(Appender, String), Failure> {
         let path = file.path()?;
         let name = path.display().to_string();
-        let durability = match self.durability {
+        let durability = match self.durability.unwrap_or_default() {
             Durable::Sync => Durability::Sync,
             Durable::Flush => Durability::Flush,
             Durable::None => Durability::None,
@@ -227,41 +237,38 @@ pub(super) struct Append {
     #[command(flatten)]
     write: WriteArgs,
     /// message or output [default: message; output with --of and for tool and summary].
-    #[arg(long)]
+    #[arg(long, conflicts_with = "jsonl")]
     kind: Option<String>,
     /// The type: markdown, code, an agent's name, tool, a language.
-    #[arg(long = "type", value_name = "TYPE")]
+    #[arg(long = "type", value_name = "TYPE", conflicts_with = "jsonl")]
     ty: Option<String>,
     /// The title.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "jsonl")]
     title: Option<String>,
     /// The id [default: the next number].
-    #[arg(long, conflicts_with = "of")]
+    #[arg(long, conflicts_with_all = ["of", "jsonl"])]
     id: Option<String>,
     /// The cell below which it hangs: a call, a result, an execution or a summary of it.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", conflicts_with = "jsonl")]
     of: Option<String>,
     /// Number of #s, 1 to 5.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "jsonl")]
     level: Option<u8>,
     /// An attribute, K=V, or K for a flag; may be repeated.
-    #[arg(long = "attr", value_name = "K=V")]
+    #[arg(long = "attr", value_name = "K=V", conflicts_with = "jsonl")]
     attrs: Vec<String>,
     /// Keep white space at the edges of the body.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "jsonl")]
     exact: bool,
     /// The body; else standard input.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "jsonl")]
     body: Option<String>,
 }
 
 impl Append {
     pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
-        if self.file.lines.jsonl {
-            return match self.file.path() {
-                Ok(_) => self.acknowledge_lines(cx),
-                Err(_) => self.file.run_lines(cx, append),
-            };
+        if self.file.lines.asked()? {
+            return self.run_lines(cx);
         }
         let (mut log, name) = self.write.open(&self.file)?;
         let cell = self.cell().map_err(|it| failed_by(&it, &name))?;
@@ -272,6 +279,18 @@ impl Append {
         let done = log.append(&cell, &mut || Nonces::System.next());
         acknowledge(&[done.map_err(|it| failed(it, &name))?], self.file.json, cx)?;
         Ok(Status::Clean)
+    }
+
+    fn run_lines(&self, cx: &Context) -> Result<Status, Failure> {
+        if self.file.path().is_err() {
+            self.write.none_given()?;
+            return self.file.run_lines(cx, append);
+        }
+        // Each is in the file before the next is read.
+        match self.file.lines.jobs {
+            Some(_) => Err(Failure::Usage("--jobs is not for a file that is appended to".to_owned())),
+            None => self.acknowledge_lines(),
+        }
     }
 
     fn cell(&self) -> Result<NewCell, Box<Diagnostic>> {
@@ -296,7 +315,7 @@ impl Append {
     }
 
     /// A cell or message a line, each acknowledged before the next is read.
-    fn acknowledge_lines(&self, _: &Context) -> Result<Status, Failure> {
+    fn acknowledge_lines(&self) -> Result<Status, Failure> {
         let (mut log, _) = self.write.open(&self.file)?;
         let mut input = BufReader::new(Input::open(None)?.reader);
         let longest = self.file.limit.max_bytes;
@@ -352,40 +371,40 @@ pub(super) struct RunResult {
     #[command(flatten)]
     write: WriteArgs,
     /// The code cell or call that was run: an id or #N.
-    #[arg(long, value_name = "ID", required_unless_present = "jsonl")]
+    #[arg(long, value_name = "ID", required_unless_present = "jsonl", conflicts_with = "jsonl")]
     of: Option<String>,
     /// What went to standard output.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "jsonl")]
     stdout: Option<String>,
     /// What went to standard error.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "jsonl")]
     stderr: Option<String>,
     /// The value, or the text of a call's result.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "jsonl")]
     text: Option<String>,
     /// The value as bytes, from a file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
     data: Option<PathBuf>,
     /// The media type of text or data.
-    #[arg(long, value_name = "TYPE")]
+    #[arg(long, value_name = "TYPE", conflicts_with = "jsonl")]
     mime_type: Option<String>,
     /// How it ended; else by exit code and error.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "jsonl")]
     status: Option<String>,
     /// The exit code.
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "jsonl")]
     exit_code: Option<i64>,
     /// What went wrong.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "jsonl")]
     error: Option<String>,
     /// How long it took: 0.5s, 500ms.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "jsonl")]
     duration: Option<String>,
     /// When it ended, RFC 3339.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "jsonl")]
     time: Option<String>,
     /// The language, if it is not the cell's.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "jsonl")]
     lang: Option<String>,
 }
 
@@ -398,7 +417,8 @@ fn read_all(path: Option<&Path>, max_bytes: u64) -> Result<Vec<u8>, Failure> {
 
 impl RunResult {
     pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
-        if self.file.lines.jsonl {
+        if self.file.lines.asked()? {
+            self.write.none_given()?;
             return self.file.run_lines(cx, run_result);
         }
         let data = self.data.as_deref();
@@ -432,7 +452,7 @@ impl RunResult {
 #[derive(Debug, clap::Args)]
 pub(super) struct SetDefault {
     /// The agent that answers from here on.
-    #[arg(value_name = "NAME", required_unless_present = "jsonl")]
+    #[arg(value_name = "NAME", required_unless_present = "jsonl", conflicts_with = "jsonl")]
     agent: Option<String>,
     #[command(flatten)]
     file: FileArgs,
@@ -442,7 +462,8 @@ pub(super) struct SetDefault {
 
 impl SetDefault {
     pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
-        if self.file.lines.jsonl {
+        if self.file.lines.asked()? {
+            self.write.none_given()?;
             return self.file.run_lines(cx, set_default);
         }
         let (mut log, name) = self.write.open(&self.file)?;

@@ -18,7 +18,7 @@ pub(super) struct Parse {
     #[command(flatten)]
     file: FileArgs,
     /// Add `printed_b64`: the file as printed from its tree, which is the file.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "jsonl")]
     roundtrip: bool,
 }
 
@@ -94,10 +94,10 @@ pub(super) struct History {
     #[command(flatten)]
     file: FileArgs,
     /// Who shall answer; else the addressee of the last message, else the default.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "jsonl")]
     agent: Option<String>,
     /// Leave calls at the end unanswered where they have no result.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "jsonl")]
     open: bool,
 }
 
