@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use msg_core::{Code, Diagnostic};
-use msg_document::{Accept, Calls, FitOptions, Format, ReadOptions, is_json_lines};
+use msg_document::{Accept, Calls, FitOptions, Format, ReadOptions};
 
 use crate::context::Context;
 use crate::exit::Failure;
@@ -89,7 +89,7 @@ impl InputArgs {
     /// Whether what is read is plainly JSON lines, and no session. What was looked at stays to be read.
     pub(crate) fn looks_like_lines(&self, input: &mut Input) -> Result<bool, Failure> {
         let read = self.of_a_document(&input.name);
-        Ok(input.first_lines(|it| is_json_lines(it, &read))?.unwrap_or(false))
+        Ok(input.first_lines(|it| read.is_json_lines(it))?.unwrap_or(false))
     }
 
     /// Whether what is read is JSON lines: that was said, or it is plain to see and no session.
@@ -245,7 +245,7 @@ impl Input {
             return Ok(());
         }
         let name = self.name.clone();
-        let found = self.first_lines(|it| msg_document::recognise(it, &name).ok())?.flatten();
+        let found = self.first_lines(|it| Format::recognise(it, &name).ok())?.flatten();
         match found.filter(|it| it.is_session()) {
             Some(format) => {
                 let text =

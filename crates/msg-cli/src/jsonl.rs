@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::thread;
 
 use msg_core::Diagnostic;
-use msg_document::{LineAnswer, Refusal, answer_row, edits_json, to_json};
+use msg_document::{LineAnswer, ObjectWriter, Refusal, answer_row, to_json};
 use serde::Serialize;
 
 use self::blocks::{Block, Blocks};
@@ -81,7 +81,7 @@ impl From<LineAnswer> for Answer {
 
 /// The report line of `edits`, with its end.
 pub(crate) fn report_line(edits: &[Diagnostic]) -> Vec<u8> {
-    let mut line = edits_json(edits);
+    let mut line = ObjectWriter::new().with("edits", &edits).finish();
     line.push(b'\n');
     line
 }

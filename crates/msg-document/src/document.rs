@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use msg_compact::Plan;
 use msg_core::request::RequestHead;
 use msg_core::{
-    Code, Diagnostic, Message, Provenance, RawJson, Report, Role, Severity, turns::LowerOptions,
+    Code, Diagnostic, Message, Provenance, RawJson, Report, Role, SeededIds, Severity,
+    turns::LowerOptions,
 };
 
 use crate::codec::{Content, Side, WriteOptions};
@@ -15,8 +16,9 @@ use crate::fit::Beside;
 use crate::format::Format;
 use crate::given_ids::GivenIds;
 use crate::layout::keep_layout;
-use crate::recognise::{accept, recognise};
+use crate::recognise::accept;
 use crate::refusal::Refusal;
+use crate::seed;
 use crate::text_calls::{Calls, TextCalls};
 
 /// How a document is read.
@@ -117,7 +119,7 @@ impl ReadOptions {
     fn format(&self, bytes: &[u8]) -> Result<Format, Refusal> {
         let format = match self.from {
             Some(named) => accept(bytes, named).map(|()| named)?,
-            None => recognise(bytes, &self.name)?,
+            None => Format::recognise(bytes, &self.name)?,
         };
         let is_accepted = self.accept == Accept::All || format.is_json();
         Ok(if is_accepted { format } else { Format::default() })
@@ -239,6 +241,19 @@ impl Document {
     /// The text that lines and columns of its diagnostics count in, if it is a text for people.
     pub fn text(&self) -> Option<&[u8]> {
         self.content.around.text()
+    }
+
+    /// The source of fresh ids for one document. Seeded by a constant, so that no answer depends on what was
+    /// asked before (SC-17).
+    ///
+    /// ```
+    /// use msg_core::IdSource;
+    /// use msg_document::Document;
+    ///
+    /// assert_eq!(Document::ids().next_u64(), Document::ids().next_u64());
+    /// ```
+    pub fn ids() -> SeededIds {
+        seed::ids()
     }
 
     /// The format that it was read in.

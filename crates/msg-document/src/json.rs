@@ -17,7 +17,7 @@ pub fn to_json(value: &impl Serialize) -> Vec<u8> {
 }
 
 /// The line of a report: `{"edits":[…]}`, without its end.
-pub fn edits_json(edits: &[Diagnostic]) -> Vec<u8> {
+pub(crate) fn edits_json(edits: &[Diagnostic]) -> Vec<u8> {
     #[derive(Serialize)]
     struct Edits<'a> {
         edits: &'a [Diagnostic],

@@ -57,29 +57,24 @@ pub use codes::CODES;
 pub use convert::{Carry, ConvertOptions, Converted, convert};
 pub use document::{Accept, Document, ReadOptions};
 pub use fit::{
-    Counter, Digest, FitAnswer, FitOptions, Fitted, Fitter, Goal, OneOrMany, Reached, Summarizer,
-    Usage, fit, no_tool, read_plan,
+    Counter, Digest, FitAnswer, FitOptions, Fitted, Fitter, Goal, Reached, Summarizer, Usage, fit,
 };
 pub use format::Format;
 pub use join::join;
-pub use json::{ObjectWriter, edits_json, to_json};
+pub use json::{ObjectWriter, to_json};
 pub use key::{Key, KeyOptions, key, prefix_keys};
 pub use layout::{keep_layout, pretty};
 pub use line::LineAnswer;
 pub use messages::{CallRow, MessageRow, messages};
 pub use options::options_from_json;
-pub use recognise::{is_json_lines, recognise};
 pub use refusal::Refusal;
 pub use repair::{RepairOptions, Repaired, repair};
 pub use row::answer_row;
-pub use seed::ids;
 pub use select::{FilterOptions, Strategy, TrimOptions};
 pub use stats::{PartTotals, RoleTotals, SectionTotals, Stats, ToolTotals, stats, tokens};
-pub use stream::{
-    Provider, StreamForm, StreamOptions, StreamRow, StreamRun, Streamed, stream, stream_line,
-};
+pub use stream::{Provider, StreamForm, StreamOptions, StreamRow, StreamRun, Streamed, stream};
 pub use text_calls::Calls;
-pub use tools::{Segment, SegmentCall, Segmented, ToolsOptions, tools, tools_line};
+pub use tools::{Segment, SegmentCall, Segmented, ToolsOptions, tools};
 pub use transcript::{TranscriptForm, TranscriptOptions, transcript};
 
 /// The examples of the README run as tests.

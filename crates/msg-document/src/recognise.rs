@@ -11,48 +11,52 @@ use crate::format::Format;
 use crate::outline::Outline;
 use crate::refusal::Refusal;
 
-/// The format of a document that is called `name` (`""` if it has no name).
-///
-/// Fails for a document that is known to be of a format that is not read. What is no conversation at
-/// all is `openai`, whose reader says what is wrong with it. Linear in the bytes; allocates only for
-/// what differs from message to message.
-///
-/// ```
-/// use msg_document::recognise;
-///
-/// let chat = br#"[{"role":"user","content":"hi"}]"#;
-/// assert_eq!(recognise(chat, "")?.name(), "openai");
-/// assert_eq!(recognise(chat, "a/log.plain.json")?.name(), "plain");
-///
-/// let refusal = recognise(br#"{"modelId":"m","messages":[]}"#, "").expect_err("because nobody reads it");
-/// assert_eq!(refusal.diagnostic().code.as_str(), "message::foreign-format");
-/// # Ok::<(), msg_document::Refusal>(())
-/// ```
-pub fn recognise(bytes: &[u8], name: &str) -> Result<Format, Refusal> {
-    match look(bytes, name)? {
-        Found::Document(format) => Ok(format),
-        Found::Lines => Err(json_lines().into()),
+impl Format {
+    /// The format of a document that is called `name` (`""` if it has no name).
+    ///
+    /// Fails for a document that is known to be of a format that is not read. What is no conversation at
+    /// all is `openai`, whose reader says what is wrong with it. Linear in the bytes; allocates only for
+    /// what differs from message to message.
+    ///
+    /// ```
+    /// use msg_document::Format;
+    ///
+    /// let chat = br#"[{"role":"user","content":"hi"}]"#;
+    /// assert_eq!(Format::recognise(chat, "")?.name(), "openai");
+    /// assert_eq!(Format::recognise(chat, "a/log.plain.json")?.name(), "plain");
+    ///
+    /// let refusal = Format::recognise(br#"{"modelId":"m","messages":[]}"#, "").expect_err("because nobody reads it");
+    /// assert_eq!(refusal.diagnostic().code.as_str(), "message::foreign-format");
+    /// # Ok::<(), msg_document::Refusal>(())
+    /// ```
+    pub fn recognise(bytes: &[u8], name: &str) -> Result<Self, Refusal> {
+        match look(bytes, name)? {
+            Found::Document(format) => Ok(format),
+            Found::Lines => Err(json_lines().into()),
+        }
     }
 }
 
-/// Whether a text is plainly JSON lines, a document a line: several values, each on its line, that are
-/// not the records of one session. A text that is cut off behind a line is judged by the lines it has.
-///
-/// ```
-/// use msg_document::{ReadOptions, is_json_lines};
-///
-/// let one = br#"{"messages":[{"role":"user","content":"hi"}]}"#;
-/// let lines = [&one[..], one].join(&b'\n');
-/// assert!(is_json_lines(&lines, &ReadOptions::default()));
-/// assert!(!is_json_lines(one, &ReadOptions::default()));
-/// ```
-pub fn is_json_lines(bytes: &[u8], options: &ReadOptions) -> bool {
-    match options.from {
-        Some(named) => {
-            let spans_lines = !named.is_json() || named.codec().spans_lines();
-            !spans_lines && Outline::of(bytes).has_lines()
+impl ReadOptions {
+    /// Whether a text is plainly JSON lines, a document a line: several values, each on its line, that are
+    /// not the records of one session. A text that is cut off behind a line is judged by the lines it has.
+    ///
+    /// ```
+    /// use msg_document::ReadOptions;
+    ///
+    /// let one = br#"{"messages":[{"role":"user","content":"hi"}]}"#;
+    /// let lines = [&one[..], one].join(&b'\n');
+    /// assert!(ReadOptions::default().is_json_lines(&lines));
+    /// assert!(!ReadOptions::default().is_json_lines(one));
+    /// ```
+    pub fn is_json_lines(&self, bytes: &[u8]) -> bool {
+        match self.from {
+            Some(named) => {
+                let spans_lines = !named.is_json() || named.codec().spans_lines();
+                !spans_lines && Outline::of(bytes).has_lines()
+            }
+            None => matches!(look(bytes, &self.name), Ok(Found::Lines)),
         }
-        None => matches!(look(bytes, &options.name), Ok(Found::Lines)),
     }
 }
 

@@ -2,14 +2,7 @@
 
 use msg_core::SeededIds;
 
-/// The ids of one document. Seeded by a constant, so that no answer depends on what was asked
-/// before (SC-17).
-///
-/// ```
-/// use msg_core::IdSource;
-///
-/// assert_eq!(msg_document::ids().next_u64(), msg_document::ids().next_u64());
-/// ```
-pub fn ids() -> SeededIds {
+/// The ids of one document, seeded by a constant (SC-17).
+pub(crate) fn ids() -> SeededIds {
     SeededIds::new(0)
 }

@@ -140,7 +140,7 @@ impl Rules {
 
     fn grow(&self, messages: Vec<Message>) -> Grown {
         if let Some(options) = &self.repair {
-            let (chain, found) = ChainAst::repair(messages, options, &mut msg_document::ids());
+            let (chain, found) = ChainAst::repair(messages, options, &mut msg_document::Document::ids());
             let ok = !found.iter().any(|it| it.is_error() && it.fix.is_none());
             return Grown { chain: Ok(chain), found, ok };
         }

@@ -7,7 +7,7 @@ use std::io::Read;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use msg_core::{Diagnostic, Part};
 use msg_document::{
-    Provider, StreamForm, StreamOptions, StreamRun, options_from_json, stream_line,
+    Provider, StreamForm, StreamOptions, StreamRun, options_from_json,
 };
 use msg_wire::Assembled;
 
@@ -74,7 +74,7 @@ impl Command for Args {
         let mut out = self.output.open(&sources)?;
         if is_lines {
             input.expect_lines()?;
-            let job = |line: &[u8]| stream_line(line, &options).map(Answer::from);
+            let job = |line: &[u8]| options.answer_line(line).map(Answer::from);
             let status = jsonl::run(cx, &self.lines, input, &mut out, None, job)?;
             return out.finish().map(|()| status);
         }

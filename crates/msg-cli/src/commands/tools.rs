@@ -9,7 +9,7 @@ mod outline;
 use std::path::PathBuf;
 
 use msg_core::Diagnostic;
-use msg_document::{Segmented, tools, tools_line};
+use msg_document::{Segmented, tools};
 
 use crate::context::Context;
 use crate::commands::Command;
@@ -59,7 +59,7 @@ impl Command for Args {
         let base = self.read.load(self.limit.max_bytes)?;
         if is_lines {
             input.expect_lines()?;
-            let job = |line: &[u8]| tools_line(line, &base).map(Answer::from);
+            let job = |line: &[u8]| base.answer_line(line).map(Answer::from);
             let status = jsonl::run(cx, &self.lines, input, &mut out, None, job)?;
             return out.finish().map(|()| status);
         }

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::counter::Counter;
 use super::options::FitOptions;
-use super::run::{Goal, read_plan};
+use super::run::Goal;
 use super::summarizer::Test;
 use super::tools::tool_specs;
 use crate::refusal::Refusal;
@@ -67,7 +67,7 @@ impl Fitter {
     ///
     /// Fails as [`Fitter::new`] does, but not without a budget; a document that brings none is refused then.
     pub fn of_lines(options: FitOptions) -> Result<Self, Refusal> {
-        let test = Test::parse(&options.test_summarizer)?;
+        let test = Test::parse(options.test_summarizer.as_deref().unwrap_or_default())?;
         let preset = preset(&options)?;
         let unit = unit(&options)?;
         let budget = budget(&options, preset.as_ref(), unit)?;
@@ -263,7 +263,7 @@ fn goal(options: &FitOptions) -> Result<Option<(Goal, Plan)>, Refusal> {
     else {
         return Ok(None);
     };
-    Ok(Some((goal, read_plan(json.text())?)))
+    Ok(Some((goal, Goal::read_plan(json.text())?)))
 }
 
 fn bad(text: impl Into<String>) -> Refusal {

@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use msg_core::RawJson;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::counter::Counter;
-use super::tools::tools_of;
+use super::tools::{no_tool, tools_of};
 use crate::document::{Accept, ReadOptions};
 use crate::format::Format;
 use crate::refusal::Refusal;
@@ -63,7 +63,8 @@ pub struct FitOptions {
     /// Give what was reached even if it does not fit.
     pub best_effort: bool,
     /// Summarisers that make tests repeatable.
-    pub test_summarizer: OneOrMany,
+    #[serde(deserialize_with = "one_or_many")]
+    pub test_summarizer: Option<Vec<String>>,
     /// Give the records of the compaction.
     pub records: bool,
     /// Give the plan.
@@ -93,30 +94,35 @@ pub struct Usage {
 }
 
 /// A text, or a list of texts.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(untagged)]
-pub enum OneOrMany {
-    /// Nothing.
-    #[default]
-    None,
-    /// One.
-    One(String),
-    /// Several.
-    Many(Vec<String>),
-}
-
-impl OneOrMany {
-    /// All of them.
-    pub fn texts(&self) -> &[String] {
-        match self {
-            OneOrMany::None => &[],
-            OneOrMany::One(one) => std::slice::from_ref(one),
-            OneOrMany::Many(many) => many,
-        }
+fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Texts {
+        None,
+        One(String),
+        Many(Vec<String>),
     }
+    Ok(match Texts::deserialize(from)? {
+        Texts::None => None,
+        Texts::One(one) => Some(vec![one]),
+        Texts::Many(many) => Some(many),
+    })
 }
 
 impl FitOptions {
+    /// The first of some values that is no tool definition, neither a function nor a tool of a provider's own:
+    /// counting leaves it out.
+    ///
+    /// ```
+    /// use msg_document::FitOptions;
+    ///
+    /// let tools = [r#"{"name":"search"}"#, "7"].map(|it| it.parse().expect("because it is JSON"));
+    /// assert_eq!(FitOptions::no_tool(&tools), Some(1));
+    /// ```
+    pub fn no_tool(tools: &[RawJson]) -> Option<usize> {
+        no_tool(tools)
+    }
+
     /// The limit is this many, in the unit.
     #[must_use]
     pub fn with_budget(mut self, budget: i64) -> Self {
@@ -212,10 +218,7 @@ impl FitOptions {
             open: self.open || other.open,
             on_failure: self.on_failure.or(other.on_failure),
             best_effort: self.best_effort || other.best_effort,
-            test_summarizer: match self.test_summarizer {
-                OneOrMany::None => other.test_summarizer,
-                own => own,
-            },
+            test_summarizer: self.test_summarizer.or(other.test_summarizer),
             records: self.records || other.records,
             plan: self.plan || other.plan,
             apply: self.apply.or(other.apply),

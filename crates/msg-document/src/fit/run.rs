@@ -446,16 +446,6 @@ fn totals(messages: &[Message], counter: &dyn TokenCounter, tools: &[ToolSpec]) 
     }
 }
 
-/// A plan from its JSON.
-pub fn read_plan(json: &str) -> Result<Plan, Refusal> {
-    if !json.trim_start().starts_with('{') {
-        return Err(Refusal::bad_option("the plan is not understood: expected an object"));
-    }
-    let mut json = serde_json::Deserializer::from_str(json);
-    Plan::deserialize(&mut json)
-        .map_err(|it| Refusal::bad_option(format!("the plan is not understood: {it}")))
-}
-
 /// What `--apply` and `--undo` do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goal {
@@ -466,6 +456,24 @@ pub enum Goal {
 }
 
 impl Goal {
+    /// A plan from its JSON.
+    ///
+    /// Fails for what is no plan.
+    ///
+    /// ```
+    /// use msg_document::Goal;
+    ///
+    /// assert!(Goal::read_plan("[]").is_err());
+    /// ```
+    pub fn read_plan(json: &str) -> Result<Plan, Refusal> {
+        if !json.trim_start().starts_with('{') {
+            return Err(Refusal::bad_option("the plan is not understood: expected an object"));
+        }
+        let mut json = serde_json::Deserializer::from_str(json);
+        Plan::deserialize(&mut json)
+            .map_err(|it| Refusal::bad_option(format!("the plan is not understood: {it}")))
+    }
+
     /// What is said of it when it is done.
     pub fn status(self) -> &'static str {
         match self {

@@ -3,7 +3,6 @@
 
 use msg_compact::{SummaryError, SummaryRequest, digest};
 
-use super::options::OneOrMany;
 use crate::refusal::Refusal;
 
 /// A way to answer requests for summaries.
@@ -45,8 +44,7 @@ impl Summarizer for Test {
 
 impl Test {
     /// The aid that these texts describe; none if there are none.
-    pub(super) fn parse(texts: &OneOrMany) -> Result<Option<Self>, Refusal> {
-        let texts = texts.texts();
+    pub(super) fn parse(texts: &[String]) -> Result<Option<Self>, Refusal> {
         if texts.is_empty() {
             return Ok(None);
         }

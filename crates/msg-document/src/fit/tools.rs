@@ -21,7 +21,7 @@ pub(super) fn tools_of(json: &[u8]) -> Option<Vec<RawJson>> {
 }
 
 /// The first of some values that is no tool definition, neither a function nor a tool of a provider's own.
-pub fn no_tool(tools: &[RawJson]) -> Option<usize> {
+pub(super) fn no_tool(tools: &[RawJson]) -> Option<usize> {
     let is_typed =
         |it: &RawJson| it.parse::<Map<String, Value>>().is_ok_and(|it| it.contains_key("type"));
     tools.iter().position(|it| tool_spec(it).is_none() && !is_typed(it))

@@ -47,23 +47,32 @@ impl Line {
     }
 }
 
-/// The answer to a line of `msg stream --jsonl`: an object with `sse` or `sse_b64`, and what is else to be said
-/// of this one.
-///
-/// Fails for a line that is no such object.
-pub fn stream_line(line: &[u8], defaults: &StreamOptions) -> Result<LineAnswer, Refusal> {
-    let line: Line = serde_json::from_slice(line).map_err(|it| bad(it.to_string()))?;
-    let options = line.options(defaults);
-    let body = match (line.sse, line.sse_b64) {
-        (Some(text), None) => text.into_bytes(),
-        (None, Some(text)) => {
-            let no_base64 = |it| bad(format!("sse_b64 is not base64: {it}"));
-            BASE64_STANDARD.decode(text).map_err(no_base64)?
-        }
-        _ => return Err(bad("expected one of sse and sse_b64")),
-    };
-    let streamed = stream(&body, &options)?;
-    Ok(LineAnswer { json: streamed.to_json(), is_clean: streamed.is_clean() })
+impl StreamOptions {
+    /// The answer to a line of `msg stream --jsonl`: an object with `sse` or `sse_b64`, and what is else to be said
+    /// of this one.
+    ///
+    /// Fails for a line that is no such object. Linear in the line.
+    ///
+    /// ```
+    /// use msg_document::StreamOptions;
+    ///
+    /// assert!(StreamOptions::default().answer_line(br#"{"sse":"data: [DONE]\n\n"}"#).is_ok());
+    /// assert!(StreamOptions::default().answer_line(b"[]").is_err());
+    /// ```
+    pub fn answer_line(&self, line: &[u8]) -> Result<LineAnswer, Refusal> {
+        let line: Line = serde_json::from_slice(line).map_err(|it| bad(it.to_string()))?;
+        let options = line.options(self);
+        let body = match (line.sse, line.sse_b64) {
+            (Some(text), None) => text.into_bytes(),
+            (None, Some(text)) => {
+                let no_base64 = |it| bad(format!("sse_b64 is not base64: {it}"));
+                BASE64_STANDARD.decode(text).map_err(no_base64)?
+            }
+            _ => return Err(bad("expected one of sse and sse_b64")),
+        };
+        let streamed = stream(&body, &options)?;
+        Ok(LineAnswer { json: streamed.to_json(), is_clean: streamed.is_clean() })
+    }
 }
 
 fn bad(text: impl Into<String>) -> Refusal {

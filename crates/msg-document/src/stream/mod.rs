@@ -11,6 +11,5 @@ mod line;
 mod options;
 mod run;
 
-pub use self::line::stream_line;
 pub use self::options::{Provider, StreamForm, StreamOptions};
 pub use self::run::{StreamRow, StreamRun, Streamed, stream};

@@ -64,32 +64,42 @@ impl From<ToolResult> for ResultForm {
     }
 }
 
-/// The answer to a line of `msg tools --jsonl`: an object with `input` or `input_b64`, which is read, or with `call`,
-/// `result` or `definitions`, which are written, or with `result_text`, which is a result again.
-///
-/// Fails for a line that is no such object, and for options that do not exist.
-pub fn tools_line(line: &[u8], defaults: &ToolsOptions) -> Result<LineAnswer, Refusal> {
-    let line: Line =
-        serde_json::from_slice(line).map_err(|it| bad(format!("the line is no request: {it}")))?;
-    if let Some(call) = line.call {
-        return Ok(written(render_call(call)));
+impl ToolsOptions {
+    /// The answer to a line of `msg tools --jsonl`: an object with `input` or `input_b64`, which is read, or with `call`,
+    /// `result` or `definitions`, which are written, or with `result_text`, which is a result again.
+    ///
+    /// Fails for a line that is no such object, and for options that do not exist. Linear in the line.
+    ///
+    /// ```
+    /// use msg_document::ToolsOptions;
+    ///
+    /// let answer = ToolsOptions::default().answer_line(br#"{"input":"hello"}"#)?;
+    /// assert!(answer.is_clean && answer.json.starts_with(b"{"));
+    /// # Ok::<(), msg_document::Refusal>(())
+    /// ```
+    pub fn answer_line(&self, line: &[u8]) -> Result<LineAnswer, Refusal> {
+        let line: Line = serde_json::from_slice(line)
+            .map_err(|it| bad(format!("the line is no request: {it}")))?;
+        if let Some(call) = line.call {
+            return Ok(written(render_call(call)));
+        }
+        if let Some(result) = line.result {
+            let ResultForm { name, content, is_error } = result;
+            return Ok(written(ToolResult { name, content, is_error }.render()));
+        }
+        if let Some(text) = line.result_text {
+            let result = ToolResult::parse(&text).map(ResultForm::from);
+            return Ok(clean(&ResultAnswer { result }));
+        }
+        if let Some(definitions) = line.definitions {
+            let thinking = line.options.thinking.unwrap_or(Thinking::Extract);
+            return Ok(clean(&TextAnswer { text: msg_xml::instructions(&definitions, thinking) }));
+        }
+        let options = line.options.over(self)?;
+        let text = input(line.input, line.input_b64)?;
+        let read = read(&text, &options, &line.stream_splits);
+        Ok(LineAnswer { json: read.to_json(), is_clean: read.is_clean() })
     }
-    if let Some(result) = line.result {
-        let ResultForm { name, content, is_error } = result;
-        return Ok(written(ToolResult { name, content, is_error }.render()));
-    }
-    if let Some(text) = line.result_text {
-        let result = ToolResult::parse(&text).map(ResultForm::from);
-        return Ok(clean(&ResultAnswer { result }));
-    }
-    if let Some(definitions) = line.definitions {
-        let thinking = line.options.thinking.unwrap_or(Thinking::Extract);
-        return Ok(clean(&TextAnswer { text: msg_xml::instructions(&definitions, thinking) }));
-    }
-    let options = line.options.over(defaults)?;
-    let text = input(line.input, line.input_b64)?;
-    let read = read(&text, &options, &line.stream_splits);
-    Ok(LineAnswer { json: read.to_json(), is_clean: read.is_clean() })
 }
 
 fn input(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, Refusal> {

@@ -12,6 +12,5 @@ mod line;
 mod options;
 mod read;
 
-pub use self::line::tools_line;
 pub use self::options::ToolsOptions;
 pub use self::read::{Segment, SegmentCall, Segmented, tools};

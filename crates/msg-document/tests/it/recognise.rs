@@ -18,7 +18,7 @@ fn documents_are_recognised() {
 /// The format, or how the refusal begins: what is read is not told, for formats come.
 fn recognised(row: &str) -> String {
     let it: Document = serde_json::from_str(row).expect("because a row is a document");
-    match msg_document::recognise(it.text.as_bytes(), &it.file) {
+    match msg_document::Format::recognise(it.text.as_bytes(), &it.file) {
         Ok(format) => format.name().to_owned(),
         Err(it) => it.to_string().split("; msg reads").next().unwrap_or_default().to_owned(),
     }

@@ -69,7 +69,7 @@ pub(super) fn read(json: &[u8]) -> Result<Vec<Op>, Refusal> {
 /// Applies the operations in order; one that fails changes nothing.
 pub(super) fn apply(chain: &mut ChainAst, ops: &[Op]) -> Vec<Step> {
     // One source for all steps, so that no two of them mint the same id.
-    let mut ids = msg_document::ids();
+    let mut ids = msg_document::Document::ids();
     let mut one = |op: &Op| {
         let (mut error, mut results) = (None, None);
         let name = match op {

@@ -6,7 +6,7 @@ use clap::builder::TypedValueParser;
 use msg_core::RawJson;
 use serde_json::{Map, Value};
 
-use msg_document::{Counter, FitOptions, OneOrMany, Usage, no_tool};
+use msg_document::{Counter, FitOptions, Usage};
 
 use crate::exit::Failure;
 use crate::input::side_file;
@@ -120,7 +120,7 @@ impl FitArgs {
             open: self.open,
             on_failure: self.on_failure.clone(),
             best_effort: self.best_effort,
-            test_summarizer: OneOrMany::Many(self.test_summarizer.clone()),
+            test_summarizer: Some(self.test_summarizer.clone()),
             ..self.count.options(max_bytes)?
         })
     }
@@ -157,7 +157,7 @@ fn read_tools(path: &Path, max_bytes: u64) -> Result<Vec<RawJson>, Failure> {
     let text = side_file(path, max_bytes)?;
     let none = |it: String| Failure::Usage(format!("{} is no JSON list of tool definitions: {it}", path.display()));
     let tools: Vec<RawJson> = serde_json::from_str(&text).map_err(|it| none(it.to_string()))?;
-    match no_tool(&tools) {
+    match FitOptions::no_tool(&tools) {
         Some(number) => Err(none(format!("the value at {number} has neither a name nor a type"))),
         None => Ok(tools),
     }

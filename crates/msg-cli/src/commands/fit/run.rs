@@ -5,7 +5,7 @@ use std::path::Path;
 use msg_compact::{Plan, Totals};
 use msg_core::Message;
 use msg_document::{
-    Document, FitOptions, Fitted, Fitter, Goal, Reached, Refusal, Summarizer, WriteOptions, read_plan,
+    Document, FitOptions, Fitted, Fitter, Goal, Reached, Refusal, Summarizer, WriteOptions,
     to_json,
 };
 
@@ -175,7 +175,7 @@ impl Run<'_> {
         name: &str,
     ) -> Result<Vec<u8>, Failure> {
         let no_plan = |it: Refusal| Failure::Usage(format!("{}: {it}", path.display()));
-        let plan = read_plan(&side_file(path, self.args.input.max_bytes())?).map_err(no_plan)?;
+        let plan = Goal::read_plan(&side_file(path, self.args.input.max_bytes())?).map_err(no_plan)?;
         let messages = goal.reach(&plan, document.take_messages());
         let messages = messages.map_err(|it| Failure::refused(it, name))?;
         if !self.args.json {
