@@ -22,11 +22,14 @@ use serde_json::{Map, Value, json};
 /// Rows, null among them.
 pub(crate) type Rows<'a> = &'a [Option<&'a [u8]>];
 
+type KernelFn = dyn Fn(&dyn Array) -> ArrayRef;
+type LibraryFn = dyn Fn(&[u8]) -> Value;
+
 /// A kernel, and what the library says to one row.
 struct Law {
     name: &'static str,
-    kernel: Box<dyn Fn(&dyn Array) -> ArrayRef>,
-    library: Box<dyn Fn(&[u8]) -> Value>,
+    kernel: Box<KernelFn>,
+    library: Box<LibraryFn>,
 }
 
 /// Law 1: what a kernel says to a row is what the library says to the document (SC-18), and null to null (SC-11).
