@@ -42,12 +42,14 @@ def main(path: str) -> None:
     repair_objects = timed(lambda: [msg.repair(it) for it in objects])
     print(f"msg.repair of objects {size / repair_objects:.0f} MB/s")
     try:
-        from litellm.litellm_core_utils.prompt_templates.common_utils import (
+        import litellm
+        from litellm.litellm_core_utils.prompt_templates.factory import (
             sanitize_messages_for_tool_calling,
         )
     except ImportError:
         sanitize_messages_for_tool_calling = None
     if sanitize_messages_for_tool_calling is not None:
+        litellm.modify_params = True  # it does nothing otherwise
         theirs = timed(lambda: [sanitize_messages_for_tool_calling(it["messages"]) for it in objects])
         whole = timed(
             lambda: [json.dumps(sanitize_messages_for_tool_calling(json.loads(it)["messages"])) for it in texts]
