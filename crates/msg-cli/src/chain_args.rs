@@ -78,52 +78,23 @@ impl RequestArgs {
 pub(crate) struct RepairArgs {
     /// Results that no call bears: add a call where there is room, drop, or keep all
     /// [default: fabricate].
-    #[arg(long, value_enum, value_name = "HOW")]
-    orphans: Option<OrphansArg>,
+    #[arg(long, value_name = "HOW", value_parser = words::one_of::<Orphans>(["fabricate", "drop", "keep"]))]
+    orphans: Option<Orphans>,
     /// An assistant message at the very beginning: insert a user message before it, or drop it
     /// [default: insert].
-    #[arg(long, value_enum, value_name = "HOW")]
-    first: Option<FirstArg>,
+    #[arg(long, value_name = "HOW", value_parser = words::one_of::<First>(["insert", "drop"]))]
+    first: Option<First>,
     /// A message with an unknown role: drop it, or read it as a user message
     /// [default: drop].
-    #[arg(long, value_enum, value_name = "HOW")]
-    unknown_role: Option<UnknownRoleArg>,
+    #[arg(long, value_name = "HOW", value_parser = words::one_of::<UnknownRole>(["drop", "user"]))]
+    unknown_role: Option<UnknownRole>,
     /// Arguments that are not JSON: keep them, or sanitize (escape control characters, else `{}`)
     /// [default: keep].
-    #[arg(long, value_enum, value_name = "HOW")]
-    arguments: Option<ArgumentsArg>,
+    #[arg(long, value_name = "HOW", value_parser = words::one_of::<BadArguments>(["keep", "sanitize"]))]
+    arguments: Option<BadArguments>,
     /// The pattern of fresh tool call ids, such as `call_{r:24:x}`.
     #[arg(long, value_name = "PATTERN")]
     id_pattern: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-enum OrphansArg {
-    #[default]
-    Fabricate,
-    Drop,
-    Keep,
-}
-
-#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-enum FirstArg {
-    #[default]
-    Insert,
-    Drop,
-}
-
-#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-enum UnknownRoleArg {
-    #[default]
-    Drop,
-    User,
-}
-
-#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-enum ArgumentsArg {
-    #[default]
-    Keep,
-    Sanitize,
 }
 
 impl ChainArgs {
@@ -176,23 +147,10 @@ impl RepairArgs {
     ) -> Result<RepairOptions, Failure> {
         let mut res = RepairOptions::new()
             .with_check(chain.check_options())
-            .with_orphans(match self.orphans.unwrap_or_default() {
-                OrphansArg::Fabricate => Orphans::Fabricate,
-                OrphansArg::Drop => Orphans::Drop,
-                OrphansArg::Keep => Orphans::Keep,
-            })
-            .with_first(match self.first.unwrap_or_default() {
-                FirstArg::Insert => First::InsertUser,
-                FirstArg::Drop => First::Drop,
-            })
-            .with_unknown_role(match self.unknown_role.unwrap_or_default() {
-                UnknownRoleArg::Drop => UnknownRole::Drop,
-                UnknownRoleArg::User => UnknownRole::AsUser,
-            })
-            .with_arguments(match self.arguments.unwrap_or_default() {
-                ArgumentsArg::Keep => BadArguments::Keep,
-                ArgumentsArg::Sanitize => BadArguments::Sanitize,
-            });
+            .with_orphans(self.orphans.unwrap_or_default())
+            .with_first(self.first.unwrap_or_default())
+            .with_unknown_role(self.unknown_role.unwrap_or_default())
+            .with_arguments(self.arguments.unwrap_or_default());
         if let Some(text) = &self.id_pattern {
             let pattern: IdPattern = text
                 .parse()

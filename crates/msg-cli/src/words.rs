@@ -5,6 +5,16 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use msg_chainast::Profile;
+use serde::de::value::{Error as ValueError, StringDeserializer};
+use serde::de::DeserializeOwned;
+
+/// One of the words that `T` is written as in JSON options: flags and options have the same.
+pub(crate) fn one_of<T>(words: impl Into<PossibleValuesParser>) -> impl TypedValueParser<Value = T>
+where
+    T: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    words.into().try_map(|word| T::deserialize(StringDeserializer::<ValueError>::new(word)))
+}
 
 /// Roles of messages.
 pub(crate) fn role() -> PossibleValuesParser {

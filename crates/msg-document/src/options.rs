@@ -86,44 +86,11 @@ pub(crate) struct RepairMembers {
     for_model: Option<String>,
     request: bool,
     open: bool,
-    orphans: OrphansWord,
-    first: FirstWord,
-    unknown_role: UnknownRoleWord,
-    arguments: ArgumentsWord,
+    orphans: Orphans,
+    first: First,
+    unknown_role: UnknownRole,
+    arguments: BadArguments,
     id_pattern: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum OrphansWord {
-    #[default]
-    Fabricate,
-    Drop,
-    Keep,
-}
-
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum FirstWord {
-    #[default]
-    Insert,
-    Drop,
-}
-
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum UnknownRoleWord {
-    #[default]
-    Drop,
-    User,
-}
-
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ArgumentsWord {
-    #[default]
-    Keep,
-    Sanitize,
 }
 
 impl TryFrom<RepairMembers> for RepairOptions {
@@ -132,23 +99,10 @@ impl TryFrom<RepairMembers> for RepairOptions {
     fn try_from(it: RepairMembers) -> Result<Self, Refusal> {
         let mut chain = msg_chainast::RepairOptions::new()
             .with_check(chain_check(it.open, it.request))
-            .with_orphans(match it.orphans {
-                OrphansWord::Fabricate => Orphans::Fabricate,
-                OrphansWord::Drop => Orphans::Drop,
-                OrphansWord::Keep => Orphans::Keep,
-            })
-            .with_first(match it.first {
-                FirstWord::Insert => First::InsertUser,
-                FirstWord::Drop => First::Drop,
-            })
-            .with_unknown_role(match it.unknown_role {
-                UnknownRoleWord::Drop => UnknownRole::Drop,
-                UnknownRoleWord::User => UnknownRole::AsUser,
-            })
-            .with_arguments(match it.arguments {
-                ArgumentsWord::Keep => BadArguments::Keep,
-                ArgumentsWord::Sanitize => BadArguments::Sanitize,
-            });
+            .with_orphans(it.orphans)
+            .with_first(it.first)
+            .with_unknown_role(it.unknown_role)
+            .with_arguments(it.arguments);
         if let Some(text) = &it.id_pattern {
             let bad = |error| Refusal::bad_option(format!("id_pattern {text}: {error}"));
             chain = chain.with_id_pattern(text.parse().map_err(bad)?);

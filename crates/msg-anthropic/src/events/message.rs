@@ -105,7 +105,7 @@ impl Blocks<'_> {
         let index = self.begin(|out| {
             out.object(|out| {
                 text_head(out);
-                unknown(out, &it.extra, if cited.is_some() { CITATIONS } else { "" });
+                unknown(out, &it.extra, cited.is_some().then_some(CITATIONS));
                 if cited.is_some() {
                     out.key(CITATIONS).raw("[]");
                 }
@@ -132,7 +132,7 @@ impl Blocks<'_> {
                 let index = self.begin(|out| {
                     out.object(|out| {
                         thinking_head(out);
-                        unknown(out, &it.extra, "signature");
+                        unknown(out, &it.extra, Some("signature"));
                     });
                 });
                 self.delta(index, THINKING, &text);
@@ -158,7 +158,7 @@ impl Blocks<'_> {
         let index = self.begin(|out| {
             out.object(|out| {
                 call_head(out, &it.id, &it.name);
-                unknown(out, &it.extra, "");
+                unknown(out, &it.extra, None);
             });
         });
         let text = it.arguments.text();
@@ -185,7 +185,7 @@ pub(super) const SIGNATURE: (&str, &str) = ("signature_delta", "signature");
 pub(super) fn sealed_members(out: &mut Writer<'_>, data: &str, extra: &Extra) {
     out.key("type").str("redacted_thinking");
     out.key("data").str(data);
-    unknown(out, extra, "");
+    unknown(out, extra, None);
 }
 
 /// The members that a text begins with.
@@ -210,8 +210,8 @@ pub(super) fn call_head(out: &mut Writer<'_>, id: &str, name: &str) {
 }
 
 /// The unknown members of a part, but one.
-fn unknown(out: &mut Writer<'_>, extra: &Extra, skip: &str) {
-    for (name, value) in extra.iter(&ANTHROPIC).filter(|it| it.0 != skip) {
+fn unknown(out: &mut Writer<'_>, extra: &Extra, skip: Option<&str>) {
+    for (name, value) in extra.iter(&ANTHROPIC).filter(|it| Some(it.0) != skip) {
         frame::compact(out.key(name), value.text());
     }
 }

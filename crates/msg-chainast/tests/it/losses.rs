@@ -122,8 +122,8 @@ fn accounts_for(edit: &Diagnostic, fact: &Fact, roles: bool) -> bool {
         ) => return edit.at.tool_call_id.as_deref() == Some(fact.word.as_str()),
         _ => {}
     }
-    // Members of a message that joined another are that one's.
-    if fact.kind == Kind::Member && fact.part.is_none() {
+    // The name and members of a message that joined another are that one's.
+    if matches!(fact.kind, Kind::Member | Kind::Name) && fact.part.is_none() {
         let of_members =
             ["profile::unknown-member", "profile::cache-markers", "profile::system-role"]
                 .contains(&edit.code.as_str());
