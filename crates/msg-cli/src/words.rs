@@ -5,8 +5,8 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use msg_chainast::Profile;
-use serde::de::value::{Error as ValueError, StringDeserializer};
 use serde::de::DeserializeOwned;
+use serde::de::value::{Error as ValueError, StringDeserializer};
 
 /// One of the words that `T` is written as in JSON options: flags and options have the same.
 pub(crate) fn one_of<T>(words: impl Into<PossibleValuesParser>) -> impl TypedValueParser<Value = T>

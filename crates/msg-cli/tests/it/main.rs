@@ -15,6 +15,7 @@ mod example;
 mod explain;
 mod files;
 mod fit;
+mod flags;
 mod lines;
 mod message_files;
 mod rescue;
