@@ -55,6 +55,11 @@ impl Endpoint {
         if !(url.starts_with("http://") || url.starts_with("https://")) {
             return Err(Failure::Usage(format!("found {url:?}, expected an http or https URL")));
         }
+        if cfg!(not(feature = "https")) && url.starts_with("https://") {
+            let text =
+                "this msg was built without the feature https: endpoints are asked at http:// URLs";
+            return Err(Failure::Usage(text.to_owned()));
+        }
         let url = api.url(url, model);
         let config = Agent::config_builder()
             .timeout_global(patience.whole)

@@ -36,7 +36,9 @@ pub(crate) fn counter() -> PossibleValuesParser {
     let counter = |name: &'static str, help: &'static str| PossibleValue::new(name).help(help);
     PossibleValuesParser::new([
         counter("script", "an estimate by scripts"),
+        #[cfg(feature = "bpe")]
         counter("o200k", "exact, the table of GPT-4o and later"),
+        #[cfg(feature = "bpe")]
         counter("cl100k", "exact, the table of GPT-4"),
         counter("forge", "as the agent forge counts"),
         counter("wolo", "as the agent wolo counts"),

@@ -1,51 +1,139 @@
-//! `msg view`: a conversation as one HTML page.
+//! `msg view`: a conversation as HTML pages.
+//!
+//! ```text
+//! msg view a.json > a.html               one page
+//! msg view a.json -o a.html              a.html, a-2.html …: so many messages a page
+//! msg view a.json b.jsonl -o folder      folder/a.html, folder/b.html
+//! ```
+//!
+//! What a page looks like is `page`'s; what stands on which, `book`'s.
 
+mod book;
+mod browser;
+mod html;
+mod markdown;
+mod message;
 mod page;
+mod place;
+mod price;
 
-use msg_core::Diagnostic;
+use std::path::PathBuf;
 
+use clap::builder::TypedValueParser;
+use msg_core::{Diagnostic, Message};
+use msg_document::{Counter, FitOptions, Stats};
+
+use self::book::{Book, Show};
+use self::place::Place;
+use self::price::Price;
 use super::Command;
+use super::fit::args::known_counter;
 use crate::chain_args::ChainArgs;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
-use crate::input::InputArgs;
-use crate::output::OutputArgs;
+use crate::input::{Input, InputArgs};
 use crate::render;
+use crate::sizes;
+use crate::sources::Sources;
+use crate::words;
 
-/// Write a conversation as a self-contained HTML page.
+/// So many messages are on a page, unless --page-size says otherwise.
+const PAGE: usize = 500;
+
+/// Write a conversation as self-contained HTML pages.
 ///
-/// No script, no font, no network: one file to look at, to keep or to send. Problems stand beside
-/// the messages that they concern.
+/// No script, no font, no network: files to look at, to keep or to send. Markdown is rendered, HTML of the
+/// conversation is shown as text. Results stand at their calls, problems at the messages that they concern.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  msg view session.json -o page.html")]
+  msg view session.json -o page.html
+  msg view session.json --browser
+  msg view --role user --role assistant --price 3:15 session.json -o page.html
+  msg view 'logs/*.json' -o pages/")]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
     #[command(flatten)]
     chain: ChainArgs,
-    #[command(flatten)]
-    output: OutputArgs,
+    /// Only the messages of this role; repeatable.
+    #[arg(long, value_name = "ROLE", value_parser = words::role(), help_heading = "Page")]
+    role: Vec<String>,
+    /// Texts as they are, instead of rendered Markdown.
+    #[arg(long, help_heading = "Page")]
+    raw: bool,
+    /// How many messages are on a page [default: 500 with -o, else all].
+    #[arg(long, value_name = "N", value_parser = sizes::above_zero, help_heading = "Page")]
+    page_size: Option<u64>,
+    /// How tokens are counted [default: script].
+    #[arg(long, value_name = "NAME", value_parser = words::counter().map(known_counter), help_heading = "Page")]
+    counter: Option<Counter>,
+    /// What a million tokens cost, in and out: each section is given its cost, nothing cached.
+    #[arg(long, value_name = "IN:OUT", help_heading = "Page")]
+    price: Option<Price>,
+    /// Write to FILE instead of standard output, further pages beside it; a FOLDER gets a page for each input.
+    #[arg(short, long, value_name = "FILE|FOLDER", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Open the page in the browser ($BROWSER, or the system's); without -o it is in a temporary folder.
+    #[arg(long, help_heading = "Output")]
+    browser: bool,
 }
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        let profile = self.chain.profile(self.input.max_bytes())?;
         let sources = self.input.sources()?;
-        let mut input = sources.open_one()?;
+        sources.expect_one("--browser", self.browser)?;
+        let place = Place::new(self.output.as_deref(), self.browser, &sources)?;
+        if self.page_size.is_some() && !place.is_file() {
+            return Err(Failure::Usage("pages are files: add -o FILE to --page-size".to_owned()));
+        }
+        sources.each(cx, |input| self.document(cx, input, &place, &sources))
+    }
+}
+
+impl Args {
+    fn document(
+        &self,
+        cx: &Context,
+        mut input: Input,
+        place: &Place,
+        sources: &Sources,
+    ) -> Result<Status, Failure> {
+        let profile = self.chain.profile(self.input.max_bytes())?;
         if self.input.looks_like_lines(&mut input)? {
-            let text = format!("{} is JSON lines, a document a line, and a page shows one: `sed -n 1p` takes one out", input.name);
+            let text = format!(
+                "{} is JSON lines, a document a line, and a page shows one: `sed -n 1p` takes one out",
+                input.name
+            );
             return Err(Failure::Usage(text));
         }
-        let mut out = self.output.open(&sources)?;
+        let path = place.of(&input)?;
         let messages = formats::open(cx, &mut input, &self.input)?.into_messages();
-        let options = self.chain.check_options();
-        let found = msg_chainast::check(&messages, profile.as_ref(), &options);
-        page::page(&input.name, &messages, &found, |it| out.write(it.as_bytes()))?;
-        out.finish()?;
+        let found = msg_chainast::check(&messages, profile.as_ref(), &self.chain.check_options());
         let status = Status::of(!found.iter().any(Diagnostic::is_error));
+        let book = Book::new(&input.name, &messages, &found, self.show(&messages), path.clone());
+        for number in 0..book.n_pages() {
+            let mut out = place.open(book.path(number).as_deref(), sources)?;
+            page::page(&book, number, |it| out.write(it.as_bytes()))?;
+            out.finish()?;
+        }
         cx.summary(|| format!("{}: {}, shown in the page", input.name, render::count(&found)), status);
-        Ok(status)
+        match path.filter(|_| self.browser) {
+            Some(path) => browser::open(&path).map(|()| status),
+            None => Ok(status),
+        }
+    }
+
+    fn show(&self, messages: &[Message]) -> Show {
+        let options = FitOptions { counter: self.counter, top: Some(0), ..FitOptions::default() };
+        let is_file = self.output.is_some() || self.browser;
+        let all = if is_file { PAGE } else { usize::MAX };
+        Show {
+            roles: self.role.clone(),
+            is_raw: self.raw,
+            page_size: self.page_size.map_or(all, |it| usize::try_from(it).unwrap_or(usize::MAX)),
+            stats: Stats::gather(messages.to_vec(), &options),
+            price: self.price,
+        }
     }
 }

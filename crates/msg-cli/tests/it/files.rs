@@ -250,18 +250,6 @@ fn deep_nesting_is_carried_or_refused_and_never_overflows() {
 }
 
 #[test]
-fn a_page_shows_messages_and_problems_and_loads_nothing() {
-    let output = msg(&["view"], BROKEN.as_bytes());
-    assert_eq!(output.status.code(), Some(1));
-    let page = stdout(&output);
-    assert!(page.starts_with("<!doctype html>"));
-    assert!(page.contains("chain::consecutive-user") && page.contains("id=\"m1\""), "{page}");
-    for loaded in ["<script", "<link", "http://", "https://", "url("] {
-        assert!(!page.contains(loaded), "{loaded}");
-    }
-}
-
-#[test]
 fn help_and_version_are_no_failures() {
     for args in [&["--help"][..], &["check", "--help"], &["--version"], &["help", "repair"]] {
         let output = msg(args, b"");

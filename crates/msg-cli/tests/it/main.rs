@@ -21,6 +21,7 @@ mod message_files;
 mod rescue;
 mod server;
 mod sessions;
+mod view;
 
 use std::process::Output;
 

@@ -82,7 +82,7 @@ pub(crate) struct FitArgs {
 }
 
 /// The counter of a name that is one of the known.
-fn known_counter(name: String) -> Counter {
+pub(crate) fn known_counter(name: String) -> Counter {
     name.parse().expect("because the parser lets the names of counters through")
 }
 

@@ -1,283 +1,211 @@
-//! One conversation as one HTML page that needs nothing else: no script, no font, no network.
+//! A page that needs nothing else: no script, no font, no network.
 //!
-//! Shows what is there and interprets nothing: text is text, Markdown included, and no URL of the
-//! conversation becomes a link. Every byte of it is escaped, and every text of it is isolated, so that
-//! marks of writing direction turn nothing around beside it.
+//! ```text
+//! ┌ aside ────────┬ main ──────────────────────┐
+//! │ title, totals │ problems about no message  │
+//! │ problems      │ section: its totals        │
+//! │ filters       │   message, message …       │
+//! │ contents      │ section …                  │
+//! │ pages         │ pages                      │
+//! └───────────────┴────────────────────────────┘
+//! ```
+//!
+//! On a narrow screen the side stands above. What a message looks like is `message`'s.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::Range;
 
-use msg_core::{Diagnostic, Image, Message, Part, ToolCall, ToolResult, json};
+use msg_core::{Part, Role, Severity};
 
+use super::book::{Book, Sum};
+use super::html::{escape, grouped};
+use super::message::{Drawing, address_of, beginning, problem};
 use crate::render::plural;
-
-/// Text beyond this many bytes is folded away until it is asked for.
-const FOLD: usize = 1_200;
-/// JSON is indented no further than this many levels, so that deep nesting stays linear.
-const MAX_INDENT: usize = 24;
 
 /// A page that is as long as this is handed on before it goes on: it is many times the conversation.
 const PIECE: usize = 1 << 16;
 
-/// Hands the page on in pieces. Linear in the messages.
+/// What may be hidden: the class, and what it is called.
+const FILTERS: [(&str, &str); 7] = [
+    ("system", "system"),
+    ("developer", "developer"),
+    ("user", "user"),
+    ("assistant", "assistant"),
+    ("reasoning", "reasoning"),
+    ("call", "tool calls"),
+    ("result", "tool results"),
+];
+
+/// Hands a page on in pieces. Linear in its messages and problems.
 pub(super) fn page<E>(
-    title: &str,
-    messages: &[Message],
-    problems: &[Diagnostic],
+    book: &Book<'_>,
+    number: usize,
     mut put: impl FnMut(&str) -> Result<(), E>,
 ) -> Result<(), E> {
+    let messages = book.page(number);
+    let drawing = Drawing::new(book, messages.clone());
     let mut res = String::with_capacity(4096);
-    let mut put_if = |least: usize, res: &mut String| match res.len() >= least {
-        true => put(res).map(|()| res.clear()),
-        false => Ok(()),
-    };
-    head(title, messages.len(), problems, &mut res);
-    for it in problems {
-        problem(it, &mut res);
-        put_if(PIECE, &mut res)?;
+    head(book, number, &mut res);
+    if number == 0 {
+        book.problems_of(None).for_each(|it| problem(book, it, &mut res));
     }
-    if !problems.is_empty() {
-        res.push_str("</nav>\n");
-    }
-    let mut rest = problems.iter().peekable();
-    for (number, message) in messages.iter().enumerate() {
-        article(number, message, &mut res);
-        // Problems come in the order of the messages; those of a message follow its text.
-        while let Some(it) = rest.next_if(|it| it.at.message.is_some_and(|it| it <= number)) {
-            problem(it, &mut res);
+    for message in messages.clone() {
+        let section = book.section_of(message);
+        let begins = book.section(section).start == message;
+        if begins || message == messages.start {
+            let end = if message == messages.start { "" } else { "</section>\n" };
+            let _ = writeln!(res, "{end}<section>");
+            section_head(book, section, begins, &mut res);
         }
-        res.push_str("</article>\n");
-        put_if(PIECE, &mut res)?;
+        drawing.message(message, &mut res);
+        if res.len() >= PIECE {
+            put(&res)?;
+            res.clear();
+        }
     }
-    res.push_str("</body></html>\n");
-    put_if(0, &mut res)
+    res.push_str(if messages.is_empty() { "" } else { "</section>\n" });
+    pager(book, number, &mut res);
+    res.push_str("</main></body></html>\n");
+    put(&res)
 }
 
-fn head(title: &str, n_messages: usize, problems: &[Diagnostic], res: &mut String) {
-    let title = escape(title);
+fn head(book: &Book<'_>, number: usize, res: &mut String) {
+    let title = escape(book.title);
+    let name = escape(book.title.rsplit(['/', '\\']).next().unwrap_or_default());
     let _ = write!(
         res,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" \
-         content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n\
-         <title>{title}</title>\n<style>\n{css}</style></head>\n<body>\n<h1><bdi>{title}</bdi></h1>\n\
-         <p class=\"about\">{messages}</p>\n",
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
+         <title>{name}</title>\n<style>\n{css}</style></head>\n<body>\n<aside>\n\
+         <h1 title=\"{title}\"><bdi>{name}</bdi></h1>\n<p class=\"about\">{about}</p>\n",
         css = include_str!("page.css"),
-        messages = plural(n_messages, "message"),
+        about = about(book),
     );
-    if !problems.is_empty() {
-        let _ = writeln!(res, "<nav><b>{}</b>", crate::render::count(problems));
-    }
+    problems(book, res);
+    filters(book, number, res);
+    contents(book, number, res);
+    pager(book, number, res);
+    res.push_str("</aside>\n<main>\n");
 }
 
-fn problem(it: &Diagnostic, res: &mut String) {
-    let (severity, code) = (it.severity, escape(it.code.as_str()));
-    let _ = write!(res, "<p class=\"problem {severity}\"><code>{code}</code> <bdi>{}</bdi>", escape(&it.message()));
-    if let Some(number) = it.at.message {
-        let _ = write!(res, " <a class=\"about\" href=\"#m{number}\">message {number}</a>");
-    }
-    res.push_str("</p>\n");
+/// What the whole comes to.
+fn about(book: &Book<'_>) -> String {
+    let sum = totals(book.sum(0..book.messages.len()));
+    let base = book.show.stats.base;
+    let counter = escape(&book.show.stats.counter);
+    format!("{sum}, and {} for tools and frame of a request; counter {counter}", grouped(base))
 }
 
-/// A message up to where its problems go; the caller closes it.
-fn article(number: usize, message: &Message, res: &mut String) {
-    let role = message.role.as_str();
-    // Roles are any text; as a class they are a word or nothing.
-    let class = if role.bytes().all(|it| it.is_ascii_lowercase()) { role } else { "" };
-    let _ = write!(
-        res,
-        "<article class=\"{class}\" id=\"m{number}\"><h2><a href=\"#m{number}\">{number}</a><bdi>{}</bdi>",
-        escape(role)
-    );
-    if let Some(name) = &message.name {
-        let _ = write!(res, " <small><bdi>{}</bdi></small>", escape(name));
-    }
-    let _ = writeln!(res, " <small>{} bytes</small></h2>", message.size());
-    for it in &message.parts {
-        part(it, res);
-    }
-}
-
-fn part(it: &Part, res: &mut String) {
-    match it {
-        Part::Text(it) => text("text", &it.text, res),
-        Part::Refusal(it) => fold("refusal", "", &it.text, true, res),
-        Part::Reasoning(it) => {
-            let sealed = if it.is_signed() { "signed" } else { "" };
-            fold("reasoning", sealed, &it.display_text(), false, res);
-        }
-        Part::Image(it) => image(it, res),
-        Part::Audio(it) => note("audio", it.transcript.as_deref().unwrap_or_default(), res),
-        Part::File(it) => note("file", it.filename.as_deref().unwrap_or_default(), res),
-        Part::ToolCall(it) => call(it, res),
-        Part::ToolResult(it) => result(it, res),
-        Part::Other(it) => fold("other", &it.format.to_string(), &indent(it.value.text()), false, res),
-        _ => note(it.kind(), "", res),
-    }
-}
-
-fn call(it: &ToolCall, res: &mut String) {
-    let arguments = it.arguments.text();
-    let arguments = if json::validate(arguments).is_ok() { indent(arguments) } else { arguments.to_owned() };
-    fold(&it.name, &it.id, &arguments, arguments.len() < FOLD, res);
-}
-
-fn result(it: &ToolResult, res: &mut String) {
-    let title = if it.is_error { "failed" } else { "result" };
-    match it.content.as_text() {
-        Some(text) => fold(title, &it.call_id, text, text.len() < FOLD, res),
-        None => {
-            note(title, &it.call_id, res);
-            for inner in it.content.parts() {
-                // A result in a result is no document that any reader gives; it is named only.
-                match inner {
-                    Part::ToolResult(_) => note("result", "", res),
-                    inner => part(inner, res),
-                }
-            }
-        }
-    }
-}
-
-fn image(it: &Image, res: &mut String) {
-    let url = it.url.as_deref().unwrap_or_default();
-    if is_picture(url) {
-        let _ = writeln!(res, "<p><img alt=\"image\" src=\"{}\"></p>", escape(url));
-    } else {
-        note("image", if url.is_empty() { it.file_id.as_deref().unwrap_or_default() } else { url }, res);
-    }
-}
-
-/// Whether a URL holds a picture itself; SVG is left out, since it is a program's canvas.
-fn is_picture(url: &str) -> bool {
-    let kinds = ["png", "jpeg", "jpg", "gif", "webp"];
-    url.strip_prefix("data:image/").and_then(|it| it.split_once(";base64,")).is_some_and(
-        |(kind, data)| {
-            kinds.contains(&kind)
-                && data.bytes().all(|it| it.is_ascii_alphanumeric() || b"+/=".contains(&it))
-        },
-    )
-}
-
-fn text(class: &str, text: &str, res: &mut String) {
-    if text.len() > 4 * FOLD {
-        fold("text", &format!("{} bytes", text.len()), text, true, res);
-    } else if !text.is_empty() {
-        let _ = writeln!(res, "<pre class=\"{class}\" dir=\"auto\">{}</pre>", escape(text));
-    }
-}
-
-fn note(title: &str, more: &str, res: &mut String) {
-    let _ = writeln!(res, "<p class=\"about\">{} <bdi>{}</bdi></p>", escape(title), escape(more));
-}
-
-fn fold(title: &str, more: &str, text: &str, open: bool, res: &mut String) {
-    let open = if open { " open" } else { "" };
-    let (title, more, text) = (escape(title), escape(more), escape(text));
-    let _ = writeln!(
-        res,
-        "<details{open}><summary><b><bdi>{title}</bdi></b> <bdi>{more}</bdi></summary><pre dir=\"auto\">{text}</pre></details>"
-    );
-}
-
-/// Valid JSON with one member a line, spelling unchanged.
-fn indent(text: &str) -> String {
-    let mut res = String::with_capacity(text.len() * 2);
-    let mut depth = 0usize;
-    let line = |res: &mut String, depth: usize| {
-        res.push('\n');
-        res.extend(std::iter::repeat_n("  ", depth.min(MAX_INDENT)));
-    };
-    let mut tokens = json::tokens(text).peekable();
-    while let Some(token) = tokens.next() {
-        match token {
-            "{" | "[" => {
-                res.push_str(token);
-                if tokens.peek().is_some_and(|it| !matches!(*it, "}" | "]")) {
-                    depth += 1;
-                    line(&mut res, depth);
-                } else if let Some(end) = tokens.next() {
-                    res.push_str(end);
-                }
-            }
-            "}" | "]" => {
-                depth = depth.saturating_sub(1);
-                line(&mut res, depth);
-                res.push_str(token);
-            }
-            "," => {
-                res.push(',');
-                line(&mut res, depth);
-            }
-            ":" => res.push_str(": "),
-            other => res.push_str(other),
-        }
+/// `12 messages, 3,400 tokens, cost 0.0123`.
+fn totals(it: Sum) -> String {
+    let mut res = format!("{}, {} tokens", plural(it.messages, "message"), grouped(it.tokens));
+    if let Some(cost) = it.cost {
+        let _ = write!(res, ", cost {cost:.4}");
     }
     res
 }
 
-fn escape(text: &str) -> String {
-    let mut res = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => res.push_str("&amp;"),
-            '<' => res.push_str("&lt;"),
-            '>' => res.push_str("&gt;"),
-            '"' => res.push_str("&quot;"),
-            '\'' => res.push_str("&#39;"),
-            // HTML has no place for these, escaped or not.
-            '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\x7f' => res.push('\u{fffd}'),
-            c => res.push(c),
-        }
+/// The problems, those of a kind in one line that leads to the first.
+fn problems(book: &Book<'_>, res: &mut String) {
+    if book.problems.is_empty() {
+        res.push_str("<p class=\"sound\">no problems</p>\n");
+        return;
     }
-    res
+    let mut kinds: BTreeMap<(Reverse<Severity>, &str), (usize, usize)> = BTreeMap::new();
+    for (number, it) in book.problems.iter().enumerate() {
+        kinds.entry((Reverse(it.severity), it.code.as_str())).or_insert((number, 0)).1 += 1;
+    }
+    let _ = writeln!(res, "<nav class=\"problems\"><h2>{}</h2>", plural(book.problems.len(), "problem"));
+    for ((Reverse(severity), code), (first, n)) in kinds {
+        let (code, to) = (escape(code), address_of(book, first));
+        let times = if n > 1 { format!(" \u{d7} {}", grouped(n as u64)) } else { String::new() };
+        let _ = writeln!(res, "<p class=\"{severity}\"><a href=\"{to}\">{code}</a>{times}</p>");
+    }
+    res.push_str("</nav>\n");
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Boxes that hide what is not looked for; what the page does not have has no box.
+fn filters(book: &Book<'_>, number: usize, res: &mut String) {
+    let mut has = [false; FILTERS.len()];
+    for message in book.page(number).filter(|it| book.is_shown(*it)) {
+        let message = &book.messages[message];
+        let parts = message.parts.iter().map(|it| match it {
+            Part::Reasoning(_) => "reasoning",
+            Part::ToolCall(_) => "call",
+            Part::ToolResult(_) => "result",
+            _ => "",
+        });
+        for class in parts.chain([message.role.as_str()]) {
+            FILTERS.iter().position(|it| it.0 == class).into_iter().for_each(|it| has[it] = true);
+        }
+    }
+    res.push_str("<fieldset><legend>Show</legend>\n");
+    for ((class, title), _) in FILTERS.iter().zip(has).filter(|it| it.1) {
+        let _ = writeln!(res, "<label><input type=\"checkbox\" id=\"show-{class}\" checked> {title}</label>");
+    }
+    if !book.problems.is_empty() {
+        res.push_str("<label><input type=\"checkbox\" id=\"only-problems\"> only problems</label>\n");
+    }
+    res.push_str("</fieldset>\n");
+}
 
-    fn whole(title: &str, message: Message) -> String {
-        let mut res = String::new();
-        let put = |it: &str| -> Result<(), std::convert::Infallible> {
-            res.push_str(it);
-            Ok(())
+/// The sections of the page, by what the user said.
+fn contents(book: &Book<'_>, number: usize, res: &mut String) {
+    let sections = book.sections_in(&book.page(number));
+    if sections.len() < 2 {
+        return;
+    }
+    res.push_str("<nav class=\"contents\"><h2>Contents</h2><ol>\n");
+    for section in sections {
+        let messages = book.section(section);
+        let (said, sum) = (escape(&said(book, messages.clone())), totals(book.sum(messages)));
+        let number = section + 1;
+        let _ = writeln!(
+            res,
+            "<li value=\"{number}\"><a href=\"#s{number}\"><bdi>{said}</bdi></a> <small>{sum}</small></li>"
+        );
+    }
+    res.push_str("</ol></nav>\n");
+}
+
+/// The first words of the user in a section.
+fn said(book: &Book<'_>, messages: Range<usize>) -> String {
+    let of_user = messages.map(|it| &book.messages[it]).filter(|it| it.role == Role::User);
+    let texts = of_user.flat_map(|it| &it.parts).filter_map(Part::as_text);
+    let line = texts.flat_map(str::lines).find(|it| !it.trim().is_empty());
+    line.map_or_else(|| "(no text of the user)".to_owned(), beginning)
+}
+
+fn section_head(book: &Book<'_>, section: usize, begins: bool, res: &mut String) {
+    let number = section + 1;
+    let (id, more) = if begins { (format!(" id=\"s{number}\""), "") } else { (String::new(), ", continued") };
+    let sum = totals(book.sum(book.section(section)));
+    let _ = writeln!(res, "<h2{id}>Section {number}{more} <small>{sum}</small></h2>");
+}
+
+/// The ways to other pages: the first and last, and some around this one.
+fn pager(book: &Book<'_>, number: usize, res: &mut String) {
+    let n = book.n_pages();
+    if n < 2 {
+        return;
+    }
+    res.push_str("<nav class=\"pages\">Page");
+    let near = number.saturating_sub(2)..(number + 3).min(n);
+    let (first, last) = ((near.start > 0).then_some(0), (near.end < n).then_some(n - 1));
+    let mut before = 0;
+    for page in first.into_iter().chain(near).chain(last) {
+        let gap = if page > before + 1 { " …" } else { "" };
+        before = page;
+        let label = page + 1;
+        let _ = match page == number {
+            true => write!(res, "{gap} <b>{label}</b>"),
+            false => write!(res, "{gap} <a href=\"{}\">{label}</a>", book.address(page)),
         };
-        let Ok(()) = page(title, &[message], &[], put);
-        res
     }
-
-    #[test]
-    fn nothing_of_the_conversation_is_markup() {
-        let evil = "<script>alert(1)</script>\"'&";
-        let message = Message::user(evil).with_name(evil).with_part(Part::Image(Image::from_url(
-            "data:image/png;base64,\" onerror=\"alert(1)",
-        )));
-        let page = whole(evil, message);
-        assert!(!page.contains("<script"), "{page}");
-        assert!(!page.contains("<img"), "{page}");
-        assert!(!page.contains("\" onerror"), "{page}");
-    }
-
-    #[test]
-    fn marks_of_direction_turn_nothing_around_beside_their_text() {
-        let evil = "a\u{202e}b";
-        let call = ToolCall::new(evil, evil, "{}");
-        let mut message = Message::user(evil).with_name(evil);
-        message.parts.push(Part::ToolCall(call));
-        let page = whole(evil, message);
-        let body = &page[page.find("<h1>").unwrap()..];
-        for (at, _) in body.match_indices(evil) {
-            let before = &body[..at];
-            let isolated = before.ends_with("<bdi>") || before.ends_with("dir=\"auto\">");
-            assert!(isolated, "{}", &before[before.len().saturating_sub(60)..]);
-        }
-    }
-
-    #[test]
-    fn json_is_laid_out_and_keeps_its_spelling() {
-        assert_eq!(indent(r#"{"a":1.0,"b":[],"c":[1,{}]}"#), "{\n  \"a\": 1.0,\n  \"b\": [],\n  \"c\": [\n    1,\n    {}\n  ]\n}");
-        let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
-        assert!(indent(&deep).len() < 10_000 * 2 * (2 * MAX_INDENT + 3));
-    }
+    res.push_str("</nav>\n");
 }

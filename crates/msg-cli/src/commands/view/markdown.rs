@@ -1,0 +1,166 @@
+//! Markdown of a conversation as HTML that does nothing.
+//!
+//! ```text
+//! **a** <b onclick=x>    <strong>a</strong> &lt;b onclick=x&gt;      HTML is shown as text
+//! [a](https://b)         a link that does not say where it comes from
+//! [a](javascript:b)      a, with its address as text
+//! ![a](https://b)        a, with its address as text: nothing is loaded
+//! ```
+//!
+//! Line breaks are kept, as in the chats where such text is written. Reading and writing are
+//! `pulldown_cmark`'s; what is let through is decided here.
+
+use std::borrow::Cow;
+
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+
+use super::html::{escape, is_no_text};
+
+/// Longer texts are no prose; they are shown as they are.
+pub(super) const LONGEST: usize = 1 << 20;
+/// Quotes and lists within each other are drawn so deep; what is deeper stands on the deepest.
+const DEEPEST: usize = 32;
+
+/// Appends the text as HTML. Linear in it.
+pub(super) fn markdown(text: &str, res: &mut String) {
+    let text: Cow<'_, str> = match text.contains(is_no_text) {
+        true => text.replace(is_no_text, "\u{fffd}").into(),
+        false => text.into(),
+    };
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut inert = Inert::default();
+    html::push_html(res, Parser::new_ext(&text, options).filter_map(|it| inert.event(it)));
+}
+
+/// Lets events through that cannot do anything.
+#[derive(Default)]
+struct Inert {
+    /// Whether the open link leads anywhere; links are not in each other.
+    is_link: bool,
+    depth: usize,
+}
+
+impl Inert {
+    fn event<'a>(&mut self, event: Event<'a>) -> Option<Event<'a>> {
+        Some(match event {
+            Event::Start(tag) => return self.start(tag),
+            Event::End(tag) => return self.end(tag),
+            Event::Html(it) | Event::InlineHtml(it) => Event::Text(it),
+            Event::SoftBreak => Event::HardBreak,
+            event => event,
+        })
+    }
+
+    fn start<'a>(&mut self, tag: Tag<'a>) -> Option<Event<'a>> {
+        Some(match tag {
+            Tag::HtmlBlock => markup("<p class=\"html\">"),
+            Tag::Link { dest_url, .. } => {
+                self.is_link = is_address(&dest_url);
+                link(&dest_url, self.is_link)
+            }
+            Tag::Image { dest_url, .. } => {
+                markup(format!("<span class=\"about\">image <bdi>{}</bdi> ", escape(&dest_url)))
+            }
+            Tag::BlockQuote(_) | Tag::List(_) | Tag::Item => {
+                self.depth += 1;
+                return (self.depth <= DEEPEST).then_some(Event::Start(tag));
+            }
+            tag => Event::Start(tag),
+        })
+    }
+
+    fn end<'a>(&mut self, tag: TagEnd) -> Option<Event<'a>> {
+        Some(match tag {
+            TagEnd::HtmlBlock => markup("</p>\n"),
+            TagEnd::Link => markup(if self.is_link { "</a>" } else { "</span>" }),
+            TagEnd::Image => markup("</span>"),
+            TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item => {
+                self.depth = self.depth.saturating_sub(1);
+                return (self.depth < DEEPEST).then_some(Event::End(tag));
+            }
+            tag => Event::End(tag),
+        })
+    }
+}
+
+fn markup<'a>(html: impl Into<CowStr<'a>>) -> Event<'a> {
+    Event::InlineHtml(html.into())
+}
+
+fn link<'a>(address: &str, is_link: bool) -> Event<'a> {
+    let address = escape(address);
+    markup(match is_link {
+        true => format!("<a href=\"{address}\" title=\"{address}\" rel=\"noopener noreferrer nofollow\">"),
+        false => format!("<span class=\"about\" title=\"{address}\">"),
+    })
+}
+
+/// Whether a link may lead there: a page or a letter, and no program.
+fn is_address(url: &str) -> bool {
+    let starts = |with: &str| url.get(..with.len()).is_some_and(|it| it.eq_ignore_ascii_case(with));
+    ["https://", "http://", "mailto:"].into_iter().any(starts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(text: &str) -> String {
+        let mut res = String::new();
+        markdown(text, &mut res);
+        res
+    }
+
+    #[test]
+    fn markdown_is_rendered() {
+        assert_eq!(rendered("**a**\nb"), "<p><strong>a</strong><br />\nb</p>\n");
+        assert!(rendered("|a|\n|-|\n|b|").contains("<td>b</td>"));
+    }
+
+    #[test]
+    fn html_is_text() {
+        for evil in ["<script>alert(1)</script>", "a <img src=x onerror=alert(1)>", "<!-- -->", "<a href='x'>", "<svg/onload=a>"] {
+            let html = rendered(evil);
+            for tag in ["<script", "<img", "<!--", "<a ", "<svg"] {
+                assert!(!html.contains(tag), "{html}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_link_leads_to_pages_only_and_says_nothing_of_itself() {
+        let good = rendered("[a](https://b.example/?q=\"&c)");
+        assert!(good.contains("href=\"https://b.example/?q=&quot;&amp;c\""), "{good}");
+        assert!(good.contains("rel=\"noopener noreferrer nofollow\""), "{good}");
+        for evil in [
+            "[a](javascript:alert(1))",
+            "[a](JaVaScRiPt:alert(1))",
+            "[a](&#x6a;avascript:alert(1))",
+            "<javascript:alert(1)>",
+            "[a](data:text/html;base64,PHNjcmlwdD4=)",
+            "[a][b]\n\n[b]: vbscript:x \"onclick=1\"",
+            "[a](/etc/passwd)",
+        ] {
+            assert!(!rendered(evil).contains("href"), "{}", rendered(evil));
+        }
+    }
+
+    #[test]
+    fn a_picture_is_not_loaded() {
+        let html = rendered("![a ![b](c)](https://d/\"onerror=\"e)");
+        assert!(!html.contains("<img") && html.contains("https://d/"), "{html}");
+    }
+
+    #[test]
+    fn nothing_is_nested_without_a_bound() {
+        for deep in [">".repeat(50_000), "- ".repeat(50_000), "[".repeat(50_000), "*a ".repeat(50_000)] {
+            let html = rendered(&deep);
+            assert!(html.matches("<blockquote").count() + html.matches("<ul").count() <= DEEPEST);
+        }
+    }
+
+    #[test]
+    fn control_characters_are_shown() {
+        assert_eq!(rendered("a\u{1}\u{1b}b"), "<p>a\u{fffd}\u{fffd}b</p>\n");
+    }
+}

@@ -1,0 +1,275 @@
+//! A message of the conversation, the results of its calls beside them.
+//!
+//! ```text
+//! ┌ 3 assistant ─ 120 tokens ┐
+//! │ read call_1              │
+//! │ {"path": "a"}            │
+//! │   4 result of read       │   message 4, where the call is that it answers
+//! │   b                      │
+//! └──────────────────────────┘
+//! ```
+//!
+//! Every byte of the conversation is escaped, and every text of it isolated, so that marks of writing
+//! direction turn nothing around beside it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Write as _;
+
+use msg_core::{Image, Part, Role, ToolCall, ToolResult, json};
+
+use super::book::Book;
+use super::html::{escape, grouped, indent};
+use super::markdown::{LONGEST, markdown};
+
+/// Text beyond this many bytes is folded away until it is asked for.
+const FOLD: usize = 1_200;
+
+/// A part: its message, and its place in it.
+type At = (usize, usize);
+
+/// Draws the messages of a page one after the other.
+pub(super) struct Drawing<'a> {
+    book: &'a Book<'a>,
+    /// The result that answers a call.
+    answers: BTreeMap<At, At>,
+    /// The results that stand at their calls.
+    beside: BTreeSet<At>,
+}
+
+impl<'a> Drawing<'a> {
+    /// Finds the results of calls among these messages.
+    pub(super) fn new(book: &'a Book<'a>, messages: std::ops::Range<usize>) -> Self {
+        let mut res = Drawing { book, answers: BTreeMap::new(), beside: BTreeSet::new() };
+        // Calls that share an id, or have none, are answered in their order.
+        let mut open: BTreeMap<&str, VecDeque<At>> = BTreeMap::new();
+        for number in messages.filter(|it| book.is_shown(*it)) {
+            let message = &book.messages[number];
+            if message.role == Role::Assistant {
+                open.clear();
+            }
+            for (place, part) in message.parts.iter().enumerate() {
+                match part {
+                    Part::ToolCall(it) => open.entry(&it.id).or_default().push_back((number, place)),
+                    Part::ToolResult(it) => {
+                        let call = open.get_mut(&*it.call_id).and_then(VecDeque::pop_front);
+                        res.beside.extend(call.map(|_| (number, place)));
+                        res.answers.extend(call.map(|call| (call, (number, place))));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        res
+    }
+
+    /// Appends a message, unless all of it stands at the calls that it answers.
+    pub(super) fn message(&self, number: usize, res: &mut String) {
+        if !self.book.is_shown(number) || self.is_beside(number) {
+            return;
+        }
+        let message = &self.book.messages[number];
+        let role = message.role.as_str();
+        // Roles are any text; as a class they are a word or nothing.
+        let class = if role.bytes().all(|it| it.is_ascii_lowercase()) { role } else { "" };
+        let _ = write!(res, "<article class=\"{class}\" id=\"m{number}\">");
+        let _ = write!(res, "<h3><a href=\"#m{number}\">{number}</a><bdi>{}</bdi>", escape(role));
+        if let Some(name) = &message.name {
+            let _ = write!(res, " <small><bdi>{}</bdi></small>", escape(name));
+        }
+        let _ = writeln!(res, " <small>{} tokens</small></h3>", grouped(self.book.tokens(number)));
+        for place in 0..message.parts.len() {
+            if !self.beside.contains(&(number, place)) {
+                self.part_at((number, place), res);
+            }
+        }
+        self.problems(number, res);
+        res.push_str("</article>\n");
+    }
+
+    /// Whether nothing of a message is left to show.
+    fn is_beside(&self, number: usize) -> bool {
+        let n = self.book.messages[number].parts.len();
+        n > 0 && (0..n).all(|it| self.beside.contains(&(number, it)))
+    }
+
+    fn problems(&self, number: usize, res: &mut String) {
+        self.book.problems_of(Some(number)).for_each(|it| problem(self.book, it, res));
+    }
+
+    fn part_at(&self, at: At, res: &mut String) {
+        let message = &self.book.messages[at.0];
+        match &message.parts[at.1] {
+            Part::ToolCall(call) => self.call(call, at, res),
+            Part::ToolResult(it) => {
+                let tool = it.name.as_deref().or(message.name.as_deref());
+                self.result(it, &it.call_id, tool, res);
+            }
+            Part::Text(it) if matches!(message.role, Role::System | Role::Developer) => {
+                self.folded_text(&it.text, res);
+            }
+            part => self.part(part, res),
+        }
+    }
+
+    fn call(&self, it: &ToolCall, at: At, res: &mut String) {
+        res.push_str("<div class=\"call\">");
+        let arguments = it.arguments.text();
+        let is_json = json::validate(arguments).is_ok();
+        let arguments = if is_json { indent(arguments) } else { arguments.to_owned() };
+        fold(&it.name, &it.id, &arguments, arguments.len() < FOLD, res);
+        if let Some(&(number, place)) = self.answers.get(&at) {
+            let message = &self.book.messages[number];
+            let is_whole = self.is_beside(number);
+            let is_first = is_whole && (0..place).all(|it| !self.beside.contains(&(number, it)));
+            let id = if is_first { format!(" id=\"m{number}\"") } else { String::new() };
+            let _ = write!(res, "<div class=\"answer\"{id}><a class=\"about\" href=\"#m{number}\">{number}</a>");
+            if let Part::ToolResult(result) = &message.parts[place] {
+                self.result(result, "", Some(&it.name), res);
+            }
+            if is_first {
+                self.problems(number, res);
+            }
+            res.push_str("</div>");
+        }
+        res.push_str("</div>\n");
+    }
+
+    fn result(&self, it: &ToolResult, id: &str, tool: Option<&str>, res: &mut String) {
+        let kind = if it.is_error { "error" } else { "result" };
+        let title = tool.map_or_else(|| kind.to_owned(), |it| format!("{kind} of {it}"));
+        res.push_str("<div class=\"result\">");
+        match it.content.as_text() {
+            Some(text) => fold(&title, id, text, text.len() < FOLD, res),
+            None => {
+                note(&title, id, res);
+                for inner in it.content.parts() {
+                    // A result in a result is no document that any reader gives; it is named only.
+                    match inner {
+                        Part::ToolResult(_) => note("result", "", res),
+                        inner => self.part(inner, res),
+                    }
+                }
+            }
+        }
+        res.push_str("</div>");
+    }
+
+    fn part(&self, it: &Part, res: &mut String) {
+        match it {
+            Part::Text(it) => self.text(&it.text, res),
+            Part::Refusal(it) => fold("refusal", "", &it.text, true, res),
+            Part::Reasoning(it) => {
+                let sealed = if it.is_signed() { "signed" } else { "" };
+                res.push_str("<div class=\"reasoning\">");
+                self.fold_text("reasoning", sealed, &it.display_text(), false, res);
+                res.push_str("</div>");
+            }
+            Part::Image(it) => image(it, res),
+            Part::Audio(it) => note("audio", it.transcript.as_deref().unwrap_or_default(), res),
+            Part::File(it) => note("file", it.filename.as_deref().unwrap_or_default(), res),
+            Part::ToolCall(it) => fold(&it.name, &it.id, it.arguments.text(), true, res),
+            Part::ToolResult(it) => self.result(it, &it.call_id, it.name.as_deref(), res),
+            Part::Other(it) => fold("other", &it.format.to_string(), &indent(it.value.text()), false, res),
+            _ => note(it.kind(), "", res),
+        }
+    }
+
+    fn text(&self, text: &str, res: &mut String) {
+        if text.len() > 8 * FOLD {
+            self.fold_text("text", &format!("{} bytes", grouped(text.len() as u64)), text, true, res);
+        } else if !text.is_empty() {
+            self.body(text, res);
+        }
+    }
+
+    /// A prompt that is there to be looked up.
+    fn folded_text(&self, text: &str, res: &mut String) {
+        let first = text.lines().find(|it| !it.trim().is_empty()).unwrap_or_default();
+        self.fold_text("prompt", &beginning(first), text, false, res);
+    }
+
+    fn fold_text(&self, title: &str, more: &str, text: &str, open: bool, res: &mut String) {
+        summary(title, more, open, res);
+        self.body(text, res);
+        res.push_str("</details>\n");
+    }
+
+    fn body(&self, text: &str, res: &mut String) {
+        if self.book.show.is_raw || text.len() > LONGEST {
+            let _ = writeln!(res, "<pre class=\"text\" dir=\"auto\">{}</pre>", escape(text));
+            return;
+        }
+        res.push_str("<div class=\"md\" dir=\"auto\">");
+        markdown(text, res);
+        res.push_str("</div>\n");
+    }
+}
+
+/// Appends a problem, with the way to the next one.
+pub(super) fn problem(book: &Book<'_>, number: usize, res: &mut String) {
+    let it = book.problems[number];
+    let (severity, code) = (it.severity, escape(it.code.as_str()));
+    let _ = write!(
+        res,
+        "<p class=\"problem {severity}\" id=\"p{number}\"><code>{code}</code> <bdi>{}</bdi>",
+        escape(&it.message())
+    );
+    if let Some(fix) = &it.fix {
+        let _ = write!(res, " <bdi class=\"about\">repair: {}</bdi>", escape(fix));
+    }
+    if number + 1 < book.problems.len() {
+        let _ = write!(res, " <a href=\"{}\">next problem</a>", address_of(book, number + 1));
+    }
+    res.push_str("</p>\n");
+}
+
+/// The address of a problem; the page before it where that is another one.
+pub(super) fn address_of(book: &Book<'_>, number: usize) -> String {
+    let page = book.problems[number].at.message.map_or(0, |it| book.page_of(it));
+    let file = if book.n_pages() > 1 { book.address(page) } else { String::new() };
+    format!("{file}#p{number}")
+}
+
+/// The beginning of a text, for a line that leads to it.
+pub(super) fn beginning(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn image(it: &Image, res: &mut String) {
+    let url = it.url.as_deref().unwrap_or_default();
+    if is_picture(url) {
+        let _ = writeln!(res, "<p><img alt=\"image\" src=\"{}\"></p>", escape(url));
+    } else {
+        note("image", if url.is_empty() { it.file_id.as_deref().unwrap_or_default() } else { url }, res);
+    }
+}
+
+/// Whether a URL holds a picture itself; SVG is left out, since it is a program's canvas.
+fn is_picture(url: &str) -> bool {
+    let kinds = ["png", "jpeg", "jpg", "gif", "webp"];
+    url.strip_prefix("data:image/").and_then(|it| it.split_once(";base64,")).is_some_and(
+        |(kind, data)| {
+            kinds.contains(&kind)
+                && data.bytes().all(|it| it.is_ascii_alphanumeric() || b"+/=".contains(&it))
+        },
+    )
+}
+
+fn note(title: &str, more: &str, res: &mut String) {
+    let (title, more) = (escape(title), escape(more));
+    let _ = writeln!(res, "<p class=\"about\"><bdi>{title}</bdi> <bdi>{more}</bdi></p>");
+}
+
+fn fold(title: &str, more: &str, text: &str, open: bool, res: &mut String) {
+    summary(title, more, open, res);
+    let _ = writeln!(res, "<pre dir=\"auto\">{}</pre></details>", escape(text));
+}
+
+fn summary(title: &str, more: &str, open: bool, res: &mut String) {
+    let (open, title, more) = (if open { " open" } else { "" }, escape(title), escape(more));
+    let _ = write!(res, "<details{open}><summary><b><bdi>{title}</bdi></b> <bdi>{more}</bdi></summary>");
+}

@@ -1,0 +1,59 @@
+//! Where pages go: standard output, a file and its neighbours, a folder, or a temporary folder for a browser.
+
+use std::path::{Path, PathBuf};
+
+use crate::exit::Failure;
+use crate::input::Input;
+use crate::output::Output;
+use crate::sources::Sources;
+
+/// Where pages go.
+pub(super) enum Place {
+    Stdout,
+    /// The first page; further ones stand beside it.
+    File(PathBuf),
+    /// A page for each input, under its name.
+    Folder(PathBuf),
+}
+
+impl Place {
+    /// Where `output` says, or where a browser finds them. Fails for several inputs without a folder.
+    pub(super) fn new(output: Option<&Path>, browser: bool, sources: &Sources) -> Result<Self, Failure> {
+        match output.filter(|it| it.as_os_str() != "-") {
+            Some(path) if !sources.is_one() || path.is_dir() => Ok(Place::Folder(path.to_owned())),
+            Some(path) => Ok(Place::File(path.to_owned())),
+            None if browser => Ok(Place::Folder(temporary()?)),
+            None if sources.is_one() => Ok(Place::Stdout),
+            None => Err(Failure::Usage("several inputs need -o FOLDER: a page for each".to_owned())),
+        }
+    }
+
+    /// Whether there may be several pages.
+    pub(super) fn is_file(&self) -> bool {
+        !matches!(self, Place::Stdout)
+    }
+
+    /// The first page of an input, if it is a file.
+    pub(super) fn of(&self, input: &Input) -> Result<Option<PathBuf>, Failure> {
+        let folder = match self {
+            Place::Stdout => return Ok(None),
+            Place::File(path) => return Ok(Some(path.clone())),
+            Place::Folder(folder) => folder,
+        };
+        std::fs::create_dir_all(folder).map_err(|it| Failure::write_file(folder, it))?;
+        let name = input.path.as_deref().and_then(Path::file_stem);
+        let name = name.map_or_else(|| "page".into(), |it| it.to_string_lossy());
+        Ok(Some(folder.join(format!("{name}.html"))))
+    }
+
+    /// Opens a page.
+    pub(super) fn open(&self, path: Option<&Path>, sources: &Sources) -> Result<Output, Failure> {
+        path.map_or_else(|| Ok(Output::stdout()), |it| Output::file(it, sources))
+    }
+}
+
+/// A folder that stays: a browser opens the page after this program has ended.
+fn temporary() -> Result<PathBuf, Failure> {
+    let folder = tempfile::Builder::new().prefix("msg-view-").tempdir();
+    folder.map(tempfile::TempDir::keep).map_err(|it| Failure::write("a temporary folder", it))
+}
