@@ -21,6 +21,37 @@ impl Finding {
         let name = self.code.as_str().strip_prefix("session::")?;
         CAUSES.iter().find(|it| it.0 == name).map(|it| it.1)
     }
+
+    /// Whether this is what a provider or an agent that says `error` complains about: a text that has the
+    /// words of a cause, however it puts them in quotes. Linear.
+    ///
+    /// ```
+    /// use msg_session::{Blob, Dialect, RepairOptions, Session};
+    ///
+    /// let line = r#"{"role":"user","created":1,"content":[{"type":"text","text":""}]}"#;
+    /// let session = Session::new(Dialect::Goose, vec![Blob::new("s.jsonl", line)]);
+    /// let findings = session.check(&RepairOptions::default())?;
+    /// assert!(findings[0].explains("API Error: 400 messages: text content blocks must be non-empty"));
+    /// assert!(!findings[0].explains("429 slow down"));
+    /// # Ok::<(), msg_session::Error>(())
+    /// ```
+    pub fn explains(&self, error: &str) -> bool {
+        let error = words(error);
+        let causes = self.cause().into_iter().flat_map(|it| it.split("; "));
+        causes.map(words).any(|it| error.contains(&it))
+    }
+}
+
+/// The words of a text, each behind a blank, without the number of a status before them.
+fn words(text: &str) -> String {
+    let is_word = |it: char| it.is_alphanumeric() || it == '_';
+    let mut res = String::with_capacity(text.len() + 2);
+    for word in text.split(|it| !is_word(it)).filter(|it| !matches!(*it, "" | "400")) {
+        res.push(' ');
+        res.push_str(&word.to_lowercase());
+    }
+    res.push(' ');
+    res
 }
 
 const CAUSES: &[(&str, &str)] = &[

@@ -21,6 +21,7 @@ mod redact;
 mod session;
 mod source;
 mod summary;
+mod turns;
 mod view;
 mod write;
 

@@ -16,25 +16,85 @@ fn the_commands_of_the_page_say_what_it_shows() {
     Console::new(root(), program).check(&[root().join("docs/rescue.md")]);
 }
 
-/// Every session of the page is mended in place by the command under its heading, and is sound then.
+/// The arguments of the commands of the page, and the session that each names.
+fn commands() -> Vec<(Vec<String>, PathBuf)> {
+    let page = fs::read_to_string(root().join("docs/rescue.md")).unwrap();
+    let commands = page.lines().filter_map(|it| it.strip_prefix("$ msg doctor "));
+    let split = |line: &str| {
+        let (options, file) = line.rsplit_once("docs/examples/").unwrap();
+        (shell_words(options), root().join("docs/examples").join(file))
+    };
+    commands.map(split).collect()
+}
+
+fn is_unmendable(session: &Path) -> bool {
+    session.components().any(|it| it.as_os_str() == "unmendable")
+}
+
+/// Every session of the page is mended in place by the command under its heading, and is sound then; what
+/// cannot be mended is named and not touched.
 #[test]
 fn the_sessions_of_the_page_are_mended() {
-    let page = fs::read_to_string(root().join("docs/rescue.md")).unwrap();
-    let commands: Vec<_> = page.lines().filter_map(|it| it.strip_prefix("$ msg doctor ")).collect();
-    assert!(commands.len() > 10);
-    for line in commands {
-        let (options, file) = line.rsplit_once("docs/examples/").unwrap();
+    let commands = commands();
+    assert!(commands.len() > 30);
+    for (mut options, example) in commands {
         let folder = tempfile::tempdir().unwrap();
-        let name = Path::new(file).file_name().unwrap();
-        let session = folder.path().join(name);
-        fs::copy(root().join("docs/examples").join(file), &session).unwrap();
-        let mut options: Vec<String> = shell_words(options);
+        let session = folder.path().join(example.file_name().unwrap());
+        copy(&example, &session);
         options.extend(["--fix".to_owned(), "--force".to_owned(), session.display().to_string()]);
         let mended =
             Command::cargo_bin("msg").unwrap().arg("doctor").args(&options).output().unwrap();
-        assert_eq!(mended.status.code(), Some(0), "{line}: {mended:?}");
-        let backups = fs::read_dir(folder.path()).unwrap().count();
-        assert_eq!(backups, 2, "{line}: a backup beside the session");
+        let (status, files) = if is_unmendable(&example) { (1, 1) } else { (0, 2) };
+        assert_eq!(mended.status.code(), Some(status), "{options:?}: {mended:?}");
+        let found = fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(found, files, "{options:?}: a backup beside what was mended");
+    }
+}
+
+/// What the provider says, given to `--error`, leads to the record of the finding that it comes from.
+#[test]
+fn the_text_of_each_cause_leads_to_its_line() {
+    for (options, example) in commands() {
+        if options.contains(&"--error".to_owned()) {
+            continue;
+        }
+        let doctor = |more: &[&str]| {
+            let mut command = Command::cargo_bin("msg").unwrap();
+            let output = command.arg("doctor").args(&options).args(more).arg(&example).output();
+            String::from_utf8(output.unwrap().stdout).unwrap()
+        };
+        for (line, cause) in causes(&doctor(&[])) {
+            let said = format!("API Error: {cause}, see the documentation");
+            let answer = doctor(&["--error", &said]);
+            let names = format!("the provider's message is about line {line}");
+            assert!(answer.contains(&names), "{said}: {answer}");
+        }
+    }
+}
+
+/// The lines of findings, each with the first sentence that it ends in.
+fn causes(text: &str) -> Vec<(&str, &str)> {
+    let mut line = "";
+    let mut res = Vec::new();
+    for it in text.lines() {
+        if let Some((_, rest)) = it.split_once("]: line ") {
+            line = rest.split(':').next().unwrap();
+        } else if let Some(cause) = it.trim().strip_prefix("which ends in: ") {
+            res.push((line, cause.split("; ").next().unwrap()));
+        }
+    }
+    res
+}
+
+fn copy(from: &Path, to: &Path) {
+    if from.is_file() {
+        fs::copy(from, to).unwrap();
+        return;
+    }
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let name = entry.unwrap().file_name();
+        copy(&from.join(&name), &to.join(&name));
     }
 }
 

@@ -52,10 +52,19 @@ impl Format for Cline {
             placeholder: anthropic::placeholder,
             images: anthropic::images,
         };
-        let mends = list::check(&array, &path.sent, &rules, findings);
+        let mut mends = list::check(&array, &path.sent, &rules, findings);
+        if array.records.is_empty() {
+            let emptied =
+                mends.findings.iter_mut().filter(|it| it.code == "session::empty-session");
+            emptied.for_each(|it| it.message = EMPTIED.into());
+        }
         Ok(Checked::of_mends(&array.text, mends))
     }
 }
+
+/// What a crash can leave behind, and where the texts still are.
+const EMPTIED: &str =
+    "there is no record in it; what was shown is still in ui_messages.json beside it";
 
 struct Path<'a> {
     sent: Vec<Sent<'a>>,

@@ -161,6 +161,7 @@ impl Checked {
     }
 }
 
+/// The finding about a session without a record, or of which none would be left (SE-28).
 fn empty_session(records: usize) -> Finding {
     let message = match records {
         0 => "there is no record in it",

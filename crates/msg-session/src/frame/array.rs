@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use msg_core::json::{self, Problem, Reader};
 
-use super::byte_order_mark;
+use super::text::{clean, line_of};
 use crate::edit::{Edit, apply};
 use crate::finding::{Finding, Place};
 use crate::json::{BLANKS, Object, Value};
@@ -119,41 +119,6 @@ fn torn(text: &str) -> Finding {
     let message = "the document was cut off while it was written";
     Finding::error("session::torn-tail", place, message)
         .mended("what is whole stays, the list is closed", false)
-}
-
-/// The text without a byte order mark, NUL bytes and sequences that are no UTF-8.
-pub(crate) fn clean<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, str> {
-    let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
-        Some(rest) => {
-            findings.push(byte_order_mark());
-            rest
-        }
-        None => bytes,
-    };
-    let bytes = without_nul(bytes, findings);
-    if let Err(it) = std::str::from_utf8(&bytes) {
-        let line = line_of(&bytes, it.valid_up_to());
-        let message = "the document is not UTF-8";
-        let finding = Finding::error("session::invalid-utf8", Place::line(line), message);
-        findings.push(finding.mended("each bad sequence becomes U+FFFD", false));
-    }
-    match bytes {
-        Cow::Borrowed(it) => String::from_utf8_lossy(it),
-        Cow::Owned(it) => Cow::Owned(String::from_utf8_lossy(&it).into_owned()),
-    }
-}
-
-fn without_nul<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, [u8]> {
-    let Some(first) = memchr::memchr(0, bytes) else { return Cow::Borrowed(bytes) };
-    let message = "the document holds NUL bytes, as after a power loss";
-    let finding = Finding::error("session::nul-bytes", Place::line(line_of(bytes, first)), message);
-    findings.push(finding.mended("the NUL bytes are removed", false));
-    Cow::Owned(bytes.iter().copied().filter(|it| *it != 0).collect())
-}
-
-pub(crate) fn line_of(bytes: &[u8], at: usize) -> u32 {
-    let count = memchr::memchr_iter(b'\n', bytes.get(..at).unwrap_or_default()).count();
-    u32::try_from(count + 1).unwrap_or(u32::MAX)
 }
 
 /// The list of a document.

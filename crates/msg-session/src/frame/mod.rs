@@ -12,8 +12,10 @@
 mod array;
 mod line;
 mod lines;
+mod text;
 
-pub(crate) use array::{Array, clean, read as read_array};
+pub(crate) use array::{Array, read as read_array};
 pub(crate) use lines::{
     Lines, Record, byte_order_mark, clean_line, read as read_lines, save_line, too_large,
 };
+pub(crate) use text::{clean, clean_lines, clean_record};

@@ -1,12 +1,11 @@
 //! A conversation as a line of a data set.
 
 use msg_core::json::{Writer, to_text};
-use msg_core::{Message, Part, Report, Role};
+use msg_core::{Message, Report, Role};
 use msg_openai::{EncodeOptions, chat};
 
 use super::blocks::write_arguments;
 use super::options::WriteOptions;
-use super::prepare::lost;
 
 /// A fine-tuning line.
 pub(super) fn openai_jsonl(messages: &[Message], _: &WriteOptions, report: &mut Report) -> Vec<u8> {
@@ -17,9 +16,9 @@ pub(super) fn openai_jsonl(messages: &[Message], _: &WriteOptions, report: &mut 
 }
 
 /// A ShareGPT conversation.
-pub(super) fn share_gpt(messages: &[Message], _: &WriteOptions, report: &mut Report) -> Vec<u8> {
+pub(super) fn share_gpt(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let mut turns: Vec<(&str, String)> = Vec::new();
-    for (at, message) in messages.iter().enumerate() {
+    for message in messages {
         let calls: Vec<_> = message.tool_calls().collect();
         let text = message.text();
         if !text.is_empty() && message.role != Role::Tool {
@@ -34,11 +33,6 @@ pub(super) fn share_gpt(messages: &[Message], _: &WriteOptions, report: &mut Rep
         }
         let results = message.tool_results().map(|it| it.content.text().into_owned());
         turns.extend(results.map(|it| ("observation", it)));
-        for (n, part) in message.parts.iter().enumerate() {
-            if !matches!(part, Part::Text(_) | Part::ToolCall(_) | Part::ToolResult(_)) {
-                report.push(lost(at, n, "ShareGPT has texts and calls only"));
-            }
-        }
     }
     let text = to_text(|it| {
         it.object(|it| {

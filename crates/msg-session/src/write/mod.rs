@@ -1,7 +1,7 @@
 //! Messages as a session of a dialect (SE-80 to SE-82): what its agent loads when it resumes.
 //!
 //! ```text
-//! messages -> prepare (context, thoughts; losses reported) -> the dialect's writer -> bytes
+//! messages -> prepare (context, thoughts) -> the dialect's writer -> bytes -> read again: losses reported
 //! ```
 //!
 //! What keeps an agent from resuming is not mended here: the caller gives a chain that is sound.
@@ -14,6 +14,7 @@ mod data_sets;
 pub(crate) mod gemini_cli;
 mod goose;
 mod langchain;
+mod losses;
 mod opencode;
 mod options;
 mod prepare;
@@ -79,6 +80,10 @@ pub fn write(
     let writer = writer(dialect).ok_or(Error::NoWriter { dialect })?;
     let mut report = Report::new();
     let prepared = prepare::prepare(dialect, messages, options, &mut report);
-    let bytes = writer(&prepared, options, &mut report);
+    let bytes = writer(&prepared.messages, options, &mut report);
+    // The writer of chat messages says itself what it loses, and where more exactly.
+    if dialect != Dialect::OpenAiJsonl {
+        losses::report(dialect, &prepared, &bytes, &mut report);
+    }
     Ok((bytes, report))
 }

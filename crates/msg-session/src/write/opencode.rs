@@ -75,6 +75,14 @@ fn write_part(it: &mut Writer<'_>, part: &Part, results: &[&ToolResult]) {
             it.key("mime").str(image.media_type.as_deref().unwrap_or("image/png"));
             it.key("url").str(image.url.as_deref().unwrap_or_default());
         }
+        Part::File(file) => {
+            it.key("type").str("file");
+            let kind = file.media_type.as_deref().unwrap_or("application/octet-stream");
+            it.key("mime").str(kind);
+            let url = file.url.as_deref().or(file.data.as_deref());
+            it.key("url").str(url.unwrap_or_default());
+            it.key("filename").str(file.filename.as_deref().unwrap_or_default());
+        }
         part => {
             it.key("type").str("text");
             it.key("text").str(part.as_text().unwrap_or_default());

@@ -3,16 +3,25 @@
 
 use msg_core::{Code, Diagnostic, Message, Part, Report, Role};
 
+use super::blocks::data_url;
 use super::options::{Context, Signatures, WriteOptions};
 use crate::Dialect;
+
+/// The messages that are written.
+#[derive(Default)]
+pub(super) struct Prepared {
+    pub(super) messages: Vec<Message>,
+    /// Of each part the message and part that it was.
+    pub(super) places: Vec<Vec<(usize, usize)>>,
+}
 
 pub(super) fn prepare(
     dialect: Dialect,
     messages: &[Message],
     options: &WriteOptions,
     report: &mut Report,
-) -> Vec<Message> {
-    let mut res = Vec::with_capacity(messages.len());
+) -> Prepared {
+    let mut res = Prepared::default();
     for (at, message) in messages.iter().enumerate() {
         if options.context == Context::Drop && is_context(message) && is_agent(dialect) {
             report.push(lost(at, 0, "context that the agent injected stays behind"));
@@ -20,14 +29,19 @@ pub(super) fn prepare(
         }
         let mut message = message.clone();
         let parts = std::mem::take(&mut message.parts);
+        let mut places = Vec::with_capacity(parts.len());
         for (n, part) in parts.into_iter().enumerate() {
             match why_lost(dialect, &part, options) {
                 Some(why) => report.push(lost(at, n, why)),
-                None => message.parts.push(part),
+                None => {
+                    message.parts.push(part);
+                    places.push((at, n));
+                }
             }
         }
         if !message.parts.is_empty() {
-            res.push(message);
+            res.messages.push(message);
+            res.places.push(places);
         }
     }
     res
@@ -64,7 +78,7 @@ fn is_context(message: &Message) -> bool {
 /// Why a part stays behind, if it does.
 fn why_lost(dialect: Dialect, part: &Part, options: &WriteOptions) -> Option<&'static str> {
     let Part::Reasoning(it) = part else {
-        return matches!(part, Part::Other(_)).then_some("a part that only its own format has");
+        return why_unwritten(dialect, part);
     };
     if options.signatures == Signatures::Keep {
         return None;
@@ -80,6 +94,29 @@ fn why_lost(dialect: Dialect, part: &Part, options: &WriteOptions) -> Option<&'s
     needs_signature.then_some("a thought without a signature, which the provider refuses")
 }
 
-pub(super) fn lost(message: usize, part: usize, why: &'static str) -> Diagnostic {
+/// Why a part that is no thought has no form in the dialect, if it has none.
+fn why_unwritten(dialect: Dialect, part: &Part) -> Option<&'static str> {
+    let is_missing = match part {
+        Part::Other(_) => return Some("a part that only its own format has"),
+        Part::Audio(_) => dialect != Dialect::OpenAiJsonl,
+        Part::File(_) => matches!(
+            dialect,
+            Dialect::Goose
+                | Dialect::GeminiCli
+                | Dialect::LangChain
+                | Dialect::PydanticAi
+                | Dialect::ShareGpt
+        ),
+        Part::Image(it) => match dialect {
+            Dialect::Goose => data_url(it).is_none(),
+            Dialect::ShareGpt => true,
+            _ => false,
+        },
+        _ => false,
+    };
+    is_missing.then_some("the format has no place for it")
+}
+
+fn lost(message: usize, part: usize, why: &'static str) -> Diagnostic {
     Diagnostic::warning(Code::new("convert::lost-part"), why).at_part(message, part)
 }

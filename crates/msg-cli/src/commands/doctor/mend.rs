@@ -60,6 +60,16 @@ impl Doctor<'_> {
         RepairOptions { error: None, ..self.options.clone() }
     }
 
+    /// The places that the provider's message names, or those of the findings that it is about.
+    fn explained(&self, named: Vec<Place>, findings: &[Finding]) -> Vec<Place> {
+        match &self.options.error {
+            Some(error) if named.is_empty() => {
+                findings.iter().filter(|it| it.explains(error)).map(|it| it.at).collect()
+            }
+            _ => named,
+        }
+    }
+
     fn lines(&self, file: &SessionFile, session: &LargeSession<'_>) -> Result<Diagnosis, Failure> {
         let wrong = |it: msg_session::Error| failure(&file.name, &it);
         let dialect = session.dialect();
@@ -71,6 +81,7 @@ impl Doctor<'_> {
             return Err(file.stamp.grew());
         }
         let mut findings = found.findings().to_vec();
+        let named = named.map(|it| self.explained(it, &findings));
         let effect = found.is_changed().then(|| found.effect());
         let changed = match effect {
             Some(_) if self.fix => {
@@ -132,7 +143,9 @@ impl Doctor<'_> {
         let dialect = session.dialect();
         let named = match &self.options.error {
             Some(error) => {
-                let named = session.read(&self.again()).map_err(wrong)?.named_by(error);
+                // What cannot be read as messages, as a data set of many, still has findings.
+                let named = session.read(&self.again()).map(|it| it.named_by(error));
+                let named = named.unwrap_or_default();
                 let place = |it: Origin| Place {
                     record: Some(it.record),
                     block: it.block,
@@ -143,6 +156,7 @@ impl Doctor<'_> {
             None => None,
         };
         let findings = session.check(self.options).map_err(wrong)?;
+        let named = named.map(|it| self.explained(it, &findings));
         let may_change = |it: &Finding| it.fix.is_some() && (it.is_error() || self.options.all);
         if !findings.iter().any(may_change) {
             return Ok(Diagnosis { dialect, findings, named, changed: None, effect: None, script: None });
@@ -203,7 +217,11 @@ fn is_mended(findings: &[Finding]) -> bool {
 }
 
 /// The backup, if what was written is sound; else the old session comes back (SE-93).
-fn sound_or_back(name: &str, is_sound: bool, backup: Backup) -> Result<PathBuf, Failure> {
+pub(crate) fn sound_or_back(
+    name: &str,
+    is_sound: bool,
+    backup: Backup,
+) -> Result<PathBuf, Failure> {
     if is_sound {
         return Ok(backup.path);
     }

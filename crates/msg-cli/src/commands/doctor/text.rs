@@ -47,9 +47,11 @@ fn show_named(named: &[Place], findings: &[Finding], res: &mut String) {
         res.push_str("  the provider's message: nothing on disk explains this\n");
     }
     let mut records: Vec<&Place> = named.iter().collect();
-    records.dedup_by_key(|it| it.record);
+    // Of a line without a record only the line is known.
+    let key = |it: &Place| (it.record, it.record.is_none().then_some(it.line));
+    records.dedup_by_key(|it| key(it));
     let codes_at = |place: &Place| -> Vec<&str> {
-        let here = findings.iter().filter(|it| it.at.record == place.record && it.fix.is_some());
+        let here = findings.iter().filter(|it| key(&it.at) == key(place) && it.fix.is_some());
         here.map(|it| it.code.as_str()).collect()
     };
     // Where a mend changes something is what matters.
@@ -59,13 +61,14 @@ fn show_named(named: &[Place], findings: &[Finding], res: &mut String) {
         if codes.is_empty() && is_explained {
             continue;
         }
-        let line = if place.line > 0 { format!("line {}, ", place.line) } else { String::new() };
-        let record = place.record.unwrap_or_default();
+        let line = (place.line > 0).then(|| format!("line {}", place.line));
+        let record = place.record.map(|it| format!("record {it}"));
+        let place = [line, record].into_iter().flatten().collect::<Vec<_>>().join(", ");
         let found = match codes.is_empty() {
             true => "nothing is wrong with it on disk".to_owned(),
             false => format!("see {codes}"),
         };
-        let _ = writeln!(res, "  the provider's message is about {line}record {record}: {found}");
+        let _ = writeln!(res, "  the provider's message is about {place}: {found}");
     }
 }
 

@@ -8,7 +8,7 @@ use msg_document::{FitOptions, Fitter, Summarizer};
 use msg_session::{Compacted, Dialect, Session};
 
 use crate::context::Context;
-use crate::commands::doctor::mend::in_use_or;
+use crate::commands::doctor::mend::{in_use_or, sound_or_back};
 use crate::exit::{Failure, Status};
 use crate::output::Output;
 use crate::render::plural;
@@ -56,8 +56,11 @@ pub(super) fn run(
     in_use_or(&loaded.stamps).map_err(&refuse)?;
     let backup = put_back(&loaded, session.blobs()).map_err(|it| refuse(it.to_string()))?;
     loaded.blobs.clear();
+    // What is on disk now says what it should, or the old session comes back (SE-93).
+    let is_there = load(path, from).is_ok_and(|it| it.blobs == session.blobs());
+    let backup = sound_or_back(&name, is_there, backup)?;
     if !cx.quiet {
-        let (count, backup) = (plural(fitted.messages.len(), "message"), backup.path.display());
+        let (count, backup) = (plural(fitted.messages.len(), "message"), backup.display());
         cx.note(&format!("msg: {name}: compacted to {count}; the old session is {backup}\n"));
     }
     Ok(Status::Clean)

@@ -46,6 +46,9 @@ fn message(value: Value<'_>) -> Option<Message<'_>> {
     let role = object.text("role")?.into_owned();
     let is_content = |it: &Value<'_>| matches!(it.kind(), Kind::String | Kind::Array | Kind::Null);
     object.get("content").is_none_or(|it| is_content(&it)).then_some(())?;
+    if role == "tool" {
+        object.text("tool_call_id")?;
+    }
     let calls = match object.get("tool_calls").filter(|it| !it.is_null()) {
         Some(list) => list.array()?.iter().map(|it| call(*it)).collect::<Option<_>>()?,
         None => Vec::new(),
@@ -58,7 +61,7 @@ fn call(value: Value<'_>) -> Option<(String, String)> {
     let call = value.object()?;
     let function = call.get("function")?.object()?;
     function.text("name")?;
-    let id = call.text("id").unwrap_or_default().into_owned();
+    let id = call.text("id")?.into_owned();
     Some((id, function.text("arguments")?.into_owned()))
 }
 

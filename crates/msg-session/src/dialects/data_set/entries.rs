@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::edit::{Edit, drop_elements};
 use crate::finding::Finding;
-use crate::frame::{clean, read_array};
+use crate::frame::{clean, clean_lines, read_array};
 use crate::json::{BLANKS, Object, Value};
 
 /// The entries of a data set.
@@ -30,10 +30,10 @@ struct Entry {
 impl<'a> Entries<'a> {
     pub(super) fn of(bytes: &'a [u8]) -> Self {
         let mut findings = Vec::new();
-        let text = clean(bytes, &mut findings);
-        if text.trim_start_matches(BLANKS).starts_with('[') {
-            return Self::array(&text, findings);
+        if is_array(bytes) {
+            return Self::array(&clean(bytes, &mut findings), findings);
         }
+        let text = clean_lines(bytes, &mut findings);
         let (blanks, entries) = lines(&text)
             .partition(|it: &Entry| text[it.start..it.end].trim_matches(BLANKS).is_empty());
         Self { text, findings, entries, blanks, is_array: false }
@@ -81,6 +81,13 @@ impl<'a> Entries<'a> {
     pub(super) fn blank_lines(&self) -> impl Iterator<Item = (u32, Edit)> {
         self.blanks.iter().map(|it| (it.line, Edit::remove(it.start..it.behind)))
     }
+}
+
+/// Whether the text is one array: its first byte that says something is a bracket.
+fn is_array(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let is_blank = |it: &u8| matches!(it, b' ' | b'\t' | b'\n' | b'\r' | 0);
+    bytes.iter().find(|it| !is_blank(it)) == Some(&b'[')
 }
 
 fn lines(text: &str) -> impl Iterator<Item = Entry> {

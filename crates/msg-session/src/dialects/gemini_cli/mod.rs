@@ -82,6 +82,9 @@ fn check(file: &File<'_>) -> Mends {
     findings.append(&mut replay.findings);
     for message in &replay.messages {
         calls::check(message, &mut findings, &mut edits);
+        if !message.is_sent() {
+            continue;
+        }
         let found = surrogate::mend(message.value, file.has_marks());
         findings.extend(super::lone_surrogates(message.place, found.count));
         edits.extend(found.edits);

@@ -25,6 +25,13 @@ pub(super) enum Kind {
     Note,
 }
 
+impl Message<'_> {
+    /// Whether the model gets to see it (SE-61).
+    pub(super) fn is_sent(&self) -> bool {
+        self.kind != Kind::Note
+    }
+}
+
 /// The outcome.
 #[derive(Default)]
 pub(super) struct Replay<'a> {

@@ -39,12 +39,14 @@ impl Format for OpenCode {
         let texts = stored::texts(blobs);
         let stored = Stored::read(&texts).ok_or(unreadable())?;
         let mut findings = stored.findings.clone();
-        let mut edits: BTreeMap<usize, Vec<Edit>> = BTreeMap::new();
+        let damaged = (0..texts.len()).filter(|it| !texts[*it].findings.is_empty());
+        let mut edits: BTreeMap<usize, Vec<Edit>> = damaged.map(|it| (it, Vec::new())).collect();
         for (at, message) in stored.messages.iter().enumerate() {
             let goes_on = message.is_completed || at + 1 < stored.messages.len();
             for part in message.parts.iter().filter(|it| goes_on && it.is_stuck()) {
                 findings.push(stuck(message, part, options.all));
-                if let Some(state) = part.object.get("state").and_then(|it| it.object()) {
+                let state = part.object.get("state").and_then(|it| it.object());
+                if let Some(state) = state.filter(|_| options.all) {
                     let blob = part.place.blob as usize;
                     edits.entry(blob).or_default().extend(interrupted(&state));
                 }
@@ -54,11 +56,7 @@ impl Format for OpenCode {
             name: blobs[blob].name.clone(),
             bytes: Some(apply(&texts[blob].text, edits).into_bytes()),
         };
-        let changed = match options.all {
-            true => edits.into_iter().map(change).collect(),
-            false => Vec::new(),
-        };
-        Ok(Checked { findings, changed })
+        Ok(Checked { findings, changed: edits.into_iter().map(change).collect() })
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::Error;
 use crate::blob::Blob;
 use crate::finding::{Finding, Place};
-use crate::frame::clean;
+use crate::frame::clean_record;
 use crate::json::{Object, Value};
 use crate::options::RepairOptions;
 
@@ -14,11 +14,24 @@ use crate::options::RepairOptions;
 pub(super) struct Text<'a> {
     pub(super) name: &'a str,
     pub(super) text: Cow<'a, str>,
+    /// What was wrong with its bytes (SE-20 to SE-22).
+    pub(super) findings: Vec<Finding>,
 }
 
 pub(super) fn texts(blobs: &[Blob]) -> Vec<Text<'_>> {
-    let text = |it: &'_ Blob| clean(&it.bytes, &mut Vec::new()).into_owned();
-    blobs.iter().map(|it| Text { name: &it.name, text: Cow::Owned(text(it)) }).collect()
+    let blobs = blobs.iter().enumerate();
+    blobs
+        .map(|(at, blob)| {
+            let (text, findings) = clean_record(blob, place(at));
+            Text { name: &blob.name, text, findings }
+        })
+        .collect()
+}
+
+/// The place of a blob, which is one record.
+fn place(blob: usize) -> Place {
+    let at = u32::try_from(blob).unwrap_or(u32::MAX);
+    Place { blob: at, line: 1, record: Some(at), block: None }
 }
 
 /// All that is stored.
@@ -62,7 +75,8 @@ impl Part<'_> {
 impl<'a> Stored<'a> {
     /// Reads files or an export; none if there is nothing of either.
     pub(super) fn read(texts: &'a [Text<'_>]) -> Option<Self> {
-        let mut res = Self::default();
+        let findings = texts.iter().flat_map(|it| it.findings.iter().cloned()).collect();
+        let mut res = Self { findings, ..Self::default() };
         if let [only] = texts
             && let Some(export) = Object::whole(&only.text, 0).filter(|it| it.has("messages"))
         {
@@ -98,8 +112,7 @@ impl<'a> Stored<'a> {
     fn files(&mut self, texts: &'a [Text<'_>]) {
         let mut parts: HashMap<String, Vec<Part<'a>>> = HashMap::new();
         for (blob, it) in texts.iter().enumerate() {
-            let at = u32::try_from(blob).unwrap_or(u32::MAX);
-            let place = Place { blob: at, line: 1, record: Some(at), block: None };
+            let place = place(blob);
             let (kind, folder) = kind_of(it.name);
             let Some(object) = Object::whole(&it.text, 0) else {
                 self.unreadable(place, it.name);

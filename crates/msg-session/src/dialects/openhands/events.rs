@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::blob::Blob;
 use crate::finding::{Finding, Place};
-use crate::frame::clean;
+use crate::frame::clean_record;
 use crate::json::{Object, Value};
 
 /// The events.
@@ -33,13 +33,14 @@ pub(super) enum Kind {
     Other,
 }
 
-pub(super) fn texts(blobs: &[Blob]) -> Vec<Cow<'_, str>> {
-    blobs.iter().map(|it| clean(&it.bytes, &mut Vec::new())).collect()
+/// The texts of the files, each with what was wrong with its bytes (SE-20 to SE-22).
+pub(super) fn texts(blobs: &[Blob]) -> Vec<(Cow<'_, str>, Vec<Finding>)> {
+    blobs.iter().enumerate().map(|(at, it)| clean_record(it, super::place(at, at))).collect()
 }
 
 impl<'a> Events<'a> {
-    pub(super) fn read(blobs: &[Blob], texts: &'a [Cow<'_, str>]) -> Self {
-        if let ([blob], [text]) = (blobs, texts)
+    pub(super) fn read(blobs: &[Blob], texts: &'a [(Cow<'_, str>, Vec<Finding>)]) -> Self {
+        if let ([blob], [(text, _)]) = (blobs, texts)
             && number_of(&blob.name).is_none()
             && let Some(list) = Value::whole(text, 0).and_then(|it| it.array())
         {
@@ -54,8 +55,11 @@ impl<'a> Events<'a> {
         let mut res = Self::default();
         for (number, blob) in files {
             let place = super::place(blob, res.list.len());
-            match Object::whole(&texts[blob], 0) {
+            let (text, findings) = &texts[blob];
+            match Object::whole(text, 0) {
                 Some(object) => {
+                    let damage = findings.iter().cloned();
+                    res.findings.extend(damage.map(|it| Finding { at: place, ..it }));
                     res.list.push(Event { number, place, kind: kind(&object), object });
                 }
                 None => {

@@ -9,6 +9,7 @@
 mod events;
 mod view;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::{Change, Checked, Format};
@@ -54,7 +55,8 @@ impl Format for OpenHands {
             });
             return Ok(res);
         }
-        res.changed = changes(blobs, &events, &orphans, &open);
+        res.changed = damaged(blobs, &texts);
+        res.changed.extend(changes(blobs, &events, &orphans, &open));
         Ok(res)
     }
 }
@@ -113,6 +115,18 @@ fn unanswered<'e, 'a>(events: &'e Events<'a>, findings: &mut Vec<Finding>) -> Ve
         findings.push(finding.mended("an error event says that it was interrupted", false));
     }
     open
+}
+
+/// Files whose bytes are mended: those of a record that is saved.
+fn damaged(blobs: &[Blob], texts: &[(Cow<'_, str>, Vec<Finding>)]) -> Vec<Change> {
+    let is_event = |it: &&Blob| it.name.contains("event-");
+    let damaged = blobs.iter().zip(texts).filter(|it| is_event(&it.0) && !it.1.1.is_empty());
+    damaged
+        .map(|(blob, (text, _))| Change {
+            name: blob.name.clone(),
+            bytes: Some(text.as_bytes().to_vec()),
+        })
+        .collect()
 }
 
 /// Files that go, get another number, or come.

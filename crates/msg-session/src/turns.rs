@@ -1,0 +1,176 @@
+//! A session as turns (MS-22), each with the time at which its record was written (SE-4). The time of a
+//! record is read as its dialect wrote it: a text of RFC 3339, seconds or milliseconds since 1970.
+
+use std::collections::HashMap;
+
+use msg_core::{Part, Report, Role, Turn, turns};
+
+use crate::dialects::only;
+use crate::frame::{read_array, read_lines};
+use crate::json::{Object, Value};
+use crate::{Blob, Dialect, Error, RepairOptions, Session, View};
+
+impl Session {
+    /// The active path as turns, with the times of their records, and of the records of calls and results;
+    /// 0 where a record has none. Linear.
+    ///
+    /// ```
+    /// use msg_session::{Blob, Dialect, RepairOptions, Session};
+    ///
+    /// let line = r#"{"role":"user","created":1770112801,"content":[{"type":"text","text":"list"}]}"#;
+    /// let session = Session::new(Dialect::Goose, vec![Blob::new("s.jsonl", line)]);
+    /// let (turns, _) = session.turns(&RepairOptions::default())?;
+    /// assert_eq!((turns[0].text(""), turns[0].timestamp), ("list".to_owned(), 1_770_112_801.0));
+    /// # Ok::<(), msg_session::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Session::read`].
+    pub fn turns(&self, options: &RepairOptions) -> Result<(Vec<Turn>, Report), Error> {
+        let view = self.read(options)?;
+        let times = self.times(options);
+        let stamps = Stamps::of(&view, &times);
+        let (mut turns, report) = turns::from_messages(view.messages);
+        for (turn, time) in turns.iter_mut().zip(stamps.turns) {
+            turn.timestamp = time;
+            for tool in turn.tools_mut() {
+                tool.start_time = stamps.calls.get(&tool.id).copied().unwrap_or(time);
+                tool.end_time = stamps.results.get(&tool.id).copied().unwrap_or(0.0);
+            }
+        }
+        Ok((turns, report))
+    }
+
+    /// The time of each record that has one.
+    fn times(&self, options: &RepairOptions) -> Vec<f64> {
+        let mut res = Vec::new();
+        if self.blobs().len() > 1 {
+            let texts = self.files().into_iter().map(|it| String::from_utf8_lossy(&it.bytes));
+            res.extend(texts.map(|it| Object::whole(&it, 0).as_ref().map_or(0.0, time_of)));
+            return res;
+        }
+        let bytes = only(self.blobs());
+        let array = read_array(bytes, Some("messages"));
+        if array.is_readable() {
+            res.extend(array.values().map(|it| it.object().as_ref().map_or(0.0, time_of)));
+            return res;
+        }
+        read_lines(bytes, options.max_record, |_, it| res.push(it.map_or(0.0, time_of)));
+        res
+    }
+}
+
+impl Session {
+    /// The files that are records, in the order of the records.
+    fn files(&self) -> Vec<&Blob> {
+        let mut res: Vec<_> = self.blobs().iter().collect();
+        if self.dialect() == Dialect::OpenHands {
+            res.retain(|it| it.name.contains("event-"));
+            res.sort_by(|a, b| a.name.cmp(&b.name));
+        }
+        res
+    }
+}
+
+/// The times of what becomes turns.
+#[derive(Default)]
+struct Stamps {
+    turns: Vec<f64>,
+    /// Of the last call and the first result of each id.
+    calls: HashMap<String, f64>,
+    results: HashMap<String, f64>,
+}
+
+impl Stamps {
+    fn of(view: &View, times: &[f64]) -> Self {
+        let mut res = Self::default();
+        for (message, origins) in view.messages.iter().zip(&view.origins) {
+            let time = |at: usize| {
+                let record = origins.get(at).map_or(usize::MAX, |it| it.record as usize);
+                times.get(record).copied().unwrap_or(0.0)
+            };
+            // The results of a message that holds nothing else join the turns of their calls.
+            let is_result = |it: &Part| it.as_tool_result().is_some();
+            if message.role != Role::Tool && !message.parts.iter().all(is_result) {
+                res.turns.push(time(0));
+            }
+            for (at, part) in message.parts.iter().enumerate() {
+                match part {
+                    Part::ToolCall(it) => {
+                        res.calls.insert(it.id.clone(), time(at));
+                    }
+                    Part::ToolResult(it) => {
+                        res.results.entry(it.call_id.clone()).or_insert_with(|| time(at));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        res
+    }
+}
+
+/// When a record was written, in seconds since 1970; 0 if it does not say so.
+fn time_of(record: &Object<'_>) -> f64 {
+    let direct = ["timestamp", "created", "ts"].iter().find_map(|it| record.get(it));
+    let time = direct.or_else(|| record.get("time")?.get("created"));
+    time.map_or(0.0, seconds)
+}
+
+fn seconds(time: Value<'_>) -> f64 {
+    match time.text() {
+        Some(text) => rfc3339(&text).unwrap_or(0.0),
+        None => match time.source.parse().unwrap_or(0.0) {
+            milliseconds if milliseconds >= MILLISECONDS => milliseconds / 1000.0,
+            seconds => seconds,
+        },
+    }
+}
+
+/// Above this a number counts milliseconds: as seconds it would be in the year 5138.
+const MILLISECONDS: f64 = 1e11;
+
+/// `2026-02-03T10:00:01.250Z`, or with an offset as `+02:00`.
+fn rfc3339(text: &str) -> Option<f64> {
+    let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let clock = number(11, 13)? * 3600 + number(14, 16)? * 60 + number(17, 19)?;
+    let rest = text.get(19..)?;
+    let digits = rest.strip_prefix('.').unwrap_or_default();
+    let len = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let fraction = format!("0.{}", digits.get(..len)?).parse().unwrap_or(0.0);
+    let offset = offset(rest.trim_start_matches(|it: char| it == '.' || it.is_ascii_digit()))?;
+    Some((days(year, month, day)? * 86_400 + clock - offset) as f64 + fraction)
+}
+
+/// The seconds that a clock is ahead of UTC.
+fn offset(text: &str) -> Option<i64> {
+    if matches!(text, "" | "Z" | "z") {
+        return Some(0);
+    }
+    let sign = if text.starts_with('-') { -1 } else { 1 };
+    let (hours, minutes) = text.get(1..)?.split_once(':')?;
+    Some(sign * (hours.parse::<i64>().ok()? * 3600 + minutes.parse::<i64>().ok()? * 60))
+}
+
+/// Days since 1970 of a date: years are counted from March, so that the leap day is the last.
+fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    (0..=9999).contains(&year).then_some(())?;
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    Some(year * 365 + leaps + (153 * month + 2) / 5 + day - 719_469)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rfc3339;
+
+    #[test]
+    fn times_as_agents_write_them() {
+        assert_eq!(rfc3339("1970-01-01T00:00:00Z"), Some(0.0));
+        assert_eq!(rfc3339("2000-02-29T00:00:00Z"), Some(951_782_400.0));
+        assert_eq!(rfc3339("2026-02-03T10:00:01.250Z"), Some(1_770_112_801.25));
+        assert_eq!(rfc3339("2026-02-03T12:00:01+02:00"), Some(1_770_112_801.0));
+        assert_eq!(rfc3339("yesterday"), None);
+    }
+}
