@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 use crate::{Res, sh};
 
 const TOOLS: &[&str] = &["maturin", "hypothesis", "mypy", "pyarrow", "pytest"];
-const ENGINES: &[&str] = &["duckdb", "pandas", "polars", "pyspark", "ray"];
+const ENGINES: &[&str] = &["duckdb", "pandas<3", "polars", "pyspark", "ray"];
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     let (packages, marked): (Vec<&str>, &str) = match args {

@@ -190,6 +190,11 @@ impl Document {
         self.source = Some(source).filter(|_| self.format.is_json());
     }
 
+    /// The text that it was read from, where that is kept: what stands there as long as nothing is edited.
+    pub fn source(&self) -> Option<&[u8]> {
+        self.source.as_deref()
+    }
+
     /// It is written anew: nothing of its layout stays.
     pub(crate) fn forget_source(&mut self) {
         self.source = None;

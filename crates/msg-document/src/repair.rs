@@ -70,13 +70,21 @@ pub fn repair(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     document.say_who_made_it(options.read.made_by.as_ref());
     let messages = document.messages().len();
     let edits = document.repair(options);
-    let mut text = Vec::with_capacity(json.len());
-    document.write(&WriteOptions::default(), &mut text);
-    let text = if document.format().is_json() { keep_layout(json, &text) } else { text };
-    Ok(Repaired { document: text, changed: !edits.is_empty(), messages, edits })
+    let document = match edits.is_empty() {
+        true => json.to_vec(),
+        false => document.mended(json),
+    };
+    Ok(Repaired { document, changed: !edits.is_empty(), messages, edits })
 }
 
 impl Document {
+    /// The text of a document that was mended, laid out as it came.
+    fn mended(&mut self, json: &[u8]) -> Vec<u8> {
+        let mut text = Vec::with_capacity(json.len());
+        self.write(&WriteOptions::default(), &mut text);
+        if self.format().is_json() { keep_layout(json, &text) } else { text }
+    }
+
     /// Mends the messages in place and returns what was changed.
     pub fn repair(&mut self, options: &RepairOptions) -> Vec<Diagnostic> {
         let side = self.side();

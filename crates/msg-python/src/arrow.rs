@@ -2,18 +2,14 @@
 //! file with `unsafe`.
 #![allow(unsafe_code, reason = "the interface hands over raw pointers")]
 
-use std::sync::Arc;
-
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
 use arrow_array::{Array, ArrayRef, make_array};
-use msg_arrow::Error;
-use msg_document::{CheckOptions, ConvertOptions, FitOptions, Fitter, Format, KeyOptions, RepairOptions};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
-use crate::errors::{guarded, refused};
-use crate::options;
+use crate::errors::guarded;
+use crate::kernels;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(over_array, module)?)?;
@@ -70,61 +66,25 @@ fn taken(value: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     Ok(make_array(data.map_err(bad)?))
 }
 
-/// Runs an act over the rows of an array, without the GIL.
+/// Runs an act over the rows of an array, without the GIL; `other` is the second column of `join`, or the target of
+/// `convert`. One array of answers, or several that follow each other where threads share the work.
 #[pyfunction]
-#[pyo3(signature = (act, array, options=None, to=None))]
+#[pyo3(signature = (act, array, options=None, other=None, threads=1))]
 fn over_array(
     py: Python<'_>,
     act: &str,
     array: &Bound<'_, PyAny>,
     options: Option<&Bound<'_, PyDict>>,
-    to: Option<&str>,
-) -> PyResult<ArrowArray> {
-    let rows = taken(array)?;
-    let run: Box<dyn FnOnce(&dyn Array) -> Result<ArrayRef, Error> + Send> = match act {
-        "check" => {
-            let options = options::of::<CheckOptions>(options, py)?;
-            Box::new(move |it| Ok(Arc::new(msg_arrow::check(it, &options)?)))
-        }
-        "is_valid" => {
-            let options = options::of::<CheckOptions>(options, py)?;
-            Box::new(move |it| Ok(Arc::new(msg_arrow::is_valid(it, &options)?)))
-        }
-        "messages" => {
-            let options = options::of::<CheckOptions>(options, py)?;
-            Box::new(move |it| Ok(Arc::new(msg_arrow::messages(it, &options.read)?)))
-        }
-        "repair" => {
-            let options = options::of::<RepairOptions>(options, py)?;
-            Box::new(move |it| Ok(Arc::new(msg_arrow::repair(it, &options)?)))
-        }
-        "convert" => {
-            let options = options::of::<ConvertOptions>(options, py)?;
-            let to: Format = to.unwrap_or_default().parse().map_err(|it| refused(py, &it))?;
-            Box::new(move |it| Ok(Arc::new(msg_arrow::convert(it, to, &options)?)))
-        }
-        "stats" => {
-            let options = options::of::<FitOptions>(options, py)?;
-            Box::new(move |it| Ok(Arc::new(msg_arrow::stats(it, &options)?)))
-        }
-        "tokens" => {
-            let options = options::of::<FitOptions>(options, py)?;
-            Box::new(move |it| Ok(Arc::new(msg_arrow::tokens(it, &options)?)))
-        }
-        "fit" => {
-            let fitter = options::of::<Fitter>(options, py)?;
-            Box::new(move |it| Ok(Arc::new(msg_arrow::fit(it, &fitter)?)))
-        }
-        "key" => {
-            let options = options::of::<KeyOptions>(options, py)?;
-            Box::new(move |it| Ok(Arc::new(msg_arrow::key(it, &options)?)))
-        }
-        "prefix_keys" => {
-            let options = options::of::<KeyOptions>(options, py)?;
-            Box::new(move |it| Ok(Arc::new(msg_arrow::prefix_keys(it, &options.read)?)))
-        }
-        other => return Err(PyTypeError::new_err(format!("no act is called {other:?}"))),
-    };
-    let answers = guarded(py, || Ok(py.detach(|| run(&rows))))?;
-    Ok(ArrowArray { array: answers.map_err(|it| PyTypeError::new_err(it.to_string()))? })
+    other: Option<&Bound<'_, PyAny>>,
+    threads: usize,
+) -> PyResult<Vec<ArrowArray>> {
+    let mut columns = vec![taken(array)?];
+    if let Some(other) = other.filter(|_| act == "join") {
+        columns.push(taken(other)?);
+    }
+    let to = other.filter(|_| act == "convert").map(|it| it.extract::<String>()).transpose()?;
+    let kernel = kernels::of(py, act, options, to.as_deref())?;
+    let answers = guarded(py, || Ok(py.detach(|| kernels::answers(&columns, &kernel, threads))))?;
+    let answers = answers.map_err(|it| PyTypeError::new_err(it.to_string()))?;
+    Ok(answers.into_iter().map(|array| ArrowArray { array }).collect())
 }

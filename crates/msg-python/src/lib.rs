@@ -5,6 +5,7 @@ mod answers;
 mod arrow;
 mod errors;
 mod input;
+mod kernels;
 mod options;
 mod output;
 mod stream;
@@ -14,6 +15,7 @@ use pyo3::prelude::*;
 /// The private module `msg._msg`.
 #[pymodule(gil_used = false)]
 fn _msg(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("version", env!("CARGO_PKG_VERSION"))?;
     answers::register(module)?;
     arrow::register(module)?;
     stream::register(module)

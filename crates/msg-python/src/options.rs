@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use msg_document::{
     CheckOptions, ConvertOptions, FitOptions, Fitter, KeyOptions, Refusal, RepairOptions,
-    options_from_json,
+    StreamOptions, ToolsOptions, options_from_json,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -29,7 +29,15 @@ macro_rules! understood {
     )*};
 }
 
-understood!(CheckOptions, RepairOptions, ConvertOptions, FitOptions, KeyOptions);
+understood!(
+    CheckOptions,
+    RepairOptions,
+    ConvertOptions,
+    FitOptions,
+    KeyOptions,
+    StreamOptions,
+    ToolsOptions
+);
 
 impl Understood for Fitter {
     fn of(json: &[u8]) -> Result<Self, Refusal> {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -45,6 +46,29 @@ def test_rows_are_what_the_functions_say() -> None:
     assert msg.arrow.key(pyarrow.array(ROWS[:1])).to_pyarrow().to_pylist() == [msg.key(ROWS[0])]
 
 
+def test_threads_and_streams_change_nothing() -> None:
+    rows = (ROWS * 20)[:-1]
+    column = pyarrow.array(rows)
+    for act in (msg.arrow.check, msg.arrow.repair, msg.arrow.key):
+        one = act(column).to_pyarrow()
+        assert act(column, threads=3).to_pyarrow().equals(one)
+        assert pyarrow.chunked_array(act(pyarrow.chunked_array([rows[:5], rows[5:]]))).combine_chunks().equals(one)
+    with pytest.raises(msg.OptionError):
+        msg.arrow.check(column, threads=2, profile="openia")
+
+
+def test_two_columns() -> None:
+    halves = pyarrow.array(["hi", None, ROWS[0]]), pyarrow.array(["hello", None, None])
+    joined = msg.arrow.join(*halves).to_pyarrow().to_pylist()
+    assert joined == [msg.join(*[it.as_py() for it in pair]) for pair in zip(*halves)] and joined[1] is None
+    assert msg.arrow.join(*halves, threads=2).to_pyarrow().to_pylist() == joined
+    assert msg.arrow.recognise(pyarrow.array(ROWS)).to_pyarrow().to_pylist()[0] == "openai"
+    assert msg.arrow.to_text(pyarrow.array(ROWS)).to_pyarrow().to_pylist() == ROWS
+    assert len(msg.arrow.tools(pyarrow.array(["hi"])).to_pyarrow()) == 1
+    with pytest.raises(ValueError, match="chunks"):
+        msg.arrow.join(halves[0], halves[1].slice(1))
+
+
 def test_calls_that_are_wrong_fail_before_a_row_is_read() -> None:
     with pytest.raises(msg.OptionError):
         msg.arrow.check(pyarrow.array(ROWS), profile="openia")
@@ -70,9 +94,12 @@ def test_duckdb() -> None:
     import msg.duckdb
 
     connection = duckdb.connect()
-    msg.duckdb.register(connection)
+    msg.duckdb.register(connection, stats={"counter": "forge"}, fit={"budget": 100})
+    with pytest.raises(TypeError, match="chek"):
+        msg.duckdb.register(connection, chek={})
     connection.execute("create table t as select unnest(?) as c", [ROWS])
-    assert [it[0] for it in connection.execute("select msg_check(c).ok from t").fetchall()] == OK
+    rows = connection.execute("select msg_check(c).ok, msg_stats(c).counter, msg_fit(c).status from t").fetchall()
+    assert [it[0] for it in rows] == OK and rows[0][1:] == ("forge", "not-needed")
 
 
 @pytest.mark.engine
@@ -87,7 +114,8 @@ def test_ray() -> None:
 
 
 @pytest.mark.engine
-def test_spark() -> None:
+def test_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     sql = pytest.importorskip("pyspark.sql")
     import msg.spark
 
@@ -96,5 +124,11 @@ def test_spark() -> None:
         frame = spark.createDataFrame([(it,) for it in ROWS], "c string")
         rows = msg.spark.map_check(frame, "c").collect()
         assert [it["check"] and it["check"]["ok"] for it in rows] == OK
+        msg.spark.register(spark, repair={"profile": "openai"}, convert={"to": "anthropic"})
+        frame.createOrReplaceTempView("logs")
+        answers = "msg_check(c).ok, msg_key(c), msg_prefix_keys(c), msg_repair(c).changed, msg_convert(c).document"
+        rows = spark.sql(f"select {answers} from logs").collect()
+        assert [it[0] for it in rows] == OK and rows[0][1] == msg.key(ROWS[0]) and rows[0][2] == []
+        assert rows[3][3] is True and rows[1][4] is None and "hi" in rows[0][4]
     finally:
         spark.stop()

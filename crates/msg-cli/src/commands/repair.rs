@@ -116,9 +116,13 @@ impl Args {
         } else if !cx.quiet {
             explain(&edits, &input.name, &quotes, cx);
         }
+        let unchanged = document.source().filter(|_| edits.is_empty()).map(<[u8]>::to_vec);
         drop((edits, quotes));
-        let mut text = Vec::new();
-        document.write(&WriteOptions::default(), &mut text);
+        let text = unchanged.unwrap_or_else(|| {
+            let mut text = Vec::new();
+            document.write(&WriteOptions::default(), &mut text);
+            text
+        });
         Ok((if is_json { self.pretty.laid_out(text) } else { text }, status))
     }
 }

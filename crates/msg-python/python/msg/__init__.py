@@ -26,6 +26,8 @@ __all__ = [
     "is_valid", "join", "key", "messages", "prefix_keys", "recognise", "repair", "stats", "stream", "tokens", "tools",
 ]
 
+__version__ = _msg.version
+
 D = TypeVar("D")
 
 

@@ -2,6 +2,8 @@
 
 Takes whatever speaks the PyCapsule interface (pyarrow, polars, nanoarrow, duckdb) and gives such an object; a chunked
 column gives chunks. A null gives a null, a row that cannot be read has an ``error`` in its row, and no row fails a batch.
+
+Every function takes ``threads=N``: so many work at a column. It is one if not given, since engines bring their own.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from typing import Any
 from . import _msg
 
 __all__ = [
-    "Answers", "check", "convert", "fit", "is_valid", "key", "messages", "prefix_keys", "repair", "stats", "tokens",
+    "Answers", "check", "convert", "fit", "is_valid", "join", "key", "messages", "prefix_keys", "recognise", "repair",
+    "stats", "stream", "to_text", "tokens", "tools",
 ]
 
 
@@ -32,6 +35,11 @@ class Answers:
         answer: tuple[Any, Any] = self.chunks[0].__arrow_c_array__(requested_schema)
         return answer
 
+    def __arrow_c_stream__(self, requested_schema: Any | None = None) -> Any:
+        import pyarrow
+
+        return pyarrow.chunked_array([pyarrow.array(it) for it in self.chunks]).__arrow_c_stream__(requested_schema)
+
     def to_pyarrow(self) -> Any:
         """A pyarrow array, or a chunked array where the column was chunked."""
         import pyarrow
@@ -40,10 +48,25 @@ class Answers:
         return arrays[0] if len(arrays) == 1 else pyarrow.chunked_array(arrays)
 
 
-def _over(act: str, column: Any, options: dict[str, Any], to: str | None = None) -> Answers:
+def _over(act: str, column: Any, options: dict[str, Any], other: Any = None) -> Answers:
+    threads = options.pop("threads", 1)
     if "from_" in options:
         options["from"] = options.pop("from_")
-    return Answers([_msg.over_array(act, chunk, options or None, to) for chunk in _chunks(column)])
+    others = _chunks(other) if act == "join" else None
+    chunks = _chunks(column)
+    if others is not None and [len(it) for it in others] != [len(it) for it in chunks]:
+        raise ValueError("the two columns are cut into different chunks")
+    second = others or [other] * len(chunks)
+    return Answers([_answers(act, *pair, options or None, threads) for pair in zip(chunks, second)])
+
+
+def _answers(act: str, chunk: Any, other: Any, options: dict[str, Any] | None, threads: int) -> Any:
+    pieces = _msg.over_array(act, chunk, options, other, threads)
+    if len(pieces) == 1:
+        return pieces[0]
+    import pyarrow
+
+    return pyarrow.concat_arrays([pyarrow.array(it) for it in pieces])
 
 
 def _chunks(column: Any) -> list[Any]:
@@ -109,3 +132,28 @@ def key(column: Any, /, **options: Any) -> Answers:
 def prefix_keys(column: Any, /, **options: Any) -> Answers:
     """The answers of :func:`msg.prefix_keys`, as lists."""
     return _over("prefix_keys", column, options)
+
+
+def recognise(column: Any, /, **options: Any) -> Answers:
+    """The format of each document."""
+    return _over("recognise", column, options)
+
+
+def tools(column: Any, /, **options: Any) -> Answers:
+    """The segments of model text, as lists of structs."""
+    return _over("tools", column, options)
+
+
+def stream(column: Any, /, **options: Any) -> Answers:
+    """The message of each captured stream, as structs."""
+    return _over("stream", column, options)
+
+
+def join(inputs: Any, outputs: Any, /, **options: Any) -> Answers:
+    """One conversation of a column of requests and a column of answers, as text."""
+    return _over("join", inputs, options, outputs)
+
+
+def to_text(column: Any, /, **options: Any) -> Answers:
+    """The texts of a nested column; a column of texts comes back as it is."""
+    return _over("to_text", column, options)

@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from . import arrow
+from ._engine import kernels
 
 __all__ = ["register"]
 
-_ACTS = ("check", "is_valid", "key", "prefix_keys", "repair", "stats", "tokens")
 
-
-def register(connection: Any, **options: Any) -> None:
-    """Registers ``msg_check``, ``msg_is_valid``, ``msg_repair``, ``msg_stats``, ``msg_tokens``, ``msg_key`` and
-    ``msg_prefix_keys``, all with these options."""
-    import pyarrow
-
-    for act in _ACTS:
-        known = _known(act, options)
-        answer = _kernel(act, known)(pyarrow.array([], pyarrow.string()))
-        connection.create_function(
-            f"msg_{act}",
-            _kernel(act, known),
-            ["VARCHAR"],
-            _sql_type(answer.type),
-            type="arrow",
-            null_handling="special",
-        )
-
-
-def _known(act: str, options: dict[str, Any]) -> dict[str, Any]:
-    counting = {"counter"}
-    return {name: it for name, it in options.items() if (name in counting) == (act in ("stats", "tokens"))}
-
-
-def _kernel(act: str, options: dict[str, Any]) -> Callable[[Any], Any]:
-    kernel = getattr(arrow, act)
-
-    def over(column: Any) -> Any:
-        return kernel(column, **options).to_pyarrow()
-
-    return over
+def register(connection: Any, **options: dict[str, Any]) -> None:
+    """Registers ``msg_check``, ``msg_repair`` and all others, each with its own options: ``check={"profile":
+    "anthropic"}``. ``msg_fit`` and ``msg_convert`` are there where they have options (``convert={"to": "anthropic"}``)."""
+    for name, kernel in kernels(options).items():
+        answer = _sql_type(kernel.answer_type())
+        # Null handling must be special: DuckDB takes the nulls out of a batch otherwise.
+        connection.create_function(name, kernel.__call__, ["VARCHAR"], answer, type="arrow", null_handling="special")
 
 
 def _sql_type(kind: Any) -> str:

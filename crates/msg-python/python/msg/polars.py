@@ -2,55 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from . import arrow
+from ._engine import Kernel
 
-__all__ = ["check", "fit", "is_valid", "key", "repair", "stats", "tokens"]
-
-
-def _expression(act: str, column: Any, options: dict[str, Any]) -> Any:
-    import polars
-
-    kernel = getattr(arrow, act)
-
-    def over(series: Any) -> Any:
-        return polars.Series(series.name, kernel(series.to_arrow(), **options).to_pyarrow())
-
-    empty = over(polars.Series("", [], dtype=polars.String))
-    return column.map_batches(over, is_elementwise=True, return_dtype=empty.dtype)
+__all__ = [
+    "check", "convert", "fit", "is_valid", "key", "messages", "prefix_keys", "recognise", "repair", "stats", "tokens",
+]
 
 
-def check(column: Any, **options: Any) -> Any:
-    """The answers of :func:`msg.check`, as a struct."""
-    return _expression("check", column, options)
+def _expression(act: str) -> Callable[..., Any]:
+    def expression(column: Any, *args: Any, **options: Any) -> Any:
+        import polars
+
+        kernel = Kernel(act, *args, **options)
+
+        def over(series: Any) -> Any:
+            return polars.Series(series.name, kernel(series.to_arrow()))
+
+        empty = over(polars.Series("", [], dtype=polars.String))
+        return column.map_batches(over, is_elementwise=True, return_dtype=empty.dtype)
+
+    expression.__name__ = act
+    expression.__doc__ = f"The answers of :func:`msg.arrow.{act}` to an expression of documents."
+    return expression
 
 
-def is_valid(column: Any, **options: Any) -> Any:
-    """The answers of :func:`msg.is_valid`."""
-    return _expression("is_valid", column, options)
-
-
-def repair(column: Any, **options: Any) -> Any:
-    """The answers of :func:`msg.repair`, as a struct."""
-    return _expression("repair", column, options)
-
-
-def stats(column: Any, **options: Any) -> Any:
-    """The answers of :func:`msg.stats`, as a struct."""
-    return _expression("stats", column, options)
-
-
-def tokens(column: Any, **options: Any) -> Any:
-    """The answers of :func:`msg.tokens`."""
-    return _expression("tokens", column, options)
-
-
-def fit(column: Any, **options: Any) -> Any:
-    """The answers of :func:`msg.fit`, as a struct."""
-    return _expression("fit", column, options)
-
-
-def key(column: Any, **options: Any) -> Any:
-    """The answers of :func:`msg.key`."""
-    return _expression("key", column, options)
+check = _expression("check")
+convert = _expression("convert")
+fit = _expression("fit")
+is_valid = _expression("is_valid")
+key = _expression("key")
+messages = _expression("messages")
+prefix_keys = _expression("prefix_keys")
+recognise = _expression("recognise")
+repair = _expression("repair")
+stats = _expression("stats")
+tokens = _expression("tokens")

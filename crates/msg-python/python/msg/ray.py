@@ -2,54 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from . import arrow
+from ._engine import Kernel
 
-__all__ = ["OverColumn", "check", "fit", "is_valid", "key", "repair", "stats", "tokens"]
+__all__ = [
+    "OverColumn", "check", "convert", "fit", "is_valid", "key", "messages", "prefix_keys", "recognise", "repair", "stats",
+    "tokens",
+]
 
 
 class OverColumn:
-    """A table with the answers to one of its columns beside the others. It pickles."""
+    """A table with the answers to one of its columns in another, ``to``. It pickles."""
 
-    def __init__(self, act: str, column: str, options: dict[str, Any], to: str | None = None) -> None:
-        self.act, self.column, self.options, self.to = act, column, options, to or act
+    def __init__(self, kernel: Kernel, column: str, to: str) -> None:
+        self.kernel, self.column, self.to = kernel, column, to
 
     def __call__(self, table: Any) -> Any:
-        answers = getattr(arrow, self.act)(table[self.column], **self.options).to_pyarrow()
-        return table.append_column(self.to, answers)
+        return table.append_column(self.to, self.kernel(table[self.column]))
 
 
-def check(column: str, *, to: str = "check", **options: Any) -> OverColumn:
-    """The answers of :func:`msg.check` in a column of structs."""
-    return OverColumn("check", column, options, to)
+def _batches(act: str) -> Callable[..., OverColumn]:
+    def over(column: str, *args: Any, to: str = act, **options: Any) -> OverColumn:
+        kernel = Kernel(act, *args, **options)
+        kernel.answer_type()
+        return OverColumn(kernel, column, to)
+
+    over.__name__ = act
+    over.__doc__ = f"The answers of :func:`msg.arrow.{act}` beside the other columns, in the column ``to``."
+    return over
 
 
-def is_valid(column: str, *, to: str = "is_valid", **options: Any) -> OverColumn:
-    """The answers of :func:`msg.is_valid`."""
-    return OverColumn("is_valid", column, options, to)
-
-
-def repair(column: str, *, to: str = "repair", **options: Any) -> OverColumn:
-    """The answers of :func:`msg.repair` in a column of structs."""
-    return OverColumn("repair", column, options, to)
-
-
-def stats(column: str, *, to: str = "stats", **options: Any) -> OverColumn:
-    """The answers of :func:`msg.stats` in a column of structs."""
-    return OverColumn("stats", column, options, to)
-
-
-def tokens(column: str, *, to: str = "tokens", **options: Any) -> OverColumn:
-    """The answers of :func:`msg.tokens`."""
-    return OverColumn("tokens", column, options, to)
-
-
-def fit(column: str, *, to: str = "fit", **options: Any) -> OverColumn:
-    """The answers of :func:`msg.fit` in a column of structs."""
-    return OverColumn("fit", column, options, to)
-
-
-def key(column: str, *, to: str = "key", **options: Any) -> OverColumn:
-    """The answers of :func:`msg.key`."""
-    return OverColumn("key", column, options, to)
+check = _batches("check")
+convert = _batches("convert")
+fit = _batches("fit")
+is_valid = _batches("is_valid")
+key = _batches("key")
+messages = _batches("messages")
+prefix_keys = _batches("prefix_keys")
+recognise = _batches("recognise")
+repair = _batches("repair")
+stats = _batches("stats")
+tokens = _batches("tokens")

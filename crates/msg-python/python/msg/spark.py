@@ -1,16 +1,61 @@
-"""The functions for Spark: ``msg.spark.map_check(df, "conversation")`` gives the frame with a column of answers.
+"""The functions for Spark: ``df.withColumn("check", msg.spark.check("conversation"))``, or in SQL after ``register(spark)``.
 
-The workers need this package too: ship it with ``spark.archives`` or install it there, and set ``PYSPARK_PYTHON``.
+From Spark 4.1 they are Arrow UDFs; for older ones ``map_check`` and its like do the same by ``mapInArrow``. The workers
+need this package too: ship an environment with ``spark.archives`` or install it there, and set ``PYSPARK_PYTHON``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from ._engine import Kernel, kernels
 from .ray import OverColumn
 
-__all__ = ["map_act", "map_check", "map_repair"]
+__all__ = [
+    "check", "convert", "fit", "is_valid", "key", "map_act", "map_check", "map_repair", "messages", "prefix_keys",
+    "recognise", "register", "repair", "stats", "tokens",
+]
+
+
+def register(spark: Any, **options: dict[str, Any]) -> None:
+    """Registers ``msg_check``, ``msg_repair`` and all others for SQL, each with its own options: ``check={"profile":
+    "anthropic"}``. ``msg_fit`` and ``msg_convert`` are there where they have options (``convert={"to": "anthropic"}``)."""
+    for name, kernel in kernels(options).items():
+        spark.udf.register(name, _udf(kernel))
+
+
+def _udf(kernel: Kernel) -> Any:
+    from pyspark.sql.functions import ArrowUDFType, arrow_udf
+
+    plain = _plain(kernel.answer_type())
+
+    def over(column: Any) -> Any:
+        return kernel(column).cast(plain)
+
+    return arrow_udf(over, _spark_type(plain), ArrowUDFType.SCALAR)
+
+
+def _column(act: str) -> Callable[..., Any]:
+    def column(name: Any, *args: Any, **options: Any) -> Any:
+        return _udf(Kernel(act, *args, **options))(name)
+
+    column.__name__ = act
+    column.__doc__ = f"The answers of :func:`msg.arrow.{act}` to a column of documents, as a column."
+    return column
+
+
+check = _column("check")
+convert = _column("convert")
+fit = _column("fit")
+is_valid = _column("is_valid")
+key = _column("key")
+messages = _column("messages")
+prefix_keys = _column("prefix_keys")
+recognise = _column("recognise")
+repair = _column("repair")
+stats = _column("stats")
+tokens = _column("tokens")
 
 
 def map_check(frame: Any, column: str, *, to: str = "check", **options: Any) -> Any:
@@ -23,19 +68,36 @@ def map_repair(frame: Any, column: str, *, to: str = "repair", **options: Any) -
     return map_act("repair", frame, column, to=to, **options)
 
 
-def map_act(act: str, frame: Any, column: str, *, to: str | None = None, **options: Any) -> Any:
+def map_act(act: str, frame: Any, column: str, *args: Any, to: str | None = None, **options: Any) -> Any:
     """The frame with the answers of any function of :mod:`msg.arrow` in a column, by ``mapInArrow``."""
     import pyarrow
-    from pyspark.sql.pandas.types import from_arrow_schema
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import StructField, StructType
 
-    over = OverColumn(act, column, options, to)
-    empty = pyarrow.table({column: pyarrow.array([], pyarrow.string())})
-    answer = over(empty).schema.field(over.to)
-    added = from_arrow_schema(pyarrow.schema([answer]))
+    kernel = Kernel(act, *args, **options)
+    over = OverColumn(kernel, column, to or act)
+    added = StructField(over.to, _spark_type(_plain(kernel.answer_type())))
 
     def batches(source: Iterator[Any]) -> Iterator[Any]:
         for batch in source:
             yield from over(pyarrow.Table.from_batches([batch])).to_batches()
 
-    return frame.mapInArrow(batches, StructType(frame.schema.fields + added.fields))
+    return frame.mapInArrow(batches, StructType([*frame.schema.fields, added]))
+
+
+def _spark_type(kind: Any) -> Any:
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    return from_arrow_type(kind)
+
+
+def _plain(kind: Any) -> Any:
+    """The type without binaries of a fixed size, which Spark does not have."""
+    import pyarrow.types as types
+
+    import pyarrow
+
+    if types.is_fixed_size_binary(kind):
+        return pyarrow.binary()
+    if types.is_list(kind):
+        return pyarrow.list_(_plain(kind.value_type))
+    return kind
