@@ -109,6 +109,8 @@ class Marked:
         self.marks, self.pause = marks, pause
 
     def __call__(self, batch: Any) -> Any:
+        import msg.arrow  # a worker gets this class without its module
+
         answers = {act: getattr(msg.arrow, act)(batch["conversation"]).to_pyarrow() for act in ("check", "repair")}
         if self.marks is not None:
             (self.marks / f"{os.getpid()}-{time.monotonic_ns()}").write_text(str(len(batch["id"])))
@@ -120,11 +122,13 @@ def killer(marks: Path, rows: int, victim: Callable[[int], int]) -> threading.Th
     """Kills the process that worked last, or the one that `victim` finds above it, when a third is done."""
 
     def watch() -> None:
-        while True:
+        while marks.exists():
             done = [it for it in marks.iterdir()]
             if sum(int(it.read_text() or 0) for it in done) * 3 >= rows:
-                break
+                return kill(done)
             time.sleep(0.05)
+
+    def kill(done: list[Path]) -> None:
         last = max(done, key=lambda it: int(it.name.split("-")[1]))
         process = victim(int(last.name.split("-")[0]))
         os.kill(process, signal.SIGKILL)
