@@ -15,7 +15,6 @@ use crate::codec::{Content, Side, WriteOptions};
 use crate::fit::Beside;
 use crate::format::Format;
 use crate::given_ids::GivenIds;
-use crate::layout::keep_layout;
 use crate::recognise::accept;
 use crate::refusal::Refusal;
 use crate::seed;
@@ -380,7 +379,7 @@ impl Document {
         }
         if let Some(source) = &self.source {
             let written = out.split_off(start);
-            out.append(&mut keep_layout(source, &written));
+            out.append(&mut self.format.laid_out(source, written));
         }
         report
     }

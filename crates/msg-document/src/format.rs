@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::codec::Codec;
 use crate::formats::FORMATS;
+use crate::layout::{keep_layout, keep_layout_of_json};
 use crate::refusal::Refusal;
 
 /// A format of a conversation, by its name.
@@ -45,6 +46,16 @@ impl Format {
     /// Whether a document of it is what an agent left on disk, and may go on writing.
     pub fn is_session(self) -> bool {
         self.0.judges_itself()
+    }
+
+    /// What was written of the document `source`, in the layout of that.
+    pub(crate) fn laid_out(self, source: &[u8], written: Vec<u8>) -> Vec<u8> {
+        match (self.is_json(), self.is_session()) {
+            (false, _) => written,
+            // Readers of sessions are content with less than JSON.
+            (true, true) => keep_layout(source, &written),
+            (true, false) => keep_layout_of_json(source, written),
+        }
     }
 
     pub(crate) fn codec(self) -> &'static dyn Codec {

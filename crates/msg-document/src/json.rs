@@ -25,6 +25,15 @@ pub(crate) fn edits_json(edits: &[Diagnostic]) -> Vec<u8> {
     to_json(&Edits { edits })
 }
 
+/// Whether a JSON text may have a member of this name, given with its quotes; false is certain. For names of
+/// lower-case letters that few documents have: one scan, where reading the members would cost as much as
+/// reading the document.
+pub(crate) fn may_have_member(json: &[u8], quoted: &str) -> bool {
+    let has = |text: &str| memchr::memmem::find(json, text.as_bytes()).is_some();
+    // Spelled with escapes, some letter is one of these.
+    has(quoted) || has("\\u006") || has("\\u007")
+}
+
 /// An object under construction: members in the order in which they are added.
 #[derive(Debug, Default)]
 pub struct ObjectWriter(Vec<u8>);

@@ -9,7 +9,6 @@ use crate::check::moved;
 use crate::codec::{Side, WriteOptions};
 use crate::document::{Document, ReadOptions};
 use crate::json::edits_json;
-use crate::layout::keep_layout;
 use crate::options::RepairMembers;
 use crate::refusal::Refusal;
 use crate::seed;
@@ -82,7 +81,7 @@ impl Document {
     fn mended(&mut self, json: &[u8]) -> Vec<u8> {
         let mut text = Vec::with_capacity(json.len());
         self.write(&WriteOptions::default(), &mut text);
-        if self.format().is_json() { keep_layout(json, &text) } else { text }
+        self.format().laid_out(json, text)
     }
 
     /// Mends the messages in place and returns what was changed.

@@ -153,7 +153,8 @@ fn index(messages: &[Message], options: &FitOptions) -> TokenIndex {
     let tools = tool_specs(options.tools.as_deref());
     let name = options.counter.unwrap_or(Counter::Script);
     let mut index = TokenIndex::new(counter(name, options, messages.iter(), &tools), &tools);
-    messages.iter().for_each(|it| index.push(it));
+    // None of them grows, which pushing would prepare for.
+    index.replace(0..0, messages);
     index
 }
 
@@ -167,7 +168,7 @@ impl Stats {
     pub fn gather(messages: Vec<Message>, options: &FitOptions) -> Self {
         let index = index(&messages, options);
         let top = options.top.unwrap_or(DEFAULT_TOP);
-        let (by_tool, largest) = Gatherer::new(index.counter(), top).of(&messages);
+        let (by_tool, largest) = Gatherer::new(&index, top).of(&messages);
         let total = index.total();
         Stats {
             counter: index.counter().name().to_owned(),
@@ -246,6 +247,7 @@ impl Largest {
 
 /// Walks the messages once and counts parts and tools.
 struct Gatherer<'a> {
+    index: &'a TokenIndex,
     counter: &'a dyn TokenCounter,
     /// The name of the latest call of each id.
     names: BTreeMap<String, String>,
@@ -254,9 +256,9 @@ struct Gatherer<'a> {
 }
 
 impl<'a> Gatherer<'a> {
-    fn new(counter: &'a dyn TokenCounter, top: usize) -> Self {
+    fn new(index: &'a TokenIndex, top: usize) -> Self {
         let largest = Largest { top, parts: Vec::new() };
-        Self { counter, names: BTreeMap::new(), tools: BTreeMap::new(), largest }
+        Self { index, counter: index.counter(), names: BTreeMap::new(), tools: BTreeMap::new(), largest }
     }
 
     fn of(mut self, messages: &[Message]) -> (Vec<ToolTotals>, Vec<PartTotals>) {
@@ -273,10 +275,20 @@ impl<'a> Gatherer<'a> {
         (tools, self.largest.parts)
     }
 
+    /// The tokens of the only part of a message, which the index has counted: most parts are the only one.
+    fn only_part(&self, number: usize, message: &Message) -> Option<u64> {
+        let is_alone = message.parts.len() == 1 && message.name.is_none();
+        let frame = is_alone.then(|| self.counter.frame(&message.role)).flatten()?;
+        self.index.message(number)?.tokens.checked_sub(frame)
+    }
+
     fn message(&mut self, number: usize, message: &Message) {
+        let only = self.only_part(number, message);
         for (place, part) in message.parts.iter().enumerate() {
             let (kind, tool, tokens) = match part {
-                Part::Text(it) => ("text", None, self.counter.text(&it.text)),
+                Part::Text(it) => {
+                    ("text", None, only.unwrap_or_else(|| self.counter.text(&it.text)))
+                }
                 Part::Reasoning(it) => ("reasoning", None, self.counter.text(&it.display_text())),
                 Part::ToolCall(it) => {
                     let texts =
@@ -289,10 +301,10 @@ impl<'a> Gatherer<'a> {
                     ("tool-call", Some(it.name.clone()), texts)
                 }
                 Part::ToolResult(it) => {
-                    let (name, tokens) = self.result(it);
+                    let (name, tokens) = self.result(it, only);
                     ("tool-result", Some(name), tokens)
                 }
-                Part::Image(_) => ("image", None, self.image(part)),
+                Part::Image(_) => ("image", None, only.unwrap_or_else(|| self.image(part))),
                 // Refusals, sound and files have no kind of their own on the page.
                 _ => continue,
             };
@@ -317,8 +329,9 @@ impl<'a> Gatherer<'a> {
     fn tool_message(&mut self, number: usize, message: &Message) {
         let mut tool = None;
         let mut tokens = 0;
+        let only = self.only_part(number, message);
         for result in message.tool_results() {
-            let (name, content) = self.result(result);
+            let (name, content) = self.result(result, only);
             tool.get_or_insert(name);
             tokens += content;
         }
@@ -328,11 +341,13 @@ impl<'a> Gatherer<'a> {
         self.largest.push(PartTotals { message: number, kind, tool, bytes, tokens, role, part: 0 });
     }
 
-    /// Counts a result to its tool: its call's, without a call its own.
-    fn result(&mut self, result: &ToolResult) -> (String, u64) {
+    /// Counts a result to its tool: its call's, without a call its own. `only` is what the result costs where
+    /// that is known, its name included.
+    fn result(&mut self, result: &ToolResult, only: Option<u64>) -> (String, u64) {
         let called = self.names.get(&result.call_id).cloned();
         let name = called.unwrap_or_else(|| result.name.clone().unwrap_or_default());
-        let tokens = self.counter.tool_output(result);
+        let known = only.filter(|_| result.name.is_none());
+        let tokens = known.unwrap_or_else(|| self.counter.tool_output(result));
         let tool = self.tool(&name);
         tool.results += 1;
         tool.bytes += result.size() as u64;

@@ -54,7 +54,7 @@ pub fn image_size(bytes: &[u8]) -> Option<(u32, u32)> {
     if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         return webp_size(bytes);
     }
-    if bytes.starts_with(b"\xFF\xD8") {
+    if bytes.starts_with(JPEG) {
         return jpeg_size(bytes);
     }
     None
@@ -66,11 +66,21 @@ pub(super) fn size_of_url(url: &str) -> Option<(u32, u32)> {
     if !head.ends_with(";base64") {
         return None;
     }
-    image_size(&decode_start(data, HEADER))
+    let start = decode_start(data, HEADER);
+    match start.starts_with(JPEG) {
+        true => image_size(&decode_start(data, JPEG_HEADER)),
+        false => image_size(&start),
+    }
 }
 
-/// How much of an image is looked at: the size of a JPEG may stand behind a large thumbnail.
-const HEADER: usize = 256 * 1024;
+/// The first bytes of an image in which its size stands, if it is no JPEG.
+const HEADER: usize = 32;
+
+/// How much of a JPEG is looked at: its size may stand behind a large thumbnail.
+const JPEG_HEADER: usize = 256 * 1024;
+
+/// How a JPEG begins.
+const JPEG: &[u8] = b"\xFF\xD8";
 
 fn webp_size(bytes: &[u8]) -> Option<(u32, u32)> {
     match bytes.get(12..16)? {

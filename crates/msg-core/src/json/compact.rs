@@ -22,6 +22,41 @@ pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The offset behind the value at `start`, blanks before it allowed; none if the text ends before that. It
+/// looks for brackets and the ends of strings only, so that it is several times faster than [`skip_value`](super::skip_value),
+/// and says nothing about a text that is not well formed. Linear.
+///
+/// ```
+/// use msg_core::json::value_end;
+///
+/// assert_eq!(value_end(br#"[{"a]": 1}, 2] "#, 0), Some(14));
+/// assert_eq!(value_end(b"[1", 0), None);
+/// ```
+pub fn value_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = skip_blanks(bytes, start);
+    let mut depth = 0_usize;
+    loop {
+        match bytes.get(at)? {
+            b'"' => at = string_end(bytes, at + 1)? + 1,
+            b'{' | b'[' => {
+                depth += 1;
+                at += 1;
+            }
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                at += 1;
+            }
+            b',' | b':' if depth == 0 => return None,
+            b',' | b':' => at += 1,
+            _ => at = scalar_end(bytes, at),
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+        at = skip_blanks(bytes, at);
+    }
+}
+
 /// Length of the text without white space between tokens, in bytes.
 pub(crate) fn compact_len(text: &str) -> usize {
     tokens(text).map(str::len).sum()
@@ -49,10 +84,15 @@ fn token_end(bytes: &[u8], start: usize) -> Option<usize> {
     match bytes.get(start)? {
         b'"' => Some(string_end(bytes, start + 1).map_or(bytes.len(), |it| it + 1)),
         b'{' | b'}' | b'[' | b']' | b',' | b':' => Some(start + 1),
-        _ => {
-            let ends = |it: &u8| b" \n\r\t{}[],:\"".contains(it);
-            let len = bytes[start..].iter().position(ends);
-            Some(len.map_or(bytes.len(), |it| start + it))
-        }
+        _ => Some(scalar_end(bytes, start)),
     }
+}
+
+/// Where a number or a word ends that begins at `start`: one byte behind it at least.
+fn scalar_end(bytes: &[u8], start: usize) -> usize {
+    let ends = |it: &u8| {
+        matches!(it, b' ' | b'\n' | b'\r' | b'\t' | b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"')
+    };
+    let len = bytes[start + 1..].iter().position(ends);
+    len.map_or(bytes.len(), |it| start + 1 + it)
 }

@@ -31,7 +31,7 @@ mod write;
 mod writer;
 
 pub(crate) use compact::{compact_len, write_spaced};
-pub use compact::{tokens, write_compact};
+pub use compact::{tokens, value_end, write_compact};
 pub use error::{JsonError, Problem};
 pub(crate) use member::string_member;
 pub use reader::{Kind, Reader};

@@ -11,7 +11,6 @@ pub use self::options::{Carry, ConvertOptions};
 use crate::document::Document;
 use crate::format::Format;
 use crate::json::edits_json;
-use crate::layout::keep_layout;
 use crate::refusal::Refusal;
 use crate::repair::RepairOptions;
 
@@ -43,8 +42,8 @@ pub struct Converted {
 pub fn convert(json: &[u8], to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
     let mut document = Document::read_unlowered(json, &options.read)?;
     let mut res = document.convert(to, options)?;
-    if to == document.format() && to.is_json() && options.write.encode.keeps_layout() {
-        res.document = keep_layout(json, &res.document);
+    if to == document.format() && options.write.encode.keeps_layout() {
+        res.document = to.laid_out(json, res.document);
     }
     Ok(res)
 }

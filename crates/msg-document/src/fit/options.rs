@@ -13,6 +13,7 @@ use super::counter::Counter;
 use super::tools::{no_tool, tools_of};
 use crate::document::{Accept, ReadOptions};
 use crate::format::Format;
+use crate::json::may_have_member;
 use crate::refusal::Refusal;
 use crate::text_calls::Calls;
 
@@ -180,7 +181,7 @@ impl FitOptions {
         // What is too large is refused by the reader of the document, and what is no object too, with a
         // better place.
         let is_read = self.read().expect_size(json).is_ok();
-        if !is_read || json.trim_ascii_start().first() != Some(&b'{') {
+        if !is_read || !may_have_member(json, "\"options\"") || json.trim_ascii_start().first() != Some(&b'{') {
             return Ok(None);
         }
         let Ok(Envelope { options: Some(options) }) = serde_json::from_slice(json) else {

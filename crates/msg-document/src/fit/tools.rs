@@ -7,6 +7,8 @@ use msg_core::RawJson;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::json::may_have_member;
+
 /// The `tools` of a request body; none if the document is something else or has none.
 pub(super) fn tools_of(json: &[u8]) -> Option<Vec<RawJson>> {
     #[derive(Deserialize)]
@@ -14,7 +16,8 @@ pub(super) fn tools_of(json: &[u8]) -> Option<Vec<RawJson>> {
         #[serde(default)]
         tools: Option<Vec<RawJson>>,
     }
-    if json.trim_ascii_start().first() != Some(&b'{') {
+    let may_have = json.trim_ascii_start().first() == Some(&b'{');
+    if !may_have || !may_have_member(json, "\"tools\"") {
         return None;
     }
     serde_json::from_slice::<Body>(json).ok()?.tools

@@ -12,67 +12,87 @@
 use std::collections::BTreeMap;
 
 use super::level::Entry;
-use super::same::fingerprint;
+use super::same::{fingerprint, same};
 
-/// The source of each entry, as an index.
-type Sources = Vec<Option<usize>>;
+/// Where an entry comes from.
+#[derive(Clone, Copy)]
+pub(super) struct Source {
+    /// The index in the source.
+    pub(super) at: usize,
+    /// Whether both are known to say the same.
+    pub(super) same: bool,
+}
+
+impl Source {
+    fn new(at: usize) -> Self {
+        Source { at, same: false }
+    }
+}
+
+/// The source of each entry.
+type Sources = Vec<Option<Source>>;
 
 /// The sources of members: those of the same name, the last where there are several.
 pub(super) fn members(old: &[Entry<'_>], new: &[Entry<'_>]) -> Sources {
     let name = |it: &Entry<'_>| it.key.as_ref().map(|it| it.text.clone().into_owned());
     let places: BTreeMap<_, _> = old.iter().enumerate().map(|(at, it)| (name(it), at)).collect();
-    new.iter().map(|it| places.get(&name(it)).copied()).collect()
+    new.iter().map(|it| places.get(&name(it)).copied().map(Source::new)).collect()
 }
 
 /// The sources of elements.
 pub(super) fn elements(old: &[Entry<'_>], new: &[Entry<'_>]) -> Sources {
-    let marks = |it: &[Entry<'_>]| it.iter().map(|it| fingerprint(it.value)).collect::<Vec<_>>();
-    let (old_marks, new_marks) = (marks(old), marks(new));
     let mut sources = vec![None; new.len()];
-    let (start, end) = equal_ends(&old_marks, &new_marks);
+    let (start, end) = equal_ends(old, new);
+    let same = |at| Some(Source { at, same: true });
     for (at, source) in sources.iter_mut().enumerate().take(start) {
-        *source = Some(at);
+        *source = same(at);
     }
     for back in 1..=end {
-        sources[new.len() - back] = Some(old.len() - back);
+        sources[new.len() - back] = same(old.len() - back);
     }
+    // What is equal at the ends needs no fingerprint, which is most of what there is.
     let middle = (start..old.len() - end, start..new.len() - end);
-    in_order(&old_marks, &new_marks, &middle, &mut sources);
+    let new_marks: Vec<_> = middle.1.clone().map(|at| fingerprint(new[at].value)).collect();
+    let places = places(old, middle.0);
+    in_order(&places, &new_marks, &mut sources[middle.1.clone()]);
     fill_gaps(old, new, &mut sources);
-    moved(&old_marks, &new_marks, &mut sources);
+    moved(old, &new_marks, &mut sources[middle.1]);
     sources
 }
 
 /// How many elements are equal at the start, and how many of the others at the end.
-fn equal_ends(old: &[u64], new: &[u64]) -> (usize, usize) {
-    let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+fn equal_ends(old: &[Entry<'_>], new: &[Entry<'_>]) -> (usize, usize) {
+    let equal = |(a, b): &(&Entry<'_>, &Entry<'_>)| same(a.value, b.value);
+    let start = old.iter().zip(new).take_while(equal).count();
     let (old, new) = (&old[start..], &new[start..]);
-    let end = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+    let end = old.iter().rev().zip(new.iter().rev()).take_while(equal).count();
     (start, end)
 }
 
 type Span = std::ops::Range<usize>;
 
+/// Elements of the source, by their fingerprints.
+type Places = BTreeMap<u64, Vec<usize>>;
+
+fn places(old: &[Entry<'_>], span: Span) -> Places {
+    let mut res = Places::new();
+    for at in span {
+        res.entry(fingerprint(old[at].value)).or_default().push(at);
+    }
+    res
+}
+
 /// Equal elements in the middle, each behind the one before.
-fn in_order(old: &[u64], new: &[u64], (from, to): &(Span, Span), sources: &mut Sources) {
-    let places = places(old, from.clone());
-    let mut next = from.start;
-    for at in to.clone() {
-        let Some(found) = places.get(&new[at]) else { continue };
+fn in_order(places: &Places, marks: &[u64], sources: &mut [Option<Source>]) {
+    let mut next = 0;
+    for (source, mark) in sources.iter_mut().zip(marks) {
+        let Some(found) = places.get(mark) else { continue };
         let behind = found.partition_point(|it| *it < next);
         if let Some(place) = found.get(behind) {
-            sources[at] = Some(*place);
+            *source = Some(Source::new(*place));
             next = place + 1;
         }
     }
-}
-
-fn places(marks: &[u64], span: Span) -> BTreeMap<u64, Vec<usize>> {
-    let mut res: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    for at in span {
-        res.entry(marks[at]).or_default().push(at);
-    }
-    res
 }
 
 /// Elements that were edited: those between two that are known, in order.
@@ -80,11 +100,11 @@ fn fill_gaps(old: &[Entry<'_>], new: &[Entry<'_>], sources: &mut Sources) {
     let (mut at, mut next) = (0, 0);
     while at < new.len() {
         if let Some(known) = sources[at] {
-            (at, next) = (at + 1, known + 1);
+            (at, next) = (at + 1, known.at + 1);
             continue;
         }
         let len = sources[at..].iter().take_while(|it| it.is_none()).count();
-        let end = sources.get(at + len).copied().flatten().unwrap_or(old.len());
+        let end = sources.get(at + len).copied().flatten().map_or(old.len(), |it| it.at);
         let gap = next..end.max(next);
         pair(&old[gap.clone()], &new[at..at + len], gap.start, &mut sources[at..at + len]);
         at += len;
@@ -92,13 +112,13 @@ fn fill_gaps(old: &[Entry<'_>], new: &[Entry<'_>], sources: &mut Sources) {
 }
 
 /// Pairs what stands in one gap: one by one where it is as many, else what is alike.
-fn pair(old: &[Entry<'_>], new: &[Entry<'_>], first: usize, sources: &mut [Option<usize>]) {
+fn pair(old: &[Entry<'_>], new: &[Entry<'_>], first: usize, sources: &mut [Option<Source>]) {
     let mut rest = old.iter().enumerate();
     for (source, entry) in sources.iter_mut().zip(new) {
         let alike = |it: &(usize, &Entry<'_>)| old.len() == new.len() || is_alike(it.1, entry);
         let mut ahead = rest.clone();
         if let Some((at, _)) = ahead.find(alike) {
-            *source = Some(first + at);
+            *source = Some(Source::new(first + at));
             rest = ahead;
         }
     }
@@ -114,12 +134,12 @@ fn is_alike(old: &Entry<'_>, new: &Entry<'_>) -> bool {
 }
 
 /// Elements that stand elsewhere now.
-fn moved(old: &[u64], new: &[u64], sources: &mut Sources) {
+fn moved(old: &[Entry<'_>], marks: &[u64], sources: &mut [Option<Source>]) {
     if sources.iter().all(Option::is_some) {
         return;
     }
     let places = places(old, 0..old.len());
-    for (source, mark) in sources.iter_mut().zip(new).filter(|it| it.0.is_none()) {
-        *source = places.get(mark).and_then(|it| it.first()).copied();
+    for (source, mark) in sources.iter_mut().zip(marks).filter(|it| it.0.is_none()) {
+        *source = places.get(mark).and_then(|it| it.first()).copied().map(Source::new);
     }
 }

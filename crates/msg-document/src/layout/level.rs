@@ -6,11 +6,11 @@
 //!            └─ lead of the next entry      ` ` before the brace: close
 //! ```
 //!
-//! Looks at one level: values are slices of the text. The text is taken to be JSON that was validated.
+//! Looks at one level: values are slices of the text. The text is taken to be JSON.
 
 use std::borrow::Cow;
 
-use msg_core::json::{skip_value, unescape};
+use msg_core::json::{unescape, value_end};
 
 /// A list or an object.
 pub(super) struct Level<'a> {
@@ -119,7 +119,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn value(&mut self) -> Option<&'a str> {
-        let end = skip_value(self.text.as_bytes(), self.at).ok()?;
+        let end = value_end(self.text.as_bytes(), self.at)?;
         let value = self.text.get(self.at..end)?;
         self.at = end;
         Some(value)

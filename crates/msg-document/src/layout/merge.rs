@@ -1,6 +1,6 @@
 //! The walk over what was written and what it comes from, side by side.
 
-use super::align;
+use super::align::{self, Source};
 use super::level::{Level, is_container};
 use super::same::same;
 use super::style::Style;
@@ -65,7 +65,7 @@ impl<'s> Merge<'s> {
         for (at, source) in sources.iter().enumerate() {
             self.entry((from, to), at, *source, depth);
             if at + 1 < sources.len() {
-                self.push(source.map_or("", |it| from.entries[it].tail));
+                self.push(source.map_or("", |it| from.entries[it.at].tail));
                 self.push(",");
             }
         }
@@ -77,18 +77,21 @@ impl<'s> Merge<'s> {
         &mut self,
         (from, to): (&Level<'_>, &Level<'_>),
         at: usize,
-        source: Option<usize>,
+        source: Option<Source>,
         depth: usize,
     ) {
-        let (new, old) = (&to.entries[at], source.map(|it| &from.entries[it]));
+        let (new, old) = (&to.entries[at], source.map(|it| &from.entries[it.at]));
         // The first entry often has another lead than those behind a comma.
-        let own_lead = old.filter(|_| source.is_some_and(|it| (it == 0) == (at == 0)));
+        let own_lead = old.filter(|_| source.is_some_and(|it| (it.at == 0) == (at == 0)));
         let lead = own_lead.map(|it| it.lead).or_else(|| from.lead(at == 0));
         self.push(lead.unwrap_or(if at == 0 { "" } else { self.style.gap }));
         if let Some(key) = &new.key {
             let known = old.and_then(|it| it.key.as_ref());
             self.push(known.map_or(key.source, |it| it.source));
             self.push(known.map_or(self.style.colon, |it| it.colon));
+        }
+        if let Some(old) = old.filter(|_| source.is_some_and(|it| it.same)) {
+            return self.push(old.value);
         }
         // A new list among lists of one line each is one line too.
         let stays_on_line = old.is_none() && is_container(new.value) && from.is_of_lines();

@@ -25,7 +25,7 @@ mod merge;
 mod same;
 mod style;
 
-use msg_core::json::{skip_value, validate};
+use msg_core::json::validate;
 
 use self::merge::Merge;
 use self::style::Style;
@@ -45,26 +45,32 @@ use self::style::Style;
 /// assert_eq!(kept, "[\n  {\"role\": \"user\", \"content\": \"\\u00e9\"}\n]\n".as_bytes());
 /// ```
 pub fn keep_layout(source: &[u8], written: &[u8]) -> Vec<u8> {
+    let is_json = |it: &str| validate(it.trim_start_matches('\u{feff}')).is_ok();
     let texts = std::str::from_utf8(source).ok().zip(std::str::from_utf8(written).ok());
-    texts.and_then(|(source, written)| kept(source, written)).unwrap_or_else(|| written.to_vec())
+    match texts.filter(|it| it.0 != it.1 && is_json(it.0) && is_json(it.1)) {
+        Some((source, written)) => merged(source, written),
+        None => written.to_vec(),
+    }
 }
 
-fn kept(source: &str, written: &str) -> Option<Vec<u8>> {
-    if source == written {
-        return Some(written.as_bytes().to_vec());
+/// As [`keep_layout`], of texts that are known to be JSON: `source` has been read, and `written` is ours.
+pub(crate) fn keep_layout_of_json(source: &[u8], written: Vec<u8>) -> Vec<u8> {
+    match std::str::from_utf8(source).ok().zip(std::str::from_utf8(&written).ok()) {
+        Some((source, written)) if source != written => merged(source, written),
+        _ => written,
     }
-    let start = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+}
+
+/// The walk over two texts of JSON that differ.
+fn merged(source: &str, written: &str) -> Vec<u8> {
+    let value = source.trim_start_matches('\u{feff}').trim_ascii();
+    let start = source.len() - source.trim_start_matches('\u{feff}').trim_ascii_start().len();
     let written = written.trim_start_matches('\u{feff}').trim_ascii();
-    validate(&source[start..]).ok()?;
-    validate(written).ok()?;
-    let end = skip_value(source.as_bytes(), start).ok()?;
-    let value = source[start..end].trim_ascii_start();
-    let before = &source[..end - value.len()];
     let mut merge = Merge::new(Style::of(value), source.len().max(written.len()));
-    merge.push(before);
+    merge.push(&source[..start]);
     merge.document(value, written);
-    merge.push(&source[end..]);
-    Some(merge.finish())
+    merge.push(&source[start + value.len()..]);
+    merge.finish()
 }
 
 /// A JSON document over several lines, indented by two spaces, with a line end. The spelling of numbers

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use msg_core::json::{tokens, unescape};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Whether two values are the same. Linear.
 pub(super) fn same(a: &str, b: &str) -> bool {
@@ -28,14 +29,12 @@ fn text(token: &str) -> Option<Cow<'_, str>> {
     (!string.lone_surrogate).then_some(string.text)
 }
 
-/// A number that is equal for values that are the same, and hardly for others (FNV-1a). Linear.
+/// A number that is equal for values that are the same, and hardly for others. Linear.
 pub(super) fn fingerprint(value: &str) -> u64 {
-    tokens(value).fold(0xcbf2_9ce4_8422_2325, |hash, token| {
-        let text = text(token);
-        let bytes = text.as_deref().unwrap_or(token).as_bytes();
-        bytes
-            .iter()
-            .chain(&[0xff])
-            .fold(hash, |it, byte| (it ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
-    })
+    let mut bytes = Vec::with_capacity(value.len());
+    for token in tokens(value) {
+        bytes.extend_from_slice(text(token).as_deref().unwrap_or(token).as_bytes());
+        bytes.push(0xff);
+    }
+    xxh3_64(&bytes)
 }

@@ -2,12 +2,8 @@
 
 use msg_core::json::tokens;
 
-use super::level::Level;
-
 /// Deeper lines are indented no further, so that deep nesting stays linear.
 const MAX_INDENT: usize = 64;
-/// As many levels are looked into for the first colon of a document.
-const DEEP_ENOUGH: usize = 8;
 
 /// The white space of a document.
 #[derive(Debug, Clone, Copy)]
@@ -96,14 +92,15 @@ fn first_indent(source: &str) -> &str {
 
 /// From the first name of a member to its value.
 fn first_colon(source: &str) -> Option<&str> {
-    let mut value = source;
-    for _ in 0..DEEP_ENOUGH {
-        let level = Level::of(value)?;
-        let first = level.entries.first()?;
-        if let Some(key) = &first.key {
-            return Some(key.colon);
+    let offset = |token: &str| token.as_ptr() as usize - source.as_ptr() as usize;
+    let mut name_end = 0;
+    let mut all = tokens(source);
+    loop {
+        let token = all.next()?;
+        if token == ":" {
+            let value = all.next()?;
+            return source.get(name_end..offset(value));
         }
-        value = first.value;
+        name_end = offset(token) + token.len();
     }
-    None
 }

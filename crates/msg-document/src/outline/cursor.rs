@@ -1,6 +1,6 @@
 //! A place in bytes that are JSON, or were meant to be: steps over values without building them.
 
-use msg_core::json::string_end;
+use msg_core::json::{string_end, value_end};
 
 use super::ValueKind;
 
@@ -101,29 +101,7 @@ impl<'a> Cursor<'a> {
 
     /// Steps over one value, however deep.
     pub(super) fn skip(&mut self) -> Option<()> {
-        let mut depth = 0usize;
-        loop {
-            match self.peek()? {
-                b'"' => self.pos = string_end(self.bytes, self.pos + 1)? + 1,
-                b'[' | b'{' => {
-                    depth += 1;
-                    self.pos += 1;
-                }
-                b']' | b'}' => {
-                    depth = depth.checked_sub(1)?;
-                    self.pos += 1;
-                }
-                b',' | b':' if depth > 0 => self.pos += 1,
-                b',' | b':' => return None,
-                _ => {
-                    let rest = &self.bytes[self.pos..];
-                    let end = rest.iter().position(|it| b",:]}\" \t\r\n[{".contains(it));
-                    self.pos += end.unwrap_or(rest.len()).max(1);
-                }
-            }
-            if depth == 0 {
-                return Some(());
-            }
-        }
+        self.pos = value_end(self.bytes, self.pos)?;
+        Some(())
     }
 }
