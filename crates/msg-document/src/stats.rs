@@ -258,7 +258,13 @@ struct Gatherer<'a> {
 impl<'a> Gatherer<'a> {
     fn new(index: &'a TokenIndex, top: usize) -> Self {
         let largest = Largest { top, parts: Vec::new() };
-        Self { index, counter: index.counter(), names: BTreeMap::new(), tools: BTreeMap::new(), largest }
+        Self {
+            index,
+            counter: index.counter(),
+            names: BTreeMap::new(),
+            tools: BTreeMap::new(),
+            largest,
+        }
     }
 
     fn of(mut self, messages: &[Message]) -> (Vec<ToolTotals>, Vec<PartTotals>) {

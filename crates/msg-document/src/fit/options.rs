@@ -181,7 +181,10 @@ impl FitOptions {
         // What is too large is refused by the reader of the document, and what is no object too, with a
         // better place.
         let is_read = self.read().expect_size(json).is_ok();
-        if !is_read || !may_have_member(json, "\"options\"") || json.trim_ascii_start().first() != Some(&b'{') {
+        if !is_read
+            || !may_have_member(json, "\"options\"")
+            || json.trim_ascii_start().first() != Some(&b'{')
+        {
             return Ok(None);
         }
         let Ok(Envelope { options: Some(options) }) = serde_json::from_slice(json) else {
