@@ -4,12 +4,11 @@ use msg_core::{
     Error, Message, Report,
     json::{self, Kind, Reader},
 };
-use msg_wire::codec::{Context, DocumentForm, DocumentShape, read_document};
+use msg_wire::codec::{Context, DocumentForm, DocumentShape, Purpose, read_document};
 
 use crate::{
-    MessagesRequest, MessagesResponse, ReadOptions, WriteOptions,
-    read::read_messages,
-    write::{Purpose, Writer, leading},
+    MessagesRequest, MessagesResponse, ReadOptions, WriteOptions, read::read_messages,
+    shape::ANTHROPIC, write::Writer,
 };
 
 /// A document that holds Anthropic messages.
@@ -98,7 +97,7 @@ fn build<'a>(
 pub fn write(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
     let mut report = Report::new();
     let mut writer = Writer::new(options, Purpose::Convert, &mut report);
-    let n_leading = leading(messages, Purpose::Convert);
+    let n_leading = Purpose::Convert.leading(messages, &ANTHROPIC);
     let system = writer.system(messages, n_leading);
     json::Writer::new(out).object(|it| {
         if let Some(system) = system {

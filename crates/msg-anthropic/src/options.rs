@@ -1,6 +1,5 @@
 //! How Anthropic messages are written: the options of the page, and their words.
 
-use msg_core::{Extra, Origin};
 use msg_wire::{Error, Layout};
 use serde::Deserialize;
 
@@ -140,10 +139,6 @@ impl WriteOptions {
             _ => return Ok(false),
         }
         Ok(true)
-    }
-
-    pub(crate) fn kept_layout<'e>(&self, extra: &'e Extra, form: &Origin) -> Option<&'e [u8]> {
-        extra.layout(form).filter(|_| self.layout == Layout::Keep)
     }
 }
 

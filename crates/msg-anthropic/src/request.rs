@@ -6,13 +6,14 @@ use msg_core::{
     json::{self, Reader},
     request::RequestHead,
 };
-use msg_wire::codec::{Body, Context};
+use msg_wire::codec::{Body, Context, Purpose};
 use serde::de::DeserializeOwned;
 
 use crate::{
     WriteOptions, head,
     read::{read_messages, read_system},
-    write::{Purpose, Writer, leading},
+    shape::ANTHROPIC,
+    write::Writer,
 };
 
 const MESSAGES: &str = "messages";
@@ -164,7 +165,7 @@ impl MessagesRequest {
     }
 
     pub(crate) fn write_with(&self, writer: &mut Writer<'_>, out: &mut Vec<u8>) {
-        let n_leading = leading(&self.messages, self.purpose());
+        let n_leading = self.purpose().leading(&self.messages, &ANTHROPIC);
         let mut system = writer.system(&self.messages, n_leading);
         let had_system = self.body.get(SYSTEM).is_some();
         json::Writer::new(out).object(|it| {

@@ -25,19 +25,6 @@ pub(crate) mod message {
     pub(crate) const CONTENT_NULL: u8 = 2;
 }
 
-/// What the layout of a message says beside the order of its members: bits of the one byte of its
-/// second section.
-pub(crate) mod place {
-    /// Makes the byte differ from every slot, and from the mark of a section.
-    pub(crate) const BASE: u8 = 0x40;
-    /// The message was one of its own, though the writer would join it with the one before.
-    pub(crate) const APART: u8 = 1;
-    /// Results stood behind other parts of the message.
-    pub(crate) const MIXED: u8 = 2;
-    /// A system message stood among the messages, and not in the member `system`.
-    pub(crate) const LISTED: u8 = 4;
-}
-
 /// A content block: `type` comes first in all.
 pub(crate) mod block {
     use super::Shape;

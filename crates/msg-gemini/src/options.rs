@@ -1,10 +1,7 @@
 //! How Gemini contents are written: the options of the page, and their words.
 
-use msg_core::Extra;
 use msg_wire::{Error, Layout};
 use serde::Deserialize;
-
-use crate::shape::GEMINI;
 
 /// What becomes of a system message behind the first other message (GE-3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
@@ -150,10 +147,6 @@ impl WriteOptions {
             _ => return Ok(false),
         }
         Ok(true)
-    }
-
-    pub(crate) fn kept_layout<'e>(&self, extra: &'e Extra) -> Option<&'e [u8]> {
-        extra.layout(&GEMINI).filter(|_| self.layout == Layout::Keep)
     }
 }
 

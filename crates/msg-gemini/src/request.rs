@@ -6,16 +6,14 @@ use msg_core::{
     json::{self, Kind, Reader},
     request::RequestHead,
 };
-use msg_wire::{
-    Layout,
-    codec::{Body, Context},
-};
+use msg_wire::codec::{Body, Context, Purpose};
 use serde::de::DeserializeOwned;
 
 use crate::{
     head,
     read::{read_contents, read_system},
-    write::{Purpose, Writer, leading},
+    shape::GEMINI,
+    write::Writer,
 };
 
 const CONTENTS: &str = "contents";
@@ -146,10 +144,10 @@ impl GenerateRequest {
     }
 
     pub(crate) fn write_with<'a>(&'a self, writer: &mut Writer<'a>, out: &mut Vec<u8>) {
-        let n_leading = leading(&self.messages, self.purpose);
+        let n_leading = self.purpose.leading(&self.messages, &GEMINI);
         let mut system = writer.system(&self.messages, n_leading);
         let had_system = self.body.iter().any(|(name, _)| is_system(name));
-        let keeps = writer.layout_is(Layout::Keep);
+        let keeps = writer.keeps_layout();
         json::Writer::new(out).object(|it| {
             for (name, raw) in self.body.iter() {
                 if name == CONTENTS {

@@ -36,23 +36,6 @@ pub(crate) mod content {
     pub(crate) const PARTS_BARE: u8 = 3;
 }
 
-/// What the layout of a message says beside the order of its members: bits of the one byte of its
-/// second section.
-pub(crate) mod place {
-    /// Makes the byte differ from every slot, and from the mark of a section.
-    pub(crate) const BASE: u8 = 0x40;
-    /// The results were a content of their own, though the writer would join them with those before.
-    pub(crate) const APART: u8 = 1;
-    /// Results stood behind other parts of the content.
-    pub(crate) const MIXED: u8 = 2;
-    /// The message was the rest of the content that its results were in.
-    pub(crate) const JOINED: u8 = 4;
-    /// A system message stood among the contents, and not in `systemInstruction`.
-    pub(crate) const LISTED: u8 = 8;
-    /// All bits.
-    pub(crate) const ALL: u8 = APART | MIXED | JOINED | LISTED;
-}
-
 /// A part: the object or text that names its kind comes first in all.
 pub(crate) mod part {
     use super::Shape;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Extra, Origin, turns::ReasoningPolicy};
+use msg_core::turns::ReasoningPolicy;
 
 use msg_wire::{Error, Layout};
 
@@ -115,11 +115,6 @@ impl EncodeOptions {
     /// The canonical form of OA-2, all other options at their defaults.
     pub fn canonical() -> Self {
         Self::new().layout(Layout::Canonical)
-    }
-
-    /// The layout that the reader of this form left, if it shall be kept.
-    pub(crate) fn kept_layout<'e>(&self, extra: &'e Extra, form: &Origin) -> Option<&'e [u8]> {
-        extra.layout(form).filter(|_| self.keeps_layout())
     }
 
     /// Whether the layout that a reader left is kept; writers of other formats ask too.

@@ -4,9 +4,9 @@ use msg_core::{
     Extra, Other, Part, RawJson, Reasoning, Text, ToolCall, ToolResult,
     json::{JsonError, Kind, Reader},
 };
-use msg_wire::codec::{Context, Fields, Shape, bit, mask, spelling, text_of};
+use msg_wire::codec::{Context, Fields, Shape, bit, mask, spelling, text_of, type_of};
 
-use super::{Inner, keep, media};
+use super::media;
 use crate::shape::{ANTHROPIC, block, call, result};
 
 /// Where a list of blocks stands: results do not nest.
@@ -67,18 +67,6 @@ fn read<'a>(
     Ok(other(reader.source(start, reader.offset())))
 }
 
-/// The first `type` of an object, if it is a string.
-fn type_of(mut reader: Reader<'_>) -> Result<Option<std::borrow::Cow<'_, str>>, JsonError> {
-    reader.begin_object()?;
-    while let Some(key) = reader.next_key()? {
-        let value = reader.raw()?;
-        if key.text == "type" {
-            return Ok(text_of(value).map(|it| it.0));
-        }
-    }
-    Ok(None)
-}
-
 /// Builds a part of the members of its block; none if they are of a shape that it does not have.
 type Build = for<'a> fn(&mut Fields<'a>, &mut Context<'a, '_>) -> Option<Part>;
 
@@ -103,7 +91,7 @@ fn other(source: &str) -> Part {
 
 fn text<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let text = fields.text(cx, block::BODY)?;
-    let extra = keep(fields, bit(block::TYPE) | bit(block::BODY), Inner::default(), cx);
+    let extra = fields.keep(bit(block::TYPE) | bit(block::BODY), &ANTHROPIC, cx);
     Some(Part::Text(Text { text, extra }))
 }
 
@@ -111,7 +99,7 @@ fn thinking<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Par
     let text = fields.text(cx, block::BODY)?;
     let signature = signature(fields, cx);
     let canonical = bit(block::TYPE) | bit(block::BODY) | bit(block::SIGNATURE);
-    let extra = keep(fields, canonical, Inner::default(), cx);
+    let extra = fields.keep(canonical, &ANTHROPIC, cx);
     Some(Part::Reasoning(Reasoning { signature, extra, ..Reasoning::new(text) }))
 }
 
@@ -129,7 +117,7 @@ fn signature<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<St
 
 fn redacted<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let redacted = Some(fields.text(cx, block::BODY)?);
-    let extra = keep(fields, bit(block::TYPE) | bit(block::BODY), Inner::default(), cx);
+    let extra = fields.keep(bit(block::TYPE) | bit(block::BODY), &ANTHROPIC, cx);
     Some(Part::Reasoning(Reasoning { redacted, extra, ..Reasoning::default() }))
 }
 
@@ -138,7 +126,7 @@ fn tool_use<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Par
     let name = fields.text(cx, call::NAME)?;
     let arguments = input(fields, cx);
     let canonical = bit(block::TYPE) | bit(call::ID) | bit(call::NAME) | bit(call::INPUT);
-    let extra = keep(fields, canonical, Inner::default(), cx);
+    let extra = fields.keep(canonical, &ANTHROPIC, cx);
     Some(Part::ToolCall(ToolCall { extra, ..ToolCall::new(id, name, arguments) }))
 }
 
@@ -167,7 +155,7 @@ fn tool_result<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<
         | bit(result::CALL_ID)
         | bit(result::CONTENT)
         | mask(is_error, result::IS_ERROR);
-    let extra = keep(fields, canonical, Inner::default(), cx);
+    let extra = fields.keep(canonical, &ANTHROPIC, cx);
     Some(Part::ToolResult(ToolResult { is_error, extra, ..ToolResult::new(call_id, content) }))
 }
 

@@ -1,11 +1,10 @@
 //! Images and documents by their `source` (AN-10, AN-11).
 
 use msg_core::{File, Image, Part, json::Reader};
-use msg_wire::codec::{Context, Fields, Shape, bit, mask, text_of};
+use msg_wire::codec::{Context, Fields, Inner, Shape, bit, mask, text_of, type_of};
 use msg_wire::data_url::{self, DataUrl, is_data_url};
 
-use super::{Inner, keep};
-use crate::shape::{block, source};
+use crate::shape::{ANTHROPIC, block, source};
 
 /// Where a source says that the bytes are.
 enum Place {
@@ -21,7 +20,8 @@ pub(super) fn image<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Op
         Place::Data(url) | Place::Url(url) => (Some(url), None),
         Place::File(id) => (None, Some(id)),
     };
-    let extra = keep(fields, bit(block::TYPE) | bit(block::BODY), inner, cx);
+    let canonical = bit(block::TYPE) | bit(block::BODY);
+    let extra = fields.keep_with(canonical, inner, None, (&ANTHROPIC, cx));
     Some(Part::Image(Image { url, file_id, extra, ..Image::default() }))
 }
 
@@ -36,7 +36,7 @@ pub(super) fn document<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) ->
     }
     let canonical =
         bit(block::TYPE) | bit(block::BODY) | mask(res.filename.is_some(), block::TITLE);
-    res.extra = keep(fields, canonical, inner, cx);
+    res.extra = fields.keep_with(canonical, inner, None, (&ANTHROPIC, cx));
     Some(Part::File(res))
 }
 
@@ -46,7 +46,7 @@ fn read<'a>(
     is_document: bool,
     cx: &mut Context<'a, '_>,
 ) -> Option<(Place, Inner)> {
-    let kind = kind_of(object)?;
+    let kind = type_of(Reader::from_text(object)).ok()??;
     let shape = shape_of(&kind, is_document)?;
     let mut fields = Fields::read(shape, cx, &mut Reader::from_text(object)).ok()?;
     // A second `type` may have come behind the one that chose the kind.
@@ -61,19 +61,7 @@ fn read<'a>(
         _ => Place::File(fields.text(cx, block::BODY)?),
     };
     let canonical = bit(source::TYPE) | bit(block::BODY) | mask(is_inline(&kind), source::DATA);
-    Some((place, Inner::new(fields, canonical, cx)))
-}
-
-fn kind_of(object: &str) -> Option<String> {
-    let mut reader = Reader::from_text(object);
-    reader.begin_object().ok()?;
-    while let Some(key) = reader.next_key().ok()? {
-        let value = reader.raw().ok()?;
-        if key.text == "type" {
-            return Some(text_of(value)?.0.into_owned());
-        }
-    }
-    None
+    Some((place, Inner::new("source", fields, canonical, cx)))
 }
 
 fn is_inline(kind: &str) -> bool {

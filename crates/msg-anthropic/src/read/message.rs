@@ -6,10 +6,10 @@ use msg_core::{
     Error, Extra, Message, Part, Role,
     json::{JsonError, Kind, Reader},
 };
-use msg_wire::codec::{Context, Fields, SECTION, bit, mask};
+use msg_wire::codec::{Context, Fields, Placement, bit, mask};
 
-use super::{block, slots_or_empty};
-use crate::shape::{ANTHROPIC, message, place};
+use super::block;
+use crate::shape::{ANTHROPIC, message};
 
 /// Reads the message before which the reader stands, which may become two, behind those of the list.
 pub(super) fn read_into<'a>(
@@ -132,22 +132,23 @@ impl<'a> Draft<'a> {
         if is_array && is_plain {
             self.fields.vary(message::CONTENT, message::CONTENT_ARRAY);
         }
-        let apart = follows_results && matches!(role, Role::User);
-        let mut place = if apart { place::APART } else { 0 };
+        let mut mixed = Placement::default();
         if role == Role::User && rest.iter().any(|it| matches!(it, Part::ToolResult(_))) {
-            place |= place::MIXED;
+            mixed = Placement::MIXED;
         }
-        if matches!(role, Role::System | Role::Developer) {
-            place |= place::LISTED;
-        }
+        let own = match role {
+            Role::User if follows_results => Placement::APART,
+            Role::System | Role::Developer => Placement::LISTED,
+            _ => Placement::default(),
+        };
         if results == 0 {
-            let extra = self.into_extra(place, cx);
+            let extra = self.into_extra(own | mixed, cx);
             return vec![Message { role, parts: rest, name: None, extra }];
         }
-        let extra = self.into_extra(place & place::APART, cx);
+        let extra = self.into_extra(own, cx);
         let mut res = vec![Message { role: Role::Tool, parts, name: None, extra }];
         if !rest.is_empty() {
-            let extra = layout_of(&[], place & place::MIXED);
+            let extra = mixed.keep(&ANTHROPIC, &[]);
             res.push(Message { role, parts: rest, name: None, extra });
         }
         res
@@ -172,39 +173,16 @@ impl<'a> Draft<'a> {
         (parts, is_array)
     }
 
-    fn into_extra(mut self, place: u8, cx: &mut Context<'a, '_>) -> Extra {
+    fn into_extra(mut self, placement: Placement, cx: &mut Context<'a, '_>) -> Extra {
         let has_raw = self.fields.raw(message::CONTENT).is_some();
         let canonical = bit(message::ROLE) | mask(!has_raw, message::CONTENT);
-        let is_canonical = self.fields.is_canonical(canonical) && place == 0;
-        let mut extra = Extra::default();
-        self.fields.move_extra(cx, &ANTHROPIC, &mut extra);
-        if !is_canonical {
-            extra.set_layout(ANTHROPIC, layout_bytes(self.fields.slots(), place));
-        }
-        extra
+        self.fields.keep_placed(canonical, placement, &ANTHROPIC, cx)
     }
 }
 
 /// Whether a part is written as a string when it is the only one.
 fn is_plain(part: &Part) -> bool {
     matches!(part, Part::Text(it) if it.extra.is_empty() && it.extra.layout(&ANTHROPIC).is_none())
-}
-
-/// The layout of a message that has no object of its own.
-pub(super) fn layout_of(slots: &[u8], place: u8) -> Extra {
-    let mut extra = Extra::default();
-    if place != 0 || !slots.is_empty() {
-        extra.set_layout(ANTHROPIC, layout_bytes(slots, place));
-    }
-    extra
-}
-
-fn layout_bytes(slots: &[u8], place: u8) -> Vec<u8> {
-    let mut layout = slots_or_empty(slots).to_vec();
-    if place != 0 {
-        layout.extend([SECTION, place::BASE | place]);
-    }
-    layout
 }
 
 fn role_text<'a>(

@@ -13,13 +13,11 @@ mod media;
 mod message;
 mod system;
 
-use msg_core::{Extra, Message, json::Reader};
-use msg_wire::codec::{Context, EMPTY, Fields, SECTION};
+use msg_core::{Message, json::Reader};
+use msg_wire::codec::Context;
 
 pub(crate) use message::read as read_message;
 pub(crate) use system::read as read_system;
-
-use crate::shape::ANTHROPIC;
 
 /// Reads an array of messages, the reader standing before it.
 pub(crate) fn read_messages<'a>(
@@ -32,53 +30,4 @@ pub(crate) fn read_messages<'a>(
         message::read_into(&mut res, reader, cx).map_err(|it| it.in_message(cx.message))?;
     }
     Ok(res)
-}
-
-/// The object inside a block: the unknown members of it, and its layout.
-#[derive(Default)]
-struct Inner {
-    /// The unknown members, as an object.
-    unknown: Option<msg_core::RawJson>,
-    /// The slots, if they are not the canonical ones.
-    slots: Option<Vec<u8>>,
-}
-
-impl Inner {
-    /// What is left of an object when the model has what it knows of it.
-    fn new<'a>(mut fields: Fields<'a>, canonical: u32, cx: &mut Context<'a, '_>) -> Self {
-        let is_canonical = fields.is_canonical(canonical);
-        let unknown = fields.move_object(cx);
-        let slots = (!is_canonical).then(|| fields.slots().to_vec());
-        Self { unknown, slots }
-    }
-}
-
-/// What a block keeps beside the model: its unknown members, those of its source under `source`, and
-/// the layout where it is not the canonical one.
-fn keep<'a>(
-    fields: &mut Fields<'a>,
-    canonical: u32,
-    inner: Inner,
-    cx: &mut Context<'a, '_>,
-) -> Extra {
-    let mut extra = Extra::default();
-    if let Some(unknown) = inner.unknown {
-        extra.insert(ANTHROPIC, "source", unknown);
-    }
-    let is_canonical = fields.is_canonical(canonical);
-    fields.move_extra(cx, &ANTHROPIC, &mut extra);
-    if !is_canonical || inner.slots.is_some() {
-        let mut layout = slots_or_empty(fields.slots()).to_vec();
-        if let Some(slots) = inner.slots {
-            layout.push(SECTION);
-            layout.extend_from_slice(slots_or_empty(&slots));
-        }
-        extra.set_layout(ANTHROPIC, layout);
-    }
-    extra
-}
-
-/// A section without slots would mean the canonical order.
-fn slots_or_empty(slots: &[u8]) -> &[u8] {
-    if slots.is_empty() { &[EMPTY] } else { slots }
 }

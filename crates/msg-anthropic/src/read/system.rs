@@ -4,12 +4,9 @@ use msg_core::{
     Extra, Message, Part, Role,
     json::{JsonError, Reader},
 };
-use msg_wire::codec::{Context, text_of};
+use msg_wire::codec::{Context, Placement, text_of};
 
-use super::{
-    block::{self, Depth},
-    message::layout_of,
-};
+use super::block::{self, Depth};
 use crate::shape::{ANTHROPIC, message};
 
 /// Reads the value of `system`; none for one that says nothing, which stays where it is.
@@ -41,7 +38,8 @@ pub(crate) fn read<'a>(
 fn array(parts: &[Part]) -> Extra {
     match parts {
         [Part::Text(it)] if it.extra.is_empty() && it.extra.layout(&ANTHROPIC).is_none() => {
-            layout_of(&[message::ROLE, message::CONTENT_ARRAY << 5 | message::CONTENT], 0)
+            Placement::default()
+                .keep(&ANTHROPIC, &[message::ROLE, message::CONTENT_ARRAY << 5 | message::CONTENT])
         }
         _ => Extra::default(),
     }

@@ -1,9 +1,7 @@
 //! A part as a content block, or as the string that stands for the only one (AN-3, AN-6 to AN-8, AN-20).
 
-use msg_core::{
-    CallKind, Extra, Origin, Part, Reasoning, Severity, Text, ToolCall, ToolResult, json,
-};
-use msg_wire::codec::{RawMember, Shape, bit, mask};
+use msg_core::{Extra, Origin, Part, Reasoning, Text, ToolCall, ToolResult, json};
+use msg_wire::codec::{ArgumentForm, Shape, bit, mask, text_of_part};
 
 use super::Writer;
 use crate::{
@@ -31,57 +29,41 @@ impl Writer<'_> {
         match it {
             _ if fits => {}
             Part::Reasoning(_) if self.options.thinking == Thinking::None => {
-                self.losses.warn("convert::lost-part", Some(at), "thinking is left out as asked");
+                self.objects.losses.warn(
+                    "convert::lost-part",
+                    Some(at),
+                    "thinking is left out as asked",
+                );
             }
             Part::Reasoning(_) => {
                 let text = "reasoning without a signature is refused and left out";
-                self.losses.warn("convert::lost-part", Some(at), text);
+                self.objects.losses.warn("convert::lost-part", Some(at), text);
             }
-            _ => self.losses.part(at, it.kind()),
+            _ => self.objects.losses.part(at, it.kind()),
         }
         fits
     }
 
     /// Thinking goes back signed or redacted, or unsigned to where it stood (AN-7).
     fn keeps_thinking(&self, it: &Reasoning) -> bool {
-        let is_ours = it.text.is_some() && self.layout(&it.extra).is_some();
+        let is_ours = it.text.is_some() && self.objects.layout(&it.extra).is_some();
         self.options.thinking == Thinking::Keep && (is_ours || Thought::of(it).is_signed())
-    }
-
-    /// The text that a part is written as.
-    pub(super) fn text_of<'m>(&self, it: &'m Part) -> Option<&'m str> {
-        match it {
-            Part::Text(it) | Part::Refusal(it) => Some(&it.text),
-            Part::Other(it) if it.format == Origin::Json => Some(it.value.text()),
-            _ => None,
-        }
     }
 
     /// Whether a part is written as a string where it is the only one.
     pub(super) fn is_plain(&self, it: &Part) -> bool {
         let extra = it.extra();
-        self.text_of(it).is_some()
-            && self.layout(extra).is_none()
+        text_of_part(it).is_some()
+            && self.objects.layout(extra).is_none()
             && extra.iter(&ANTHROPIC).next().is_none()
             && extra.get(&Origin::OpenAi, super::CACHE_CONTROL).is_none()
     }
 
     /// Writes the one part of a content as a string.
     pub(super) fn string(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
-        self.losses.foreign(it.extra(), Some(&ANTHROPIC), Some(at));
-        self.text_losses(at, it);
-        json::write_str(out, self.text_of(it).unwrap_or_default());
-    }
-
-    /// Notes what a part is that becomes text though it was none.
-    fn text_losses(&mut self, at: usize, it: &Part) {
-        if let Part::Refusal(_) = it {
-            let text = "a refusal is written as text";
-            self.losses.note(Severity::Info, "convert::refusal-as-text", Some(at), text);
-        } else if let Part::Other(_) = it {
-            let text = "a JSON part is written as its text";
-            self.losses.warn("convert::json-as-text", Some(at), text);
-        }
+        self.objects.losses.foreign(it.extra(), Some(&ANTHROPIC), Some(at));
+        self.objects.text_losses(at, it);
+        json::write_str(out, text_of_part(it).unwrap_or_default());
     }
 
     /// Writes a part that has a place as a block.
@@ -100,30 +82,18 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the object of a part: the members `want` through `value`, and its unknown ones.
-    fn object(
+    /// Writes the object of a part: the members `want` through `value`, and its unknown ones but that named by
+    /// `skip`.
+    pub(super) fn object(
         &mut self,
         at: usize,
-        extra: &Extra,
+        (extra, skip): (&Extra, &str),
         shape: (&Shape, u32),
         out: &mut Vec<u8>,
         value: impl FnMut(&mut Vec<u8>, u8),
     ) {
-        let raw = self.members(extra, at, None);
-        self.object_with(at, (extra, &raw), shape, out, value);
-    }
-
-    /// As [`Writer::object`], with the unknown members as they are given.
-    pub(super) fn object_with(
-        &mut self,
-        at: usize,
-        (extra, raw): (&Extra, &[RawMember<'_>]),
-        (shape, want): (&Shape, u32),
-        out: &mut Vec<u8>,
-        value: impl FnMut(&mut Vec<u8>, u8),
-    ) {
-        let lost = shape.write(out, self.plan(extra), want, raw, value);
-        self.losses.taken(Some(at), lost);
+        let raw = self.members(extra, at, skip);
+        self.objects.object(at, (extra, &raw), shape, out, value);
     }
 
     fn text(&mut self, at: usize, it: &Text, out: &mut Vec<u8>) {
@@ -132,23 +102,23 @@ impl Writer<'_> {
             return json::write_str(out, &it.text);
         }
         let want = bit(block::TYPE) | bit(block::BODY);
-        self.object(at, &it.extra, (&block::TEXT, want), out, |out, code| {
+        self.object(at, (&it.extra, ""), (&block::TEXT, want), out, |out, code| {
             json::write_str(out, if code == block::TYPE { "text" } else { &it.text });
         });
     }
 
     fn as_text(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
-        self.text_losses(at, it);
-        let text = self.text_of(it).unwrap_or_default();
+        self.objects.text_losses(at, it);
+        let text = text_of_part(it).unwrap_or_default();
         let want = bit(block::TYPE) | bit(block::BODY);
-        self.object(at, it.extra(), (&block::TEXT, want), out, |out, code| {
+        self.object(at, (it.extra(), ""), (&block::TEXT, want), out, |out, code| {
             json::write_str(out, if code == block::TYPE { "text" } else { text });
         });
     }
 
     fn thinking(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
         let thought = Thought::of(it);
-        thought.lost(it).for_each(|name| self.losses.member(Some(at), name));
+        thought.lost(it).for_each(|name| self.objects.losses.member(Some(at), name));
         let (text, signature) = match thought {
             Thought::Sealed(data) => return self.redacted(at, it, data, out),
             Thought::Open { text, signature } => (text, signature),
@@ -160,7 +130,7 @@ impl Writer<'_> {
         let has_signature = signature.is_some() || keeps_empty;
         let want = bit(block::TYPE) | bit(block::BODY) | mask(has_signature, block::SIGNATURE);
         let variant = plan.variant(block::SIGNATURE);
-        self.object(at, &it.extra, (&block::THINKING, want), out, |out, code| match code {
+        self.object(at, (&it.extra, ""), (&block::THINKING, want), out, |out, code| match code {
             block::TYPE => json::write_str(out, "thinking"),
             block::BODY => json::write_str(out, &text),
             _ if signature.is_none() && variant == block::SIGNATURE_NULL => {
@@ -172,24 +142,26 @@ impl Writer<'_> {
 
     fn redacted(&mut self, at: usize, it: &Reasoning, data: &str, out: &mut Vec<u8>) {
         let want = bit(block::TYPE) | bit(block::BODY);
-        self.object(at, &it.extra, (&block::REDACTED, want), out, |out, code| {
+        self.object(at, (&it.extra, ""), (&block::REDACTED, want), out, |out, code| {
             json::write_str(out, if code == block::TYPE { "redacted_thinking" } else { data });
         });
     }
 
     fn tool_use(&mut self, at: usize, it: &ToolCall, out: &mut Vec<u8>) {
-        if it.signature.is_some() {
-            self.losses.member(Some(at), "signature");
-        }
-        if it.kind != CallKind::Function && it.kind != CallKind::Unspecified {
-            self.losses.member(Some(at), "kind");
-        }
+        self.objects.losses.members(Some(at), &[("signature", it.signature.is_some())]);
+        self.objects.kind_losses(at, &it.kind);
         let plan = self.plan(&it.extra);
         let has_input = plan.may_have(call::INPUT) || !it.arguments.text().trim_ascii().is_empty();
-        let input = self.input(at, it, plan.variant(call::INPUT));
+        let form = match plan.variant(call::INPUT) {
+            call::INPUT_NULL => ArgumentForm::Null,
+            call::INPUT_STRING => ArgumentForm::Text,
+            call::INPUT_VALUE => ArgumentForm::Value,
+            _ => ArgumentForm::Object,
+        };
+        let input = self.objects.arguments(at, it, form);
         let want =
             bit(block::TYPE) | bit(call::ID) | bit(call::NAME) | mask(has_input, call::INPUT);
-        self.object(at, &it.extra, (&call::SHAPE, want), out, |out, code| match code {
+        self.object(at, (&it.extra, ""), (&call::SHAPE, want), out, |out, code| match code {
             block::TYPE => json::write_str(out, "tool_use"),
             call::ID => json::write_str(out, &it.id),
             call::NAME => json::write_str(out, &it.name),
@@ -197,41 +169,9 @@ impl Writer<'_> {
         });
     }
 
-    /// The `input` of a call: its arguments if they are an object, or what stands for them (AN-20); in
-    /// the spelling of the source where that still fits.
-    fn input(&mut self, at: usize, it: &ToolCall, variant: u8) -> Vec<u8> {
-        let text = it.arguments.text();
-        let mut out = Vec::new();
-        // Not `Arguments::state`, which calls very deep values invalid: here any object is one.
-        let is_json = json::validate(text).is_ok();
-        let is_object = is_json && text.trim_ascii().starts_with('{');
-        match variant {
-            call::INPUT_NULL if text.is_empty() => out.extend_from_slice(b"null"),
-            call::INPUT_STRING => json::write_str(&mut out, text),
-            call::INPUT_VALUE if is_json => out.extend_from_slice(text.as_bytes()),
-            _ if it.kind == CallKind::Custom => wrap("input", text, &mut out),
-            _ if text.trim_ascii().is_empty() => out.extend_from_slice(b"{}"),
-            _ if is_object => {
-                out.extend_from_slice(text.trim_ascii().as_bytes());
-            }
-            _ => {
-                let note = "arguments that are no JSON object are wrapped into one";
-                self.losses.warn("convert::invalid-arguments", Some(at), note);
-                wrap("_raw", text, &mut out);
-            }
-        }
-        out
-    }
-
     fn tool_result(&mut self, at: usize, it: &ToolResult, out: &mut Vec<u8>) {
-        for (name, is_lost) in [
-            ("name", it.name.is_some()),
-            ("kind", !matches!(it.kind, CallKind::Function | CallKind::Unspecified)),
-        ] {
-            if is_lost {
-                self.losses.member(Some(at), name);
-            }
-        }
+        self.objects.losses.members(Some(at), &[("name", it.name.is_some())]);
+        self.objects.kind_losses(at, &it.kind);
         let parts: Vec<_> =
             it.content.parts().iter().filter(|it| self.fits_result(at, it)).collect();
         let plan = self.plan(&it.extra);
@@ -244,7 +184,7 @@ impl Writer<'_> {
             | mask(has_content, result::CONTENT)
             | mask(has_error, result::IS_ERROR);
         let content = self.result_content(at, &parts, plan.variant(result::CONTENT));
-        self.object(at, &it.extra, (&result::SHAPE, want), out, |out, code| match code {
+        self.object(at, (&it.extra, ""), (&result::SHAPE, want), out, |out, code| match code {
             block::TYPE => json::write_str(out, "tool_result"),
             result::CALL_ID => json::write_str(out, &it.call_id),
             result::CONTENT => out.extend_from_slice(&content),
@@ -255,7 +195,7 @@ impl Writer<'_> {
     /// Whether a part has a place inside of a result, which holds no result (AN-8).
     fn fits_result(&mut self, at: usize, it: &Part) -> bool {
         if let Part::ToolResult(_) = it {
-            self.losses.part(at, it.kind());
+            self.objects.losses.part(at, it.kind());
             return false;
         }
         self.fits(at, it)
@@ -276,9 +216,4 @@ impl Writer<'_> {
         }
         out
     }
-}
-
-/// An object of one text.
-fn wrap(name: &str, text: &str, out: &mut Vec<u8>) {
-    json::Writer::new(out).object(|it| it.key(name).str(text));
 }

@@ -1,9 +1,10 @@
 //! Which messages go out as one: tool messages of a run and the user message behind them (AN-8).
 
 use msg_core::{Message, Part, Role};
+use msg_wire::codec::Placement;
 
 use super::{Purpose, Writer};
-use crate::shape::{message, place};
+use crate::shape::message;
 
 impl Writer<'_> {
     /// Cuts a list into runs, each of which goes out as one message.
@@ -24,7 +25,7 @@ impl Writer<'_> {
     /// How many messages of a list that begins with results are one: all results, over user messages of
     /// which nothing is left, and the user message behind them.
     fn run(&self, messages: &[Message]) -> usize {
-        let joins = |it: &&Message| self.place(it) & place::APART == 0;
+        let joins = |it: &&Message| !self.objects.placement(it).has(Placement::APART);
         let is_silent = |it: &Message| it.role == Role::User && self.is_silent(it);
         let behind = messages.get(1..).unwrap_or_default();
         let results = behind.iter().take_while(joins);

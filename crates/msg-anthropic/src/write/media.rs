@@ -1,7 +1,7 @@
 //! Images and documents: the `source` that their one place in the model becomes (AN-10, AN-11).
 
 use msg_core::{Extra, File, Image, json};
-use msg_wire::codec::{Plan, RawMember, Shape, bit, mask};
+use msg_wire::codec::{RawMember, Shape, bit, mask};
 use msg_wire::data_url::{self, DataUrl, is_data_url};
 
 use super::{SOURCE, Writer};
@@ -42,7 +42,7 @@ impl Source<'_> {
 impl Writer<'_> {
     /// The source of an image; none if the format has none for it.
     pub(super) fn image_source<'m>(&self, it: &'m Image) -> Option<Source<'m>> {
-        let is_url = self.inner_plan(&it.extra).variant(source::TYPE) == source::TYPE_URL;
+        let is_url = self.objects.plan(&it.extra, 1).variant(source::TYPE) == source::TYPE_URL;
         let inline = it.url.as_deref().filter(|it| is_data_url(it) && !is_url);
         let source = match (inline, it.url.as_deref()) {
             (Some(url), _) => DataUrl::parse(url).map(Source::Base64),
@@ -66,7 +66,8 @@ impl Writer<'_> {
         } else {
             data_url::typed(data, it.media_type.as_deref())?
         };
-        let was_base64 = self.inner_plan(&it.extra).variant(source::TYPE) == source::TYPE_BASE64;
+        let was_base64 =
+            self.objects.plan(&it.extra, 1).variant(source::TYPE) == source::TYPE_BASE64;
         let essence = url.essence();
         if was_base64 || essence == "application/pdf" {
             return Some(Source::Base64(url));
@@ -75,35 +76,22 @@ impl Writer<'_> {
         Some(Source::Text { text, retyped: !url.media_type.eq_ignore_ascii_case("text/plain") })
     }
 
-    fn inner_plan<'b>(&self, extra: &'b Extra) -> Plan<'b> {
-        Plan::new(msg_wire::codec::section(self.layout(extra), 1))
-    }
-
     pub(super) fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {
         let Some(source) = self.image_source(it) else { return };
-        for (name, is_lost) in [
+        let lost = [
             ("url", it.url.is_some() && matches!(source, Source::File(_))),
             ("file_id", it.file_id.is_some() && !matches!(source, Source::File(_))),
             ("detail", it.detail.is_some()),
             ("media_type", it.media_type.is_some()),
-        ] {
-            if is_lost {
-                self.losses.member(Some(at), name);
-            }
-        }
+        ];
+        self.objects.losses.members(Some(at), &lost);
         let inner = self.source_object(at, &it.extra, &source);
         let want = bit(block::TYPE) | bit(block::BODY);
-        let raw = self.members(&it.extra, at, Some(SOURCE));
-        self.object_with(
-            at,
-            (&it.extra, &raw),
-            (&block::IMAGE, want),
-            out,
-            |out, code| match code {
-                block::TYPE => json::write_str(out, "image"),
-                _ => out.extend_from_slice(&inner),
-            },
-        );
+        let of = (&it.extra, SOURCE);
+        self.object(at, of, (&block::IMAGE, want), out, |out, code| match code {
+            block::TYPE => json::write_str(out, "image"),
+            _ => out.extend_from_slice(&inner),
+        });
     }
 
     pub(super) fn document(&mut self, at: usize, it: &File, out: &mut Vec<u8>) {
@@ -112,13 +100,11 @@ impl Writer<'_> {
         let inner = self.source_object(at, &it.extra, &source);
         let title = it.filename.as_deref();
         let want = bit(block::TYPE) | bit(block::BODY) | mask(title.is_some(), block::TITLE);
-        let raw = self.members(&it.extra, at, Some(SOURCE));
-        self.object_with(at, (&it.extra, &raw), (&block::DOCUMENT, want), out, |out, code| {
-            match code {
-                block::TYPE => json::write_str(out, "document"),
-                block::BODY => out.extend_from_slice(&inner),
-                _ => json::write_str(out, title.unwrap_or_default()),
-            }
+        let of = (&it.extra, SOURCE);
+        self.object(at, of, (&block::DOCUMENT, want), out, |out, code| match code {
+            block::TYPE => json::write_str(out, "document"),
+            block::BODY => out.extend_from_slice(&inner),
+            _ => json::write_str(out, title.unwrap_or_default()),
         });
     }
 
@@ -130,21 +116,18 @@ impl Writer<'_> {
             _ => false,
         };
         let is_retyped = matches!(source, Source::Text { retyped: true, .. });
-        for (name, is_lost) in [
+        let lost = [
             ("data", it.data.is_some() && !is_inline),
             ("url", it.url.is_some() && !matches!(source, Source::Url(_))),
             ("file_id", it.file_id.is_some() && !matches!(source, Source::File(_))),
             ("media_type", is_retyped || (it.media_type.is_some() && !says_type(it))),
-        ] {
-            if is_lost {
-                self.losses.member(Some(at), name);
-            }
-        }
+        ];
+        self.objects.losses.members(Some(at), &lost);
     }
 
     /// The object of a source, with the unknown members that it had.
     fn source_object(&mut self, at: usize, extra: &Extra, source: &Source<'_>) -> Vec<u8> {
-        let (raw, plan) = self.source(extra, at);
+        let (raw, plan) = self.objects.inner(at, extra, SOURCE);
         let (kind, shape, first) = source.parts();
         let is_inline = matches!(source, Source::Base64(_) | Source::Text { .. });
         let is_text = matches!(source, Source::Text { .. });
@@ -160,7 +143,7 @@ impl Writer<'_> {
             source::MEDIA_TYPE => json::write_str(out, first),
             _ => json::write_str(out, source.data()),
         });
-        self.losses.taken(Some(at), lost);
+        self.objects.losses.taken(Some(at), lost);
         out
     }
 }

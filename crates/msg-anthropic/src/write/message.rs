@@ -2,19 +2,11 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Message, Part, Role, json};
-use msg_wire::codec::{RawMember, bit, mask, members_of};
+use msg_core::{Message, Role, json};
+use msg_wire::codec::{Placed, Placement, bit, mask};
 
 use super::{LaterSystem, Purpose, Writer};
-use crate::shape::{ANTHROPIC, message, place};
-
-/// A part of a message that goes out: which message of the list it is of, and its place there.
-#[derive(Clone, Copy)]
-pub(super) struct Placed<'m> {
-    message: usize,
-    part: usize,
-    it: &'m Part,
-}
+use crate::shape::message;
 
 impl Writer<'_> {
     /// Writes the messages as an array; `first` is the index that findings give to the first of them.
@@ -34,7 +26,7 @@ impl Writer<'_> {
 
     /// Writes the content of messages that are the one of a response (AN-13: always an array).
     pub(crate) fn response(&mut self, messages: &[Message], out: &mut Vec<u8>) {
-        messages.iter().enumerate().for_each(|(at, it)| self.envelope_losses(at, it, &[]));
+        messages.iter().enumerate().for_each(|(at, it)| self.objects.envelope_losses(at, it));
         let parts = self.parts(messages, 0);
         self.array(&parts, out);
     }
@@ -51,9 +43,9 @@ impl Writer<'_> {
         let empty: Vec<_> = (at..).zip(group).filter(|it| is_empty(it.1)).map(|it| it.0).collect();
         let is_left_out = empty.len() == group.len();
         for at in empty {
-            self.losses.at_message(at);
+            self.objects.losses.at_message(at);
             let text = "a tool message without a result is left out";
-            self.losses.warn("convert::lost-message", None, text);
+            self.objects.losses.warn("convert::lost-message", None, text);
         }
         !is_left_out
     }
@@ -61,7 +53,7 @@ impl Writer<'_> {
     fn group(&mut self, group: &[Message], at: usize, out: &mut Vec<u8>) {
         let Some(head) = group.first() else { return };
         let plan = self.plan(&head.extra);
-        let raw = self.envelope(group, at);
+        let raw = self.objects.envelope((at..).zip(group));
         let parts = self.parts(group, at);
         let has_content = !raw.iter().any(|it| it.name == "content" && parts.is_empty())
             && (plan.may_have(message::CONTENT) || !parts.is_empty());
@@ -72,35 +64,8 @@ impl Writer<'_> {
             message::ROLE => json::write_str(out, &role),
             _ => self.content(&parts, variant, out),
         });
-        self.losses.at_message(at);
-        self.losses.taken(None, lost);
-    }
-
-    /// The unknown members of the messages of a group; where two have one of the same name the first wins.
-    fn envelope<'m>(&mut self, group: &'m [Message], at: usize) -> Vec<RawMember<'m>> {
-        let mut raw: Vec<RawMember<'m>> = Vec::new();
-        for (at, it) in (at..).zip(group) {
-            self.envelope_losses(at, it, &raw);
-            for member in members_of(&it.extra, &ANTHROPIC, &[]) {
-                if raw.iter().all(|it| it.name != member.name) {
-                    raw.push(member);
-                }
-            }
-        }
-        raw
-    }
-
-    fn envelope_losses(&mut self, at: usize, it: &Message, taken: &[RawMember<'_>]) {
-        self.losses.at_message(at);
-        if it.name.is_some() {
-            self.losses.member(None, "name");
-        }
-        self.losses.foreign(&it.extra, Some(&ANTHROPIC), None);
-        for (name, _) in it.extra.iter(&ANTHROPIC) {
-            if taken.iter().any(|it| it.name == name) {
-                self.losses.raw(None, name);
-            }
-        }
+        self.objects.losses.at_message(at);
+        self.objects.losses.taken(None, lost);
     }
 
     /// The role that goes out, changes of it reported.
@@ -126,29 +91,25 @@ impl Writer<'_> {
 
     pub(super) fn role_changed(&mut self, from: &str, to: &str) {
         let text = format!("role {from} has no place here, the message is written as {to}");
-        self.losses.warn("convert::role-changed", None, text);
+        self.objects.losses.warn("convert::role-changed", None, text);
     }
 
     /// The parts of a group that the format has a place for, the results of a user first.
     fn parts<'m>(&mut self, group: &'m [Message], first: usize) -> Vec<Placed<'m>> {
         let mut res = Vec::new();
         for (message, it) in (first..).zip(group) {
-            self.losses.at_message(message);
+            self.objects.losses.at_message(message);
             if self.is_results(it) && it.tool_results().count() < it.parts.len() {
                 self.role_changed("tool", "user");
             }
             if it.role == Role::User && group.len() > 1 && self.is_silent(it) {
                 let text = "nothing is left of the message behind the results";
-                self.losses.warn("convert::lost-message", None, text);
+                self.objects.losses.warn("convert::lost-message", None, text);
             }
-            for (part, it) in it.parts.iter().enumerate() {
-                if self.fits(part, it) {
-                    res.push(Placed { message, part, it });
-                }
-            }
+            res.extend(Placed::all(message, it).filter(|it| self.fits(it.part, it.it)));
         }
         let is_user = |it: &Message| it.role == Role::User || self.is_results(it);
-        let is_mixed = |it: &Message| self.place(it) & place::MIXED != 0;
+        let is_mixed = |it: &Message| self.objects.placement(it).has(Placement::MIXED);
         if group.iter().all(is_user) && !group.iter().any(is_mixed) {
             self.results_first(&mut res);
         }
@@ -157,12 +118,12 @@ impl Writer<'_> {
 
     /// Moves results before other parts (AN-8).
     fn results_first(&mut self, parts: &mut [Placed<'_>]) {
-        let behind = parts.iter().skip_while(|it| is_result(it)).find(|it| is_result(it));
+        let behind = parts.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
         let Some(moved) = behind else { return };
-        self.losses.at_message(moved.message);
+        self.objects.losses.at_message(moved.message);
         let text = "results behind other parts of a message are moved to its front";
-        self.losses.warn("convert::order-lost", Some(moved.part), text);
-        parts.sort_by_key(|it| !is_result(it));
+        self.objects.losses.warn("convert::order-lost", Some(moved.part), text);
+        parts.sort_by_key(|it| !it.is_result());
     }
 
     /// Writes the value of `content`; the variant is the one that the source had.
@@ -170,7 +131,7 @@ impl Writer<'_> {
         match parts {
             [] if variant == message::CONTENT_NULL => out.extend_from_slice(b"null"),
             [one] if variant != message::CONTENT_ARRAY && self.is_plain(one.it) => {
-                self.losses.at_message(one.message);
+                self.objects.losses.at_message(one.message);
                 self.string(one.part, one.it, out);
             }
             all => self.array(all, out),
@@ -179,12 +140,8 @@ impl Writer<'_> {
 
     fn array(&mut self, parts: &[Placed<'_>], out: &mut Vec<u8>) {
         json::Writer::new(out).array(parts, |out, one| {
-            self.losses.at_message(one.message);
+            self.objects.losses.at_message(one.message);
             out.value(|out| self.block(one.part, one.it, out));
         });
     }
-}
-
-fn is_result(it: &Placed<'_>) -> bool {
-    matches!(it.it, Part::ToolResult(_))
 }

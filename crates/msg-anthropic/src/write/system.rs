@@ -1,25 +1,10 @@
 //! What goes into `system` (AN-4).
 
 use msg_core::{Message, Part, Role, json};
-use msg_wire::codec::members_of;
+use msg_wire::codec::{Placed, text_of_part};
 
-use super::{LaterSystem, Purpose, Writer, is_listed};
-use crate::shape::{ANTHROPIC, message};
-
-/// How many messages at the beginning belong to `system`: all system and developer messages, and of a
-/// document that is written back those that did not stand among its messages.
-pub(crate) fn leading(messages: &[Message], purpose: Purpose) -> usize {
-    let is_system = |it: &&Message| matches!(it.role, Role::System | Role::Developer);
-    let is_ours = |it: &&Message| purpose == Purpose::Convert || !is_listed(it);
-    messages.iter().take_while(is_system).take_while(is_ours).count()
-}
-
-/// A part of `system`, and the message that it is of.
-struct Instruction<'m> {
-    message: usize,
-    part: usize,
-    it: &'m Part,
-}
+use super::{LaterSystem, Purpose, Writer};
+use crate::shape::message;
 
 impl Writer<'_> {
     /// The value of `system`: the leading messages, and later ones that are hoisted; none if there is no
@@ -29,11 +14,11 @@ impl Writer<'_> {
         for (at, it) in messages.iter().enumerate() {
             let is_hoisted = at >= leading && self.is_hoisted(it);
             if at < leading || is_hoisted {
-                self.losses.at_message(at);
+                self.objects.losses.at_message(at);
                 self.instructions(at, it, &mut parts);
                 if is_hoisted {
                     let text = "a later system message is moved to the front";
-                    self.losses.warn("convert::order-lost", None, text);
+                    self.objects.losses.warn("convert::order-lost", None, text);
                 }
             }
         }
@@ -60,28 +45,18 @@ impl Writer<'_> {
     }
 
     /// Finds the texts of a message, and notes what is lost of it.
-    fn instructions<'m>(&mut self, at: usize, it: &'m Message, parts: &mut Vec<Instruction<'m>>) {
+    fn instructions<'m>(&mut self, at: usize, it: &'m Message, parts: &mut Vec<Placed<'m>>) {
         if it.role == Role::Developer {
             self.role_changed("developer", "system");
         }
-        if it.name.is_some() {
-            self.losses.member(None, "name");
-        }
-        self.losses.foreign(&it.extra, Some(&ANTHROPIC), None);
-        members_of(&it.extra, &ANTHROPIC, &[])
-            .iter()
-            .for_each(|it| self.losses.raw(None, &it.name));
+        self.objects.lose_envelope(at, it);
         let before = parts.len();
-        for (part, it) in it.parts.iter().enumerate() {
-            if self.fits_system(part, it) {
-                parts.push(Instruction { message: at, part, it });
-            }
-        }
-        let is_blank = |it: &Instruction<'_>| self.text_of(it.it) == Some("");
+        parts.extend(Placed::all(at, it).filter(|it| self.fits_system(it.part, it.it)));
+        let is_blank = |it: &Placed<'_>| text_of_part(it.it) == Some("");
         if self.purpose == Purpose::Convert && parts[before..].iter().all(is_blank) {
             parts.truncate(before);
             let text = "a system message without text is left out";
-            self.losses.warn("convert::lost-message", None, text);
+            self.objects.losses.warn("convert::lost-message", None, text);
         }
     }
 
@@ -90,15 +65,15 @@ impl Writer<'_> {
         if self.purpose == Purpose::Return {
             return self.fits(at, it);
         }
-        let is_text = self.text_of(it).is_some();
+        let is_text = text_of_part(it).is_some();
         if !is_text {
-            self.losses.part(at, it.kind());
+            self.objects.losses.part(at, it.kind());
         }
         is_text
     }
 
-    fn instruction(&mut self, one: &Instruction<'_>, out: &mut Vec<u8>, is_string: bool) {
-        self.losses.at_message(one.message);
+    fn instruction(&mut self, one: &Placed<'_>, out: &mut Vec<u8>, is_string: bool) {
+        self.objects.losses.at_message(one.message);
         if is_string {
             self.string(one.part, one.it, out);
         } else {

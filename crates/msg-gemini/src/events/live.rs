@@ -8,17 +8,12 @@ use msg_core::{
     Text, json::Writer as JsonWriter,
 };
 use msg_wire::Json;
-use msg_wire::codec::Losses;
+use msg_wire::codec::{Losses, Purpose};
 use msg_wire::{AssembledChoice, EventOptions};
 
 use super::order::Order;
 use super::words::{usage_metadata, word};
-use crate::{
-    WriteOptions,
-    shape::GEMINI,
-    stream::meaning,
-    write::{Purpose, Writer},
-};
+use crate::{WriteOptions, shape::GEMINI, stream::meaning, write::Writer};
 
 /// What readers put between two thoughts, in the events only (OA-26).
 const APART: &str = "\n\n";

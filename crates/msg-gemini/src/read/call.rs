@@ -4,10 +4,10 @@ use msg_core::{
     Other, Part, RawJson, ToolCall, ToolResult,
     json::{Kind, Reader},
 };
-use msg_wire::codec::{Context, Fields, bit, mask, object_members, spelling, text_of};
+use msg_wire::codec::{Context, Fields, Inner, bit, mask, object_members, spelling, text_of};
 
-use super::{Inner, keep, part::Depth, part::read_list};
-use crate::shape::{call, part, response};
+use super::{part::Depth, part::read_list};
+use crate::shape::{GEMINI, call, part, response};
 
 pub(super) fn call<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let mut reader = Reader::from_text(fields.raw(part::DATA)?);
@@ -23,7 +23,7 @@ pub(super) fn call<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Opt
     fields.set_raw(part::DATA, None);
     let signature = fields.text_or_report(cx, part::SIGNATURE);
     let canonical = bit(part::DATA) | mask(signature.is_some(), part::SIGNATURE);
-    let extra = keep(fields, canonical, inner, cx);
+    let extra = fields.keep_with(canonical, inner, None, (&GEMINI, cx));
     Some(Part::ToolCall(ToolCall { signature, extra, ..ToolCall::new(id, name, arguments) }))
 }
 
@@ -61,7 +61,7 @@ pub(super) fn response<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) ->
         | mask(has_media, response::PARTS);
     let inner = Inner::new("functionResponse", object, canonical, cx);
     fields.set_raw(part::DATA, None);
-    let extra = keep(fields, bit(part::DATA), inner, cx);
+    let extra = fields.keep_with(bit(part::DATA), inner, None, (&GEMINI, cx));
     Some(Part::ToolResult(ToolResult {
         name,
         is_error,

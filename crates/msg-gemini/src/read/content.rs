@@ -6,10 +6,10 @@ use msg_core::{
     Error, Extra, Message, Part, Role,
     json::{Kind, Reader},
 };
-use msg_wire::codec::{Context, Fields, SECTION, bit, mask};
+use msg_wire::codec::{Context, Fields, Placement, bit, mask};
 
-use super::{part, slots_or_empty};
-use crate::shape::{GEMINI, content, place};
+use super::part;
+use crate::shape::{GEMINI, content};
 
 /// Reads the content before which the reader stands, which may become two messages, behind those of the
 /// list.
@@ -35,7 +35,7 @@ pub(crate) fn read_candidate<'a>(
 ) -> Result<Message, Error> {
     let mut draft = Draft::read(reader, cx)?;
     draft.forced_role(&Role::Assistant);
-    Ok(draft.into_message(Role::Assistant, 0, cx))
+    Ok(draft.into_message(Role::Assistant, Placement::default(), cx))
 }
 
 /// Reads the content that is the system instruction.
@@ -45,7 +45,7 @@ pub(super) fn read_instruction<'a>(
 ) -> Result<Message, Error> {
     let mut draft = Draft::read(reader, cx)?;
     draft.forced_role(&Role::System);
-    Ok(draft.into_message(Role::System, 0, cx))
+    Ok(draft.into_message(Role::System, Placement::default(), cx))
 }
 
 /// The message that a bare string stands for.
@@ -178,48 +178,37 @@ impl<'a> Draft<'a> {
     ) -> Vec<Message> {
         let results = self.parts.iter().take_while(|it| is_result(it)).count();
         if role == Role::Tool || (role == Role::User && results > 0) {
-            let rest =
-                self.parts.split_off(if role == Role::Tool { self.parts.len() } else { results });
-            let apart = if follows_results { place::APART } else { 0 };
-            let mut res = vec![self.into_message(Role::Tool, apart, cx)];
+            let n_own = if role == Role::Tool { self.parts.len() } else { results };
+            let rest = self.parts.split_off(n_own);
+            let own = if follows_results { Placement::APART } else { Placement::default() };
+            let mut res = vec![self.into_message(Role::Tool, own, cx)];
             if !rest.is_empty() {
-                let extra = joined(rest.iter().any(is_result));
+                let joined = Placement::JOINED | mixed(&rest);
+                let extra = joined.keep(&GEMINI, &[]);
                 res.push(Message { role, parts: rest, name: None, extra });
             }
             return res;
         }
-        let is_mixed = role != Role::Assistant && self.parts.iter().any(is_result);
-        let mut place = if is_mixed { place::MIXED } else { 0 };
-        if role.is_system() {
-            place |= place::LISTED;
+        let mut own = Placement::default();
+        if role != Role::Assistant {
+            own = mixed(&self.parts);
         }
-        vec![self.into_message(role, place, cx)]
+        if role.is_system() {
+            own = own | Placement::LISTED;
+        }
+        vec![self.into_message(role, own, cx)]
     }
 
-    fn into_message(mut self, role: Role, place: u8, cx: &mut Context<'a, '_>) -> Message {
-        let has_role = role != Role::System;
-        let canonical = mask(has_role, content::ROLE) | bit(content::PARTS);
-        let is_canonical = self.fields.is_canonical(canonical) && place == 0;
-        let mut extra = Extra::default();
-        self.fields.move_extra(cx, &GEMINI, &mut extra);
-        if !is_canonical {
-            let mut layout = slots_or_empty(self.fields.slots()).to_vec();
-            if place != 0 {
-                layout.extend([SECTION, place::BASE | place]);
-            }
-            extra.set_layout(GEMINI, layout);
-        }
+    fn into_message(mut self, role: Role, own: Placement, cx: &mut Context<'a, '_>) -> Message {
+        let canonical = mask(role != Role::System, content::ROLE) | bit(content::PARTS);
+        let extra = self.fields.keep_placed(canonical, own, &GEMINI, cx);
         Message { role, parts: self.parts, name: None, extra }
     }
 }
 
-/// What the rest of a content keeps whose results are a message of their own.
-fn joined(is_mixed: bool) -> Extra {
-    let mixed = if is_mixed { place::MIXED } else { 0 };
-    let mut extra = Extra::default();
-    let empty = slots_or_empty(&[]);
-    extra.set_layout(GEMINI, [empty, &[SECTION, place::BASE | place::JOINED | mixed]].concat());
-    extra
+/// Whether results stand among these parts.
+fn mixed(parts: &[Part]) -> Placement {
+    if parts.iter().any(is_result) { Placement::MIXED } else { Placement::default() }
 }
 
 fn is_result(it: &Part) -> bool {

@@ -2,14 +2,13 @@
 
 use msg_core::{Audio, File, Image, Part, RawJson, json::Kind, json::Reader};
 use msg_wire::{
-    codec::{Context, Fields, bit, mask},
+    codec::{Context, Fields, Inner, bit, mask},
     data_url::{DataUrl, is_data_url},
 };
 
-use super::{Inner, keep};
 use crate::{
     mime,
-    shape::{media, part},
+    shape::{GEMINI, media, part},
 };
 
 pub(super) fn inline<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
@@ -37,7 +36,7 @@ pub(super) fn inline<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> O
         inner.unknown = Some(with_type(inner.unknown, &media_type));
     }
     fields.set_raw(part::DATA, None);
-    *part.extra_mut() = keep(fields, bit(part::DATA), inner, cx);
+    *part.extra_mut() = fields.keep_with(bit(part::DATA), inner, None, (&GEMINI, cx));
     Some(part)
 }
 
@@ -66,7 +65,7 @@ pub(super) fn file<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Opt
     };
     let inner = Inner::new("fileData", object, canonical, cx);
     fields.set_raw(part::DATA, None);
-    *part.extra_mut() = keep(fields, bit(part::DATA), inner, cx);
+    *part.extra_mut() = fields.keep_with(bit(part::DATA), inner, None, (&GEMINI, cx));
     Some(part)
 }
 

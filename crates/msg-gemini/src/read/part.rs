@@ -6,7 +6,7 @@ use msg_core::{
 };
 use msg_wire::codec::{Context, Fields, Shape, bit, mask};
 
-use super::{Inner, call, keep, media};
+use super::{call, media};
 use crate::shape::{GEMINI, part};
 
 /// Where a list of parts stands: responses hold media only, and do not nest.
@@ -114,7 +114,7 @@ fn text<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
         fields.set_raw(part::THOUGHT, None);
     }
     let canonical = bit(part::DATA) | mask(is_thought, part::THOUGHT);
-    let extra = keep(fields, canonical, Inner::default(), cx);
+    let extra = fields.keep(canonical, &GEMINI, cx);
     Some(if is_thought {
         Part::Reasoning(Reasoning { extra, ..Reasoning::new(text) })
     } else {

@@ -1,10 +1,10 @@
 //! The contents of a list: role, parts, and what the source had beside.
 
 use msg_core::{Message, Part, Role, json};
-use msg_wire::codec::{Plan, RawMember, bit, mask, members_of};
+use msg_wire::codec::{Placed, Plan, Purpose, bit, mask};
 
-use super::{Purpose, Writer, group::Group, group::Placed};
-use crate::shape::{GEMINI, content, part};
+use super::{Writer, group::Group};
+use crate::shape::{content, part};
 
 /// Where a content stands, which says what its role is when it has no word for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,15 +52,14 @@ impl<'a> Writer<'a> {
 
     /// Writes the content of a candidate.
     pub(crate) fn candidate(&mut self, message: &'a Message, at: usize, out: &mut Vec<u8>) {
-        let parts = message.parts.iter().enumerate();
-        let parts = parts.map(|(part, it)| Placed { message: at, part, it }).collect();
+        let parts = Placed::all(at, message).collect();
         self.content(&[(at, message)], parts, (Stand::Alone, Some("model")), out);
     }
 
     fn group(&mut self, group: &Group<'a>, stand: Stand, out: &mut Vec<u8>) {
         let messages = if group.is_rest { &group.messages[1..] } else { &group.messages[..] };
         let Some((at, head)) = group.messages.first() else { return };
-        self.losses.at_message(*at);
+        self.objects.losses.at_message(*at);
         let role = self.role(head);
         self.content(messages, group.parts.clone(), (stand, Some(role)), out);
     }
@@ -74,9 +73,9 @@ impl<'a> Writer<'a> {
         out: &mut Vec<u8>,
     ) {
         let head = messages.first().map(|it| it.1);
-        let raw = self.envelope(messages);
+        let raw = self.objects.envelope(messages.iter().copied());
         parts.retain(|it| {
-            self.losses.at_message(it.message);
+            self.objects.losses.at_message(it.message);
             self.fits(it.part, it.it)
         });
         let plan = head.map_or_else(Plan::default, |it| self.content_plan(it));
@@ -94,7 +93,7 @@ impl<'a> Writer<'a> {
             (content::ROLE, Spelled::Null) => out.extend_from_slice(b"null"),
             _ => self.parts(&parts, variant, out),
         });
-        self.losses.taken(None, lost);
+        self.objects.losses.taken(None, lost);
     }
 
     /// The plan for a content; none for one that was a bare string.
@@ -153,32 +152,7 @@ impl<'a> Writer<'a> {
 
     pub(super) fn role_changed(&mut self, from: &str) {
         let text = format!("the format has no role {from} here: the message goes to the user");
-        self.losses.warn("convert::role-changed", None, text);
-    }
-
-    /// The unknown members of the messages of a content; where two have one of the same name the first
-    /// wins.
-    fn envelope<'m>(&mut self, messages: &[(usize, &'m Message)]) -> Vec<RawMember<'m>> {
-        let mut raw: Vec<RawMember<'m>> = Vec::new();
-        for (at, it) in messages {
-            self.losses.at_message(*at);
-            self.envelope_losses(it);
-            for member in members_of(&it.extra, &GEMINI, &[]) {
-                if raw.iter().all(|it| it.name != member.name) {
-                    raw.push(member);
-                } else {
-                    self.losses.raw(None, &member.name);
-                }
-            }
-        }
-        raw
-    }
-
-    pub(super) fn envelope_losses(&mut self, it: &Message) {
-        if it.name.is_some() {
-            self.losses.member(None, "name");
-        }
-        self.losses.foreign(&it.extra, Some(&GEMINI), None);
+        self.objects.losses.warn("convert::role-changed", None, text);
     }
 
     /// Writes the value of `parts`; the variant is the one that the source had.
@@ -193,7 +167,7 @@ impl<'a> Writer<'a> {
     }
 
     fn placed(&mut self, one: &Placed<'a>, out: &mut Vec<u8>) {
-        self.losses.at_message(one.message);
+        self.objects.losses.at_message(one.message);
         self.part(one.part, one.it, out);
     }
 

@@ -1,17 +1,9 @@
 //! Which messages go out as which contents: the results of a run are one content, alone (GE-8).
 
 use msg_core::{Message, Part, Role};
+use msg_wire::codec::{Placed, Placement};
 
 use super::Writer;
-use crate::shape::place;
-
-/// A part that goes out: which message of the list it is of, and its place there.
-#[derive(Clone, Copy)]
-pub(super) struct Placed<'m> {
-    pub(super) message: usize,
-    pub(super) part: usize,
-    pub(super) it: &'m Part,
-}
 
 /// A content that goes out.
 pub(super) struct Group<'m> {
@@ -30,19 +22,19 @@ impl<'a> Writer<'a> {
     pub(super) fn groups(&mut self, messages: &'a [Message], first: usize) -> Vec<Group<'a>> {
         let mut res: Vec<Group<'a>> = Vec::new();
         for (at, message) in (first..).zip(messages) {
-            self.losses.at_message(at);
+            self.objects.losses.at_message(at);
             if self.hoists() && message.role.is_system() {
                 continue;
             }
-            let place = self.place(message);
-            let parts = placed(at, message);
-            if place & place::JOINED != 0
+            let place = self.objects.placement(message);
+            let parts: Vec<_> = Placed::all(at, message).collect();
+            if place.has(Placement::JOINED)
                 && let Some(last) = res.last_mut().filter(|it| follows(it, at))
             {
                 last.join(at, message, parts);
                 last.is_open = false;
             } else if message.role == Role::Tool && self.is_own(message) {
-                let is_open = parts.iter().all(|it| is_result(it));
+                let is_open = parts.iter().all(|it| it.is_result());
                 self.results(&mut res, (at, message), parts, place);
                 if let Some(last) = res.last_mut() {
                     last.is_open &= is_open;
@@ -59,13 +51,13 @@ impl<'a> Writer<'a> {
     /// Whether a tool message goes out as it came: nothing but results, or what a source had.
     fn is_own(&self, message: &Message) -> bool {
         let is_result = |it: &Part| matches!(it, Part::ToolResult(_));
-        self.layout(&message.extra).is_some() && self.is_verbatim()
+        self.objects.layout(&message.extra).is_some() && self.is_verbatim()
             || !message.parts.is_empty() && message.parts.iter().all(is_result)
     }
 
     /// Whether results stand among the parts of a user, and did not so in the source.
-    fn is_mixed(&self, message: &Message, place: u8) -> bool {
-        let is_user = !matches!(message.role, Role::Assistant) && place & place::MIXED == 0;
+    fn is_mixed(&self, message: &Message, place: Placement) -> bool {
+        let is_user = !matches!(message.role, Role::Assistant) && !place.has(Placement::MIXED);
         is_user && message.tool_results().next().is_some()
     }
 
@@ -75,9 +67,9 @@ impl<'a> Writer<'a> {
         groups: &mut Vec<Group<'a>>,
         (at, message): (usize, &'a Message),
         parts: Vec<Placed<'a>>,
-        place: u8,
+        place: Placement,
     ) {
-        match groups.last_mut().filter(|it| it.is_open && place & place::APART == 0) {
+        match groups.last_mut().filter(|it| it.is_open && !place.has(Placement::APART)) {
             Some(last) => last.join(at, message, parts),
             None => groups.push(Group { is_open: true, ..Group::new(at, message, parts) }),
         }
@@ -89,18 +81,18 @@ impl<'a> Writer<'a> {
         groups: &mut Vec<Group<'a>>,
         (at, message): (usize, &'a Message),
         parts: Vec<Placed<'a>>,
-        place: u8,
+        place: Placement,
     ) {
         if parts.is_empty() {
             let text = "a tool message without a result is left out";
-            return self.losses.warn("convert::lost-message", None, text);
+            return self.objects.losses.warn("convert::lost-message", None, text);
         }
-        let behind = parts.iter().skip_while(|it| is_result(it)).find(|it| is_result(it));
+        let behind = parts.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
         if let Some(moved) = behind {
             let text = "results behind other parts of a message are moved to its front";
-            self.losses.warn("convert::order-lost", Some(moved.part), text);
+            self.objects.losses.warn("convert::order-lost", Some(moved.part), text);
         }
-        let (results, rest): (Vec<_>, Vec<_>) = parts.into_iter().partition(is_result);
+        let (results, rest): (Vec<_>, Vec<_>) = parts.into_iter().partition(Placed::is_result);
         let has_results = !results.is_empty();
         if has_results {
             if !matches!(message.role, Role::User | Role::Tool) {
@@ -131,12 +123,4 @@ impl<'m> Group<'m> {
 /// Whether the message at this place stood directly behind the results of a group.
 fn follows(group: &Group<'_>, at: usize) -> bool {
     group.is_open && group.messages.last().is_some_and(|it| it.0 + 1 == at)
-}
-
-fn placed(message: usize, it: &Message) -> Vec<Placed<'_>> {
-    it.parts.iter().enumerate().map(|(part, it)| Placed { message, part, it }).collect()
-}
-
-fn is_result(it: &Placed<'_>) -> bool {
-    matches!(it.it, Part::ToolResult(_))
 }

@@ -66,7 +66,7 @@ impl<'a> Writer<'a> {
         if is_data_url(url) {
             return DataUrl::parse(url).map(inline);
         }
-        let guesses = self.inner_plan(extra).may_have(media::MIME);
+        let guesses = self.objects.plan(extra, 1).may_have(media::MIME);
         let guessed = || mime::of_url(url).filter(|_| guesses);
         Some(Source::Uri { media_type: media_type.or_else(guessed).map(Cow::Borrowed), uri: url })
     }
@@ -85,13 +85,13 @@ impl<'a> Writer<'a> {
             Source::Inline { .. } => (INLINE, &part::INLINE),
             Source::Uri { .. } => (FILE, &part::FILE),
         };
-        let mut inner = self.inner_members(it.extra(), at, kind);
+        let (mut inner, plan) = self.objects.inner(at, it.extra(), kind);
         if let Part::Audio(_) = it {
             inner.retain(|it| it.name != "mimeType");
         }
-        let object = self.data(at, (&source, name), self.inner_plan(it.extra()), &inner);
+        let object = self.data(at, (&source, name), plan, &inner);
         let raw = self.members(it.extra(), at, kind);
-        self.object(at, (it.extra(), &raw), (shape, DATA), out, |out, _| {
+        self.objects.object(at, (it.extra(), &raw), (shape, DATA), out, |out, _| {
             out.extend_from_slice(&object);
         });
     }
@@ -118,7 +118,7 @@ impl<'a> Writer<'a> {
             media::DATA => json::write_str(out, data),
             _ => json::write_str(out, name.unwrap_or_default()),
         });
-        self.losses.taken(Some(at), lost);
+        self.objects.losses.taken(Some(at), lost);
         out
     }
 
@@ -143,9 +143,7 @@ impl<'a> Writer<'a> {
             ],
             _ => &[],
         };
-        for (name, _) in lost.iter().filter(|it| it.1) {
-            self.losses.member(Some(at), name);
-        }
+        self.objects.losses.members(Some(at), lost);
     }
 }
 

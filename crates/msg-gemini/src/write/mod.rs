@@ -17,76 +17,50 @@ mod system;
 
 use std::collections::HashMap;
 
-use msg_core::{Extra, Message, Report};
-use msg_wire::Layout;
-use msg_wire::codec::{Losses, Plan, RawMember, object_members, section};
-
-pub(crate) use system::leading;
+use msg_core::{Extra, Report};
+use msg_wire::codec::{ObjectWriter, Plan, Purpose, RawMember};
 
 use crate::{
     LaterSystem, WriteOptions,
-    shape::{self, GEMINI, place},
+    shape::{self, GEMINI},
 };
-
-/// Whether the messages came from a Gemini document that is written back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// They are to be sent to Gemini, wherever they are from.
-    Convert,
-    /// They go back to where they stood: roles are written as they are.
-    Return,
-}
 
 /// Writes messages, one call for each list.
 pub(crate) struct Writer<'a> {
     options: &'a WriteOptions,
     purpose: Purpose,
-    losses: Losses<'a>,
+    objects: ObjectWriter<'a>,
     /// The tools of the calls that were written, by their ids.
     names: HashMap<&'a str, &'a str>,
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn new(options: &'a WriteOptions, purpose: Purpose, report: &'a mut Report) -> Self {
-        Self { options, purpose, losses: Losses::new(report), names: HashMap::new() }
+        let objects = ObjectWriter::new(GEMINI, options.layout, report);
+        Self { options, purpose, objects, names: HashMap::new() }
     }
 
     /// Reports what was lost.
     pub(crate) fn finish(mut self) {
-        self.losses.flush();
+        self.objects.losses.flush();
     }
 
     /// Whether documents go back as they were, roles and odd shapes included.
     fn is_verbatim(&self) -> bool {
-        self.purpose == Purpose::Return && self.options.layout == Layout::Keep
+        self.purpose == Purpose::Return && self.keeps_layout()
     }
 
-    /// Whether this is the layout that was asked for.
-    pub(crate) fn layout_is(&self, layout: Layout) -> bool {
-        self.options.layout == layout
+    /// Whether the shape that a source had comes back.
+    pub(crate) fn keeps_layout(&self) -> bool {
+        self.objects.keeps_layout()
     }
 
     fn hoists(&self) -> bool {
         !self.is_verbatim() && self.options.later_system == LaterSystem::Hoist
     }
 
-    /// The layout that the reader left, if it shall be kept.
-    fn layout<'b>(&self, extra: &'b Extra) -> Option<&'b [u8]> {
-        self.options.kept_layout(extra)
-    }
-
     fn plan<'b>(&self, extra: &'b Extra) -> Plan<'b> {
-        Plan::new(section(self.layout(extra), 0))
-    }
-
-    /// The plan for the object in a part.
-    fn inner_plan<'b>(&self, extra: &'b Extra) -> Plan<'b> {
-        Plan::new(section(self.layout(extra), 1))
-    }
-
-    /// What is kept about the place of a message: bits of [`place`].
-    fn place(&self, message: &Message) -> u8 {
-        place_in(self.layout(&message.extra))
+        self.objects.plan(extra, 0)
     }
 
     /// The unknown members of a part but that one which holds those of its object; those that are left
@@ -100,32 +74,14 @@ impl<'a> Writer<'a> {
             } else if is_own && !(is_kind(name) && value.text() != "null") {
                 res.push(RawMember { name: name.into(), value: value.text() });
             } else {
-                self.losses.raw(Some(at), &format!("{origin}.{name}"));
+                self.objects.losses.raw(Some(at), &format!("{origin}.{name}"));
             }
         }
         res
-    }
-
-    /// The unknown members of the object in a part.
-    fn inner_members<'b>(&mut self, extra: &'b Extra, at: usize, name: &str) -> Vec<RawMember<'b>> {
-        let Some(raw) = extra.get(&GEMINI, name) else { return Vec::new() };
-        let members = object_members(raw);
-        if members.is_none() {
-            self.losses.raw(Some(at), name);
-        }
-        members.unwrap_or_default()
     }
 }
 
 /// Whether a member says what a part is (GE-4).
 fn is_kind(name: &str) -> bool {
     shape::part::KINDS.iter().any(|it| it.0 == name || it.1 == name)
-}
-
-/// What a layout says about the place of its message.
-fn place_in(layout: Option<&[u8]>) -> u8 {
-    match section(layout, 1) {
-        Some([it]) if it & !place::ALL == place::BASE => it & !place::BASE,
-        _ => 0,
-    }
 }

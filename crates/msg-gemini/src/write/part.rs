@@ -1,7 +1,7 @@
 //! A part of a message as a part of a content (GE-4, GE-7, GE-11, GE-18).
 
-use msg_core::{Extra, Origin, Part, Reasoning, Severity, Text, json};
-use msg_wire::codec::{RawMember, Shape, bit};
+use msg_core::{Extra, Origin, Part, Reasoning, Text, json};
+use msg_wire::codec::{bit, text_of_part};
 
 use super::{Writer, content::DATA};
 use crate::{
@@ -35,35 +35,19 @@ impl<'a> Writer<'a> {
         match it {
             _ if fits => {}
             Part::Reasoning(_) if self.options.thoughts == Thoughts::None => {
-                self.losses.warn("convert::lost-part", Some(at), "thoughts are left out as asked");
+                self.objects.losses.warn(
+                    "convert::lost-part",
+                    Some(at),
+                    "thoughts are left out as asked",
+                );
             }
             Part::Reasoning(_) => {
                 let text = "a thought without text is sealed for another provider and left out";
-                self.losses.warn("convert::lost-part", Some(at), text);
+                self.objects.losses.warn("convert::lost-part", Some(at), text);
             }
-            _ => self.losses.part(at, it.kind()),
+            _ => self.objects.losses.part(at, it.kind()),
         }
         fits
-    }
-
-    /// The text that a part is written as.
-    pub(super) fn text_of<'m>(&self, it: &'m Part) -> Option<&'m str> {
-        match it {
-            Part::Text(it) | Part::Refusal(it) => Some(&it.text),
-            Part::Other(it) if it.format == Origin::Json => Some(it.value.text()),
-            _ => None,
-        }
-    }
-
-    /// Notes what a part is that becomes text though it was none.
-    pub(super) fn text_losses(&mut self, at: usize, it: &Part) {
-        if let Part::Refusal(_) = it {
-            let text = "a refusal is written as text";
-            self.losses.note(Severity::Info, "convert::refusal-as-text", Some(at), text);
-        } else if let Part::Other(_) = it {
-            let text = "a JSON part is written as its text";
-            self.losses.warn("convert::json-as-text", Some(at), text);
-        }
     }
 
     /// Writes a part that has a place.
@@ -81,19 +65,6 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the object of a part: the members `want` through `value`, and its unknown ones.
-    pub(super) fn object(
-        &mut self,
-        at: usize,
-        (extra, raw): (&Extra, &[RawMember<'_>]),
-        (shape, want): (&Shape, u32),
-        out: &mut Vec<u8>,
-        value: impl FnMut(&mut Vec<u8>, u8),
-    ) {
-        let lost = shape.write(out, self.plan(extra), want, raw, value);
-        self.losses.taken(Some(at), lost);
-    }
-
     fn text(&mut self, at: usize, it: &Text, out: &mut Vec<u8>) {
         let is_bare = variant(self.plan(&it.extra), part::DATA) == part::DATA_BARE;
         if is_bare && it.extra.is_empty() {
@@ -103,8 +74,8 @@ impl<'a> Writer<'a> {
     }
 
     fn as_text(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
-        self.text_losses(at, it);
-        self.text_part(at, it.extra(), self.text_of(it).unwrap_or_default(), out);
+        self.objects.text_losses(at, it);
+        self.text_part(at, it.extra(), text_of_part(it).unwrap_or_default(), out);
     }
 
     fn text_part(&mut self, at: usize, extra: &Extra, text: &str, out: &mut Vec<u8>) {
@@ -113,9 +84,9 @@ impl<'a> Writer<'a> {
         let before = raw.len();
         raw.retain(|it| it.name != "thought" || it.value != "true");
         if raw.len() < before {
-            self.losses.raw(Some(at), "gemini.thought");
+            self.objects.losses.raw(Some(at), "gemini.thought");
         }
-        self.object(at, (extra, &raw), (&part::TEXT, DATA), out, |out, _| {
+        self.objects.object(at, (extra, &raw), (&part::TEXT, DATA), out, |out, _| {
             json::write_str(out, text);
         });
     }
@@ -123,22 +94,25 @@ impl<'a> Writer<'a> {
     fn thought(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
         let is_said = |it: &Option<String>| it.as_deref().is_some_and(|it| !it.is_empty());
         let has_summary = it.summary.as_ref().is_some_and(|it| !it.is_empty());
-        for (name, is_lost) in [
+        let lost = [
             ("summary", it.text.is_some() && has_summary),
             ("signature", is_said(&it.signature)),
             ("redacted", is_said(&it.redacted)),
             ("encrypted", is_said(&it.encrypted)),
-        ] {
-            if is_lost {
-                self.losses.member(Some(at), name);
-            }
-        }
+        ];
+        self.objects.losses.members(Some(at), &lost);
         let text = it.display_text();
         let raw = self.members(&it.extra, at, "");
         let want = DATA | bit(part::THOUGHT);
-        self.object(at, (&it.extra, &raw), (&part::TEXT, want), out, |out, code| match code {
-            part::THOUGHT => out.extend_from_slice(b"true"),
-            _ => json::write_str(out, &text),
-        });
+        self.objects.object(
+            at,
+            (&it.extra, &raw),
+            (&part::TEXT, want),
+            out,
+            |out, code| match code {
+                part::THOUGHT => out.extend_from_slice(b"true"),
+                _ => json::write_str(out, &text),
+            },
+        );
     }
 }

@@ -8,7 +8,10 @@ use msg_core::{
     json::{JsonError, Reader},
 };
 
-use super::{Context, Shape, layout::Order};
+use super::{
+    Context, Shape,
+    layout::{Order, filled},
+};
 
 /// More known members than any object here has.
 pub(super) const CODES: usize = 12;
@@ -158,6 +161,11 @@ impl<'a> Fields<'a> {
     /// The recorded order, as slots.
     pub fn slots(&self) -> &[u8] {
         self.order.slots()
+    }
+
+    /// The recorded order, as a section of a layout.
+    pub fn section(&self) -> &[u8] {
+        filled(self.slots())
     }
 
     fn known(&mut self, cx: &mut Context<'a, '_>, code: u8) {

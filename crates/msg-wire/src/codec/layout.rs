@@ -3,16 +3,16 @@
 //!
 //! A byte is a *slot*: 0 is "the next unknown member", else the low five bits are the code of a
 //! known member ([`Shape`](super::Shape)) and the high three the variant of its value, 0 being the
-//! canonical one. Slots of nested objects follow in sections of their own behind [`SECTION`].
+//! canonical one. Slots of nested objects follow in sections of their own behind `SECTION`.
 //! Neither that byte nor any slot can occur in JSON text, which a last section may therefore hold.
 
 use super::shape::ALIASED;
 
 /// Separates the slots of an object from those of the object inside it.
-pub const SECTION: u8 = 0x1f;
+const SECTION: u8 = 0x1f;
 
-/// Stands for the members of an object that had none.
-pub const EMPTY: u8 = 0x1e;
+/// Stands for the members of an object that had none: a section without slots would mean the canonical order.
+const EMPTY: u8 = 0x1e;
 
 const CODE: u8 = 0x1f;
 const INLINE: usize = 22;
@@ -162,6 +162,16 @@ impl<'a> Plan<'a> {
         let slot = self.slots.unwrap_or_default().iter().find(|it| **it & CODE == code);
         slot.map_or(0, |it| it >> 5)
     }
+}
+
+/// The layout that has these sections.
+pub fn sections(list: &[&[u8]]) -> Vec<u8> {
+    list.join(&SECTION)
+}
+
+/// Slots as a section.
+pub(super) fn filled(slots: &[u8]) -> &[u8] {
+    if slots.is_empty() { &[EMPTY] } else { slots }
 }
 
 /// The section of a layout with this number; none if it is missing or empty.

@@ -61,6 +61,11 @@ impl<'r> Losses<'r> {
         self.warn("convert::lost-member", part, format!("the format has no place for {name}"));
     }
 
+    /// As [`Losses::member`], of those among the named members that are lost.
+    pub fn members(&mut self, part: Option<usize>, names: &[(&str, bool)]) {
+        names.iter().filter(|it| it.1).for_each(|it| self.member(part, it.0));
+    }
+
     /// Unknown members that are left out: those of other formats than `own`.
     pub fn foreign(&mut self, extra: &Extra, own: Option<&Origin>, part: Option<usize>) {
         for (origin, name, _) in extra.all() {

@@ -1,10 +1,10 @@
-//! RawMember members, borrowed from where they are kept, on their way into an object or out of one.
+//! Raw members, borrowed from where they are kept, on their way into an object or out of one.
 
 use std::borrow::Cow;
 
 use msg_core::{
     Extra, Origin, RawJson,
-    json::{self, Reader, Writer, to_text},
+    json::{self, JsonError, Reader, Writer, to_text},
 };
 
 /// One member whose value is written as it is.
@@ -46,4 +46,16 @@ pub fn text_of(raw: &str) -> Option<(Cow<'_, str>, bool)> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
     let res = json::unescape(inner);
     Some((res.text, res.lone_surrogate))
+}
+
+/// The first `type` of an object, if it is a string; the reader stands before the object.
+pub fn type_of(mut reader: Reader<'_>) -> Result<Option<Cow<'_, str>>, JsonError> {
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        let value = reader.raw()?;
+        if key.text == "type" {
+            return Ok(text_of(value).map(|it| it.0));
+        }
+    }
+    Ok(None)
 }

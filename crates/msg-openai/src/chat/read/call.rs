@@ -1,16 +1,16 @@
 //! Tool calls: `tool_calls` of any age and shape, and the `function_call` before them.
 
 use msg_core::{
-    CallKind, Extra, Part, Place, ToolCall,
+    CallKind, Part, Place, ToolCall,
     json::{JsonError, Kind, Reader},
 };
 
-use super::{Inner, Kept, OPENAI, other, sections};
+use super::{OPENAI, other};
 use crate::chat::{
     shape::{call, function},
     signature,
 };
-use msg_wire::codec::{Context, Fields, Shape, bit, mask, spelling, text_of};
+use msg_wire::codec::{Context, Fields, Inner, Shape, bit, mask, spelling, text_of};
 
 /// Reads the array of calls.
 pub(super) fn calls<'a>(
@@ -33,12 +33,8 @@ pub(super) fn legacy<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Pa
         cx.back_to(mark);
         return None;
     };
-    let mut extra = Extra::default();
-    if let Some(inner) = it.inner.extra {
-        extra.insert(OPENAI, "function", inner);
-    }
-    let slot = call::FUNCTION_LEGACY << 5 | call::FUNCTION;
-    extra.set_layout(OPENAI, sections(&[slot], it.inner.slots.as_deref(), None));
+    let inner = it.inner.named("function");
+    let extra = inner.keep(&OPENAI, &[call::FUNCTION_LEGACY << 5 | call::FUNCTION]);
     Some(Part::ToolCall(ToolCall { extra, ..ToolCall::new("", it.name, it.arguments) }))
 }
 
@@ -99,10 +95,8 @@ impl<'a> Draft<'a> {
             | bit(call::TYPE)
             | bit(canonical_body)
             | mask(signature.is_some(), call::EXTRA_CONTENT);
-        let name = call::SHAPE.name(body);
-        let kept =
-            Kept { fields: &mut self.fields, canonical, inner_name: name, inner: it.inner, raw };
-        let mut extra = kept.into_extra(cx);
+        let inner = it.inner.named(call::SHAPE.name(body));
+        let mut extra = self.fields.keep_with(canonical, inner, raw.as_deref(), (&OPENAI, cx));
         if let Some(rest) = rest {
             extra.insert(OPENAI, "extra_content", rest);
         }
@@ -206,7 +200,7 @@ impl Function {
                 _ => res.read_arguments(reader, &mut fields, cx)?,
             }
         }
-        res.inner = Inner::new(fields, bit(function::NAME) | bit(function::ARGUMENTS), cx);
+        res.inner = Inner::new("", fields, bit(function::NAME) | bit(function::ARGUMENTS), cx);
         Ok(Some(res))
     }
 

@@ -5,9 +5,9 @@ use msg_core::{
     json::{JsonError, Kind, Reader},
 };
 
-use super::{Inner, Kept, OPENAI, other, reasoning};
+use super::{OPENAI, other, reasoning};
 use crate::chat::shape::{body, part};
-use msg_wire::codec::{Context, Fields, Shape, bit, mask, text_of};
+use msg_wire::codec::{Context, Fields, Inner, Shape, bit, mask, text_of, type_of};
 
 /// What a `content` member held.
 #[derive(Default)]
@@ -72,18 +72,6 @@ fn read_part<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Pa
     Ok(other(None, source))
 }
 
-/// The first `type` of an object, if it is a string.
-fn type_of(mut reader: Reader<'_>) -> Result<Option<std::borrow::Cow<'_, str>>, JsonError> {
-    reader.begin_object()?;
-    while let Some(key) = reader.next_key()? {
-        let value = reader.raw()?;
-        if key.text == "type" {
-            return Ok(text_of(value).map(|it| it.0));
-        }
-    }
-    Ok(None)
-}
-
 type Build = for<'a> fn(&mut Fields<'a>, &mut Context<'a, '_>) -> Option<Part>;
 
 fn kind(name: &str) -> Option<(&'static Shape, Build)> {
@@ -100,25 +88,20 @@ fn kind(name: &str) -> Option<(&'static Shape, Build)> {
 
 const CANONICAL: u32 = bit(part::TYPE) | bit(part::BODY);
 
-fn keep<'a>(
-    fields: &mut Fields<'a>,
-    cx: &mut Context<'a, '_>,
-    inner: Inner,
-    name: &'static str,
-) -> Extra {
+fn keep<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>, inner: Inner) -> Extra {
     fields.set_raw(part::BODY, None);
-    Kept { fields, canonical: CANONICAL, inner_name: name, inner, raw: None }.into_extra(cx)
+    fields.keep_with(CANONICAL, inner, None, (&OPENAI, cx))
 }
 
 fn text<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let text = fields.text(cx, part::BODY)?;
-    Some(Part::Text(Text { text, extra: keep(fields, cx, Inner::default(), "text") }))
+    Some(Part::Text(Text { text, extra: keep(fields, cx, Inner::default()) }))
 }
 
 fn refusal<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let text = fields.text(cx, part::BODY)?;
     fields.vary(part::TYPE, part::TYPE_IN_CONTENT);
-    Some(Part::Refusal(Text { text, extra: keep(fields, cx, Inner::default(), "refusal") }))
+    Some(Part::Refusal(Text { text, extra: keep(fields, cx, Inner::default()) }))
 }
 
 fn inner<'a>(
@@ -133,14 +116,14 @@ fn inner<'a>(
 fn image<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     if let Some(url) = fields.text(cx, part::BODY) {
         fields.vary(part::BODY, part::BODY_STRING);
-        let extra = keep(fields, cx, Inner::default(), "image_url");
+        let extra = keep(fields, cx, Inner::default());
         return Some(Part::Image(Image { extra, ..Image::from_url(url) }));
     }
     let mut it = inner(&body::IMAGE, fields, cx)?;
     let url = it.text(cx, 1)?;
     let detail = it.text_or_report(cx, 2);
-    let inner = Inner::new(it, bit(1) | mask(detail.is_some(), 2), cx);
-    let extra = keep(fields, cx, inner, "image_url");
+    let inner = Inner::new("image_url", it, bit(1) | mask(detail.is_some(), 2), cx);
+    let extra = keep(fields, cx, inner);
     Some(Part::Image(Image { detail, extra, ..Image::from_url(url) }))
 }
 
@@ -148,8 +131,8 @@ fn audio<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> 
     let mut it = inner(&body::INPUT_AUDIO, fields, cx)?;
     let data = Some(it.text(cx, 1)?);
     let format = it.text_or_report(cx, 2);
-    let inner = Inner::new(it, bit(1) | mask(format.is_some(), 2), cx);
-    let extra = keep(fields, cx, inner, "input_audio");
+    let inner = Inner::new("input_audio", it, bit(1) | mask(format.is_some(), 2), cx);
+    let extra = keep(fields, cx, inner);
     Some(Part::Audio(Audio { data, format, extra, ..Audio::default() }))
 }
 
@@ -161,8 +144,8 @@ fn file<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     }
     let canonical =
         mask(file_id.is_some(), 1) | mask(data.is_some(), 2) | mask(filename.is_some(), 3);
-    let inner = Inner::new(it, canonical, cx);
-    let extra = keep(fields, cx, inner, "file");
+    let inner = Inner::new("file", it, canonical, cx);
+    let extra = keep(fields, cx, inner);
     Some(Part::File(File { file_id, data, filename, extra, ..File::default() }))
 }
 
@@ -173,7 +156,6 @@ fn thinking<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Par
     fields.set_raw(part::BODY, None);
     fields.vary(part::TYPE, part::TYPE_IN_CONTENT);
     let raw = (!blocks.is_plain).then_some(source);
-    let kept =
-        Kept { fields, canonical: CANONICAL, inner_name: "thinking", inner: Inner::default(), raw };
-    Some(Part::Reasoning(Reasoning { extra: kept.into_extra(cx), ..Reasoning::new(text) }))
+    let extra = fields.keep_with(CANONICAL, Inner::default(), raw, (&OPENAI, cx));
+    Some(Part::Reasoning(Reasoning { extra, ..Reasoning::new(text) }))
 }

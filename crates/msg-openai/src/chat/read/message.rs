@@ -7,7 +7,7 @@ use msg_core::{
     json::{JsonError, Kind, Reader},
 };
 
-use super::{Inner, Kept, OPENAI, call, content::Content, reasoning};
+use super::{OPENAI, call, content::Content, reasoning};
 use crate::chat::{
     is_tool,
     shape::{body, message, part},
@@ -156,9 +156,7 @@ impl<'a> Draft<'a> {
     }
 
     fn into_extra(mut self, canonical: u32, cx: &mut Context<'a, '_>) -> Extra {
-        let inner = Inner::default();
-        Kept { fields: &mut self.fields, canonical, inner_name: "", inner, raw: None }
-            .into_extra(cx)
+        self.fields.keep(canonical, &OPENAI, cx)
     }
 
     fn name(&mut self, cx: &mut Context<'a, '_>) -> Option<String> {
@@ -265,9 +263,7 @@ impl<'a> Draft<'a> {
             let id = it.text(cx, 1)?;
             let [data, transcript] = [2, 3].map(|code| it.text_or_report(cx, code));
             let canonical = bit(1) | mask(data.is_some(), 2) | mask(transcript.is_some(), 3);
-            let inner = Inner::default();
-            let kept = Kept { fields: &mut it, canonical, inner_name: "", inner, raw: None };
-            let extra = kept.into_extra(cx);
+            let extra = it.keep(canonical, &OPENAI, cx);
             Some(Audio { id: Some(id), data, transcript, extra, ..Audio::default() })
         });
         match read {

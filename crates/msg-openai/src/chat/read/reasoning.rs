@@ -6,7 +6,7 @@ use msg_core::{
     json::{Kind, Reader},
 };
 
-use super::{Inner, Kept};
+use super::OPENAI;
 use crate::chat::shape::block;
 use msg_wire::codec::{Context, Fields, bit, mask, text_of};
 
@@ -92,7 +92,7 @@ fn thinking<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Reasoning> 
     }
     let canonical =
         bit(block::TYPE) | bit(block::TEXT) | mask(signature.is_some(), block::SIGNATURE);
-    let extra = kept(&mut fields, canonical, cx);
+    let extra = fields.keep(canonical, &OPENAI, cx);
     Some(Reasoning { signature, extra, ..Reasoning::new(text) })
 }
 
@@ -103,10 +103,6 @@ fn redacted<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Reasoning> 
     }
     fields.set_raw(block::TYPE, None);
     let redacted = Some(fields.text(cx, 2)?);
-    let extra = kept(&mut fields, bit(1) | bit(2), cx);
+    let extra = fields.keep(bit(1) | bit(2), &OPENAI, cx);
     Some(Reasoning { redacted, extra, ..Reasoning::default() })
-}
-
-fn kept<'a>(fields: &mut Fields<'a>, canonical: u32, cx: &mut Context<'a, '_>) -> msg_core::Extra {
-    Kept { fields, canonical, inner_name: "", inner: Inner::default(), raw: None }.into_extra(cx)
 }

@@ -19,26 +19,26 @@ impl Writer<'_> {
     }
 
     pub(super) fn legacy_call(&mut self, at: usize, it: &ToolCall, out: &mut Vec<u8>) {
-        self.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
-        let (raw, plan) = self.inner(&it.extra, "function", at);
+        self.objects.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
+        let (raw, plan) = self.objects.inner(at, &it.extra, "function");
         for (name, _) in it.extra.iter(&OPENAI).filter(|it| it.0 != "function") {
-            self.losses.raw(Some(at), name);
+            self.objects.losses.raw(Some(at), name);
         }
         let lost = function(it, &function::SHAPE, plan, &raw, out);
-        self.losses.taken(Some(at), lost);
+        self.objects.losses.taken(Some(at), lost);
     }
 
     pub(super) fn call(&mut self, at: usize, it: &ToolCall, out: &mut Vec<u8>) {
-        self.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
+        self.objects.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
         if let CallKind::Other(_) = it.kind {
-            self.losses.member(Some(at), "kind");
+            self.objects.losses.member(Some(at), "kind");
         }
         let is_custom = it.kind == CallKind::Custom;
         let in_custom = is_custom && !self.came_as_function(it);
         let body = if in_custom { call::CUSTOM } else { call::FUNCTION };
         let shape = if in_custom { &function::CUSTOM } else { &function::SHAPE };
         let name = call::SHAPE.name(body);
-        let (inner_raw, inner_plan) = self.inner(&it.extra, name, at);
+        let (inner_raw, inner_plan) = self.objects.inner(at, &it.extra, name);
         let plan = self.call_plan(it, body);
         let signature = self.extra_content(it);
         let skip: &[&str] = if signature.is_some() { &[name, "extra_content"] } else { &[name] };
@@ -68,7 +68,7 @@ impl Writer<'_> {
             }
             _ => inner_lost = function(it, shape, inner_plan, &inner_raw, out),
         });
-        self.losses.taken(Some(at), lost + inner_lost);
+        self.objects.losses.taken(Some(at), lost + inner_lost);
     }
 
     /// Whether a custom call came with a `function` instead of a `custom`.
@@ -91,7 +91,8 @@ impl Writer<'_> {
     fn extra_content(&self, it: &ToolCall) -> Option<String> {
         let signature = it.signature.as_deref()?;
         let rest = it.extra.get(&OPENAI, "extra_content");
-        let source = section(self.layout(&it.extra), 2).and_then(|it| std::str::from_utf8(it).ok());
+        let source =
+            section(self.objects.layout(&it.extra), 2).and_then(|it| std::str::from_utf8(it).ok());
         let source = source.filter(|source| {
             signature::split(source)
                 .is_some_and(|it| it.signature == signature && it.rest.as_ref() == rest)

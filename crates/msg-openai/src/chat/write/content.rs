@@ -74,14 +74,14 @@ impl Writer<'_> {
     /// Whether a part that is the only one is written as a string.
     fn is_plain(&self, it: &Part) -> bool {
         text_of(it).is_some()
-            && self.layout(it.extra()).is_none()
+            && self.objects.layout(it.extra()).is_none()
             && it.extra().iter(&OPENAI).next().is_none()
     }
 
     fn joined(&mut self, contents: &Contents<'_>, out: &mut Vec<u8>) {
         for &(at, part) in &contents.parts {
             let at = contents.at.unwrap_or(at);
-            self.losses.foreign(part.extra(), None, Some(at));
+            self.objects.losses.foreign(part.extra(), None, Some(at));
             if let Part::Other(_) = part {
                 self.json_as_text(at);
             }
@@ -94,11 +94,15 @@ impl Writer<'_> {
     }
 
     fn json_as_text(&mut self, at: usize) {
-        self.losses.warn("convert::json-as-text", Some(at), "a JSON part is written as its text");
+        self.objects.losses.warn(
+            "convert::json-as-text",
+            Some(at),
+            "a JSON part is written as its text",
+        );
     }
 
     fn content_part(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
-        self.losses.foreign(it.extra(), Some(&OPENAI), Some(at));
+        self.objects.losses.foreign(it.extra(), Some(&OPENAI), Some(at));
         match it {
             Part::Text(it) => self.text(at, it, &part::TEXT, "text", out),
             Part::Refusal(it) => self.text(at, it, &part::REFUSAL, "refusal", out),
@@ -107,7 +111,7 @@ impl Writer<'_> {
             Part::File(it) => self.file(at, it, out),
             Part::Reasoning(it) => self.thinking(at, it, out),
             Part::Other(it) => self.other(at, it, out),
-            _ => self.losses.part(at, it.kind()),
+            _ => self.objects.losses.part(at, it.kind()),
         }
     }
 
@@ -120,7 +124,7 @@ impl Writer<'_> {
         let lost = shape.write(out, plan, bit(part::TYPE) | bit(part::BODY), &raw, |out, code| {
             json::write_str(out, if code == part::TYPE { name } else { &it.text });
         });
-        self.losses.taken(Some(at), lost);
+        self.objects.losses.taken(Some(at), lost);
     }
 
     fn other(&mut self, at: usize, it: &Other, out: &mut Vec<u8>) {
@@ -137,7 +141,7 @@ impl Writer<'_> {
     fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {
         let members = [("file_id", &it.file_id), ("media_type", &it.media_type)];
         for (name, _) in members.into_iter().filter(|(_, it)| it.is_some()) {
-            self.losses.member(Some(at), name);
+            self.objects.losses.member(Some(at), name);
         }
         let url = it.url.as_deref().unwrap_or_default();
         let values = [Some(url), it.detail.as_deref()];
@@ -154,7 +158,7 @@ impl Writer<'_> {
             .into_iter()
             .filter(|(_, it)| it.is_some())
         {
-            self.losses.member(Some(at), name);
+            self.objects.losses.member(Some(at), name);
         }
         let values = [it.data.as_deref(), it.format.as_deref()];
         let outer = (&part::AUDIO, "input_audio");
@@ -164,7 +168,7 @@ impl Writer<'_> {
     fn file(&mut self, at: usize, it: &File, out: &mut Vec<u8>) {
         let members = [("url", &it.url), ("media_type", &it.media_type)];
         for (name, _) in members.into_iter().filter(|(_, it)| it.is_some()) {
-            self.losses.member(Some(at), name);
+            self.objects.losses.member(Some(at), name);
         }
         let values = [it.file_id.as_deref(), it.data.as_deref(), it.filename.as_deref()];
         self.nested(at, &it.extra, (&part::FILE, "file"), &body::FILE, &values, None, out);
@@ -184,7 +188,7 @@ impl Writer<'_> {
     ) {
         let plan = self.plan(extra);
         let raw = members_of(extra, &OPENAI, &[name]);
-        let (inner_raw, inner_plan) = self.inner(extra, name, at);
+        let (inner_raw, inner_plan) = self.objects.inner(at, extra, name);
         let mut inner_lost = 0;
         let want = bit(part::TYPE) | bit(part::BODY);
         let lost = outer.write(out, plan, want, &raw, |out, code| match (code, bare) {
@@ -192,19 +196,19 @@ impl Writer<'_> {
             (_, Some(bare)) => json::write_str(out, bare),
             (_, None) => inner_lost = texts(out, inner, inner_plan, &inner_raw, values),
         });
-        self.losses.taken(Some(at), lost + inner_lost);
+        self.objects.losses.taken(Some(at), lost + inner_lost);
     }
 
     /// The `audio` of a message: a reply of the model.
     pub(super) fn audio(&mut self, at: usize, it: &Audio, out: &mut Vec<u8>) {
-        self.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
+        self.objects.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
         if it.format.is_some() {
-            self.losses.member(Some(at), "format");
+            self.objects.losses.member(Some(at), "format");
         }
         let values = [it.id.as_deref(), it.data.as_deref(), it.transcript.as_deref()];
         let raw = members_of(&it.extra, &OPENAI, &[]);
         let lost = texts(out, &body::AUDIO, self.plan(&it.extra), &raw, &values);
-        self.losses.taken(Some(at), lost);
+        self.objects.losses.taken(Some(at), lost);
     }
 }
 

@@ -48,9 +48,9 @@ impl Writer<'_> {
             self.results(it, list);
         }
         if has_results && it.parts.iter().all(|it| matches!(it, Part::ToolResult(_))) {
-            self.losses.foreign(&it.extra, None, None);
+            self.objects.losses.foreign(&it.extra, None, None);
             if it.name.is_some() {
-                self.losses.member(None, "name");
+                self.objects.losses.member(None, "name");
             }
         } else {
             self.spoken(it, list);
@@ -61,7 +61,7 @@ impl Writer<'_> {
     }
 
     fn spoken(&mut self, it: &Message, list: &mut json::Writer<'_>) {
-        self.losses.foreign(&it.extra, Some(&OPENAI), None);
+        self.objects.losses.foreign(&it.extra, Some(&OPENAI), None);
         let plan = self.plan(&it.extra);
         let keeps_reasoning = self.keeps_reasoning(it);
         let skip: &[&str] = if keeps_reasoning { &[] } else { &reasoning::MEMBERS };
@@ -106,7 +106,7 @@ impl Writer<'_> {
                 _ => json::write_str(out, &thoughts.text),
             })
         });
-        self.losses.taken(None, lost);
+        self.objects.losses.taken(None, lost);
     }
 
     /// Finds the place of each part and notes those that have none.
@@ -150,12 +150,12 @@ impl Writer<'_> {
                     res.note_order(at, !res.has_calls() && res.refusals.is_empty());
                     res.contents.push((at, part));
                 }
-                _ => self.losses.part(at, part.kind()),
+                _ => self.objects.losses.part(at, part.kind()),
             }
         }
         if let Some(at) = res.order_lost {
             let text = "what stands behind a tool call or a refusal is written before it";
-            self.losses.warn("convert::order-lost", Some(at), text);
+            self.objects.losses.warn("convert::order-lost", Some(at), text);
         }
         res
     }
@@ -173,10 +173,14 @@ impl Writer<'_> {
     fn refusal_text(&mut self, sorted: &Sorted<'_>) -> String {
         let mut res = String::new();
         if let Some((at, _)) = sorted.refusals.get(1) {
-            self.losses.warn("convert::merged-parts", Some(*at), "several refusals become one");
+            self.objects.losses.warn(
+                "convert::merged-parts",
+                Some(*at),
+                "several refusals become one",
+            );
         }
         for (at, it) in &sorted.refusals {
-            self.losses.foreign(it.extra(), None, Some(*at));
+            self.objects.losses.foreign(it.extra(), None, Some(*at));
             if let Part::Refusal(it) = it {
                 res.push_str(&it.text);
             }

@@ -10,7 +10,7 @@ mod result;
 use msg_core::{Extra, Message, Origin, Part, Report, Role, json};
 
 use crate::{EncodeOptions, chat};
-use msg_wire::codec::{Losses, Plan, RawMember, object_members, section};
+use msg_wire::codec::{ObjectWriter, Plan};
 
 const OPENAI: Origin = Origin::OpenAi;
 
@@ -29,12 +29,12 @@ pub(crate) fn messages(
 /// several messages is written behind each other.
 pub(crate) struct Writer<'a> {
     options: &'a EncodeOptions,
-    losses: Losses<'a>,
+    objects: ObjectWriter<'a>,
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn new(options: &'a EncodeOptions, report: &'a mut Report) -> Self {
-        Self { options, losses: Losses::new(report) }
+        Self { options, objects: ObjectWriter::new(OPENAI, options.layout, report) }
     }
 
     /// Writes a message where exactly one has its place; what would become several is cut down to
@@ -49,7 +49,7 @@ impl<'a> Writer<'a> {
         let mut kept = usize::from(is_tool);
         for (at, part) in message.parts.iter().enumerate().rev() {
             if matches!(part, Part::ToolResult(_)) && std::mem::take(&mut kept) == 0 {
-                self.losses.part(at, part.kind());
+                self.objects.losses.part(at, part.kind());
                 rest.parts.remove(at);
             }
         }
@@ -66,33 +66,11 @@ impl<'a> Writer<'a> {
             _ if is_misspelt_tool(message) => self.tool_message(message, list),
             _ => self.speech(message, list),
         }
-        self.losses.next_message();
-    }
-
-    /// The layout that the reader left, if it shall be kept.
-    fn layout<'b>(&self, extra: &'b Extra) -> Option<&'b [u8]> {
-        self.options.kept_layout(extra, &OPENAI)
+        self.objects.losses.next_message();
     }
 
     fn plan<'b>(&self, extra: &'b Extra) -> Plan<'b> {
-        Plan::new(section(self.layout(extra), 0))
-    }
-
-    /// The unknown members of the object inside a part, and the plan for it.
-    fn inner<'b>(
-        &mut self,
-        extra: &'b Extra,
-        name: &str,
-        part: usize,
-    ) -> (Vec<RawMember<'b>>, Plan<'b>) {
-        let raw = extra.get(&OPENAI, name).and_then(|it| {
-            let members = object_members(it);
-            if members.is_none() {
-                self.losses.raw(Some(part), name);
-            }
-            members
-        });
-        (raw.unwrap_or_default(), Plan::new(section(self.layout(extra), 1)))
+        self.objects.plan(extra, 0)
     }
 }
 

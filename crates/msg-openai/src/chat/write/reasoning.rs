@@ -108,19 +108,19 @@ impl Writer<'_> {
         plain: &[(usize, &Reasoning)],
     ) {
         for &(at, it) in beside {
-            self.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
+            self.objects.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
             if it.encrypted.is_some() {
-                self.losses.member(Some(at), "encrypted");
+                self.objects.losses.member(Some(at), "encrypted");
             }
             if it.text.is_some() && it.summary.as_ref().is_some_and(|it| !it.is_empty()) {
-                self.losses.member(Some(at), "summary");
+                self.objects.losses.member(Some(at), "summary");
             }
             if it.redacted.is_some() && it.signature.is_some() {
-                self.losses.member(Some(at), "redacted");
+                self.objects.losses.member(Some(at), "redacted");
             }
         }
         for &(at, it) in plain {
-            it.extra.iter(&OPENAI).for_each(|(name, _)| self.losses.raw(Some(at), name));
+            it.extra.iter(&OPENAI).for_each(|(name, _)| self.objects.losses.raw(Some(at), name));
         }
     }
 
@@ -149,13 +149,14 @@ impl Writer<'_> {
                 })
             }
         };
-        self.losses.taken(Some(at), lost);
+        self.objects.losses.taken(Some(at), lost);
     }
 
     /// A `thinking` part among the contents.
     pub(super) fn thinking(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
         let text = it.text.as_deref().unwrap_or_default();
-        let source = section(self.layout(&it.extra), 2).and_then(|it| std::str::from_utf8(it).ok());
+        let source =
+            section(self.objects.layout(&it.extra), 2).and_then(|it| std::str::from_utf8(it).ok());
         let source = source.filter(|it| text_blocks(it).is_some_and(|it| it.text == text));
         let plan = self.plan(&it.extra);
         let raw = members_of(&it.extra, &OPENAI, &[]);
@@ -174,7 +175,7 @@ impl Writer<'_> {
                 }
             },
         );
-        self.losses.taken(Some(at), lost);
+        self.objects.losses.taken(Some(at), lost);
         for (name, is_some) in [
             ("summary", it.summary.is_some()),
             ("signature", it.signature.is_some()),
@@ -182,7 +183,7 @@ impl Writer<'_> {
             ("encrypted", it.encrypted.is_some()),
         ] {
             if is_some {
-                self.losses.member(Some(at), name);
+                self.objects.losses.member(Some(at), name);
             }
         }
     }
@@ -191,11 +192,15 @@ impl Writer<'_> {
     pub(super) fn drop_reasoning(&mut self, message: &Message) {
         for (at, it) in message.parts.iter().enumerate() {
             if let Part::Reasoning(_) = it {
-                self.losses.warn("convert::lost-part", Some(at), "reasoning is left out as asked");
+                self.objects.losses.warn(
+                    "convert::lost-part",
+                    Some(at),
+                    "reasoning is left out as asked",
+                );
             }
         }
         for (name, _) in message.extra.iter(&OPENAI).filter(|it| MEMBERS.contains(&it.0)) {
-            self.losses.raw(None, name);
+            self.objects.losses.raw(None, name);
         }
     }
 }

@@ -22,7 +22,7 @@ impl Writer<'_> {
     pub(super) fn tool_message(&mut self, it: &Message, list: &mut json::Writer<'_>) {
         let count = it.tool_results().count();
         if count == 0 {
-            self.losses.warn(
+            self.objects.losses.warn(
                 "convert::lost-message",
                 None,
                 "a tool message without a result is left out",
@@ -32,10 +32,10 @@ impl Writer<'_> {
         if count > 1 {
             self.split();
         }
-        self.losses.foreign(&it.extra, Some(&OPENAI), None);
+        self.objects.losses.foreign(&it.extra, Some(&OPENAI), None);
         let name = it.name.as_deref();
         if name.is_some() && it.tool_results().all(|it| it.name.is_some()) {
-            self.losses.member(None, "name");
+            self.objects.losses.member(None, "name");
         }
         let mut envelope = Envelope { role: it.role.as_str(), name, message: Some(it) };
         for (at, part) in it.parts.iter().enumerate() {
@@ -44,7 +44,7 @@ impl Writer<'_> {
                     self.result(at, result, envelope, list);
                     envelope.message = None;
                 }
-                _ => self.losses.part(at, part.kind()),
+                _ => self.objects.losses.part(at, part.kind()),
             }
         }
     }
@@ -62,7 +62,7 @@ impl Writer<'_> {
 
     fn split(&mut self) {
         let text = "each tool result becomes a message of its own";
-        self.losses.warn("convert::split-message", None, text);
+        self.objects.losses.warn("convert::split-message", None, text);
     }
 
     fn result(
@@ -72,9 +72,9 @@ impl Writer<'_> {
         envelope: Envelope<'_>,
         list: &mut json::Writer<'_>,
     ) {
-        self.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
+        self.objects.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
         if it.is_error {
-            self.losses.member(Some(at), "is_error");
+            self.objects.losses.member(Some(at), "is_error");
         }
         let mut raw = Vec::new();
         let mut plan = Plan::default();
@@ -100,7 +100,7 @@ impl Writer<'_> {
                 _ => self.content(&contents, plan.variant(code), out),
             })
         });
-        self.losses.taken(Some(at), lost);
+        self.objects.losses.taken(Some(at), lost);
     }
 
     fn result_contents<'m>(&mut self, at: usize, it: &'m ToolResult) -> Contents<'m> {
@@ -110,7 +110,7 @@ impl Writer<'_> {
             if fits(part) || is_thought {
                 parts.push((at, part));
             } else {
-                self.losses.part(at, part.kind());
+                self.objects.losses.part(at, part.kind());
             }
         }
         Contents { parts, at: Some(at) }

@@ -1,13 +1,13 @@
 //! The content parts of message items and of tool outputs.
 
 use msg_core::{
-    Audio, Extra, File, Image, Part, RawJson, Text,
+    Audio, Extra, File, Image, Part, Text,
     json::{JsonError, Kind, Reader},
 };
 
-use super::{filled, other};
+use super::other;
 use crate::responses::shape::{RESPONSES, part, text_type};
-use msg_wire::codec::{Context, Fields, SECTION, bit, mask, text_of};
+use msg_wire::codec::{Context, Fields, Inner, bit, mask, sections, text_of, type_of};
 
 /// Reads an array of parts.
 pub(super) fn parts<'a>(
@@ -37,7 +37,7 @@ pub(super) fn is_plain(part: &Part) -> bool {
 }
 
 fn read<'a>(source: &'a str, cx: &mut Context<'a, '_>, is_assistant: bool) -> Option<Part> {
-    let kind = type_of(source)?;
+    let kind = type_of(Reader::from_text(source)).ok()??;
     let fields = |shape, cx: &mut Context<'a, '_>| {
         let mut res = Fields::read(shape, cx, &mut Reader::from_text(source)).ok()?;
         // A second `type` may have come behind the one that chose the kind.
@@ -66,19 +66,6 @@ fn read<'a>(source: &'a str, cx: &mut Context<'a, '_>, is_assistant: bool) -> Op
     })
 }
 
-/// The first `type` of an object, if it is a string.
-fn type_of(source: &str) -> Option<String> {
-    let mut reader = Reader::from_text(source);
-    reader.begin_object().ok()?;
-    while let Some(key) = reader.next_key().ok()? {
-        let value = reader.raw().ok()?;
-        if key.text == "type" {
-            return Some(text_of(value)?.0.into_owned());
-        }
-    }
-    None
-}
-
 fn image<'a>(mut fields: Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let [url, file_id, detail] = [2, 3, 4].map(|code| fields.text(cx, code));
     if url.is_none() && file_id.is_none() {
@@ -102,36 +89,18 @@ fn audio<'a>(mut fields: Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let mut it = Fields::read(&part::AUDIO_BODY, cx, &mut Reader::from_text(source)).ok()?;
     let data = Some(it.text(cx, 1)?);
     let format = it.text(cx, 2);
-    let is_canonical = it.is_canonical(bit(1) | mask(format.is_some(), 2));
-    let extra = it.move_object(cx);
-    let inner = Inner { extra, slots: (!is_canonical).then(|| it.slots().to_vec()) };
+    let inner = Inner::new("input_audio", it, bit(1) | mask(format.is_some(), 2), cx);
     fields.set_raw(part::BODY, None);
     let extra = keep(fields, cx, inner);
     Some(Part::Audio(Audio { data, format, extra, ..Audio::default() }))
 }
 
-/// What the object inside a part keeps.
-#[derive(Default)]
-struct Inner {
-    extra: Option<RawJson>,
-    slots: Option<Vec<u8>>,
-}
-
-/// The unknown members of a part and its layout, whose first section is that of the item.
+/// The unknown members of a part and its layout, behind the empty section of its item.
 fn keep<'a>(mut fields: Fields<'a>, cx: &mut Context<'a, '_>, inner: Inner) -> Extra {
-    let mut extra = Extra::default();
-    if let Some(it) = inner.extra {
-        extra.insert(RESPONSES, "input_audio", it);
-    }
-    let is_canonical = fields.is_canonical(fields.in_model() | bit(part::TYPE));
-    fields.move_extra(cx, &RESPONSES, &mut extra);
-    if !is_canonical || inner.slots.is_some() {
-        let mut layout = vec![SECTION];
-        layout.extend_from_slice(filled(fields.slots()));
-        if let Some(slots) = inner.slots {
-            layout.push(SECTION);
-            layout.extend_from_slice(filled(&slots));
-        }
+    let canonical = fields.in_model() | bit(part::TYPE);
+    let mut extra = fields.keep_with(canonical, inner, None, (&RESPONSES, cx));
+    if let Some(own) = extra.layout(&RESPONSES) {
+        let layout = sections(&[&[], own]);
         extra.set_layout(RESPONSES, layout);
     }
     extra

@@ -12,7 +12,7 @@ use msg_core::{
 
 use super::shape::{ITEM, RESPONSES};
 use item::Item;
-use msg_wire::codec::{Context, EMPTY, Fields, SECTION};
+use msg_wire::codec::{Context, Fields, sections};
 
 pub(super) use reasoning::joined_texts;
 
@@ -87,23 +87,15 @@ impl<'a> ItemKept<'_, 'a> {
             extra.insert(RESPONSES, ITEM, members);
         }
         if !is_canonical || self.marks || self.raw.iter().any(Option::is_some) {
-            let mut layout = filled(self.fields.slots()).to_vec();
-            if let Some(own) = extra.layout(&RESPONSES) {
-                // The part's own sections begin with the empty one of its item.
-                layout.extend_from_slice(own);
-            }
+            // The part's own sections begin with the empty one of its item.
+            let own = extra.layout(&RESPONSES).unwrap_or_default();
+            let outer = [self.fields.section(), own].concat();
+            let mut layout = vec![&*outer];
             if self.raw.iter().any(Option::is_some) {
-                for raw in self.raw {
-                    layout.push(SECTION);
-                    layout.extend_from_slice(raw.unwrap_or_default().as_bytes());
-                }
+                layout.extend(self.raw.map(|it| it.unwrap_or_default().as_bytes()));
             }
+            let layout = sections(&layout);
             extra.set_layout(RESPONSES, layout);
         }
     }
-}
-
-/// A section without slots would mean the canonical order.
-fn filled(slots: &[u8]) -> &[u8] {
-    if slots.is_empty() { &[EMPTY] } else { slots }
 }

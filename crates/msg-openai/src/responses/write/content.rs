@@ -37,14 +37,14 @@ impl Writer<'_> {
     /// Whether a part is written as a string where it is the only one and a string is possible.
     pub(super) fn is_plain(&self, it: &Part) -> bool {
         text_of(it).is_some()
-            && self.plan(it.extra(), 1).slots().is_none()
+            && self.objects.plan(it.extra(), 1).slots().is_none()
             && it.extra().iter(&RESPONSES).all(|(name, _)| name == ITEM)
     }
 
     /// The texts of parts as one string.
     pub(super) fn joined(&mut self, parts: &[(usize, &Part)], out: &mut Vec<u8>) {
         for (at, part) in parts {
-            self.losses.foreign(part.extra(), None, Some(*at));
+            self.objects.losses.foreign(part.extra(), None, Some(*at));
             self.note_json(*at, part);
         }
         if let [(_, one)] = parts {
@@ -69,12 +69,12 @@ impl Writer<'_> {
     fn note_json(&mut self, at: usize, it: &Part) {
         if let Part::Other(_) = it {
             let text = "a JSON part is written as its text";
-            self.losses.warn("convert::json-as-text", Some(at), text);
+            self.objects.losses.warn("convert::json-as-text", Some(at), text);
         }
     }
 
     fn content_part(&mut self, at: usize, it: &Part, is_assistant: bool, out: &mut Vec<u8>) {
-        self.losses.foreign(it.extra(), Some(&RESPONSES), Some(at));
+        self.objects.losses.foreign(it.extra(), Some(&RESPONSES), Some(at));
         match it {
             Part::Text(text) => self.text(at, text, is_assistant, out),
             Part::Refusal(it) => {
@@ -96,7 +96,7 @@ impl Writer<'_> {
     }
 
     fn text(&mut self, at: usize, it: &Text, is_assistant: bool, out: &mut Vec<u8>) {
-        let place = match self.plan(&it.extra, 1).variant(part::TYPE) {
+        let place = match self.objects.plan(&it.extra, 1).variant(part::TYPE) {
             0 => text_type(is_assistant),
             variant => usize::from(variant) - 1,
         };
@@ -106,7 +106,7 @@ impl Writer<'_> {
 
     fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {
         if it.media_type.is_some() {
-            self.losses.member(Some(at), "media_type");
+            self.objects.losses.member(Some(at), "media_type");
         }
         let values = [it.url.as_deref(), it.file_id.as_deref(), it.detail.as_deref()];
         self.flat(at, &it.extra, (&part::IMAGE, "input_image"), &values, out);
@@ -114,7 +114,7 @@ impl Writer<'_> {
 
     fn file(&mut self, at: usize, it: &File, out: &mut Vec<u8>) {
         if it.media_type.is_some() {
-            self.losses.member(Some(at), "media_type");
+            self.objects.losses.member(Some(at), "media_type");
         }
         let values = [&it.file_id, &it.url, &it.data, &it.filename].map(Option::as_deref);
         self.flat(at, &it.extra, (&part::FILE, "input_file"), &values, out);
@@ -132,21 +132,21 @@ impl Writer<'_> {
         let raw = members_of(extra, &RESPONSES, &[ITEM]);
         let there = values.iter().zip(2..).map(|(it, code)| mask(it.is_some(), code));
         let want = there.fold(bit(part::TYPE), |bits, it| bits | it);
-        let lost = shape.write(out, self.plan(extra, 1), want, &raw, |out, code| {
+        let lost = shape.write(out, self.objects.plan(extra, 1), want, &raw, |out, code| {
             let value = values.get(usize::from(code).wrapping_sub(2)).copied().flatten();
             json::write_str(out, value.unwrap_or(kind));
         });
-        self.losses.taken(Some(at), lost);
+        self.objects.losses.taken(Some(at), lost);
     }
 
     fn audio(&mut self, at: usize, it: &Audio, out: &mut Vec<u8>) {
         if it.transcript.is_some() {
-            self.losses.member(Some(at), "transcript");
+            self.objects.losses.member(Some(at), "transcript");
         }
         let raw = members_of(&it.extra, &RESPONSES, &[ITEM, "input_audio"]);
         let inner = it.extra.get(&RESPONSES, "input_audio").and_then(object_members);
         let inner = inner.unwrap_or_default();
-        let (plan, inner_plan) = (self.plan(&it.extra, 1), self.plan(&it.extra, 2));
+        let (plan, inner_plan) = (self.objects.plan(&it.extra, 1), self.objects.plan(&it.extra, 2));
         let values = [it.data.as_deref(), it.format.as_deref()];
         let inner_want = mask(values[0].is_some(), 1) | mask(values[1].is_some(), 2);
         let mut inner_lost = 0;
@@ -161,6 +161,6 @@ impl Writer<'_> {
                     });
             }
         });
-        self.losses.taken(Some(at), lost + inner_lost);
+        self.objects.losses.taken(Some(at), lost + inner_lost);
     }
 }

@@ -22,16 +22,16 @@ impl Writer<'_> {
     ) {
         let contents = || range.clone().map(|at| (at, &it.parts[at]));
         for (at, part) in contents().filter(|it| !content::fits(it.1)) {
-            self.losses.part(at, part.kind());
+            self.objects.losses.part(at, part.kind());
         }
         let contents = || contents().filter(|it| content::fits(it.1));
         let Some((at, first)) = contents().next() else { return };
         for (at, part) in contents().skip(1) {
             for it in self.item_members(at, part.extra()) {
-                self.losses.raw(Some(at), &it.name);
+                self.objects.losses.raw(Some(at), &it.name);
             }
         }
-        let plan = self.plan(first.extra(), 0);
+        let plan = self.objects.plan(first.extra(), 0);
         let raw = self.item_members(at, first.extra());
         let want =
             mask(plan.may_have(item::TYPE), item::TYPE) | bit(item::ROLE) | bit(item::CONTENT);
@@ -48,22 +48,22 @@ impl Writer<'_> {
                 _ => self.parts(contents(), is_assistant, out),
             })
         });
-        self.losses.taken(Some(at), lost);
+        self.objects.losses.taken(Some(at), lost);
     }
 
     pub(super) fn call(&mut self, at: usize, it: &ToolCall, list: &mut json::Writer<'_>) {
-        self.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
+        self.objects.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
         if it.signature.is_some() {
-            self.losses.member(Some(at), "signature");
+            self.objects.losses.member(Some(at), "signature");
         }
         if let CallKind::Other(_) = it.kind {
-            self.losses.member(Some(at), "kind");
+            self.objects.losses.member(Some(at), "kind");
         }
         let (kind, body) = match it.kind {
             CallKind::Custom => ("custom_tool_call", item::INPUT),
             _ => ("function_call", item::ARGUMENTS),
         };
-        let plan = self.plan(&it.extra, 0);
+        let plan = self.objects.plan(&it.extra, 0);
         let raw = self.all_members(at, &it.extra);
         let text = it.arguments.text();
         let want = bit(item::TYPE)
@@ -85,29 +85,29 @@ impl Writer<'_> {
                 }
             })
         });
-        self.losses.taken(Some(at), lost);
+        self.objects.losses.taken(Some(at), lost);
     }
 
     pub(super) fn output(&mut self, at: usize, it: &ToolResult, list: &mut json::Writer<'_>) {
-        self.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
+        self.objects.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
         if it.is_error {
-            self.losses.member(Some(at), "is_error");
+            self.objects.losses.member(Some(at), "is_error");
         }
         if it.name.is_some() {
-            self.losses.member(Some(at), "name");
+            self.objects.losses.member(Some(at), "name");
         }
         let kind = match it.kind {
             CallKind::Custom => "custom_tool_call_output",
             _ => "function_call_output",
         };
-        let plan = self.plan(&it.extra, 0);
+        let plan = self.objects.plan(&it.extra, 0);
         let raw = self.all_members(at, &it.extra);
         let mut parts = Vec::with_capacity(it.content.parts().len());
         for part in it.content.parts() {
             if content::fits(part) {
                 parts.push((at, part));
             } else {
-                self.losses.part(at, part.kind());
+                self.objects.losses.part(at, part.kind());
             }
         }
         let want = bit(item::TYPE)
@@ -136,6 +136,6 @@ impl Writer<'_> {
                 }
             })
         });
-        self.losses.taken(Some(at), lost);
+        self.objects.losses.taken(Some(at), lost);
     }
 }

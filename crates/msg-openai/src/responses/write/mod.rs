@@ -11,7 +11,7 @@ use msg_core::{Extra, Message, Other, Part, Place, Report, Role, json};
 
 use super::shape::{ITEM, RESPONSES};
 use crate::{EncodeOptions, ItemIds, ReasoningPolicy};
-use msg_wire::codec::{Losses, Plan, RawMember, members_of, object_members, section};
+use msg_wire::codec::{ObjectWriter, RawMember, members_of, object_members, section};
 
 /// Writes an array of items.
 pub(crate) fn items(
@@ -20,22 +20,23 @@ pub(crate) fn items(
     out: &mut Vec<u8>,
     report: &mut Report,
 ) {
-    let mut writer = Writer { options, losses: Losses::new(report), n_items: 0 };
+    let objects = ObjectWriter::new(RESPONSES, options.layout, report);
+    let mut writer = Writer { options, objects, n_items: 0 };
     json::Writer::new(out).list(|list| messages.iter().for_each(|it| writer.message(it, list)));
 }
 
 struct Writer<'a> {
     options: &'a EncodeOptions,
-    losses: Losses<'a>,
+    objects: ObjectWriter<'a>,
     /// How many items were written.
     n_items: usize,
 }
 
 impl Writer<'_> {
     fn message(&mut self, it: &Message, list: &mut json::Writer<'_>) {
-        self.losses.foreign(&it.extra, None, None);
+        self.objects.losses.foreign(&it.extra, None, None);
         if it.name.is_some() {
-            self.losses.member(None, "name");
+            self.objects.losses.member(None, "name");
         }
         self.note_roles(it);
         let before = self.n_items;
@@ -57,7 +58,7 @@ impl Writer<'_> {
                 Part::Reasoning(thought) if keeps_reasoning => self.reasoning(at, thought, list),
                 Part::Reasoning(_) => {
                     let text = "reasoning is left out as asked";
-                    self.losses.warn("convert::lost-part", Some(at), text);
+                    self.objects.losses.warn("convert::lost-part", Some(at), text);
                 }
                 Part::Other(other) => self.verbatim(at, other, list),
                 _ => {}
@@ -67,7 +68,7 @@ impl Writer<'_> {
         if self.n_items == before {
             self.nothing_left(it);
         }
-        self.losses.next_message();
+        self.objects.losses.next_message();
     }
 
     /// Items say by their type who speaks, calls the model's. Each result is an item, which is what a message
@@ -78,7 +79,7 @@ impl Writer<'_> {
             && it.role != Role::Assistant
         {
             let text = "calls and reasoning have no role in this format, they are the assistant's";
-            self.losses.warn("convert::role-changed", Some(at), text);
+            self.objects.losses.warn("convert::role-changed", Some(at), text);
         }
     }
 
@@ -86,15 +87,23 @@ impl Writer<'_> {
     fn no_result(&mut self, it: &Message, range: Range<usize>) {
         // Without any result the whole message is lost, which is said once.
         for at in range.filter(|_| it.tool_results().next().is_some()) {
-            self.losses.part(at, it.parts[at].kind());
+            self.objects.losses.part(at, it.parts[at].kind());
         }
     }
 
     fn nothing_left(&mut self, it: &Message) {
         if it.parts.is_empty() {
-            self.losses.warn("convert::lost-message", None, "a message without parts is no item");
+            self.objects.losses.warn(
+                "convert::lost-message",
+                None,
+                "a message without parts is no item",
+            );
         } else {
-            self.losses.warn("convert::lost-message", None, "nothing is left of this message");
+            self.objects.losses.warn(
+                "convert::lost-message",
+                None,
+                "nothing is left of this message",
+            );
         }
     }
 
@@ -121,12 +130,12 @@ impl Writer<'_> {
 
     /// Whether a part of a tool goes out as the message item that it came as, which none of the API's is.
     fn begins_item(&self, extra: &Extra) -> bool {
-        was_first(extra, self.layout(extra))
+        was_first(extra, self.objects.layout(extra))
     }
 
     /// An item that is carried as a whole.
     fn verbatim(&mut self, at: usize, it: &Other, list: &mut json::Writer<'_>) {
-        self.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
+        self.objects.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
         let members = match self.options.item_ids {
             ItemIds::Keep => None,
             ItemIds::Drop => object_members(&it.value),
@@ -138,7 +147,7 @@ impl Writer<'_> {
         let kind = members.iter().find(|it| it.name == "type").map(|it| it.value);
         if matches!(kind, None | Some("null" | r#""item_reference""#)) {
             let text = "a reference to a stored item is left out as asked";
-            return self.losses.warn("convert::lost-part", Some(at), text);
+            return self.objects.losses.warn("convert::lost-part", Some(at), text);
         }
         self.n_items += 1;
         let members = self.without_ids(at, members);
@@ -154,7 +163,7 @@ impl Writer<'_> {
             }
             Some(members) => members,
             None => {
-                self.losses.raw(Some(at), ITEM);
+                self.objects.losses.raw(Some(at), ITEM);
                 Vec::new()
             }
         }
@@ -175,22 +184,11 @@ impl Writer<'_> {
         members.retain(|it| {
             let goes = matches!(&*it.name, "id" | "status");
             if goes {
-                self.losses.raw(Some(at), &it.name);
+                self.objects.losses.raw(Some(at), &it.name);
             }
             !goes
         });
         members
-    }
-
-    /// The layout that the reader left, if it shall be kept.
-    fn layout<'b>(&self, extra: &'b Extra) -> Option<&'b [u8]> {
-        self.options.kept_layout(extra, &RESPONSES)
-    }
-
-    /// The plan of a section: 0 for the item that a part begins, 1 for the part, 2 for the object
-    /// inside it.
-    fn plan<'b>(&self, extra: &'b Extra, number: usize) -> Plan<'b> {
-        Plan::new(section(self.layout(extra), number))
     }
 }
 

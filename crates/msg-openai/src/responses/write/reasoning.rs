@@ -14,16 +14,16 @@ use msg_wire::codec::{bit, mask, object_members, section};
 
 impl Writer<'_> {
     pub(super) fn reasoning(&mut self, at: usize, it: &Reasoning, list: &mut json::Writer<'_>) {
-        let plan = self.plan(&it.extra, 0);
+        let plan = self.objects.plan(&it.extra, 0);
         if it.encrypted.is_none() && !self.is_accepted(it) {
             let text =
                 "the API refuses reasoning that has neither an item id nor encrypted content";
-            return self.losses.warn("convert::lost-part", Some(at), text);
+            return self.objects.losses.warn("convert::lost-part", Some(at), text);
         }
-        self.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
+        self.objects.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
         for (name, value) in [("signature", &it.signature), ("redacted", &it.redacted)] {
             if value.is_some() {
-                self.losses.member(Some(at), name);
+                self.objects.losses.member(Some(at), name);
             }
         }
         let raw = self.all_members(at, &it.extra);
@@ -43,7 +43,7 @@ impl Writer<'_> {
                 _ => json::write_str(out, it.encrypted.as_deref().unwrap_or_default()),
             })
         });
-        self.losses.taken(Some(at), lost);
+        self.objects.losses.taken(Some(at), lost);
     }
 
     /// Whether the item goes out without encrypted content: for its id, or because it came with
@@ -53,7 +53,7 @@ impl Writer<'_> {
         if members.is_some_and(|all| all.iter().any(|it| it.name == "id")) {
             return self.options.item_ids == ItemIds::Keep;
         }
-        self.plan(&it.extra, 0).slots().is_some()
+        self.objects.plan(&it.extra, 0).slots().is_some()
     }
 
     fn summary(&self, it: &Reasoning, out: &mut Vec<u8>) {
@@ -79,7 +79,7 @@ impl Writer<'_> {
 
     /// The source of a value that has no canonical spelling.
     fn source<'b>(&self, it: &'b Reasoning, number: usize) -> Option<&'b str> {
-        std::str::from_utf8(section(self.layout(&it.extra), number)?).ok()
+        std::str::from_utf8(section(self.objects.layout(&it.extra), number)?).ok()
     }
 }
 

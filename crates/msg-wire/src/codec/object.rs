@@ -1,0 +1,225 @@
+//! What the writers of all formats do with a part that becomes an object: its layout is asked, its members go
+//! out around the unknown ones, and what has no place is noted.
+
+use msg_core::{CallKind, Extra, Message, Origin, Part, Report, Severity, ToolCall, json};
+
+use super::{Losses, Placement, Plan, RawMember, Shape, object_members, section};
+use crate::Layout;
+
+/// Whether the messages came from a document of the format that is written back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// They are to be sent to the provider, wherever they are from.
+    Convert,
+    /// They go back to where they stood: roles are written as they are.
+    Return,
+}
+
+impl Purpose {
+    /// How many messages at the beginning belong to the member that is for instructions: all system and developer
+    /// messages, and of a document that is written back those that did not stand among its messages.
+    #[must_use]
+    pub fn leading(self, messages: &[Message], origin: &Origin) -> usize {
+        let is_listed =
+            |it: &Message| Placement::in_layout(it.extra.layout(origin)).has(Placement::LISTED);
+        let is_ours = |it: &&Message| self == Self::Convert || !is_listed(it);
+        messages.iter().take_while(|it| it.role.is_system()).take_while(is_ours).count()
+    }
+}
+
+/// A part of a message that goes out: which message of the list it is of, and its place there.
+#[derive(Debug, Clone, Copy)]
+pub struct Placed<'m> {
+    /// The message's index.
+    pub message: usize,
+    /// The part's index in it.
+    pub part: usize,
+    /// The part.
+    pub it: &'m Part,
+}
+
+impl<'m> Placed<'m> {
+    /// The parts of a message.
+    pub fn all(message: usize, it: &'m Message) -> impl Iterator<Item = Self> {
+        it.parts.iter().enumerate().map(move |(part, it)| Self { message, part, it })
+    }
+
+    /// Whether it is a result.
+    #[must_use]
+    pub fn is_result(&self) -> bool {
+        matches!(self.it, Part::ToolResult(_))
+    }
+}
+
+/// What a writer of messages writes its objects through.
+pub struct ObjectWriter<'r> {
+    origin: Origin,
+    layout: Layout,
+    /// What the format has no place for.
+    pub losses: Losses<'r>,
+}
+
+/// Arguments that go out as they came, though the canonical writer would have an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArgumentForm {
+    /// An object, or what stands for one.
+    Object,
+    /// Null, if they are empty.
+    Null,
+    /// A string.
+    Text,
+    /// Any JSON value.
+    Value,
+}
+
+impl<'r> ObjectWriter<'r> {
+    /// A writer of objects of this format.
+    pub fn new(origin: Origin, layout: Layout, report: &'r mut Report) -> Self {
+        Self { origin, layout, losses: Losses::new(report) }
+    }
+
+    /// Whether the shape that a source had comes back.
+    #[must_use]
+    pub fn keeps_layout(&self) -> bool {
+        self.layout == Layout::Keep
+    }
+
+    /// The layout that the reader left, if it shall be kept.
+    #[must_use]
+    pub fn layout<'b>(&self, extra: &'b Extra) -> Option<&'b [u8]> {
+        extra.layout(&self.origin).filter(|_| self.keeps_layout())
+    }
+
+    /// The plan for the object of this section of a layout.
+    #[must_use]
+    pub fn plan<'b>(&self, extra: &'b Extra, number: usize) -> Plan<'b> {
+        Plan::new(section(self.layout(extra), number))
+    }
+
+    /// Where a message stood.
+    #[must_use]
+    pub fn placement(&self, message: &Message) -> Placement {
+        Placement::in_layout(self.layout(&message.extra))
+    }
+
+    /// The unknown members of the object inside a part, and the plan for it.
+    pub fn inner<'b>(
+        &mut self,
+        at: usize,
+        extra: &'b Extra,
+        name: &str,
+    ) -> (Vec<RawMember<'b>>, Plan<'b>) {
+        let raw = extra.get(&self.origin, name);
+        let members = raw.and_then(object_members);
+        if raw.is_some() && members.is_none() {
+            self.losses.raw(Some(at), name);
+        }
+        (members.unwrap_or_default(), self.plan(extra, 1))
+    }
+
+    /// Writes the object of a part: the members `want` through `value`, and the raw ones.
+    pub fn object(
+        &mut self,
+        at: usize,
+        (extra, raw): (&Extra, &[RawMember<'_>]),
+        (shape, want): (&Shape, u32),
+        out: &mut Vec<u8>,
+        value: impl FnMut(&mut Vec<u8>, u8),
+    ) {
+        let lost = shape.write(out, self.plan(extra, 0), want, raw, value);
+        self.losses.taken(Some(at), lost);
+    }
+
+    /// The unknown members of the messages that one object is made of; where two have one of the same name the
+    /// first wins.
+    pub fn envelope<'m>(
+        &mut self,
+        messages: impl Iterator<Item = (usize, &'m Message)>,
+    ) -> Vec<RawMember<'m>> {
+        let mut raw: Vec<RawMember<'m>> = Vec::new();
+        for (at, it) in messages {
+            self.envelope_losses(at, it);
+            for (origin, name, value) in it.extra.all() {
+                if *origin != self.origin {
+                    continue;
+                } else if raw.iter().all(|it| it.name != name) {
+                    raw.push(RawMember { name: name.into(), value: value.text() });
+                } else {
+                    self.losses.raw(None, name);
+                }
+            }
+        }
+        raw
+    }
+
+    /// Notes what a message has besides its role and parts that is of no or another format.
+    pub fn envelope_losses(&mut self, at: usize, it: &Message) {
+        self.losses.at_message(at);
+        self.losses.members(None, &[("name", it.name.is_some())]);
+        self.losses.foreign(&it.extra, Some(&self.origin), None);
+    }
+
+    /// Notes that a message whose parts go elsewhere has no place for its members.
+    pub fn lose_envelope(&mut self, at: usize, it: &Message) {
+        self.envelope_losses(at, it);
+        it.extra.iter(&self.origin).for_each(|it| self.losses.raw(None, it.0));
+    }
+
+    /// Notes what a part is that becomes text though it was none.
+    pub fn text_losses(&mut self, at: usize, it: &Part) {
+        if let Part::Refusal(_) = it {
+            let text = "a refusal is written as text";
+            self.losses.note(Severity::Info, "convert::refusal-as-text", Some(at), text);
+        } else if let Part::Other(_) = it {
+            let text = "a JSON part is written as its text";
+            self.losses.warn("convert::json-as-text", Some(at), text);
+        }
+    }
+
+    /// Notes that the kind of a call or a result is not that of a function.
+    pub fn kind_losses(&mut self, at: usize, kind: &CallKind) {
+        if !matches!(kind, CallKind::Function | CallKind::Unspecified) {
+            self.losses.member(Some(at), "kind");
+        }
+    }
+
+    /// The arguments of a call as the object that the format demands, or what stands for them (AN-20, GE-13); in
+    /// the form of the source where that still fits.
+    pub fn arguments(&mut self, at: usize, it: &ToolCall, form: ArgumentForm) -> Vec<u8> {
+        let text = it.arguments.text();
+        let mut out = Vec::new();
+        // Not `Arguments::state`, which calls very deep values invalid: here any object is one.
+        let is_json = json::validate(text).is_ok();
+        match form {
+            ArgumentForm::Null if text.is_empty() => out.extend_from_slice(b"null"),
+            ArgumentForm::Text => json::write_str(&mut out, text),
+            ArgumentForm::Value if is_json => out.extend_from_slice(text.as_bytes()),
+            _ if it.kind == CallKind::Custom => wrap("input", text, &mut out),
+            _ if text.trim_ascii().is_empty() => out.extend_from_slice(b"{}"),
+            _ if is_json && text.trim_ascii().starts_with('{') => {
+                out.extend_from_slice(text.trim_ascii().as_bytes());
+            }
+            _ => {
+                let note = "arguments that are no JSON object are wrapped into one";
+                self.losses.warn("convert::invalid-arguments", Some(at), note);
+                wrap("_raw", text, &mut out);
+            }
+        }
+        out
+    }
+}
+
+/// The text that a part is written as where there are no other parts.
+#[must_use]
+pub fn text_of_part(it: &Part) -> Option<&str> {
+    match it {
+        Part::Text(it) | Part::Refusal(it) => Some(&it.text),
+        Part::Other(it) if it.format == Origin::Json => Some(it.value.text()),
+        _ => None,
+    }
+}
+
+/// Writes an object of one text.
+pub fn wrap(name: &str, text: &str, out: &mut Vec<u8>) {
+    json::Writer::new(out).object(|it| it.key(name).str(text));
+}
