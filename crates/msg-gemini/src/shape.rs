@@ -2,7 +2,7 @@
 //! (GE-2), and the variants in which real sources have them.
 
 use msg_core::Origin;
-use msg_wire::codec::{ALIASED, Plan, Shape};
+use msg_wire::codec::Shape;
 
 pub(crate) const GEMINI: Origin = Origin::Gemini;
 
@@ -145,9 +145,4 @@ pub(crate) mod media {
         &["mimeType", "fileUri", "displayName"],
         &["mime_type", "file_uri", "display_name"],
     );
-}
-
-/// The variant of a member of a shape that has second spellings, without the spelling.
-pub(crate) fn variant(plan: Plan<'_>, code: u8) -> u8 {
-    plan.variant(code) & !ALIASED
 }

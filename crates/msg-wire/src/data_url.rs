@@ -21,6 +21,29 @@ impl<'a> DataUrl<'a> {
         Some(Self { media_type: head.strip_suffix(";base64")?, data })
     }
 
+    /// Inline data as models have it: a data URL, or bare base64 of the type that is said of it, or of PDF by its
+    /// first bytes (AN-11).
+    #[must_use]
+    pub fn of(data: &'a str, media_type: Option<&'a str>) -> Option<Self> {
+        if Self::is(data) {
+            return Self::parse(data);
+        }
+        let guessed = || data.starts_with("JVBERi").then_some("application/pdf");
+        Some(Self { media_type: media_type.or_else(guessed)?, data })
+    }
+
+    /// Whether a text is a data URL of any kind.
+    #[must_use]
+    pub fn is(url: &str) -> bool {
+        strip_scheme(url).is_some()
+    }
+
+    /// A text as a base64 data URL of type `text/plain`.
+    #[must_use]
+    pub fn from_text(text: &str) -> String {
+        format!("data:text/plain;base64,{}", BASE64_STANDARD.encode(text))
+    }
+
     /// The URL; none if another one would come back, as of a media type with a comma in it.
     #[must_use]
     pub fn url(self) -> Option<String> {
@@ -42,25 +65,6 @@ impl<'a> DataUrl<'a> {
         let bytes = BASE64_STANDARD.decode(self.data).ok()?;
         String::from_utf8(bytes).ok()
     }
-}
-
-/// Whether this is a data URL of any kind.
-#[must_use]
-pub fn is_data_url(url: &str) -> bool {
-    strip_scheme(url).is_some()
-}
-
-/// A text as a base64 data URL of type `text/plain`.
-#[must_use]
-pub fn of_text(text: &str) -> String {
-    format!("data:text/plain;base64,{}", BASE64_STANDARD.encode(text))
-}
-
-/// The type of bare base64: what is said of it, or PDF by its first bytes (AN-11).
-#[must_use]
-pub fn typed<'a>(data: &'a str, media_type: Option<&'a str>) -> Option<DataUrl<'a>> {
-    let guessed = || data.starts_with("JVBERi").then_some("application/pdf");
-    Some(DataUrl { media_type: media_type.or_else(guessed)?, data })
 }
 
 fn strip_scheme(url: &str) -> Option<&str> {

@@ -53,7 +53,7 @@
 //!
 //! Around the messages: [`codec::Body`] is an object with a place for what is held elsewhere (the
 //! request around `messages`), [`codec::read_document`] tells a list from a request and a response,
-//! [`codec::Losses`] collects what a format cannot hold (MS-24), [`codec::spelling`] has the ids and
+//! [`codec::Losses`] collects what a format cannot hold (MS-24), [`codec::Fields`] has the ids and
 //! arguments that sources spell in several ways.
 //!
 //! # How a wire crate reads streams
@@ -160,9 +160,9 @@
 //! that file in by its path.
 
 pub mod codec;
-pub mod data_url;
 pub mod stream;
 
+mod data_url;
 mod json;
 mod link;
 mod options;
@@ -171,6 +171,7 @@ mod codes;
 mod error;
 
 pub use codes::CODES;
+pub use data_url::DataUrl;
 pub use error::Error;
 pub use json::{Json, Members, Str};
 pub use link::link_ids;

@@ -4,7 +4,7 @@ use msg_core::{
     Extra, Other, Part, RawJson, Reasoning, Text, ToolCall, ToolResult,
     json::{JsonError, Kind, Reader},
 };
-use msg_wire::codec::{Context, Fields, Shape, bit, mask, spelling, text_of, type_of};
+use msg_wire::codec::{Context, Fields, Shape, argument_text, bit, mask, text_of, type_of};
 
 use super::media;
 use crate::shape::{ANTHROPIC, block, call, result};
@@ -135,12 +135,9 @@ fn input<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> String {
     let Some(source) = fields.raw(call::INPUT) else { return String::new() };
     let (text, variant) = match source.as_bytes().first() {
         Some(b'n') => (String::new(), call::INPUT_NULL),
-        Some(b'"') => {
-            let (text, _) = spelling::read_arguments(source, cx, "input");
-            (text, call::INPUT_STRING)
-        }
-        Some(b'{') => (spelling::argument_text(source), 0),
-        _ => (spelling::argument_text(source), call::INPUT_VALUE),
+        Some(b'"') => (cx.text(text_of(source).unwrap_or_default(), "input"), call::INPUT_STRING),
+        Some(b'{') => (argument_text(source), 0),
+        _ => (argument_text(source), call::INPUT_VALUE),
     };
     fields.vary(call::INPUT, variant);
     fields.set_raw(call::INPUT, None);

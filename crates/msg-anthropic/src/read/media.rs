@@ -1,8 +1,8 @@
 //! Images and documents by their `source` (AN-10, AN-11).
 
 use msg_core::{File, Image, Part, json::Reader};
+use msg_wire::DataUrl;
 use msg_wire::codec::{Context, Fields, Inner, Shape, bit, mask, text_of, type_of};
-use msg_wire::data_url::{self, DataUrl, is_data_url};
 
 use crate::shape::{ANTHROPIC, block, source};
 
@@ -97,12 +97,12 @@ fn text<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Place> 
     if fields.raw(source::MEDIA_TYPE) == Some("\"text/plain\"") {
         fields.set_raw(source::MEDIA_TYPE, None);
     }
-    Some(Place::Data(data_url::of_text(&data)))
+    Some(Place::Data(DataUrl::from_text(&data)))
 }
 
 fn url<'a>(fields: &mut Fields<'a>, is_document: bool, cx: &mut Context<'a, '_>) -> Option<String> {
     let url = fields.text(cx, block::BODY)?;
-    if !is_document && is_data_url(&url) {
+    if !is_document && DataUrl::is(&url) {
         fields.vary(source::TYPE, source::TYPE_URL);
     }
     Some(url)

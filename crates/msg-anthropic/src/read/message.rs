@@ -92,7 +92,7 @@ impl<'a> Draft<'a> {
         while let Some(code) = res.fields.next(cx, reader)? {
             let start = reader.next_offset();
             match code {
-                message::ROLE => res.role = role_text(reader, cx)?,
+                message::ROLE => res.role = cx.role_word(reader)?,
                 _ => res.content = Content::read(reader, cx)?,
             }
             res.fields.set_raw(code, Some(reader.source(start, reader.offset())));
@@ -103,13 +103,10 @@ impl<'a> Draft<'a> {
     /// The role, whose spelling stays in the layout (MS-2).
     fn role(&mut self, word: &str, cx: &mut Context<'a, '_>) -> Role {
         self.fields.set_raw(message::ROLE, None);
-        if let Some(role) = Role::spelling(word) {
-            cx.role_spelling(word, role.as_str());
+        let role = cx.role(word);
+        if Role::spelling(word).is_some() {
             self.fields.vary(message::ROLE, message::ROLE_SPELLED);
-            return role;
-        }
-        let role = Role::from(word);
-        if role == Role::Tool {
+        } else if role == Role::Tool {
             self.fields.vary(message::ROLE, message::ROLE_TOOL);
         }
         role
@@ -183,18 +180,4 @@ impl<'a> Draft<'a> {
 /// Whether a part is written as a string when it is the only one.
 fn is_plain(part: &Part) -> bool {
     matches!(part, Part::Text(it) if it.extra.is_empty() && it.extra.layout(&ANTHROPIC).is_none())
-}
-
-fn role_text<'a>(
-    reader: &mut Reader<'a>,
-    cx: &mut Context<'a, '_>,
-) -> Result<Option<Cow<'a, str>>, JsonError> {
-    if reader.peek()? != Kind::String {
-        return reader.raw().map(|_| None);
-    }
-    let it = reader.string()?;
-    if it.lone_surrogate {
-        cx.lone_surrogate("role");
-    }
-    Ok(Some(it.text))
 }

@@ -1,8 +1,8 @@
 //! Images and documents: the `source` that their one place in the model becomes (AN-10, AN-11).
 
 use msg_core::{Extra, File, Image, json};
+use msg_wire::DataUrl;
 use msg_wire::codec::{RawMember, Shape, bit, mask};
-use msg_wire::data_url::{self, DataUrl, is_data_url};
 
 use super::{SOURCE, Writer};
 use crate::shape::{block, source};
@@ -43,7 +43,7 @@ impl Writer<'_> {
     /// The source of an image; none if the format has none for it.
     pub(super) fn image_source<'m>(&self, it: &'m Image) -> Option<Source<'m>> {
         let is_url = self.objects.plan(&it.extra, 1).variant(source::TYPE) == source::TYPE_URL;
-        let inline = it.url.as_deref().filter(|it| is_data_url(it) && !is_url);
+        let inline = it.url.as_deref().filter(|it| DataUrl::is(it) && !is_url);
         let source = match (inline, it.url.as_deref()) {
             (Some(url), _) => DataUrl::parse(url).map(Source::Base64),
             (None, Some(url)) => Some(Source::Url(url)),
@@ -61,11 +61,7 @@ impl Writer<'_> {
     }
 
     fn inline<'m>(&self, it: &'m File, data: &'m str) -> Option<Source<'m>> {
-        let url = if is_data_url(data) {
-            DataUrl::parse(data)?
-        } else {
-            data_url::typed(data, it.media_type.as_deref())?
-        };
+        let url = DataUrl::of(data, it.media_type.as_deref())?;
         let was_base64 =
             self.objects.plan(&it.extra, 1).variant(source::TYPE) == source::TYPE_BASE64;
         let essence = url.essence();
@@ -112,7 +108,7 @@ impl Writer<'_> {
         let is_inline = matches!(source, Source::Base64(_) | Source::Text { .. });
         let says_type = |it: &File| match source {
             Source::Base64(url) => it.media_type.as_deref() == Some(url.media_type),
-            Source::Text { .. } => !it.data.as_deref().is_some_and(is_data_url),
+            Source::Text { .. } => !it.data.as_deref().is_some_and(DataUrl::is),
             _ => false,
         };
         let is_retyped = matches!(source, Source::Text { retyped: true, .. });

@@ -4,7 +4,7 @@ use msg_core::{
     Other, Part, RawJson, ToolCall, ToolResult,
     json::{Kind, Reader},
 };
-use msg_wire::codec::{Context, Fields, Inner, bit, mask, object_members, spelling, text_of};
+use msg_wire::codec::{Context, Fields, Inner, argument_text, bit, mask, object_members, text_of};
 
 use super::{part::Depth, part::read_list};
 use crate::shape::{GEMINI, call, part, response};
@@ -32,8 +32,8 @@ fn args(object: &mut Fields<'_>) -> String {
     let Some(source) = object.raw(call::ARGS) else { return String::new() };
     let (text, variant) = match source.as_bytes().first() {
         Some(b'n') => (String::new(), call::ARGS_NULL),
-        Some(b'{') => (spelling::argument_text(source), 0),
-        _ => (spelling::argument_text(source), call::ARGS_VALUE),
+        Some(b'{') => (argument_text(source), 0),
+        _ => (argument_text(source), call::ARGS_VALUE),
     };
     object.vary(call::ARGS, variant);
     object.set_raw(call::ARGS, None);

@@ -2,8 +2,8 @@
 
 use msg_core::{Audio, File, Image, Part, RawJson, json::Kind, json::Reader};
 use msg_wire::{
+    DataUrl,
     codec::{Context, Fields, Inner, bit, mask},
-    data_url::{DataUrl, is_data_url},
 };
 
 use crate::{
@@ -50,7 +50,7 @@ fn with_type(unknown: Option<RawJson>, media_type: &str) -> RawJson {
 
 pub(super) fn file<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let mut object = object(fields, &media::FILE, cx)?;
-    let url = object.text(cx, media::DATA).filter(|it| !is_data_url(it))?;
+    let url = object.text(cx, media::DATA).filter(|it| !DataUrl::is(it))?;
     let media_type = object.text_or_report(cx, media::MIME);
     let guessed = mime::of_url(&url);
     let mut canonical =

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use msg_core::{Audio, File, Image, Part, json};
 use msg_wire::{
+    DataUrl,
     codec::{Plan, RawMember, bit, mask},
-    data_url::{self, DataUrl, is_data_url},
 };
 
 use super::{Writer, content::DATA};
@@ -46,14 +46,10 @@ impl<'a> Writer<'a> {
 
     /// The source of a file; none if the format has none for it.
     pub(super) fn file_source<'m>(&self, it: &'m File) -> Option<Source<'m>> {
-        let inline = it.data.as_deref().and_then(|data| {
-            let url = match is_data_url(data) {
-                true => DataUrl::parse(data)?,
-                false => data_url::typed(data, it.media_type.as_deref())?,
-            };
-            Some(inline(url))
-        });
-        let by_url = || self.by_url(it.url.as_deref()?, it.media_type.as_deref(), &it.extra);
+        let media_type = it.media_type.as_deref();
+        let url = it.data.as_deref().and_then(|it| DataUrl::of(it, media_type));
+        let inline = url.map(inline);
+        let by_url = || self.by_url(it.url.as_deref()?, media_type, &it.extra);
         inline.or_else(by_url)
     }
 
@@ -63,7 +59,7 @@ impl<'a> Writer<'a> {
         media_type: Option<&'m str>,
         extra: &msg_core::Extra,
     ) -> Option<Source<'m>> {
-        if is_data_url(url) {
+        if DataUrl::is(url) {
             return DataUrl::parse(url).map(inline);
         }
         let guesses = self.objects.plan(extra, 1).may_have(media::MIME);

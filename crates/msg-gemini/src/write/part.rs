@@ -6,7 +6,7 @@ use msg_wire::codec::{bit, text_of_part};
 use super::{Writer, content::DATA};
 use crate::{
     Thoughts,
-    shape::{GEMINI, part, variant},
+    shape::{GEMINI, part},
 };
 
 impl<'a> Writer<'a> {
@@ -66,7 +66,7 @@ impl<'a> Writer<'a> {
     }
 
     fn text(&mut self, at: usize, it: &Text, out: &mut Vec<u8>) {
-        let is_bare = variant(self.plan(&it.extra), part::DATA) == part::DATA_BARE;
+        let is_bare = self.plan(&it.extra).variant_of_any(part::DATA) == part::DATA_BARE;
         if is_bare && it.extra.is_empty() {
             return json::write_str(out, &it.text);
         }

@@ -3,7 +3,10 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Code, Diagnostic, RawJson, Report, Severity, json::JsonStr};
+use msg_core::{
+    Code, Diagnostic, RawJson, Report, Role, Severity,
+    json::{JsonError, JsonStr, Kind, Reader},
+};
 
 /// The state of a reader between objects.
 pub struct Context<'a, 'r> {
@@ -88,10 +91,27 @@ impl<'a, 'r> Context<'a, 'r> {
         self.find(Severity::Warning, "message::duplicate-member", text);
     }
 
-    /// Notes another spelling of a role.
-    pub fn role_spelling(&mut self, found: &str, role: &str) {
-        let text = format!("role {found} was read as {role}");
+    /// The role that a word means; another spelling of it is noted (MS-2).
+    pub fn role(&mut self, word: &str) -> Role {
+        let Some(role) = Role::spelling(word) else { return Role::from(word) };
+        let text = format!("role {word} was read as {}", role.as_str());
         self.find(Severity::Info, "message::role-spelling", text);
+        role
+    }
+
+    /// The word of a role, before which the reader stands; none if it is no string.
+    pub fn role_word(
+        &mut self,
+        reader: &mut Reader<'a>,
+    ) -> Result<Option<Cow<'a, str>>, JsonError> {
+        if reader.peek()? != Kind::String {
+            return reader.raw().map(|_| None);
+        }
+        let it = reader.string()?;
+        if it.lone_surrogate {
+            self.lone_surrogate("role");
+        }
+        Ok(Some(it.text))
     }
 
     fn find(&mut self, severity: Severity, code: &'static str, text: String) {

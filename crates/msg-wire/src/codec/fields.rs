@@ -71,6 +71,11 @@ impl<'a> Fields<'a> {
         Ok(res)
     }
 
+    /// The name of a known member.
+    pub(super) fn name(&self, code: u8) -> &'static str {
+        self.shape.name(code)
+    }
+
     /// The source of a known member.
     pub fn raw(&self, code: u8) -> Option<&'a str> {
         self.raw[usize::from(code)]

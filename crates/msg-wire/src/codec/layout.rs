@@ -142,6 +142,11 @@ impl<'a> Plan<'a> {
         Self { slots, present: bits & !1 }
     }
 
+    /// The plan of this section of a layout.
+    pub fn in_layout(layout: Option<&'a [u8]>, number: usize) -> Self {
+        Self::new(section(layout, number))
+    }
+
     /// The slots, if an order was recorded.
     pub fn slots(&self) -> Option<&'a [u8]> {
         self.slots
@@ -162,6 +167,11 @@ impl<'a> Plan<'a> {
         let slot = self.slots.unwrap_or_default().iter().find(|it| **it & CODE == code);
         slot.map_or(0, |it| it >> 5)
     }
+
+    /// As [`Plan::variant`], of an object whose members have second spellings.
+    pub fn variant_of_any(&self, code: u8) -> u8 {
+        self.variant(code) & !ALIASED
+    }
 }
 
 /// The layout that has these sections.
@@ -175,7 +185,7 @@ pub(super) fn filled(slots: &[u8]) -> &[u8] {
 }
 
 /// The section of a layout with this number; none if it is missing or empty.
-pub fn section(layout: Option<&[u8]>, number: usize) -> Option<&[u8]> {
+pub(super) fn section(layout: Option<&[u8]>, number: usize) -> Option<&[u8]> {
     let found = layout?.split(|it| *it == SECTION).nth(number)?;
     (!found.is_empty()).then_some(found)
 }

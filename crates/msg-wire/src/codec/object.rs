@@ -3,7 +3,7 @@
 
 use msg_core::{CallKind, Extra, Message, Origin, Part, Report, Severity, ToolCall, json};
 
-use super::{Losses, Placement, Plan, RawMember, Shape, object_members, section};
+use super::{Losses, Placement, Plan, RawMember, Shape, layout::section, object_members};
 use crate::Layout;
 
 /// Whether the messages came from a document of the format that is written back.
@@ -93,7 +93,13 @@ impl<'r> ObjectWriter<'r> {
     /// The plan for the object of this section of a layout.
     #[must_use]
     pub fn plan<'b>(&self, extra: &'b Extra, number: usize) -> Plan<'b> {
-        Plan::new(section(self.layout(extra), number))
+        Plan::in_layout(self.layout(extra), number)
+    }
+
+    /// The source of a value that this section of a layout keeps.
+    #[must_use]
+    pub fn source<'b>(&self, extra: &'b Extra, number: usize) -> Option<&'b str> {
+        std::str::from_utf8(section(self.layout(extra), number)?).ok()
     }
 
     /// Where a message stood.

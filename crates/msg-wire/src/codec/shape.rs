@@ -6,8 +6,8 @@ use super::{Plan, RawMember};
 
 /// The names of the known members, in canonical order; the code of a member is its place from 1.
 ///
-/// A member may have a second spelling. A source that used it has [`ALIASED`] in the variant of the slot,
-/// so that a shape with second spellings has the variants 0 to 3.
+/// A member may have a second spelling. A source that used it has a bit of the variant of the slot for it,
+/// so that a shape with second spellings has the variants 0 to 3 ([`Plan::variant_of_any`]).
 ///
 /// ```
 /// use msg_core::json::Reader;
@@ -30,7 +30,7 @@ pub struct Shape {
 }
 
 /// The bit of a variant that says that the member had its second spelling.
-pub const ALIASED: u8 = 4;
+pub(super) const ALIASED: u8 = 4;
 
 /// The bit of a member's code.
 pub const fn bit(code: u8) -> u32 {

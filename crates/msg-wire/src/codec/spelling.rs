@@ -1,44 +1,74 @@
 //! Values that sources spell in more than one way: ids that are numbers, arguments that are no text.
 
-use msg_core::json;
+use msg_core::json::{self, JsonError, Kind, Reader};
 
-use super::{Context, text_of};
+use super::{Context, Fields, Plan, text_of};
 
-/// The value was null.
+/// The variant of a value that was null.
 pub const NULL: u8 = 1;
 /// The id was a number.
-pub const NUMBER: u8 = 2;
+const NUMBER: u8 = 2;
 /// The arguments were a JSON value instead of a string.
-pub const VALUE: u8 = 2;
+const VALUE: u8 = 2;
 
-/// An id that is text, a number or null, and the variant of its spelling.
-pub fn read_id(source: &str, cx: &mut Context<'_, '_>, member: &str) -> Option<(String, u8)> {
-    if source == "null" {
-        return Some((String::new(), NULL));
+impl<'a> Fields<'a> {
+    /// Takes an id that is text, a number or null into the model; an absent one is empty. None if it is of another
+    /// type, and then it stays raw.
+    pub fn id(&mut self, cx: &mut Context<'a, '_>, code: u8) -> Option<String> {
+        let Some(source) = self.raw(code) else { return Some(String::new()) };
+        let (id, variant) = match text_of(source) {
+            Some(text) => (cx.text(text, self.name(code)), 0),
+            None if source == "null" => (String::new(), NULL),
+            None => (starts_number(source).then(|| source.to_owned())?, NUMBER),
+        };
+        self.vary(code, variant);
+        self.set_raw(code, None);
+        Some(id)
     }
-    if let Some(text) = text_of(source) {
-        return Some((cx.text(text, member), 0));
+
+    /// Reads arguments: text, or the source text of any other value (MS-4).
+    pub fn arguments(
+        &mut self,
+        cx: &mut Context<'a, '_>,
+        code: u8,
+        reader: &mut Reader<'a>,
+    ) -> Result<String, JsonError> {
+        let (text, variant) = match reader.peek()? {
+            Kind::String => (cx.string(reader.string()?, self.name(code)), 0),
+            Kind::Null => reader.null().map(|()| (String::new(), NULL))?,
+            _ => (reader.raw()?.to_owned(), VALUE),
+        };
+        self.vary(code, variant);
+        Ok(text)
     }
-    starts_number(source).then(|| (source.to_owned(), NUMBER))
 }
 
-/// Writes an id in the spelling of its source, if it still can be one.
-pub fn write_id(out: &mut Vec<u8>, id: &str, variant: u8) {
-    match variant {
-        NULL if id.is_empty() => out.extend_from_slice(b"null"),
-        NUMBER if starts_number(id) && json::validate(id).is_ok() => {
-            out.extend_from_slice(id.as_bytes());
+impl Plan<'_> {
+    /// Writes a text, as null where its source had that and it is still empty.
+    pub fn write_text(self, out: &mut Vec<u8>, code: u8, text: &str) {
+        match self.variant(code) {
+            NULL if text.is_empty() => out.extend_from_slice(b"null"),
+            _ => json::write_str(out, text),
         }
-        _ => json::write_str(out, id),
     }
-}
 
-/// Arguments: text, or the source text of any other value (MS-4), and the variant.
-pub fn read_arguments(source: &str, cx: &mut Context<'_, '_>, member: &str) -> (String, u8) {
-    match text_of(source) {
-        Some(text) => (cx.text(text, member), 0),
-        None if source == "null" => (String::new(), NULL),
-        None => (source.to_owned(), VALUE),
+    /// Writes an id in the spelling of its source, if it still can be one.
+    pub fn write_id(self, out: &mut Vec<u8>, code: u8, id: &str) {
+        match self.variant(code) {
+            NUMBER if starts_number(id) && json::validate(id).is_ok() => {
+                out.extend_from_slice(id.as_bytes());
+            }
+            _ => self.write_text(out, code, id),
+        }
+    }
+
+    /// Writes arguments in the spelling of their source, if they still can be.
+    pub fn write_arguments(self, out: &mut Vec<u8>, code: u8, text: &str) {
+        let is_value = || !text.starts_with('"') && text != "null" && json::validate(text).is_ok();
+        match self.variant(code) {
+            VALUE if is_value() => out.extend_from_slice(text.as_bytes()),
+            _ => self.write_text(out, code, text),
+        }
     }
 }
 
@@ -47,7 +77,7 @@ pub fn read_arguments(source: &str, cx: &mut Context<'_, '_>, member: &str) -> (
 /// pairs stay as they are.
 ///
 /// ```
-/// use msg_wire::codec::spelling::argument_text;
+/// use msg_wire::codec::argument_text;
 ///
 /// assert_eq!(argument_text(r#"{"n": 1.0, "\u00e9": "a\/\n\ud83e"}"#), "{\"n\": 1.0, \"é\": \"a\\/\\n\\ud83e\"}");
 /// ```
@@ -73,16 +103,6 @@ fn write_unescaped(out: &mut Vec<u8>, string: &str) {
     match text_of(string) {
         Some((text, false)) => json::write_str(out, &text),
         _ => out.extend_from_slice(string.as_bytes()),
-    }
-}
-
-/// Writes arguments in the spelling of their source, if they still can be.
-pub fn write_arguments(out: &mut Vec<u8>, text: &str, variant: u8) {
-    let is_value = || !text.starts_with('"') && text != "null" && json::validate(text).is_ok();
-    match variant {
-        NULL if text.is_empty() => out.extend_from_slice(b"null"),
-        VALUE if is_value() => out.extend_from_slice(text.as_bytes()),
-        _ => json::write_str(out, text),
     }
 }
 

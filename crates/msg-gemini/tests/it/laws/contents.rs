@@ -7,7 +7,7 @@ mod same_value;
 use msg_core::{Message, Part, Role, native};
 use msg_gemini::{Ids, LaterSystem, Layout, ReadOptions, Thoughts, WriteOptions, contents};
 
-use msg_wire::codec::spelling::argument_text;
+use msg_wire::codec::argument_text;
 use same_value::has_duplicates;
 pub(crate) use same_value::same_value;
 

@@ -10,7 +10,7 @@ use crate::chat::{
     shape::{call, function},
     signature,
 };
-use msg_wire::codec::{Context, Fields, Inner, Shape, bit, mask, spelling, text_of};
+use msg_wire::codec::{Context, Fields, Inner, NULL, Shape, bit, mask, text_of};
 
 /// Reads the array of calls.
 pub(super) fn calls<'a>(
@@ -80,7 +80,7 @@ impl<'a> Draft<'a> {
 
     fn into_call(mut self, cx: &mut Context<'a, '_>) -> Option<ToolCall> {
         let kind = self.kind()?;
-        let id = self.id(cx)?;
+        let id = self.fields.id(cx, call::ID)?;
         let (body, it) = self.body(&kind)?;
         let signed = self.fields.raw(call::EXTRA_CONTENT).and_then(signature::split);
         if signed.is_some() {
@@ -130,19 +130,6 @@ impl<'a> Draft<'a> {
     fn kind_of_body(&self) -> CallKind {
         let is_function = !matches!(self.fields.raw(call::FUNCTION), None | Some("null"));
         if self.custom.is_some() && !is_function { CallKind::Custom } else { CallKind::Unspecified }
-    }
-
-    fn id(&mut self, cx: &mut Context<'a, '_>) -> Option<String> {
-        let id = match self.fields.raw(call::ID) {
-            None => String::new(),
-            Some(source) => {
-                let (id, variant) = spelling::read_id(source, cx, "id")?;
-                self.fields.vary(call::ID, variant);
-                id
-            }
-        };
-        self.fields.set_raw(call::ID, None);
-        Some(id)
     }
 
     /// The code of the member that holds name and arguments, and these.
@@ -197,7 +184,7 @@ impl Function {
         while let Some(code) = fields.next(cx, reader)? {
             match code {
                 function::NAME => res.read_name(reader, &mut fields, cx)?,
-                _ => res.read_arguments(reader, &mut fields, cx)?,
+                _ => res.arguments = fields.arguments(cx, function::ARGUMENTS, reader)?,
             }
         }
         res.inner = Inner::new("", fields, bit(function::NAME) | bit(function::ARGUMENTS), cx);
@@ -219,7 +206,7 @@ impl Function {
             Kind::Null => {
                 reader.raw()?;
                 self.name.clear();
-                fields.vary(function::NAME, spelling::NULL);
+                fields.vary(function::NAME, NULL);
                 self.fits = true;
             }
             _ => {
@@ -227,24 +214,6 @@ impl Function {
                 self.fits = false;
             }
         }
-        Ok(())
-    }
-
-    fn read_arguments<'a>(
-        &mut self,
-        reader: &mut Reader<'a>,
-        fields: &mut Fields<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<(), JsonError> {
-        let variant = if reader.peek()? == Kind::String {
-            self.arguments = cx.string(reader.string()?, "arguments");
-            0
-        } else {
-            let (text, variant) = spelling::read_arguments(reader.raw()?, cx, "arguments");
-            self.arguments = text;
-            variant
-        };
-        fields.vary(function::ARGUMENTS, variant);
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use crate::chat::{
     shape::{body, message, part},
     spells_tool,
 };
-use msg_wire::codec::{Context, Fields, bit, mask, spelling, text_of};
+use msg_wire::codec::{Context, Fields, bit, mask, text_of};
 
 /// Reads the message before which the reader stands.
 pub(super) fn read<'a>(
@@ -30,7 +30,7 @@ pub(super) fn read<'a>(
         return Err(Error::Role { message: cx.message, offset });
     };
     draft.fields.set_raw(message::ROLE, None);
-    Ok(match role_of(&role, cx) {
+    Ok(match cx.role(&role) {
         Role::Other(word) if &*word == "function" => {
             draft.fields.vary(message::ROLE, message::ROLE_FUNCTION);
             draft.into_tool(Role::Tool, cx)
@@ -38,16 +38,6 @@ pub(super) fn read<'a>(
         role if is_tool(&role) => draft.into_tool(role, cx),
         role => draft.into_message(role, cx),
     })
-}
-
-fn role_of(word: &str, cx: &mut Context<'_, '_>) -> Role {
-    match Role::spelling(word) {
-        Some(role) => {
-            cx.role_spelling(word, role.as_str());
-            role
-        }
-        None => Role::from(word),
-    }
 }
 
 /// The members of a message as they came.
@@ -67,7 +57,7 @@ impl<'a> Draft<'a> {
         while let Some(code) = res.fields.next(cx, reader)? {
             let start = reader.next_offset();
             match code {
-                message::ROLE => res.role = role_text(reader, cx)?,
+                message::ROLE => res.role = cx.role_word(reader)?,
                 message::CONTENT => res.content = Content::read(reader, cx)?,
                 message::CALLS if res.may_call() && reader.peek()? == Kind::Array => {
                     res.calls = call::calls(reader, cx)?;
@@ -132,15 +122,9 @@ impl<'a> Draft<'a> {
         // Calls that were read before the role was known are members like any other here.
         let calls = self.fields.raw(message::CALLS);
         let mut result = ToolResult { name: self.name(cx), ..ToolResult::default() };
-        if let Some(source) = self.fields.raw(message::CALL_ID) {
-            match spelling::read_id(source, cx, "tool_call_id") {
-                Some((id, variant)) => {
-                    result.call_id = id;
-                    self.fields.vary(message::CALL_ID, variant);
-                    self.fields.set_raw(message::CALL_ID, None);
-                }
-                None => cx.wrong_type("tool_call_id"),
-            }
+        match self.fields.id(cx, message::CALL_ID) {
+            Some(id) => result.call_id = id,
+            None => cx.wrong_type("tool_call_id"),
         }
         let mut parts = Vec::with_capacity(1);
         self.move_content(&mut parts, cx);
@@ -298,18 +282,4 @@ impl<'a> Draft<'a> {
 /// Whether a part is written as a string when it is the only one.
 fn is_plain(part: &Part) -> bool {
     matches!(part, Part::Text(it) if it.extra.is_empty() && it.extra.layout(&OPENAI).is_none())
-}
-
-fn role_text<'a>(
-    reader: &mut Reader<'a>,
-    cx: &mut Context<'a, '_>,
-) -> Result<Option<Cow<'a, str>>, JsonError> {
-    if reader.peek()? != Kind::String {
-        return reader.raw().map(|_| None);
-    }
-    let it = reader.string()?;
-    if it.lone_surrogate {
-        cx.lone_surrogate("role");
-    }
-    Ok(Some(it.text))
 }

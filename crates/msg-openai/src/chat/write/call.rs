@@ -7,7 +7,7 @@ use crate::chat::{
     shape::{call, function},
     signature,
 };
-use msg_wire::codec::{Plan, RawMember, Shape, mask, members_of, section, spelling};
+use msg_wire::codec::{Plan, RawMember, Shape, mask, members_of};
 
 impl Writer<'_> {
     /// Whether a call came as the `function_call` of its message and still fits there.
@@ -55,7 +55,7 @@ impl Writer<'_> {
             | mask(signature.is_some(), call::EXTRA_CONTENT);
         let mut inner_lost = 0;
         let lost = call::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-            call::ID => spelling::write_id(out, &it.id, plan.variant(call::ID)),
+            call::ID => plan.write_id(out, call::ID, &it.id),
             call::TYPE if plan.variant(call::TYPE) == call::TYPE_NULL && is_untyped => {
                 out.extend_from_slice(b"null");
             }
@@ -91,9 +91,7 @@ impl Writer<'_> {
     fn extra_content(&self, it: &ToolCall) -> Option<String> {
         let signature = it.signature.as_deref()?;
         let rest = it.extra.get(&OPENAI, "extra_content");
-        let source =
-            section(self.objects.layout(&it.extra), 2).and_then(|it| std::str::from_utf8(it).ok());
-        let source = source.filter(|source| {
+        let source = self.objects.source(&it.extra, 2).filter(|source| {
             signature::split(source)
                 .is_some_and(|it| it.signature == signature && it.rest.as_ref() == rest)
         });
@@ -115,9 +113,8 @@ fn function(
     let text = it.arguments.text();
     let want = mask(plan.may_have(function::NAME) || !it.name.is_empty(), function::NAME)
         | mask(plan.may_have(function::ARGUMENTS) || !text.is_empty(), function::ARGUMENTS);
-    shape.write(out, plan, want, raw, |out, code| match (code, plan.variant(code)) {
-        (function::NAME, spelling::NULL) if it.name.is_empty() => out.extend_from_slice(b"null"),
-        (function::NAME, _) => json::write_str(out, &it.name),
-        (_, variant) => spelling::write_arguments(out, text, variant),
+    shape.write(out, plan, want, raw, |out, code| match code {
+        function::NAME => plan.write_text(out, code, &it.name),
+        _ => plan.write_arguments(out, code, text),
     })
 }

@@ -12,7 +12,7 @@ use crate::{
         shape::{block, message, part},
     },
 };
-use msg_wire::codec::{Plan, RawMember, bit, mask, members_of, section};
+use msg_wire::codec::{Plan, RawMember, bit, mask, members_of};
 
 /// The members of a message that hold reasoning, whatever their shape.
 pub(super) const MEMBERS: [&str; 4] =
@@ -155,8 +155,7 @@ impl Writer<'_> {
     /// A `thinking` part among the contents.
     pub(super) fn thinking(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
         let text = it.text.as_deref().unwrap_or_default();
-        let source =
-            section(self.objects.layout(&it.extra), 2).and_then(|it| std::str::from_utf8(it).ok());
+        let source = self.objects.source(&it.extra, 2);
         let source = source.filter(|it| text_blocks(it).is_some_and(|it| it.text == text));
         let plan = self.plan(&it.extra);
         let raw = members_of(&it.extra, &OPENAI, &[]);

@@ -7,7 +7,7 @@ use super::{
     content::{Contents, fits},
 };
 use crate::chat::shape::message;
-use msg_wire::codec::{Plan, RawMember, bit, mask, members_of, spelling};
+use msg_wire::codec::{Plan, RawMember, bit, mask, members_of};
 
 /// A message of which a tool message takes name, unknown members and layout.
 #[derive(Clone, Copy)]
@@ -95,7 +95,7 @@ impl Writer<'_> {
         let lost = list.value(|out| {
             message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
                 message::ROLE => json::write_str(out, role(plan, envelope)),
-                message::CALL_ID => spelling::write_id(out, &it.call_id, plan.variant(code)),
+                message::CALL_ID => plan.write_id(out, code, &it.call_id),
                 message::NAME => json::write_str(out, name.unwrap_or_default()),
                 _ => self.content(&contents, plan.variant(code), out),
             })

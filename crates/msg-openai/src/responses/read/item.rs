@@ -7,7 +7,7 @@ use msg_core::{
 
 use super::{ItemKept, content, other, reasoning};
 use crate::responses::shape::item;
-use msg_wire::codec::{Context, Fields, bit, spelling, text_of};
+use msg_wire::codec::{Context, Fields, NULL, bit, text_of};
 
 /// What an item becomes: parts of a message of this role.
 pub(super) struct Item {
@@ -73,7 +73,10 @@ fn message<'a>(
         return Err(Error::Role { message: cx.message, offset });
     };
     let Some(source) = fields.raw(item::CONTENT) else { return Ok(None) };
-    let role = role_of(&cx.text(found, "role"), cx);
+    let role = {
+        let word = cx.text(found, "role");
+        cx.role(&word)
+    };
     let mut parts = Vec::new();
     if let Some(text) = text_of(source) {
         parts.push(Part::text(cx.text(text, "content")));
@@ -92,33 +95,21 @@ fn message<'a>(
     Ok(Some(Item { role, parts, is_message: true }))
 }
 
-fn role_of(word: &str, cx: &mut Context<'_, '_>) -> Role {
-    match Role::spelling(word) {
-        Some(role) => {
-            cx.role_spelling(word, role.as_str());
-            role
-        }
-        None => Role::from(word),
-    }
-}
-
 /// A call; none if its id or name is of a wrong type.
 fn call<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>, kind: CallKind) -> Option<Item> {
     let body = if kind == CallKind::Custom { item::INPUT } else { item::ARGUMENTS };
-    let id = call_id(fields, cx)?;
+    let id = fields.id(cx, item::CALL_ID)?;
     let name = match fields.raw(item::NAME) {
         None => String::new(),
         Some("null") => {
-            fields.vary(item::NAME, spelling::NULL);
+            fields.vary(item::NAME, NULL);
             String::new()
         }
         Some(source) => cx.text(text_of(source)?, "name"),
     };
     let mut arguments = String::new();
     if let Some(source) = fields.raw(body) {
-        let (text, variant) = spelling::read_arguments(source, cx, item::SHAPE.name(body));
-        fields.vary(body, variant);
-        arguments = text;
+        arguments = fields.arguments(cx, body, &mut Reader::from_text(source)).ok()?;
     }
     for code in [item::TYPE, item::NAME, body] {
         fields.set_raw(code, None);
@@ -139,7 +130,7 @@ fn output<'a>(
     let mut parts = Vec::new();
     match fields.raw(item::OUTPUT) {
         None => {}
-        Some("null") => fields.vary(item::OUTPUT, spelling::NULL),
+        Some("null") => fields.vary(item::OUTPUT, NULL),
         Some(source) if source.starts_with('[') => {
             parts = content::parts(source, cx, false)?;
             if parts.is_empty() || (parts.len() == 1 && content::is_plain(&parts[0])) {
@@ -151,7 +142,7 @@ fn output<'a>(
             None => return Ok(None),
         },
     }
-    let Some(call_id) = call_id(fields, cx) else { return Ok(None) };
+    let Some(call_id) = fields.id(cx, item::CALL_ID) else { return Ok(None) };
     fields.set_raw(item::TYPE, None);
     fields.set_raw(item::OUTPUT, None);
     let mut res = ToolResult { kind, ..ToolResult::new(call_id, parts) };
@@ -160,12 +151,4 @@ fn output<'a>(
     kept.keep_in(cx, &mut res.extra);
     let parts = vec![Part::ToolResult(res)];
     Ok(Some(Item { role: Role::Tool, parts, is_message: false }))
-}
-
-fn call_id<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<String> {
-    let Some(source) = fields.raw(item::CALL_ID) else { return Some(String::new()) };
-    let (id, variant) = spelling::read_id(source, cx, "call_id")?;
-    fields.vary(item::CALL_ID, variant);
-    fields.set_raw(item::CALL_ID, None);
-    Some(id)
 }

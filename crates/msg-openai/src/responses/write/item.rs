@@ -9,7 +9,7 @@ use crate::{
     TextParts,
     responses::shape::{RESPONSES, item},
 };
-use msg_wire::codec::{bit, mask, spelling};
+use msg_wire::codec::{NULL, bit, mask};
 
 impl Writer<'_> {
     /// The message item that holds these parts; those that have no place are noted. Without any
@@ -72,17 +72,11 @@ impl Writer<'_> {
             | mask(plan.may_have(body) || !text.is_empty(), body);
         self.n_items += 1;
         let lost = list.value(|out| {
-            item::SHAPE.write(out, plan, want, &raw, |out, code| {
-                let variant = plan.variant(code);
-                match code {
-                    item::TYPE => json::write_str(out, kind),
-                    item::CALL_ID => spelling::write_id(out, &it.id, variant),
-                    item::NAME if variant == spelling::NULL && it.name.is_empty() => {
-                        out.extend_from_slice(b"null");
-                    }
-                    item::NAME => json::write_str(out, &it.name),
-                    _ => spelling::write_arguments(out, text, variant),
-                }
+            item::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+                item::TYPE => json::write_str(out, kind),
+                item::CALL_ID => plan.write_id(out, code, &it.id),
+                item::NAME => plan.write_text(out, code, &it.name),
+                _ => plan.write_arguments(out, code, text),
             })
         });
         self.objects.losses.taken(Some(at), lost);
@@ -119,8 +113,8 @@ impl Writer<'_> {
                 let variant = plan.variant(code);
                 match (code, parts.as_slice()) {
                     (item::TYPE, _) => json::write_str(out, kind),
-                    (item::CALL_ID, _) => spelling::write_id(out, &it.call_id, variant),
-                    (_, []) if variant == spelling::NULL => out.extend_from_slice(b"null"),
+                    (item::CALL_ID, _) => plan.write_id(out, code, &it.call_id),
+                    (_, []) if variant == NULL => out.extend_from_slice(b"null"),
                     (_, []) if variant == item::OUTPUT_ARRAY => out.extend_from_slice(b"[]"),
                     (_, []) => out.extend_from_slice(b"\"\""),
                     (_, [one]) if variant != item::OUTPUT_ARRAY && self.is_plain(one.1) => {

@@ -11,7 +11,7 @@ use msg_core::{Extra, Message, Other, Part, Place, Report, Role, json};
 
 use super::shape::{ITEM, RESPONSES};
 use crate::{EncodeOptions, ItemIds, ReasoningPolicy};
-use msg_wire::codec::{ObjectWriter, RawMember, members_of, object_members, section};
+use msg_wire::codec::{ObjectWriter, Plan, RawMember, members_of, object_members};
 
 /// Writes an array of items.
 pub(crate) fn items(
@@ -211,5 +211,5 @@ fn is_content(it: &Part) -> bool {
 
 /// Whether a part was the first of its item.
 fn was_first(extra: &Extra, layout: Option<&[u8]>) -> bool {
-    extra.get(&RESPONSES, ITEM).is_some() || section(layout, 0).is_some()
+    extra.get(&RESPONSES, ITEM).is_some() || Plan::in_layout(layout, 0).slots().is_some()
 }

@@ -10,7 +10,7 @@ use crate::{
         shape::{ITEM, RESPONSES, item},
     },
 };
-use msg_wire::codec::{bit, mask, object_members, section};
+use msg_wire::codec::{bit, mask, object_members};
 
 impl Writer<'_> {
     pub(super) fn reasoning(&mut self, at: usize, it: &Reasoning, list: &mut json::Writer<'_>) {
@@ -59,7 +59,8 @@ impl Writer<'_> {
     fn summary(&self, it: &Reasoning, out: &mut Vec<u8>) {
         let texts = it.summary.as_deref().unwrap_or_default();
         match self
-            .source(it, 1)
+            .objects
+            .source(&it.extra, 1)
             .filter(|source| joined_texts(source, "summary_text").is_some_and(|it| it == texts))
         {
             Some(source) => out.extend_from_slice(source.as_bytes()),
@@ -69,17 +70,12 @@ impl Writer<'_> {
 
     fn texts(&self, it: &Reasoning, out: &mut Vec<u8>) {
         let text = it.text.as_deref().unwrap_or_default();
-        match self.source(it, 2).filter(|source| {
+        match self.objects.source(&it.extra, 2).filter(|source| {
             joined_texts(source, "reasoning_text").is_some_and(|it| it.join("\n\n") == text)
         }) {
             Some(source) => out.extend_from_slice(source.as_bytes()),
             None => blocks("reasoning_text", [text].into_iter(), out),
         }
-    }
-
-    /// The source of a value that has no canonical spelling.
-    fn source<'b>(&self, it: &'b Reasoning, number: usize) -> Option<&'b str> {
-        std::str::from_utf8(section(self.objects.layout(&it.extra), number)?).ok()
     }
 }
 
