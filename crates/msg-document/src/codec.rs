@@ -52,8 +52,7 @@ pub(crate) trait Codec: Sync {
         messages: &mut Vec<Message>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-        report: &mut Report,
-    );
+    ) -> Report;
 
     /// Writes messages as a request that asks what `head` asks; what it has no place for is reported.
     ///
@@ -64,8 +63,7 @@ pub(crate) trait Codec: Sync {
         _messages: &mut Vec<Message>,
         _options: &WriteOptions,
         _out: &mut Vec<u8>,
-        _report: &mut Report,
-    ) -> Result<(), Refusal> {
+    ) -> Result<Report, Refusal> {
         let text = format!("{} has no requests, so that nothing can go along", self.name());
         Err(Refusal::bad_option(text))
     }
@@ -138,8 +136,7 @@ pub(crate) trait Around: Send + Sync {
         messages: &mut Vec<Message>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-        report: &mut Report,
-    );
+    ) -> Report;
 
     /// Messages are others now: what belongs to the old ones alone is forgotten.
     fn edited(&mut self) {}

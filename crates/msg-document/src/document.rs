@@ -369,14 +369,13 @@ impl Document {
 
     /// Writes the document in its own format, with everything that stood around the messages.
     pub fn write(&mut self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
-        let mut report = Report::default();
         let start = out.len();
         let Content { messages, around, .. } = &mut self.content;
         self.given.take_back(messages);
-        match &self.texts {
-            Some(texts) => around.write(&mut texts.write(messages), options, out, &mut report),
-            None => around.write(messages, options, out, &mut report),
-        }
+        let report = match &self.texts {
+            Some(texts) => around.write(&mut texts.write(messages), options, out),
+            None => around.write(messages, options, out),
+        };
         if let Some(source) = &self.source {
             let written = out.split_off(start);
             out.append(&mut self.format.laid_out(source, written));
@@ -399,9 +398,7 @@ impl Document {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Report {
-        let mut report = Report::default();
-        format.codec().write(&mut self.content.messages, options, out, &mut report);
-        report
+        format.codec().write(&mut self.content.messages, options, out)
     }
 
     /// Writes the messages as a request of another format, which asks what `head` asks.
@@ -412,10 +409,7 @@ impl Document {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Result<Report, Refusal> {
-        let mut report = Report::default();
-        let messages = &mut self.content.messages;
-        format.codec().write_request(head, messages, options, out, &mut report)?;
-        Ok(report)
+        format.codec().write_request(head, &mut self.content.messages, options, out)
     }
 
     /// What it asks besides its conversation, if it is a request (AN-21).

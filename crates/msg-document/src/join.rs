@@ -53,12 +53,7 @@ pub fn join(
             let format = output.format();
             let mut messages = input.into_messages(Role::User);
             messages.extend(output.into_messages(Role::Assistant));
-            format.codec().write(
-                &mut messages,
-                &WriteOptions::default(),
-                &mut out,
-                &mut msg_core::Report::default(),
-            );
+            format.codec().write(&mut messages, &WriteOptions::default(), &mut out);
         }
     }
     Ok(Some(out))

@@ -109,8 +109,8 @@ fn list(reader: &mut Reader<'_>, form: &'static dyn Form) -> Result<Vec<Entry>, 
 }
 
 /// Writes messages that have no source.
-pub(crate) fn write(messages: &[Message], form: &dyn Form, out: &mut Vec<u8>, report: &mut Report) {
-    write_with(messages, form, out, report, |_| None);
+pub(crate) fn write(messages: &[Message], form: &dyn Form, out: &mut Vec<u8>) -> Report {
+    write_with(messages, form, out, |_| None)
 }
 
 /// A message and what it was read from.
@@ -135,8 +135,7 @@ impl Around for Sources {
         messages: &mut Vec<Message>,
         _: &WriteOptions,
         out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
+    ) -> Report {
         // The first message goes back to its member, or the member goes.
         let (body, rest) = match &self.leading {
             Some((_, first)) if messages.first() == Some(first) => {
@@ -145,12 +144,12 @@ impl Around for Sources {
             Some((name, _)) => (self.body.clone().map(|it| without(it, name)), &messages[..]),
             None => (self.body.clone(), &messages[..]),
         };
-        let mut list =
-            |out: &mut Vec<u8>| write_with(rest, self.form, out, report, |it| self.source_of(it));
-        match &body {
-            Some(body) => body.write(out, self.member, list),
-            None => list(out),
-        }
+        let mut report = Report::new();
+        let list = |out: &mut Vec<u8>| {
+            report.append(write_with(rest, self.form, out, |it| self.source_of(it)));
+        };
+        write_in(body.as_ref(), self.member, list, out);
+        report
     }
 
     fn members(&self) -> Vec<String> {
@@ -158,6 +157,19 @@ impl Around for Sources {
         let leading = self.leading.as_ref().map(|it| it.0);
         let is_rest = |it: &&str| *it != self.member && Some(*it) != leading;
         names.filter(is_rest).map(str::to_owned).collect()
+    }
+}
+
+/// Writes a list in its place in an object, or alone.
+fn write_in(
+    body: Option<&Body>,
+    member: &str,
+    mut list: impl FnMut(&mut Vec<u8>),
+    out: &mut Vec<u8>,
+) {
+    match body {
+        Some(body) => body.write(out, member, list),
+        None => list(out),
     }
 }
 
@@ -180,10 +192,10 @@ fn write_with<'a>(
     messages: &[Message],
     form: &dyn Form,
     out: &mut Vec<u8>,
-    report: &mut Report,
     source_of: impl Fn(&Message) -> Option<&'a RawJson>,
-) {
-    let mut losses = Losses::new(report);
+) -> Report {
+    let mut report = Report::new();
+    let mut losses = Losses::new(&mut report);
     Writer::new(out).array(messages, |out, message| {
         match source_of(message) {
             Some(source) => out.raw(source.text()),
@@ -192,4 +204,5 @@ fn write_with<'a>(
         losses.next_message();
     });
     losses.flush();
+    report
 }

@@ -47,11 +47,11 @@ impl Around for Wrapper {
         messages: &mut Vec<Message>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
+    ) -> Report {
         out.extend_from_slice(&self.before);
-        self.codec.write(messages, options, out, report);
+        let report = self.codec.write(messages, options, out);
         out.extend_from_slice(self.after.trim_ascii_end());
+        report
     }
 
     fn members(&self) -> Vec<String> {

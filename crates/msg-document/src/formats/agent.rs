@@ -40,9 +40,8 @@ impl Codec for Agent {
         messages: &mut Vec<Message>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
-        report.append(agent::write(messages, options.agent_form, out));
+    ) -> Report {
+        agent::write(messages, options.agent_form, out)
     }
 }
 

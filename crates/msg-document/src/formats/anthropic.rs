@@ -6,23 +6,21 @@ use msg_anthropic::messages::{self, Document};
 use msg_core::request::RequestHead;
 use msg_core::{Message, Report};
 
+use super::api::{Api, names};
 use super::no_limit;
-use crate::codec::{Around, Codec, Content, Likelihood, Side, WriteOptions};
+use crate::codec::{Likelihood, Side, WriteOptions};
 use crate::outline::{Item, Outline, Record, ValueKind, is_chat};
 use crate::refusal::Refusal;
 
 pub(crate) struct Anthropic;
 
-impl Codec for Anthropic {
-    fn name(&self) -> &'static str {
-        "anthropic"
-    }
+impl Api for Anthropic {
+    type Document = Document;
 
-    fn about(&self) -> &'static str {
-        "Anthropic messages: an array, or a request or response body"
-    }
+    const NAME: &'static str = "anthropic";
+    const ABOUT: &'static str = "Anthropic messages: an array, or a request or response body";
 
-    fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
+    fn likelihood(outline: &Outline<'_>) -> Likelihood {
         if is_response(outline) {
             return Likelihood::Certain;
         }
@@ -34,37 +32,58 @@ impl Codec for Anthropic {
         }
     }
 
-    fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
-        let (mut document, report) = messages::read(bytes, &no_limit())?;
-        let messages = document.take_messages();
-        Ok(Content::new(messages, Body(document), report))
+    fn read(json: &[u8]) -> Result<(Document, Report), Refusal> {
+        Ok(messages::read(json, &no_limit())?)
     }
 
-    fn write(
-        &self,
-        messages: &mut Vec<Message>,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
-        report.append(messages::write(messages, &options.anthropic, out));
-    }
-
-    fn write_request(
-        &self,
+    fn request(
         head: &RequestHead,
-        messages: &mut Vec<Message>,
+        messages: Vec<Message>,
         options: &WriteOptions,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(Document, Report), Refusal> {
         let options = &options.anthropic;
-        let (request, lost) = MessagesRequest::from_head(head, std::mem::take(messages), options)?;
-        report.append(lost);
-        let mut document = Document::Request(request);
-        report.append(document.write(options, out));
-        *messages = document.take_messages();
-        Ok(())
+        let (request, lost) = MessagesRequest::from_head(head, messages, options)?;
+        Ok((Document::Request(request), lost))
+    }
+
+    fn list() -> Document {
+        Document::Messages(Vec::new())
+    }
+
+    fn write_messages(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        messages::write(messages, &options.anthropic, out)
+    }
+
+    fn write(document: &Document, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        document.write(&options.anthropic, out)
+    }
+
+    fn take_messages(document: &mut Document) -> Vec<Message> {
+        document.take_messages()
+    }
+
+    /// A response is one message: what has become several is a list.
+    fn has_room(document: &Document, messages: usize) -> bool {
+        !matches!(document, Document::Response(_)) || messages == 1
+    }
+
+    fn set_messages(document: &mut Document, messages: Vec<Message>) {
+        document.set_messages(messages);
+    }
+
+    fn head(document: &Document) -> Option<RequestHead> {
+        if let Document::Request(it) = document { Some(it.head()) } else { None }
+    }
+
+    fn response_members(document: &Document) -> Vec<String> {
+        if let Document::Response(it) = document { names(it.members()) } else { Vec::new() }
+    }
+
+    fn side(document: &Document) -> Side {
+        match document {
+            Document::Response(_) => Side::Answer,
+            _ => Side::Conversation,
+        }
     }
 }
 
@@ -111,44 +130,4 @@ fn is_of_openai(record: &Record<'_>) -> bool {
         ["tool_calls", "tool_call_id", "function_call", "reasoning_content", "thinking_blocks"];
     matches!(record.role, Some("tool" | "function" | "developer"))
         || OWN.iter().any(|it| record.has(it))
-}
-
-/// A document whose messages have been taken out.
-struct Body(Document);
-
-impl Around for Body {
-    fn write(
-        &mut self,
-        messages: &mut Vec<Message>,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
-        // A response is one message: what has become several is a list.
-        if matches!(self.0, Document::Response(_)) && messages.len() != 1 {
-            self.0 = Document::Messages(Vec::new());
-        }
-        self.0.set_messages(std::mem::take(messages));
-        report.append(self.0.write(&options.anthropic, out));
-        *messages = self.0.take_messages();
-    }
-
-    fn head(&self) -> Option<RequestHead> {
-        if let Document::Request(it) = &self.0 { Some(it.head()) } else { None }
-    }
-
-    fn members(&self) -> Vec<String> {
-        match &self.0 {
-            Document::Request(it) => it.head().members,
-            Document::Response(it) => it.members().map(|it| it.0.to_owned()).collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    fn side(&self) -> Side {
-        match self.0 {
-            Document::Response(_) => Side::Answer,
-            _ => Side::Conversation,
-        }
-    }
 }

@@ -56,9 +56,8 @@ impl Codec for Both {
         messages: &mut Vec<Message>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
-        self.document.write(messages, options, out, report);
+    ) -> Report {
+        self.document.write(messages, options, out)
     }
 
     fn spans_lines(&self) -> bool {

@@ -12,24 +12,23 @@ use msg_gemini::{
     contents::{self, Document},
 };
 
+use super::api::{Api, names};
 use super::no_limit;
-use crate::codec::{Around, Codec, Content, Likelihood, Side, WriteOptions};
+use crate::codec::{Likelihood, Side, WriteOptions};
 use crate::outline::{Item, List, Outline, Record, ValueKind};
 use crate::refusal::Refusal;
 
 pub(crate) struct Gemini;
 
-impl Codec for Gemini {
-    fn name(&self) -> &'static str {
-        "gemini"
-    }
+impl Api for Gemini {
+    type Document = Document;
 
-    fn about(&self) -> &'static str {
-        "Gemini contents: an array, or a request or response body"
-    }
+    const NAME: &'static str = "gemini";
+    const ABOUT: &'static str = "Gemini contents: an array, or a request or response body";
+    const MATCHES_BY_NAME: bool = true;
 
     /// Contents with parts that name their kind by their member (GE-1).
-    fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
+    fn likelihood(outline: &Outline<'_>) -> Likelihood {
         let is_ours = |it: &Record<'_>| it.role == Some("model") || it.parts().any(is_part);
         let in_list = |it: &List<'_>| it.records().any(|it| it.is_list("parts") && is_ours(it));
         let is_body = outline.list("candidates").is_some()
@@ -47,46 +46,62 @@ impl Codec for Gemini {
         }
     }
 
-    fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
-        let place = enveloped(bytes).unwrap_or(0..bytes.len());
-        let (mut document, report) = contents::read(&bytes[place.clone()], &no_limit())?;
-        let messages = document.take_messages();
-        let envelope = (bytes[..place.start].to_vec(), bytes[place.end..].to_vec());
-        Ok(Content::new(messages, Body { document, envelope }, report))
+    fn place(bytes: &[u8]) -> Range<usize> {
+        enveloped(bytes).unwrap_or(0..bytes.len())
     }
 
-    fn write(
-        &self,
-        messages: &mut Vec<Message>,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
-        report.append(contents::write(messages, &options.gemini, out));
+    fn read(json: &[u8]) -> Result<(Document, Report), Refusal> {
+        Ok(contents::read(json, &no_limit())?)
     }
 
-    fn write_request(
-        &self,
+    fn request(
         head: &RequestHead,
-        messages: &mut Vec<Message>,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) -> Result<(), Refusal> {
-        let (request, lost) = GenerateRequest::from_head(head, std::mem::take(messages));
-        report.append(lost);
-        let mut document = Document::Request(request);
-        report.append(document.write(&options.gemini, out));
-        *messages = document.take_messages();
-        Ok(())
+        messages: Vec<Message>,
+        _: &WriteOptions,
+    ) -> Result<(Document, Report), Refusal> {
+        let (request, lost) = GenerateRequest::from_head(head, messages);
+        Ok((Document::Request(request), lost))
     }
 
-    fn lacks_ids(&self) -> bool {
-        true
+    fn list() -> Document {
+        Document::Contents(Vec::new())
     }
 
-    fn matches_by_name(&self) -> bool {
-        true
+    fn write_messages(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        contents::write(messages, &options.gemini, out)
+    }
+
+    fn write(document: &Document, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        document.write(&options.gemini, out)
+    }
+
+    fn take_messages(document: &mut Document) -> Vec<Message> {
+        document.take_messages()
+    }
+
+    /// A response is a message for each candidate: what has become more or less is a list.
+    fn has_room(document: &Document, messages: usize) -> bool {
+        !matches!(document, Document::Response(it) if messages != it.candidates())
+    }
+
+    fn set_messages(document: &mut Document, messages: Vec<Message>) {
+        document.set_messages(messages);
+    }
+
+    fn head(document: &Document) -> Option<RequestHead> {
+        if let Document::Request(it) = document { Some(it.head()) } else { None }
+    }
+
+    fn response_members(document: &Document) -> Vec<String> {
+        if let Document::Response(it) = document { names(it.members()) } else { Vec::new() }
+    }
+
+    fn side(document: &Document) -> Side {
+        match document {
+            Document::Response(it) if it.candidates() > 1 => Side::Choices,
+            Document::Response(_) => Side::Answer,
+            _ => Side::Conversation,
+        }
     }
 }
 
@@ -138,52 +153,4 @@ fn enveloped(bytes: &[u8]) -> Option<Range<usize>> {
         }
     }
     found
-}
-
-/// A document whose messages have been taken out, and the bytes around it.
-struct Body {
-    document: Document,
-    envelope: (Vec<u8>, Vec<u8>),
-}
-
-impl Around for Body {
-    fn write(
-        &mut self,
-        messages: &mut Vec<Message>,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
-        // A response is a message for each candidate: what has become more or less is a list.
-        if let Document::Response(it) = &self.document
-            && messages.len() != it.candidates()
-        {
-            self.document = Document::Contents(Vec::new());
-        }
-        self.document.set_messages(std::mem::take(messages));
-        out.extend_from_slice(&self.envelope.0);
-        report.append(self.document.write(&options.gemini, out));
-        out.extend_from_slice(self.envelope.1.trim_ascii_end());
-        *messages = self.document.take_messages();
-    }
-
-    fn head(&self) -> Option<RequestHead> {
-        if let Document::Request(it) = &self.document { Some(it.head()) } else { None }
-    }
-
-    fn members(&self) -> Vec<String> {
-        match &self.document {
-            Document::Request(it) => it.head().members,
-            Document::Response(it) => it.members().map(|it| it.0.to_owned()).collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    fn side(&self) -> Side {
-        match &self.document {
-            Document::Response(it) if it.candidates() > 1 => Side::Choices,
-            Document::Response(_) => Side::Answer,
-            _ => Side::Conversation,
-        }
-    }
 }

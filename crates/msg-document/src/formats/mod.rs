@@ -11,6 +11,7 @@
 
 mod agent;
 mod anthropic;
+mod api;
 mod both;
 mod data;
 mod gemini;
@@ -27,11 +28,13 @@ mod sessions;
 mod sharegpt;
 mod turns;
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use msg_core::{Message, Report};
 use msg_openai::ReadOptions;
 
+use self::api::Wire;
 use crate::codec::{Codec, Content};
 use crate::outline::{Item, Record};
 use crate::refusal::Refusal;
@@ -39,10 +42,10 @@ use crate::wrapper::Wrapper;
 
 /// All formats. Where two are equally likely the first is taken.
 pub(crate) static FORMATS: &[&dyn Codec] = &[
-    &openai::Openai,
-    &anthropic::Anthropic,
-    &gemini::Gemini,
-    &responses::Responses,
+    &Wire::<openai::Openai>(PhantomData),
+    &Wire::<anthropic::Anthropic>(PhantomData),
+    &Wire::<gemini::Gemini>(PhantomData),
+    &Wire::<responses::Responses>(PhantomData),
     &agent::Agent,
     // Before turns, whose marks it has too.
     &both::OTEL,

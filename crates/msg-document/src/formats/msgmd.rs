@@ -53,21 +53,16 @@ impl Codec for Msgmd {
 
     /// A new file of these messages. The nonces of its ids are drawn like fresh call ids: the same
     /// messages give the same file.
-    fn write(
-        &self,
-        messages: &mut Vec<Message>,
-        _: &WriteOptions,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
+    fn write(&self, messages: &mut Vec<Message>, _: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let mut ids = seed::ids();
         let mut nonce = || Nonce::from_random(ids.next_u64());
         match msg_file::write(std::mem::take(messages), &AppendOptions::default(), &mut nonce) {
             // A long file is not copied where nothing stands before it.
             Ok(bytes) if out.is_empty() => *out = bytes,
             Ok(bytes) => out.extend_from_slice(&bytes),
-            Err(refused) => report.push(refused.diagnostic()),
+            Err(refused) => return Report::from_iter([refused.diagnostic()]),
         }
+        Report::new()
     }
 
     fn is_json(&self) -> bool {
@@ -90,13 +85,12 @@ impl Around for Source {
         messages: &mut Vec<Message>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
+    ) -> Report {
         if self.0.is_empty() {
-            Msgmd.write(messages, options, out, report);
-        } else {
-            out.extend_from_slice(&self.0);
+            return Msgmd.write(messages, options, out);
         }
+        out.extend_from_slice(&self.0);
+        Report::new()
     }
 
     fn edited(&mut self) {

@@ -42,11 +42,11 @@ impl Codec for Native {
         messages: &mut Vec<Message>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-        _: &mut Report,
-    ) {
+    ) -> Report {
         if options.provenance {
             messages.iter_mut().for_each(Message::show_provenance);
         }
         native::write(messages, out);
+        Report::new()
     }
 }

@@ -56,14 +56,14 @@ impl Codec for Plain {
         messages: &mut Vec<Message>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
+    ) -> Report {
         if let Some(max_chars) = options.preview {
-            return plain::write_previews(messages, max_chars, out);
+            plain::write_previews(messages, max_chars, out);
+            return Report::new();
         }
         if !options.encode.keeps_layout() {
             messages.iter_mut().for_each(Message::clear_layout);
         }
-        report.append(plain::write(messages, out));
+        plain::write(messages, out)
     }
 }

@@ -6,23 +6,21 @@ use msg_core::{Message, Report};
 use msg_openai::ResponsesRequest;
 use msg_openai::responses::{self, Document};
 
+use super::api::{Api, names};
 use super::no_limit;
-use crate::codec::{Around, Codec, Content, Likelihood, Side, WriteOptions};
+use crate::codec::{Likelihood, Side, WriteOptions};
 use crate::outline::{Outline, Record, ValueKind, is_chat};
 use crate::refusal::Refusal;
 
 pub(crate) struct Responses;
 
-impl Codec for Responses {
-    fn name(&self) -> &'static str {
-        "responses"
-    }
+impl Api for Responses {
+    type Document = Document;
 
-    fn about(&self) -> &'static str {
-        "OpenAI Responses items: an array, or a request or response body"
-    }
+    const NAME: &'static str = "responses";
+    const ABOUT: &'static str = "OpenAI Responses items: an array, or a request or response body";
 
-    fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
+    fn likelihood(outline: &Outline<'_>) -> Likelihood {
         let is_body = outline.list("messages").is_none() && outline.list("choices").is_none();
         if is_body && is_a_body(outline) {
             return Likelihood::Certain;
@@ -35,36 +33,57 @@ impl Codec for Responses {
         }
     }
 
-    fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
-        let (mut document, report) = responses::read(bytes, &no_limit())?;
-        let messages = std::mem::take(items_of(&mut document));
-        Ok(Content::new(messages, Body(document), report))
+    fn read(json: &[u8]) -> Result<(Document, Report), Refusal> {
+        Ok(responses::read(json, &no_limit())?)
     }
 
-    fn write(
-        &self,
-        messages: &mut Vec<Message>,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
-        report.append(responses::write(messages, &options.encode, out));
-    }
-
-    fn write_request(
-        &self,
+    fn request(
         head: &RequestHead,
-        messages: &mut Vec<Message>,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) -> Result<(), Refusal> {
-        let (request, lost) = ResponsesRequest::from_head(head, std::mem::take(messages));
-        report.append(lost);
-        let mut document = Document::Request(request);
-        report.append(document.write(&options.encode, out));
-        *messages = std::mem::take(items_of(&mut document));
-        Ok(())
+        messages: Vec<Message>,
+        _: &WriteOptions,
+    ) -> Result<(Document, Report), Refusal> {
+        let (request, lost) = ResponsesRequest::from_head(head, messages);
+        Ok((Document::Request(request), lost))
+    }
+
+    fn list() -> Document {
+        Document::Items(Vec::new())
+    }
+
+    fn write_messages(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        responses::write(messages, &options.encode, out)
+    }
+
+    fn write(document: &Document, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        document.write(&options.encode, out)
+    }
+
+    fn take_messages(document: &mut Document) -> Vec<Message> {
+        std::mem::take(match document {
+            Document::Items(it) => it,
+            Document::Request(it) => &mut it.messages,
+            Document::Response(it) => &mut it.messages,
+        })
+    }
+
+    fn set_messages(document: &mut Document, messages: Vec<Message>) {
+        document.set_messages(messages);
+    }
+
+    fn head(document: &Document) -> Option<RequestHead> {
+        if let Document::Request(it) = document { Some(it.head()) } else { None }
+    }
+
+    fn response_members(document: &Document) -> Vec<String> {
+        if let Document::Response(it) = document { names(it.members()) } else { Vec::new() }
+    }
+
+    fn side(document: &Document) -> Side {
+        match document {
+            Document::Response(_) => Side::Answer,
+            Document::Request(it) if it.is_continued() => Side::Continuation,
+            _ => Side::Conversation,
+        }
     }
 }
 
@@ -89,50 +108,5 @@ fn is_item_type(kind: &str, record: &Record<'_>) -> bool {
         "item_reference" | "compaction" | "mcp_list_tools" => true,
         "mcp_approval_request" | "mcp_approval_response" => true,
         _ => kind.ends_with("_call") || kind.ends_with("_output"),
-    }
-}
-
-/// A document whose messages have been taken out.
-struct Body(Document);
-
-impl Around for Body {
-    fn write(
-        &mut self,
-        messages: &mut Vec<Message>,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
-        self.0.set_messages(std::mem::take(messages));
-        report.append(self.0.write(&options.encode, out));
-        *messages = std::mem::take(items_of(&mut self.0));
-    }
-
-    fn head(&self) -> Option<RequestHead> {
-        if let Document::Request(it) = &self.0 { Some(it.head()) } else { None }
-    }
-
-    fn members(&self) -> Vec<String> {
-        match &self.0 {
-            Document::Items(_) => Vec::new(),
-            Document::Request(it) => it.head().members,
-            Document::Response(it) => it.members().map(|it| it.0.to_owned()).collect(),
-        }
-    }
-
-    fn side(&self) -> Side {
-        match &self.0 {
-            Document::Response(_) => Side::Answer,
-            Document::Request(it) if it.is_continued() => Side::Continuation,
-            _ => Side::Conversation,
-        }
-    }
-}
-
-fn items_of(document: &mut Document) -> &mut Vec<Message> {
-    match document {
-        Document::Items(it) => it,
-        Document::Request(it) => &mut it.messages,
-        Document::Response(it) => &mut it.messages,
     }
 }

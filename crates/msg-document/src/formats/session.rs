@@ -59,9 +59,8 @@ impl Codec for SessionFormat {
         messages: &mut Vec<Message>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
-        write(self.dialect, messages, &options.session, out, report);
+    ) -> Report {
+        write(self.dialect, messages, &options.session, out)
     }
 
     fn spans_lines(&self) -> bool {
@@ -86,14 +85,13 @@ fn write(
     messages: &[Message],
     options: &msg_session::WriteOptions,
     out: &mut Vec<u8>,
-    report: &mut Report,
-) {
+) -> Report {
     match msg_session::write(dialect, messages, options) {
         Ok((bytes, found)) => {
             out.extend_from_slice(&bytes);
-            report.append(found);
+            found
         }
-        Err(error) => report.push(diagnostic(&error)),
+        Err(error) => Report::from_iter([diagnostic(&error)]),
     }
 }
 
@@ -109,19 +107,20 @@ impl Around for Stored {
         messages: &mut Vec<Message>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
+    ) -> Report {
         let dialect = self.session.dialect();
         if self.is_edited && msg_session::has_writer(dialect) {
             let own = options.session.clone().with_signatures(msg_session::Signatures::Keep);
-            return write(dialect, messages, &own, out, report);
+            return write(dialect, messages, &own, out);
         }
+        let mut report = Report::new();
         if self.is_edited {
             report.push(diagnostic(&msg_session::Error::NoWriter { dialect }));
         }
         for blob in self.session.blobs() {
             out.extend_from_slice(&blob.bytes);
         }
+        report
     }
 
     fn edited(&mut self) {

@@ -46,16 +46,11 @@ impl Codec for ShareGpt {
         verbatim::read(bytes, &ShareGpt, LIST)
     }
 
-    fn write(
-        &self,
-        messages: &mut Vec<Message>,
-        _: &WriteOptions,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
+    fn write(&self, messages: &mut Vec<Message>, _: &WriteOptions, out: &mut Vec<u8>) -> Report {
         out.extend_from_slice(b"{\"conversations\":");
-        verbatim::write(messages, self, out, report);
+        let report = verbatim::write(messages, self, out);
         out.push(b'}');
+        report
     }
 }
 

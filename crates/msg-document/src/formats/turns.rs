@@ -44,14 +44,8 @@ impl Codec for Turns {
         Ok(Content::new(Vec::new(), Record { turns, options }, report))
     }
 
-    fn write(
-        &self,
-        messages: &mut Vec<Message>,
-        _: &WriteOptions,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
-        report.append(turns::write_messages(std::mem::take(messages), out));
+    fn write(&self, messages: &mut Vec<Message>, _: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        turns::write_messages(std::mem::take(messages), out)
     }
 }
 
@@ -67,13 +61,12 @@ impl Around for Record {
         messages: &mut Vec<Message>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
+    ) -> Report {
         if self.turns.is_empty() {
-            Turns.write(messages, options, out, report);
-        } else {
-            turns::write(&self.turns, out);
+            return Turns.write(messages, options, out);
         }
+        turns::write(&self.turns, out);
+        Report::new()
     }
 
     fn edited(&mut self) {

@@ -46,14 +46,8 @@ impl Codec for Langchaingo {
         verbatim::read(bytes, &Langchaingo, "messages")
     }
 
-    fn write(
-        &self,
-        messages: &mut Vec<Message>,
-        _: &WriteOptions,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) {
-        verbatim::write(messages, self, out, report);
+    fn write(&self, messages: &mut Vec<Message>, _: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        verbatim::write(messages, self, out)
     }
 }
 
