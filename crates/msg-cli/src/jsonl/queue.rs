@@ -1,8 +1,11 @@
-//! The desk between one reader, some workers and one printer.
+//! The bounded queue between one reader, some workers and one printer.
 //!
-//! Blocks go over it in order and come back in any; the printer takes the answers in order again.
-//! What lies on it is bounded: a block is let on only while the bytes on the desk stay within the
-//! number of workers times the largest block so far. Does not know what a block says.
+//! ```text
+//! reader ─put▶ [block 3][block 2] ─take▶ workers ─answer▶ {1: …, 0: …} ─next▶ printer, in order
+//! ```
+//!
+//! A block is let in only while the bytes that are on their way stay within the number of workers times the
+//! largest block so far. Does not know what a block says.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -14,7 +17,7 @@ use super::blocks::Block;
 const ROOM: usize = 1 << 20;
 
 /// See the module.
-pub(super) struct Desk<A> {
+pub(super) struct Queue<A> {
     state: Mutex<State<A>>,
     changed: Condvar,
     workers: usize,
@@ -32,7 +35,7 @@ struct State<A> {
     closed: bool,
 }
 
-impl<A> Desk<A> {
+impl<A> Queue<A> {
     pub(super) fn new(workers: usize) -> Self {
         let state = State {
             waiting: VecDeque::new(),
@@ -44,10 +47,10 @@ impl<A> Desk<A> {
             ended: None,
             closed: false,
         };
-        Desk { state: Mutex::new(state), changed: Condvar::new(), workers }
+        Queue { state: Mutex::new(state), changed: Condvar::new(), workers }
     }
 
-    /// The reader lays down a block, when there is room. False if nobody wants one any more.
+    /// The reader adds a block, when there is room. False if nobody wants one any more.
     pub(super) fn put(&self, block: Block) -> bool {
         let size = block.bytes.len();
         let mut state = self.lock();
@@ -99,7 +102,7 @@ impl<A> Desk<A> {
     }
 
     /// The printer takes the next answer in order, with the room that it still occupies (give it
-    /// back with [`Desk::release`]). Nothing at the end; the reader's error if it had one.
+    /// back with [`Queue::release`]). Nothing at the end; the reader's error if it had one.
     pub(super) fn next(&self) -> io::Result<Option<(usize, A)>> {
         let mut state = self.lock();
         loop {
@@ -121,7 +124,7 @@ impl<A> Desk<A> {
         self.changed.notify_all();
     }
 
-    /// The printer goes home: everybody else may.
+    /// The printer has stopped: everybody else may.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
