@@ -3,11 +3,15 @@
 //! Each subcommand is one function from a request to an answer, for a line of `--jsonl` and for a file
 //! alike; what changes a file goes through the store of `msg-file`.
 
-mod edit;
+mod append;
+mod fmt;
 mod forms;
 mod nonces;
 mod read;
 mod request;
+mod run_result;
+mod set_default;
+mod writing;
 
 pub(super) use self::nonces::Nonces;
 pub(super) use self::request::{failed, failed_by};
@@ -49,17 +53,17 @@ enum Sub {
     #[command(after_help = "Examples:
   msg file fmt talk.msg.md --write
   msg file fmt talk.msg.md --check")]
-    Fmt(edit::Fmt),
+    Fmt(fmt::Fmt),
     /// Append a cell, or with --jsonl a cell or message a line; acknowledged when it is durable.
     #[command(after_help = "Examples:
   msg file append talk.msg.md --body 'What is in a?'
   msg file append talk.msg.md --type critic --kind output --body 'One line.'
   msg file append talk.msg.md --jsonl < cells.jsonl")]
-    Append(edit::Append),
+    Append(append::Append),
     /// Record what running a code cell or a call gave.
     #[command(after_help = "Examples:
   msg file run-result talk.msg.md --of '#3' --stdout ok --exit-code 0")]
-    RunResult(edit::RunResult),
+    RunResult(run_result::RunResult),
     /// Change what holds from here on.
     #[command(subcommand, after_help = "Examples:
   msg file set default critic talk.msg.md")]
@@ -79,7 +83,7 @@ enum Set {
     /// The agent that answers from now on, by a `[set]` cell.
     #[command(after_help = "Examples:
   msg file set default critic talk.msg.md")]
-    Default(edit::SetDefault),
+    Default(set_default::SetDefault),
 }
 
 impl Command for Args {
