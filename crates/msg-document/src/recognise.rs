@@ -30,7 +30,7 @@ impl Format {
     /// # Ok::<(), msg_document::Refusal>(())
     /// ```
     pub fn recognise(bytes: &[u8], name: &str) -> Result<Self, Refusal> {
-        match look(bytes, name)? {
+        match identify(bytes, name)? {
             Found::Document(format) => Ok(format),
             Found::Lines => Err(json_lines().into()),
         }
@@ -55,7 +55,7 @@ impl ReadOptions {
                 let spans_lines = !named.is_json() || named.codec().spans_lines();
                 !spans_lines && Outline::of(bytes).has_lines()
             }
-            None => matches!(look(bytes, &self.name), Ok(Found::Lines)),
+            None => matches!(identify(bytes, &self.name), Ok(Found::Lines)),
         }
     }
 }
@@ -67,7 +67,7 @@ enum Found {
     Lines,
 }
 
-fn look(bytes: &[u8], name: &str) -> Result<Found, Refusal> {
+fn identify(bytes: &[u8], name: &str) -> Result<Found, Refusal> {
     let outline = Outline::of(bytes);
     let (format, likelihood) = best(&outline, name);
     // Where both are certain the foreign mark is the stronger one: ours would be read as less.

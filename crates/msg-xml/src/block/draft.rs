@@ -96,7 +96,7 @@ pub(crate) struct Draft {
     pub(crate) args: Option<Arguments>,
     pub(crate) args_closed: bool,
     /// Parameters without wrapper.
-    pub(crate) loose: Params,
+    pub(crate) unwrapped: Params,
     /// Raw inner source by parameter.
     pub(crate) raws: Vec<(Arc<str>, usize, usize)>,
     pub(crate) stray_after_name: bool,
@@ -119,7 +119,7 @@ impl Draft {
             server: None,
             args: None,
             args_closed: false,
-            loose: Vec::new(),
+            unwrapped: Vec::new(),
             raws: Vec::new(),
             stray_after_name: false,
             typed: false,
@@ -130,7 +130,7 @@ impl Draft {
     }
 
     pub(crate) fn has_params(&self) -> bool {
-        self.args.is_some() || !self.loose.is_empty()
+        self.args.is_some() || !self.unwrapped.is_empty()
     }
 
     /// Adds another ARGS value: objects merge, of texts the first stays.
@@ -144,8 +144,8 @@ impl Draft {
 
     /// The arguments with the parameters that stood outside the wrapper added after them (XT-14).
     pub(crate) fn take_arguments(&mut self) -> Json {
-        let loose = std::mem::take(&mut self.loose);
-        self.add_args(Arguments::Params(loose));
+        let unwrapped = std::mem::take(&mut self.unwrapped);
+        self.add_args(Arguments::Params(unwrapped));
         match self.args.take() {
             Some(Arguments::Other(value)) => value,
             Some(Arguments::Params(all)) => Json::Object(Members::grouped(all)),

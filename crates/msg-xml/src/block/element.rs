@@ -84,7 +84,7 @@ impl<'a> Grammar<'a> {
         match self.args.as_mut() {
             Some(args) => args.push(param),
             None => {
-                self.calls.cur.loose.push(param);
+                self.calls.cur.unwrapped.push(param);
                 self.last_end = end;
             }
         }

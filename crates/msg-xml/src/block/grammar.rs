@@ -110,7 +110,7 @@ pub(super) struct Grammar<'a> {
 
 /// Text in an ARGS element that is open.
 #[derive(Debug, Default)]
-pub(super) struct Loose {
+pub(super) struct ArgsText {
     from: Option<usize>,
     pub(super) sections: Vec<Section>,
     /// What was mended in the sections, which counts only if they are the value.
@@ -154,7 +154,7 @@ impl<'a> Grammar<'a> {
     /// The elements of the block, and whatever else stands between them.
     pub(super) fn top(&mut self) -> Result<Done, Halt> {
         loop {
-            let token = match self.look()? {
+            let token = match self.peek()? {
                 Stand::Token(token) => token,
                 Stand::End => return Err(Halt::Eof),
                 Stand::Text(p, b'{')
@@ -181,7 +181,7 @@ impl<'a> Grammar<'a> {
     }
 
     /// What stands next, behind misc, of which declarations are reported.
-    pub(super) fn look(&mut self) -> Result<Stand<'a>, Halt> {
+    pub(super) fn peek(&mut self) -> Result<Stand<'a>, Halt> {
         let calls = &mut self.calls;
         let stand = self.search.tokens.behind(self.at, |misc| {
             if misc.kind == Kind::Declaration {
@@ -214,7 +214,7 @@ impl<'a> Grammar<'a> {
         if lex::is_word(t.name, &ARGS) {
             return self.args(t);
         }
-        if call.loose.is_empty() {
+        if call.unwrapped.is_empty() {
             self.calls.note(Code::MissingArgumentsWrapper, t.start, t.end);
         }
         self.param(t)
@@ -322,21 +322,21 @@ impl<'a> Grammar<'a> {
         if self.json_args()? {
             return Ok(());
         }
-        let mut loose = Loose::default();
-        while let Some(token) = self.args_token(&mut loose)? {
+        let mut args_text = ArgsText::default();
+        while let Some(token) = self.args_token(&mut args_text)? {
             let Token { start, end, .. } = token;
             match token.kind {
                 Kind::Close { .. } if Parent::Args.closed_by(token.name) => {
-                    self.end_args(from, &loose, start, end);
+                    self.end_args(from, &args_text, start, end);
                     return Ok(());
                 }
                 Kind::Opener | Kind::Close { tool: true } => {
-                    self.end_args(from, &loose, start, start);
+                    self.end_args(from, &args_text, start, start);
                     return Ok(());
                 }
                 Kind::Close { .. } => self.skip(Code::MismatchedCloseTag, &token),
                 Kind::Open { .. } => self.param(&token)?,
-                Kind::Marker => self.args_section(own, &token, &mut loose)?,
+                Kind::Marker => self.args_section(own, &token, &mut args_text)?,
                 _ => return Err(Halt::Eof),
             }
         }
@@ -344,15 +344,15 @@ impl<'a> Grammar<'a> {
     }
 
     /// The next token that is no text; `None` at the end of input.
-    fn args_token(&mut self, loose: &mut Loose) -> Result<Option<Token<'a>>, Halt> {
+    fn args_token(&mut self, args_text: &mut ArgsText) -> Result<Option<Token<'a>>, Halt> {
         loop {
-            let at = match self.look()? {
+            let at = match self.peek()? {
                 Stand::End => return Ok(None),
                 Stand::Token(token) if token.kind != Kind::Other => return Ok(Some(token)),
                 Stand::Token(token) => token.start,
                 Stand::Text(at, _) => at,
             };
-            loose.from.get_or_insert(at);
+            args_text.from.get_or_insert(at);
             self.at = self.text_end(at)?;
         }
     }
@@ -361,13 +361,13 @@ impl<'a> Grammar<'a> {
         &mut self,
         own: &str,
         marker: &Token<'_>,
-        loose: &mut Loose,
+        args_text: &mut ArgsText,
     ) -> Result<(), Halt> {
-        loose.from.get_or_insert(marker.start);
+        args_text.from.get_or_insert(marker.start);
         let ended = self.search.section(marker, own, Parent::Tool)?.ok_or(Halt::Eof)?;
         let it = ended.section;
-        loose.sections.push(it);
-        loose.mended.extend(ended.codes().map(|code| (code, it.start, it.end)));
+        args_text.sections.push(it);
+        args_text.mended.extend(ended.codes().map(|code| (code, it.start, it.end)));
         self.at = it.end;
         Ok(())
     }
@@ -379,13 +379,13 @@ impl<'a> Grammar<'a> {
     }
 
     /// ARGS ends: its content goes from `from` to `to`, reading goes on at `end`.
-    fn end_args(&mut self, from: usize, loose: &Loose, to: usize, end: usize) {
+    fn end_args(&mut self, from: usize, args_text: &ArgsText, to: usize, end: usize) {
         let params = self.args.take().unwrap_or_default();
         if end == to {
             self.calls.note(Code::MissingCloseTag, to, to);
         }
-        let value = match loose.from {
-            Some(_) if params.is_empty() => self.text_args(from, loose, to),
+        let value = match args_text.from {
+            Some(_) if params.is_empty() => self.text_args(from, args_text, to),
             Some(at) => {
                 self.calls.note(Code::StrayTextInArguments, at, to);
                 Arguments::Params(params)

@@ -2,7 +2,7 @@
 
 use super::close::Parent;
 use super::draft::{Arguments, Done, Draft};
-use super::grammar::{Grammar, Halt, Loose};
+use super::grammar::{ArgsText, Grammar, Halt};
 use super::json_calls::{JsonCalls, partial_name, read_calls};
 use super::opener::json_fence;
 use super::tokens::{Kind, Stand, Token};
@@ -26,7 +26,7 @@ impl Grammar<'_> {
             _ => (None, false),
         };
         let Some(start) = start else { return self.top() };
-        self.look()?;
+        self.peek()?;
         self.is_json = true;
         match self.json(start)? {
             Ok(read) => self.json_tail(start, read, fence),
@@ -161,11 +161,11 @@ impl Grammar<'_> {
     }
 
     /// Text instead of parameters: a JSON object, else a string.
-    pub(super) fn text_args(&mut self, from: usize, loose: &Loose, to: usize) -> Arguments {
-        for &(code, from, to) in &loose.mended {
+    pub(super) fn text_args(&mut self, from: usize, args_text: &ArgsText, to: usize) -> Arguments {
+        for &(code, from, to) in &args_text.mended {
             self.calls.note(code, from, to);
         }
-        let sections: Vec<Section> = loose.sections.iter().map(|s| s.relative(from)).collect();
+        let sections: Vec<Section> = args_text.sections.iter().map(|s| s.relative(from)).collect();
         let (text, notes) = value::value(self.search.tokens.w.str(from, to), &sections);
         let text = lex::trim(&text);
         if let Some((value @ Json::Object(_), repaired)) =

@@ -421,7 +421,7 @@ impl TagReader {
     }
 
     pub(super) fn add(&mut self, key: String, value: Json) {
-        self.cur.loose.push((key, value));
+        self.cur.unwrapped.push((key, value));
     }
 
     fn stray(&mut self, cx: &mut Cx<'_, '_>, p: usize) -> Result<Option<Done>, Incomplete> {
