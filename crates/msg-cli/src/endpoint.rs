@@ -5,6 +5,7 @@
 //! and nowhere else: not to the host of a redirect, and not into what is said of a refusal.
 
 mod api;
+mod masking;
 mod retry_after;
 mod unanswered;
 
@@ -16,13 +17,12 @@ use ureq::{
 };
 
 pub(crate) use self::api::Api;
+pub(crate) use self::masking::Masking;
 pub(crate) use self::unanswered::Unanswered;
 use crate::exit::Failure;
 
 /// The most redirects to the same host that are followed.
 const MAX_REDIRECTS: usize = 3;
-/// The shortest key that is looked for in what the endpoint says: shorter ones are words.
-const LEAST_KEY: usize = 6;
 
 /// Time limits of a request; none means that nobody is hurried.
 #[derive(Debug, Clone, Copy, Default)]
@@ -125,10 +125,12 @@ impl Endpoint {
 
     /// A text of the endpoint without the key in it.
     pub(crate) fn masked(&self, text: String) -> String {
-        match &self.key {
-            Some(key) if key.len() >= LEAST_KEY && text.contains(key) => text.replace(key, "[key]"),
-            _ => text,
-        }
+        self.masking().whole(text)
+    }
+
+    /// What takes the key out of texts that come in pieces.
+    pub(crate) fn masking(&self) -> Masking {
+        Masking::of(self.key.as_deref())
     }
 }
 

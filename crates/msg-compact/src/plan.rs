@@ -5,6 +5,7 @@
 mod fingerprint;
 mod make;
 mod stored;
+mod text;
 mod turns;
 
 use msg_core::Message;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use fingerprint::{Fingerprints, fingerprint};
+use text::TextEdit;
 
 pub(crate) use make::plan_of;
 
@@ -28,6 +30,9 @@ pub struct Plan {
     before: Fingerprints,
     /// Of what becomes of them.
     after: Fingerprints,
+    /// What became of the text that they were read from, where undoing them does not give it back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<TextEdit>,
 }
 
 /// One replacement of neighbouring messages.
@@ -59,6 +64,7 @@ impl Plan {
     #[must_use]
     pub fn without_removed(mut self) -> Self {
         self.edits.iter_mut().for_each(|it| it.removed = None);
+        self.text = None;
         self
     }
 
@@ -114,6 +120,6 @@ impl Plan {
             removed += edit.end - edit.start;
             edits.push(PlanEdit { start, end, insert, removed: None });
         }
-        Ok(Plan { edits, before: self.after.clone(), after: self.before.clone() })
+        Ok(Plan { edits, before: self.after.clone(), after: self.before.clone(), text: None })
     }
 }

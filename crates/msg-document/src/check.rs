@@ -141,8 +141,8 @@ impl Document {
 }
 
 impl Document {
-    /// What the chain rules and the profile say.
-    fn check_chain(&self, options: &CheckOptions) -> Vec<Diagnostic> {
+    /// What the chain rules and the profile say, without what the reader found odd.
+    pub fn check_chain(&self, options: &CheckOptions) -> Vec<Diagnostic> {
         let messages = self.messages();
         let profile = options.profile.as_ref();
         let several = self.has_text_calls();

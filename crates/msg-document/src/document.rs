@@ -12,9 +12,9 @@ use msg_core::{
 };
 
 use crate::codec::{Content, Side, WriteOptions};
-use crate::fit::Beside;
 use crate::format::Format;
 use crate::given_ids::GivenIds;
+use crate::lead::{Beside, Lead};
 use crate::recognise::accept;
 use crate::refusal::Refusal;
 use crate::seed;
@@ -142,12 +142,14 @@ impl ReadOptions {
 /// ```
 pub struct Document {
     format: Format,
+    /// What it is called; some readers look at it.
+    name: Cow<'static, str>,
     content: Content,
     calls: Calls,
     /// What was text, once calls have been read from it.
     texts: Option<TextCalls>,
-    /// System messages that stand in one while the messages are compacted.
-    systems: Vec<Message>,
+    /// What stayed when the messages were taken for a tree.
+    lead: Lead,
     /// Ids that it did not have.
     given: GivenIds,
     /// The text whose layout is kept.
@@ -179,8 +181,18 @@ impl Document {
         // Editors of one platform put this in front of every text; no reader of JSON takes it.
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).filter(|_| format.is_json());
         let content = format.codec().read(text.unwrap_or(bytes), &options.name)?;
-        let (calls, systems, given) = (options.calls, Vec::new(), GivenIds::default());
-        Ok(Document { format, content, calls, texts: None, systems, given, source: None })
+        let (calls, given) = (options.calls, GivenIds::default());
+        let name = options.name.clone();
+        Ok(Document {
+            format,
+            name,
+            content,
+            calls,
+            texts: None,
+            lead: Lead::default(),
+            given,
+            source: None,
+        })
     }
 
     /// Writes it as `source`, which it was read from, is laid out: what was not edited keeps its text
@@ -310,31 +322,47 @@ impl Document {
         std::mem::take(&mut self.content.messages)
     }
 
-    /// As [`Document::take_messages`], for a tree: where several system messages at the start are fine, they are one in
-    /// it until [`Document::put_planned`].
+    /// As [`Document::take_messages`], for a tree: what stands before the first user message and in no section stays
+    /// with the document. That is the beginning of a request that goes on with a history elsewhere, and the
+    /// system messages behind the first where there may be several.
+    ///
+    /// ```
+    /// use msg_document::{Document, ReadOptions};
+    ///
+    /// let body = br#"{"previous_response_id":"r","input":[
+    ///     {"type":"function_call_output","call_id":"c","output":"22"},{"role":"user","content":"And now?"}]}"#;
+    /// let mut document = Document::read(body, &ReadOptions::default())?;
+    /// let mut messages = document.take_for_tree();
+    /// assert_eq!((document.n_leading(), messages.len(), document.place(0)), (1, 1, 1));
+    /// document.put_leading(&mut messages);
+    /// assert_eq!(messages.len(), 2);
+    /// # Ok::<(), msg_document::Refusal>(())
+    /// ```
     pub fn take_for_tree(&mut self) -> Vec<Message> {
+        let beside = self.beside();
         let mut messages = self.take_messages();
-        let n = messages.iter().take_while(|it| it.role == Role::System).count();
-        if self.has_text_calls() && n > 1 {
-            self.systems = messages.drain(1..n).collect();
-            let first = messages[0].clone();
-            for it in &self.systems {
-                messages[0].parts.extend(it.parts.iter().cloned());
-            }
-            self.systems.insert(0, first);
-        }
+        self.lead = Lead::take(&mut messages, beside);
         messages
     }
 
-    /// The system messages as they were, unless somebody changed them.
-    fn part_systems(&mut self, messages: &mut Vec<Message>) {
-        let parts = self.systems.iter().flat_map(|it| &it.parts);
-        if let Some(first) = messages.first()
-            && !self.systems.is_empty()
-            && first.parts.iter().eq(parts)
-        {
-            messages.splice(..1, self.systems.drain(..));
-        }
+    /// How many messages stayed when the others were taken for a tree.
+    pub fn n_leading(&self) -> usize {
+        self.lead.len()
+    }
+
+    /// Puts a copy of what stayed back into the messages of the tree.
+    pub fn put_leading(&self, messages: &mut Vec<Message>) {
+        self.lead.put(messages);
+    }
+
+    /// Where a message of the tree stands in the document.
+    pub fn place(&self, message: usize) -> usize {
+        self.lead.place(message)
+    }
+
+    /// Says of the document what was found in the messages of the tree.
+    pub fn place_finding(&self, found: &mut Diagnostic) {
+        self.lead.put_before(found);
     }
 
     /// Says who made the assistant's messages, where the document does not say it.
@@ -359,8 +387,7 @@ impl Document {
 
     /// As [`Document::put_edited`], where a plan says how they became others: turns are edited as it
     /// says, so that all that it does not name stays as it came (CP-63).
-    pub fn put_planned(&mut self, mut messages: Vec<Message>, plan: Option<&Plan>) {
-        self.part_systems(&mut messages);
+    pub fn put_planned(&mut self, messages: Vec<Message>, plan: Option<&Plan>) {
         if !self.content.around.edited_by(&messages, plan) {
             self.content.around.edited();
         }
@@ -388,7 +415,7 @@ impl Document {
     /// Fails as its format's reader does, with the place.
     pub fn read_again(&self, written: &[u8]) -> Result<Self, Refusal> {
         let options = ReadOptions::default().with_from(Some(self.format)).with_calls(self.calls);
-        Document::read(written, &options)
+        Document::read(written, &options.with_name(self.name.clone()))
     }
 
     /// Writes the messages alone in another format.

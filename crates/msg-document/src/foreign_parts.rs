@@ -1,8 +1,9 @@
 //! Parts of another provider: types that the format of a document does not have, and that belong to another
 //! one of which msg knows it (MS-9).
 //!
-//! Judges by the name of the type alone, and only parts that the reader of the format did not understand. A type
-//! that nobody is known to own says nothing: providers add types.
+//! Judges by the name of the type (of Gemini's parts, which have none, by their member) alone, and only parts that
+//! the reader of the format did not understand, in messages and in the results of tools. A type that nobody is
+//! known to own says nothing: providers add types.
 //!
 //! ```json
 //! [{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}]
@@ -13,7 +14,7 @@
 use std::borrow::Cow;
 
 use msg_core::json::Reader;
-use msg_core::{Code, Diagnostic, Message, Origin, Part};
+use msg_core::{Code, Diagnostic, Message, Origin, Other, Part};
 
 /// The types of Anthropic's blocks that no other format reads.
 const OF_ANTHROPIC: [&str; 8] = [
@@ -40,28 +41,83 @@ const OF_RESPONSES: [&str; 6] = [
 /// The types of parts that only chat messages have.
 const OF_OPENAI: [&str; 1] = ["image_url"];
 
+/// The members that say what an untyped part is: Gemini's, and those of Bedrock Converse.
+const OF_GEMINI: [&str; 6] = [
+    "functionCall",
+    "functionResponse",
+    "inlineData",
+    "fileData",
+    "executableCode",
+    "codeExecutionResult",
+];
+const OF_BEDROCK: [&str; 2] = ["toolUse", "toolResult"];
+
+/// Members of a message in which only other formats keep what it says.
+const LISTS: [(&str, &str); 3] =
+    [("parts", "gemini"), ("content", "openai"), ("tool_calls", "openai")];
+
 /// What is of another provider in messages of one format, in order. Linear in the parts that the reader did
 /// not understand.
 pub(crate) fn foreign_parts(messages: &[Message]) -> impl Iterator<Item = Diagnostic> + '_ {
     messages.iter().enumerate().flat_map(|(at, message)| {
-        message.parts.iter().enumerate().filter_map(move |(n, part)| {
-            let (kind, owner) = foreign_type(part)?;
-            let text = format!("the type {kind} is of {owner}, which --from {owner} reads");
-            Some(Diagnostic::error(Code::new("message::foreign-part"), text).at_part(at, n))
-        })
+        let list = foreign_list(message).map(move |it| it.at_message(at));
+        let parts = message.parts.iter().enumerate();
+        list.into_iter()
+            .chain(parts.filter_map(move |(n, part)| Some(foreign_part(part)?.at_part(at, n))))
     })
 }
 
-/// The type of a part, and the format that it is of, if that is another one.
-fn foreign_type(part: &Part) -> Option<(Cow<'_, str>, &'static str)> {
-    let Part::Other(it) = part else { return None };
-    if !matches!(it.format, Origin::OpenAi | Origin::Anthropic | Origin::Responses) {
+/// A part, or one in the content of a result, that is of another provider.
+fn foreign_part(part: &Part) -> Option<Diagnostic> {
+    match part {
+        Part::Other(it) => foreign_other(it),
+        // Results do not nest in any format that is read.
+        Part::ToolResult(it) => it.content.parts().iter().find_map(|it| match it {
+            Part::Other(it) => foreign_other(it),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
+fn foreign_other(it: &Other) -> Option<Diagnostic> {
+    if !is_judged(&it.format) {
         return None;
     }
-    let kind = type_of(it.value.text())?;
-    let owner = owner(&kind)?;
-    (owner != it.format.as_str()).then_some((kind, owner))
+    let members = Members::of(it.value.text())?;
+    let (what, name, owner) = match members.kind {
+        Some(kind) => ("type", kind.clone(), owner(&kind)?),
+        None => ("member", members.tag?.0.into(), members.tag?.1),
+    };
+    (owner != it.format.as_str()).then(|| foreign(what, &name, owner))
 }
+
+/// A member that another format keeps the parts of a message in. Beside parts that were read only calls count:
+/// interfaces of chats keep `parts` beside the `content` that they say again.
+fn foreign_list(message: &Message) -> Option<Diagnostic> {
+    message.extra.all().find_map(|(format, member, value)| {
+        let (_, owner) = LISTS.into_iter().find(|it| it.0 == member)?;
+        let is_all = message.parts.is_empty() || member == "tool_calls";
+        let is_full = !matches!(value.text(), "null" | "[]" | "\"\"");
+        (is_judged(format) && format.as_str() != owner && is_all && is_full)
+            .then(|| foreign("member", member, owner))
+    })
+}
+
+/// Whether a format is one of those whose parts are told apart.
+fn is_judged(format: &Origin) -> bool {
+    matches!(format, Origin::OpenAi | Origin::Anthropic | Origin::Responses | Origin::Gemini)
+}
+
+fn foreign(what: &str, name: &str, owner: &str) -> Diagnostic {
+    let text = match owner {
+        BEDROCK => format!("the {what} {name} is of Bedrock Converse, which msg does not read"),
+        _ => format!("the {what} {name} is of {owner}, which --from {owner} reads"),
+    };
+    Diagnostic::error(Code::new("message::foreign-part"), text)
+}
+
+const BEDROCK: &str = "bedrock";
 
 fn owner(kind: &str) -> Option<&'static str> {
     let owners =
@@ -69,16 +125,34 @@ fn owner(kind: &str) -> Option<&'static str> {
     owners.into_iter().find(|it| it.1.contains(&kind)).map(|it| it.0)
 }
 
-/// The last member `type` (MS-8), if it is a string.
-fn type_of(json: &str) -> Option<Cow<'_, str>> {
-    let mut reader = Reader::from_text(json);
-    reader.begin_object().ok()?;
-    let mut found = None;
-    while let Some(key) = reader.next_key().ok()? {
-        let value = reader.raw().ok()?;
-        if key.text == "type" {
-            found = Reader::from_text(value).string().ok().map(|it| it.text);
+/// What a part says it is.
+#[derive(Default)]
+struct Members<'a> {
+    /// The last member `type` (MS-8), if it is a string.
+    kind: Option<Cow<'a, str>>,
+    /// The first member by which a part without a type is known, and whose it is.
+    tag: Option<(&'static str, &'static str)>,
+}
+
+impl<'a> Members<'a> {
+    /// Of a JSON object; nothing for another value.
+    fn of(json: &'a str) -> Option<Self> {
+        let mut reader = Reader::from_text(json);
+        reader.begin_object().ok()?;
+        let mut found = Members::default();
+        while let Some(key) = reader.next_key().ok()? {
+            let value = reader.raw().ok()?;
+            if key.text == "type" {
+                found.kind = Reader::from_text(value).string().ok().map(|it| it.text);
+            }
+            found.tag = found.tag.or_else(|| tag(&key.text));
         }
+        Some(found)
     }
-    found
+}
+
+fn tag(member: &str) -> Option<(&'static str, &'static str)> {
+    let of =
+        |tags: &[&'static str], owner| tags.iter().find(|it| **it == member).map(|it| (*it, owner));
+    of(&OF_GEMINI, "gemini").or_else(|| of(&OF_BEDROCK, BEDROCK))
 }

@@ -45,6 +45,7 @@ mod codes;
 mod given_ids;
 mod json;
 mod layout;
+mod lead;
 mod line;
 mod refusal;
 mod row;

@@ -6,9 +6,9 @@
 mod ops;
 mod tree;
 
-use msg_chainast::{ChainAst, CheckOptions, Profile, RepairOptions};
+use msg_chainast::{ChainAst, RepairOptions};
 use msg_core::{Diagnostic, Message};
-use msg_document::{Document, ObjectWriter, to_json};
+use msg_document::{CheckOptions, Document, ObjectWriter, to_json};
 use msg_openai::{EncodeOptions, chat};
 
 use self::ops::Op;
@@ -54,7 +54,6 @@ pub(crate) struct Args {
 /// How a tree is made.
 struct Rules {
     open: bool,
-    profile: Option<Profile>,
     check: CheckOptions,
     repair: Option<RepairOptions>,
 }
@@ -63,6 +62,8 @@ struct Rules {
 struct Grown {
     /// The tree, or the messages that are none.
     chain: Result<ChainAst, Vec<Message>>,
+    /// What it is of; what stands before the tree is in it.
+    document: Document,
     found: Vec<Diagnostic>,
     /// Everything that was found has been mended.
     ok: bool,
@@ -74,9 +75,12 @@ impl Command for Args {
         let repair = self.repair.options(&self.chain, profile.as_ref())?;
         let rules = Rules {
             open: self.chain.open,
-            check: self.chain.check_options(),
+            check: CheckOptions {
+                profile,
+                chain: self.chain.check_options(),
+                ..CheckOptions::default()
+            },
             repair: self.mend.then_some(repair),
-            profile,
         };
         if let Some(flag) = self.repair.given().filter(|_| !self.mend) {
             return Err(Failure::Usage(format!("{flag} says how to mend: it needs --repair")));
@@ -91,8 +95,8 @@ impl Command for Args {
         if is_lines {
             let job = |line: &[u8]| {
                 let ops = if with_ops { Some(ops::read(line)?) } else { None };
-                let messages = Document::read(line, &read)?.take_for_tree();
-                Ok(answer(rules.grow(messages), ops.as_deref()))
+                let document = Document::read(line, &read)?;
+                Ok(answer(rules.grow(document), ops.as_deref()))
             };
             let status = jsonl::run(cx, &self.lines, input, &mut out, None, job)?;
             out.finish()?;
@@ -104,17 +108,17 @@ impl Command for Args {
             Ok(ops) => ops,
             Err(error) => return Err(Failure::document(error, &input.name, bytes)),
         };
-        let messages = formats::read(cx, bytes, &input.name, &self.input)?.take_for_tree();
+        let document = formats::read(cx, bytes, &input.name, &self.input)?;
         if self.json || with_ops {
-            let answer = answer(rules.grow(messages), ops.as_deref());
+            let answer = answer(rules.grow(document), ops.as_deref());
             let mut json = self.pretty.laid_out(answer.json);
             end_line(&mut json);
             out.write(&json)?;
             out.finish()?;
             return Ok(answer.status);
         }
-        let quotes = Quotes::of(&messages, &rules.judge(&messages), cx.folding());
-        let grown = rules.grow(messages);
+        let quotes = Quotes::of(document.messages(), &document.check_chain(&rules.check), cx.folding());
+        let grown = rules.grow(document);
         if !cx.quiet {
             let list = cx.list(&input.name, &quotes);
             cx.note(&if self.mend { list.edits(&grown.found) } else { list.findings(&grown.found) });
@@ -126,7 +130,7 @@ impl Command for Args {
         }
         // Without a tree the file stays as it is.
         if let Ok(chain) = &grown.chain {
-            out.write(tree::draw(chain, &input.name).as_bytes())?;
+            out.write(tree::draw(chain, grown.document.n_leading(), &input.name).as_bytes())?;
             out.finish()?;
         }
         Ok(Status::of(grown.ok))
@@ -134,21 +138,20 @@ impl Command for Args {
 }
 
 impl Rules {
-    fn judge(&self, messages: &[Message]) -> Vec<Diagnostic> {
-        msg_chainast::check(messages, self.profile.as_ref(), &self.check)
-    }
-
-    fn grow(&self, messages: Vec<Message>) -> Grown {
+    fn grow(&self, mut document: Document) -> Grown {
         if let Some(options) = &self.repair {
-            let (chain, found) = ChainAst::repair(messages, options, &mut msg_document::Document::ids());
+            let messages = document.take_for_tree();
+            let (chain, mut found) = ChainAst::repair(messages, options, &mut Document::ids());
+            found.iter_mut().for_each(|it| document.place_finding(it));
             let ok = !found.iter().any(|it| it.is_error() && it.fix.is_none());
-            return Grown { chain: Ok(chain), found, ok };
+            return Grown { chain: Ok(chain), document, found, ok };
         }
-        let found = self.judge(&messages);
+        let found = document.check_chain(&self.check);
         let ok = !found.iter().any(Diagnostic::is_error);
+        let messages = document.take_for_tree();
         let parsed =
             if self.open { ChainAst::parse_open(messages) } else { ChainAst::parse(messages) };
-        Grown { chain: parsed.map_err(|it| it.into_messages()), found, ok }
+        Grown { chain: parsed.map_err(|it| it.into_messages()), document, found, ok }
     }
 }
 
@@ -161,7 +164,11 @@ fn answer(grown: Grown, ops: Option<&[Op]>) -> Answer {
             let res = res.all_of(&to_json(&chain.view()));
             let res = res.with("diagnostics", &grown.found);
             drop(grown.found);
-            let res = res.written("messages", |out| flat(chain, out));
+            let res = match grown.document.n_leading() {
+                0 => res,
+                n => res.with("leading", &n),
+            };
+            let res = res.written("messages", |out| flat(chain, &grown.document, out));
             match steps {
                 Some(steps) => res.with("ops", &steps),
                 None => res,
@@ -175,7 +182,8 @@ fn answer(grown: Grown, ops: Option<&[Op]>) -> Answer {
 }
 
 /// The flattened chain in OpenAI form.
-fn flat(chain: ChainAst, out: &mut Vec<u8>) {
-    let messages = chain.into_messages();
+fn flat(chain: ChainAst, document: &Document, out: &mut Vec<u8>) {
+    let mut messages = chain.into_messages();
+    document.put_leading(&mut messages);
     chat::write(&messages, &EncodeOptions::new(), out);
 }

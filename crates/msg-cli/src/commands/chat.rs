@@ -121,8 +121,8 @@ impl Command for Args {
             true => asking,
             false => self.asking(&now, &draft.agent, cx)?,
         };
-        let mut show = Show::new(cx, !self.json);
-        let mut saved = Saved::new(&mut log, &asking);
+        let mut show = Show::new(cx, !self.json, endpoint.masking());
+        let mut saved = Saved::new(&mut log, &asking, &endpoint);
         let body = asking.body.clone();
         let (reply, ended) = reply::receive(&endpoint, body, self.bounds(), &stop, (&mut saved, &mut show));
         show.end();

@@ -53,10 +53,10 @@ struct Point {
     splits_turn: bool,
 }
 
-impl From<CutPoint> for Point {
-    fn from(it: CutPoint) -> Self {
+impl Point {
+    fn of(it: CutPoint, document: &Document) -> Self {
         Point {
-            message: it.message_index(),
+            message: document.place(it.message_index()),
             section: it.section(),
             pair: it.pair(),
             splits_turn: it.splits_turn(),
@@ -116,8 +116,12 @@ impl Args {
         let open = self.chain.check_options();
         let chain = if self.chain.open { ChainAst::parse_open(messages) } else { ChainAst::parse(messages) };
         match chain {
-            Ok(chain) => Ok(chain.cut_points(profile).map(Point::from).collect()),
-            Err(error) => Err(errors(error, &open)),
+            Ok(chain) => Ok(chain.cut_points(profile).map(|it| Point::of(it, &document)).collect()),
+            Err(error) => {
+                let mut found = errors(error, &open);
+                found.iter_mut().for_each(|it| document.place_finding(it));
+                Err(found)
+            }
         }
     }
 }

@@ -49,6 +49,13 @@ fn answer(it: &mut Request) -> std::io::Result<()> {
     if manner == "breaks" {
         return Ok(());
     }
+    if manner == "echoes-the-key" {
+        for text in [" You sent sk-", "secret", ", or sk-sec", "rets."] {
+            event(out, &json!({"choices": [{"delta": {"content": text}}]}))?;
+        }
+        let call = json!({"index": 0, "id": "call_7", "function": {"name": "add", "arguments": r#"{"a":"sk-secret"}"#}});
+        event(out, &json!({"choices": [{"delta": {"tool_calls": [call]}}]}))?;
+    }
     if manner == "stalls" {
         thread::sleep(Duration::from_secs(20));
     }
@@ -380,6 +387,22 @@ fn what_the_endpoint_says_is_shown_without_the_key() {
     assert_eq!(output.status.code(), Some(2));
     let said = stderr(&output);
     assert!(said.contains("answered 401 Unauthorized: Incorrect API key: [key]\n"), "{said}");
+}
+
+/// Proxies and echo servers send back what they got; split over the pieces of an answer, too.
+#[test]
+fn a_key_that_an_answer_holds_is_neither_shown_nor_kept() {
+    let ((url, _), dir) = (serve(), TempDir::new().unwrap());
+    for json in [&[][..], &["--json"]] {
+        let args = [&["t.msg.md", "-m", "hi", "--model", "echoes-the-key"], json].concat();
+        let output = chat(&dir, &url, &args, "");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let shown = stdout(&output);
+        assert!(shown.contains("You sent [key], or [key]s. of course."), "{shown}");
+        let text = read(&dir, "t.msg.md");
+        assert!(text.contains("You sent [key], or [key]s. of course."), "{text}");
+        assert!(!(shown + &stderr(&output) + &text).contains("sk-secret"));
+    }
 }
 
 #[test]

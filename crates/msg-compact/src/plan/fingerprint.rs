@@ -13,6 +13,13 @@ impl Fingerprints {
         Self(fingerprints)
     }
 
+    /// The one of a text.
+    pub(super) fn of_text(text: &str) -> Self {
+        let mut state = State(SEED);
+        state.text(text);
+        Self(vec![state.0])
+    }
+
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

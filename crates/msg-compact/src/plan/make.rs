@@ -115,6 +115,7 @@ impl Maker<'_> {
             edits: self.edits,
             before: Fingerprints::new(before),
             after: Fingerprints::new(after),
+            text: None,
         }
     }
 

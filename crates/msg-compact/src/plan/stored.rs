@@ -5,7 +5,7 @@
 use msg_core::{Layouts, Message};
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{Fingerprints, Plan, PlanEdit};
+use super::{Fingerprints, Plan, PlanEdit, TextEdit};
 
 /// An edit as it is written; what it holds is as in [`PlanEdit`].
 #[derive(Serialize)]
@@ -27,6 +27,8 @@ pub(super) struct StoredPlan {
     edits: Vec<PlanEdit>,
     before: Fingerprints,
     after: Fingerprints,
+    #[serde(default)]
+    text: Option<TextEdit>,
 }
 
 /// An edit as it is read.
@@ -62,7 +64,7 @@ impl TryFrom<StoredPlan> for Plan {
     type Error = &'static str;
 
     fn try_from(stored: StoredPlan) -> Result<Self, Self::Error> {
-        let StoredPlan { edits, before, after } = stored;
+        let StoredPlan { edits, before, after, text } = stored;
         let (mut end, mut length) = (0, before.len());
         for edit in &edits {
             if edit.start < end || edit.end < edit.start || edit.end > before.len() {
@@ -78,6 +80,6 @@ impl TryFrom<StoredPlan> for Plan {
         if length != after.len() {
             return Err("fingerprints of another number of messages than the edits leave");
         }
-        Ok(Plan { edits, before, after })
+        Ok(Plan { edits, before, after, text })
     }
 }

@@ -5,7 +5,8 @@ use msg_core::Message;
 use msg_openai::{EncodeOptions, chat};
 use serde::Serialize;
 
-use super::run::{Fitted, Goal};
+use super::plan::Goal;
+use super::run::Fitted;
 use crate::codec::WriteOptions;
 use crate::document::Document;
 use crate::json::ObjectWriter;
@@ -137,15 +138,20 @@ pub struct Reached {
     pub messages: Vec<Message>,
     /// What stood around it, and the plan, if a document was read.
     pub(super) source: Option<(Box<Document>, Option<Plan>)>,
+    /// The text that was read before the plan, if the plan holds it.
+    pub(super) undone: Option<Vec<u8>>,
 }
 
 impl Reached {
     /// A history that a plan was applied to, or undone of.
     pub fn new(goal: Goal, messages: Vec<Message>) -> Self {
-        Reached { goal, messages, source: None }
+        Reached { goal, messages, source: None, undone: None }
     }
 
     fn take_document(&mut self) -> Option<Vec<u8>> {
+        if let Some(text) = self.undone.take() {
+            return Some(text);
+        }
         let (mut document, plan) = self.source.take()?;
         document.put_planned(std::mem::take(&mut self.messages), plan.as_ref());
         let mut out = Vec::new();

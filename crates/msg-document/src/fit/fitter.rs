@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::counter::Counter;
 use super::options::FitOptions;
-use super::run::Goal;
+use super::plan::Goal;
 use super::summarizer::Test;
 use super::tools::tool_specs;
 use crate::refusal::Refusal;

@@ -7,16 +7,16 @@ use msg_compact::{
     Totals, Unit,
 };
 use msg_core::{Diagnostic, Message, SeededIds};
-use serde::Deserialize;
 
 use super::answer::{FitAnswer, Reached};
 use super::fitter::Fitter;
-use super::lead::{Beside, Lead};
 use super::options::FitOptions;
+use super::plan::Goal;
 use super::summarizer::Summarizer;
 use super::tools::{tool_specs, tools_of};
 use crate::codec::WriteOptions;
 use crate::document::Document;
+use crate::lead::{Beside, Lead};
 use crate::refusal::Refusal;
 
 /// The source of ids: constant, so that the same input gives the same output (CA-91).
@@ -46,6 +46,8 @@ pub struct Fitted {
     pub(super) told: Told,
     /// What stood around the messages, if a document was read.
     source: Option<Box<Document>>,
+    /// The document in its own format, where it had to be written for the plan.
+    written: Option<Vec<u8>>,
 }
 
 impl Fitted {
@@ -57,7 +59,7 @@ impl Fitted {
     /// What the history cost, and what it costs now.
     pub fn totals(&self) -> (Totals, Totals) {
         let (before, mut after) = self.compacted_totals();
-        after.messages += self.lead.messages.len();
+        after.messages += self.lead.len();
         (self.input.unwrap_or(before), after)
     }
 
@@ -93,8 +95,16 @@ impl Fitted {
     /// # Ok::<(), msg_document::Refusal>(())
     /// ```
     pub fn take_document(&mut self) -> Option<Vec<u8>> {
-        let counts = self.fits() || self.told.best_effort;
-        let mut document = self.source.take().filter(|_| counts)?;
+        let mut document = self.source.take()?;
+        self.written.take().or_else(|| self.write_into(&mut document))
+    }
+
+    /// As [`Fitted::take_document`], of a document whose messages were made to fit
+    /// ([`Fitter::fit_document`]).
+    pub fn write_into(&mut self, document: &mut Document) -> Option<Vec<u8>> {
+        if !self.fits() && !self.told.best_effort {
+            return None;
+        }
         let messages = std::mem::take(&mut self.messages);
         match self.first_changed {
             None => document.put_messages(messages),
@@ -168,10 +178,11 @@ impl Fitter {
             return Ok(FitAnswer::Fitted(Box::new(self.fit_json(json, summarizer)?)));
         };
         let mut document = Document::read(json, &self.options.read())?;
+        let undone = document.undone(plan, json).filter(|_| *goal == Goal::Undo);
         let messages = goal.reach(plan, document.take_messages())?;
         let applied = (*goal == Goal::Apply).then(|| plan.clone());
         let source = Some((Box::new(document), applied));
-        Ok(FitAnswer::Reached(Reached { goal: *goal, messages, source }))
+        Ok(FitAnswer::Reached(Reached { goal: *goal, messages, source, undone }))
     }
 
     fn fit_json(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<Fitted, Refusal> {
@@ -180,8 +191,17 @@ impl Fitter {
         let own = own.map(|it| tool_specs(Some(&it)));
         let tools = own.as_deref().unwrap_or(&self.tools);
         let case = Case { tools, ..Case::of(self, &document) };
+        let read = self.options.plan.then(|| document.messages().to_vec());
         let messages = document.take_messages();
         let mut fitted = self.compact(messages, case, summarizer)?;
+        if let Some(read) = read {
+            let messages = fitted.messages.clone();
+            fitted.written = fitted.write_into(&mut document);
+            fitted.messages = messages;
+            if let Some(written) = fitted.written.clone() {
+                fitted.plan_as_written((json, &read), &document, &written);
+            }
+        }
         fitted.source = Some(Box::new(document));
         Ok(fitted)
     }
@@ -266,13 +286,13 @@ impl Fitter {
         let tree = self.tree(messages, &mut ids).map_err(|it| lead.refused(it))?;
         let Tree { ast, mut mended, mut origins } = tree;
         mended.iter_mut().for_each(|it| lead.put_before(it));
-        if !lead.messages.is_empty() {
+        if !lead.is_empty() {
             origins = Some(lead.origins(origins, ast.messages().len()));
         }
         let counter = self.counter(ast.messages(), case.tools);
         // What is reported as before is the input, mended or not.
         let input = original.as_deref().map(|it| totals(it, &*counter, case.tools));
-        let index = TokenIndex::of(&ast, counter, case.tools).with_beside(&lead.messages);
+        let index = TokenIndex::of(&ast, counter, case.tools).with_beside(lead.messages());
         let budget = self.budget.as_ref();
         let outcome = {
             let mut compactor = Compactor::plan(&ast, &index, budget, &self.pipeline, &mut ids)?;
@@ -293,6 +313,7 @@ impl Fitter {
             first_changed: None,
             told: Told::of(&self.options),
             source: None,
+            written: None,
         };
         fitted.finish(ast, case.plans, original.as_deref());
         Ok(fitted)
@@ -390,17 +411,6 @@ impl Fitted {
     }
 }
 
-impl Fitted {
-    /// Makes the plan one between what was read and what the written document will be read as. Many formats
-    /// say less than messages do, and undoing begins with what is read (CP-62).
-    pub fn plan_as_written(&mut self, before: &[Message], fitted: &[Message], written: Document) {
-        let after = written.into_messages();
-        if self.plan.is_some() && after != fitted {
-            self.plan = Some(Plan::between(before, &after));
-        }
-    }
-}
-
 /// The first message at which two histories differ.
 fn difference(a: &[Message], b: &[Message]) -> Option<usize> {
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
@@ -443,51 +453,5 @@ fn totals(messages: &[Message], counter: &dyn TokenCounter, tools: &[ToolSpec]) 
         messages: messages.len(),
         bytes: messages.iter().map(|it| it.size() as u64).sum(),
         tokens: base + messages.iter().map(|it| counter.message(it)).sum::<u64>(),
-    }
-}
-
-/// What `--apply` and `--undo` do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Goal {
-    /// The plan is applied to a history.
-    Apply,
-    /// The history gets back what the plan took.
-    Undo,
-}
-
-impl Goal {
-    /// A plan from its JSON.
-    ///
-    /// Fails for what is no plan.
-    ///
-    /// ```
-    /// use msg_document::Goal;
-    ///
-    /// assert!(Goal::read_plan("[]").is_err());
-    /// ```
-    pub fn read_plan(json: &str) -> Result<Plan, Refusal> {
-        if !json.trim_start().starts_with('{') {
-            return Err(Refusal::bad_option("the plan is not understood: expected an object"));
-        }
-        let mut json = serde_json::Deserializer::from_str(json);
-        Plan::deserialize(&mut json)
-            .map_err(|it| Refusal::bad_option(format!("the plan is not understood: {it}")))
-    }
-
-    /// What is said of it when it is done.
-    pub fn status(self) -> &'static str {
-        match self {
-            Goal::Apply => "applied",
-            Goal::Undo => "undone",
-        }
-    }
-
-    /// Applies or undoes a plan.
-    pub fn reach(self, plan: &Plan, messages: Vec<Message>) -> Result<Vec<Message>, Refusal> {
-        let done = match self {
-            Goal::Apply => plan.apply(messages),
-            Goal::Undo => plan.undo(messages),
-        };
-        done.map_err(|it| it.diagnostic().into())
     }
 }

@@ -145,6 +145,8 @@ impl<A: Api> Around for Body<A> {
         let takes = self.is_edited || !A::gives_copies(&self.document);
         if takes && !A::has_room(&self.document, list.len()) {
             self.document = A::list();
+            // Nobody reads a list in an envelope.
+            self.envelope = (Vec::new(), Vec::new());
         }
         if takes {
             A::set_messages(&mut self.document, std::mem::take(list));

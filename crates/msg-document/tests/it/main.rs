@@ -13,4 +13,5 @@ mod responses;
 mod said;
 mod text_calls;
 mod thinking;
+mod undo;
 mod values;

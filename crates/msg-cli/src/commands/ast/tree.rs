@@ -11,7 +11,7 @@ use crate::render::plural;
 const WIDTH: usize = 60;
 
 /// The drawing, with a head line.
-pub(super) fn draw(chain: &ChainAst, name: &str) -> String {
+pub(super) fn draw(chain: &ChainAst, leading: usize, name: &str) -> String {
     let (messages, sections) = (chain.messages().len(), chain.sections().len());
     let mut res = format!(
         "{name}: {}, {}, {} bytes\n",
@@ -19,6 +19,9 @@ pub(super) fn draw(chain: &ChainAst, name: &str) -> String {
         plural(sections, "section"),
         chain.size()
     );
+    if leading > 0 {
+        let _ = writeln!(res, "before the sections: {}", plural(leading, "message"));
+    }
     for (number, it) in chain.sections().iter().enumerate() {
         section(number, it, &mut res);
     }

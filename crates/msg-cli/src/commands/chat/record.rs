@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Diagnostic, FinishReason};
+use msg_core::{Arguments, Diagnostic, FinishReason, Message, Part};
 use msg_file::store::Appended;
 use msg_openai::{Assembled, AssembledChoice, MessageForm, write_result};
 use serde::Serialize;
@@ -48,8 +48,11 @@ pub(super) fn cut_off(reply: &Assembled) -> Option<&'static str> {
     }
 }
 
-/// A reply whose sentences about errors do not hold the key.
+/// A reply without the key: neither what the model says nor the sentences about errors hold it.
 pub(super) fn masked(mut reply: Assembled, mask: impl Fn(String) -> String) -> Assembled {
+    for choice in &mut reply.choices {
+        mask_texts(&mut choice.message, &mask);
+    }
     if let Some(error) = &mut reply.error {
         error.message = mask(std::mem::take(&mut error.message));
     }
@@ -57,6 +60,26 @@ pub(super) fn masked(mut reply: Assembled, mask: impl Fn(String) -> String) -> A
         it.set_message(mask(it.message().into_owned()));
     }
     reply
+}
+
+/// Changes the texts of a message: what it says, what it thinks, and the arguments of its calls.
+pub(super) fn mask_texts(message: &mut Message, mut mask: impl FnMut(String) -> String) {
+    let mut change = |text: &mut String| *text = mask(std::mem::take(text));
+    for part in &mut message.parts {
+        match part {
+            Part::Text(it) => change(&mut it.text),
+            Part::Refusal(it) => change(&mut it.text),
+            Part::Reasoning(it) => it.text.iter_mut().chain(it.summary.iter_mut().flatten()).for_each(&mut change),
+            Part::ToolCall(it) => {
+                let mut text = it.arguments.text().to_owned();
+                change(&mut text);
+                if text != it.arguments.text() {
+                    it.arguments = Arguments::from(text);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 #[derive(Serialize)]

@@ -13,6 +13,7 @@ use msg_wire::{Assembled, AssembledChoice};
 use super::record;
 use super::request::Asking;
 use crate::commands::file::Nonces;
+use crate::endpoint::Endpoint;
 
 /// Times as long as a saving took, until the next one.
 const REST: u32 = 4;
@@ -23,6 +24,7 @@ const LONGEST: Duration = Duration::from_millis(250);
 pub(super) struct Saved<'a> {
     log: &'a mut Appender,
     asking: &'a Asking,
+    endpoint: &'a Endpoint,
     growing: Growing,
     done: Vec<Appended>,
     /// Since when something is not saved.
@@ -34,10 +36,10 @@ pub(super) struct Saved<'a> {
 }
 
 impl<'a> Saved<'a> {
-    pub(super) fn new(log: &'a mut Appender, asking: &'a Asking) -> Self {
+    pub(super) fn new(log: &'a mut Appender, asking: &'a Asking, endpoint: &'a Endpoint) -> Self {
         let (growing, done) = (Growing::default(), Vec::new());
         let (last, cost) = (Instant::now(), Duration::ZERO);
-        Self { log, asking, growing, done, changed: None, last, cost, failed: None }
+        Self { log, asking, endpoint, growing, done, changed: None, last, cost, failed: None }
     }
 
     /// Something came.
@@ -69,8 +71,10 @@ impl<'a> Saved<'a> {
     pub(super) fn save(&mut self, so_far: &Assembled) {
         let start = Instant::now();
         if let Some(choice) = so_far.choices.first()
-            && let Some(message) = texts(&choice.message)
+            && let Some(mut message) = texts(&choice.message)
         {
+            // What may be the beginning of the key is saved when it turned out to be none.
+            record::mask_texts(&mut message, |it| self.endpoint.masking().piece(&it));
             self.failed = self.grow(so_far, choice, &message).err();
         }
         self.changed = None;

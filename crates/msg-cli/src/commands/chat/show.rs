@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use msg_core::StreamEvent;
 
 use crate::context::Context;
+use crate::endpoint::Masking;
 use crate::terminal;
 
 /// What has been shown, so that lines end where something else begins.
@@ -16,6 +17,8 @@ pub(super) struct Show {
     dim: bool,
     last: Shown,
     ends_line: bool,
+    /// Takes the endpoint's key out of what is shown.
+    masking: Masking,
     /// What is to be shown, in order.
     waiting: Vec<(Place, String)>,
 }
@@ -34,7 +37,7 @@ enum Place {
 }
 
 impl Show {
-    pub(super) fn new(cx: &Context, is_on: bool) -> Self {
+    pub(super) fn new(cx: &Context, is_on: bool, masking: Masking) -> Self {
         Self {
             is_on,
             thoughts: !cx.quiet,
@@ -42,6 +45,7 @@ impl Show {
             dim: cx.color_err,
             last: Shown::Nothing,
             ends_line: true,
+            masking,
             waiting: Vec::new(),
         }
     }
@@ -54,11 +58,13 @@ impl Show {
         match event {
             StreamEvent::TextDelta { text, .. } | StreamEvent::RefusalDelta { text, .. } => {
                 self.turn_to(Shown::Text);
-                self.print(text);
+                let text = self.masking.piece(text);
+                self.print(&text);
             }
             StreamEvent::ReasoningDelta { text, .. } if self.thoughts => {
                 self.turn_to(Shown::Thought);
-                self.think(text);
+                let text = self.masking.piece(text);
+                self.think(&text);
             }
             StreamEvent::ToolCall { call, .. } if self.thoughts => {
                 self.turn_to(Shown::Thought);
@@ -98,6 +104,12 @@ impl Show {
         if self.last == next {
             return;
         }
+        let rest = self.masking.rest();
+        match self.last {
+            _ if rest.is_empty() => {}
+            Shown::Text => self.print(&rest),
+            _ => self.think(&rest),
+        }
         if !self.ends_line {
             match self.last {
                 Shown::Text => self.print("\n"),
@@ -108,13 +120,13 @@ impl Show {
     }
 
     fn print(&mut self, text: &str) {
-        self.ends_line = text.ends_with('\n');
+        self.ends_line = text.ends_with('\n') || text.is_empty() && self.ends_line;
         let text = if self.is_terminal { terminal::visible(text).into_owned() } else { text.to_owned() };
         self.put(Place::Out, text);
     }
 
     fn think(&mut self, text: &str) {
-        self.ends_line = text.ends_with('\n');
+        self.ends_line = text.ends_with('\n') || text.is_empty() && self.ends_line;
         let text = terminal::visible(text);
         let text = if self.dim { format!("\x1b[2m{text}\x1b[0m") } else { text.into_owned() };
         self.put(Place::Err, text);

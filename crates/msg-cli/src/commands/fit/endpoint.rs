@@ -42,7 +42,7 @@ impl Endpoint {
         let mut reply = self.endpoint.post(&body).map_err(|it| SummaryError::new(it.to_string()))?;
         let body = reply.body_mut().with_config().limit(MAX_REPLY).read_to_vec();
         let body = body.map_err(|it| SummaryError::new(it.to_string()))?;
-        text_of(&body)
+        text_of(&body).map(|it| self.endpoint.masked(it))
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use msg_compact::{Plan, Totals};
+use msg_compact::Totals;
 use msg_core::Message;
 use msg_document::{
-    Document, FitOptions, Fitted, Fitter, Goal, Reached, Refusal, Summarizer, WriteOptions,
+    Document, FitOptions, Fitted, Fitter, Goal, Reached, Refusal, Summarizer,
     to_json,
 };
 
@@ -59,6 +59,8 @@ impl Run<'_> {
         let bytes = input.read_all()?;
         let options = options.for_document(&bytes).into_owned();
         let document = Document::read(&bytes, &args.input.of_a_document(&input.name));
+        // A plan holds the text that it gives back, and is undone on the text that was written.
+        let text = if args.plan.is_some() || args.undo.is_some() { bytes.clone() } else { Vec::new() };
         let document = formats::written_again(cx, document, bytes, &input.name, &args.input)?;
         let is_json = (args.json || document.format().is_json()) && !args.dry_run;
         args.pretty.expect(is_json, "what is printed is none, or a line each")?;
@@ -67,14 +69,14 @@ impl Run<'_> {
         }
         let status = formats::emptiness(cx, &document, &input.name);
         if let Some((goal, path)) = args.goal() {
-            let text = self.reached(document, goal, path, &input.name)?;
+            let text = self.reached(document, goal, path, (&input.name, &text))?;
             self.print(text, is_json, &input.name, out)?;
             return Ok(status);
         }
         let fitter = Fitter::new(options).map_err(|it| Failure::refused(it, &input.name))?;
         let fitted = match args.dry_run {
             true => self.requests(document, &fitter, &input, out),
-            false => self.fit(document, &fitter, &input, out),
+            false => self.fit((document, &text), &fitter, &input, out),
         };
         fitted.map(|it| it.max(status))
     }
@@ -96,21 +98,22 @@ impl Run<'_> {
         out.finish().map(|()| Status::Clean)
     }
 
+    /// Makes a document fit that was read from this text; it is there if a plan is wanted.
     fn fit(
         &self,
-        mut document: Document,
+        (mut document, text): (Document, &[u8]),
         fitter: &Fitter,
         input: &Input,
         out: Output,
     ) -> Result<Status, Failure> {
         let (cx, args) = (self.cx, self.args);
         let quotes = self.quotes(document.messages(), fitter);
-        let before = (args.plan.is_some() && !args.json).then(|| document.messages().to_vec());
+        let wants_plan = args.plan.is_some() && !args.json;
+        let read = wants_plan.then(|| document.messages().to_vec());
         let is_json = args.json || document.format().is_json();
         let fitted = fitter.fit_document(&mut document, self.summarizer);
         let mut fitted = fitted.map_err(|it| Failure::refused(it, &input.name))?;
-        let best_effort = fitter.options().best_effort;
-        let text = self.fitted_text(&mut document, &mut fitted, best_effort, before.as_deref());
+        let text = self.fitted_text(&mut document, &mut fitted, read.as_deref().map(|it| (text, it)));
         self.side_files(&fitted)?;
         let status = Status::of(fitted.fits());
         if !args.json {
@@ -137,31 +140,22 @@ impl Run<'_> {
         self.args.output.finish(self.cx, out)
     }
 
-    /// What is printed, if anything; makes the plan fit it. `before` is what was read, where a plan is wanted
+    /// What is printed, if anything; makes the plan fit it. `read` is what was read, where a plan is wanted
     /// of a document that is printed in its own format.
     fn fitted_text(
         &self,
         document: &mut Document,
         fitted: &mut Fitted,
-        best_effort: bool,
-        before: Option<&[Message]>,
+        read: Option<(&[u8], &[Message])>,
     ) -> Option<Vec<u8>> {
         if self.args.json {
             return Some(fitted.to_json());
         }
-        if !fitted.fits() && !best_effort {
-            return None;
-        }
-        let messages = std::mem::take(&mut fitted.messages);
-        let kept = before.map(|_| messages.clone());
-        let text = match fitted.first_changed {
-            None => unchanged(document, messages),
-            Some(_) => printed(document, messages, fitted.plan.as_ref()),
-        };
-        if let Some((before, fitted_messages)) = before.zip(kept)
-            && let Ok(written) = document.read_again(&text)
-        {
-            fitted.plan_as_written(before, &fitted_messages, written);
+        let text = fitted.write_into(document)?;
+        let text =
+            if document.format().is_json() { self.args.pretty.laid_out(text) } else { text };
+        if let Some(read) = read {
+            fitted.plan_as_written(read, document, &text);
         }
         Some(text)
     }
@@ -172,17 +166,15 @@ impl Run<'_> {
         mut document: Document,
         goal: Goal,
         path: &Path,
-        name: &str,
+        (name, text): (&str, &[u8]),
     ) -> Result<Vec<u8>, Failure> {
         let no_plan = |it: Refusal| Failure::Usage(format!("{}: {it}", path.display()));
         let plan = Goal::read_plan(&side_file(path, self.args.input.max_bytes())?).map_err(no_plan)?;
-        let messages = goal.reach(&plan, document.take_messages());
-        let messages = messages.map_err(|it| Failure::refused(it, name))?;
-        if !self.args.json {
-            let applied = Some(&plan).filter(|_| goal == Goal::Apply);
-            return Ok(printed(&mut document, messages, applied));
-        }
-        Ok(Reached::new(goal, messages).to_json())
+        let reached = match self.args.json {
+            true => goal.reach(&plan, document.take_messages()).map(|it| Reached::new(goal, it).to_json()),
+            false => goal.reach_document(&plan, document, text),
+        };
+        reached.map_err(|it| Failure::refused(it, name))
     }
 
     /// The roles of what is mended. Only people need them.
@@ -215,22 +207,6 @@ impl Run<'_> {
         file.write(text)?;
         file.finish()
     }
-}
-
-/// The document as it came.
-fn unchanged(document: &mut Document, messages: Vec<Message>) -> Vec<u8> {
-    document.put_messages(messages);
-    let mut text = Vec::new();
-    document.write(&WriteOptions::default(), &mut text);
-    text
-}
-
-/// The conversation in its own format, where a plan says how it became another.
-fn printed(document: &mut Document, messages: Vec<Message>, plan: Option<&Plan>) -> Vec<u8> {
-    let mut text = Vec::new();
-    document.put_planned(messages, plan);
-    document.write(&WriteOptions::default(), &mut text);
-    text
 }
 
 /// A request as people and programs can read it.

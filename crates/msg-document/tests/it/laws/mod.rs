@@ -1,3 +1,4 @@
 //! What holds for any input.
 
 pub(crate) mod layout;
+pub(crate) mod undo;

@@ -9,7 +9,7 @@
 //! ```
 
 use msg_chainast::MessageOrigin;
-use msg_core::{Diagnostic, Message, Role};
+use msg_core::{Diagnostic, Message, Position, Role};
 
 use crate::refusal::Refusal;
 
@@ -25,17 +25,18 @@ pub(crate) enum Beside {
     Continuation,
 }
 
-/// What stands before the first user message, and where.
+/// What stands before the first user message and in no section, and where: the beginning of a continued request,
+/// or the system messages behind the first of a format that may have several.
 #[derive(Debug, Default)]
-pub(super) struct Lead {
+pub(crate) struct Lead {
     /// How many system messages stand before it.
     at: usize,
-    pub(super) messages: Vec<Message>,
+    messages: Vec<Message>,
 }
 
 impl Lead {
     /// Takes the lead out of a list.
-    pub(super) fn take(messages: &mut Vec<Message>, beside: Beside) -> Self {
+    pub(crate) fn take(messages: &mut Vec<Message>, beside: Beside) -> Self {
         let systems = messages.iter().take_while(|it| it.role.is_system()).count();
         let (at, end) = match beside {
             Beside::Nothing => (0, 0),
@@ -51,20 +52,35 @@ impl Lead {
         Lead { at, messages: messages.drain(at..end).collect() }
     }
 
-    /// A copy of it, put back behind the system messages.
-    pub(super) fn put(&self, messages: &mut Vec<Message>) {
+    /// How many messages it has.
+    pub(crate) fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Whether there is none, which is so in most documents.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Its messages.
+    pub(crate) fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Puts a copy of it back, behind the system messages.
+    pub(crate) fn put(&self, messages: &mut Vec<Message>) {
         let systems = messages.iter().take_while(|it| it.role.is_system()).count();
         let at = systems.min(self.at);
         messages.splice(at..at, self.messages.iter().cloned());
     }
 
     /// The place in the list as it was of one in the list without the lead.
-    fn place(&self, message: usize) -> usize {
+    pub(crate) fn place(&self, message: usize) -> usize {
         if message < self.at { message } else { message + self.messages.len() }
     }
 
     /// Where the messages of the tree came from in the list as it was.
-    pub(super) fn origins(
+    pub(crate) fn origins(
         &self,
         mended: Option<Vec<MessageOrigin>>,
         n_messages: usize,
@@ -75,13 +91,16 @@ impl Lead {
         origins
     }
 
-    /// What was found in the list without the lead, said of the list as it was.
-    pub(super) fn put_before(&self, it: &mut Diagnostic) {
-        it.at.message = it.at.message.map(|it| self.place(it));
+    /// Says of the list as it was what was found in the list without the lead.
+    pub(crate) fn put_before(&self, it: &mut Diagnostic) {
+        let Position { message, other_message, .. } = &mut it.at;
+        for at in [message, other_message].into_iter().flatten() {
+            *at = self.place(*at);
+        }
     }
 
     /// A refusal, said of the list as it was.
-    pub(super) fn refused(&self, refusal: Refusal) -> Refusal {
+    pub(crate) fn refused(&self, refusal: Refusal) -> Refusal {
         let mut found = refusal.into_diagnostic();
         self.put_before(&mut found);
         Refusal::from(*found)

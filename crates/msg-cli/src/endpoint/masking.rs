@@ -1,0 +1,73 @@
+//! The key of an endpoint, taken out of what the endpoint says: proxies and echo servers send back what they got.
+//!
+//! Knows the key as it was sent, not in other spellings of it.
+
+/// Takes a key out of a text that comes in pieces.
+#[derive(Debug, Default)]
+pub(crate) struct Masking {
+    key: Option<String>,
+    /// The end of what came, as far as the key may begin with it.
+    waiting: String,
+}
+
+/// The shortest key that is looked for: shorter ones are words.
+const LEAST_KEY: usize = 6;
+
+impl Masking {
+    /// For this key.
+    pub(crate) fn of(key: Option<&str>) -> Self {
+        let key = key.filter(|it| it.len() >= LEAST_KEY).map(str::to_owned);
+        Masking { key, waiting: String::new() }
+    }
+
+    /// A text without the key in it, as far as it is known to be none of the key.
+    pub(crate) fn piece(&mut self, text: &str) -> String {
+        let Some(key) = &self.key else { return text.to_owned() };
+        let mut text = (std::mem::take(&mut self.waiting) + text).replace(key, MASK);
+        let starts = (1..key.len()).rev().filter(|it| key.is_char_boundary(*it));
+        let begun = starts.map(|it| &key[..it]).find(|it| text.ends_with(it));
+        self.waiting = text.split_off(text.len() - begun.map_or(0, str::len));
+        text
+    }
+
+    /// What still waits, at the end of a text.
+    pub(crate) fn rest(&mut self) -> String {
+        std::mem::take(&mut self.waiting)
+    }
+
+    /// A whole text without the key in it.
+    pub(crate) fn whole(&self, text: String) -> String {
+        match &self.key {
+            Some(key) if text.contains(key) => text.replace(key, MASK),
+            _ => text,
+        }
+    }
+}
+
+const MASK: &str = "[key]";
+
+#[cfg(test)]
+mod tests {
+    use super::Masking;
+
+    #[test]
+    fn a_key_in_pieces_is_masked() {
+        let text = "sk-s, sk-secret and sk-sk-secrets";
+        for cut in (0..text.len()).chain([text.len()]) {
+            for end in cut..=text.len() {
+                let mut it = Masking::of(Some("sk-secret"));
+                let pieces = [&text[..cut], &text[cut..end], &text[end..]];
+                let shown = pieces.map(|piece| it.piece(piece)).concat() + &it.rest();
+                assert_eq!(shown, "sk-s, [key] and sk-[key]s");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_waits_without_a_key_or_for_a_word() {
+        for key in [None, Some("ab")] {
+            let mut it = Masking::of(key);
+            assert_eq!((it.piece("cab"), it.rest()), ("cab".to_owned(), String::new()));
+        }
+    }
+}
