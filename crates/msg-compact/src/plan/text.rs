@@ -58,7 +58,7 @@ impl Plan {
     ///
     /// let plan = Plan::default().with_text("[{one} , {two}]", "[{two}]");
     /// assert_eq!(plan.undo_text("[{two}, {three}]").as_deref(), Some("[{one} , {two}, {three}]"));
-    /// assert_eq!(plan.undo_text("[{2}]"), None);
+    /// assert_eq!(plan.undo_text("[]"), None);
     /// ```
     #[must_use]
     pub fn with_text(mut self, read: &str, written: &str) -> Self {
