@@ -17,6 +17,23 @@ const STEPS: &[Step] = &[
         &["clippy", "--locked", "--all-targets", "--all-features", "--", "-D", "warnings"],
         &[],
     ),
+    (
+        "crashes",
+        &[
+            "test",
+            "--locked",
+            "--package",
+            "msg-cli",
+            "--features",
+            "test-hooks,sqlite",
+            "--test",
+            "it",
+            "--",
+            "doctor",
+            "sessions",
+        ],
+        &[],
+    ),
     // No default member, so that nobody else builds the crates of Arrow.
     ("columns", &["test", "--locked", "--package", "msg-arrow"], &[]),
     (

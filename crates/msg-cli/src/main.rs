@@ -20,6 +20,7 @@ mod endpoint;
 mod exit;
 mod explain;
 mod formats;
+mod hooks;
 mod input;
 mod jsonl;
 mod line_options;

@@ -102,6 +102,11 @@ impl<'s> LargeSession<'s> {
         self.dialect
     }
 
+    /// Where its bytes are.
+    pub(crate) fn source(&self) -> &'s dyn ReadAt {
+        self.source
+    }
+
     /// What is wrong, and what would mend it. One pass over the bytes; what is held is an excerpt of each
     /// record, and one record.
     ///

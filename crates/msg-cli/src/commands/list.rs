@@ -1,9 +1,9 @@
 //! `msg list`: the sessions on this machine, a line each (SE-12). Read only: nothing is locked or changed.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use msg_session::{Dialect, Finding, RepairOptions, Session};
+use msg_session::{Dialect, Finding, ReadAt, RepairOptions, Session, Summary};
 use serde::Serialize;
 
 use super::Command;
@@ -12,6 +12,7 @@ use crate::exit::{Failure, Status};
 use crate::output::Output;
 use crate::redact;
 use crate::render::safe;
+use crate::sessions::large::SessionFile;
 use crate::sessions::load::load;
 use crate::sessions::places::{self, Candidate, in_parallel};
 
@@ -86,22 +87,17 @@ impl Args {
     /// The line of a session; none of what is none.
     fn line(
         &self,
-        path: &std::path::Path,
+        path: &Path,
         dialect: Option<Dialect>,
         names: &HashMap<String, String>,
     ) -> Option<Line> {
-        let loaded = load(path, dialect).ok()?;
-        let bytes = loaded.blobs.iter().map(|it| it.bytes.len() as u64).sum();
-        let session = match dialect {
-            Some(dialect) => Session::new(dialect, loaded.blobs),
-            None => Session::recognise(loaded.blobs).ok()?,
-        };
-        if self.dialect.is_some_and(|it| it != session.dialect()) {
+        let read = Read::of(path, dialect, self.check)?;
+        if self.dialect.is_some_and(|it| it != read.dialect) {
             return None;
         }
-        let mut summary = session.summary();
+        let mut summary = read.summary;
         let id = places::id(path);
-        if session.dialect() == Dialect::Codex {
+        if read.dialect == Dialect::Codex {
             // The id of a thread is the end of the file's name.
             let uuid = id.len().checked_sub(36).and_then(|it| id.get(it..));
             let name = uuid.and_then(|it| names.get(it)).cloned();
@@ -111,21 +107,55 @@ impl Args {
             let whole = if self.redact { redact::text(title).0 } else { std::mem::take(title) };
             *title = whole.chars().take(TITLE).collect();
         }
-        let ok = self.check.then(|| {
-            let findings = session.check(&RepairOptions::default());
-            findings.is_ok_and(|it| !it.iter().any(Finding::is_error))
-        });
         Some(Line {
             path: path.display().to_string(),
-            dialect: session.dialect(),
+            dialect: read.dialect,
             id,
             time: summary.time,
             project: summary.project,
             title: summary.title,
             messages: summary.messages,
-            bytes,
-            ok,
+            bytes: read.bytes,
+            ok: read.ok,
         })
+    }
+}
+
+/// What was read of a session.
+struct Read {
+    dialect: Dialect,
+    bytes: u64,
+    summary: Summary,
+    /// Whether doctor finds no error, if that was asked for.
+    ok: Option<bool>,
+}
+
+impl Read {
+    /// Reads the session at `path`; nothing of what is none. One of JSON lines is not held.
+    fn of(path: &Path, dialect: Option<Dialect>, is_checked: bool) -> Option<Self> {
+        if let Some(file) = SessionFile::open(path, dialect).ok()?
+            && let Ok(Some(session)) = file.session()
+        {
+            let is_sound = || {
+                let found = session.check(&RepairOptions::default());
+                found.is_ok_and(|it| !it.findings().iter().any(Finding::is_error))
+            };
+            let ok = is_checked.then(is_sound);
+            let (dialect, summary) = (session.dialect(), session.summary().ok()?);
+            return Some(Self { dialect, bytes: file.source.size(), summary, ok });
+        }
+        let loaded = load(path, dialect).ok()?;
+        let bytes = loaded.blobs.iter().map(|it| it.bytes.len() as u64).sum();
+        let session = match dialect.or(loaded.dialect) {
+            Some(dialect) => Session::new(dialect, loaded.blobs),
+            None => Session::recognise(loaded.blobs).ok()?,
+        };
+        let is_sound = || {
+            let findings = session.check(&RepairOptions::default());
+            findings.is_ok_and(|it| !it.iter().any(Finding::is_error))
+        };
+        let ok = is_checked.then(is_sound);
+        Some(Self { dialect: session.dialect(), bytes, summary: session.summary(), ok })
     }
 }
 

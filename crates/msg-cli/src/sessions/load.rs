@@ -10,6 +10,7 @@ use super::places::{self, Found};
 use super::stamp::Stamp;
 use super::stores;
 use crate::exit::Failure;
+use crate::hooks::step;
 
 /// A session that has been read.
 pub(crate) struct Loaded {
@@ -136,6 +137,7 @@ fn read(path: &Path) -> Result<Loaded, Failure> {
     for file in files {
         let stamp = Stamp::of(&file).map_err(|it| Failure::read(&name, it))?;
         let bytes = fs::read(&file).map_err(|it| Failure::read(&name, it))?;
+        step();
         if !stamp.holds() {
             return Err(stamp.grew());
         }

@@ -27,3 +27,8 @@ pub(crate) fn blobs(path: &Path, _: &str) -> Result<(Dialect, Vec<Blob>), String
 pub(crate) fn script(_: &[Blob], _: &[Blob]) -> Option<String> {
     None
 }
+
+/// None.
+pub(crate) fn codex_titles(path: &Path) -> Result<Vec<(String, String)>, String> {
+    sessions(path).map(|_| Vec::new())
+}

@@ -166,16 +166,31 @@ fn stores() -> [PathBuf; 2] {
     [data.join("goose/sessions/sessions.db"), data.join("opencode/opencode.db")]
 }
 
-/// The names of Codex's threads by id: the last line of an id wins.
+/// The names of Codex's threads by id: the last line of an id wins, and a name that somebody gave over the
+/// title of the index.
 pub(crate) fn codex_names() -> HashMap<String, String> {
-    let path = or_home("CODEX_HOME", ".codex").join("session_index.jsonl");
-    let text = fs::read_to_string(path).unwrap_or_default();
+    let root = or_home("CODEX_HOME", ".codex");
+    let text = fs::read_to_string(root.join("session_index.jsonl")).unwrap_or_default();
     let name = |line: &str| {
         let line: serde_json::Value = serde_json::from_str(line).ok()?;
         let text = |name: &str| line.get(name)?.as_str().map(str::to_owned);
         Some((text("id")?, text("thread_name")?))
     };
-    text.lines().filter_map(name).collect()
+    let mut res = codex_titles(&root);
+    res.extend(text.lines().filter_map(name));
+    res
+}
+
+/// The titles of the newest `state_N.sqlite`; none if there is none, or stores are not read.
+fn codex_titles(root: &Path) -> HashMap<String, String> {
+    let names = fs::read_dir(root).into_iter().flatten().flatten().map(|it| it.path());
+    let version = |it: &PathBuf| {
+        let name = it.file_name()?.to_str()?;
+        name.strip_prefix("state_")?.strip_suffix(".sqlite")?.parse::<u32>().ok()
+    };
+    let newest = names.filter_map(|it| Some((version(&it)?, it))).max();
+    let titles = newest.and_then(|it| stores::codex_titles(&it.1).ok());
+    titles.into_iter().flatten().collect()
 }
 
 fn places() -> Vec<Place> {

@@ -11,6 +11,7 @@ use tempfile::NamedTempFile;
 
 use super::load::Loaded;
 use super::stamp::Stamp;
+use crate::hooks::step;
 
 /// A backup that was made.
 pub(crate) struct Backup {
@@ -27,12 +28,14 @@ pub(crate) fn put_back(loaded: &Loaded, blobs: &[Blob]) -> io::Result<Backup> {
     if !loaded.stamps.iter().all(Stamp::holds) {
         return Err(io::Error::other("it changed since it was read: it is in use"));
     }
+    step();
     // What comes is written before what goes is removed, so that nothing is missing in between.
     for (path, bytes) in changes.iter().filter_map(|it| Some((&it.path, it.new?))) {
         replace(path, bytes)?;
     }
     for path in changes.iter().filter(|it| it.new.is_none()).map(|it| &it.path) {
         fs::remove_file(path)?;
+        step();
         sync_folder(path);
     }
     Ok(backup)
@@ -42,6 +45,7 @@ pub(crate) fn put_back(loaded: &Loaded, blobs: &[Blob]) -> io::Result<Backup> {
 pub(crate) fn put_back_file(stamp: &Stamp, mended: NamedTempFile) -> io::Result<Backup> {
     let path = free_name(&stamp.path);
     copy_synced(&stamp.path, &path)?;
+    step();
     if !stamp.holds() {
         return Err(io::Error::other("it changed since it was read: it is in use"));
     }
@@ -91,6 +95,7 @@ fn back_up(root: &Path, changes: &[Change<'_>]) -> io::Result<Backup> {
     let is_folder = root.is_dir();
     if is_folder {
         fs::create_dir(&path)?;
+        step();
     }
     let mut files = Vec::new();
     for change in changes {
@@ -124,9 +129,12 @@ fn free_name(root: &Path) -> PathBuf {
 fn copy_synced(from: &Path, to: &Path) -> io::Result<()> {
     let mut source = File::open(from)?;
     let mut file = OpenOptions::new().write(true).create_new(true).open(to)?;
+    step();
     io::copy(&mut source, &mut file)?;
+    step();
     file.set_permissions(fs::metadata(from)?.permissions())?;
     file.sync_all()?;
+    step();
     sync_folder(to);
     Ok(())
 }
@@ -134,7 +142,9 @@ fn copy_synced(from: &Path, to: &Path) -> io::Result<()> {
 /// Replaces a file as a whole; that of a link, not the link.
 fn replace(path: &Path, mut bytes: impl io::Read) -> io::Result<()> {
     let mut temporary = beside(path)?;
+    step();
     io::copy(&mut bytes, &mut temporary)?;
+    step();
     replace_by(path, temporary)
 }
 
@@ -147,7 +157,9 @@ fn replace_by(path: &Path, mut temporary: NamedTempFile) -> io::Result<()> {
         keep_owner(temporary.path(), &meta);
     }
     temporary.as_file().sync_all()?;
+    step();
     temporary.persist(&real).map_err(|it| it.error)?;
+    step();
     sync_folder(&real);
     Ok(())
 }

@@ -50,6 +50,14 @@ pub(crate) fn blobs(path: &Path, id: &str) -> Result<(Dialect, Vec<Blob>), Strin
     Ok((store.dialect, blobs))
 }
 
+/// The titles of Codex's threads by id, out of the index `state_*.sqlite` that it keeps beside its sessions.
+pub(crate) fn codex_titles(path: &Path) -> Result<Vec<(String, String)>, String> {
+    let store = Store::connect(path)?;
+    let rows = store.rows("SELECT id, title FROM threads", &[])?;
+    let named = rows.iter().map(|it| (text(it, &["id"]), text(it, &["title"])));
+    Ok(named.filter(|it| !it.1.is_empty()).collect())
+}
+
 /// The SQL that mends a session of opencode's store; none if the store is another one's. It is printed and
 /// never run: an edit of a store that is in use destroys it (SE-65).
 pub(crate) fn script(old: &[Blob], new: &[Blob]) -> Option<String> {
@@ -80,13 +88,7 @@ struct Store {
 
 impl Store {
     fn open(path: &Path) -> Result<Self, String> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-            | OpenFlags::SQLITE_OPEN_URI
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let path = quiet(path)?;
-        let connection =
-            Connection::open_with_flags(uri(&path), flags).map_err(|it| it.to_string())?;
-        let mut store = Self { connection, dialect: Dialect::Goose };
+        let mut store = Self::connect(path)?;
         let tables = store.rows("SELECT name FROM sqlite_master WHERE type = 'table'", &[])?;
         let has = |name: &str| tables.iter().any(|it| text(it, &["name"]) == name);
         store.dialect = match (has("sessions") && has("messages"), has("session") && has("part")) {
@@ -95,6 +97,16 @@ impl Store {
             _ => return Err("it is a store of SQLite, and none of goose or opencode".to_owned()),
         };
         Ok(store)
+    }
+
+    fn connect(path: &Path) -> Result<Self, String> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let path = quiet(path)?;
+        let connection =
+            Connection::open_with_flags(uri(&path), flags).map_err(|it| it.to_string())?;
+        Ok(Self { connection, dialect: Dialect::Goose })
     }
 
     fn table(&self) -> &'static str {

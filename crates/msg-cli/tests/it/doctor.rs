@@ -61,6 +61,118 @@ fn a_kill_at_any_moment_loses_nothing() {
     }
 }
 
+/// With `--features test-hooks`: the program is stopped at each step of a mend, and in between an agent
+/// writes.
+#[cfg(feature = "test-hooks")]
+mod steps {
+    use super::*;
+
+    /// The names and bytes of a folder, without temporary files.
+    fn files(folder: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let is_temporary = path.file_name().unwrap().to_string_lossy().starts_with(".msg-");
+            if path.is_dir() {
+                files(&path, found);
+            } else if !is_temporary {
+                found.push((path.clone(), fs::read(&path).unwrap()));
+            }
+        }
+        found.sort();
+    }
+
+    /// What a file says if a doctor mends it that nothing stops.
+    fn mended(name: &str) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = session(&folder, name);
+        assert!(fix(name, &path).output().unwrap().status.success());
+        fs::read(&path).unwrap()
+    }
+
+    /// The old file stands there or the new one, and behind the new one the backup; a doctor that comes
+    /// behind the crash ends what was begun.
+    #[test]
+    fn a_stop_at_each_step_loses_nothing() {
+        let mut steps = 0;
+        for name in ["unanswered.jsonl", "cline.json"] {
+            let (old, new) = (example(name), mended(name));
+            for step in 1.. {
+                let folder = tempfile::tempdir().unwrap();
+                let path = session(&folder, name);
+                let mut command = fix(name, &path);
+                let command = command.env("MSG_TEST_STOP_AT", step.to_string());
+                let stopped = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+                let found = fs::read(&path).unwrap();
+                assert!(found == old || found == new, "{name}, step {step}: neither old nor new");
+                if found == new {
+                    let backup = path.with_file_name(format!("{name}.bak1"));
+                    assert_eq!(fs::read(backup).unwrap(), old, "{name}, step {step}");
+                }
+                if stopped.success() {
+                    break;
+                }
+                steps += 1;
+                let again = fix(name, &path).output().unwrap();
+                assert_eq!(again.status.code(), Some(0), "{name}, step {step}: {again:?}");
+                assert_eq!(fs::read(&path).unwrap(), new, "{name}, step {step}");
+            }
+        }
+        assert!(steps >= 14, "only {steps} steps");
+    }
+
+    fn fix(name: &str, path: &Path) -> Command {
+        let dialect = if name == "cline.json" { "cline" } else { "claude-code" };
+        command(&["--fix", "--force", "--from", dialect], path)
+    }
+
+    /// What an agent appends at any step is never lost: the mend is refused, or it was done before.
+    #[test]
+    fn a_file_that_grows_meanwhile_is_refused() {
+        for name in ["unanswered.jsonl", "cline.json"] {
+            let old = example(name);
+            for step in 1..=3 {
+                let folder = tempfile::tempdir().unwrap();
+                let path = session(&folder, name);
+                let grow = format!("{step}:{}", path.display());
+                let refused = fix(name, &path).env("MSG_TEST_GROW_AT", grow).output().unwrap();
+                assert_eq!(refused.status.code(), Some(2), "{name}, step {step}: {refused:?}");
+                assert_eq!(fs::read(&path).unwrap(), [&old[..], b"\n"].concat());
+            }
+        }
+    }
+
+    /// A folder: each file is the old or the new one, and what was changed stands in the backup.
+    #[test]
+    fn a_stop_at_each_step_loses_no_file_of_a_folder() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/sessions");
+        let mut before = Vec::new();
+        files(&root.join("opencode"), &mut before);
+        for step in 1.. {
+            let folder = tempfile::tempdir().unwrap();
+            let storage = folder.path().join("opencode");
+            for (path, bytes) in &before {
+                let to = storage.join(path.strip_prefix(root.join("opencode")).unwrap());
+                fs::create_dir_all(to.parent().unwrap()).unwrap();
+                fs::write(to, bytes).unwrap();
+            }
+            let mut command = command(&["--fix", "--all", "--force"], &storage);
+            let command = command.env("MSG_TEST_STOP_AT", step.to_string());
+            let stopped = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+            for (path, bytes) in &before {
+                let name = path.strip_prefix(root.join("opencode")).unwrap();
+                let found = fs::read(storage.join(name)).unwrap();
+                let backup = folder.path().join("opencode.bak1").join(name);
+                let is_kept = found == *bytes || fs::read(backup).unwrap() == *bytes;
+                assert!(is_kept, "step {step}: {} is lost", name.display());
+            }
+            if stopped.success() {
+                assert!(step > 8, "only {step} steps");
+                break;
+            }
+        }
+    }
+}
+
 #[test]
 fn a_session_that_is_in_use_is_refused() {
     let folder = tempfile::tempdir().unwrap();

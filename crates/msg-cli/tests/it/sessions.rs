@@ -182,6 +182,25 @@ mod stores {
         INSERT INTO part VALUES('prt_2', 'msg_2', 'ses_0001', '{\"type\":\"tool\",\"callID\":\"c\",\"tool\":\"bash\",\"state\":{\"status\":\"running\",\"input\":{},\"time\":{\"start\":5}}}');
     ";
 
+    /// The index of Codex names its threads, where nobody gave them a name.
+    #[test]
+    fn the_titles_of_codex_stand_in_its_newest_state() {
+        let home = tempfile::tempdir().unwrap();
+        let id = "019b2862-2623-7143-9c9f-a45075da54dd";
+        let rollout = format!(".codex/sessions/2026/02/03/rollout-2026-02-03T10-00-00-{id}.jsonl");
+        super::put(home.path(), &rollout, super::ROLLOUT);
+        for (name, title) in [("state_5.sqlite", "old"), ("state_12.sqlite", "the newest title")] {
+            let path = home.path().join(".codex").join(name);
+            let sql = format!(
+                "CREATE TABLE threads(id TEXT, rollout_path TEXT, title TEXT);
+                 INSERT INTO threads VALUES('{id}', '', '{title}');"
+            );
+            Connection::open(path).unwrap().execute_batch(&sql).unwrap();
+        }
+        let list = text(&msg(home.path(), &["list"]));
+        assert!(list.contains("the newest title"), "{list}");
+    }
+
     #[test]
     fn a_store_of_opencode_is_read_and_never_written() {
         let home = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use crate::source::{ReadAt, fill};
 const CHUNK: usize = 1 << 20;
 
 /// The lines of a source.
-pub(super) struct Feed<'s> {
+pub(crate) struct Feed<'s> {
     source: &'s dyn ReadAt,
     buffer: Vec<u8>,
     /// Where the next line begins in the buffer.
@@ -21,29 +21,29 @@ pub(super) struct Feed<'s> {
 }
 
 /// A line of the source.
-pub(super) struct Fed {
+pub(crate) struct Fed {
     /// Where it stands in the buffer, without its line end; empty if it is too large.
-    pub(super) span: Range<usize>,
+    pub(crate) span: Range<usize>,
     /// How long it is, without its line end.
-    pub(super) len: u64,
-    pub(super) line_end: &'static str,
+    pub(crate) len: u64,
+    pub(crate) line_end: &'static str,
     /// Whether it is longer than is looked into.
-    pub(super) is_too_large: bool,
+    pub(crate) is_too_large: bool,
 }
 
 impl<'s> Feed<'s> {
     /// The lines from `offset` on; those with more than `max` bytes are passed over.
-    pub(super) fn new(source: &'s dyn ReadAt, offset: u64, max: u64) -> Self {
+    pub(crate) fn new(source: &'s dyn ReadAt, offset: u64, max: u64) -> Self {
         Self { source, buffer: Vec::new(), at: 0, offset, is_at_end: false, max }
     }
 
     /// The bytes of the line that came last.
-    pub(super) fn bytes(&self, span: Range<usize>) -> &[u8] {
+    pub(crate) fn bytes(&self, span: Range<usize>) -> &[u8] {
         &self.buffer[span]
     }
 
     /// The next line; none at the end.
-    pub(super) fn next(&mut self) -> Result<Option<Fed>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Option<Fed>, Error> {
         let mut looked = self.at;
         loop {
             if let Some(len) = memchr::memchr(b'\n', &self.buffer[looked..]) {

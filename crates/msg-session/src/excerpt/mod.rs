@@ -22,6 +22,7 @@ mod shorten;
 #[allow(clippy::unwrap_used)]
 mod tests;
 
+pub(crate) use feed::Feed;
 pub(crate) use mark::{Mark, places as marks, span, spelled};
 pub(crate) use read::read;
 

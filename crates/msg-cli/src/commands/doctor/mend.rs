@@ -14,6 +14,7 @@ use tempfile::NamedTempFile;
 use super::Diagnosis;
 use super::line::unreadable;
 use crate::exit::Failure;
+use crate::hooks::step;
 use crate::render::safe;
 use crate::sessions::{in_use, stores};
 use crate::sessions::large::{FileSource, SessionFile};
@@ -77,6 +78,7 @@ impl Doctor<'_> {
         let named = error.map(|it| session.named_by(it, &self.again())).transpose();
         let named = named.map_err(wrong)?;
         let found = session.check(self.options).map_err(wrong)?;
+        step();
         if !file.stamp.holds() {
             return Err(file.stamp.grew());
         }
@@ -233,6 +235,7 @@ pub(crate) fn sound_or_back(
 fn written(path: &Path, found: msg_session::Diagnosis<'_>) -> io::Result<NamedTempFile> {
     let file = beside(path)?;
     let mut out = BufWriter::with_capacity(1 << 18, file);
+    step();
     found.write(&mut out).map_err(io::Error::other)?;
     out.flush()?;
     out.into_inner().map_err(io::IntoInnerError::into_error)

@@ -1,14 +1,21 @@
 //! A session in a line: when, where, what it is called, how long it is (SE-12). One walk over the records;
 //! no message is built.
+//!
+//! ```text
+//! head.rs    the first members of a line say who speaks: most lines are not read further
+//! lines.rs   the lines of a file of any size, one at a time
+//! ```
+
+mod head;
+mod lines;
 
 use std::borrow::Cow;
 
-use crate::Dialect;
-use crate::blob::Blob;
-use crate::frame::read_lines;
+use crate::dialects;
 use crate::json::{Object, Value};
 use crate::options::RepairOptions;
 use crate::session::Session;
+use crate::{Dialect, Error, LargeSession};
 
 /// What a list of sessions says of one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -39,17 +46,32 @@ impl Session {
     /// ```
     pub fn summary(&self) -> Summary {
         let mut res = Gathering { dialect: self.dialect(), ..Gathering::default() };
-        match self.dialect() {
-            Dialect::ClaudeCode | Dialect::Codex | Dialect::Goose => res.lines(self.blobs()),
-            Dialect::GeminiCli if !self.is_document() => res.lines(self.blobs()),
+        match self.blobs().first() {
+            // Bytes that are held can always be read.
+            Some(it) if is_of_lines(self.dialect(), &it.name, &it.bytes) => {
+                let _ = lines::read(it, &mut res);
+            }
             _ => res.document(self),
         }
         res.finish()
     }
+}
 
-    fn is_document(&self) -> bool {
-        self.blobs().first().is_some_and(|it| it.name.ends_with(".json"))
+impl LargeSession<'_> {
+    /// What a list of sessions says of this one. One walk over the bytes, of which a line is held at a time;
+    /// of most lines only the beginning is read.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn summary(&self) -> Result<Summary, Error> {
+        let mut res = Gathering { dialect: self.dialect(), ..Gathering::default() };
+        lines::read(self.source(), &mut res)?;
+        Ok(res.finish())
     }
+}
+
+fn is_of_lines(dialect: Dialect, name: &str, bytes: &[u8]) -> bool {
+    dialects::format(dialect).line_rules(name, bytes).is_some()
 }
 
 struct Gathering {
@@ -66,15 +88,6 @@ impl Default for Gathering {
 }
 
 impl Gathering {
-    fn lines(&mut self, blobs: &[Blob]) {
-        let bytes = blobs.first().map_or(&[][..], |it| &it.bytes);
-        read_lines(bytes, RepairOptions::default().max_record, |_, object| {
-            if let Some(object) = object {
-                self.record(object);
-            }
-        });
-    }
-
     fn document(&mut self, session: &Session) {
         let Ok(view) = session.read(&RepairOptions::default()) else { return };
         let is_said = |it: &&msg_core::Message| {
