@@ -73,6 +73,7 @@ pub const CODES: &[CodeInfo] = &[
         "PM-16",
         "signed reasoning that another model or account made",
     ),
+    CodeInfo::error("profile::item-id", "PM-95", "the id of an item is not one of the provider"),
     CodeInfo::error(
         "profile::lone-reasoning",
         "PM-87",
@@ -100,7 +101,11 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::error("profile::file-type", "PM-110", "the type of a document is not accepted"),
     CodeInfo::error("profile::file-name", "PM-108", "the name of a document is not accepted"),
     CodeInfo::error("profile::file-without-text", "PM-107", "a document needs a text beside it"),
-    CodeInfo::error("profile::part-without-type", "CA-72", "a content part without a type"),
+    CodeInfo::error(
+        "profile::part-without-type",
+        "CA-72",
+        "a part that the provider does not read",
+    ),
     CodeInfo::error("profile::unknown-member", "PM-149", "a member that the provider refuses"),
     CodeInfo::error("profile::cache-markers", "PM-13", "more cache markers than are accepted"),
     CodeInfo::error("profile::server-tool", "PM-3", "a block of a server tool that stands alone"),

@@ -16,7 +16,7 @@ use msg_core::{
 
 use crate::{
     arguments::sanitize_json_control_chars,
-    conform::{CACHE_MARKER, Facts, ITEM, has_item_id, twins},
+    conform::{CACHE_MARKER, Facts, ITEM, item_id, twins},
     profile::Profile,
 };
 
@@ -40,23 +40,27 @@ pub(crate) fn of(message: &Message, significant: &[&str], profile: &Profile) -> 
 /// The members that a profile has a rule for.
 fn members(from: &Extra, to: &mut Extra, profile: &Profile) {
     let all = profile.known_members_only || !profile.refused_members.is_empty();
-    if !all && profile.cache_max == 0 {
+    if !all && profile.cache_max == 0 && profile.prefill.is_empty() {
         return;
     }
-    for (origin, name, value) in from.all().filter(|it| all || it.1 == CACHE_MARKER) {
+    let has_rule = |name: &str| all || name == CACHE_MARKER || name == profile.prefill;
+    for (origin, name, value) in from.all().filter(|it| has_rule(it.1)) {
         let whole = name == CACHE_MARKER || value.text().len() <= 4;
-        let value = if whole { value.clone() } else { RawJson::string("x") };
-        to.insert(origin.clone(), name, value);
+        // A text could be one that repeats the reasoning of the message; nothing else could.
+        let stand_in = if value.text().starts_with('"') { "\"x\"" } else { "[0]" };
+        let stand_in = || stand_in.parse().expect("because the text is JSON");
+        to.insert(origin.clone(), name, if whole { value.clone() } else { stand_in() });
     }
 }
 
 fn part(it: &Part, significant: &[&str], profile: &Profile) -> Part {
     let mut reduced = shape(it, significant, profile);
     members(it.extra(), reduced.extra_mut(), profile);
-    if has_item_id(it) {
-        let id = RawJson::new(r#"{"id":""}"#).expect("because the text is JSON");
+    if let Some(id) = item_id(it) {
+        let text = if profile.item_ids.is_empty() { "" } else { &id };
+        let id = Facts { id: Some(text.to_owned()), ..Facts::default() }.to_json();
         match &mut reduced {
-            Part::Other(other) if has_item_id(&Part::Other(other.clone())) => {}
+            Part::Other(it) if Facts::of(it).id.is_some() => {}
             Part::Other(other) => other.value = id,
             other => drop(other.extra_mut().insert(Origin::Responses, ITEM, id)),
         }
@@ -74,9 +78,7 @@ fn shape(it: &Part, significant: &[&str], profile: &Profile) -> Part {
         // Media and opaque parts count as content, whatever they hold.
         Part::Audio(_) => Part::Audio(Audio::default()),
         Part::File(it) => Part::File(File { filename: it.filename.clone(), ..File::default() }),
-        Part::Other(it) => {
-            Part::Other(Other::new(it.format.clone(), Facts::of(&it.value).to_json()))
-        }
+        Part::Other(it) => Part::Other(Other::new(it.format.clone(), Facts::of(it).to_json())),
         _ => Part::Image(Image::default()),
     }
 }

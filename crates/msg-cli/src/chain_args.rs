@@ -39,7 +39,7 @@ pub(crate) struct RequestArgs {
     /// providers refuse the signed reasoning of other models.
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// With --profile: the model that is asked.
+    /// With --profile: the model that is asked, which with --request a request says itself.
     #[arg(long, value_name = "NAME")]
     for_model: Option<String>,
 }
@@ -66,10 +66,9 @@ impl RequestArgs {
     /// The profile, asked as this model.
     pub(crate) fn ask(&self, profile: Option<Profile>) -> Result<Option<Profile>, Failure> {
         let Some(model) = &self.for_model else { return Ok(profile) };
-        let mut profile = profile
+        let profile = profile
             .ok_or_else(|| Failure::Usage("--for-model asks a provider: add --profile".into()))?;
-        profile.model.clone_from(model);
-        Ok(Some(profile))
+        Ok(Some(profile.asked_as(model)))
     }
 }
 

@@ -3,6 +3,8 @@
 //!
 //! Judges nothing itself: the rules are `msg-chainast`'s and `msg-core`'s.
 
+use std::borrow::Cow;
+
 use msg_chainast::Profile;
 use msg_core::request::{ReasoningSetting, RequestHead};
 use msg_core::{Diagnostic, InputRules, Message, Severity};
@@ -144,29 +146,42 @@ impl Document {
     /// What the chain rules and the profile say, without what the reader found odd.
     pub fn check_chain(&self, options: &CheckOptions) -> Vec<Diagnostic> {
         let messages = self.messages();
-        let profile = options.profile.as_ref();
-        let several = self.has_text_calls();
-        let own_format = profile.is_some_and(|it| it.format == self.format().name());
-        let asks = options.chain.request && profile.is_some_and(|it| it.reasoning_first);
-        let thinking = asks && self.head().is_some_and(|it| thinks(&it));
+        let (rules, profile) = self.rules(options.chain, options.profile.as_ref());
         let judge = |messages: &[Message], rules: msg_chainast::CheckOptions| {
-            let several_systems = several;
-            let rules =
-                msg_chainast::CheckOptions { several_systems, own_format, thinking, ..rules };
-            msg_chainast::check(messages, profile, &rules)
+            msg_chainast::check(messages, profile.as_deref(), &rules)
         };
         match self.side() {
-            Side::Conversation => judge(messages, options.chain),
-            Side::Continuation => judge(messages, options.chain.with_continued()),
-            Side::Answer => {
-                of_an_answer(judge(messages, options.chain.with_continued().with_open()))
-            }
+            Side::Conversation => judge(messages, rules),
+            Side::Continuation => judge(messages, rules.with_continued()),
+            Side::Answer => of_an_answer(judge(messages, rules.with_continued().with_open())),
             Side::Choices => {
-                let rules = options.chain.with_continued().with_open();
+                let rules = rules.with_continued().with_open();
                 let choices = messages.chunks(1).enumerate();
                 choices.flat_map(|(at, it)| moved(of_an_answer(judge(it, rules)), at)).collect()
             }
         }
+    }
+
+    /// The rules of the chain as they are for this document, and the profile, asked as the model that a request
+    /// names, if no other was.
+    pub(crate) fn rules<'p>(
+        &self,
+        rules: msg_chainast::CheckOptions,
+        profile: Option<&'p Profile>,
+    ) -> (msg_chainast::CheckOptions, Option<Cow<'p, Profile>>) {
+        let head = if rules.request && profile.is_some() { self.head() } else { None };
+        let model = head.as_ref().and_then(|it| it.model.as_deref());
+        let profile = profile.map(|it| match model {
+            Some(model) if it.model.is_empty() => Cow::Owned(it.asked_as(model)),
+            _ => Cow::Borrowed(it),
+        });
+        let rules = msg_chainast::CheckOptions {
+            several_systems: self.has_text_calls(),
+            own_format: profile.as_ref().is_some_and(|it| it.format == self.format().name()),
+            thinking: head.as_ref().is_some_and(thinks),
+            ..rules
+        };
+        (rules, profile)
     }
 }
 

@@ -144,11 +144,8 @@ fn asked(name: Option<&str>, model: Option<String>) -> Result<Option<Profile>, R
         };
     };
     let known = || Refusal::bad_option(no_profile(name));
-    let mut profile = Profile::named(name).cloned().ok_or_else(known)?;
-    if let Some(model) = model {
-        profile.model = model;
-    }
-    Ok(Some(profile))
+    let profile = Profile::named(name).ok_or_else(known)?;
+    Ok(Some(model.map_or_else(|| profile.clone(), |it| profile.asked_as(&it))))
 }
 
 /// The sentence for a profile that does not exist.

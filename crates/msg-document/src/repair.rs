@@ -2,6 +2,8 @@
 //!
 //! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
 
+use std::borrow::Cow;
+
 use msg_core::{Diagnostic, Message};
 use serde::Deserialize;
 
@@ -87,9 +89,12 @@ impl Document {
     /// Mends the messages in place and returns what was changed.
     pub fn repair(&mut self, options: &RepairOptions) -> Vec<Diagnostic> {
         let side = self.side();
+        let (check, profile) = self.rules(options.chain.check, options.chain.profile.as_deref());
+        let mut chain = options.chain.clone().with_check(check);
+        if let Some(Cow::Owned(of_model)) = profile {
+            chain = chain.with_profile(&of_model);
+        }
         let messages = self.take_messages();
-        let mut chain = options.chain.clone();
-        chain.check.several_systems = self.has_text_calls();
         let (messages, mut found) = mend(messages, side, &chain);
         found.retain(|it| it.fix.is_some());
         if found.is_empty() {

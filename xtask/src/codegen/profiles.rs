@@ -13,6 +13,7 @@ use crate::workspace::Workspace;
 const SOURCE: &str = "crates/msg-chainast/profiles.toml";
 const RUST: &str = "crates/msg-chainast/src/profile/table.rs";
 const ANSWERS: &str = "crates/msg-chainast/src/profile/answers.rs";
+const SOURCES: &str = "crates/msg-chainast/src/profile/sources.rs";
 const PAGE: &str = "docs/formats/profiles.md";
 
 const RUST_HEAD: &str = "\
@@ -20,21 +21,29 @@ const RUST_HEAD: &str = "\
 
 use super::Value::{self, Flag, List, Number, Text};
 
-/// A profile: the fields in which it differs from the default, and where they come from.
+/// A profile: the fields in which it differs from the default.
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) fields: Fields,
-    pub(super) sources: &'static [(&'static str, &'static str)],
+    /// What holds for some models besides, by their names.
+    pub(super) models: &'static [(&'static str, Fields)],
 }
 
-type Fields = &'static [(&'static str, Value<'static>)];
+pub(super) type Fields = &'static [(&'static str, Value<'static>)];
 ";
 
 const ANSWERS_HEAD: &str = "\
 //! What providers answer, written by `cargo xtask codegen` from `profiles.toml`; not to be edited.
 
-/// For each profile the number, codes, answer and source of each rule.
-pub(super) const ANSWERS: &[(&str, &[[&str; 4]])] = &[
+/// For each profile the members of each rule.
+pub(super) const ANSWERS: &[(&str, &[[&str; 6]])] = &[
+";
+
+const SOURCES_HEAD: &str = "\
+//! Where the fields of profiles come from, written by `cargo xtask codegen` from `profiles.toml`; not to be edited.
+
+/// For each profile the source of each field.
+pub(super) const SOURCES: &[(&str, &[(&str, &str)])] = &[
 ";
 
 const PAGE_HEAD: &str = "\
@@ -59,6 +68,7 @@ pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
     Ok(vec![
         Output { path: RUST.to_owned(), text: rust(&profiles)? },
         Output { path: ANSWERS.to_owned(), text: answers(&profiles)? },
+        Output { path: SOURCES.to_owned(), text: sources_of_all(&profiles)? },
         Output { path: PAGE.to_owned(), text: page(&profiles)? },
     ])
 }
@@ -86,11 +96,26 @@ fn rust(profiles: &[(&str, &Table)]) -> Res<String> {
         }
         writeln!(out, "    Row {{\n        name: {name:?},\n        fields: &[")?;
         push_fields(&mut out, fields, "            ")?;
-        out.push_str("        ],\n        sources: &[\n");
-        for (field, source) in sources(fields) {
-            writeln!(out, "            ({field:?}, {source:?}),")?;
+        out.push_str("        ],\n        models: &[\n");
+        for (model, fields) in models(fields) {
+            writeln!(out, "            ({model:?}, &[")?;
+            push_fields(&mut out, fields, "                ")?;
+            out.push_str("            ]),\n");
         }
         out.push_str("        ],\n    },\n");
+    }
+    out.push_str("];\n");
+    Ok(out)
+}
+
+fn sources_of_all(profiles: &[(&str, &Table)]) -> Res<String> {
+    let mut out = SOURCES_HEAD.to_owned();
+    for (name, fields) in profiles.iter().filter(|it| it.1.contains_key("sources")) {
+        writeln!(out, "    ({name:?}, &[")?;
+        for source in sources(fields) {
+            writeln!(out, "        {source:?},")?;
+        }
+        out.push_str("    ]),\n");
     }
     out.push_str("];\n");
     Ok(out)
@@ -101,8 +126,7 @@ fn answers(profiles: &[(&str, &Table)]) -> Res<String> {
     for (name, fields) in profiles.iter().filter(|it| it.1.contains_key("rules")) {
         writeln!(out, "    ({name:?}, &[")?;
         for rule in rules(fields) {
-            let [number, code, answer, source] = rule?;
-            writeln!(out, "        [{number:?}, {code:?}, {answer:?}, {source:?}],")?;
+            writeln!(out, "        {:?},", rule?)?;
         }
         out.push_str("    ]),\n");
     }
@@ -114,8 +138,7 @@ fn answers(profiles: &[(&str, &Table)]) -> Res<String> {
 fn push_fields(out: &mut String, fields: &Table, indent: &str) -> Res {
     const WIDTH: usize = 96;
     let mut line = String::new();
-    for (field, value) in fields.iter().filter(|it| !["sources", "rules"].contains(&it.0.as_str()))
-    {
+    for (field, value) in fields.iter().filter(|it| !PARTS.contains(&it.0.as_str())) {
         let value = match value {
             Value::String(it) => format!("Text({it:?})"),
             Value::Integer(it) => format!("Number({it})"),
@@ -160,7 +183,9 @@ fn page(profiles: &[(&str, &Table)]) -> Res<String> {
             let known = sources(fields).find(|it| it.0 == field).map_or("", |it| it.1);
             format!("{doubtful}{known}").replace('|', "\\|").trim().to_owned()
         };
-        let own = |field: &str| !["title", "aliases", "doubt", "sources", "rules"].contains(&field);
+        let own = |field: &str| {
+            !["title", "aliases", "doubt"].contains(&field) && !PARTS.contains(&field)
+        };
         for (field, value) in fields.iter().filter(|it| own(it.0)) {
             writeln!(out, "| `{field}` | {} | {} |", shown(value), source(field))?;
         }
@@ -172,9 +197,21 @@ fn page(profiles: &[(&str, &Table)]) -> Res<String> {
         for field in rest {
             writeln!(out, "| `{field}` | as the default | {} |", source(field))?;
         }
+        push_models(&mut out, fields)?;
         push_rules(&mut out, fields)?;
     }
     Ok(out)
+}
+
+fn push_models(out: &mut String, fields: &Table) -> Res {
+    let mut head = "\nFor some models (`--for-model`, or the `model` of a request with `--request`):\n\n| model | field | value |\n|---|---|---|\n";
+    for (model, fields) in models(fields) {
+        for (field, value) in fields {
+            out.push_str(std::mem::take(&mut head));
+            writeln!(out, "| `{model}` | `{field}` | {} |", shown(value))?;
+        }
+    }
+    Ok(())
 }
 
 fn push_aliases(out: &mut String, fields: &Table) -> Res {
@@ -186,26 +223,44 @@ fn push_aliases(out: &mut String, fields: &Table) -> Res {
     Ok(())
 }
 
-/// Number, code, answer and source of each rule of a profile.
-fn rules(fields: &Table) -> impl Iterator<Item = Res<[&str; 4]>> {
+/// What of a profile is no field.
+const PARTS: [&str; 3] = ["sources", "rules", "models"];
+
+/// The tables of models, in the order of their names.
+fn models(fields: &Table) -> impl Iterator<Item = (&str, &Table)> {
+    let all = fields.get("models").and_then(Value::as_table);
+    all.into_iter().flatten().filter_map(|(model, it)| Some((model.as_str(), it.as_table()?)))
+}
+
+/// Number, code, fragment of the finding, answer, source and the reason why nothing is found, of each rule of a profile.
+fn rules(fields: &Table) -> impl Iterator<Item = Res<[&str; 6]>> {
     let all = fields.get("rules").and_then(Value::as_array);
     all.into_iter().flatten().map(|rule| {
-        let mut members = [""; 4];
-        for (member, name) in members.iter_mut().zip(["rule", "code", "answer", "source"]) {
-            let text = rule.get(name).and_then(Value::as_str);
-            *member = text.ok_or_else(|| format!("{SOURCE}: a rule without `{name}`: {rule}"))?;
+        let text = |name: &str| rule.get(name).and_then(Value::as_str).unwrap_or_default();
+        let members = ["rule", "code", "says", "answer", "source", "why_not"].map(text);
+        let [number, code, _, answer, source, why_not] = members;
+        let lacks = [number, answer, source].contains(&"") || code.is_empty() == why_not.is_empty();
+        if lacks {
+            Err(format!("{SOURCE}: a rule without all of its members: {rule}").into())
+        } else {
+            Ok(members)
         }
-        Ok(members)
     })
 }
 
 fn push_rules(out: &mut String, fields: &Table) -> Res {
     let mut head = "\nWhat it answers, where that is known:\n\n| rule | finding | answer | source |\n|---|---|---|---|\n";
-    for rule in rules(fields) {
-        let [number, code, answer, source] = rule?;
+    let rules: Vec<[&str; 6]> = rules(fields).collect::<Res<_>>()?;
+    let cell = |it: &str| it.replace('|', "\\|");
+    for [number, code, says, answer, source, _] in rules.iter().filter(|it| it[5].is_empty()) {
         out.push_str(std::mem::take(&mut head));
-        let answer = answer.replace('|', "\\|");
-        writeln!(out, "| {number} | `{code}` | ``{answer}`` | {source} |")?;
+        let says = if says.is_empty() { String::new() } else { format!(" ({says})") };
+        writeln!(out, "| {number} | `{code}`{says} | ``{}`` | {source} |", cell(answer))?;
+    }
+    let mut head = "\nNot judged:\n\n| rule | answer | why | source |\n|---|---|---|---|\n";
+    for [number, _, _, answer, source, why] in rules.iter().filter(|it| !it[5].is_empty()) {
+        out.push_str(std::mem::take(&mut head));
+        writeln!(out, "| {number} | ``{}`` | {why} | {source} |", cell(answer))?;
     }
     Ok(())
 }

@@ -48,6 +48,8 @@ impl<'a> Rules<'a> {
                 profile.is_some_and(|it| it.leading_results == Acceptance::Reject);
         }
         enforced.call_signatures = !check.own_format;
+        enforced.null_content =
+            check.own_format && profile.is_some_and(|it| it.null_content == Acceptance::Reject);
         Rules { options: RepairOptions::standard(), check, profile, warnings: true, enforced }
     }
 
@@ -86,6 +88,8 @@ pub(crate) struct Enforced {
     /// Whether a call without a signature that is required is an error; else a warning, as older models of
     /// the provider require none.
     pub(crate) call_signatures: bool,
+    /// No message without content; in a request of another format an empty text stands for it.
+    pub(crate) null_content: bool,
     /// Whether a system message that may not stay becomes a user message in its place.
     pub(crate) later_system_as_user: bool,
 }
@@ -100,6 +104,7 @@ impl Enforced {
         leading_results: true,
         lone_summary: true,
         call_signatures: true,
+        null_content: false,
         later_system_as_user: false,
     };
 
@@ -115,6 +120,7 @@ impl Enforced {
             leading_results: true,
             lone_summary: false,
             call_signatures: true,
+            null_content: false,
             later_system_as_user: profile.later_system_as_user,
         }
     }

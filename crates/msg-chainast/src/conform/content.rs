@@ -44,6 +44,20 @@ impl Conform<'_> {
         }
     }
 
+    /// A message without content, which a request in the provider's own format has as `null` (PM-80). Writers of
+    /// other forms write an empty text.
+    pub(super) fn null_contents(&mut self) {
+        for at in 0..if self.enforced.null_content { self.items.len() } else { 0 } {
+            let message = &self.items[at].message;
+            let has_none = message.parts.iter().all(|it| it.as_reasoning().is_some());
+            if has_none && message.role != Role::Tool {
+                let place = (self.items[at].origin.message, message.parts.len());
+                self.at_message(at, empty_message(&message.role, "set to an empty text"));
+                self.items[at].push_part(Part::text(""), place);
+            }
+        }
+    }
+
     pub(super) fn empty_messages(&mut self) {
         if self.profile.empty.is_empty() {
             return;

@@ -4,7 +4,7 @@
 use msg_core::{Part, Provenance};
 
 use super::state::{Breach, Conform};
-use crate::profile::{Profile, ReasoningBound};
+use crate::profile::{Profile, ReasoningBound, undated};
 
 impl Conform<'_> {
     /// Reasoning and signatures that are bound to another provider, model or account are removed.
@@ -61,27 +61,6 @@ fn other_maker(maker: &Provenance, profile: &Profile) -> Option<String> {
     };
     let made = made.as_deref().filter(|it| !asked.is_empty() && !is_same(it))?;
     Some(format!("signed reasoning of the {kind} `{made}`"))
-}
-
-/// A model's name without what is not the model: the gateway or cloud before it, the date of its release or
-/// `latest` behind it. Who asks for `claude-sonnet-4-5` is answered by `claude-sonnet-4-5-20250929`.
-fn undated(name: &str) -> &str {
-    let name = name.rsplit('/').next().unwrap_or(name);
-    let name = name.rsplit_once("anthropic.").map_or(name, |it| it.1);
-    let name = name.split([':', '@']).next().unwrap_or(name);
-    let name = name.strip_suffix("-v1").unwrap_or(name);
-    let name = name.strip_suffix("-latest").unwrap_or(name);
-    [DAY_WITH_DASHES, DAY].into_iter().find_map(|form| without(name, form)).unwrap_or(name)
-}
-
-const DAY: &str = "-00000000";
-const DAY_WITH_DASHES: &str = "-0000-00-00";
-
-/// The name before a date of this form.
-fn without<'n>(name: &'n str, form: &str) -> Option<&'n str> {
-    let (name, end) = name.split_at_checked(name.len().checked_sub(form.len())?)?;
-    let fits = |(it, form): (u8, u8)| if form == b'0' { it.is_ascii_digit() } else { it == form };
-    (!name.is_empty() && end.bytes().zip(form.bytes()).all(fits)).then_some(name)
 }
 
 /// Whether a provider is that of the profile: `openai` is that of `openai-responses` too.

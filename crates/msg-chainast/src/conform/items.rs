@@ -3,7 +3,7 @@
 //! A message of this model is several such items, one a part; a part carries the id of its item among its
 //! extra members. Writing them is the business of the wire format.
 
-use msg_core::{Origin, Part, Role};
+use msg_core::{Extra, Origin, Part, RawJson, Role};
 use serde::Deserialize;
 
 use super::state::{Breach, Conform};
@@ -13,6 +13,26 @@ use crate::profile::Acceptance;
 pub(crate) const ITEM: &str = "item";
 
 impl Conform<'_> {
+    /// Ids of items begin as those that the provider gave (PM-95). An item without its id is fine.
+    pub(super) fn item_ids(&mut self) {
+        let rules = &self.profile.item_ids;
+        let rules: Vec<(&str, &str)> = rules.iter().filter_map(|it| it.split_once(':')).collect();
+        for at in 0..if rules.is_empty() { 0 } else { self.items.len() } {
+            for part in 0..self.items[at].message.parts.len() {
+                let it = &self.items[at].message.parts[part];
+                let of_kind = rules.iter().filter(|rule| rule.0 == it.kind());
+                let begins: Vec<&str> = of_kind.map(|rule| rule.1).collect();
+                let is_wrong = |id: &String| !begins.iter().any(|it| id.starts_with(it));
+                let wrong = item_id(it).filter(|it| !begins.is_empty() && is_wrong(it));
+                let Some(id) = wrong else { continue };
+                let begins = begins.join("` or `");
+                let sentence = format!("the item id `{id}` does not begin with `{begins}`");
+                self.at_part(at, part, Breach::error("profile::item-id", sentence, "left out"));
+                leave_id_out(self.items[at].message.parts[part].extra_mut());
+            }
+        }
+    }
+
     /// A reasoning item that is named by its id is followed by the item that it was made for (PM-87): a part
     /// with an id too, in the same message or in the next one of the assistant.
     pub(super) fn lone_reasoning(&mut self) {
@@ -59,15 +79,31 @@ impl Conform<'_> {
     }
 }
 
-/// Whether a part is an item with an id: of its own, or as JSON that this model has no kind for.
-pub(crate) fn has_item_id(part: &Part) -> bool {
+/// Whether a part is an item with an id.
+pub(super) fn has_item_id(part: &Part) -> bool {
+    item_id(part).is_some()
+}
+
+/// The id of the item that a part is: of its own, or as JSON that this model has no kind for.
+pub(crate) fn item_id(part: &Part) -> Option<String> {
     #[derive(Deserialize)]
     struct Item {
-        id: Option<serde::de::IgnoredAny>,
+        id: Option<String>,
     }
     let item = match part {
         Part::Other(it) if it.format == Origin::Responses => Some(&it.value),
         other => other.extra().get(&Origin::Responses, ITEM),
     };
-    item.is_some_and(|it| it.parse::<Item>().is_ok_and(|it| it.id.is_some()))
+    item?.parse::<Item>().ok()?.id
+}
+
+/// Takes the id out of what an item has beside its content.
+fn leave_id_out(extra: &mut Extra) {
+    let members = extra.get(&Origin::Responses, ITEM).map(RawJson::parse::<serde_json::Map<_, _>>);
+    let Some(Ok(mut members)) = members else { return };
+    members.remove("id");
+    let text = serde_json::Value::Object(members).to_string();
+    if let Ok(item) = RawJson::new(text) {
+        extra.insert(Origin::Responses, ITEM, item);
+    }
 }

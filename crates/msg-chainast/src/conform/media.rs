@@ -25,7 +25,7 @@ pub(crate) fn kind(part: &Part) -> Option<&'static str> {
         Part::Audio(_) => Some("audio"),
         Part::File(_) => Some("file"),
         Part::Other(it) => {
-            let facts = Facts::of(&it.value);
+            let facts = Facts::of(it);
             facts.kind.as_deref().is_some_and(|it| it.contains("video")).then_some("video")
         }
         _ => None,

@@ -10,6 +10,7 @@ use super::{
     content::CACHE_MARKER,
     state::{Breach, Conform},
 };
+use crate::profile::Profile;
 
 /// A message, or a part of it.
 type Spot = (usize, Option<usize>);
@@ -95,10 +96,14 @@ impl Conform<'_> {
         if !refuses_all && self.profile.refused_members.is_empty() {
             return;
         }
-        let refused = self.profile.refused_members.clone();
+        let Profile { refused_members, known_members, format, .. } = self.profile;
+        let own = Origin::from(format.as_str());
         let goes = |origin: &Origin, name: &str, value: &RawJson| {
-            refused.iter().any(|it| it == name)
-                || refuses_all && *origin == Origin::OpenAi && says_something(value)
+            refused_members.iter().any(|it| it == name)
+                || refuses_all
+                    && *origin == own
+                    && says_something(value)
+                    && !known_members.iter().any(|it| it == name)
         };
         for spot in self.spots() {
             let all = self.extra(spot).all();
@@ -113,7 +118,8 @@ impl Conform<'_> {
                 n => format!("the member `{first}` and {} more are not known", n - 1),
             };
             let fix = format!("removed {}", names.join(", "));
-            self.at_spot(spot, Breach::error("profile::unknown-member", sentence, fix));
+            let breach = Breach::error("profile::unknown-member", sentence, fix);
+            self.at_spot(spot, self.doubting("members", breach));
             let extra = self.extra_mut(spot);
             for (origin, name) in &gone {
                 extra.remove(origin, name);

@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use msg_core::{Code, Diagnostic, IdSource, Part, Role};
 
 pub(crate) use content::CACHE_MARKER;
-pub(crate) use items::{ITEM, has_item_id};
+pub(crate) use items::{ITEM, item_id};
 pub(crate) use opaque::Facts;
 pub(crate) use reasoning::{remove_twins, twins};
 use state::Conform;
@@ -88,6 +88,7 @@ pub(crate) fn conform(
     it.empty_results();
     it.file_names();
     it.file_texts();
+    it.item_ids();
     it.foreign_reasoning();
     it.reasoning_kept();
     it.lone_reasoning();
@@ -96,6 +97,7 @@ pub(crate) fn conform(
     it.untyped_parts();
     it.unknown_members();
     it.consecutive_assistants();
+    it.null_contents();
     it.empty_messages();
     it.empty_texts();
     it.cache_markers();
@@ -126,7 +128,10 @@ pub(crate) fn trim_last(items: &mut [Item], profile: &Profile) -> Option<Diagnos
 /// What a request may not end with; never mended.
 pub(crate) fn last_message(items: &[Item], profile: &Profile) -> Option<Diagnostic> {
     let last = items.last()?;
-    (profile.user_last && last.message.role == Role::Assistant).then(|| {
+    // Where the provider has a member for it, an answer may be begun for the model.
+    let begins = |name: &str| !name.is_empty() && name == profile.prefill;
+    let is_begun = last.message.extra.all().any(|it| begins(it.1) && it.2.text() == "true");
+    (profile.user_last && last.message.role == Role::Assistant && !is_begun).then(|| {
         let sentence = "a request may not end with an assistant message";
         Diagnostic::error(Code::new("profile::last-message"), sentence)
             .at_message(last.origin.message)

@@ -5,11 +5,11 @@
 
 use std::collections::HashSet;
 
-use msg_core::{Origin, Part, RawJson};
+use msg_core::{Origin, Other, Part, RawJson};
 use serde::Deserialize;
 
 use super::state::{Breach, Conform};
-use crate::profile::ServerTools;
+use crate::profile::{Acceptance, ServerTools};
 
 /// What a rule may ask of an opaque part.
 #[derive(Debug, Default, Deserialize)]
@@ -20,23 +20,27 @@ pub(crate) struct Facts {
     pub(crate) id: Option<String>,
     #[serde(default)]
     pub(crate) tool_use_id: Option<String>,
+    #[serde(default)]
+    pub(crate) role: Option<String>,
 }
 
 /// How ids of server calls begin.
 const SERVER_ID: &str = "srvtoolu_";
 
 impl Facts {
-    pub(crate) fn of(value: &RawJson) -> Self {
-        value.parse().unwrap_or_default()
+    pub(crate) fn of(it: &Other) -> Self {
+        let facts: Facts = it.value.parse().unwrap_or_default();
+        // What a part of Gemini is says a member's name; without one it is nothing.
+        let is_data = it.format == Origin::Gemini && !is_blank_object(it.value.text());
+        Facts { kind: facts.kind.or(is_data.then(|| "data".to_owned())), ..facts }
     }
 
     /// JSON of just these facts.
     pub(crate) fn to_json(&self) -> RawJson {
-        let members = [("type", &self.kind), ("id", &self.id), ("tool_use_id", &self.tool_use_id)];
-        let members: serde_json::Map<String, serde_json::Value> = members
-            .into_iter()
-            .filter_map(|(name, it)| Some((name.to_owned(), it.clone()?.into())))
-            .collect();
+        let ids = [("id", &self.id), ("tool_use_id", &self.tool_use_id)];
+        let members = [("type", &self.kind), ("role", &self.role)].into_iter().chain(ids);
+        let members: serde_json::Map<String, serde_json::Value> =
+            members.filter_map(|(name, it)| Some((name.to_owned(), it.clone()?.into()))).collect();
         let text = serde_json::Value::Object(members).to_string();
         RawJson::new(text).unwrap_or_else(|_| RawJson::string(""))
     }
@@ -64,27 +68,39 @@ impl Conform<'_> {
         }
     }
 
-    /// Parts without a type, which no provider reads; where they stand is all that is known of them.
+    /// Parts that the provider does not read; where they stand is all that is known of them.
     pub(super) fn untyped_parts(&mut self) {
-        if self.profile.untyped_parts == crate::profile::Acceptance::Accept {
+        if self.profile.untyped_parts == Acceptance::Accept {
             return;
         }
         for at in 0..self.items.len() {
             for part in 0..self.items[at].message.parts.len() {
-                let untyped = match &self.items[at].message.parts[part] {
-                    Part::Other(it) => {
-                        it.format == Origin::OpenAi && Facts::of(&it.value).kind.is_none()
-                    }
-                    _ => false,
-                };
-                if untyped {
-                    let code = "profile::part-without-type";
-                    let breach = Breach::error(code, "a content part without a type", "");
+                let Part::Other(it) = &self.items[at].message.parts[part] else { continue };
+                if let Some(sentence) = unread(it) {
+                    let breach = Breach::error("profile::part-without-type", sentence, "");
                     self.at_part(at, part, breach.mended_if(false));
                 }
             }
         }
     }
+}
+
+/// What is wrong with a part that its format has no kind for, if that is known.
+fn unread(it: &Other) -> Option<&'static str> {
+    let Facts { kind, role, .. } = Facts::of(it);
+    match (&it.format, kind.as_deref()) {
+        (Origin::OpenAi, None) => Some("a content part without a type"),
+        (Origin::Gemini, None) => Some("a part without data"),
+        (Origin::Responses, None | Some("message")) if role.is_some() => {
+            Some("a message whose content is no text and no list of parts")
+        }
+        (Origin::Responses, Some("image_url" | "file")) => Some("a part of another format"),
+        _ => None,
+    }
+}
+
+fn is_blank_object(text: &str) -> bool {
+    text.bytes().filter(|it| !it.is_ascii_whitespace()).eq(*b"{}")
 }
 
 /// The parts that stand for nothing, in order.
@@ -93,7 +109,7 @@ fn wrong_blocks(parts: &[Part], rule: ServerTools) -> Vec<usize> {
         .iter()
         .enumerate()
         .filter_map(|(at, it)| match it {
-            Part::Other(it) if it.format == Origin::Anthropic => Some((at, Facts::of(&it.value))),
+            Part::Other(it) if it.format == Origin::Anthropic => Some((at, Facts::of(it))),
             _ => None,
         })
         .filter(|it| is_call(&it.1) || is_result(&it.1))

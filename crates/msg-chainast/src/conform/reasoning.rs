@@ -47,7 +47,10 @@ impl Conform<'_> {
             if !signatures && !goes.contains(&true) {
                 continue;
             }
-            let sentence = "reasoning that is not accepted here";
+            let sentence = match unsigned {
+                true => "reasoning without a seal, which is not accepted here",
+                false => "reasoning that is not accepted here",
+            };
             let code = "profile::reasoning-not-accepted";
             let all_go = goes.contains(&true)
                 && message.parts.iter().zip(&goes).all(|it| *it.1 || it.0.as_reasoning().is_none());

@@ -20,7 +20,7 @@ pub(crate) fn unmendable(chain: Chain<'_>, profile: &Profile) -> Vec<Diagnostic>
         for (part, it) in chain.message(at as u32).parts.iter().enumerate() {
             let inner = it.as_tool_result().map_or(&[][..], |it| it.content.parts());
             for it in std::iter::once(it).chain(inner) {
-                let refused = refused(it, profile).or_else(|| too_large(it, side_max, profile));
+                let refused = refused(it, profile).or_else(|| too_large(it, side_max));
                 found.extend(refused.map(|it| it.at_part(at, part)));
             }
         }
@@ -52,22 +52,13 @@ fn side_max(chain: Chain<'_>, profile: &Profile) -> usize {
     }
 }
 
-fn too_large(part: &Part, side_max: usize, profile: &Profile) -> Option<Diagnostic> {
+fn too_large(part: &Part, side_max: usize) -> Option<Diagnostic> {
     let Part::Image(it) = part else { return None };
     let (_, base64) = it.url.as_deref()?.strip_prefix("data:")?.split_once(";base64,")?;
     let (width, height) = pixels::size(base64).filter(|_| side_max > 0)?;
     let is_larger = width.max(height) as usize > side_max;
     let sentence = format!("an image of {width} x {height} pixels, {side_max} a side are accepted");
-    let rule = if side_max == profile.image_side_max { "PM-33" } else { "PM-34" };
-    is_larger.then(|| image_size(sentence, rule, profile))
-}
-
-/// A finding about a size, with what the provider answers to one of this rule: there are several.
-fn image_size(sentence: String, rule: &str, profile: &Profile) -> Diagnostic {
-    let mut res = Diagnostic::error(Code::new("profile::image-size"), sentence);
-    let rule = profile.rules.iter().find(|it| it.number == rule);
-    res.answer = rule.map(|it| it.answer.clone());
-    res
+    is_larger.then(|| Diagnostic::error(Code::new("profile::image-size"), sentence))
 }
 
 fn refused(part: &Part, profile: &Profile) -> Option<Diagnostic> {
@@ -99,6 +90,6 @@ fn refused(part: &Part, profile: &Profile) -> Option<Diagnostic> {
     (is_image && profile.image_bytes_max > 0 && size > profile.image_bytes_max).then(|| {
         let max = profile.image_bytes_max;
         let sentence = format!("an image of {size} bytes in base64, {max} are accepted");
-        image_size(sentence, "PM-35", profile)
+        Diagnostic::error(Code::new("profile::image-size"), sentence)
     })
 }

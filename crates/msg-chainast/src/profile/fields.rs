@@ -1,74 +1,90 @@
-//! The fields of a profile by name: how the generated table and profile files fill one, and how one is
-//! printed. What a field means stands at the struct.
+//! The fields of a profile: what each means, how the generated table and profile files fill one by its name, and how
+//! one is printed. What a value can be stands in `value`.
 
-use msg_core::{Role, Severity};
+use std::sync::Arc;
 
-use super::{CharClass, Profile};
+use msg_core::Severity;
+
+use super::{
+    Acceptance, ArgumentsRule, CharClass, LaterResults, ProviderRule, ReasoningBound,
+    ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, UserMessage, table,
+    value::{FieldError, FieldValue, Value, word},
+};
 use crate::ids::IdPattern;
 
-/// A value of a profile file.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Value<'a> {
-    Text(&'a str),
-    Number(usize),
-    Flag(bool),
-    List(&'a [&'a str]),
+/// The name of a field in a file, where it is not that of the member.
+macro_rules! name {
+    ($member:ident) => {
+        stringify!($member)
+    };
+    ($member:ident, $name:literal) => {
+        $name
+    };
 }
 
-/// Why a field cannot be set.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum FieldError {
-    /// Profiles have no such field.
-    #[error("unknown field `{field}`")]
-    Unknown {
-        /// The name.
-        field: String,
-    },
-    /// The field holds something else.
-    #[error("`{field}` must be {expected}")]
-    Value {
-        /// The name.
-        field: String,
-        /// What it holds.
-        expected: String,
-    },
-}
-
-/// What a field can hold.
-pub(super) trait FieldValue: Sized {
-    /// The value of a profile file; else what was expected.
-    fn read(value: Value<'_>) -> Result<Self, String>;
-
-    /// The text of a value, as a table prints it.
-    fn print(&self) -> String;
-}
-
-/// Reads a field, whose member of the struct may be a `bool` for two words.
+/// Reads a value, which may be one of two words for a `bool`.
 macro_rules! read {
-    ($profile:ident, $value:ident, $name:ident) => {
-        FieldValue::read($value).map(|it| $profile.$name = it)
+    ($value:expr) => {
+        FieldValue::read($value)
     };
-    ($profile:ident, $value:ident, $name:ident, $member:ident, $no:literal, $yes:literal) => {
-        word($value, &[($no, false), ($yes, true)]).map(|it| $profile.$member = it)
+    ($value:expr, $no:literal, $yes:literal) => {
+        word($value, &[($no, false), ($yes, true)])
     };
 }
 
-/// The text of a field.
+/// The text of a value.
 macro_rules! print {
-    ($profile:ident, $name:ident) => {
-        $profile.$name.print()
+    ($value:expr) => {
+        $value.print()
     };
-    ($profile:ident, $name:ident, $member:ident, $no:literal, $yes:literal) => {
-        if $profile.$member { $yes } else { $no }.to_owned()
+    ($value:expr, $no:literal, $yes:literal) => {
+        if $value { $yes } else { $no }.to_owned()
     };
 }
 
 /// Lists the fields once, in the order in which they are printed.
-macro_rules! fields {
-    ($($name:ident $(=> $member:ident [$no:literal, $yes:literal])?,)+) => {
+macro_rules! profile {
+    ($($(#[$doc:meta])* $member:ident: $type:ty $(= $name:literal [$no:literal, $yes:literal])?,)+) => {
+        /// What one provider accepts (CA-72). Plain data: change a copy to make another.
+        ///
+        /// ```
+        /// use msg_chainast::Profile;
+        ///
+        /// let bedrock = Profile::named("bedrock").ok_or("no such profile")?;
+        /// assert!(bedrock.ids_unique_in_chain);
+        /// assert_eq!(Profile::named("moonshot").map(|it| it.name.as_str()), Some("kimi"));
+        /// # Ok::<(), &str>(())
+        /// ```
+        #[derive(Debug, Clone, PartialEq)]
+        #[non_exhaustive]
+        pub struct Profile {
+            /// The name by which it is asked for.
+            pub name: String,
+            $($(#[$doc])* pub $member: $type,)+
+            /// Where a field's value comes from: (field, source).
+            pub sources: Vec<(String, String)>,
+            /// What the provider is known to refuse, and in which words.
+            pub rules: Vec<ProviderRule>,
+            /// What holds for some models: the beginning of their names, or all of it, and the whole profile.
+            pub models: Arc<[(String, Profile)]>,
+        }
+
         /// The names of the fields, in the order in which they are printed.
         #[cfg(feature = "toml")]
-        pub(crate) const FIELDS: &[&str] = &[$(stringify!($name)),+];
+        pub(crate) const FIELDS: &[&str] = &[$(name!($member $(, $name)?)),+];
+
+        /// A profile of the values that the table gives to all.
+        pub(super) fn base() -> Profile {
+            const WHY: &str = "because the generator gives each field a value that it can have";
+            let value = |name: &str| table::DEFAULT.iter().find(|it| it.0 == name).expect(WHY).1;
+            Profile {
+                name: String::new(),
+                $($member: read!(value(name!($member $(, $name)?)) $(, $no, $yes)?).expect(WHY),)+
+                sources: Vec::new(),
+                rules: Vec::new(),
+                models: Arc::default(),
+            }
+        }
 
         /// Sets a field of a profile.
         pub(super) fn set(
@@ -77,7 +93,9 @@ macro_rules! fields {
             value: Value<'_>,
         ) -> Result<(), FieldError> {
             let read = match field {
-                $(stringify!($name) => read!(profile, value, $name $(, $member, $no, $yes)?),)+
+                $(name!($member $(, $name)?) => {
+                    read!(value $(, $no, $yes)?).map(|it| profile.$member = it)
+                })+
                 _ => return Err(FieldError::Unknown { field: field.to_owned() }),
             };
             read.map_err(|expected| FieldError::Value { field: field.to_owned(), expected })
@@ -85,196 +103,154 @@ macro_rules! fields {
 
         /// The text of each field, in order.
         pub(super) fn all(profile: &Profile) -> Vec<(&'static str, String)> {
-            vec![$((stringify!($name), print!(profile, $name $(, $member, $no, $yes)?))),+]
+            vec![$((name!($member $(, $name)?), print!(profile.$member $(, $no, $yes)?))),+]
         }
     };
 }
 
-fields! {
-    title,
-    aliases,
-    format,
-    model,
-    account,
-    id_class,
-    id_min,
-    id_max,
-    id_pattern,
-    id_shape,
-    id_unique => ids_unique_in_chain ["message", "chain"],
-    id_severity,
-    name_class,
-    name_first,
-    name_max,
-    user,
-    first_role,
-    consecutive_user,
-    system_place,
-    repeated_system,
-    later_system => later_system_as_user ["hoist", "user"],
-    interleaved_calls,
-    leading_results,
-    alternate,
-    after_tool => assistant_after_tool ["any", "assistant"],
-    system,
-    developer => developer_as_system ["keep", "system"],
-    empty,
-    empty_is => empty_texts_count ["text", "part"],
-    blank,
-    empty_text,
-    arguments,
-    result_name => results_named ["any", "call"],
-    message_name,
-    message_name_max,
-    max_calls,
-    last => user_last ["any", "user"],
-    reasoning_keep,
-    reasoning_signed,
-    reasoning_stored,
-    lone_reasoning,
-    reasoning_bound,
-    reasoning_require,
-    reasoning_fallback,
-    reasoning_first,
-    call_signature => drops_call_signatures ["keep", "drop"],
-    media_roles,
-    media_urls,
-    image_types,
-    image_bytes_max,
-    image_side_max,
-    many_images,
-    many_images_side_max,
-    file_types,
-    file_name_class,
-    file_name_max,
-    file_needs_text,
-    empty_result,
-    error_result,
-    untyped_parts,
-    members => known_members_only ["any", "known"],
-    refused_members,
-    cache_max,
-    cache_members,
-    server_tools,
-    last_trim,
-    doubt,
-}
-
-impl FieldValue for String {
-    fn read(value: Value<'_>) -> Result<Self, String> {
-        text(value).map(str::to_owned).ok_or_else(|| "a text".to_owned())
-    }
-
-    fn print(&self) -> String {
-        self.clone()
-    }
-}
-
-impl FieldValue for Vec<String> {
-    fn read(value: Value<'_>) -> Result<Self, String> {
-        list(value).ok_or_else(|| "a list of texts".to_owned())
-    }
-
-    fn print(&self) -> String {
-        self.join(", ")
-    }
-}
-
-impl FieldValue for Vec<Role> {
-    fn read(value: Value<'_>) -> Result<Self, String> {
-        let roles = list(value).and_then(|it| it.iter().map(|it| Role::known(it)).collect());
-        roles.ok_or_else(|| "a list of roles".to_owned())
-    }
-
-    fn print(&self) -> String {
-        self.iter().map(Role::as_str).collect::<Vec<_>>().join(", ")
-    }
-}
-
-impl FieldValue for usize {
-    fn read(value: Value<'_>) -> Result<Self, String> {
-        if let Value::Number(it) = value { Ok(it) } else { Err("a number from 0 on".to_owned()) }
-    }
-
-    fn print(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl FieldValue for bool {
-    fn read(value: Value<'_>) -> Result<Self, String> {
-        if let Value::Flag(it) = value { Ok(it) } else { Err("true or false".to_owned()) }
-    }
-
-    fn print(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl FieldValue for IdPattern {
-    fn read(value: Value<'_>) -> Result<Self, String> {
-        let text = text(value).ok_or_else(|| "an id pattern".to_owned())?;
-        text.parse().map_err(|err| format!("an id pattern ({err})"))
-    }
-
-    fn print(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl FieldValue for CharClass {
-    fn read(value: Value<'_>) -> Result<Self, String> {
-        class(value).ok_or_else(|| "`any` or a class such as [a-z]".to_owned())
-    }
-
-    fn print(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl FieldValue for Option<CharClass> {
-    fn read(value: Value<'_>) -> Result<Self, String> {
-        match text(value) {
-            Some("none") => Ok(None),
-            _ => class(value).map(Some).ok_or_else(|| "`none` or a class".to_owned()),
-        }
-    }
-
-    fn print(&self) -> String {
-        self.as_ref().map_or_else(|| "none".to_owned(), CharClass::to_string)
-    }
-}
-
-impl FieldValue for Severity {
-    fn read(value: Value<'_>) -> Result<Self, String> {
-        let severities =
-            [("error", Severity::Error), ("warning", Severity::Warning), ("info", Severity::Info)];
-        word(value, &severities)
-    }
-
-    fn print(&self) -> String {
-        self.to_string()
-    }
-}
-
-/// The meaning of one of a few words.
-pub(super) fn word<T: Copy>(value: Value<'_>, words: &[(&str, T)]) -> Result<T, String> {
-    let found = words.iter().find(|it| Some(it.0) == text(value)).map(|it| it.1);
-    found.ok_or_else(|| {
-        let known: Vec<String> = words.iter().map(|it| format!("`{}`", it.0)).collect();
-        known.join(" or ")
-    })
-}
-
-fn text(value: Value<'_>) -> Option<&str> {
-    if let Value::Text(it) = value { Some(it) } else { None }
-}
-
-fn list(value: Value<'_>) -> Option<Vec<String>> {
-    let Value::List(all) = value else { return None };
-    Some(all.iter().map(|it| (*it).to_owned()).collect())
-}
-
-fn class(value: Value<'_>) -> Option<CharClass> {
-    text(value)?.parse().ok()
+profile! {
+    /// What it is the profile of, for people.
+    title: String,
+    /// Other names.
+    aliases: Vec<String>,
+    /// The name of the format in which the provider takes requests.
+    format: String,
+    /// The model that is asked, if that is known; for what is bound to a model.
+    model: String,
+    /// The account that asks, if that is known.
+    account: String,
+    /// The characters of a call id.
+    id_class: CharClass,
+    /// The least length of a call id in bytes.
+    id_min: usize,
+    /// The greatest length of a call id in bytes; 0 for no limit.
+    id_max: usize,
+    /// The pattern of fresh ids.
+    id_pattern: IdPattern,
+    /// Whether an id has to be of the pattern, and not only of the class.
+    id_shape: bool,
+    /// Whether an id may occur once in the whole chain, and not only once in a message.
+    ids_unique_in_chain: bool = "id_unique" ["message", "chain"],
+    /// How bad an id is that is not accepted.
+    id_severity: Severity,
+    /// The characters of a tool's name.
+    name_class: CharClass,
+    /// What a tool's name begins with.
+    name_first: CharClass,
+    /// The greatest length of a tool's name in bytes; 0 for no limit.
+    name_max: usize,
+    /// Whether a user message is required.
+    user: UserMessage,
+    /// Whether the chain may begin with an assistant message (rule 1 of the chain).
+    first_role: Acceptance,
+    /// Whether a user message may follow another one.
+    consecutive_user: Acceptance,
+    /// Whether a system message may stand behind other messages.
+    system_place: Acceptance,
+    /// Whether the chain may begin with several system messages.
+    repeated_system: Acceptance,
+    /// Whether a system message that is not accepted where it stands becomes a user message there; else it joins
+    /// the one at the front.
+    later_system_as_user: bool = "later_system" ["hoist", "user"],
+    /// Whether results may come behind messages that follow their pair.
+    interleaved_calls: LaterResults,
+    /// Whether results may come before the first call, where the chain continues one that the provider has.
+    leading_results: Acceptance,
+    /// Whether two assistant messages in a row are refused.
+    alternate: bool,
+    /// Whether no user message may follow tool results.
+    assistant_after_tool: bool = "after_tool" ["any", "assistant"],
+    /// Where the system prompt goes; for wire formats.
+    system: SystemPlace,
+    /// Whether the role developer is not known, so that system stands in its place.
+    developer_as_system: bool = "developer" ["keep", "system"],
+    /// Whose messages are refused without content.
+    empty: Vec<msg_core::Role>,
+    /// Whether only a message without a part is empty, and not one of empty texts.
+    empty_texts_count: bool = "empty_is" ["text", "part"],
+    /// Whether a message of the provider's own format may be without content.
+    null_content: Acceptance,
+    /// Whether white space alone is no content.
+    blank: bool,
+    /// Whether an empty text part beside other content is accepted.
+    empty_text: Acceptance,
+    /// What the arguments of a call have to be.
+    arguments: ArgumentsRule,
+    /// Whether a result has to bear the name of its call.
+    results_named: bool = "result_name" ["any", "call"],
+    /// The characters of a message's name; none if messages have no name.
+    message_name: Option<CharClass>,
+    /// The greatest length of a message's name in bytes; 0 for no limit.
+    message_name_max: usize,
+    /// How many calls a message may hold; 0 for no limit.
+    max_calls: usize,
+    /// Whether a request may not end with an assistant message.
+    user_last: bool = "last" ["any", "user"],
+    /// The member of an assistant message that asks the model to go on with it; none if there is none.
+    prefill: String,
+    /// Which reasoning is accepted.
+    reasoning_keep: ReasoningKept,
+    /// Whether only signed, redacted or encrypted reasoning is accepted.
+    reasoning_signed: bool,
+    /// Whether reasoning that the provider keeps is accepted by the id of its item, too.
+    reasoning_stored: Acceptance,
+    /// Whether the item of such reasoning may stand without the one that it was made for.
+    lone_reasoning: Acceptance,
+    /// How the ids of items begin, `kind:beginning`.
+    item_ids: Vec<String>,
+    /// To what signed reasoning is bound: what somebody else made is refused.
+    reasoning_bound: ReasoningBound,
+    /// Where reasoning is required.
+    reasoning_require: ReasoningRequired,
+    /// What stands in the place of reasoning that is required and missing.
+    reasoning_fallback: String,
+    /// Whether the answer with calls that a request goes on from has to begin with reasoning, where the request
+    /// turns thinking on.
+    reasoning_first: bool,
+    /// Whether the signature of a call is refused.
+    drops_call_signatures: bool = "call_signature" ["keep", "drop"],
+    /// Where media may stand: roles, or `role:kind` with `image`, `audio`, `file` or `video`; or `any`.
+    media_roles: Vec<String>,
+    /// Whether media may be given by their address.
+    media_urls: Acceptance,
+    /// The MIME types of images; none for all.
+    image_types: Vec<String>,
+    /// The greatest size of an image in bytes of base64; 0 for no limit.
+    image_bytes_max: usize,
+    /// The greatest width and height of an image in pixels; 0 for no limit.
+    image_side_max: usize,
+    /// How many images may stand in a request before they have to be smaller; 0 for any number.
+    many_images: usize,
+    /// The greatest width and height in pixels where there are more images.
+    many_images_side_max: usize,
+    /// The MIME types of documents; none for all.
+    file_types: Vec<String>,
+    /// The characters of a document's name.
+    file_name_class: CharClass,
+    /// The greatest length of a document's name in bytes; 0 for no limit.
+    file_name_max: usize,
+    /// Whether a document needs a text beside it.
+    file_needs_text: bool,
+    /// Whether a result may be without content.
+    empty_result: Acceptance,
+    /// Whether a failed result may hold more than text.
+    error_result: Acceptance,
+    /// Whether a content part may be without a type.
+    untyped_parts: Acceptance,
+    /// Whether only extra members are taken that this model knows.
+    known_members_only: bool = "members" ["any", "known"],
+    /// The extra members that are taken where only known ones are.
+    known_members: Vec<String>,
+    /// The names of members that are refused wherever they stand.
+    refused_members: Vec<String>,
+    /// How many cache markers a request may have; 0 for no limit.
+    cache_max: usize,
+    /// The members of a cache marker; none for all.
+    cache_members: Vec<String>,
+    /// What of the provider's own tools may be sent.
+    server_tools: ServerTools,
+    /// Whether the last text of a request that ends with an assistant message may not end in white space.
+    last_trim: bool,
+    /// The fields that are not certain.
+    doubt: Vec<String>,
 }

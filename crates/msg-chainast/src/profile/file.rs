@@ -2,7 +2,7 @@
 //!
 //! The text comes from the caller; no file is opened here.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use toml::{
     Spanned,
@@ -11,7 +11,7 @@ use toml::{
 
 use crate::Error;
 
-use super::{FIELDS, FieldError, Profile, ProviderRule, Value};
+use super::{FIELDS, FieldError, Profile, ProviderRule, Value, provider_rule::MEMBERS};
 
 impl Profile {
     /// The one profile of a file: a table `[NAME]` with the fields in which it differs from the default.
@@ -91,8 +91,13 @@ impl Lines<'_> {
     }
 
     fn fill(&self, profile: &mut Profile, table: &DeTable<'_>) -> Result<(), Error> {
+        let mut models = None;
         for (field, value) in table {
             let set = match (&**field.get_ref(), value.get_ref()) {
+                ("models", DeValue::Table(it)) => {
+                    models = Some(it);
+                    Ok(())
+                }
                 ("sources", DeValue::Table(sources)) => {
                     self.fill_sources(profile, sources)?;
                     Ok(())
@@ -111,7 +116,30 @@ impl Lines<'_> {
             };
             set.map_err(|source| self.field(profile, span, source))?;
         }
+        // Last, as each is the whole profile with other fields.
+        if let Some(models) = models {
+            profile.models = self.models(profile, models)?;
+        }
         Ok(())
+    }
+
+    fn models(
+        &self,
+        profile: &Profile,
+        models: &DeTable<'_>,
+    ) -> Result<Arc<[(String, Profile)]>, Error> {
+        let mut tables: Vec<_> = models.iter().collect();
+        tables.sort_by_key(|it| it.0.get_ref());
+        let mut all = Vec::with_capacity(tables.len());
+        for (model, value) in tables {
+            let DeValue::Table(fields) = value.get_ref() else {
+                return Err(self.field(profile, value.span(), wrong("models", "tables")));
+            };
+            let mut of_model = profile.clone();
+            self.fill(&mut of_model, fields)?;
+            all.push((model.get_ref().to_string(), of_model));
+        }
+        Ok(all.into())
     }
 
     fn fill_sources(&self, profile: &mut Profile, sources: &DeTable<'_>) -> Result<(), Error> {
@@ -133,18 +161,18 @@ impl Lines<'_> {
 
     /// A rule: its number, the codes of findings, what the provider answers, and where that was seen.
     fn rule(&self, profile: &Profile, rule: &Spanned<DeValue<'_>>) -> Result<ProviderRule, Error> {
-        const MEMBERS: [&str; 4] = ["rule", "code", "answer", "source"];
-        let expected = "tables of `rule`, `code`, `answer` and `source`, all texts";
+        let expected = "tables of `rule`, `answer`, `source` and `code` or `why_not`, all texts";
         let refused = |span| self.field(profile, span, wrong("rules", expected));
         let DeValue::Table(table) = rule.get_ref() else { return Err(refused(rule.span())) };
-        let mut texts = [""; 4];
+        let mut texts = [""; MEMBERS.len()];
         for (member, value) in table {
             let place = MEMBERS.iter().position(|it| it == member.get_ref());
             let (place, text) =
                 place.zip(value.get_ref().as_str()).ok_or_else(|| refused(member.span()))?;
             texts[place] = text;
         }
-        if table.len() < MEMBERS.len() {
+        let [number, code, _, answer, source, why_not] = texts;
+        if [number, answer, source].contains(&"") || code.is_empty() == why_not.is_empty() {
             return Err(refused(rule.span()));
         }
         Ok(ProviderRule::of(&texts))

@@ -3,10 +3,7 @@
 
 use std::fmt;
 
-use super::{
-    Value,
-    fields::{FieldValue, word},
-};
+use super::value::{FieldValue, Value, word};
 
 /// An enum whose values are words of a profile file.
 macro_rules! words {

@@ -2,14 +2,15 @@
 
 use super::Value::{self, Flag, List, Number, Text};
 
-/// A profile: the fields in which it differs from the default, and where they come from.
+/// A profile: the fields in which it differs from the default.
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) fields: Fields,
-    pub(super) sources: &'static [(&'static str, &'static str)],
+    /// What holds for some models besides, by their names.
+    pub(super) models: &'static [(&'static str, Fields)],
 }
 
-type Fields = &'static [(&'static str, Value<'static>)];
+pub(super) type Fields = &'static [(&'static str, Value<'static>)];
 
 /// What holds where a profile says nothing else.
 pub(super) const DEFAULT: Fields = &[
@@ -25,13 +26,14 @@ pub(super) const DEFAULT: Fields = &[
     ("id_min", Number(1)), ("id_pattern", Text("call_{r:24:b}")), ("id_severity", Text("error")),
     ("id_shape", Flag(false)), ("id_unique", Text("message")), ("image_bytes_max", Number(0)),
     ("image_side_max", Number(0)), ("image_types", List(&[])),
-    ("interleaved_calls", Text("reject")), ("last", Text("any")), ("last_trim", Flag(false)),
-    ("later_system", Text("hoist")), ("leading_results", Text("reject")),
-    ("lone_reasoning", Text("accept")), ("many_images", Number(0)),
-    ("many_images_side_max", Number(0)), ("max_calls", Number(0)), ("media_roles", List(&["any"])),
-    ("media_urls", Text("accept")), ("members", Text("any")), ("message_name", Text("none")),
-    ("message_name_max", Number(64)), ("model", Text("")), ("name_class", Text("[a-zA-Z0-9_-]")),
-    ("name_first", Text("any")), ("name_max", Number(64)), ("reasoning_bound", Text("none")),
+    ("interleaved_calls", Text("reject")), ("item_ids", List(&[])), ("known_members", List(&[])),
+    ("last", Text("any")), ("last_trim", Flag(false)), ("later_system", Text("hoist")),
+    ("leading_results", Text("reject")), ("lone_reasoning", Text("accept")),
+    ("many_images", Number(0)), ("many_images_side_max", Number(0)), ("max_calls", Number(0)),
+    ("media_roles", List(&["any"])), ("media_urls", Text("accept")), ("members", Text("any")),
+    ("message_name", Text("none")), ("message_name_max", Number(64)), ("model", Text("")),
+    ("name_class", Text("[a-zA-Z0-9_-]")), ("name_first", Text("any")), ("name_max", Number(64)),
+    ("null_content", Text("accept")), ("prefill", Text("")), ("reasoning_bound", Text("none")),
     ("reasoning_fallback", Text("")), ("reasoning_first", Flag(false)),
     ("reasoning_keep", Text("none")), ("reasoning_require", Text("none")),
     ("reasoning_signed", Flag(false)), ("reasoning_stored", Text("reject")),
@@ -50,20 +52,17 @@ pub(super) const ROWS: &[Row] = &[
             ("doubt", List(&["id_max", "reasoning_keep"])), ("first_role", Text("accept")),
             ("id_max", Number(40)), ("max_calls", Number(128)),
             ("media_roles", List(&["user", "assistant:audio"])), ("message_name", Text("[a-zA-Z0-9_-]")),
-            ("repeated_system", Text("accept")), ("system_place", Text("accept")),
-            ("title", Text("OpenAI Chat Completions")), ("untyped_parts", Text("reject")),
+            ("null_content", Text("reject")), ("repeated_system", Text("accept")),
+            ("system_place", Text("accept")), ("title", Text("OpenAI Chat Completions")),
+            ("untyped_parts", Text("reject")),
         ],
-        sources: &[
-            ("consecutive_user", "recorded requests that were answered: tmc/langchaingo TestExecutorWithOpenAIFunctionAgent"),
-            ("empty", "vercel/ai#14950: `content: null` only beside calls, `\"\"` is accepted"),
-            ("first_role", "recorded requests that were answered: pydantic/pydantic-ai test_message_history_can_start_with_model_response"),
-            ("id_max", "microsoft/autogen#6377, camel-ai/camel#2215; ids of 64 have been accepted since: openclaw/openclaw#875"),
-            ("max_calls", "gptscript-ai/gptscript#547, github/copilot-cli#669"),
-            ("media_roles", "OpenHands/OpenHands#7700, openai/openai-node#1030; newer models accept an image in a tool message and do not see it: openai/openai-openapi#523"),
-            ("message_name", "microsoft/autogen#4157"),
-            ("repeated_system", "recorded requests that were answered: as openrouter, pydantic/pydantic-ai test_openrouter_cache_instructions_static_dynamic_e2e"),
-            ("system_place", "recorded requests that were answered: crewAIInc/crewAI test_disabling_cache_for_agent"),
-            ("untyped_parts", "content parts are told apart by their type: openai API reference"),
+        models: &[
+            ("o1-mini*", &[
+                ("system", Text("user")),
+            ]),
+            ("o1-preview*", &[
+                ("system", Text("user")),
+            ]),
         ],
     },
     Row {
@@ -72,24 +71,20 @@ pub(super) const ROWS: &[Row] = &[
             ("consecutive_user", Text("accept")), ("developer", Text("keep")),
             ("doubt", List(&["reasoning_signed"])), ("first_role", Text("accept")),
             ("format", Text("responses")), ("id_max", Number(64)), ("interleaved_calls", Text("accept")),
+            ("item_ids", List(&["reasoning:rs", "text:msg", "tool_call:fc", "tool_call:ctc"])),
             ("leading_results", Text("accept")), ("lone_reasoning", Text("reject")),
             ("reasoning_bound", Text("account")), ("reasoning_keep", Text("all")),
             ("reasoning_signed", Flag(true)), ("reasoning_stored", Text("accept")),
             ("repeated_system", Text("accept")), ("system_place", Text("accept")),
-            ("title", Text("OpenAI Responses")),
+            ("title", Text("OpenAI Responses")), ("untyped_parts", Text("reject")),
         ],
-        sources: &[
-            ("consecutive_user", "recorded requests that were answered: posit-dev/chatlas test_openai_images"),
-            ("first_role", "recorded requests that were answered: pydantic/pydantic-ai test_openai_responses_compact_with_auto_previous_response_id_chain"),
-            ("id_max", "AnswerDotAI/fastllm#45"),
-            ("interleaved_calls", "leookun/cursor-byok#307: results are matched by id, not by neighbourhood"),
-            ("leading_results", "recorded requests that were answered: Arize-ai/openinference test_agent_with_tool_calls, with previous_response_id"),
-            ("lone_reasoning", "continuedev/continue#8933, vercel/ai#7099, and a recorded refusal: pydantic/pydantic-ai test_openai_responses_thinking_with_modified_history"),
-            ("reasoning_bound", "Wei-Shaw/sub2api#3138, openai/openai-agents-python#2063"),
-            ("reasoning_signed", "vercel/ai#7099, TanStack/ai#1212: a reasoning item is sent back with its encrypted content"),
-            ("reasoning_stored", "recorded requests that were answered: Mirascope/mirascope resumes-conversation-after-streaming"),
-            ("repeated_system", "as openai"),
-            ("system_place", "as openai"),
+        models: &[
+            ("gpt-3.5*", &[
+                ("reasoning_keep", Text("none")),
+            ]),
+            ("gpt-4o*", &[
+                ("reasoning_keep", Text("none")),
+            ]),
         ],
     },
     Row {
@@ -97,7 +92,7 @@ pub(super) const ROWS: &[Row] = &[
         fields: &[
             ("arguments", Text("object")), ("blank", Flag(true)), ("cache_max", Number(4)),
             ("cache_members", List(&["type", "ttl"])), ("consecutive_user", Text("accept")),
-            ("doubt", List(&["id_max", "last", "system_place"])),
+            ("doubt", List(&["id_max", "last", "system_place", "members"])),
             ("empty", List(&["system", "user", "assistant"])), ("empty_text", Text("reject")),
             ("error_result", Text("reject")), ("file_types", List(&["application/pdf", "text/plain"])),
             ("first_role", Text("accept")), ("format", Text("anthropic")),
@@ -105,42 +100,24 @@ pub(super) const ROWS: &[Row] = &[
             ("id_pattern", Text("toolu_{r:24:b}")), ("image_bytes_max", Number(5242880)),
             ("image_side_max", Number(8000)),
             ("image_types", List(&["image/jpeg", "image/png", "image/gif", "image/webp"])),
-            ("interleaved_calls", Text("joined")), ("last", Text("user")), ("last_trim", Flag(true)),
-            ("many_images", Number(20)), ("many_images_side_max", Number(2000)),
+            ("interleaved_calls", Text("joined")),
+            ("known_members", List(&["cache_control", "citations", "caller", "title", "context"])),
+            ("last", Text("user")), ("last_trim", Flag(true)), ("many_images", Number(20)),
+            ("many_images_side_max", Number(2000)),
             ("media_roles", List(&["user:image", "user:file", "tool:image", "tool:file"])),
-            ("name_max", Number(128)), ("reasoning_bound", Text("model")), ("reasoning_first", Flag(true)),
-            ("reasoning_keep", Text("all")), ("reasoning_signed", Flag(true)),
-            ("repeated_system", Text("accept")), ("server_tools", Text("pairs")), ("system", Text("field")),
-            ("system_place", Text("accept")), ("title", Text("Anthropic Messages")), ("user", Text("some")),
+            ("members", Text("known")), ("name_max", Number(128)), ("reasoning_bound", Text("model")),
+            ("reasoning_first", Flag(true)), ("reasoning_keep", Text("all")),
+            ("reasoning_signed", Flag(true)), ("repeated_system", Text("accept")),
+            ("server_tools", Text("pairs")), ("system", Text("field")), ("system_place", Text("accept")),
+            ("title", Text("Anthropic Messages")), ("user", Text("some")),
         ],
-        sources: &[
-            ("blank", "anthropics/claude-code#23440"),
-            ("cache_max", "Wei-Shaw/sub2api#176, tghamm/Anthropic.SDK#50; none on thinking: ThinkingBlockParam of the SDK"),
-            ("cache_members", "caozhiyuan/copilot-api#145"),
-            ("consecutive_user", "anthropics/courses#79: joined by the API; recorded requests that were answered: claude-haiku-4-5"),
-            ("empty", "anthropics/claude-code#59812, anthropics/claude-code#6774"),
-            ("error_result", "vellum-ai/vellum-assistant#18387"),
-            ("file_types", "base64_pdf_source_param.py and plain_text_source_param.py of anthropic-sdk-python"),
-            ("first_role", "recorded requests that were answered: 0xPlaygrounds/rig anthropic history roundtrip"),
-            ("id_class", "RooCodeInc/Roo-Code#10649, maximhq/bifrost#5097"),
-            ("id_unique", "in one message: anthropics/anthropic-sdk-csharp#53, NVIDIA-NeMo/Switchyard#502; recorded requests with an id in two messages were answered: pydantic/pydantic-ai test_cross_provider_capability_replay"),
-            ("image_bytes_max", "anthropics/claude-code#10612, lobehub/lobehub#14711: the base64 counts"),
-            ("image_side_max", "anthropics/claude-code#5147, anthropics/claude-code#4778"),
-            ("image_types", "base64_image_source_param.py of anthropic-sdk-python"),
-            ("interleaved_calls", "assistant messages in a row are one turn; recorded requests that were answered: pydantic/pydantic-ai test_cross_provider_capability_replay"),
-            ("last", "smallmain/vscode-unify-chat-provider#249"),
-            ("last_trim", "tailcallhq/forgecode#1872, anomalyco/opencode#1295"),
-            ("many_images", "anthropics/claude-code#9375, langgenius/dify#11177"),
-            ("many_images_side_max", "anthropics/claude-code#9375, langgenius/dify#11177"),
-            ("media_roles", "content_block_param.py of anthropic-sdk-python: no audio, and no media in an assistant message"),
-            ("name_max", "home-assistant/core#147760"),
-            ("reasoning_bound", "vybestack/llxprt-code#2335, NousResearch/hermes-agent#24401"),
-            ("reasoning_first", "continuedev/continue#4470, BerriAI/litellm#15601"),
-            ("reasoning_signed", "ENTERPILOT/GoModel#964, earendil-works/pi#4588; thinking stays unchanged in the tool loop: \"Thinking in tool and multi-turn workflows\", platform.claude.com"),
-            ("repeated_system", "the system prompt is a field that takes several texts"),
-            ("server_tools", "anthropics/claude-code#64383; ids: ding113/claude-code-hub#470"),
-            ("system_place", "recorded requests that were answered: pydantic/pydantic-ai, claude-opus-4-8; older models refuse it"),
-            ("user", "lobehub/lobehub#1601; an assistant message first is answered today"),
+        models: &[
+            ("*-4-5", &[
+                ("last", Text("any")), ("system_place", Text("reject")),
+            ]),
+            ("claude-3*", &[
+                ("last", Text("any")), ("system_place", Text("reject")),
+            ]),
         ],
     },
     Row {
@@ -155,21 +132,10 @@ pub(super) const ROWS: &[Row] = &[
             ("reasoning_fallback", Text("skip_thought_signature_validator")),
             ("reasoning_keep", Text("all")), ("reasoning_require", Text("call-signature")),
             ("repeated_system", Text("accept")), ("result_name", Text("call")), ("system", Text("field")),
-            ("title", Text("Google Gemini generateContent")), ("user", Text("first")),
+            ("title", Text("Google Gemini generateContent")), ("untyped_parts", Text("reject")),
+            ("user", Text("first")),
         ],
-        sources: &[
-            ("consecutive_user", "recorded requests that were answered: 0xPlaygrounds/rig history_replacement_injects_prior_fact_blocking"),
-            ("empty", "langgenius/dify#30566, vercel/ai#3775"),
-            ("empty_is", "recorded requests that were answered: pydantic/pydantic-ai test_google_model_empty_user_prompt: empty texts pass"),
-            ("last", "crewAIInc/crewAI#6973"),
-            ("later_system", "the-open-agent/openagent#1666: roles are user and model"),
-            ("name_class", "decolua/9router#369; the colon was not accepted before 2026: google-gemini/gemini-cli#7878"),
-            ("name_first", "google-gemini/gemini-cli#2966"),
-            ("reasoning_bound", "google-gemini/gemini-cli#13467, lbjlaq/Antigravity-Manager#970"),
-            ("reasoning_require", "\"Thought Signatures\", ai.google.dev"),
-            ("repeated_system", "the system prompt is a field that takes several texts"),
-            ("result_name", "ankit373/hydra#966"),
-            ("user", "google-gemini/gemini-cli#11814: a call comes after a user message or a result only"),
+        models: &[
         ],
     },
     Row {
@@ -178,16 +144,11 @@ pub(super) const ROWS: &[Row] = &[
             ("consecutive_user", Text("accept")),
             ("doubt", List(&["reasoning_keep", "arguments", "consecutive_user", "system_place", "repeated_system"])),
             ("empty", List(&["assistant"])), ("first_role", Text("accept")),
-            ("id_pattern", Text("{r:9:b}")), ("last", Text("user")), ("repeated_system", Text("accept")),
-            ("system_place", Text("accept")), ("title", Text("Mistral chat completions")),
+            ("id_pattern", Text("{r:9:b}")), ("last", Text("user")), ("prefill", Text("prefix")),
+            ("repeated_system", Text("accept")), ("system_place", Text("accept")),
+            ("title", Text("Mistral chat completions")),
         ],
-        sources: &[
-            ("consecutive_user", "recorded requests that were answered: as openai-compatible servers"),
-            ("empty", "OpenHands/OpenHands#8685"),
-            ("first_role", "recorded requests that were answered: 0xPlaygrounds/rig mistral history_roundtrip_matrix"),
-            ("id_pattern", "ids of other lengths are answered today; nine letters and digits pass everywhere: langchain-ai/langchain#24668"),
-            ("repeated_system", "as openai"),
-            ("system_place", "as openai"),
+        models: &[
         ],
     },
     Row {
@@ -208,21 +169,10 @@ pub(super) const ROWS: &[Row] = &[
             ("reasoning_signed", Flag(true)), ("repeated_system", Text("accept")),
             ("system", Text("field")), ("title", Text("Amazon Bedrock Converse")), ("user", Text("some")),
         ],
-        sources: &[
-            ("alternate", "langchain-ai/langchain-aws#130"),
-            ("blank", "NousResearch/hermes-agent#41985, NousResearch/hermes-agent#67978"),
-            ("consecutive_user", "recorded requests that were answered: 0xPlaygrounds/rig bedrock completion_with_context_smoke"),
-            ("empty_result", "NousResearch/hermes-agent#55092"),
-            ("file_name_class", "anomalyco/opencode#19964, vercel/ai#20365; the underscore is taken: aws-samples/generative-ai-use-cases#1671"),
-            ("file_name_max", "anomalyco/opencode#19964"),
-            ("file_needs_text", "archestra-ai/archestra#4220"),
-            ("file_types", "`DocumentFormat` of the service model; maximhq/bifrost#4622"),
-            ("first_role", "recorded requests that were answered: Claude models, 0xPlaygrounds/rig; others: strands-agents/sdk-typescript#727"),
-            ("id_class", "`ToolUseId` of the service model, botocore 1.44.5; maximhq/bifrost#6300"),
-            ("image_types", "`ImageFormat` of the service model, botocore 1.44.5"),
-            ("media_urls", "`ImageSource` of the service model; a recorded refusal: URL sources are not supported"),
-            ("repeated_system", "the system prompt is a field that takes several texts"),
-            ("user", "langgenius/dify#12340"),
+        models: &[
+            ("*llama*", &[
+                ("after_tool", Text("assistant")),
+            ]),
         ],
     },
     Row {
@@ -232,19 +182,15 @@ pub(super) const ROWS: &[Row] = &[
             ("doubt", List(&["alternate", "message_name", "system_place", "repeated_system"])),
             ("first_role", Text("accept")), ("id_pattern", Text("call_{r:2:d}_{r:24:b}")),
             ("media_roles", List(&[])), ("message_name", Text("[a-zA-Z0-9_-]")),
-            ("reasoning_fallback", Text(" ")), ("reasoning_keep", Text("call-turns")),
-            ("reasoning_require", Text("calls")), ("repeated_system", Text("accept")),
-            ("system_place", Text("accept")), ("title", Text("DeepSeek chat completions")),
+            ("prefill", Text("prefix")), ("reasoning_fallback", Text(" ")),
+            ("reasoning_keep", Text("call-turns")), ("reasoning_require", Text("calls")),
+            ("repeated_system", Text("accept")), ("system_place", Text("accept")),
+            ("title", Text("DeepSeek chat completions")),
         ],
-        sources: &[
-            ("alternate", "deepseek-ai/DeepSeek-R1#21"),
-            ("consecutive_user", "recorded requests that were answered: 0xPlaygrounds/rig extract_with_chat_history_with_usage_works; the old R1 refused it: deepseek-ai/DeepSeek-R1#21"),
-            ("first_role", "recorded requests that were answered: 0xPlaygrounds/rig blocking_assistant_and_tool_history_still_flattens"),
-            ("media_roles", "rikkahub/rikkahub#1433, and recorded refusals: 0xPlaygrounds/rig wire_shape_matrix"),
-            ("reasoning_keep", "\"Reasoning Model\", api-docs.deepseek.com: the old R1 refused `reasoning_content` in any input"),
-            ("reasoning_require", "\"Thinking Mode\", api-docs.deepseek.com; anomalyco/opencode#24722, earendil-works/pi#3636, earendil-works/pi#4153"),
-            ("repeated_system", "as openai"),
-            ("system_place", "as openai"),
+        models: &[
+            ("deepseek-reasoner", &[
+                ("consecutive_user", Text("reject")), ("first_role", Text("reject")), ("last", Text("user")),
+            ]),
         ],
     },
     Row {
@@ -261,16 +207,7 @@ pub(super) const ROWS: &[Row] = &[
             ("repeated_system", Text("accept")), ("system_place", Text("accept")),
             ("title", Text("Moonshot Kimi chat completions")),
         ],
-        sources: &[
-            ("consecutive_user", "as openai"),
-            ("empty", "lobehub/lobehub#8419"),
-            ("empty_text", "BerriAI/litellm#42186"),
-            ("first_role", "as openai"),
-            ("id_shape", "vybestack/llxprt-code#713, getkimchi/kimchi#1066, MoonshotAI/kimi-code#2503: the hosted endpoint normalises, hence a warning"),
-            ("media_roles", "MoonshotAI/kimi-cli#788: some models take no video"),
-            ("reasoning_require", "anomalyco/opencode#10996; not empty: earendil-works/pi#4178"),
-            ("repeated_system", "as openai"),
-            ("system_place", "as openai"),
+        models: &[
         ],
     },
     Row {
@@ -283,14 +220,16 @@ pub(super) const ROWS: &[Row] = &[
             ("repeated_system", Text("accept")), ("system_place", Text("accept")),
             ("title", Text("Z.ai GLM chat completions")), ("user", Text("some")),
         ],
-        sources: &[
-            ("consecutive_user", "as openai"),
-            ("empty", "openclaw/openclaw#73688"),
-            ("first_role", "as openai"),
-            ("reasoning_keep", "\"Thinking mode\", docs.z.ai"),
-            ("repeated_system", "as openai"),
-            ("system_place", "as openai"),
-            ("user", "anomalyco/opencode#2557, openclaw/openclaw#73688"),
+        models: &[
+            ("glm-4.6", &[
+                ("media_roles", List(&[])),
+            ]),
+            ("glm-5", &[
+                ("media_roles", List(&[])),
+            ]),
+            ("glm-5.3", &[
+                ("media_roles", List(&[])),
+            ]),
         ],
     },
     Row {
@@ -306,15 +245,10 @@ pub(super) const ROWS: &[Row] = &[
             ("reasoning_keep", Text("all")), ("reasoning_require", Text("call-signature")),
             ("refused_members", List(&["partMetadata", "willContinue", "scheduling"])),
             ("repeated_system", Text("accept")), ("result_name", Text("call")), ("system", Text("field")),
-            ("title", Text("Gemini on Vertex AI")), ("user", Text("first")),
+            ("title", Text("Gemini on Vertex AI")), ("untyped_parts", Text("reject")),
+            ("user", Text("first")),
         ],
-        sources: &[
-            ("consecutive_user", "recorded requests that were answered: pydantic/pydantic-ai test_multimodal_tool_return_matrix"),
-            ("empty", "genkit-ai/genkit#3690"),
-            ("name_class", "as gemini"),
-            ("reasoning_bound", "Wei-Shaw/sub2api#393"),
-            ("reasoning_require", "GewoonJaap/gemini-cli-openai#156"),
-            ("refused_members", "types Part and FunctionResponse of python-genai: not supported in Vertex AI"),
+        models: &[
         ],
     },
     Row {
@@ -326,12 +260,10 @@ pub(super) const ROWS: &[Row] = &[
             ("reasoning_keep", Text("all")), ("repeated_system", Text("accept")),
             ("system_place", Text("accept")), ("title", Text("OpenRouter")),
         ],
-        sources: &[
-            ("consecutive_user", "recorded requests that were answered: 0xPlaygrounds/rig openrouter extract_with_chat_history_with_usage_works"),
-            ("first_role", "recorded requests that were answered: 0xPlaygrounds/rig openrouter history_roundtrip_matrix"),
-            ("reasoning_keep", "massgen/MassGen#624: reasoning is passed back; earendil-works/pi#260: encrypted entries keep the id of their call"),
-            ("repeated_system", "recorded requests that were answered: pydantic/pydantic-ai test_openrouter_cache_instructions_static_dynamic_e2e"),
-            ("system_place", "as openai"),
+        models: &[
+            ("gemini-3*", &[
+                ("reasoning_require", Text("calls")),
+            ]),
         ],
     },
     Row {
@@ -343,12 +275,7 @@ pub(super) const ROWS: &[Row] = &[
             ("reasoning_keep", Text("all")), ("repeated_system", Text("accept")),
             ("system_place", Text("accept")), ("title", Text("Ollama, OpenAI-compatible endpoint")),
         ],
-        sources: &[
-            ("alternate", "NousResearch/hermes-agent#80265: no two assistant messages at the end"),
-            ("consecutive_user", "as openai"),
-            ("first_role", "as openai"),
-            ("repeated_system", "as openai"),
-            ("system_place", "as openai"),
+        models: &[
         ],
     },
     Row {
@@ -361,13 +288,7 @@ pub(super) const ROWS: &[Row] = &[
             ("reasoning_keep", Text("none")), ("repeated_system", Text("accept")),
             ("system_place", Text("accept")), ("title", Text("Groq chat completions")),
         ],
-        sources: &[
-            ("consecutive_user", "as openai"),
-            ("first_role", "as openai"),
-            ("members", "karthink/gptel#774, musistudio/llms#64"),
-            ("reasoning_keep", "janhq/jan#8136, vercel/ai#8057"),
-            ("repeated_system", "as openai"),
-            ("system_place", "as openai"),
+        models: &[
         ],
     },
     Row {
@@ -380,12 +301,7 @@ pub(super) const ROWS: &[Row] = &[
             ("repeated_system", Text("accept")), ("system_place", Text("accept")),
             ("title", Text("Alibaba DashScope (Qwen) chat completions")),
         ],
-        sources: &[
-            ("arguments", "HKUDS/nanobot#2469"),
-            ("consecutive_user", "as openai"),
-            ("first_role", "as openai"),
-            ("repeated_system", "as openai"),
-            ("system_place", "as openai"),
+        models: &[
         ],
     },
     Row {
@@ -395,21 +311,11 @@ pub(super) const ROWS: &[Row] = &[
             ("doubt", List(&["id_max", "reasoning_keep", "first_role", "consecutive_user", "system_place", "repeated_system"])),
             ("first_role", Text("accept")), ("id_max", Number(40)), ("max_calls", Number(128)),
             ("media_roles", List(&["user", "assistant:audio"])), ("message_name", Text("[a-zA-Z0-9_-]")),
-            ("reasoning_bound", Text("account")), ("repeated_system", Text("accept")),
-            ("system_place", Text("accept")), ("title", Text("Azure OpenAI chat completions")),
-            ("untyped_parts", Text("reject")),
+            ("null_content", Text("reject")), ("reasoning_bound", Text("account")),
+            ("repeated_system", Text("accept")), ("system_place", Text("accept")),
+            ("title", Text("Azure OpenAI chat completions")), ("untyped_parts", Text("reject")),
         ],
-        sources: &[
-            ("consecutive_user", "as openai"),
-            ("first_role", "as openai"),
-            ("id_max", "as openai"),
-            ("max_calls", "as openai"),
-            ("media_roles", "as openai"),
-            ("message_name", "as openai"),
-            ("reasoning_bound", "openai/openai-agents-python#2063"),
-            ("repeated_system", "as openai"),
-            ("system_place", "as openai"),
-            ("untyped_parts", "as openai"),
+        models: &[
         ],
     },
     Row {
@@ -421,12 +327,7 @@ pub(super) const ROWS: &[Row] = &[
             ("id_pattern", Text("call_{r:24:b}")), ("repeated_system", Text("accept")),
             ("system_place", Text("accept")), ("title", Text("Cohere chat, v2")),
         ],
-        sources: &[
-            ("consecutive_user", "as openai"),
-            ("empty", "kwaroran/Risuai#458: version 1 refused elements without a message"),
-            ("first_role", "as openai"),
-            ("repeated_system", "as openai"),
-            ("system_place", "as openai"),
+        models: &[
         ],
     },
     Row {
@@ -440,19 +341,67 @@ pub(super) const ROWS: &[Row] = &[
             ("media_roles", List(&["user"])),
             ("title", Text("chat templates of open models (llama.cpp, vLLM)")), ("user", Text("first")),
         ],
-        sources: &[
-            ("after_tool", "NousResearch/hermes-agent#20154; `validator.py` of mistral-common (V3, V5, V13)"),
-            ("alternate", "vllm-project/vllm#4119, idiap/sdialog#122"),
-            ("consecutive_user", "vllm-project/vllm#4119, microsoft/autogen#1037"),
-            ("empty", "OpenHands/OpenHands#8685"),
-            ("first_role", "vllm-project/vllm#4119"),
-            ("id_class", "Mistral templates: langchain-ai/langchain#24668"),
-            ("last", "ggml-org/llama.cpp#20861"),
-            ("max_calls", "Llama 3: vllm-project/vllm#12938"),
-            ("media_roles", "ggml-org/llama.cpp#23380: the output of a tool is text"),
-            ("repeated_system", "vllm-project/vllm#41114"),
-            ("system_place", "vllm-project/vllm#41114, ggml-org/llama.cpp#20733"),
-            ("user", "vllm-project/vllm#4119"),
+        models: &[
+            ("*gemma*", &[
+                ("system", Text("user")),
+            ]),
+        ],
+    },
+    Row {
+        name: "fireworks",
+        fields: &[
+            ("consecutive_user", Text("accept")),
+            ("doubt", List(&["members", "reasoning_keep", "first_role", "consecutive_user", "system_place", "repeated_system"])),
+            ("first_role", Text("accept")), ("known_members", List(&["reasoning_content"])),
+            ("members", Text("known")), ("reasoning_keep", Text("all")),
+            ("repeated_system", Text("accept")), ("system_place", Text("accept")),
+            ("title", Text("Fireworks chat completions")),
+        ],
+        models: &[
+        ],
+    },
+    Row {
+        name: "together",
+        fields: &[
+            ("consecutive_user", Text("accept")),
+            ("doubt", List(&["reasoning_keep", "first_role", "consecutive_user", "system_place", "repeated_system"])),
+            ("first_role", Text("accept")), ("reasoning_keep", Text("all")),
+            ("repeated_system", Text("accept")), ("system_place", Text("accept")),
+            ("title", Text("Together chat completions")),
+        ],
+        models: &[
+        ],
+    },
+    Row {
+        name: "minimax",
+        fields: &[
+            ("consecutive_user", Text("accept")),
+            ("doubt", List(&["reasoning_keep", "first_role", "consecutive_user", "system_place", "repeated_system"])),
+            ("first_role", Text("accept")), ("reasoning_keep", Text("all")),
+            ("repeated_system", Text("accept")), ("system_place", Text("accept")),
+            ("title", Text("MiniMax chat completions")),
+        ],
+        models: &[
+        ],
+    },
+    Row {
+        name: "copilot",
+        fields: &[
+            ("consecutive_user", Text("accept")),
+            ("doubt", List(&["last", "first_role", "consecutive_user", "system_place", "repeated_system"])),
+            ("first_role", Text("accept")), ("id_max", Number(40)), ("last", Text("user")),
+            ("repeated_system", Text("accept")), ("system_place", Text("accept")),
+            ("title", Text("GitHub Copilot, as a proxy")),
+        ],
+        models: &[
+        ],
+    },
+    Row {
+        name: "perplexity",
+        fields: &[
+            ("alternate", Flag(true)), ("doubt", List(&[])), ("title", Text("Perplexity chat completions")),
+        ],
+        models: &[
         ],
     },
     Row {
@@ -467,13 +416,7 @@ pub(super) const ROWS: &[Row] = &[
             ("title", Text("any OpenAI-compatible server (what passes everywhere)")),
             ("untyped_parts", Text("reject")), ("user", Text("first")),
         ],
-        sources: &[
-            ("alternate", "vllm-project/vllm#4119, microsoft/autogen#1037"),
-            ("empty_result", "NousResearch/hermes-agent#55092"),
-            ("id_class", "the strictest of the others, so that one chain passes everywhere"),
-            ("last", "ggml-org/llama.cpp#20861"),
-            ("media_roles", "OpenHands/OpenHands#7700"),
-            ("user", "Mistral and Gemma templates: vllm-project/vllm#4119"),
+        models: &[
         ],
     },
 ];

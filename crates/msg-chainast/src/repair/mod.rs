@@ -214,9 +214,8 @@ fn structured(
 
 /// Says of each finding what the provider answers to it, where that is known.
 pub(crate) fn add_answers(report: &mut [Diagnostic], profile: &Profile) {
-    let unanswered = |it: &&mut Diagnostic| it.severity > Severity::Info && it.answer.is_none();
-    for it in report.iter_mut().filter(unanswered) {
-        it.answer = profile.answer(it.code.as_str()).cloned();
+    for it in report.iter_mut().filter(|it| it.severity > Severity::Info) {
+        it.answer = profile.answer(it).cloned();
     }
 }
 

@@ -2,8 +2,9 @@
 //! repair gives. Each case also holds the laws of lists.
 
 use msg_chainast::{CheckOptions, Message, Profile, RepairOptions, SeededIds, check, repair};
-use msg_core::{Diagnostic, Provenance, Role};
+use msg_core::{Diagnostic, Provenance, Role, Severity};
 use serde::Deserialize;
+use serde_json::json;
 
 /// A case: how it is judged, and the messages.
 #[derive(Deserialize)]
@@ -58,6 +59,69 @@ fn render(text: &str) -> String {
         out.extend(left.iter().map(line));
     }
     out
+}
+
+/// A rule of a provider: a chain that is fine by it, and one that is refused.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleCase {
+    #[serde(rename = "name")]
+    _name: String,
+    profile: String,
+    rule: String,
+    #[serde(default)]
+    options: CheckOptions,
+    #[serde(default)]
+    model: String,
+    accepts: Vec<Message>,
+    refuses: Vec<Message>,
+    #[serde(rename = "expect")]
+    _expect: Option<serde_json::Value>,
+}
+
+/// A row a rule: what is found where it is kept and where it is broken, and what the provider answers.
+#[test]
+fn provider_rules() {
+    testkit::rows!("provider_rules.jsonl").check_expect(|row| {
+        // More than any image may have.
+        let text = row.text.replace("LONG", &"A".repeat(5_242_881));
+        let case: RuleCase = serde_json::from_str(&text).expect("a case");
+        let profile = Profile::named(&case.profile).expect("a profile").asked_as(&case.model);
+        let rule = profile.rules.iter().find(|it| it.number == case.rule).expect("a rule");
+        let found = |messages: &[Message]| {
+            let mut found = check(messages, Some(&profile), &case.options);
+            found.retain(|it| it.severity > Severity::Info);
+            found
+        };
+        let is_told =
+            |it: &Diagnostic| rule.codes.iter().any(|code| it.code == code.as_str()) && it.message().contains(&rule.says);
+        let (kept, broken) = (found(&case.accepts), found(&case.refuses));
+        assert!(!kept.iter().any(is_told), "{}: found where nothing is wrong: {kept:?}", case.rule);
+        let told = broken.iter().find(|it| is_told(it));
+        let told = told.unwrap_or_else(|| panic!("{}: not found: {broken:?}", case.rule));
+        assert!(told.answer.is_some(), "{}: without an answer", case.rule);
+        let codes = |it: &[Diagnostic]| it.iter().map(|it| it.code.to_string()).collect::<Vec<_>>();
+        let (kept, broken) = (codes(&kept), codes(&broken));
+        json!({"accepts": kept, "refuses": broken, "message": told.message(), "answer": told.answer.as_deref()}).to_string()
+    });
+}
+
+#[test]
+fn each_rule_of_a_provider_has_a_row_or_a_reason() {
+    let rows: Vec<RuleCase> = include_str!("../../test_data/provider_rules.jsonl")
+        .lines()
+        .map(|row| serde_json::from_str(row).expect("a case"))
+        .collect();
+    let mut numbers = std::collections::BTreeSet::new();
+    for profile in Profile::all() {
+        for rule in &profile.rules {
+            let has_row =
+                rows.iter().any(|it| it.profile == profile.name && it.rule == rule.number);
+            assert_eq!(has_row, rule.why_not.is_empty(), "{} of {}", rule.number, profile.name);
+            numbers.insert(rule.number.clone());
+        }
+    }
+    assert_eq!(numbers.len(), 191, "rules of the page that stand in no profile, or twice");
 }
 
 fn line(it: &Diagnostic) -> String {

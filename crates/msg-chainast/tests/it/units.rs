@@ -112,7 +112,7 @@ fn profile_files_fail_with_a_position() {
         ),
         (
             "[a]\n[[a.rules]]\nrule = 'X-1'\n",
-            "line 2, column 1: `rules` must be tables of `rule`, `code`, `answer` and `source`, all texts in profile `a`",
+            "line 2, column 1: `rules` must be tables of `rule`, `answer`, `source` and `code` or `why_not`, all texts in profile `a`",
         ),
         (
             "[a]\nempty = ['nobody']",
