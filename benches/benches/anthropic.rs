@@ -8,7 +8,7 @@ use benches::{corpus, growth};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use msg_anthropic::{ANTHROPIC, EventOptions, EventWriter, WriteOptions, messages};
 use msg_core::{FinishReason, StreamEvent};
-use msg_openai::{EncodeOptions, ReadOptions, chat};
+use msg_openai::{ReadOptions, WriteOptions, chat};
 use msg_wire::{StreamOptions, StreamReader};
 use serde_json::Value;
 
@@ -56,7 +56,7 @@ fn documents(c: &mut Criterion) {
         group.bench_function("msg-openai", |b| {
             b.iter(|| {
                 let mut out = Vec::new();
-                theirs.write(&EncodeOptions::new(), &mut out);
+                theirs.write(&WriteOptions::new(), &mut out);
                 out
             });
         });

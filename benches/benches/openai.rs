@@ -8,14 +8,14 @@ use std::hint::black_box;
 
 use benches::{allocs, corpus, growth};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use msg_openai::{EncodeOptions, ReadOptions, chat};
+use msg_openai::{ReadOptions, WriteOptions, chat};
 use serde_json::Value;
 
 fn read(json: &str) -> chat::Document {
     chat::read(json.as_bytes(), &ReadOptions::new()).expect("because the corpus is a request").0
 }
 
-fn write(document: &chat::Document, options: &EncodeOptions) -> Vec<u8> {
+fn write(document: &chat::Document, options: &WriteOptions) -> Vec<u8> {
     let mut out = Vec::new();
     document.write(options, &mut out);
     out
@@ -65,14 +65,14 @@ fn reading(c: &mut Criterion) {
 }
 
 fn writing(c: &mut Criterion) {
-    let canonical = EncodeOptions::canonical();
+    let canonical = WriteOptions::canonical();
     for (name, json) in documents() {
         let document = read(&json);
         let value: Value = serde_json::from_str(&json).expect("because the corpus is JSON");
         let mut group = c.benchmark_group(format!("write/{name}"));
         group.throughput(Throughput::Bytes(json.len() as u64));
         group.bench_function("msg-openai", |b| {
-            b.iter(|| write(black_box(&document), &EncodeOptions::new()));
+            b.iter(|| write(black_box(&document), &WriteOptions::new()));
         });
         group.bench_function("msg-openai/canonical", |b| {
             b.iter(|| write(black_box(&document), &canonical));
@@ -98,14 +98,14 @@ fn counts(_: &mut Criterion) {
         });
         let document = read(&json);
         allocs::report(&format!("write/{name}/msg-openai"), messages, || {
-            write(&document, &EncodeOptions::new())
+            write(&document, &WriteOptions::new())
         });
     }
     // Printed and not asserted: on a shared machine the larger run is the one that is interrupted.
     let make = corpus::chat_json;
     let ratio = growth::ratio(400, make, |json| read(json));
     println!("read: 10x the input takes {ratio:.1}x the time");
-    let ratio = growth::ratio(400, |n| read(&make(n)), |it| write(it, &EncodeOptions::new()));
+    let ratio = growth::ratio(400, |n| read(&make(n)), |it| write(it, &WriteOptions::new()));
     println!("write: 10x the input takes {ratio:.1}x the time");
 }
 

@@ -1,6 +1,6 @@
 //! How Anthropic messages are written: the options of the page, and their words.
 
-use msg_wire::{Error, Layout};
+use msg_wire::{Error, Layout, option_word};
 use serde::Deserialize;
 
 /// What becomes of a system message behind the first other message (AN-4).
@@ -126,12 +126,14 @@ impl WriteOptions {
     /// ```
     pub fn set(&mut self, name: &str, word: &str) -> Result<bool, Error> {
         match name {
-            "layout" => self.layout = choice("layout", word, "keep or canonical")?,
+            "layout" => self.layout = option_word("layout", word, "keep or canonical")?,
             "later_system" => {
-                self.later_system = choice("later_system", word, "user, keep or hoist")?;
+                self.later_system = option_word("later_system", word, "user, keep or hoist")?;
             }
-            "cache_control" => self.cache_control = choice("cache_control", word, "carry or drop")?,
-            "thinking" => self.thinking = choice("thinking", word, "keep or none")?,
+            "cache_control" => {
+                self.cache_control = option_word("cache_control", word, "carry or drop")?
+            }
+            "thinking" => self.thinking = option_word("thinking", word, "keep or none")?,
             "max_tokens" => {
                 let wrong = Error::Option { name: "max_tokens", expected: "a number" };
                 self.max_tokens = Some(word.parse().map_err(|_| wrong)?);
@@ -140,15 +142,4 @@ impl WriteOptions {
         }
         Ok(true)
     }
-}
-
-/// Reads a word as the enum that it names, through the names that `serde` knows.
-fn choice<T: for<'de> Deserialize<'de>>(
-    name: &'static str,
-    word: &str,
-    expected: &'static str,
-) -> Result<T, Error> {
-    use serde::de::{IntoDeserializer, value::Error as Unknown};
-    T::deserialize(IntoDeserializer::<Unknown>::into_deserializer(word))
-        .map_err(|_| Error::Option { name, expected })
 }

@@ -5,7 +5,6 @@
 use msg_compact::Plan;
 use msg_core::request::RequestHead;
 use msg_core::{Diagnostic, Message, RawJson, Report, agent::AgentForm, turns::LowerOptions};
-use msg_openai::EncodeOptions;
 
 use crate::outline::Outline;
 use crate::refusal::Refusal;
@@ -197,7 +196,7 @@ pub(crate) enum Side {
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
     /// For `openai` and `responses`.
-    pub encode: EncodeOptions,
+    pub encode: msg_openai::WriteOptions,
     /// For `anthropic`.
     pub anthropic: msg_anthropic::WriteOptions,
     /// For `gemini`.
@@ -215,7 +214,7 @@ pub struct WriteOptions {
 impl WriteOptions {
     /// Options for `openai` and `responses`.
     #[must_use]
-    pub fn with_encode(mut self, encode: EncodeOptions) -> Self {
+    pub fn with_encode(mut self, encode: msg_openai::WriteOptions) -> Self {
         self.encode = encode;
         self
     }

@@ -8,7 +8,7 @@
 )]
 
 use msg_gemini::{ReadOptions, contents};
-use msg_openai::{EncodeOptions, chat};
+use msg_openai::{WriteOptions, chat};
 
 const CONTENTS: &[u8] = br#"{"systemInstruction":{"parts":[{"text":"Be brief."}]},"contents":[
     {"role":"user","parts":[{"text":"Weather in Rome?"}]},
@@ -21,7 +21,7 @@ fn main() -> Result<(), msg_gemini::Error> {
     msg_wire::link_ids(&mut messages);
 
     let mut out = Vec::new();
-    let lost = chat::write(&messages, &EncodeOptions::new(), &mut out);
+    let lost = chat::write(&messages, &WriteOptions::new(), &mut out);
     println!("{}", String::from_utf8_lossy(&out));
     for finding in &lost {
         println!("{finding}");

@@ -1,6 +1,6 @@
 //! How Gemini contents are written: the options of the page, and their words.
 
-use msg_wire::{Error, Layout};
+use msg_wire::{Error, Layout, option_word};
 use serde::Deserialize;
 
 /// What becomes of a system message behind the first other message (GE-3).
@@ -140,23 +140,14 @@ impl WriteOptions {
     /// ```
     pub fn set(&mut self, name: &str, word: &str) -> Result<bool, Error> {
         match name {
-            "layout" => self.layout = choice("layout", word, "keep or canonical")?,
-            "later_system" => self.later_system = choice("later_system", word, "user or hoist")?,
-            "ids" => self.ids = choice("ids", word, "keep or omit")?,
-            "thoughts" => self.thoughts = choice("thoughts", word, "keep or none")?,
+            "layout" => self.layout = option_word("layout", word, "keep or canonical")?,
+            "later_system" => {
+                self.later_system = option_word("later_system", word, "user or hoist")?
+            }
+            "ids" => self.ids = option_word("ids", word, "keep or omit")?,
+            "thoughts" => self.thoughts = option_word("thoughts", word, "keep or none")?,
             _ => return Ok(false),
         }
         Ok(true)
     }
-}
-
-/// Reads a word as the enum that it names, through the names that `serde` knows.
-fn choice<T: for<'de> Deserialize<'de>>(
-    name: &'static str,
-    word: &str,
-    expected: &'static str,
-) -> Result<T, Error> {
-    use serde::de::{IntoDeserializer, value::Error as Unknown};
-    T::deserialize(IntoDeserializer::<Unknown>::into_deserializer(word))
-        .map_err(|_| Error::Option { name, expected })
 }

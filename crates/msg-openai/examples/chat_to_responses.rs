@@ -7,7 +7,7 @@
     reason = "it is a program that prints"
 )]
 
-use msg_openai::{EncodeOptions, ReadOptions, chat, responses};
+use msg_openai::{ReadOptions, WriteOptions, chat, responses};
 
 const REQUEST: &[u8] = br#"{"model":"gpt-x","messages":[
     {"role":"system","content":"Be brief."},
@@ -21,7 +21,7 @@ fn main() -> Result<(), msg_openai::Error> {
     assert!(found.is_empty());
 
     let mut items = Vec::new();
-    let lost = responses::write(&document.into_messages(), &EncodeOptions::new(), &mut items);
+    let lost = responses::write(&document.into_messages(), &WriteOptions::new(), &mut items);
     println!("{}", String::from_utf8_lossy(&items));
     for finding in &lost {
         println!("{finding}");

@@ -27,7 +27,7 @@ pub use msg_wire::{
     Assembled, AssembledChoice, Assembler, Error, EventOptions, Family, Layout, ProviderError,
     ReadOptions, SseDecoder, SseEvent, StreamLimits, StreamOptions, StreamReader, StreamState,
 };
-pub use options::{EmptyContent, EncodeOptions, ItemIds, ReasoningField, TextParts};
+pub use options::{EmptyContent, ItemIds, ReasoningField, TextParts, WriteOptions};
 pub use responses::{ResponsesRequest, ResponsesResponse};
 pub use stream::{CHAT, ChatAssembler, MessageForm, RESPONSES, ResponsesAssembler, write_result};
 

@@ -5,7 +5,7 @@ use msg_core::{
     turns::{LowerOptions, lower},
 };
 
-use crate::{EncodeOptions, chat};
+use crate::{WriteOptions, chat};
 
 /// The `messages` of a request, and what was left out or changed on the way.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -35,14 +35,14 @@ impl LlmMessages {
 /// assert!(res.report.is_empty());
 /// ```
 pub fn to_llm_messages(turns: &[Turn], options: &LowerOptions) -> LlmMessages {
-    to_llm_messages_with(turns, options, &EncodeOptions::canonical())
+    to_llm_messages_with(turns, options, &WriteOptions::canonical())
 }
 
 /// As [`to_llm_messages`], encoded as the caller says.
 pub fn to_llm_messages_with(
     turns: &[Turn],
     options: &LowerOptions,
-    encode: &EncodeOptions,
+    encode: &WriteOptions,
 ) -> LlmMessages {
     let lowered = lower(turns, options);
     let mut json = Vec::new();

@@ -1,98 +1,89 @@
-//! How messages are encoded (the options of OA-2), and how large a document may be.
+//! How messages are written (the options of OA-2).
 
 use std::borrow::Cow;
 
 use msg_core::turns::ReasoningPolicy;
+use msg_wire::{Error, Layout, option_word};
+use serde::Deserialize;
 
-use msg_wire::{Error, Layout};
+/// The `content` of an assistant message that has calls and no content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EmptyContent {
+    /// No member.
+    #[default]
+    Omit,
+    /// `null`.
+    Null,
+    /// `""`.
+    Empty,
+}
+
+/// How content that is several texts is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TextParts {
+    /// As an array of parts.
+    #[default]
+    Array,
+    /// As one string, the texts joined with the separator.
+    Join,
+}
+
+/// The member that holds reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningField {
+    /// `reasoning_content`.
+    #[default]
+    ReasoningContent,
+    /// `reasoning`.
+    Reasoning,
+}
+
+/// What happens to the ids of Responses items (OA-15).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemIds {
+    /// They stay.
+    #[default]
+    Keep,
+    /// `id` and `status` go, and so do references to items: for another account, or for a
+    /// request that stores nothing.
+    Drop,
+}
 
 /// How chat messages and Responses items are written (OA-2).
 ///
 /// ```
 /// use msg_core::Message;
-/// use msg_openai::{EncodeOptions, TextParts, chat};
+/// use msg_openai::{TextParts, WriteOptions, chat};
 ///
 /// let message = Message::user("a").with_text("b");
-/// let options = EncodeOptions::new().text_parts(TextParts::Join).text_separator(" ");
+/// let options = WriteOptions::new().with_text_parts(TextParts::Join).with_text_separator(" ");
 /// let json = chat::to_chat_messages(&[message], &options);
 /// assert_eq!(json, br#"[{"role":"user","content":"a b"}]"#);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EncodeOptions {
-    pub(crate) layout: Layout,
-    pub(crate) content_when_empty: EmptyContent,
-    pub(crate) text_parts: TextParts,
-    pub(crate) text_separator: Cow<'static, str>,
-    pub(crate) reasoning: ReasoningPolicy,
-    pub(crate) reasoning_field: ReasoningField,
-    pub(crate) item_ids: ItemIds,
-}
-
-/// A closed set of words that an option takes.
-macro_rules! choice {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-        pub enum $name { $($(#[$variant_doc])* $variant,)* }
-
-        impl $name {
-            /// The word for it in a document of options.
-            pub fn as_str(self) -> &'static str {
-                match self { $($name::$variant => $word,)* }
-            }
-
-            /// The one that has this word.
-            pub fn from_word(word: &str) -> Option<Self> {
-                match word { $($word => Some($name::$variant),)* _ => None }
-            }
-        }
-    };
-}
-
-choice! {
-    /// The `content` of an assistant message that has calls and no content.
-    EmptyContent {
-        /// No member.
-        #[default] Omit = "omit",
-        /// `null`.
-        Null = "null",
-        /// `""`.
-        Empty = "empty",
-    }
-}
-
-choice! {
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WriteOptions {
+    /// Whether the shape that a source had comes back.
+    pub layout: Layout,
+    /// The content of an assistant message that has calls and no content.
+    pub content_when_empty: EmptyContent,
     /// How content that is several texts is written.
-    TextParts {
-        /// As an array of parts.
-        #[default] Array = "array",
-        /// As one string, the texts joined with the separator.
-        Join = "join",
-    }
-}
-
-choice! {
+    pub text_parts: TextParts,
+    /// What stands between texts that are joined; a line break if nothing is said.
+    pub text_separator: Cow<'static, str>,
+    /// Which messages keep their reasoning.
+    pub reasoning: ReasoningPolicy,
     /// The member that holds reasoning.
-    ReasoningField {
-        /// `reasoning_content`.
-        #[default] ReasoningContent = "reasoning_content",
-        /// `reasoning`.
-        Reasoning = "reasoning",
-    }
+    pub reasoning_field: ReasoningField,
+    /// What happens to the ids of Responses items.
+    pub item_ids: ItemIds,
 }
 
-choice! {
-    /// What happens to the ids of Responses items (OA-15).
-    ItemIds {
-        /// They stay.
-        #[default] Keep = "keep",
-        /// `id` and `status` go, and so do references to items: for another account, or for a
-        /// request that stores nothing.
-        Drop = "drop",
-    }
-}
-
-impl Default for EncodeOptions {
+impl Default for WriteOptions {
     fn default() -> Self {
         Self {
             layout: Layout::default(),
@@ -106,7 +97,7 @@ impl Default for EncodeOptions {
     }
 }
 
-impl EncodeOptions {
+impl WriteOptions {
     /// The defaults: keep the layout, lose nothing.
     pub fn new() -> Self {
         Self::default()
@@ -114,7 +105,7 @@ impl EncodeOptions {
 
     /// The canonical form of OA-2, all other options at their defaults.
     pub fn canonical() -> Self {
-        Self::new().layout(Layout::Canonical)
+        Self::new().with_layout(Layout::Canonical)
     }
 
     /// Whether the layout that a reader left is kept; writers of other formats ask too.
@@ -124,43 +115,43 @@ impl EncodeOptions {
 
     /// Whether the shape that a source had comes back.
     #[must_use]
-    pub fn layout(self, layout: Layout) -> Self {
+    pub fn with_layout(self, layout: Layout) -> Self {
         Self { layout, ..self }
     }
 
     /// The content of an assistant message that has calls and no content.
     #[must_use]
-    pub fn content_when_empty(self, content_when_empty: EmptyContent) -> Self {
+    pub fn with_content_when_empty(self, content_when_empty: EmptyContent) -> Self {
         Self { content_when_empty, ..self }
     }
 
     /// How content that is several texts is written.
     #[must_use]
-    pub fn text_parts(self, text_parts: TextParts) -> Self {
+    pub fn with_text_parts(self, text_parts: TextParts) -> Self {
         Self { text_parts, ..self }
     }
 
     /// What stands between texts that are joined; a line break if nothing is said.
     #[must_use]
-    pub fn text_separator(self, separator: impl Into<Cow<'static, str>>) -> Self {
+    pub fn with_text_separator(self, separator: impl Into<Cow<'static, str>>) -> Self {
         Self { text_separator: separator.into(), ..self }
     }
 
     /// Which messages keep their reasoning.
     #[must_use]
-    pub fn reasoning(self, reasoning: ReasoningPolicy) -> Self {
+    pub fn with_reasoning(self, reasoning: ReasoningPolicy) -> Self {
         Self { reasoning, ..self }
     }
 
     /// The member that holds reasoning.
     #[must_use]
-    pub fn reasoning_field(self, reasoning_field: ReasoningField) -> Self {
+    pub fn with_reasoning_field(self, reasoning_field: ReasoningField) -> Self {
         Self { reasoning_field, ..self }
     }
 
     /// What happens to the ids of Responses items.
     #[must_use]
-    pub fn item_ids(self, item_ids: ItemIds) -> Self {
+    pub fn with_item_ids(self, item_ids: ItemIds) -> Self {
         Self { item_ids, ..self }
     }
 
@@ -171,56 +162,34 @@ impl EncodeOptions {
     /// [`Error::Option`] if the option does not take this word.
     ///
     /// ```
-    /// use msg_openai::EncodeOptions;
+    /// use msg_openai::WriteOptions;
     ///
-    /// let mut options = EncodeOptions::new();
+    /// let mut options = WriteOptions::new();
     /// assert!(options.set("layout", "canonical")?);
-    /// assert_eq!(options, EncodeOptions::canonical());
+    /// assert_eq!(options, WriteOptions::canonical());
     /// assert!(!options.set("preview", "80")?);
     /// assert!(options.set("layout", "loose").is_err());
     /// # Ok::<(), msg_openai::Error>(())
     /// ```
     pub fn set(&mut self, name: &str, word: &str) -> Result<bool, Error> {
         match name {
-            "layout" => {
-                self.layout = Layout::from_word(word).ok_or(wrong(&LAYOUT))?;
-            }
+            "layout" => self.layout = option_word("layout", word, "keep or canonical")?,
             "content_when_empty" => {
-                self.content_when_empty = EmptyContent::from_word(word).ok_or(wrong(&EMPTY))?;
+                self.content_when_empty =
+                    option_word("content_when_empty", word, "omit, null or empty")?;
             }
-            "text_parts" => {
-                self.text_parts = TextParts::from_word(word).ok_or(wrong(&TEXTS))?;
-            }
+            "text_parts" => self.text_parts = option_word("text_parts", word, "array or join")?,
             "text_separator" => self.text_separator = Cow::Owned(word.to_owned()),
             "reasoning" => {
-                self.reasoning = match word {
-                    "all" => ReasoningPolicy::All,
-                    "with_calls" => ReasoningPolicy::WithCalls,
-                    "none" => ReasoningPolicy::None,
-                    _ => return Err(wrong(&REASONING)),
-                };
+                self.reasoning = option_word("reasoning", word, "all, with_calls or none")?;
             }
             "reasoning_field" => {
-                self.reasoning_field = ReasoningField::from_word(word).ok_or(wrong(&FIELD))?;
+                let expected = "reasoning_content or reasoning";
+                self.reasoning_field = option_word("reasoning_field", word, expected)?;
             }
-            "item_ids" => {
-                self.item_ids = ItemIds::from_word(word).ok_or(wrong(&IDS))?;
-            }
+            "item_ids" => self.item_ids = option_word("item_ids", word, "keep or drop")?,
             _ => return Ok(false),
         }
         Ok(true)
     }
-}
-
-type Choice = (&'static str, &'static str);
-
-const LAYOUT: Choice = ("layout", "keep or canonical");
-const EMPTY: Choice = ("content_when_empty", "omit, null or empty");
-const TEXTS: Choice = ("text_parts", "array or join");
-const REASONING: Choice = ("reasoning", "all, with_calls or none");
-const FIELD: Choice = ("reasoning_field", "reasoning_content or reasoning");
-const IDS: Choice = ("item_ids", "keep or drop");
-
-fn wrong((name, expected): &Choice) -> Error {
-    Error::Option { name, expected }
 }

@@ -175,7 +175,7 @@ pub use data_url::DataUrl;
 pub use error::Error;
 pub use json::{Json, Members, Str};
 pub use link::link_ids;
-pub use options::{Layout, ReadOptions};
+pub use options::{Layout, ReadOptions, option_word};
 pub use stream::assembled::{Assembled, AssembledChoice};
 pub use stream::assembler::{Assembler, Family, Sink};
 pub use stream::event_options::EventOptions;

@@ -2,6 +2,9 @@
 //! back. What only one format can say is that crate's own.
 
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, IntoDeserializer, value::Error as Unknown};
+
+use crate::Error;
 
 /// Whether the shape that a source had comes back (OA-4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
@@ -14,30 +17,13 @@ pub enum Layout {
     Canonical,
 }
 
-impl Layout {
-    /// The word for it in a document of options.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Keep => "keep",
-            Self::Canonical => "canonical",
-        }
-    }
-
-    /// The one that has this word.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Keep, Self::Canonical].into_iter().find(|it| it.as_str() == word)
-    }
-}
-
 /// How large a document a reader takes.
 ///
 /// ```
 /// use msg_wire::ReadOptions;
 ///
 /// assert_eq!(ReadOptions::new().max_bytes, 256 << 20);
-/// assert_eq!(ReadOptions::new().max_bytes(4).max_bytes, 4);
+/// assert_eq!(ReadOptions::new().with_max_bytes(4).max_bytes, 4);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -61,7 +47,28 @@ impl ReadOptions {
 
     /// The most bytes that a document may have.
     #[must_use]
-    pub fn max_bytes(self, max_bytes: usize) -> Self {
+    pub fn with_max_bytes(self, max_bytes: usize) -> Self {
         Self { max_bytes }
     }
+}
+
+/// The value of an option that has one of a few words, by the names that `serde` knows.
+///
+/// # Errors
+/// [`Error::Option`] for any other word.
+///
+/// ```
+/// use msg_wire::{Layout, option_word};
+///
+/// assert_eq!(option_word::<Layout>("layout", "keep", "keep or canonical")?, Layout::Keep);
+/// assert!(option_word::<Layout>("layout", "loose", "keep or canonical").is_err());
+/// # Ok::<(), msg_wire::Error>(())
+/// ```
+pub fn option_word<T: DeserializeOwned>(
+    name: &'static str,
+    word: &str,
+    expected: &'static str,
+) -> Result<T, Error> {
+    let wrong = |_: Unknown| Error::Option { name, expected };
+    T::deserialize(word.into_deserializer()).map_err(wrong)
 }

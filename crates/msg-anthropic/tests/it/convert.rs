@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use msg_anthropic::{Error, ReadOptions, WriteOptions, messages};
 use msg_core::{Message, Report, json, native};
-use msg_openai::{EncodeOptions, chat, responses};
+use msg_openai::{chat, responses};
 use serde::Deserialize;
 
 use crate::laws::messages as laws;
@@ -126,8 +126,8 @@ fn write(to: &str, messages: &[Message], options: &WriteOptions, out: &mut Vec<u
             native::write(messages, out);
             Report::new()
         }
-        "openai" => chat::write(messages, &EncodeOptions::new(), out),
-        "responses" => responses::write(messages, &EncodeOptions::new(), out),
+        "openai" => chat::write(messages, &msg_openai::WriteOptions::new(), out),
+        "responses" => responses::write(messages, &msg_openai::WriteOptions::new(), out),
         other => panic!("no format {other}"),
     }
 }

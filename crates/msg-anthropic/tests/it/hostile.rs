@@ -38,7 +38,7 @@ fn errors_name_the_message_and_the_byte() {
 
 #[test]
 fn a_document_may_be_too_large() {
-    let options = ReadOptions::new().max_bytes(3);
+    let options = ReadOptions::new().with_max_bytes(3);
     let found = messages::read(b"[ ] ", &options).unwrap_err();
     assert!(matches!(found, Error::TooLarge { limit: 3 }));
 }

@@ -3,7 +3,7 @@
 use msg_anthropic::{MessagesRequest, ReadOptions, WriteOptions, messages};
 use msg_core::request::RequestHead;
 use msg_core::{Message, Report, json};
-use msg_openai::{ChatRequest, EncodeOptions, ResponsesRequest, chat, responses};
+use msg_openai::{ChatRequest, ResponsesRequest, chat, responses};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -57,7 +57,7 @@ fn write(
     messages: Vec<Message>,
     out: &mut Vec<u8>,
 ) -> Result<Report, msg_anthropic::Error> {
-    let theirs = EncodeOptions::new();
+    let theirs = msg_openai::WriteOptions::new();
     let (mut report, rest) = match &*case.to {
         "anthropic" => {
             let (request, report) = MessagesRequest::from_head(head, messages, &case.options)?;

@@ -9,7 +9,7 @@ mod tree;
 use msg_chainast::{ChainAst, RepairOptions};
 use msg_core::{Diagnostic, Message};
 use msg_document::{CheckOptions, Document, ObjectWriter, to_json};
-use msg_openai::{EncodeOptions, chat};
+use msg_openai::{WriteOptions, chat};
 
 use self::ops::Op;
 use super::Command;
@@ -185,5 +185,5 @@ fn answer(grown: Grown, ops: Option<&[Op]>) -> Answer {
 fn flat(chain: ChainAst, document: &Document, out: &mut Vec<u8>) {
     let mut messages = chain.into_messages();
     document.put_leading(&mut messages);
-    chat::write(&messages, &EncodeOptions::new(), out);
+    chat::write(&messages, &WriteOptions::new(), out);
 }

@@ -8,7 +8,7 @@ use msg_core::{
     json, native,
     turns::{self, LowerOptions, lower},
 };
-use msg_openai::{EncodeOptions, ReadOptions, chat, responses};
+use msg_openai::{ReadOptions, WriteOptions, chat, responses};
 use proptest::prelude::*;
 
 /// What safe lowering emits is answered, call by call, whatever the turns hold.
@@ -25,7 +25,7 @@ fn lowered_turns_have_every_call_answered(turns: &[Turn]) {
 /// A format that reports no loss gives the same messages back.
 fn a_silent_conversion_is_the_identity(messages: &[Message]) {
     let mut json = Vec::new();
-    let report = chat::write(messages, &EncodeOptions::canonical(), &mut json);
+    let report = chat::write(messages, &WriteOptions::canonical(), &mut json);
     if report.is_empty() {
         let (back, _) = chat::read(&json, &ReadOptions::new()).unwrap();
         let again = to_native(&back.into_messages());
@@ -50,11 +50,11 @@ fn a_silent_conversion_is_the_identity(messages: &[Message]) {
 fn arguments_survive_every_format(messages: &[Message]) {
     let wanted = arguments(messages);
     let mut json = Vec::new();
-    chat::write(messages, &EncodeOptions::canonical(), &mut json);
+    chat::write(messages, &WriteOptions::canonical(), &mut json);
     let (back, _) = chat::read(&json, &ReadOptions::new()).unwrap();
     assert_eq!(arguments(&back.into_messages()), wanted, "openai");
     json.clear();
-    responses::write(messages, &EncodeOptions::canonical(), &mut json);
+    responses::write(messages, &WriteOptions::canonical(), &mut json);
     let (back, _) = responses::read(&json, &ReadOptions::new()).unwrap();
     assert_eq!(arguments(&back.into_messages()), wanted, "responses");
     json.clear();

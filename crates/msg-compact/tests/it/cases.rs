@@ -13,7 +13,7 @@ use msg_compact::{
     policy,
 };
 use msg_core::Message;
-use msg_openai::{EncodeOptions, ReadOptions, chat};
+use msg_openai::{ReadOptions, WriteOptions, chat};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -99,7 +99,7 @@ impl Row {
     /// The messages, those of the history by their number.
     fn numbered(&self, messages: &[Message]) -> Value {
         let mut json = Vec::new();
-        chat::write(messages, &EncodeOptions::new(), &mut json);
+        chat::write(messages, &WriteOptions::new(), &mut json);
         let mut messages: Vec<Value> = serde_json::from_slice(&json).unwrap();
         let mut next = 0;
         for message in &mut messages {

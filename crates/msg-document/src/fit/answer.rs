@@ -2,7 +2,7 @@
 
 use msg_compact::{CompactionRecord, Outcome, Plan};
 use msg_core::Message;
-use msg_openai::{EncodeOptions, chat};
+use msg_openai::chat;
 use serde::Serialize;
 
 use super::plan::Goal;
@@ -169,6 +169,6 @@ impl Reached {
 
 fn openai(messages: &[Message]) -> Vec<u8> {
     let mut json = Vec::new();
-    chat::write(messages, &EncodeOptions::default(), &mut json);
+    chat::write(messages, &msg_openai::WriteOptions::default(), &mut json);
     json
 }

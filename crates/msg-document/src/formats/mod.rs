@@ -75,7 +75,7 @@ pub(crate) static FORMATS: &[&dyn Codec] = &[
 
 /// The limit has been applied where the bytes were read.
 fn no_limit() -> ReadOptions {
-    ReadOptions::new().max_bytes(usize::MAX)
+    ReadOptions::new().with_max_bytes(usize::MAX)
 }
 
 type ReadList = fn(&[u8]) -> Result<(Vec<Message>, Report), msg_core::Error>;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use msg_core::{Message, Report, json, native};
 use msg_gemini::{Error, ReadOptions, WriteOptions, contents};
-use msg_openai::{EncodeOptions, chat, responses};
+use msg_openai::{chat, responses};
 use serde::Deserialize;
 
 use crate::laws::contents as laws;
@@ -128,11 +128,11 @@ fn write(to: &str, messages: &[Message], options: &WriteOptions, out: &mut Vec<u
             native::write(messages, out);
             Report::new()
         }
-        "openai" => chat::write(messages, &EncodeOptions::new(), out),
+        "openai" => chat::write(messages, &msg_openai::WriteOptions::new(), out),
         "anthropic" => {
             msg_anthropic::messages::write(messages, &msg_anthropic::WriteOptions::new(), out)
         }
-        "responses" => responses::write(messages, &EncodeOptions::new(), out),
+        "responses" => responses::write(messages, &msg_openai::WriteOptions::new(), out),
         other => panic!("no format {other}"),
     }
 }

@@ -6,7 +6,7 @@ use msg_core::{
 };
 
 use super::{ChatRequest, ChatResponse, read_messages};
-use crate::{EncodeOptions, ReadOptions};
+use crate::{ReadOptions, WriteOptions};
 use msg_wire::codec::{Context, DocumentForm, DocumentShape, read_document};
 
 /// A document that holds chat messages.
@@ -94,7 +94,7 @@ impl Document {
 
     /// Appends the document as JSON; unedited it is the same value as what was read, the order of
     /// members included. What it cannot hold is in the report.
-    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
+    pub fn write(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         match self {
             Document::Messages(it) => super::write(it, options, out),
             Document::Request(it) => it.write_with(options, out),

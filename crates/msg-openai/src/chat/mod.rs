@@ -17,7 +17,7 @@ use msg_core::{Message, Report, Role};
 use serde::{Serialize, Serializer, ser::Error as _};
 use serde_json::value::RawValue;
 
-use crate::EncodeOptions;
+use crate::WriteOptions;
 
 pub use document::{Document, read};
 pub use request::ChatRequest;
@@ -33,12 +33,12 @@ pub(crate) use write::Writer;
 ///
 /// ```
 /// use msg_core::{Message, Part, ToolCall};
-/// use msg_openai::{EncodeOptions, chat};
+/// use msg_openai::{WriteOptions, chat};
 ///
 /// let call = ToolCall::new("call_1", "add", r#"{"a":1}"#);
 /// let messages = [Message::user("1 + ?"), Message::assistant("").with_part(Part::ToolCall(call))];
 /// let mut out = Vec::new();
-/// let report = chat::write(&messages, &EncodeOptions::new(), &mut out);
+/// let report = chat::write(&messages, &WriteOptions::new(), &mut out);
 /// assert_eq!(
 ///     String::from_utf8_lossy(&out),
 ///     concat!(
@@ -49,14 +49,14 @@ pub(crate) use write::Writer;
 /// );
 /// assert!(report.is_empty());
 /// ```
-pub fn write(messages: &[Message], options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
+pub fn write(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
     let mut report = Report::new();
     write::messages(messages, options, out, &mut report);
     report
 }
 
 /// The messages as a JSON array; [`write()`] without the report.
-pub fn to_chat_messages(messages: &[Message], options: &EncodeOptions) -> Vec<u8> {
+pub fn to_chat_messages(messages: &[Message], options: &WriteOptions) -> Vec<u8> {
     let mut out = Vec::new();
     write::messages(messages, options, &mut out, &mut Report::with_cap(0));
     out
@@ -69,9 +69,9 @@ pub fn to_chat_messages(messages: &[Message], options: &EncodeOptions) -> Vec<u8
 ///
 /// ```
 /// use msg_core::Message;
-/// use msg_openai::{EncodeOptions, chat::ChatMessages};
+/// use msg_openai::{WriteOptions, chat::ChatMessages};
 ///
-/// let (messages, options) = ([Message::user("hi")], EncodeOptions::new());
+/// let (messages, options) = ([Message::user("hi")], WriteOptions::new());
 /// let json = serde_json::to_string(&ChatMessages::new(&messages, &options))?;
 /// assert_eq!(json, r#"[{"role":"user","content":"hi"}]"#);
 /// # Ok::<(), serde_json::Error>(())
@@ -79,12 +79,12 @@ pub fn to_chat_messages(messages: &[Message], options: &EncodeOptions) -> Vec<u8
 #[derive(Debug, Clone, Copy)]
 pub struct ChatMessages<'a> {
     messages: &'a [Message],
-    options: &'a EncodeOptions,
+    options: &'a WriteOptions,
 }
 
 impl<'a> ChatMessages<'a> {
     /// These messages, written with these options.
-    pub fn new(messages: &'a [Message], options: &'a EncodeOptions) -> Self {
+    pub fn new(messages: &'a [Message], options: &'a WriteOptions) -> Self {
         Self { messages, options }
     }
 }

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer, de::DeserializeOwned};
 
 use super::{Tool, ToolChoice, read_messages};
 use crate::head::Spelling;
-use crate::{EncodeOptions, ReadOptions};
+use crate::{ReadOptions, WriteOptions};
 use msg_wire::codec::{Body, Context};
 
 /// The members that the builder sets, in the order in which it writes them.
@@ -62,7 +62,7 @@ pub struct ChatRequest {
     /// Raw members of the builder, which go last and yield to all others.
     extra: Vec<(String, RawJson)>,
     is_built: bool,
-    options: EncodeOptions,
+    options: WriteOptions,
 }
 
 impl ChatRequest {
@@ -71,7 +71,7 @@ impl ChatRequest {
         let mut body = Body::default();
         body.set("model", RawJson::string(model.as_ref()));
         body.dig("messages");
-        let options = EncodeOptions::new();
+        let options = WriteOptions::new();
         Self { messages, body, extra: Vec::new(), is_built: true, options }
     }
 
@@ -167,7 +167,7 @@ impl ChatRequest {
 
     /// How the messages are encoded.
     #[must_use]
-    pub fn encode(self, options: EncodeOptions) -> Self {
+    pub fn encode(self, options: WriteOptions) -> Self {
         Self { options, ..self }
     }
 
@@ -260,7 +260,7 @@ impl ChatRequest {
         self.write_with(&self.options, out)
     }
 
-    pub(super) fn write_with(&self, options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
+    pub(super) fn write_with(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let mut report = Report::new();
         let whole = self.whole(&mut report);
         whole.write(out, "messages", |out| {
@@ -310,7 +310,7 @@ impl ChatRequest {
                 Ok::<_, Error>(())
             },
         )?;
-        let options = EncodeOptions::new();
+        let options = WriteOptions::new();
         Ok(Self { messages, body, extra: Vec::new(), is_built: false, options })
     }
 }

@@ -10,14 +10,14 @@ use serde::{Serialize, Serializer};
 use super::{Writer, read_message};
 use crate::events::{CHAT_USAGE, json, write_usage};
 use crate::{
-    Assembled, AssembledChoice, CHAT, EncodeOptions, EventOptions, StreamOptions, StreamReader,
+    Assembled, AssembledChoice, CHAT, EventOptions, StreamOptions, StreamReader, WriteOptions,
 };
 use msg_wire::codec::{Body, Context};
 
 /// A chat completion: choices with a message each, and what stands around them.
 ///
 /// ```
-/// use msg_openai::{EncodeOptions, ReadOptions, chat};
+/// use msg_openai::{WriteOptions, ReadOptions, chat};
 ///
 /// let json = br#"{"id":"c1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"x":1.0}"#;
 /// let (chat::Document::Response(response), _) = chat::read(json, &ReadOptions::new())? else {
@@ -25,7 +25,7 @@ use msg_wire::codec::{Body, Context};
 /// };
 /// assert_eq!(response.choices()[0].message().map(|it| it.text()), Some("Hi".into()));
 /// let mut out = Vec::new();
-/// response.write(&EncodeOptions::new(), &mut out);
+/// response.write(&WriteOptions::new(), &mut out);
 /// assert_eq!(out, json);
 /// # Ok::<(), msg_openai::Error>(())
 /// ```
@@ -112,13 +112,13 @@ impl ChatResponse {
     /// its client whole.
     ///
     /// ```
-    /// use msg_openai::{CHAT, ChatResponse, EncodeOptions, StreamOptions, StreamReader};
+    /// use msg_openai::{CHAT, ChatResponse, WriteOptions, StreamOptions, StreamReader};
     ///
     /// let mut reader = StreamReader::new(&[CHAT], StreamOptions::default());
     /// reader.feed(b"data: {\"id\":\"c1\",\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n", &mut |_| {});
     /// let response = ChatResponse::of(&reader.finish(&mut |_| {}));
     /// let mut out = Vec::new();
-    /// response.write(&EncodeOptions::new(), &mut out);
+    /// response.write(&WriteOptions::new(), &mut out);
     /// assert_eq!(
     ///     String::from_utf8_lossy(&out),
     ///     concat!(
@@ -206,7 +206,7 @@ impl ChatResponse {
     #[must_use]
     pub fn into_turn(self, ids: &mut dyn IdSource, now: f64) -> Turn {
         let mut body = Vec::new();
-        self.write(&EncodeOptions::new(), &mut body);
+        self.write(&WriteOptions::new(), &mut body);
         let mut reader = StreamReader::new(&[CHAT], StreamOptions::default());
         reader.feed(&body, &mut |_| {});
         reader.into_turn(ids, now)
@@ -214,7 +214,7 @@ impl ChatResponse {
 
     /// Writes the response; unedited it is the same value as what was read, member order included.
     /// What it cannot hold is in the report.
-    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
+    pub fn write(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let mut report = Report::new();
         let mut writer = Writer::new(options, &mut report);
         self.body.write(out, "choices", |out| {
@@ -265,7 +265,7 @@ impl ChatResponse {
 impl Serialize for ChatResponse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = Vec::new();
-        self.write(&EncodeOptions::new(), &mut out);
+        self.write(&WriteOptions::new(), &mut out);
         super::serialize_raw(out, serializer)
     }
 }

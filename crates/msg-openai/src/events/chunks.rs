@@ -9,7 +9,7 @@ use msg_core::{
 use msg_wire::{Assembled, EventOptions, Json};
 
 use super::{is_end, lose_part, usage};
-use crate::{EncodeOptions, TextParts, chat};
+use crate::{TextParts, WriteOptions, chat};
 
 /// Writes the events of any stream as chunks of Chat Completions, as they arrive.
 ///
@@ -285,7 +285,8 @@ impl ChunkWriter {
 
 /// A message as the format writes it, its texts joined, as chunks would give them.
 fn canonical(message: &Message) -> (String, Report) {
-    let options = EncodeOptions::canonical().text_parts(TextParts::Join).text_separator("");
+    let options =
+        WriteOptions::canonical().with_text_parts(TextParts::Join).with_text_separator("");
     let mut json = Vec::new();
     let report = chat::write(std::slice::from_ref(message), &options, &mut json);
     let list = String::from_utf8(json).expect("because only strings are written");

@@ -8,7 +8,7 @@ use msg_core::{
 use msg_wire::{Assembled, EventOptions, Json};
 
 use super::{item::id_of, json, responses::ResponseEventWriter};
-use crate::{EncodeOptions, responses};
+use crate::{WriteOptions, responses};
 
 /// Appends the stream that would give this result: an item behind the other, each as a whole. What the
 /// format cannot say is in the report.
@@ -32,7 +32,7 @@ pub fn write_response_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
     if let Some(choice) = res.choices.first() {
         let mut json = Vec::new();
         let message = with_reasoning_ids(choice.message.clone());
-        let options = EncodeOptions::canonical();
+        let options = WriteOptions::canonical();
         writer.report.append(responses::write(&[message], &options, &mut json));
         let list = String::from_utf8(json).expect("because only strings are written");
         Json::from_valid(&list).elements().for_each(|item| writer.whole_item(item, out));

@@ -12,7 +12,7 @@ mod shape;
 
 use msg_core::{Message, Report};
 
-use crate::EncodeOptions;
+use crate::WriteOptions;
 
 pub use document::{Document, read};
 pub use request::ResponsesRequest;
@@ -23,12 +23,12 @@ pub use response::ResponsesResponse;
 ///
 /// ```
 /// use msg_core::{Message, Part, ToolCall};
-/// use msg_openai::{EncodeOptions, responses};
+/// use msg_openai::{WriteOptions, responses};
 ///
 /// let call = Part::ToolCall(ToolCall::new("call_1", "add", r#"{"a":1}"#));
 /// let messages = [Message::assistant("Adding.").with_part(call)];
 /// let mut out = Vec::new();
-/// responses::write(&messages, &EncodeOptions::new(), &mut out);
+/// responses::write(&messages, &WriteOptions::new(), &mut out);
 /// assert_eq!(
 ///     String::from_utf8_lossy(&out),
 ///     concat!(
@@ -37,7 +37,7 @@ pub use response::ResponsesResponse;
 ///     ),
 /// );
 /// ```
-pub fn write(messages: &[Message], options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
+pub fn write(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
     let mut report = Report::new();
     write::items(messages, options, out, &mut report);
     report

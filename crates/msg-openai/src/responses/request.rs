@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer, de::DeserializeOwned};
 
 use super::read::items;
 use crate::head::Spelling;
-use crate::{EncodeOptions, chat::serialize_raw};
+use crate::{WriteOptions, chat::serialize_raw};
 use msg_wire::codec::{Body, Context};
 
 /// A request to the Responses API.
@@ -129,7 +129,7 @@ impl ResponsesRequest {
     ///
     /// A system message that was read from `instructions` is written as `instructions` again, as long as
     /// it is the first message and nothing but text.
-    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
+    pub fn write(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let mut report = Report::new();
         let mut body = Cow::Borrowed(&self.body);
         let mut messages = self.messages.as_slice();
@@ -195,7 +195,7 @@ fn as_text(message: &Message) -> Option<String> {
 impl Serialize for ResponsesRequest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = Vec::new();
-        self.write(&EncodeOptions::new(), &mut out);
+        self.write(&WriteOptions::new(), &mut out);
         serialize_raw(out, serializer)
     }
 }

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use super::read::items;
 use crate::events::{End, RESPONSES_USAGE, json, with_reasoning_ids, write_usage};
-use crate::{Assembled, EncodeOptions, EventOptions, chat::serialize_raw};
+use crate::{Assembled, EventOptions, WriteOptions, chat::serialize_raw};
 use msg_wire::codec::{Body, Context};
 
 /// A response of the Responses API.
@@ -96,7 +96,7 @@ impl ResponsesResponse {
 
     /// Appends the response as JSON; unedited it is the same value as what was read.
     /// What it cannot hold is in the report.
-    pub fn write(&self, options: &EncodeOptions, out: &mut Vec<u8>) -> Report {
+    pub fn write(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let mut report = Report::new();
         self.body.write(out, "output", |out| {
             super::write::items(&self.messages, options, out, &mut report);
@@ -125,7 +125,7 @@ impl ResponsesResponse {
 impl Serialize for ResponsesResponse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = Vec::new();
-        self.write(&EncodeOptions::new(), &mut out);
+        self.write(&WriteOptions::new(), &mut out);
         serialize_raw(out, serializer)
     }
 }

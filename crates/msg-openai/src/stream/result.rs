@@ -3,7 +3,7 @@
 use msg_core::{Message, StreamEvent};
 use msg_wire::{Assembled, AssembledChoice};
 
-use crate::{EmptyContent, EncodeOptions, chat};
+use crate::{EmptyContent, WriteOptions, chat};
 
 /// In which form the message of a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -56,7 +56,7 @@ fn write_message(message: &Message, out: &mut Vec<u8>) {
     }
     plain.extra = message.extra.clone();
     plain.parts.extend(message.parts.iter().filter(|it| it.as_text().is_none()).cloned());
-    let options = EncodeOptions::canonical().content_when_empty(EmptyContent::Null);
+    let options = WriteOptions::canonical().with_content_when_empty(EmptyContent::Null);
     let mut json = Vec::new();
     chat::write(std::slice::from_ref(&plain), &options, &mut json);
     // The writer gives a list; this is its only element.

@@ -2,7 +2,7 @@
 //! second is the document; what is expected is the document that comes out and every finding.
 
 use msg_core::{Report, native};
-use msg_openai::{EncodeOptions, ReadOptions, chat, responses};
+use msg_openai::{ReadOptions, WriteOptions, chat, responses};
 
 #[test]
 fn documents_are_converted() {
@@ -10,7 +10,7 @@ fn documents_are_converted() {
         let text = std::str::from_utf8(&case.bytes).unwrap();
         let (head, document) = text.split_once('\n').unwrap();
         let words: Vec<_> = head.split(' ').collect();
-        let mut options = EncodeOptions::new();
+        let mut options = WriteOptions::new();
         for (name, word) in words[2..].iter().filter_map(|it| it.split_once('=')) {
             assert!(options.set(name, word).unwrap(), "no option {name}");
         }
@@ -31,7 +31,7 @@ fn convert(
     from: &str,
     to: &str,
     bytes: &[u8],
-    options: &EncodeOptions,
+    options: &WriteOptions,
     out: &mut Vec<u8>,
 ) -> Report {
     let read = ReadOptions::new();

@@ -1,7 +1,7 @@
 //! The case file of conversions: each with the document and its report, or the error.
 
 use msg_core::{Report, json};
-use msg_openai::{EncodeOptions, Error, ReadOptions, chat, responses};
+use msg_openai::{Error, ReadOptions, WriteOptions, chat, responses};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ fn laws_hold_over_the_cases() {
 }
 
 fn convert(case: &Case, report: &mut Report) -> Result<String, Error> {
-    let mut options = EncodeOptions::new();
+    let mut options = WriteOptions::new();
     for (name, word) in &case.options {
         assert!(options.set(name, word)?, "no option {name}");
     }

@@ -72,6 +72,6 @@ fn many_members_and_doubles_stay_linear_and_right() {
     let doubles = r#"[{"role":"user","content":"a","x":1,"content":"b","x":2,"y":3}]"#;
     let (document, _) = chat::read(doubles.as_bytes(), &ReadOptions::new()).unwrap();
     let mut out = Vec::new();
-    document.write(&msg_openai::EncodeOptions::new(), &mut out);
+    document.write(&msg_openai::WriteOptions::new(), &mut out);
     assert_eq!(String::from_utf8(out).unwrap(), r#"[{"role":"user","content":"b","x":2,"y":3}]"#);
 }

@@ -3,7 +3,7 @@
 
 use msg_core::json::{Writer, to_text};
 use msg_core::{Message, Report, Role};
-use msg_openai::{EncodeOptions, responses};
+use msg_openai::responses;
 
 use super::options::WriteOptions;
 use crate::json::Value;
@@ -42,14 +42,14 @@ pub(super) fn write(messages: &[Message], options: &WriteOptions, report: &mut R
 /// The items alone, as the OpenAI Agents SDK stores them.
 pub(super) fn write_items(messages: &[Message], _: &WriteOptions, report: &mut Report) -> Vec<u8> {
     let mut out = Vec::new();
-    report.append(responses::write(messages, &EncodeOptions::canonical(), &mut out));
+    report.append(responses::write(messages, &msg_openai::WriteOptions::canonical(), &mut out));
     out
 }
 
 /// The items of messages, as JSON each.
 pub(crate) fn items(messages: &[Message], report: &mut Report) -> Vec<String> {
     let mut out = Vec::new();
-    report.append(responses::write(messages, &EncodeOptions::canonical(), &mut out));
+    report.append(responses::write(messages, &msg_openai::WriteOptions::canonical(), &mut out));
     let text = String::from_utf8(out).unwrap_or_default();
     let list = Value::whole(&text, 0).and_then(|it| it.array()).unwrap_or_default();
     list.into_iter().map(|it| it.source.to_owned()).collect()

@@ -2,7 +2,7 @@
 
 use msg_core::json::{Writer, to_text};
 use msg_core::{Message, Report, Role};
-use msg_openai::{EncodeOptions, chat};
+use msg_openai::chat;
 
 use super::blocks::write_arguments;
 use super::options::WriteOptions;
@@ -10,7 +10,7 @@ use super::options::WriteOptions;
 /// A fine-tuning line.
 pub(super) fn openai_jsonl(messages: &[Message], _: &WriteOptions, report: &mut Report) -> Vec<u8> {
     let mut list = Vec::new();
-    report.append(chat::write(messages, &EncodeOptions::canonical(), &mut list));
+    report.append(chat::write(messages, &msg_openai::WriteOptions::canonical(), &mut list));
     let list = String::from_utf8(list).unwrap_or_default();
     to_text(|it| it.object(|it| it.key("messages").raw(&list))).into_bytes()
 }

@@ -8,7 +8,7 @@ use msg_document::{Digest, FitOptions, Fitter, Refusal};
 use msg_anthropic::MessagesRequest;
 use msg_gemini::GenerateRequest;
 use msg_core::request::{ReasoningSetting, RequestHead, Sampling};
-use msg_openai::{ChatRequest, EncodeOptions, ResponsesRequest, responses};
+use msg_openai::{ChatRequest, WriteOptions, ResponsesRequest, responses};
 
 use super::who::Settings;
 use crate::endpoint::Api;
@@ -110,7 +110,7 @@ fn responses_request(
     let head = RequestHead { reasoning, ..head(who) };
     let (request, mut report) = ResponsesRequest::from_head(&head, messages);
     let document = responses::Document::Request(request);
-    report.append(document.write(&EncodeOptions::new(), out));
+    report.append(document.write(&WriteOptions::new(), out));
     report.into_vec()
 }
 

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use msg_file::HistoryOptions;
-use msg_openai::{EncodeOptions, chat};
+use msg_openai::{WriteOptions, chat};
 
 use super::request::{Answered, FileArgs, Options, Request, failed_by, print, refused};
 use crate::context::Context;
@@ -123,7 +123,7 @@ fn history(request: Request) -> Answered {
     let history = history_of(request)?;
     let members = ObjectWriter::new()
         .with("agent", &history.agent)
-        .written("messages", |out| drop(chat::write(&history.messages, &EncodeOptions::new(), out)))
+        .written("messages", |out| drop(chat::write(&history.messages, &WriteOptions::new(), out)))
         .with("sources", &history.sources);
     Ok(Answer::new(members.finish(), Status::Clean))
 }

@@ -9,7 +9,7 @@ mod result;
 
 use msg_core::{Extra, Message, Origin, Part, Report, Role, json};
 
-use crate::{EncodeOptions, chat};
+use crate::{WriteOptions, chat};
 use msg_wire::codec::{ObjectWriter, Plan};
 
 const OPENAI: Origin = Origin::OpenAi;
@@ -17,7 +17,7 @@ const OPENAI: Origin = Origin::OpenAi;
 /// Writes an array of messages.
 pub(crate) fn messages(
     messages: &[Message],
-    options: &EncodeOptions,
+    options: &WriteOptions,
     out: &mut Vec<u8>,
     report: &mut Report,
 ) {
@@ -28,12 +28,12 @@ pub(crate) fn messages(
 /// Writes the messages of a list one by one, for a document that holds them apart. What becomes
 /// several messages is written behind each other.
 pub(crate) struct Writer<'a> {
-    options: &'a EncodeOptions,
+    options: &'a WriteOptions,
     objects: ObjectWriter<'a>,
 }
 
 impl<'a> Writer<'a> {
-    pub(crate) fn new(options: &'a EncodeOptions, report: &'a mut Report) -> Self {
+    pub(crate) fn new(options: &'a WriteOptions, report: &'a mut Report) -> Self {
         Self { options, objects: ObjectWriter::new(OPENAI, options.layout, report) }
     }
 

@@ -10,13 +10,13 @@ use std::ops::Range;
 use msg_core::{Extra, Message, Other, Part, Place, Report, Role, json};
 
 use super::shape::{ITEM, RESPONSES};
-use crate::{EncodeOptions, ItemIds, ReasoningPolicy};
+use crate::{ItemIds, ReasoningPolicy, WriteOptions};
 use msg_wire::codec::{ObjectWriter, Plan, RawMember, members_of, object_members};
 
 /// Writes an array of items.
 pub(crate) fn items(
     messages: &[Message],
-    options: &EncodeOptions,
+    options: &WriteOptions,
     out: &mut Vec<u8>,
     report: &mut Report,
 ) {
@@ -26,7 +26,7 @@ pub(crate) fn items(
 }
 
 struct Writer<'a> {
-    options: &'a EncodeOptions,
+    options: &'a WriteOptions,
     objects: ObjectWriter<'a>,
     /// How many items were written.
     n_items: usize,

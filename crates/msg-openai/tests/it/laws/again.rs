@@ -3,9 +3,9 @@
 use msg_core::json::{TextState, classify};
 use msg_core::{CallKind, FinishReason, Message, StreamEvent};
 use msg_openai::{
-    Assembled, CHAT, ChatResponse, ChunkWriter, EncodeOptions, EventOptions, Family, MessageForm,
-    RESPONSES, ResponseEventWriter, ResponsesResponse, StreamOptions, StreamReader, write_chunks,
-    write_response_events, write_result,
+    Assembled, CHAT, ChatResponse, ChunkWriter, EventOptions, Family, MessageForm, RESPONSES,
+    ResponseEventWriter, ResponsesResponse, StreamOptions, StreamReader, WriteOptions,
+    write_chunks, write_response_events, write_result,
 };
 
 /// A result, streamed again as one chunk, is the same result.
@@ -86,8 +86,8 @@ pub(crate) fn written_streams_are_read(res: &Assembled) {
 pub(crate) fn built_bodies_are_read(res: &Assembled) {
     let (mut completion, mut response) = (Vec::new(), Vec::new());
     let reports = [
-        ChatResponse::of(res).write(&EncodeOptions::canonical(), &mut completion),
-        ResponsesResponse::of(res).write(&EncodeOptions::canonical(), &mut response),
+        ChatResponse::of(res).write(&WriteOptions::canonical(), &mut completion),
+        ResponsesResponse::of(res).write(&WriteOptions::canonical(), &mut response),
     ];
     for (family, bytes, report) in
         [(CHAT, completion, &reports[0]), (RESPONSES, response, &reports[1])]

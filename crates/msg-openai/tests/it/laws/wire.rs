@@ -4,7 +4,7 @@
 #[path = "../../../../msg-wire/tests/it/same_value.rs"]
 mod same_value;
 
-use msg_openai::{EncodeOptions, ReadOptions, chat, responses};
+use msg_openai::{ReadOptions, WriteOptions, chat, responses};
 
 use same_value::has_duplicates;
 pub(crate) use same_value::same_value;
@@ -15,7 +15,7 @@ pub(crate) fn chat_identity(bytes: &[u8]) {
     let Ok((document, report)) = chat::read(bytes, &ReadOptions::new()) else { return };
     let mended = report.iter().any(|it| it.code != "message::wrong-type");
     let mut out = Vec::new();
-    let losses = document.write(&EncodeOptions::new(), &mut out);
+    let losses = document.write(&WriteOptions::new(), &mut out);
     let (text, back) = (std::str::from_utf8(bytes).unwrap(), String::from_utf8(out).unwrap());
     if !mended && !has_duplicates(text) {
         assert!(same_value(text, &back), "read  {text}\nwrote {back}");
@@ -27,7 +27,7 @@ pub(crate) fn chat_identity(bytes: &[u8]) {
 
 /// Writing canonically, reading and writing again changes nothing.
 pub(crate) fn chat_canonical_fixpoint(bytes: &[u8]) {
-    let options = EncodeOptions::canonical();
+    let options = WriteOptions::canonical();
     let read = |bytes: &[u8]| chat::read(bytes, &ReadOptions::new());
     let write = |document: &chat::Document| {
         let mut out = Vec::new();
@@ -55,7 +55,7 @@ fn mixes_thoughts(message: &msg_core::Message) -> bool {
 pub(crate) fn responses_identity(bytes: &[u8]) {
     let Ok((document, report)) = responses::read(bytes, &ReadOptions::new()) else { return };
     let mut out = Vec::new();
-    let losses = document.write(&EncodeOptions::new(), &mut out);
+    let losses = document.write(&WriteOptions::new(), &mut out);
     let (text, back) = (std::str::from_utf8(bytes).unwrap(), String::from_utf8(out).unwrap());
     if report.is_empty() && !has_duplicates(text) {
         assert!(same_value(text, &back), "read  {text}\nwrote {back}");
@@ -67,7 +67,7 @@ pub(crate) fn responses_identity(bytes: &[u8]) {
 
 /// As [`chat_canonical_fixpoint`], for Responses items.
 pub(crate) fn responses_canonical_fixpoint(bytes: &[u8]) {
-    let options = EncodeOptions::canonical();
+    let options = WriteOptions::canonical();
     let read = |bytes: &[u8]| responses::read(bytes, &ReadOptions::new());
     let write = |document: &responses::Document| {
         let mut out = Vec::new();
@@ -85,7 +85,7 @@ pub(crate) fn converted_in_silence_comes_back(bytes: &[u8]) {
     let Ok((document, _)) = chat::read(bytes, &ReadOptions::new()) else { return };
     let messages = document.into_messages();
     let mut out = Vec::new();
-    let losses = responses::write(&messages, &EncodeOptions::new(), &mut out);
+    let losses = responses::write(&messages, &WriteOptions::new(), &mut out);
     let back = responses::read(&out, &ReadOptions::new()).unwrap().0.into_messages();
     if losses.is_empty() {
         // Neighbouring messages of an assistant become one, which loses no part.
