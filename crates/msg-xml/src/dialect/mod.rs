@@ -10,6 +10,7 @@
 mod awaited;
 mod cline;
 mod gather;
+mod glm;
 #[cfg(test)]
 mod growth;
 mod json;
@@ -117,7 +118,7 @@ pub(crate) fn begin(
                 }
             },
             Dialect::Glm(grammar) => {
-                tags::begin_glm(w, p, grammar, first_call)?.map(|it| Reader::Tags(Box::new(it)))
+                glm::begin(w, p, grammar, first_call)?.map(|it| Reader::Tags(Box::new(it)))
             }
             Dialect::Hermes => json::begin_hermes(w, p, first_call)?.map(Reader::Json),
             Dialect::Cline => cline::begin(w, p, opts, first_call)?.map(Reader::Cline),

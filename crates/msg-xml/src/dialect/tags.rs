@@ -1,4 +1,4 @@
-//! Reads a block by a grammar of tags (XT-33), and GLM's keys and values by the same rules (XT-36).
+//! Reads a block by a grammar of tags (XT-33); GLM's keys and values by the same rules, once `glm` has its name.
 
 use std::sync::Arc;
 
@@ -12,11 +12,6 @@ use crate::json::{self, Json, Read, Stop};
 use crate::lex;
 use crate::shape::{Opened, TagShape, close_any, open_any};
 use crate::tag_grammar::Grammar;
-
-/// A longer word behind the opener is no name.
-const GLM_NAME_MAX: usize = 512;
-/// How far text after a name is followed (XT-36).
-const GLM_TEXT_MAX: usize = 256;
 
 #[derive(Debug)]
 pub(super) enum State {
@@ -84,72 +79,8 @@ pub(super) fn open_block(
     Ok(call.then_some(wrapper.end))
 }
 
-/// XT-36: `<tool_call>`, a name, and a key or the close tag.
-pub(super) fn begin_glm(
-    w: &Input<'_>,
-    p: usize,
-    grammar: &Arc<Grammar>,
-    first_call: u32,
-) -> Result<Option<TagReader>, Incomplete> {
-    let Some(open) = open_any(&grammar.call, w, p)? else { return Ok(None) };
-    let (q, next) = w.after_blanks(open.end)?;
-    if next.is_none() {
-        let mut reader = TagReader::new(p, q, grammar, false, first_call);
-        (reader.glm, reader.state) = (true, State::Call);
-        return Ok(Some(reader));
-    }
-    let stop = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':' | '/'));
-    let Some(n) = w.str(q, w.end()).find(stop) else {
-        if w.end() - q > GLM_NAME_MAX {
-            return Ok(None);
-        }
-        if !w.eof {
-            return Err(MORE);
-        }
-        let mut reader = TagReader::new(p, w.end(), grammar, false, first_call);
-        (reader.glm, reader.state) = (true, State::Call);
-        return Ok(Some(reader));
-    };
-    if n == 0 || n > GLM_NAME_MAX {
-        return Ok(None);
-    }
-    if !glm_goes_on(w, q + n, grammar)? {
-        return Ok(None);
-    }
-    let mut reader = TagReader::new(p, q + n, grammar, false, first_call);
-    (reader.glm, reader.state) = (true, State::Call);
-    reader.cur.name = Some(w.str(q, q + n).to_owned());
-    Ok(Some(reader))
-}
-
-/// Whether a key, the close tag or the end of input follows the name that ends at `from`; text before them is the
-/// call's (XT-33), so that a name in prose begins nothing.
-fn glm_goes_on(w: &Input<'_>, from: usize, grammar: &Grammar) -> Result<bool, Incomplete> {
-    let (r, next) = w.after_blanks(from)?;
-    if next.is_none() {
-        return Ok(true);
-    }
-    let mut at = r;
-    while let Some(p) = w.find(b'<', at).filter(|p| p - r <= GLM_TEXT_MAX) {
-        if close_any(&grammar.call, w, p)?.is_some()
-            || open_any(&grammar.parameter, w, p)?.is_some()
-            || lex::cut_markup(w, p)
-        {
-            return Ok(true);
-        }
-        if open_any(&grammar.call, w, p)?.is_some() {
-            return Ok(false);
-        }
-        at = p + 1;
-    }
-    match w.eof || w.end() > r + GLM_TEXT_MAX {
-        true => Ok(false),
-        false => Err(Incomplete::on(Need::Byte(b'<')).by(r + GLM_TEXT_MAX + 1)),
-    }
-}
-
 impl TagReader {
-    fn new(
+    pub(super) fn new(
         start: usize,
         at: usize,
         grammar: &Arc<Grammar>,
@@ -189,14 +120,6 @@ impl TagReader {
             self.announce_glm(cx);
         }
         until_done(|| self.step(cx)).inspect_err(|_| self.out.settle(cx, self.cursor()))
-    }
-
-    fn announce_glm(&mut self, cx: &mut Cx<'_, '_>) {
-        match self.cur.name.clone() {
-            Some(name) if lex::valid_tool_name(&name) => self.out.announce(cx.queue, Some(&name)),
-            Some(_) => self.out.reject = Some(Code::InvalidToolName),
-            None => {}
-        }
     }
 
     fn step(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {

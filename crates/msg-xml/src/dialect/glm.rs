@@ -1,0 +1,96 @@
+//! Where a call of GLM begins: its name is text right behind the opener (XT-36). The rest is `tags`.
+//!
+//! ```text
+//! <tool_call>ls
+//! <arg_key>p</arg_key><arg_value>.</arg_value></tool_call>
+//! ```
+
+use std::sync::Arc;
+
+use super::gather::Cx;
+use super::tags::{State, TagReader};
+use crate::code::Code;
+use crate::input::{Incomplete, Input, MORE, Need};
+use crate::lex;
+use crate::shape::{close_any, open_any};
+use crate::tag_grammar::Grammar;
+
+/// A longer word behind the opener is no name.
+const NAME_MAX: usize = 512;
+/// How far text after a name is followed.
+const TEXT_MAX: usize = 256;
+
+/// XT-36: `<tool_call>`, a name, and a key or the close tag.
+pub(super) fn begin(
+    w: &Input<'_>,
+    p: usize,
+    grammar: &Arc<Grammar>,
+    first_call: u32,
+) -> Result<Option<TagReader>, Incomplete> {
+    let Some(open) = open_any(&grammar.call, w, p)? else { return Ok(None) };
+    let (q, next) = w.after_blanks(open.end)?;
+    if next.is_none() {
+        let mut reader = TagReader::new(p, q, grammar, false, first_call);
+        (reader.glm, reader.state) = (true, State::Call);
+        return Ok(Some(reader));
+    }
+    let stop = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':' | '/'));
+    let Some(n) = w.str(q, w.end()).find(stop) else {
+        if w.end() - q > NAME_MAX {
+            return Ok(None);
+        }
+        if !w.eof {
+            return Err(MORE);
+        }
+        let mut reader = TagReader::new(p, w.end(), grammar, false, first_call);
+        (reader.glm, reader.state) = (true, State::Call);
+        return Ok(Some(reader));
+    };
+    if n == 0 || n > NAME_MAX {
+        return Ok(None);
+    }
+    if !goes_on(w, q + n, grammar)? {
+        return Ok(None);
+    }
+    let mut reader = TagReader::new(p, q + n, grammar, false, first_call);
+    (reader.glm, reader.state) = (true, State::Call);
+    reader.cur.name = Some(w.str(q, q + n).to_owned());
+    Ok(Some(reader))
+}
+
+/// Whether a key, the close tag or the end of input follows the name that ends at `from`; text before them is the
+/// call's (XT-33), so that a name in prose begins nothing.
+fn goes_on(w: &Input<'_>, from: usize, grammar: &Grammar) -> Result<bool, Incomplete> {
+    let (r, next) = w.after_blanks(from)?;
+    if next.is_none() {
+        return Ok(true);
+    }
+    let mut at = r;
+    while let Some(p) = w.find(b'<', at).filter(|p| p - r <= TEXT_MAX) {
+        if close_any(&grammar.call, w, p)?.is_some()
+            || open_any(&grammar.parameter, w, p)?.is_some()
+            || lex::cut_markup(w, p)
+        {
+            return Ok(true);
+        }
+        if open_any(&grammar.call, w, p)?.is_some() {
+            return Ok(false);
+        }
+        at = p + 1;
+    }
+    match w.eof || w.end() > r + TEXT_MAX {
+        true => Ok(false),
+        false => Err(Incomplete::on(Need::Byte(b'<')).by(r + TEXT_MAX + 1)),
+    }
+}
+
+impl TagReader {
+    /// Says the name that came with the opener.
+    pub(super) fn announce_glm(&mut self, cx: &mut Cx<'_, '_>) {
+        match self.cur.name.clone() {
+            Some(name) if lex::valid_tool_name(&name) => self.out.announce(cx.queue, Some(&name)),
+            Some(_) => self.out.reject = Some(Code::InvalidToolName),
+            None => {}
+        }
+    }
+}
