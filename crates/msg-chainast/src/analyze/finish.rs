@@ -13,12 +13,12 @@ impl Analyzer<'_, '_> {
     /// Decides what the end of the chain decides.
     pub(super) fn finish(mut self) -> (Plan, Vec<Defect>) {
         self.flush_empty_user();
-        if let Some(at) = self.empty_lead
+        if let Some(at) = self.start.empty_lead
             && self.rules.warnings
         {
             self.find(at, None, What::EmptyMessage);
         }
-        if !self.unlinked.is_empty() {
+        if !self.links.unlinked.is_empty() {
             self.index.catch_up(&mut self.plan, self.chain);
             self.link_early();
             self.settle_orphans();
@@ -35,7 +35,7 @@ impl Analyzer<'_, '_> {
     /// several results the last serves.
     fn link_early(&mut self) {
         let mut early = Vec::new();
-        for (slot, entry) in self.unlinked.iter().rev().copied() {
+        for (slot, entry) in self.links.unlinked.iter().rev().copied() {
             let it = &self.plan.slots[slot];
             let Some(call) = self.index.first_call(entry) else { continue };
             let pending = self.plan.calls[call].slot.is_none();
@@ -55,7 +55,7 @@ impl Analyzer<'_, '_> {
 
     /// What becomes of results that no call bears.
     fn settle_orphans(&mut self) {
-        for (slot, _) in std::mem::take(&mut self.unlinked) {
+        for (slot, _) in std::mem::take(&mut self.links.unlinked) {
             let it = &self.plan.slots[slot];
             if it.dead {
                 continue;
@@ -133,13 +133,13 @@ impl Analyzer<'_, '_> {
     fn judge_first(&mut self) {
         let own_first = self.plan.begins_with_own_pair();
         if !self.rules.enforced.first_role {
-            if self.first_unled && !own_first {
+            if self.start.first_unled && !own_first {
                 let message = self.plan.units[0].message;
                 self.find_accepted(message, None, What::FirstAssistant { dropped: false });
             }
             return;
         }
-        if self.first_unled && !own_first {
+        if self.start.first_unled && !own_first {
             let message = self.plan.units[0].message;
             self.find(message, None, What::FirstAssistant { dropped: false });
             self.plan.insert_first = true;
@@ -305,7 +305,7 @@ impl Analyzer<'_, '_> {
 
     /// Warns of results that are named otherwise than their call is in the end.
     fn compare_final_names(&mut self) {
-        for (slot, message, part) in std::mem::take(&mut self.unnamed) {
+        for (slot, message, part) in std::mem::take(&mut self.links.unnamed) {
             let it = &self.plan.slots[slot];
             let stands = !it.dead && (it.message, it.part) == (message, part);
             let Some(answered) = it.call else { continue };

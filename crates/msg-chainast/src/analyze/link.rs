@@ -36,7 +36,7 @@ impl OpenPair<'_> {
 impl<'m> Analyzer<'m, '_> {
     /// A result: finds its call, or keeps it for later.
     pub(super) fn result(&mut self, message: u32, part: u32, id: &'m str, natural: bool) {
-        let open = self.open.as_ref().map(|it| it.unit);
+        let open = self.links.open.as_ref().map(|it| it.unit);
         if id.is_empty()
             && let Some(call) = self.nearest_pending(message, part)
         {
@@ -73,7 +73,7 @@ impl<'m> Analyzer<'m, '_> {
 
     /// The first pending call of this id in a small open pair.
     fn pending_in_open(&self, id: &str) -> Option<Idx<Call>> {
-        let unit = self.open.as_ref()?.unit;
+        let unit = self.links.open.as_ref()?.unit;
         let mut calls = self.plan.calls_of(unit);
         if calls.len() > SMALL_PAIR {
             return None;
@@ -94,7 +94,7 @@ impl<'m> Analyzer<'m, '_> {
 
     /// The pending call of the open pair that a result without an id answers (CA-30).
     fn nearest_pending(&mut self, message: u32, part: u32) -> Option<Idx<Call>> {
-        let unit = self.open.as_ref()?.unit;
+        let unit = self.links.open.as_ref()?.unit;
         let it = &self.plan.units[unit];
         if it.answered == it.n_calls {
             return None;
@@ -111,7 +111,7 @@ impl<'m> Analyzer<'m, '_> {
         {
             return Some(call);
         }
-        let open = self.open.as_mut()?;
+        let open = self.links.open.as_mut()?;
         let mut rest = self.plan.calls_of(unit).skip(open.answered);
         let pending = rest.position(|it| self.plan.calls[it].slot.is_none())?;
         open.answered += pending;
@@ -122,7 +122,7 @@ impl<'m> Analyzer<'m, '_> {
         let message = self.chain.message(self.plan.units[unit].message);
         let plan = &self.plan;
         let first = plan.units[unit].first_call as usize;
-        let names = &mut self.open.as_mut()?.names;
+        let names = &mut self.links.open.as_mut()?.names;
         let names = names.get_or_insert_with(|| ByName::of(plan, unit, message));
         let head = names.heads.get_mut(name)?;
         while let Some(call) = *head {
@@ -148,7 +148,7 @@ impl<'m> Analyzer<'m, '_> {
         match self.rules.enforced.later_results {
             LaterResults::Accept => true,
             LaterResults::Joined => {
-                self.open.is_some() && self.plan.calls[call].unit >= self.run_of_pairs
+                self.links.open.is_some() && self.plan.calls[call].unit >= self.links.run_of_pairs
             }
             LaterResults::Reject => false,
         }
@@ -158,10 +158,10 @@ impl<'m> Analyzer<'m, '_> {
     fn stay_late(&mut self, call: Idx<Call>, message: u32, part: u32, natural: bool) {
         let slot = self.push_slot(message, part, natural);
         match self.rules.enforced.later_results {
-            LaterResults::Joined => self.joined.push((slot, self.run_of_pairs)),
+            LaterResults::Joined => self.links.joined.push((slot, self.links.run_of_pairs)),
             _ => self.find_accepted(message, Some(part), What::LateResult),
         }
-        let unit = match &self.open {
+        let unit = match &self.links.open {
             Some(open) => open.unit,
             None => self.push_unit(message, UnitKind::Results),
         };
@@ -174,7 +174,7 @@ impl<'m> Analyzer<'m, '_> {
     /// else each moves behind its call, since what is put behind the others would part the run.
     pub(super) fn settle_joined(&mut self) {
         let mut judged = (None, false);
-        for (slot, first) in std::mem::take(&mut self.joined) {
+        for (slot, first) in std::mem::take(&mut self.links.joined) {
             let it = &self.plan.slots[slot];
             let (message, part) = (it.message, it.part);
             let (Some(last), Some(call)) = (it.unit, it.call) else { continue };
@@ -225,15 +225,15 @@ impl<'m> Analyzer<'m, '_> {
 
     fn leave_unlinked(&mut self, message: u32, part: u32, entry: Idx<Entry<'m>>, natural: bool) {
         let slot = self.push_slot(message, part, natural);
-        match self.open.as_ref().map(|it| it.unit) {
+        match self.links.open.as_ref().map(|it| it.unit) {
             Some(unit) => self.plan.append_slot(unit, slot),
             None if self.may_lead() => {
                 let unit = self.push_unit(message, UnitKind::Results);
                 self.plan.append_slot(unit, slot);
             }
-            None => self.floating = true,
+            None => self.links.floating = true,
         }
-        self.unlinked.push((slot, entry));
+        self.links.unlinked.push((slot, entry));
         self.index.set_unlinked(entry, slot);
     }
 
@@ -269,7 +269,7 @@ impl<'m> Analyzer<'m, '_> {
         let call = self.plan.message_of(answered);
         let part = self.plan.calls[answered].part;
         if self.chain.call(call, part).is_some_and(|it| it.name != name) {
-            self.unnamed.push((slot, it.message, it.part));
+            self.links.unnamed.push((slot, it.message, it.part));
         }
     }
 }

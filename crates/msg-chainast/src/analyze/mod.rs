@@ -36,7 +36,7 @@ pub(crate) const SMALL_PAIR: usize = 8;
 /// message was spared for a stray result before it that turned out to answer a later call.
 pub(crate) fn analyze(chain: Chain<'_>, rules: Rules<'_>) -> (Plan, Vec<Defect>) {
     let analyzer = Analyzer::over(chain, rules, true);
-    let spared = analyzer.spared_first;
+    let spared = analyzer.start.spared_first;
     let (plan, defects) = analyzer.finish();
     if spared && !plan.begins_with_own_pair() {
         return Analyzer::over(chain, rules, false).finish();
@@ -47,14 +47,32 @@ pub(crate) fn analyze(chain: Chain<'_>, rules: Rules<'_>) -> (Plan, Vec<Defect>)
 struct Analyzer<'m, 'r> {
     chain: Chain<'m>,
     rules: Rules<'r>,
-    /// Whether a stray result at the start is taken for one that will be kept in a pair of its own, so that
+    plan: Plan,
+    defects: Vec<Defect>,
+    index: Index<'m>,
+    start: Start,
+    links: Links<'m>,
+    /// The last user message, if it is without content so far.
+    empty_user: Option<u32>,
+}
+
+/// What is known of the beginning of the chain.
+struct Start {
+    /// Whether a stray result there is taken for one that will be kept in a pair of its own, so that
     /// the assistant message behind it is not the first.
     strays_stay: bool,
     /// Whether an assistant message was not dropped for that reason.
     spared_first: bool,
-    plan: Plan,
-    defects: Vec<Defect>,
-    index: Index<'m>,
+    /// Whether there were only system messages so far.
+    only_systems: bool,
+    /// A leading system message without content so far.
+    empty_lead: Option<u32>,
+    /// Whether the chain begins with a pair, without even a system message before it.
+    first_unled: bool,
+}
+
+/// Results between which and their calls something stands, or which have no call so far.
+struct Links<'m> {
     /// The last pair, if it has calls and no user message follows.
     open: Option<OpenPair<'m>>,
     /// The slots of results that answer no call so far, with what bears their ids.
@@ -63,14 +81,6 @@ struct Analyzer<'m, 'r> {
     floating: bool,
     /// Slots whose result is named otherwise than its call, with the result: (slot, message, part).
     unnamed: Vec<(Idx<Slot>, u32, u32)>,
-    /// A leading system message without content so far.
-    empty_lead: Option<u32>,
-    /// The last user message, if it is without content so far.
-    empty_user: Option<u32>,
-    /// Whether the chain begins with a pair, without even a system message before it.
-    first_unled: bool,
-    /// Whether there were only system messages so far.
-    only_systems: bool,
     /// The first of the assistant messages in a row to which the last pair belongs: none of them has results
     /// behind it but the last.
     run_of_pairs: Idx<Unit>,
@@ -84,21 +94,25 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         let mut it = Analyzer {
             chain,
             rules,
-            strays_stay,
-            spared_first: false,
             plan: Plan::new(rules.enforced),
             defects: Vec::new(),
             index: Index::default(),
-            open: None,
-            unlinked: Vec::new(),
-            floating: false,
-            unnamed: Vec::new(),
-            empty_lead: None,
+            start: Start {
+                strays_stay,
+                spared_first: false,
+                only_systems: true,
+                empty_lead: None,
+                first_unled: false,
+            },
+            links: Links {
+                open: None,
+                unlinked: Vec::new(),
+                floating: false,
+                unnamed: Vec::new(),
+                run_of_pairs: Idx::at(0),
+                joined: Vec::new(),
+            },
             empty_user: None,
-            first_unled: false,
-            only_systems: true,
-            run_of_pairs: Idx::at(0),
-            joined: Vec::new(),
         };
         for at in 0..chain.len() as u32 {
             it.message(at, chain.message(at));
@@ -153,7 +167,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
     }
 
     fn system(&mut self, at: u32, message: &'m Message) {
-        let at_start = self.only_systems;
+        let at_start = self.start.only_systems;
         if !at_start && self.rules.enforced.system_place && self.rules.enforced.later_system_as_user
         {
             self.find(at, None, What::LaterSystem);
@@ -165,7 +179,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         let leads = self.plan.lead.is_none();
         if leads && at_start {
             self.plan.lead = Some(at);
-            self.empty_lead = is_empty(message).then_some(at);
+            self.start.empty_lead = is_empty(message).then_some(at);
             return;
         }
         let (what, enforced) = match at_start {
@@ -182,7 +196,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
     /// stray result before it will be kept in a pair of its own, since it would stand behind that.
     fn merges_repeated_system(&self) -> bool {
         let Rules { options, enforced, .. } = self.rules;
-        let behind_a_pair = self.floating && options.keeps_orphans();
+        let behind_a_pair = self.links.floating && options.keeps_orphans();
         enforced.repeated_system || behind_a_pair && enforced.system_place
     }
 
@@ -192,12 +206,12 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         let empty = is_empty(message);
         if self.plan.lead.is_none() {
             self.plan.lead = Some(at);
-            self.empty_lead = empty.then_some(at);
+            self.start.empty_lead = empty.then_some(at);
             return;
         }
         self.plan.lead_merges.push(at);
         if !empty {
-            self.empty_lead = None;
+            self.start.empty_lead = None;
         }
     }
 
@@ -205,7 +219,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
     fn keep_system(&mut self, at: u32, message: &'m Message, what: What) {
         self.find_accepted(at, None, what);
         self.push_unit(at, UnitKind::System);
-        self.open = None;
+        self.links.open = None;
         if is_empty(message) && self.rules.warnings {
             self.find(at, None, What::EmptyMessage);
         }
@@ -229,7 +243,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
             self.find_accepted(at, None, What::ConsecutiveUser);
         }
         self.push_unit(at, UnitKind::User);
-        self.open = None;
+        self.links.open = None;
         self.empty_user = empty.then_some(at);
     }
 
@@ -240,11 +254,11 @@ impl<'m, 'r> Analyzer<'m, 'r> {
             && self.rules.enforced.first_role
             && !pairing::may_come_first(message)
         {
-            if !(self.strays_stay && self.floating && options.keeps_orphans()) {
+            if !(self.start.strays_stay && self.links.floating && options.keeps_orphans()) {
                 self.find(at, None, What::FirstAssistant { dropped: true });
                 return;
             }
-            self.spared_first = true;
+            self.start.spared_first = true;
         }
         let results = message.parts.iter().filter(|it| it.as_tool_result().is_some()).count();
         if results == 0 || results < message.parts.len() {
@@ -258,7 +272,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
     /// Begins a pair with an assistant message.
     fn pair(&mut self, at: u32, message: &'m Message) {
         if self.plan.units.is_empty() && self.plan.lead.is_none() {
-            self.first_unled = !pairing::may_come_first(message);
+            self.start.first_unled = !pairing::may_come_first(message);
         }
         let unit = self.push_unit(at, UnitKind::Pair);
         let mut content = false;
@@ -281,7 +295,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         let it = &mut self.plan.units[unit];
         it.n_calls = self.plan.calls.len() as u32 - it.first_call;
         let n_calls = it.n_calls;
-        self.open = (n_calls > 0).then(|| OpenPair::new(unit));
+        self.links.open = (n_calls > 0).then(|| OpenPair::new(unit));
         if n_calls > 0 {
             self.judge_calls(unit, message);
         }
@@ -395,11 +409,11 @@ impl<'m, 'r> Analyzer<'m, 'r> {
     /// Begins a message or a pair in the plan.
     fn push_unit(&mut self, message: u32, kind: UnitKind) -> Idx<Unit> {
         self.flush_empty_user();
-        self.only_systems &= kind == UnitKind::System;
+        self.start.only_systems &= kind == UnitKind::System;
         let continues =
             self.plan.units.last().is_some_and(|it| it.is_pair() && it.first_slot.is_none());
         if !(continues && kind == UnitKind::Pair) {
-            self.run_of_pairs = Idx::next_of(&self.plan.units);
+            self.links.run_of_pairs = Idx::next_of(&self.plan.units);
         }
         let unit = Idx::next_of(&self.plan.units);
         self.plan.units.push(Unit {

@@ -35,7 +35,7 @@ impl Repairer<'_> {
                 let fresh = fresh_like(&it.id, self.fresh_id(&it.name, place));
                 self.fresh_ids.insert(call, fresh.clone());
                 let old = std::mem::replace(&mut it.id, fresh);
-                self.replaced_ids.insert(place, old);
+                self.out.replaced_ids.insert(place, old);
             }
             self.n_calls += 1;
         }
@@ -48,7 +48,7 @@ impl Repairer<'_> {
         let place = (it.message as usize, it.part as usize);
         let mut id = self.result_id(slot);
         if id.is_empty() {
-            self.replaced_ids.insert(place, id);
+            self.out.replaced_ids.insert(place, id);
             id = self.fresh_id(&name, place);
         }
         self.n_calls += 1;

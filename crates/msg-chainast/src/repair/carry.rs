@@ -18,6 +18,7 @@ use crate::{
 };
 
 /// What a repair made of a list of messages, for a profile to judge or a tree to be built of.
+#[derive(Default)]
 pub(crate) struct Mended {
     pub(crate) items: Vec<Item>,
     /// Where the id pattern gave no unused id, so that a number was appended (CA-52).
@@ -45,36 +46,36 @@ pub(crate) fn carry_out<'a>(
 ) -> Mended {
     let mut it = Repairer::new(messages, plan, rules, ids, parts);
     it.run();
-    let Repairer { items, exhausted, dropped, replaced_ids, .. } = it;
-    Mended { items, exhausted, dropped, replaced_ids }
+    it.out
 }
 
 pub(super) struct Repairer<'a> {
     pub(super) messages: Vec<Message>,
     pub(super) plan: Plan,
     pub(super) rules: Rules<'a>,
+    parts: Parts,
     fresh: Option<FreshIds<'a>>,
-    /// The results of messages that hold more than one, by message and part.
-    pub(super) taken_apart: HashMap<u32, Vec<Option<ToolResult>>>,
-    /// Name and extra members of messages that do not stay: they go along with the first of their results.
-    pub(super) shells: HashMap<u32, (Option<String>, Extra)>,
-    /// The message taken apart whose results are being written, with its index among the items.
-    pub(super) shell: Option<(u32, usize)>,
+    pub(super) apart: TakenApart,
     /// How many calls were written.
     pub(super) n_calls: usize,
     /// The slots of a pair, while it is written.
     pub(super) slots: Vec<Idx<Slot>>,
     /// The calls of a pair, while it is written.
     pub(super) written: Vec<Written>,
-    /// What was written.
-    pub(super) items: Vec<Item>,
-    parts: Parts,
-    /// Where the id pattern gave no unused id, so that a number was appended.
-    exhausted: Vec<Place>,
-    dropped: Vec<(usize, Dropped)>,
-    pub(super) replaced_ids: HashMap<Place, String>,
     /// The fresh ids of calls, for results that stand apart from them.
     pub(super) fresh_ids: HashMap<Idx<Call>, String>,
+    pub(super) out: Mended,
+}
+
+/// Messages that hold more than one result: each result goes where its call is.
+#[derive(Default)]
+pub(super) struct TakenApart {
+    /// Their results, by message and part.
+    pub(super) results: HashMap<u32, Vec<Option<ToolResult>>>,
+    /// Name and extra members of those that do not stay: they go along with the first of their results.
+    pub(super) shells: HashMap<u32, (Option<String>, Extra)>,
+    /// The one whose results are being written, with its index among the items.
+    pub(super) open: Option<(u32, usize)>,
 }
 
 impl<'a> Repairer<'a> {
@@ -92,19 +93,14 @@ impl<'a> Repairer<'a> {
             messages,
             plan,
             rules,
+            parts,
             fresh,
-            taken_apart: HashMap::new(),
-            shells: HashMap::new(),
-            shell: None,
+            apart: TakenApart::default(),
             n_calls: 0,
             slots: Vec::new(),
             written: Vec::new(),
-            items,
-            parts,
-            exhausted: Vec::new(),
-            dropped: Vec::new(),
-            replaced_ids: HashMap::new(),
             fresh_ids: HashMap::new(),
+            out: Mended { items, ..Mended::default() },
         }
     }
 
@@ -115,7 +111,7 @@ impl<'a> Repairer<'a> {
             let at = self.plan.units.first().map_or(0, |it| it.message as usize);
             let text = self.rules.options.first_user.as_str();
             let first = self.item(Message::user(text), at);
-            self.items.push(first.inserted());
+            self.out.items.push(first.inserted());
         }
         let (mut merges, mut own, mut made) = (0, 0, 0);
         self.own_pairs(0, &mut own);
@@ -132,7 +128,7 @@ impl<'a> Repairer<'a> {
                 UnitKind::System => {
                     let message = self.plan.units[unit].message;
                     let item = self.take(message, RolePart::System);
-                    self.items.push(item);
+                    self.out.items.push(item);
                 }
                 UnitKind::Results => self.results_apart(unit),
             }
@@ -145,9 +141,9 @@ impl<'a> Repairer<'a> {
         let mut item = self.take(lead, RolePart::System);
         for other in std::mem::take(&mut self.plan.lead_merges) {
             let dropped = item.merge(self.take(other, RolePart::System));
-            self.dropped.extend(dropped.map(|it| (other as usize, it)));
+            self.out.dropped.extend(dropped.map(|it| (other as usize, it)));
         }
-        self.items.push(item);
+        self.out.items.push(item);
     }
 
     fn user(&mut self, unit: Idx<Unit>, merges: &mut usize) {
@@ -155,10 +151,10 @@ impl<'a> Repairer<'a> {
         while let Some((_, other)) = self.plan.user_merges.get(*merges).filter(|it| it.0 == unit) {
             let other = *other;
             let dropped = item.merge(self.take(other, RolePart::User));
-            self.dropped.extend(dropped.map(|it| (other as usize, it)));
+            self.out.dropped.extend(dropped.map(|it| (other as usize, it)));
             *merges += 1;
         }
-        self.items.push(item);
+        self.out.items.push(item);
     }
 
     /// Writes the results that have an assistant message of their own at this place.
@@ -205,7 +201,7 @@ impl<'a> Repairer<'a> {
         let Some(fresh) = &mut self.fresh else { return String::new() };
         let it = fresh.next(name, index);
         if it.exhausted {
-            self.exhausted.push(place);
+            self.out.exhausted.push(place);
         }
         it.id
     }

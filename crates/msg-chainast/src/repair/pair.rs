@@ -37,9 +37,9 @@ impl Repairer<'_> {
         written.clear();
         self.write_calls(unit, made, n_input, &mut written);
         let open = self.plan.open_tail && self.plan.is_last(unit);
-        let at = self.items.len();
-        self.items.push(item);
-        if !open && self.plan.splits_summaries && splits(&self.items[at].message, &written) {
+        let at = self.out.items.len();
+        self.out.items.push(item);
+        if !open && self.plan.splits_summaries && splits(&self.out.items[at].message, &written) {
             self.split(unit, at, &written);
         } else {
             self.results(unit, at, &written, open);
@@ -55,7 +55,7 @@ impl Repairer<'_> {
         let call = self.call_for(slot);
         let id = call.id.clone();
         let message = Message::new(Role::Assistant);
-        self.items.push(Item::of_part(message, Part::ToolCall(call), place).inserted());
+        self.out.items.push(Item::of_part(message, Part::ToolCall(call), place).inserted());
         self.plan.slots[slot].natural = false;
         self.result(slot, &id);
     }
@@ -142,19 +142,19 @@ impl Repairer<'_> {
     }
 
     fn swap_id(&mut self, at: usize, part: usize, id: String) -> String {
-        match self.items[at].message.parts.get_mut(part) {
+        match self.out.items[at].message.parts.get_mut(part) {
             Some(Part::ToolCall(it)) => std::mem::replace(&mut it.id, id),
             _ => String::new(),
         }
     }
 
     fn placeholder(&mut self, at: usize, part: usize) {
-        let place = self.items[at].place(part);
-        let Some(Part::ToolCall(call)) = self.items[at].message.parts.get(part) else { return };
+        let place = self.out.items[at].place(part);
+        let Some(Part::ToolCall(call)) = self.out.items[at].message.parts.get(part) else { return };
         let mut result = ToolResult::new(call.id.as_str(), self.rules.options.placeholder.clone());
         result.name = Some(call.name.clone());
         let message = Message::new(Role::Tool);
-        self.items.push(Item::of_part(message, Part::ToolResult(result), place).inserted());
+        self.out.items.push(Item::of_part(message, Part::ToolResult(result), place).inserted());
     }
 
     /// Takes removed calls, and results that were moved, out of the assistant message.
@@ -166,7 +166,7 @@ impl Repairer<'_> {
             .filter(|it| it.removed)
             .map(|it| it.part as usize)
             .peekable();
-        self.items[at].retain_parts(|index, part| {
+        self.out.items[at].retain_parts(|index, part| {
             let goes = removed.next_if_eq(&index).is_some();
             !goes && part.as_tool_result().is_none()
         });
@@ -175,7 +175,7 @@ impl Repairer<'_> {
     /// Writes a summarization pair with several calls as several pairs: each leading call of the
     /// summarization tool has its own, the rest share the last one.
     fn split(&mut self, unit: Idx<Unit>, at: usize, calls: &[Written]) {
-        let message = &self.items[at].message;
+        let message = &self.out.items[at].message;
         let lone = calls.iter().take_while(|it| is_summarization(message, it.part)).count();
         let groups = (lone + 1).min(calls.len());
         let mut slots = Vec::new();
@@ -198,16 +198,16 @@ impl Repairer<'_> {
                 {
                     item.push_part(part, place);
                 }
-                self.items.push(item);
+                self.out.items.push(item);
             }
-            let at = if group == 0 { at } else { self.items.len() - 1 };
+            let at = if group == 0 { at } else { self.out.items.len() - 1 };
             self.group_results(at, members, slots);
         }
     }
 
     /// Writes the results of the calls that stand in one message of a split, then placeholders.
     fn group_results(&mut self, at: usize, members: &[Written], slots: Vec<(Idx<Slot>, usize)>) {
-        let parts = &self.items[at].message.parts;
+        let parts = &self.out.items[at].message.parts;
         let calls: Vec<usize> =
             (0..parts.len()).filter(|it| parts[*it].as_tool_call().is_some()).collect();
         for (slot, part) in slots {
@@ -223,7 +223,7 @@ impl Repairer<'_> {
 
     /// Takes these calls out of the message; what stays keeps its index until it is cleaned.
     fn take_calls(&mut self, at: usize, calls: &[Written]) -> Vec<Option<(Part, Place)>> {
-        let item = &mut self.items[at];
+        let item = &mut self.out.items[at];
         let take = |it: &Written| {
             let place = item.place(it.part);
             let part = item.message.parts.get_mut(it.part)?;

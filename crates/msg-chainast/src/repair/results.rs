@@ -27,7 +27,7 @@ impl Repairer<'_> {
             let message = &mut self.messages[at as usize];
             if !kept.contains(&at) && goes_whole(message) {
                 let extra = std::mem::take(&mut message.extra);
-                self.shells.insert(at, (message.name.take(), extra));
+                self.apart.shells.insert(at, (message.name.take(), extra));
             }
             let results = if is_tool(message) {
                 tool_results(message)
@@ -38,7 +38,7 @@ impl Repairer<'_> {
                 });
                 results.collect()
             };
-            self.taken_apart.insert(at, results);
+            self.apart.results.insert(at, results);
         }
     }
 
@@ -49,32 +49,35 @@ impl Repairer<'_> {
         let at = (message as usize, part as usize);
         // A result that took the place of another comes with its own message: name and extra members of
         // that other one are not its.
-        let into_shell = slot.natural && message == place && self.taken_apart.contains_key(&place);
-        if !into_shell && !self.taken_apart.contains_key(&message) {
+        let into_shell =
+            slot.natural && message == place && self.apart.results.contains_key(&place);
+        if !into_shell && !self.apart.results.contains_key(&message) {
             let mut item = self.take(message, RolePart::Tool);
             if let Some(Part::ToolResult(it)) = item.message.parts.first_mut() {
-                set_id(it, call_id, at, &mut self.replaced_ids);
+                set_id(it, call_id, at, &mut self.out.replaced_ids);
             }
-            self.items.push(item);
+            self.out.items.push(item);
             return;
         }
         let mut result = self.take_result(message, part);
-        set_id(&mut result, call_id, at, &mut self.replaced_ids);
+        set_id(&mut result, call_id, at, &mut self.out.replaced_ids);
         let part = Part::ToolResult(result);
-        match self.shell {
-            Some((open, item)) if into_shell && open == place && item + 1 == self.items.len() => {
-                self.items[item].push_part(part, at);
+        match self.apart.open {
+            Some((open, item))
+                if into_shell && open == place && item + 1 == self.out.items.len() =>
+            {
+                self.out.items[item].push_part(part, at);
             }
             _ if into_shell => {
                 let mut item = self.take(place, RolePart::Tool);
                 item.push_part(part, at);
-                self.shell = Some((place, self.items.len()));
-                self.items.push(item);
+                self.apart.open = Some((place, self.out.items.len()));
+                self.out.items.push(item);
             }
             _ => {
                 let mut own = Message::new(Role::Tool);
-                (own.name, own.extra) = self.shells.remove(&message).unwrap_or_default();
-                self.items.push(Item::of_part(own, part, at));
+                (own.name, own.extra) = self.apart.shells.remove(&message).unwrap_or_default();
+                self.out.items.push(Item::of_part(own, part, at));
             }
         }
     }
@@ -91,7 +94,7 @@ impl Repairer<'_> {
 
     fn peek(&self, slot: Idx<Slot>) -> Option<&ToolResult> {
         let it = &self.plan.slots[slot];
-        match self.taken_apart.get(&it.message) {
+        match self.apart.results.get(&it.message) {
             Some(results) => results.get(it.part as usize)?.as_ref(),
             None => {
                 self.messages[it.message as usize].parts.get(it.part as usize)?.as_tool_result()
@@ -100,7 +103,7 @@ impl Repairer<'_> {
     }
 
     fn take_result(&mut self, message: u32, part: u32) -> ToolResult {
-        let from = match self.taken_apart.get_mut(&message) {
+        let from = match self.apart.results.get_mut(&message) {
             Some(results) => results.get_mut(part as usize).and_then(Option::take),
             None => match self.messages[message as usize].parts.get_mut(part as usize) {
                 Some(Part::ToolResult(it)) => Some(std::mem::take(it)),
