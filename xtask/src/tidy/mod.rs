@@ -13,6 +13,7 @@ mod links;
 mod manifests;
 mod names;
 mod sources;
+mod widths;
 
 use crate::workspace::{File, Workspace};
 use crate::{Res, codegen};
@@ -41,6 +42,7 @@ const RULES: &[Rule] = &[
     ("lengths", lengths::check),
     ("names", names::count),
     ("switches", names::switches),
+    ("widths", widths::check),
     ("codes", codes::check),
     ("citations", citations::check),
     ("laws", laws::check),

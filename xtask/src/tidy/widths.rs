@@ -1,0 +1,78 @@
+//! A type that keeps something to itself has few fields: at most so many, or there are types in it that have
+//! no name yet.
+//!
+//! It reads the sources as text. Plain data is left alone: a struct whose fields are all visible, and one that
+//! is read from arguments or JSON as it stands.
+
+use super::House;
+use crate::Res;
+
+/// Fields that a struct with private fields may have.
+const LIMIT: usize = 12;
+
+pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    for file in house.sources.iter().filter(|it| it.path.contains("/src/")) {
+        for (name, n_fields) in wide(&file.text) {
+            breaches.push(format!(
+                "{}: `{name}` has {n_fields} fields, {LIMIT} are allowed: which of them belong together?",
+                file.path
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The structs of a file that are too wide, with the number of their fields.
+fn wide(text: &str) -> Vec<(&str, usize)> {
+    let mut found = Vec::new();
+    let mut is_read = false;
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let item = line.trim_start_matches("pub(crate) ").trim_start_matches("pub(super) ");
+        let Some(name) = item.trim_start_matches("pub ").strip_prefix("struct ") else {
+            // Attributes go on over lines of text; a blank line or the end of an item ends them.
+            is_read |= line.contains("Deserialize") || line.contains("clap::Args");
+            is_read &= !line.is_empty() && line != "}";
+            continue;
+        };
+        if !line.ends_with('{') || std::mem::take(&mut is_read) {
+            continue;
+        }
+        let fields = lines.by_ref().take_while(|it| *it != "}").filter(|it| is_field(it));
+        let (n_fields, n_visible) = fields.fold((0, 0), |(n, m), it| {
+            (n + 1, m + usize::from(it.trim_start().starts_with("pub")))
+        });
+        if n_fields > LIMIT && n_visible < n_fields {
+            let end = name.find(|c: char| !c.is_alphanumeric()).unwrap_or(name.len());
+            found.push((&name[..end], n_fields));
+        }
+    }
+    found
+}
+
+/// Whether a line inside a struct begins a field: four blanks, a name and a colon.
+fn is_field(line: &str) -> bool {
+    let Some(field) = line.strip_prefix("    ").filter(|it| !it.starts_with([' ', '/', '#', '}']))
+    else {
+        return false;
+    };
+    field.contains(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wide;
+
+    fn with(before: &str, visible: &str) -> String {
+        let fields: String =
+            (0..13).map(|it| format!("    /// One.\n    {visible}f{it}: u8,\n")).collect();
+        format!("{before}struct Wide<'a> {{\n{fields}}}\n")
+    }
+
+    #[test]
+    fn what_keeps_something_to_itself_is_counted() {
+        assert_eq!(wide(&with("#[derive(Debug)]\npub ", "")), [("Wide", 13)]);
+        assert_eq!(wide(&with("", "pub(crate) ")), []);
+        assert_eq!(wide(&with("#[derive(Deserialize)]\n#[serde(default)]\n", "")), []);
+    }
+}
