@@ -1,7 +1,7 @@
 //! `test_data/layout/NAME.in`: a source, a line `=====`, and the same document as it was written after an
 //! edit. The expectation is the edited document in the layout of the source.
 
-use msg_document::{keep_layout, pretty};
+use msg_document::{RepairOptions, keep_layout, pretty, repair};
 use proptest::prelude::*;
 
 use crate::laws;
@@ -16,6 +16,32 @@ fn documents_keep_their_layout() {
         let kept = keep_layout(source.as_bytes(), written.as_bytes());
         String::from_utf8(kept).expect("because both documents are UTF-8").replace('\r', "\\r")
     });
+}
+
+/// A call without its result is mended between records that stay, each once.
+#[test]
+fn records_of_a_session_are_no_one_value() {
+    let record = |role: &str, id: u8, parent: &str, content: &str| {
+        let head = format!(
+            r#""type": "{role}", "uuid": "u{id}", "parentUuid": {parent}, "sessionId": "s""#
+        );
+        let time = r#""timestamp": "2026-01-01T00:00:00.000Z""#;
+        format!(
+            "{{{head}, {time}, \"message\": {{\"role\": \"{role}\", \"content\": {content}}}}}\n"
+        )
+    };
+    let call = r#"[{"type": "tool_use", "id": "c1", "name": "ls", "input": {}}]"#;
+    let records = [
+        record("user", 1, "null", "\"first\""),
+        record("assistant", 2, "\"u1\"", call),
+        record("user", 3, "\"u2\"", "\"last\""),
+    ];
+    let session = records.concat();
+    let repaired = repair(session.as_bytes(), &RepairOptions::default());
+    let repaired = repaired.expect("because it is a session");
+    let text = String::from_utf8(repaired.document).expect("because it is JSON");
+    assert!(repaired.changed && text.lines().count() > 3, "{text}");
+    assert!(["\"first\"", "\"last\""].iter().all(|it| text.matches(it).count() == 1), "{text}");
 }
 
 /// Small documents with every kind of white space.
