@@ -231,7 +231,7 @@ impl Document {
     }
 
     /// Whether calls stand in the text of assistants, and several system messages are fine (MS-10).
-    pub(crate) fn has_text_calls(&self) -> bool {
+    pub fn has_text_calls(&self) -> bool {
         match self.calls {
             Calls::Auto => self.format.codec().has_text_calls(),
             Calls::Native => false,

@@ -1,18 +1,22 @@
 //! The functions over one document. Each gives plain values; the classes that people see are made in Python.
 
 use msg_document::{
-    CheckOptions, ConvertOptions, Digest, FitOptions, Fitter, Format, KeyOptions, ReadOptions,
-    Refusal, RepairOptions,
+    CheckOptions, Checked, ConvertOptions, Digest, Document, FitOptions, Fitter, Format, KeyOptions,
+    ReadOptions, Refusal, RepairOptions, Repaired, WriteOptions,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::errors::{guarded, refused};
-use crate::input::Input;
+use crate::input::{Input, Walked};
+use crate::shortened::needs_whole_texts;
 use crate::{options, output};
 
 /// Documents of more bytes than this are worked on without the GIL: releasing it costs half a microsecond.
 const RELEASE_FROM: usize = 2048;
+
+/// The document, whether it changed, and the line of the edits.
+type Repair<'py> = (Bound<'py, PyAny>, bool, Bound<'py, PyString>);
 
 type Options<'a, 'py> = Option<&'a Bound<'py, PyDict>>;
 
@@ -57,10 +61,36 @@ fn check<'py>(
     options: Options<'_, 'py>,
 ) -> PyResult<(bool, &'static str, usize, Option<Bound<'py, PyString>>)> {
     let options = options::of::<CheckOptions>(options, py)?;
-    let input = Input::of(document)?;
-    let it = work(py, input.json(), |json| msg_document::check(json, &options))?;
-    let line = (!it.diagnostics.is_empty()).then(|| text(py, &it.to_json()));
-    Ok((it.ok, it.format.name(), it.messages, line))
+    // The rules of single messages count characters.
+    let short = options.messages.is_none().then(|| short(document, &options.read)).transpose()?;
+    let short = short.flatten().map(|(_, it)| it.check(&options)).map(|it| (said(&it), it));
+    let (line, it) = match short.filter(|it| !it.0.as_deref().is_some_and(needs_whole_texts)) {
+        Some(answer) => answer,
+        None => {
+            let input = Input::of(document)?;
+            let it = work(py, input.json(), |json| msg_document::check(json, &options))?;
+            (said(&it), it)
+        }
+    };
+    Ok((it.ok, it.format.name(), it.messages, line.map(|it| PyString::new(py, &it))))
+}
+
+/// The line of a check, where anything was found.
+fn said(checked: &Checked) -> Option<String> {
+    (!checked.diagnostics.is_empty())
+        .then(|| String::from_utf8_lossy(&checked.to_json()).into_owned())
+}
+
+/// Objects without the middles of their long texts, and the document that they are. Nothing where only whole texts can
+/// be judged: where texts hold calls, and where reading fails, which says at which byte.
+fn short<'py>(
+    document: &Bound<'py, PyAny>,
+    read: &ReadOptions,
+) -> PyResult<Option<(Walked<'py>, Document)>> {
+    let Some(walked) = Walked::shortened(document, read.max_bytes)? else { return Ok(None) };
+    let Ok(mut document) = Document::read(&walked.json, read) else { return Ok(None) };
+    document.say_who_made_it(read.made_by.as_ref());
+    Ok(Some((walked, document)).filter(|it| !it.1.has_text_calls()))
 }
 
 /// Whether a check would find no error; stops at the first.
@@ -84,8 +114,11 @@ fn repair<'py>(
     py: Python<'py>,
     document: &Bound<'py, PyAny>,
     options: Options<'_, 'py>,
-) -> PyResult<(Bound<'py, PyAny>, bool, Bound<'py, PyString>)> {
+) -> PyResult<Repair<'py>> {
     let options = options::of::<RepairOptions>(options, py)?;
+    if let Some(answer) = short_repair(py, document, &options)? {
+        return Ok(answer);
+    }
     let input = Input::of(document)?;
     let it = work(py, input.json(), |json| msg_document::repair(json, &options))?;
     let line = text(py, &it.report_json());
@@ -93,6 +126,29 @@ fn repair<'py>(
         return Ok((document.clone(), false, line));
     }
     Ok((output::like(py, &input, &it.document)?, true, line))
+}
+
+/// As [`repair`], without the middles of long texts, if that can be done.
+fn short_repair<'py>(
+    py: Python<'py>,
+    document: &Bound<'py, PyAny>,
+    options: &RepairOptions,
+) -> PyResult<Option<Repair<'py>>> {
+    let Some((walked, mut read)) = short(document, &options.read)? else { return Ok(None) };
+    let edits = read.repair(options);
+    if edits.is_empty() {
+        return Ok(Some((document.clone(), false, PyString::new(py, "{\"edits\":[]}"))));
+    }
+    let mut json = Vec::with_capacity(walked.json.len());
+    read.write(&WriteOptions::default(), &mut json);
+    let messages = read.messages().len();
+    let line = Repaired { document: json, changed: true, messages, edits };
+    let report = String::from_utf8_lossy(&line.report_json()).into_owned();
+    if needs_whole_texts(&report) {
+        return Ok(None);
+    }
+    let mended = output::objects(py, &line.document, Some(&walked))?;
+    Ok(Some((mended, true, PyString::new(py, &report))))
 }
 
 /// `(document, line)` in another format.

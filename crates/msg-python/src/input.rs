@@ -3,6 +3,8 @@
 //! ```text
 //! [{"role": "user", …}, …]  ->  json: [{"role":"user",…},…]   elements: (span, object) …
 //! ```
+//!
+//! Where an answer does not depend on what long texts say, their middles are left out (`shortened`).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,6 +17,7 @@ use pyo3::types::{
 };
 
 use crate::errors::unreadable;
+use crate::shortened::{Shortened, Texts};
 
 /// Objects nest at most this deep.
 const MAX_DEPTH: usize = 256;
@@ -36,6 +39,8 @@ pub(crate) struct Walked<'py> {
     /// The elements of the outermost list, or of lists that are members of the outermost dict: what an answer
     /// shares where it did not change.
     pub(crate) elements: Vec<(Range<usize>, Bound<'py, PyAny>)>,
+    /// The long texts whose middles are not in `json`.
+    pub(crate) shortened: Shortened<'py>,
 }
 
 impl<'a, 'py> Input<'a, 'py> {
@@ -57,7 +62,7 @@ impl<'a, 'py> Input<'a, 'py> {
             return Ok(Input::Bytes(Cow::Owned(copy.cast::<PyBytes>()?.as_bytes().to_vec())));
         }
         let mut walked = Walked::default();
-        walked.walk(value, 0)?;
+        walked.walk(value, 0, Texts::Whole)?;
         Ok(Input::Objects(walked))
     }
 
@@ -71,24 +76,38 @@ impl<'a, 'py> Input<'a, 'py> {
 }
 
 impl<'py> Walked<'py> {
-    fn walk(&mut self, value: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
+    /// Objects without the middles of their long texts. Nothing for what is neither list nor dict, and where a
+    /// document has the marks of middles itself or would be too large with them.
+    pub(crate) fn shortened(value: &Bound<'py, PyAny>, max_bytes: u64) -> PyResult<Option<Self>> {
+        if !value.is_instance_of::<PyDict>() && !value.is_instance_of::<PyList>() {
+            return Ok(None);
+        }
+        let mut walked = Walked::default();
+        walked.walk(value, 0, Texts::Contents)?;
+        let is_sound = walked.shortened.is_sound(&walked.json, max_bytes);
+        Ok(Some(walked).filter(|_| is_sound))
+    }
+
+    fn walk(&mut self, value: &Bound<'py, PyAny>, depth: usize, texts: Texts) -> PyResult<()> {
         if depth > MAX_DEPTH {
             return Err(unreadable(value.py(), "the objects nest more than 256 deep"));
         }
-        if let Ok(text) = value.cast_exact::<PyString>() {
+        if texts == Texts::This && self.shortened.push(value, &mut self.json) {
+            Ok(())
+        } else if let Ok(text) = value.cast_exact::<PyString>() {
             self.text(text)
         } else if let Ok(dict) = value.cast::<PyDict>() {
-            self.dict(dict, depth)
+            self.dict(dict, depth, texts)
         } else if let Ok(list) = value.cast::<PyList>() {
-            self.list(list.iter(), depth)
+            self.list(list.iter(), depth, texts)
         } else if let Ok(tuple) = value.cast::<PyTuple>() {
-            self.list(tuple.iter(), depth)
+            self.list(tuple.iter(), depth, texts)
         } else {
-            self.other(value, depth)
+            self.other(value, depth, texts)
         }
     }
 
-    fn other(&mut self, value: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
+    fn other(&mut self, value: &Bound<'py, PyAny>, depth: usize, texts: Texts) -> PyResult<()> {
         if value.is_none() {
             self.json.extend_from_slice(b"null");
         } else if let Ok(flag) = value.cast::<PyBool>() {
@@ -102,7 +121,7 @@ impl<'py> Walked<'py> {
         } else if let Ok(text) = value.cast::<PyString>() {
             self.text(text)?;
         } else {
-            return self.model(value, depth);
+            return self.model(value, depth, texts);
         }
         Ok(())
     }
@@ -124,7 +143,7 @@ impl<'py> Walked<'py> {
         Ok(())
     }
 
-    fn dict(&mut self, dict: &Bound<'py, PyDict>, depth: usize) -> PyResult<()> {
+    fn dict(&mut self, dict: &Bound<'py, PyDict>, depth: usize, texts: Texts) -> PyResult<()> {
         self.json.push(b'{');
         for (at, (key, value)) in dict.iter().enumerate() {
             if at > 0 {
@@ -136,7 +155,8 @@ impl<'py> Walked<'py> {
             };
             self.text(key)?;
             self.json.push(b':');
-            self.walk(&value, depth + 1)?;
+            let texts = if texts == Texts::Whole { texts } else { texts.of_member(key.to_str()?) };
+            self.walk(&value, depth + 1, texts)?;
         }
         self.json.push(b'}');
         Ok(())
@@ -146,6 +166,7 @@ impl<'py> Walked<'py> {
         &mut self,
         items: impl Iterator<Item = Bound<'py, PyAny>>,
         depth: usize,
+        texts: Texts,
     ) -> PyResult<()> {
         self.json.push(b'[');
         for (at, item) in items.enumerate() {
@@ -153,7 +174,7 @@ impl<'py> Walked<'py> {
                 self.json.push(b',');
             }
             let start = self.json.len();
-            self.walk(&item, depth + 1)?;
+            self.walk(&item, depth + 1, texts)?;
             if depth <= 1 {
                 self.elements.push((start..self.json.len(), item));
             }
@@ -163,7 +184,7 @@ impl<'py> Walked<'py> {
     }
 
     /// A model of pydantic, or whatever says its members as one does.
-    fn model(&mut self, value: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
+    fn model(&mut self, value: &Bound<'py, PyAny>, depth: usize, texts: Texts) -> PyResult<()> {
         let py = value.py();
         if !value.hasattr("model_dump")? {
             let name = value.get_type().name()?;
@@ -174,7 +195,7 @@ impl<'py> Walked<'py> {
         options.set_item("exclude_unset", true)?;
         options.set_item("mode", "json")?;
         let members = value.call_method("model_dump", (), Some(&options))?;
-        self.walk(&members, depth + 1)
+        self.walk(&members, depth + 1, texts)
     }
 }
 

@@ -8,6 +8,7 @@ mod input;
 mod kernels;
 mod options;
 mod output;
+mod shortened;
 mod stream;
 
 use pyo3::prelude::*;

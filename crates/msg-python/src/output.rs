@@ -8,6 +8,7 @@ use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use crate::errors::unreadable;
 use crate::input::{Input, Walked};
+use crate::shortened::Shortened;
 
 /// The caller's own objects, by their text.
 type Own<'a, 'py> = HashMap<&'a str, VecDeque<&'a Bound<'py, PyAny>>>;
@@ -38,7 +39,8 @@ pub(crate) fn objects<'py>(
             .map_err(|err| unreadable(py, &err.to_string()))?;
         own.entry(source).or_default().push_back(object);
     }
-    let mut builder = Builder { py, reader: Reader::from_text(text), own };
+    let shortened = walked.map(|it| &it.shortened).filter(|it| !it.is_empty());
+    let mut builder = Builder { py, reader: Reader::from_text(text), own, shortened };
     let value = builder.value(0)?;
     builder.read(|it| it.finish())?;
     Ok(value)
@@ -52,6 +54,7 @@ struct Builder<'a, 'py> {
     py: Python<'py>,
     reader: Reader<'a>,
     own: Own<'a, 'py>,
+    shortened: Option<&'a Shortened<'py>>,
 }
 
 impl<'a, 'py> Builder<'a, 'py> {
@@ -67,7 +70,10 @@ impl<'a, 'py> Builder<'a, 'py> {
             Kind::Array => self.array(depth)?.into_any(),
             Kind::String => {
                 let text = self.read(|it| it.string())?;
-                PyString::new(py, &text.text).into_any()
+                match self.shortened {
+                    Some(it) => it.whole(py, &text.text).into_any(),
+                    None => PyString::new(py, &text.text).into_any(),
+                }
             }
             Kind::Number => number(py, self.read(|it| it.number())?)?,
             Kind::Bool => self.read(|it| it.boolean())?.into_pyobject(py)?.to_owned().into_any(),
@@ -106,8 +112,8 @@ impl<'a, 'py> Builder<'a, 'py> {
         if let Some(own) = self.own.get_mut(source).and_then(VecDeque::pop_front) {
             return Ok(own.clone());
         }
-        let mut inner = Builder { py: self.py, reader: Reader::from_text(source), own: Own::new() };
-        inner.value(0)
+        let (py, reader, own) = (self.py, Reader::from_text(source), Own::new());
+        Builder { py, reader, own, shortened: self.shortened }.value(0)
     }
 }
 

@@ -32,21 +32,11 @@ impl Source {
 /// The source of each entry.
 type Sources = Vec<Option<Source>>;
 
-/// Members of an object that are looked through one by one: no list of names is made for them.
-const FEW: usize = 16;
-
 /// The sources of members: those of the same name, the last where there are several.
 pub(super) fn members(old: &[Entry<'_>], new: &[Entry<'_>]) -> Sources {
-    if old.len() <= FEW {
-        let place = |it: &Entry<'_>| old.iter().rposition(|old| name(old) == name(it));
-        return new.iter().map(place).collect();
-    }
+    let name = |it: &Entry<'_>| it.key.as_ref().map(|it| it.text.clone().into_owned());
     let places: BTreeMap<_, _> = old.iter().enumerate().map(|(at, it)| (name(it), at)).collect();
     new.iter().map(|it| places.get(&name(it)).copied().map(Source::new)).collect()
-}
-
-fn name<'e>(it: &'e Entry<'_>) -> Option<&'e str> {
-    it.key.as_ref().map(|it| &*it.text)
 }
 
 /// The sources of elements.
