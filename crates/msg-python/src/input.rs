@@ -19,6 +19,8 @@ use pyo3::types::{
 use crate::errors::unreadable;
 use crate::shortened::{Shortened, Texts};
 
+/// Most conversations fit in so many bytes without their long texts.
+const FIRST: usize = 4096;
 /// Objects nest at most this deep.
 const MAX_DEPTH: usize = 256;
 
@@ -82,7 +84,7 @@ impl<'py> Walked<'py> {
         if !value.is_instance_of::<PyDict>() && !value.is_instance_of::<PyList>() {
             return Ok(None);
         }
-        let mut walked = Walked::default();
+        let mut walked = Walked { json: Vec::with_capacity(FIRST), ..Walked::default() };
         walked.walk(value, 0, Texts::Contents)?;
         let is_sound = walked.shortened.is_sound(&walked.json, max_bytes);
         Ok(Some(walked).filter(|_| is_sound))
@@ -153,10 +155,18 @@ impl<'py> Walked<'py> {
                 let found = key.get_type().name()?;
                 return Err(PyTypeError::new_err(format!("a key of a dict is {found}, not str")));
             };
-            self.text(key)?;
+            let of_member = match key.to_str() {
+                Ok(name) => {
+                    write_str(&mut self.json, name);
+                    texts.of_member(name)
+                }
+                Err(_) => {
+                    self.text(key)?;
+                    Texts::Whole
+                }
+            };
             self.json.push(b':');
-            let texts = if texts == Texts::Whole { texts } else { texts.of_member(key.to_str()?) };
-            self.walk(&value, depth + 1, texts)?;
+            self.walk(&value, depth + 1, of_member)?;
         }
         self.json.push(b'}');
         Ok(())
