@@ -3,6 +3,11 @@
 //! model does not know survives, in order.
 //!
 //! Nothing here opens a socket, reads a clock or judges a conversation.
+//!
+//! ```text
+//! {"messages":[{"role":"user","content":"hi"}]}   read ▶ messages ▶ write   the same, edits aside
+//! event: content_block_delta …                    feed ▶ StreamEvent ▶ EventWriter   any stream as this one
+//! ```
 
 pub mod messages;
 

@@ -131,7 +131,7 @@ impl WriteOptions {
                 self.later_system = option_word("later_system", word, "user, keep or hoist")?;
             }
             "cache_control" => {
-                self.cache_control = option_word("cache_control", word, "carry or drop")?
+                self.cache_control = option_word("cache_control", word, "carry or drop")?;
             }
             "thinking" => self.thinking = option_word("thinking", word, "keep or none")?,
             "max_tokens" => {

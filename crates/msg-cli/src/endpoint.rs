@@ -3,6 +3,12 @@
 //!
 //! It knows nothing of what is asked, nor what the reply means. The key goes to the host that was named
 //! and nowhere else: not to the host of a redirect, and not into what is said of a refusal.
+//!
+//! ```text
+//! POST https://host/v1/messages      api: path, names of the key, headers of the kind
+//! 429, 503                           unanswered, retry_after: whether and when to ask again
+//! …sk-…                              masking: the key never reaches a message
+//! ```
 
 mod api;
 mod masking;

@@ -3,6 +3,11 @@
 //! A reader thread, `--jobs` workers and the printer (the calling thread) share a `Queue`, which
 //! bounds the memory and keeps the order. A line that fails, even by a panic, is answered by an
 //! object with `error`, and the run goes on. What an answer says is the command's business.
+//!
+//! ```text
+//! {"messages":[…]}      ─▶ {"ok":true,"diagnostics":[]}
+//! not JSON              ─▶ {"error":{"code":"message::bad-json",…}}
+//! ```
 
 mod answer;
 mod blocks;

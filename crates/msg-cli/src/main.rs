@@ -2,6 +2,11 @@
 //!
 //! Holds no logic of its own: it parses arguments, reads, calls a crate and prints. `commands` says
 //! how to add one.
+//!
+//! ```text
+//! arguments ─▶ cli ─▶ commands/NAME ─▶ input, formats ─▶ msg_document ─▶ render ─▶ output
+//!                                                                            └─▶ exit: 0, 1, 2
+//! ```
 
 #![allow(
     clippy::disallowed_methods,

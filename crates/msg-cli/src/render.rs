@@ -3,6 +3,15 @@
 //! What a diagnostic points at is quoted: a line of the source text with a caret, or the beginning
 //! of the message. Nothing of a conversation reaches the terminal as it is: control characters are
 //! shown as pictures. The JSON form of a diagnostic is `msg_core`'s.
+//!
+//! ```text
+//! error[chain::missing-tool-result]: tool call `c1` has no result
+//!  --> session.json: message 1 (assistant), part 0
+//!   |
+//! 1 | read({"path":"a"})
+//!   | ^^^^^^^^^^^^^^^^^^
+//!   = help: inserted a placeholder result
+//! ```
 
 mod finding;
 mod folding;

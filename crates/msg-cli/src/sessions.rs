@@ -2,6 +2,10 @@
 //!
 //! What a session says and how it is mended is `msg_session`'s; here are folders, files, backups and
 //! clocks.
+//!
+//! ```text
+//! latest, an id, a folder, a file ─ places ─▶ load ─▶ msg_session ─▶ put_back: backup, synced, renamed
+//! ```
 
 pub(crate) mod document;
 pub(crate) mod in_use;

@@ -5,6 +5,11 @@
 //! deterministic, never separates a tool call from its result, calls no model and does no I/O:
 //! summaries are asked for, and answered by the caller, on whatever runtime it has. What comes out is
 //! a [`Plan`] that can be stored, applied to a history that has grown, and undone.
+//!
+//! ```text
+//! messages ─▶ state ─ policy by policy ─▶ requests ─▶ answers ─▶ outcome ─▶ Plan: edits with fingerprints
+//!               token_index: what each costs
+//! ```
 
 mod engine;
 mod outcome;

@@ -1,6 +1,11 @@
 //! A compaction as data (CP-61, CP-62): edits on the beginning of a history, guarded by
 //! fingerprints, that can be stored, applied to a history that has grown, and undone. Making one is
 //! the compactor's business.
+//!
+//! ```text
+//! {"edits":[{"start":1,"end":5,"insert":[summary],"removed":[…]}],"before":{…},"after":{…}}
+//! applied to    0 [1 2 3 4] 5 6 7 8    ─▶    0 summary 5 6 7 8    undone ─▶ the first again
+//! ```
 
 mod fingerprint;
 mod make;

@@ -1,6 +1,10 @@
 //! Appending in memory: ids, levels, the joint, and the proof that nothing above changes (MF-36, MF-37).
 //!
 //! The store does the same on disk with these functions.
+//!
+//! ```text
+//! what was there, untouched │ joint: line breaks │ # %% the new cell, with an id that is free
+//! ```
 
 mod activate;
 mod entry;

@@ -1,4 +1,10 @@
 //! From the file to the messages that a model gets (MF-27 to MF-33).
+//!
+//! ```text
+//! # %% Question      ─▶ user: What is 2 + 2?
+//! ## %%% [bot]        ─▶ assistant: 4
+//! text behind the record's section ─▶ nothing
+//! ```
 
 mod answers;
 pub(crate) mod arguments;

@@ -3,6 +3,11 @@
 //! into bytes; what the model does not know survives, in order.
 //!
 //! Nothing here opens a socket, reads a clock or judges a conversation.
+//!
+//! ```text
+//! {"contents":[{"role":"user","parts":[{"text":"hi"}]}]}   read ▶ messages ▶ write   the same, edits aside
+//! data: {"candidates":[{"content":{"parts":[…]}}]}         feed ▶ StreamEvent ▶ ChunkWriter   any stream as this one
+//! ```
 
 pub mod contents;
 

@@ -142,7 +142,7 @@ impl WriteOptions {
         match name {
             "layout" => self.layout = option_word("layout", word, "keep or canonical")?,
             "later_system" => {
-                self.later_system = option_word("later_system", word, "user or hoist")?
+                self.later_system = option_word("later_system", word, "user or hoist")?;
             }
             "ids" => self.ids = option_word("ids", word, "keep or omit")?,
             "thoughts" => self.thoughts = option_word("thoughts", word, "keep or none")?,

@@ -3,6 +3,12 @@
 //!
 //! Bytes go straight into [`Message`](msg_core::Message)s and back into bytes; what the model does
 //! not know survives, in order. Nothing here opens a socket, reads a clock or judges a conversation.
+//!
+//! ```text
+//! [{"role":"user","content":"hi"}]                chat::read ▶ messages ▶ chat::write   the same, edits aside
+//! {"input":[{"type":"message",…}]}                responses::read ▶ messages ▶ responses::write
+//! data: {"choices":[{"delta":{"content":"h"}}]}   feed ▶ StreamEvent ▶ ChunkWriter, ResponseEventWriter
+//! ```
 
 pub mod chat;
 pub mod responses;

@@ -1,5 +1,11 @@
 //! The compiled half of the Python package (PY-1): text or objects in, answers of `msg-document` out. It holds no
 //! logic; the face that people see is `python/msg`.
+//!
+//! ```text
+//! str, bytes ─┐                              ┌─ str
+//! list, dict ─┼─ input ▶ msg_document ▶ output ┼─ objects, unchanged ones shared
+//! Arrow      ─┘  (without the GIL)           └─ Arrow
+//! ```
 
 mod answers;
 mod arrow;

@@ -2,6 +2,11 @@
 //!
 //! Bytes in, bytes out: this crate opens no file, reads no clock and no database. What no mend names
 //! survives byte for byte; nothing is executed, and the content of a result is never guessed.
+//!
+//! ```text
+//! bytes ─ detect ▶ dialect ─ frame ▶ records (spans) ─ link ▶ calls, results, paths ─┬▶ view: messages, turns
+//!                                                                                   └▶ findings ▶ edits of bytes
+//! ```
 
 mod base64;
 mod blob;

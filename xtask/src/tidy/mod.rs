@@ -12,6 +12,7 @@ mod lengths;
 mod links;
 mod manifests;
 mod names;
+mod samples;
 mod sources;
 mod widths;
 
@@ -37,6 +38,7 @@ const RULES: &[Rule] = &[
     ("budget", budget::check),
     ("manifests", manifests::check),
     ("module docs", sources::module_docs),
+    ("samples", samples::check),
     ("marks", sources::marks),
     ("paths", sources::machine_paths),
     ("lengths", lengths::check),

@@ -2,6 +2,11 @@
 //! order of the rules.
 //!
 //! Steps are given a valid chain and leave one; what cannot be mended is reported without a fix.
+//!
+//! ```text
+//! valid chain ─▶ roles ─▶ names ─▶ arguments ─▶ media, results ─▶ reasoning ─▶ members ─▶ neighbours, empty messages ─▶ accepted
+//!                   each finding is a Diagnostic, with the provider's own words where they are known
+//! ```
 
 mod content;
 mod files;

@@ -1,5 +1,10 @@
 //! Edits of a tree: adding sections, pairs, user text and results, clearing what should go (CA-42 to
 //! CA-46, CA-56). Each keeps sizes and index right, costs what it changes, and says what that was.
+//!
+//! ```text
+//! before  [user | assistant(call a)]                 add_tool_result("a", …)
+//! after   [user | assistant(call a), tool(a)]        sizes of pair, section and chain follow, and the index by id
+//! ```
 
 mod clear;
 mod entry;

@@ -2,6 +2,12 @@
 //!
 //! A profile knows nothing of a wire format. The built-in ones are generated from `profiles.toml`; one that
 //! a user writes in a file of the same shape is loaded with the feature `toml`.
+//!
+//! ```text
+//! profiles.toml   [mistral]  id_min = 9   codegen ▶ table.rs, docs/formats/profiles.md
+//!                                                      ▼
+//!                 Profile { name: "mistral", id_min: 9, … } ▶ what conform and check ask
+//! ```
 
 #[rustfmt::skip]
 mod answers;

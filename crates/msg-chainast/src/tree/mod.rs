@@ -2,6 +2,14 @@
 //!
 //! Messages are moved in and out and never copied; fields are private, so that sizes and the index by
 //! id are always right.
+//!
+//! ```text
+//! system, user        header ┐
+//! assistant(call a)   pair 0 │ section 0        ChainAst: sections, and the size of all
+//! tool(a)             pair 0 │
+//! assistant           pair 1 ┘ a completion
+//! user                header of section 1
+//! ```
 
 mod build;
 mod calls;

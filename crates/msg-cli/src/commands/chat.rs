@@ -3,6 +3,10 @@
 //!
 //! The file is made safe to write, and the question is in it, before anything is sent; the answer is in it
 //! while it comes. Calls of the answer are recorded and never run; keys never reach the file.
+//!
+//! ```text
+//! talk.msg.md ─ history ─▶ request ─▶ endpoint ─▶ reply, event by event ─▶ draft in the file ─▶ record
+//! ```
 
 mod client;
 mod draft;

@@ -2,6 +2,11 @@
 //!
 //! Each subcommand is one function from a request to an answer, for a line of `--jsonl` and for a file
 //! alike; what changes a file goes through the store of `msg-file`.
+//!
+//! ```text
+//! {"text":"# %% Question…","options":{…}}   a line ┐
+//! talk.msg.md and flags                     a file ┴─▶ Request ─▶ one function ─▶ Answer
+//! ```
 
 mod append;
 mod fmt;

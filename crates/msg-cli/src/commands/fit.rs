@@ -1,6 +1,10 @@
 //! `msg fit`: compacts a conversation until it fits a budget (CP-70).
 //!
 //! What is cut is decided by `msg-compact`; who writes the summaries is decided here.
+//!
+//! ```text
+//! document ─▶ Fitter ─▶ requests for summaries ─▶ endpoint (or a digest) ─▶ fitted document, plan, records
+//! ```
 
 pub(super) mod args;
 mod endpoint;

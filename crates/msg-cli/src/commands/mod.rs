@@ -1,5 +1,9 @@
 //! The commands, one file each.
 //!
+//! ```text
+//! msg check session.json --json    Args ─▶ options of msg_document ─▶ its answer ─▶ Output, Status
+//! ```
+//!
 //! # How to add a command
 //!
 //! 1. Write `src/commands/NAME.rs` with `pub(crate) struct Args` (derive [`clap::Args`], its doc

@@ -1,5 +1,9 @@
 //! Counting tokens (CP-50): one trait, the counters that come with the crate, and what media and
 //! tool definitions cost. Counting a whole history and keeping it counted is the token index's business.
+//!
+//! ```text
+//! "Grüße, 世界"   script  by the kinds of characters    o200k, cl100k  the table itself
+//! ```
 
 mod bpe;
 mod calibrated;

@@ -1,5 +1,11 @@
 //! The policies (section 4 of the page): each one a way of cutting a history down, in a file of its
 //! own. A policy decides; the chain state does.
+//!
+//! ```text
+//! prune       tool(4 KB)           ─▶ tool(placeholder)
+//! sections    user, pair, pair     ─▶ user, summary
+//! window      sections 0, 1, 2, 3  ─▶ sections 2, 3
+//! ```
 
 mod clear;
 pub(crate) mod contract;

@@ -3,6 +3,12 @@
 //!
 //! It holds references to the input and owns only what was made new; no policy can split a call
 //! from its result, because pairs are the smallest thing that can be replaced or dropped.
+//!
+//! ```text
+//! section 0: header, pairs    cost 310   locked by a pin
+//! section 1: header, pairs    cost 940   pair 0 replaced by a summary that is asked for
+//! section 2: header           cost  12   the last one: locked
+//! ```
 
 mod build;
 mod face;

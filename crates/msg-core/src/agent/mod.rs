@@ -3,6 +3,11 @@
 //! The types are a view for code that matches on them. [`read`] and [`write()`] go between bytes and
 //! [`Message`](crate::Message) directly, so that the order of members and the spelling of numbers
 //! survive. No state is kept and no agent is run here.
+//!
+//! ```text
+//! {"role":"assistant","content":"hi"}
+//! {"role":"tool","content":"ok","tool_call_id":"a"}
+//! ```
 
 mod body;
 mod call;

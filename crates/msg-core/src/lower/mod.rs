@@ -2,6 +2,11 @@
 //!
 //! A pure function of turns and options: the same turns give the same messages, earlier messages
 //! never change when turns are appended (prompt caches), and no turn is changed.
+//!
+//! ```text
+//! turn of the assistant: text, tool (finished)   ─▶   assistant: text, call
+//!                                                     tool: result
+//! ```
 
 mod cache;
 mod emit;

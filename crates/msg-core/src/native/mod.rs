@@ -2,6 +2,10 @@
 //!
 //! Reader and writer go between bytes and messages directly; no tree of values is built. The forms
 //! of others (plain, agent, turns) have modules of their own, the wire formats crates of their own.
+//!
+//! ```text
+//! {"role":"user","parts":[{"type":"text","text":"hi","extra":{"openai":{"weight":1}}}],"name":"ann"}
+//! ```
 
 mod part;
 mod read;

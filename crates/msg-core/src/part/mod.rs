@@ -1,5 +1,12 @@
 //! The parts of a message (MS-3): one struct a kind, one enum over them. What a provider accepts is
 //! no concern of this module.
+//!
+//! ```text
+//! {"type":"text","text":"hi"}                                         Text
+//! {"type":"tool_call","id":"a","name":"ls","arguments":"{}"}          ToolCall
+//! {"type":"tool_result","call_id":"a","content":"ok"}                 ToolResult
+//! {"type":"other","format":"anthropic","value":{…}}                   Other: carried as it came
+//! ```
 
 mod from;
 mod media;

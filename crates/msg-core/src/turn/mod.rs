@@ -3,6 +3,10 @@
 //!
 //! A turn is richer than a message; [`lower`](crate::turns::lower) makes messages of it,
 //! [`from_messages`] makes turns of messages. Nothing here runs a tool, reads a clock or draws an id.
+//!
+//! ```text
+//! {"id":"m2","role":"assistant","parts":[{"id":"t","type":"text","text":"hi"}],"timestamp":1704067202.0,"finished":true}
+//! ```
 
 mod apply;
 mod builder;

@@ -2,6 +2,10 @@
 //! something else.
 //!
 //! A row goes when its format comes: `formats` has a file for it then.
+//!
+//! ```text
+//! {"modelId":"m","messages":[{"content":[{"toolUse":{…}}]}]}   ─▶ message::foreign-format: "this looks like …; msg reads …"
+//! ```
 
 mod data;
 mod sessions;

@@ -1,4 +1,9 @@
 //! One writer of a file among others: cells go to its end, whole, once, durable (MF-42 to MF-45).
+//!
+//! ```text
+//! lock ─▶ read the tail ─▶ render ─▶ verify ─▶ journal ─▶ write ─▶ sync ─▶ acknowledge
+//!                     └ another wrote or saved: reconcile
+//! ```
 
 pub(super) mod commit;
 mod grow;

@@ -1,6 +1,11 @@
 //! Chat messages, requests and responses of the Chat Completions API (OA-1 to OA-5), and of the many
 //! servers that speak almost that. No tokens, no network, no judgement: what is wrong with a
 //! conversation is for `msg-chainast` to say.
+//!
+//! ```text
+//! {"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[…]}     request
+//! {"choices":[{"message":{"role":"assistant","content":"hello"}}]}          response
+//! ```
 
 mod document;
 mod request;

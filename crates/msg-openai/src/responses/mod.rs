@@ -1,5 +1,9 @@
 //! Items of the Responses API, its requests and its responses (OA-14, OA-15). Items that this crate
 //! does not know are carried whole; conversations are put together from items and taken apart again.
+//!
+//! ```text
+//! {"input":[{"role":"user","content":"hi"},{"type":"function_call","call_id":"a",…},{"type":"function_call_output",…}]}
+//! ```
 
 mod document;
 mod request;

@@ -1,4 +1,8 @@
 //! From the blocks of providers to message parts, for the views of sessions.
+//!
+//! ```text
+//! {"type":"tool_use","id":"toolu_1","name":"Bash","input":{…}}   ─ anthropic ─▶   Part::ToolCall
+//! ```
 
 pub(crate) mod anthropic;
 pub(crate) mod gemini;

@@ -1,5 +1,10 @@
 //! The machine that reads a message (section 2): text from left to right, and what is found in it.
 //! It keeps positions and states, never bytes: the stream that drives it owns those.
+//!
+//! ```text
+//! I look. [Listing first]\n<tool>…</tool> Done.
+//! └ text  └ bracket thought └ block       └ text
+//! ```
 
 mod bracket;
 mod emit;

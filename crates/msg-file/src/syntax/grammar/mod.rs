@@ -1,6 +1,12 @@
 //! The grammars of one line, each a complete nom parser over the line's bytes.
 //!
 //! No parser here sees a second line; what lines mean to each other is decided by `scan` and `cells`.
+//!
+//! ```text
+//! ## %%% Title[^3]           heading
+//! [^3]: [code] lang="py"     definition, attributes
+//! ~~~py                      fence
+//! ```
 
 mod attributes;
 mod definition;

@@ -96,7 +96,7 @@ impl<'a> Draft<'a> {
             | bit(canonical_body)
             | mask(signature.is_some(), call::EXTRA_CONTENT);
         let inner = it.inner.named(call::SHAPE.name(body));
-        let mut extra = self.fields.keep_with(canonical, inner, raw.as_deref(), (&OPENAI, cx));
+        let mut extra = self.fields.keep_with(canonical, inner, raw, (&OPENAI, cx));
         if let Some(rest) = rest {
             extra.insert(OPENAI, "extra_content", rest);
         }

@@ -1,5 +1,10 @@
 //! Chat messages: from bytes straight into [`Message`](msg_core::Message) (OA-1). Nothing is judged
 //! here and nothing is dropped; what the model has no place for is carried.
+//!
+//! ```text
+//! {"role":"assistant","content":"…","tool_calls":[{"id":"a",…}],"weight":1}
+//!   ─▶ assistant: text, call a; extra openai.weight; the order of the members as its layout
+//! ```
 
 mod call;
 mod content;

@@ -1,5 +1,10 @@
 //! Chat messages: from [`Message`]s straight into bytes (OA-2). An unedited message that was read here
 //! goes out as it came in (OA-4); what the format cannot hold is reported, never dropped in silence.
+//!
+//! ```text
+//! assistant: text, call a   ─▶   {"role":"assistant","content":"…","tool_calls":[{"id":"a",…}]}
+//! tool: result a            ─▶   {"role":"tool","tool_call_id":"a","content":"ok"}
+//! ```
 
 mod call;
 mod content;

@@ -1,5 +1,9 @@
 //! Responses items: from bytes straight into [`Message`]s (OA-14). Items of one speaker are put
 //! together, and each part remembers the item that it begins.
+//!
+//! ```text
+//! {"type":"reasoning",…}, {"type":"message",…}, {"type":"function_call",…}   ─▶   one assistant message of three parts
+//! ```
 
 mod content;
 mod item;

@@ -1,5 +1,9 @@
 //! Responses items: from [`Message`]s straight into bytes (OA-15). Parts become items in their own
 //! order, so that no order is lost here; unedited items go out as they came in.
+//!
+//! ```text
+//! assistant: reasoning, text, call a   ─▶   {"type":"reasoning",…}, {"type":"message",…}, {"type":"function_call","call_id":"a",…}
+//! ```
 
 mod content;
 mod item;
