@@ -69,6 +69,10 @@ fn is_named(fact: &Fact, edits: &[Diagnostic], roles: bool) -> bool {
             && made().any(|it| {
                 let mut anywhere = it.clone();
                 anywhere.at.part = None;
+                // The part before may be of a message that this one joined.
+                if fact.word == "cache_control" {
+                    anywhere.at.message = Some(fact.message);
+                }
                 accounts_for(&anywhere, fact, roles)
             })
 }
