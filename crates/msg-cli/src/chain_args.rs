@@ -39,6 +39,9 @@ pub(crate) struct RequestArgs {
     /// providers refuse the signed reasoning of other models.
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
+    /// The provider that made them, where the document does not say it.
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
     /// With --profile: the model that is asked, which with --request a request says itself.
     #[arg(long, value_name = "NAME")]
     for_model: Option<String>,
@@ -55,12 +58,16 @@ impl RequestArgs {
         let option = |name: &str, it: &Option<String>| {
             it.as_ref().map_or_else(String::new, |it| format!(" --{name} {it}"))
         };
-        format!("{request}{}{}", option("model", &self.model), option("for-model", &self.for_model))
+        let asked =
+            [("model", &self.model), ("provider", &self.provider), ("for-model", &self.for_model)];
+        asked.iter().fold(request.to_owned(), |res, (name, it)| res + &option(name, it))
     }
 
     /// Who made the messages, if that was said.
     pub(crate) fn maker(&self) -> Option<Provenance> {
-        self.model.clone().map(|it| Provenance { model: Some(it), ..Provenance::default() })
+        let (model, provider) = (self.model.clone(), self.provider.clone());
+        let is_said = model.is_some() || provider.is_some();
+        is_said.then(|| Provenance { model, provider, ..Provenance::default() })
     }
 
     /// The profile, asked as this model.

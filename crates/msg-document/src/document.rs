@@ -368,9 +368,14 @@ impl Document {
     /// Says who made the assistant's messages, where the document does not say it.
     pub fn say_who_made_it(&mut self, maker: Option<&Provenance>) {
         let Some(maker) = maker else { return };
-        let unknown = |it: &&mut Message| it.role == Role::Assistant && it.provenance().is_none();
-        for it in self.content.messages.iter_mut().filter(unknown) {
-            it.set_provenance(maker.clone());
+        for it in self.content.messages.iter_mut().filter(|it| it.role == Role::Assistant) {
+            let Provenance { provider, model, account } =
+                it.provenance().cloned().unwrap_or_default();
+            it.set_provenance(Provenance {
+                provider: provider.or_else(|| maker.provider.clone()),
+                model: model.or_else(|| maker.model.clone()),
+                account: account.or_else(|| maker.account.clone()),
+            });
         }
     }
 

@@ -48,6 +48,7 @@ pub(crate) struct CheckMembers {
     calls: Option<Calls>,
     max_bytes: Option<u64>,
     model: Option<String>,
+    provider: Option<String>,
     profile: Option<String>,
     for_model: Option<String>,
     request: bool,
@@ -66,7 +67,7 @@ impl TryFrom<CheckMembers> for CheckOptions {
         let rules =
             || it.max_chars.map_or(InputRules::unlimited(), |max_chars| InputRules { max_chars });
         Ok(CheckOptions {
-            read: read(it.from, it.calls, it.max_bytes).with_made_by(maker(it.model)),
+            read: read(it.from, it.calls, it.max_bytes).with_made_by(maker(it.model, it.provider)),
             profile: asked(it.profile.as_deref(), it.for_model)?,
             chain: chain_check(it.open, it.request),
             messages: it.messages.then(rules),
@@ -82,6 +83,7 @@ pub(crate) struct RepairMembers {
     calls: Option<Calls>,
     max_bytes: Option<u64>,
     model: Option<String>,
+    provider: Option<String>,
     profile: Option<String>,
     for_model: Option<String>,
     request: bool,
@@ -110,7 +112,7 @@ impl TryFrom<RepairMembers> for RepairOptions {
         if let Some(profile) = asked(it.profile.as_deref(), it.for_model)? {
             chain = chain.with_profile(&profile);
         }
-        let read = read(it.from, it.calls, it.max_bytes).with_made_by(maker(it.model));
+        let read = read(it.from, it.calls, it.max_bytes).with_made_by(maker(it.model, it.provider));
         Ok(RepairOptions { read, chain })
     }
 }
@@ -131,8 +133,9 @@ fn chain_check(open: bool, request: bool) -> msg_chainast::CheckOptions {
 }
 
 /// Who made the assistant's messages, if that was said.
-fn maker(model: Option<String>) -> Option<Provenance> {
-    model.map(|it| Provenance { model: Some(it), ..Provenance::default() })
+fn maker(model: Option<String>, provider: Option<String>) -> Option<Provenance> {
+    let is_said = model.is_some() || provider.is_some();
+    is_said.then(|| Provenance { model, provider, ..Provenance::default() })
 }
 
 /// The profile of this name, asked as this model; the sentence says which there are.

@@ -57,21 +57,53 @@ impl Draft {
         self.origins.push(origin);
     }
 
-    /// Says which model made the message, where the record does (MS-1).
-    pub(crate) fn made_by(&mut self, model: Option<Cow<'_, str>>) {
-        note_model(&mut self.message, model);
+    /// Says who made the message, where the record does (MS-1).
+    pub(crate) fn made_by(&mut self, model: Option<Cow<'_, str>>, provider: Option<Cow<'_, str>>) {
+        note_maker(&mut self.message, maker(model, provider));
     }
 }
 
-/// Says which model made a message: what a signature in it is bound to.
-pub(crate) fn note_model(message: &mut Message, model: Option<Cow<'_, str>>) {
-    if let Some(model) = model.filter(|it| !it.is_empty()) {
-        let model = Some(model.into_owned());
-        message.set_provenance(Provenance { model, ..Provenance::default() });
+/// Who asks the models of others: what they give back, another made.
+const HOSTS: [&str; 14] = [
+    "amazon-bedrock",
+    "aws.bedrock",
+    "azure",
+    "azure.ai.openai",
+    "bedrock",
+    "cline",
+    "gcp.vertex_ai",
+    "github-copilot",
+    "google-vertex",
+    "litellm",
+    "opencode",
+    "openrouter",
+    "vercel",
+    "vertex",
+];
+
+/// The maker of a message: what a signature in it is bound to.
+pub(crate) fn maker(model: Option<Cow<'_, str>>, provider: Option<Cow<'_, str>>) -> Provenance {
+    let said = |it: Option<Cow<'_, str>>| it.filter(|it| !it.is_empty()).map(Cow::into_owned);
+    let provider = said(provider).filter(|it| !HOSTS.contains(&it.as_str()));
+    Provenance { model: said(model), provider, ..Provenance::default() }
+}
+
+fn note_maker(message: &mut Message, maker: Provenance) {
+    if maker != Provenance::default() {
+        message.set_provenance(maker);
     }
 }
 
 impl View {
+    /// Says who made each answer, by the record that it begins in.
+    pub(crate) fn note_makers(&mut self, maker: impl Fn(usize) -> Provenance) {
+        for (message, origins) in self.messages.iter_mut().zip(&self.origins) {
+            if let Some(first) = origins.first().filter(|_| message.role == Role::Assistant) {
+                note_maker(message, maker(first.record as usize));
+            }
+        }
+    }
+
     /// Adds a message that says something.
     pub(crate) fn push(&mut self, draft: Draft) {
         if !draft.message.parts.is_empty() {

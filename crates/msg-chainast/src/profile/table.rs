@@ -123,7 +123,8 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "gemini",
         fields: &[
-            ("alternate", Flag(true)), ("arguments", Text("object")), ("call_signature", Text("keep")),
+            ("aliases", List(&["google", "gcp.gemini"])), ("alternate", Flag(true)),
+            ("arguments", Text("object")), ("call_signature", Text("keep")),
             ("consecutive_user", Text("accept")), ("doubt", List(&["user", "alternate"])),
             ("empty", List(&["system", "user", "assistant"])), ("empty_is", Text("part")),
             ("format", Text("gemini")), ("id_pattern", Text("{r:8:x}")), ("last", Text("user")),
@@ -141,7 +142,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "mistral",
         fields: &[
-            ("consecutive_user", Text("accept")),
+            ("aliases", List(&["mistral_ai"])), ("consecutive_user", Text("accept")),
             ("doubt", List(&["reasoning_keep", "arguments", "consecutive_user", "system_place", "repeated_system"])),
             ("empty", List(&["assistant"])), ("first_role", Text("accept")),
             ("id_pattern", Text("{r:9:b}")), ("last", Text("user")), ("prefill", Text("prefix")),

@@ -10,7 +10,6 @@ mod memory;
 mod options;
 mod recognise;
 mod responses;
-mod said;
 mod text_calls;
 mod thinking;
 mod undo;

@@ -17,7 +17,7 @@ use crate::json::Object;
 use crate::link::{Rules, Sender, Sent};
 use crate::options::RepairOptions;
 use crate::parts::anthropic;
-use crate::view::{View, messages};
+use crate::view::{View, maker, messages};
 
 /// The dialect.
 pub(crate) struct Cline;
@@ -29,6 +29,11 @@ impl Format for Cline {
         super::leaf_is_not_chosen(options)?;
         let mut view = View { findings: array.findings.clone(), ..View::default() };
         messages(&mut view, &path.sent, false, anthropic::part);
+        view.note_makers(|at| {
+            let info = array.object(at).and_then(|it| it.get("modelInfo")?.object());
+            let said = |names: [&str; 2]| names.iter().find_map(|it| info.as_ref()?.text(it));
+            maker(said(["modelId", "id"]), said(["providerId", "provider"]))
+        });
         if options.xml {
             crate::parts::xml::read_calls(&mut view);
         }

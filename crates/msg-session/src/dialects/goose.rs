@@ -17,7 +17,7 @@ use crate::json::Object;
 use crate::link::{Rules, Sender, Sent};
 use crate::options::RepairOptions;
 use crate::parts::goose as blocks;
-use crate::view::{View, messages};
+use crate::view::{View, maker, messages};
 use crate::{Dialect, Error};
 
 /// The dialect.
@@ -30,7 +30,13 @@ impl Format for Goose {
             return self.view_lines(&read_lines(bytes, options.max_record, |_, _| {}), options);
         };
         super::leaf_is_not_chosen(options)?;
-        Ok(view(&export, export.findings.clone()))
+        let mut view = view(&export, export.findings.clone());
+        let document = Object::whole(&export.text, 0);
+        let config = document.as_ref().and_then(|it| it.get("model_config")?.object());
+        let model = config.as_ref().and_then(|it| it.text("model_name"));
+        let provider = document.as_ref().and_then(|it| it.text("provider_name"));
+        view.note_makers(|_| maker(model.clone(), provider.clone()));
+        Ok(view)
     }
 
     fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {

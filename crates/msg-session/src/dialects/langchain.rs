@@ -6,8 +6,6 @@
 //! {"type":"ai","content":"hello","tool_calls":[]}
 //! ```
 
-use std::borrow::Cow;
-
 use msg_core::{Content, Image, Part, Reasoning, Role, ToolCall, ToolResult};
 
 use super::{Checked, Format, document};
@@ -74,15 +72,12 @@ fn message(view: &mut View, at: usize, value: Value<'_>) {
     } else {
         content(&mut draft, at, body);
         calls(&mut draft, at, body);
-        draft.made_by(model(body));
+        let metadata = body.get("response_metadata").and_then(|it| it.object());
+        let said = |name: &str| metadata.as_ref().and_then(|it| it.text(name));
+        let model = said("model_name").or_else(|| said("model"));
+        draft.made_by(model, said("model_provider"));
     }
     view.push(draft);
-}
-
-/// The model of an answer, by the name that its integration gives it.
-fn model<'a>(body: &Object<'a>) -> Option<Cow<'a, str>> {
-    let metadata = body.get("response_metadata")?.object()?;
-    metadata.text("model_name").or_else(|| metadata.text("model"))
 }
 
 fn role(kind: &str, body: &Object<'_>) -> Role {

@@ -14,7 +14,7 @@ use crate::frame::read_lines;
 use crate::json::{Object, Value};
 use crate::options::RepairOptions;
 use crate::parts::{self, openai};
-use crate::view::{Draft, Origin, View};
+use crate::view::{Draft, Origin, View, maker};
 
 /// The dialect.
 pub(crate) struct Otel;
@@ -76,7 +76,11 @@ fn span(at: usize, source: &str) -> View {
         ("gen_ai.output.messages", None),
     ] {
         if let Some(json) = attributes.get(name) {
+            let before = view.messages.len();
             add(&mut view, at, json, role);
+            if name == "gen_ai.output.messages" {
+                attributes.sign(&mut view.messages[before..]);
+            }
         }
     }
     if view.messages.is_empty() {
@@ -102,6 +106,16 @@ impl Attributes {
         let own =
             map.iter().filter(|it| it.0.starts_with("gen_ai.") || !it.1.source.starts_with('{'));
         Self(own.map(|(name, it)| (name.to_owned(), plain(it))).collect())
+    }
+
+    /// Says of answers who gave them.
+    fn sign(&self, answers: &mut [Message]) {
+        let model = self.get("gen_ai.response.model").or_else(|| self.get("gen_ai.request.model"));
+        let provider = self.get("gen_ai.provider.name").or_else(|| self.get("gen_ai.system"));
+        let maker = maker(model.map(Into::into), provider.map(Into::into));
+        for it in answers.iter_mut().filter(|it| it.role == Role::Assistant) {
+            it.set_provenance(maker.clone());
+        }
     }
 
     fn get(&self, name: &str) -> Option<&str> {

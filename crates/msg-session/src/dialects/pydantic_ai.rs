@@ -143,7 +143,7 @@ fn response(view: &mut View, at: usize, message: &Object<'_>) {
             draft.push(part, Origin::block(at, n));
         }
     }
-    draft.made_by(message.text("model_name"));
+    draft.made_by(message.text("model_name"), message.text("provider_name"));
     view.push(draft);
     if let Some(usage) = message.get("usage") {
         let usage = Usage::from_raw(usage.raw_json());

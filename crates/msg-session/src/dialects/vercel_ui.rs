@@ -38,7 +38,17 @@ impl Format for VercelUi {
 
 fn message(view: &mut View, at: usize, object: &Object<'_>) {
     let role = Role::from(&*object.text("role").unwrap_or_default());
-    let mut step = Step { answer: Draft::new(role.clone()), results: Draft::new(Role::Tool) };
+    // What an application keeps of an answer is its own; these two names are the usual ones.
+    let metadata = object.get("metadata").and_then(|it| it.object());
+    let said = |name: &str| metadata.as_ref().and_then(|it| it.text(name));
+    let answer = || {
+        let mut draft = Draft::new(role.clone());
+        if role == Role::Assistant {
+            draft.made_by(said("model").or_else(|| said("modelId")), said("provider"));
+        }
+        draft
+    };
+    let mut step = Step { answer: answer(), results: Draft::new(Role::Tool) };
     let list = object.get("parts").and_then(|it| it.array()).unwrap_or_default();
     if list.is_empty()
         && let Some(text) = object.text("content").filter(|it| !it.is_empty())
@@ -49,12 +59,12 @@ fn message(view: &mut View, at: usize, object: &Object<'_>) {
         let Some(part) = value.object() else { continue };
         let kind = part.text("type").unwrap_or_default();
         if kind == "step-start" {
-            step.end(view, &role);
+            step.end(view, answer());
         } else {
             step.part(&kind, &part, value, Origin::block(at, n));
         }
     }
-    step.end(view, &role);
+    step.end(view, answer());
 }
 
 /// A step of an answer: what is said, then what its tools gave back.
@@ -64,8 +74,8 @@ struct Step {
 }
 
 impl Step {
-    fn end(&mut self, view: &mut View, role: &Role) {
-        view.push(std::mem::replace(&mut self.answer, Draft::new(role.clone())));
+    fn end(&mut self, view: &mut View, next: Draft) {
+        view.push(std::mem::replace(&mut self.answer, next));
         view.push(std::mem::replace(&mut self.results, Draft::new(Role::Tool)));
     }
 

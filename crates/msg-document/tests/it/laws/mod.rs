@@ -1,4 +1,5 @@
 //! What holds for any input.
 
 pub(crate) mod layout;
+pub(crate) mod meaning;
 pub(crate) mod undo;

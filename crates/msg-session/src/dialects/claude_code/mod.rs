@@ -16,8 +16,6 @@ mod thinking;
 mod tree;
 mod usage;
 
-use msg_core::Role;
-
 use super::{Format, LineRules, Mends};
 use crate::Error;
 use crate::blob::Blob;
@@ -29,7 +27,7 @@ use crate::link::{Plan, Rules};
 use crate::options::RepairOptions;
 use crate::parts::anthropic;
 use crate::surrogate::{self, Halves};
-use crate::view::{View, messages, note_model};
+use crate::view::{View, maker, messages};
 
 use mend::Mend;
 use node::{Node, Nodes};
@@ -87,20 +85,10 @@ fn view(nodes: &Nodes<'_>, options: &RepairOptions) -> Result<View, Error> {
     let path = path::read(nodes, &tree, leaf);
     let mut view = View { usage: usage::of(nodes), ..View::default() };
     messages(&mut view, &path.sent, true, anthropic::part);
-    note_models(&mut view, nodes);
+    view.note_makers(|at| maker(nodes.message(at).and_then(|it| it.text("model")), None));
     view.findings.clone_from(&nodes.lines.findings);
     view.findings.extend(tree.findings);
     Ok(view)
-}
-
-/// An answer names the model that gave it.
-fn note_models(view: &mut View, nodes: &Nodes<'_>) {
-    for (message, origins) in view.messages.iter_mut().zip(&view.origins) {
-        if let Some(first) = origins.first().filter(|_| message.role == Role::Assistant) {
-            let record = nodes.message(first.record as usize);
-            note_model(message, record.and_then(|it| it.text("model")));
-        }
-    }
 }
 
 fn rules(options: &RepairOptions) -> Rules {

@@ -1,9 +1,12 @@
 //! What of a Codex session is sent (SE-51): its items in order, compactions and steps back applied.
 
+use msg_core::Provenance;
+
 use super::envelope;
 use super::items::{Item, Kind};
 use crate::frame::Lines;
 use crate::json::{BLANKS, Object, Value};
+use crate::view::maker;
 
 /// The active path.
 #[derive(Default)]
@@ -14,6 +17,9 @@ pub(super) struct Path<'a> {
     pub(super) summary: Option<Summary>,
     /// Records of no known kind.
     pub(super) unknown: Vec<usize>,
+    /// The models that were asked, each with the record from which on.
+    models: Vec<(usize, String)>,
+    provider: Option<String>,
     /// Whether the records are items without an envelope.
     pub(super) is_bare: bool,
 }
@@ -51,6 +57,10 @@ impl<'a> Path<'a> {
                 let item = value.and_then(|it| Item::new((at, None), lines.place(at), it));
                 self.items.extend(item);
             }
+            "session_meta" => self.provider = payload.text("model_provider").map(Into::into),
+            "turn_context" => {
+                self.models.extend(payload.text("model").map(|it| (at, it.into_owned())));
+            }
             "compacted" => self.compacted(lines, at, payload),
             "event_msg" if payload.text("type").is_some_and(|it| it == "thread_rolled_back") => {
                 let turns = payload.get("num_turns").and_then(|it| it.number()).unwrap_or(0);
@@ -58,6 +68,13 @@ impl<'a> Path<'a> {
             }
             _ => {}
         }
+    }
+
+    /// Who made what stands in a record.
+    pub(super) fn maker(&self, record: usize) -> Provenance {
+        let before = self.models.partition_point(|it| it.0 <= record);
+        let model = before.checked_sub(1).map(|it| self.models[it].1.as_str().into());
+        maker(model, self.provider.as_deref().map(Into::into))
     }
 
     /// A replacement takes the place of all before it; without one the user's messages stay.

@@ -19,7 +19,9 @@ pub(super) fn of(path: &Path<'_>) -> View {
         add(&mut res, item);
     }
     add_summary(&mut res, path.items.len());
-    res.finish()
+    let mut res = res.finish();
+    res.note_makers(|record| path.maker(record));
+    res
 }
 
 fn add(res: &mut Items, item: &Item<'_>) {

@@ -50,7 +50,7 @@ fn answer(view: &mut View, message: &Message<'_>) {
             }
         }
     }
-    draft.made_by(message.object.text("model"));
+    draft.made_by(message.object.text("model"), None);
     view.push(draft);
     let mut results = Draft::new(Role::Tool);
     for (at, call) in calls.iter().enumerate() {

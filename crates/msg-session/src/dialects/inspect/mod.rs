@@ -95,7 +95,7 @@ impl Reader<'_, '_> {
             let call = ToolCall::new(id, name, arguments);
             draft.push(Part::ToolCall(call), Origin::block(at, n));
         }
-        draft.made_by(message.text("model").filter(|_| role == Role::Assistant));
+        draft.made_by(message.text("model").filter(|_| role == Role::Assistant), None);
         draft
     }
 

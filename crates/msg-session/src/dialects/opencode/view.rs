@@ -98,7 +98,7 @@ fn file(part: &Part<'_>) -> Option<MessagePart> {
 fn assistant(view: &mut View, message: &Message<'_>) {
     let new = || {
         let mut draft = Draft::new(Role::Assistant);
-        draft.made_by(message.object.text("modelID"));
+        draft.made_by(message.object.text("modelID"), message.object.text("providerID"));
         draft
     };
     let mut answer = new();

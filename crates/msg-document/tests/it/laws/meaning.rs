@@ -11,6 +11,9 @@ use msg_core::{CallKind, Diagnostic, Message, Part, Role, ToolCall, ToolResult};
 use msg_document::{ConvertOptions, Document, Format, ReadOptions, convert};
 use serde_json::{Value, json};
 
+/// The formats between which it holds.
+const FORMATS: [&str; 5] = ["openai", "responses", "anthropic", "gemini", "native"];
+
 /// One thing that a conversation says, and who says it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Said {
@@ -252,13 +255,23 @@ fn end_turn(turn: &mut Vec<Said>, res: &mut Vec<Said>) {
     res.append(&mut rest);
 }
 
+/// A document of one of the formats says in each other one what it said, but for what is named.
+pub(crate) fn only_what_is_named_is_lost(json: &[u8], from: Option<Format>) {
+    let Ok(document) = Document::read(json, &ReadOptions::default().with_from(from)) else {
+        return;
+    };
+    let from = document.format();
+    for to in FORMATS.iter().filter(|it| FORMATS.contains(&from.name()) && **it != from.name()) {
+        let format = to.parse().expect("because it is a format");
+        if let Err((expected, found)) = converted(json, from, format) {
+            panic!("{} to {to}\nexpected {expected:?}\nfound    {found:?}", from.name());
+        }
+    }
+}
+
 /// What a document says in another format is what it said, without what the report names. The error is
 /// what was expected and what was found.
-pub(crate) fn only_what_is_named_is_lost(
-    json: &[u8],
-    from: Format,
-    to: Format,
-) -> Result<(), (Vec<Said>, Vec<Said>)> {
+fn converted(json: &[u8], from: Format, to: Format) -> Result<(), (Vec<Said>, Vec<Said>)> {
     let reading = |format| ReadOptions::default().with_from(Some(format));
     let options = ConvertOptions::default().with_read(reading(from));
     let Ok(converted) = convert(json, to, &options) else { return Ok(()) };
