@@ -154,6 +154,8 @@ pub struct Document {
     given: GivenIds,
     /// The text whose layout is kept.
     source: Option<Vec<u8>>,
+    /// How many bytes it was read from: about as many are written.
+    size: usize,
 }
 
 impl Document {
@@ -192,6 +194,7 @@ impl Document {
             lead: Lead::default(),
             given,
             source: None,
+            size: bytes.len(),
         })
     }
 
@@ -270,6 +273,11 @@ impl Document {
     /// ```
     pub fn ids() -> SeededIds {
         seed::ids()
+    }
+
+    /// Room for what is written of it.
+    pub(crate) fn room(&self) -> Vec<u8> {
+        Vec::with_capacity(self.size + self.size / 8)
     }
 
     /// The format that it was read in.

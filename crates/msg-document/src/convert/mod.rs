@@ -58,7 +58,8 @@ impl Document {
         let own = self.own_options().map(|it| options.clone().with(it.text().as_bytes()));
         let own = own.transpose()?;
         let options = own.as_ref().unwrap_or(options);
-        let mut res = Converted { edits: self.take_notes(), ..Converted::default() };
+        let (edits, document) = (self.take_notes(), self.room());
+        let mut res = Converted { document, edits, left_behind: Vec::new() };
         if to == self.format() {
             expect_no_model(&options.carry)?;
             if !options.write.encode.keeps_layout() {
