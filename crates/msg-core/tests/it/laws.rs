@@ -23,6 +23,16 @@ pub fn native_holds_everything(messages: &[Message]) {
     }
 }
 
+/// A text is written as serde_json writes it, and read back.
+pub fn strings_are_read_back(text: &str) {
+    let mut out = Vec::new();
+    json::write_str(&mut out, text);
+    let written = String::from_utf8(out).expect("written text is UTF-8");
+    assert_eq!(written, serde_json::to_string(text).expect("because a text is JSON"));
+    let mut reader = json::Reader::from_text(&written);
+    assert_eq!(reader.string().expect("what was written can be read").text, text);
+}
+
 /// Law 7 and law 1: any bytes give a value or an error with a place in them; what was read is
 /// written as JSON, and reading and writing again changes nothing.
 pub fn reading_is_total(bytes: &[u8]) {

@@ -216,6 +216,11 @@ fn event() -> BoxedStrategy<StreamEvent<'static>> {
 }
 
 #[test]
+fn strings_are_read_back() {
+    run(vec(text(), 0..9), |it| laws::strings_are_read_back(&it.concat()));
+}
+
+#[test]
 fn native_holds_everything() {
     run(vec(message(), 0..3), |it| laws::native_holds_everything(&it));
 }

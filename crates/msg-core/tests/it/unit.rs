@@ -179,3 +179,16 @@ fn member(row: &str, name: &str) -> String {
         serde_json::from_str(row).unwrap();
     members[name].text().to_owned()
 }
+
+/// Every character that may need an escape, and some that need none, in every place of a text that is written
+/// in chunks.
+#[test]
+fn an_escape_may_stand_anywhere() {
+    for character in ('\0'..='\u{a0}').chain(['é', '🦀']) {
+        for at in 0..70 {
+            let text = ["x".repeat(at), character.to_string(), "y".repeat(69 - at)].concat();
+            crate::laws::strings_are_read_back(&text);
+            crate::laws::strings_are_read_back(&text.replace('y', "\n\""));
+        }
+    }
+}
