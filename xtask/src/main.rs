@@ -15,6 +15,7 @@ mod ci;
 mod codegen;
 mod fuzz;
 mod layers;
+mod picture;
 mod python;
 mod ready;
 mod release;
@@ -39,6 +40,7 @@ usage: cargo xtask TASK
                                 fuzz one target, or all in turn (cargo-fuzz; N is 60)
   bench [NAME] [-- ARGS...]     run the benches; the first build compiles the peers and takes long
   bench table [PREFIX]          what the last run measured, as Markdown
+  picture                       draw a page of msg view for the README (needs chromium)
   python [engines]              build and test the Python package (needs python3; pip fetches the rest)
   release check                 whether everything is ready: tree, changelog, semver, dry run of publication
   release LEVEL [--dry-run]     major, minor, patch or X.Y.Z: set versions, date the changelog
@@ -67,6 +69,7 @@ fn run(args: &[&str]) -> Res {
         "codegen" => codegen::run(&workspace, args),
         "fuzz" => fuzz::run(&workspace, args),
         "bench" => bench::run(&workspace, args),
+        "picture" => picture::run(&workspace),
         "python" => python::run(&workspace, args),
         "release" if args == ["check"] => ready::run(&workspace),
         "release" => release::run(&workspace, args),

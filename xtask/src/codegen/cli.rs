@@ -22,7 +22,7 @@ pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
 }
 
 /// Builds `msg` as the tests do, so that little is compiled twice, and gives its path.
-fn build(workspace: &Workspace) -> Res<String> {
+pub(crate) fn build(workspace: &Workspace) -> Res<String> {
     let args = ["build", "--locked", "--quiet", "--bin", "msg", "--message-format", "json"];
     let messages = sh::read(&workspace.root, &sh::cargo(), &args)?;
     let mut executable = messages.lines().filter_map(|line| {

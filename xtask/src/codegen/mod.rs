@@ -7,8 +7,10 @@ mod cli;
 mod diagnostics;
 mod formats;
 mod layers;
+mod pictures;
 mod profiles;
 
+pub(crate) use self::cli::build;
 use crate::Res;
 use crate::workspace::Workspace;
 
@@ -33,6 +35,7 @@ const GENERATORS: &[Generator] = &[
     Generator { name: "profiles", needs_build: false, generate: profiles::generate },
     Generator { name: "formats", needs_build: false, generate: formats::generate },
     Generator { name: "cli", needs_build: true, generate: cli::generate },
+    Generator { name: "pictures", needs_build: true, generate: pictures::generate },
 ];
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
