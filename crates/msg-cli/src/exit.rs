@@ -114,7 +114,26 @@ impl Failure {
 
     /// A document that is not what its format says.
     pub(crate) fn document(refusal: impl Into<Refusal>, name: &str, bytes: Vec<u8>) -> Self {
-        let diagnostic = *refusal.into().into_diagnostic();
+        let mut diagnostic = *refusal.into().into_diagnostic();
+        if diagnostic.code.as_str() == "message::bad-json" && diagnostic.fix.is_none() {
+            diagnostic.fix = reader_of(&bytes).map(Into::into);
+        }
         Failure::Document(Box::new(BadDocument { diagnostic, name: name.to_owned(), bytes }))
+    }
+}
+
+/// Who reads text that does not even begin as JSON.
+fn reader_of(bytes: &[u8]) -> Option<&'static str> {
+    let text = bytes.trim_ascii_start();
+    let starts = |marks: &[&str]| marks.iter().any(|it| text.starts_with(it.as_bytes()));
+    match text.first() {
+        None => Some("there is nothing in it; a conversation without messages is `[]`"),
+        Some(b'{' | b'[' | b'"') => None,
+        Some(_) if starts(&["data:", "event:", ":"]) => {
+            Some("it looks like a captured stream, which `msg stream` reads")
+        }
+        Some(_) => Some(
+            "conversations are JSON, sessions and message files (`.msg.md`); `msg tools` reads what a model wrote",
+        ),
     }
 }

@@ -115,7 +115,7 @@ impl InputArgs {
 }
 
 /// A file that is not there is probably called a little otherwise.
-fn explained(path: &Path, error: io::Error) -> io::Error {
+pub(crate) fn explained(path: &Path, error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::NotFound {
         return error;
     }

@@ -11,6 +11,7 @@ use super::stamp::Stamp;
 use super::stores;
 use crate::exit::Failure;
 use crate::hooks::step;
+use crate::input::explained;
 
 /// A session that has been read.
 pub(crate) struct Loaded {
@@ -123,7 +124,7 @@ fn named(text: &str, from: Option<Dialect>) -> Result<Option<Found>, Failure> {
 
 fn read(path: &Path) -> Result<Loaded, Failure> {
     let name = path.display().to_string();
-    let meta = fs::metadata(path).map_err(|it| Failure::read(&name, it))?;
+    let meta = fs::metadata(path).map_err(|it| Failure::read(&name, explained(path, it)))?;
     let files = if meta.is_dir() { folder_files(path) } else { session_files(path) };
     let (root, files) = files.map_err(|it| Failure::read(&name, it))?;
     let mut loaded = Loaded {
