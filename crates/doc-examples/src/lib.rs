@@ -20,3 +20,18 @@ pub mod moving {}
 
 #[doc = include_str!("../../../docs/scale.md")]
 pub mod scale {}
+
+#[doc = include_str!("../../../docs/guides/agent.md")]
+pub mod agent {}
+
+#[doc = include_str!("../../../docs/guides/from-cast.md")]
+pub mod from_cast {}
+
+#[doc = include_str!("../../../docs/guides/refused.md")]
+pub mod refused {}
+
+#[doc = include_str!("../../../docs/guides/streams.md")]
+pub mod streams {}
+
+#[doc = include_str!("../../../docs/guides/text-calls.md")]
+pub mod text_calls {}

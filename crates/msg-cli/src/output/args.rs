@@ -136,11 +136,21 @@ impl DocumentArgs {
             ));
             return Ok(status);
         }
-        self.finish(cx, out).map(|()| status)
+        self.finish_and_try(cx, out, |name| format!("`msg stats {name}`")).map(|()| status)
     }
 
     /// Makes the output final and says so: where it is, and what may be done with it.
     pub(crate) fn finish(&self, cx: &Context, out: Output) -> Result<(), Failure> {
+        let page = |name: &str| format!("`msg stats {name}`, or `msg view {name} -o page.html`");
+        self.finish_and_try(cx, out, page)
+    }
+
+    fn finish_and_try(
+        &self,
+        cx: &Context,
+        out: Output,
+        next: impl Fn(&str) -> String,
+    ) -> Result<(), Failure> {
         let name = safe(&out.name);
         let is_file = matches!(out.target, super::Target::Atomic(_));
         let is_replaced = out.replaces_a_file();
@@ -153,7 +163,7 @@ impl DocumentArgs {
             Finished::Written if self.in_place => format!("changed {name}\n"),
             Finished::Written => {
                 let did = if is_replaced { "replaced" } else { "wrote" };
-                format!("{did} {name}; try `msg stats {name}`, or `msg view {name} -o page.html`\n")
+                format!("{did} {name}; try {}\n", next(&name))
             }
         });
         Ok(())

@@ -16,6 +16,7 @@ mod explain;
 mod files;
 mod fit;
 mod flags;
+mod guides;
 mod lines;
 mod message_files;
 mod rescue;

@@ -89,19 +89,46 @@ impl Compactor<'_> {
 impl CannotFit {
     /// The finding as a diagnostic.
     pub fn diagnostic(&self, unit: Unit) -> Diagnostic {
+        let message = self.sentence(&format!(" {}", unit.as_str()));
+        Diagnostic::error(codes::of("compact::cannot-fit"), message)
+    }
+
+    /// What it says, with a unit behind a number.
+    fn sentence(&self, unit: &str) -> String {
         let Self { floor, usable, why, reached, .. } = self;
-        let unit = unit.as_str();
-        let message = match why {
+        match why {
             FloorPart::Policies => format!(
-                "the history could be brought to {reached} {unit}, {usable} are allowed; the policies \
+                "the history could be brought to {reached}{unit}, {usable} are allowed; the policies \
                  in use reach no less, although {floor} would be possible"
             ),
             other => format!(
-                "the history cannot have less than {floor} {unit}, {usable} are allowed; the largest \
+                "the history cannot have less than {floor}{unit}, {usable} are allowed; the largest \
                  part of that is {}",
                 other.in_words()
             ),
-        };
-        Diagnostic::error(codes::of("compact::cannot-fit"), message)
+        }
     }
 }
+
+/// The sentence without the unit, which the budget has. The result is an error where a history has to fit.
+///
+/// ```
+/// use msg_chainast::{ChainAst, SeededIds};
+/// use msg_compact::{Budget, Outcome, Preset, TokenIndex, compact_with, count, digest};
+/// use msg_core::Message;
+///
+/// let chain = ChainAst::parse(vec![Message::user("a question"), Message::assistant("an answer")])?;
+/// let index = TokenIndex::of(&chain, Box::new(count::Script::new()), &[]);
+/// let (budget, pipeline) = (Budget::tokens(1), Preset::Window.pipeline());
+/// let outcome = compact_with(&chain, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), |it| Ok(digest(it)))?;
+/// let Outcome::CannotFit(reason) = outcome else { panic!("nothing fits one token") };
+/// assert!(reason.to_string().starts_with("the history cannot have less than "));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl std::fmt::Display for CannotFit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.sentence(""))
+    }
+}
+
+impl std::error::Error for CannotFit {}
