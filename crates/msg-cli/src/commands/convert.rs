@@ -254,7 +254,7 @@ impl Run<'_> {
             _ => Quotes::of(document.messages(), edits, self.cx.folding())
                 .and_lines(document.text(), edits, self.cx.folding()),
         };
-        self.cx.note(&self.cx.list(name, &quotes).findings(edits));
+        self.cx.note(&self.cx.list(name, &quotes).edits(edits));
         Ok(())
     }
 
