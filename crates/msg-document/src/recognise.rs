@@ -101,8 +101,10 @@ pub(crate) fn accept(bytes: &[u8], named: Format) -> Result<(), Refusal> {
         return Err(json_lines().into());
     }
     let (found, likelihood) = best(&outline, "");
-    let is_other =
-        likelihood == Likelihood::Certain && named.codec().likelihood(&outline) == Likelihood::No;
+    // `openai` is possible for everything without messages, since its reader says what is no conversation.
+    let is_nothing = named == Format::default() && outline.messages().is_none();
+    let is_unlike = is_nothing || named.codec().likelihood(&outline) == Likelihood::No;
+    let is_other = likelihood == Likelihood::Certain && is_unlike;
     if is_other { Err(other(found, named).into()) } else { Ok(()) }
 }
 

@@ -75,7 +75,9 @@ impl TextCalls {
         if res.name.is_none() {
             res.name = names.get(result.call_id.as_str()).map(|it| (*it).to_owned());
         }
-        let Some(text) = res.content.as_text().filter(|_| self.headed) else {
+        // A message of the user has no other place for the name of the tool than its text.
+        let headed = self.headed || self.is_of_user(&result.call_id);
+        let Some(text) = res.content.as_text().filter(|_| headed) else {
             return Part::ToolResult(res);
         };
         let known = self.results.get(&result.call_id).filter(|it| it.content == text);

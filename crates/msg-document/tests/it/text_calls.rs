@@ -33,6 +33,23 @@ fn calls_in_text_are_calls() {
     });
 }
 
+/// `plain` writes `Tool: NAME` by itself, but only in front of what tools say.
+#[test]
+fn sound_plain_messages_are_written_as_they_came() {
+    let plain = Format::all().find(|it| it.name() == "plain");
+    let mut sound = 0;
+    for case in testkit::cases!("text_calls").cases() {
+        let read = ReadOptions::default().with_from(plain);
+        let Ok(mut document) = Document::read(&case.bytes, &read) else { continue };
+        document.set_source(case.bytes.clone());
+        if document.repair(&RepairOptions::default()).is_empty() {
+            assert_eq!(text(&written(&mut document)), text(&case.bytes), "{}", case.name);
+            sound += 1;
+        }
+    }
+    assert!(sound > 3, "{sound}");
+}
+
 fn written(document: &mut Document) -> Vec<u8> {
     let mut out = Vec::new();
     document.write(&WriteOptions::default(), &mut out);
