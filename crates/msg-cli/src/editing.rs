@@ -66,6 +66,7 @@ impl EditingArgs {
             let mut document = Document::read(line, &read)?;
             document.set_source(line.to_vec());
             let status = edit(&mut document, line)?.status;
+            document.expect_writer()?;
             let mut json = Vec::with_capacity(line.len());
             document.write(&WriteOptions::default(), &mut json);
             Ok(Answer::new(json, status))
@@ -89,7 +90,9 @@ impl EditingArgs {
             out.replaces_a_session();
         }
         let status = formats::emptiness(cx, &document, &input.name);
-        let edited = edit(&mut document, b"").map_err(|it| Failure::refused(it, &input.name))?;
+        let edited = edit(&mut document, b"");
+        let edited = edited.and_then(|it| document.expect_writer().map(|()| it));
+        let edited = edited.map_err(|it| Failure::refused(it, &input.name))?;
         if !cx.quiet || edited.is_refused {
             let name = if sources.is_one() { String::new() } else { format!("{}: ", input.name) };
             cx.note(&format!("{name}{}\n", edited.said));

@@ -150,6 +150,8 @@ pub struct Document {
     texts: Option<TextCalls>,
     /// What stayed when the messages were taken for a tree.
     lead: Lead,
+    /// Its messages are others than those that were read.
+    is_edited: bool,
     /// Ids that it did not have.
     given: GivenIds,
     /// The text whose layout is kept.
@@ -192,6 +194,7 @@ impl Document {
             calls,
             texts: None,
             lead: Lead::default(),
+            is_edited: false,
             given,
             source: None,
             size: bytes.len(),
@@ -394,6 +397,7 @@ impl Document {
 
     /// Puts other messages in the place of those that were taken.
     pub fn put_edited(&mut self, messages: Vec<Message>) {
+        self.is_edited = true;
         self.content.messages = messages;
         self.content.around.edited();
     }
@@ -401,10 +405,31 @@ impl Document {
     /// As [`Document::put_edited`], where a plan says how they became others: turns are edited as it
     /// says, so that all that it does not name stays as it came (CP-63).
     pub fn put_planned(&mut self, messages: Vec<Message>, plan: Option<&Plan>) {
+        self.is_edited = true;
         if !self.content.around.edited_by(&messages, plan) {
             self.content.around.edited();
         }
         self.content.messages = messages;
+    }
+
+    /// Fails where the document was edited and its format is only read: it would be written as it came, whatever is
+    /// said of the edits.
+    pub fn expect_writer(&self) -> Result<(), Refusal> {
+        match self.is_edited && !self.format.codec().has_writer() {
+            true => Err(self.no_writer()),
+            false => Ok(()),
+        }
+    }
+
+    pub(crate) fn no_writer(&self) -> Refusal {
+        let text = format!(
+            "sessions of {} are read and not written, so that nothing can be changed",
+            self.format
+        );
+        let code = Code::new("session::no-writer");
+        Diagnostic::error(code, text)
+            .with_fix("`msg convert` writes it in another format first")
+            .into()
     }
 
     /// Writes the document in its own format, with everything that stood around the messages.

@@ -71,6 +71,7 @@ pub fn repair(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     document.say_who_made_it(options.read.made_by.as_ref());
     let messages = document.messages().len();
     let edits = document.repair(options);
+    document.expect_writer()?;
     let document = match edits.is_empty() {
         true => json.to_vec(),
         false => document.mended(json),

@@ -109,6 +109,7 @@ impl Args {
             false => Quotes::roles(document.messages()),
         };
         let edits = document.repair(options);
+        document.expect_writer().map_err(|it| Failure::refused(it, &input.name))?;
         if let Some(report) = report {
             report.write(&jsonl::report_line(&edits))?;
         } else if self.json {

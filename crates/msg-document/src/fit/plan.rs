@@ -115,6 +115,7 @@ impl Goal {
             true => document.put_messages(messages),
             false => document.put_planned(messages, Some(plan).filter(|_| self == Goal::Apply)),
         }
+        document.expect_writer()?;
         let mut out = Vec::new();
         document.write(&WriteOptions::default(), &mut out);
         Ok(out)

@@ -115,6 +115,14 @@ impl Fitted {
         Some(out)
     }
 
+    /// Fails where something was done to a document that is only read.
+    fn expect_writer(&self, document: &Document) -> Result<(), Refusal> {
+        match self.first_changed.is_some() && !document.format().codec().has_writer() {
+            true => Err(document.no_writer()),
+            false => Ok(()),
+        }
+    }
+
     /// What was cut, in the order of the input.
     pub fn edits(&self) -> Vec<Diagnostic> {
         let mut edits = self.mended.clone();
@@ -194,6 +202,7 @@ impl Fitter {
         let read = self.options.plan.then(|| document.messages().to_vec());
         let messages = document.take_messages();
         let mut fitted = self.compact(messages, case, summarizer)?;
+        fitted.expect_writer(&document)?;
         if let Some(read) = read {
             let messages = fitted.messages.clone();
             fitted.written = fitted.write_into(&mut document);
@@ -216,7 +225,9 @@ impl Fitter {
         summarizer: &dyn Summarizer,
     ) -> Result<Fitted, Refusal> {
         let case = Case::of(self, document);
-        self.compact(document.take_messages(), case, summarizer)
+        let fitted = self.compact(document.take_messages(), case, summarizer)?;
+        fitted.expect_writer(document)?;
+        Ok(fitted)
     }
 
     /// Makes a history fit.

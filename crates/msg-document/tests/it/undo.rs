@@ -32,7 +32,11 @@ fn a_plan_is_undone_in_every_format() {
 fn what_no_message_holds_comes_back() {
     testkit::cases!("undo").check(|case| {
         let text = case.text();
-        let name = if case.name.starts_with("message_file") { "talk.msg.md" } else { "" };
+        let name = match case.name.split_once('_').map(|it| it.0) {
+            Some("file") => "talk.msg.md",
+            Some("document") => "session.json",
+            _ => "",
+        };
         let cut = |it| undoing_gives_back_the_document(text.as_bytes(), name, it);
         format!("cut at 20 tokens: {}, at 60: {}, at 100: {}", cut(20), cut(60), cut(100))
     });

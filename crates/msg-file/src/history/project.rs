@@ -302,7 +302,13 @@ impl<'a> Projection<'a> {
             let (name, text) = arguments::of(cell);
             message.parts.push(Part::ToolCall(ToolCall::new(id.clone(), name, text)));
             sources.push(cell.ordinal());
-            answers.push(self.answer(cell, id, i));
+            let answer = self.answer(cell, id.clone(), i);
+            // A result that stands in a cell with a JSON message comes where that cell is.
+            let is_elsewhere =
+                answer.missing && answer.sources.is_empty() && self.native_results.contains(&id);
+            if !is_elsewhere {
+                answers.push(answer);
+            }
         }
         self.push(message, sources);
         answers.sort_by_key(|a| a.order);
@@ -341,7 +347,6 @@ fn reasoning(cell: &Cell) -> Part {
     Part::Reasoning(it)
 }
 
-/// The ids of the calls that cells with JSON messages answer.
 /// A turn's cell says which model gave it, to which a signature is bound (MS-1).
 fn note_model(message: &mut Message, cell: &Cell) {
     if let Some(model) = cell.attr("model").filter(|it| !it.is_empty()) {
@@ -350,6 +355,7 @@ fn note_model(message: &mut Message, cell: &Cell) {
     }
 }
 
+/// The ids of the calls that cells with JSON messages answer.
 fn native_results(doc: &Document) -> HashSet<String> {
     let says =
         |it: &&Cell| matches!(it.kind(), CellKind::User(_) | CellKind::Raw(_) | CellKind::Agent(_));

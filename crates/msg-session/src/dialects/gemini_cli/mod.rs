@@ -125,17 +125,16 @@ impl File<'_> {
     }
 }
 
-/// Whether the file is one document: its name says so, or its first line is no whole object.
+/// Whether the file is one document: its first line has the messages or is no whole object, and where the line
+/// leaves it open the name says so.
 fn is_document(name: &str, bytes: &[u8]) -> bool {
-    if name.ends_with(".json") {
-        return true;
-    }
+    let is_named = name.ends_with(".json");
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 20)]);
     let text = text.trim_start_matches('\u{feff}').trim_start_matches(BLANKS);
     let first = text.lines().next().unwrap_or_default();
     match Object::whole(first, 0) {
-        Some(it) => it.has("messages") && it.has("sessionId"),
-        None => first.trim_end_matches(BLANKS) == "{",
+        Some(it) => it.has("messages") && (is_named || it.has("sessionId")),
+        None => is_named || first.trim_end_matches(BLANKS) == "{",
     }
 }
 
