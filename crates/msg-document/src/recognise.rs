@@ -102,8 +102,7 @@ pub(crate) fn accept(bytes: &[u8], named: Format) -> Result<(), Refusal> {
     }
     let (found, likelihood) = best(&outline, "");
     // `openai` is possible for everything without messages, since its reader says what is no conversation.
-    let is_nothing =
-        named == Format::default() && found != named && outline.messages().is_none();
+    let is_nothing = named == Format::default() && found != named && outline.messages().is_none();
     let is_unlike = is_nothing || named.codec().likelihood(&outline) == Likelihood::No;
     let is_other = likelihood == Likelihood::Certain && is_unlike;
     if is_other { Err(other(found, named).into()) } else { Ok(()) }
