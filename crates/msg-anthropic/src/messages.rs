@@ -1,27 +1,13 @@
 //! The documents of the Messages API: a bare list, a request, a response (AN-1).
 
-use msg_core::{
-    Error, Message, Report,
-    json::{self, Kind, Reader},
-};
-use msg_wire::codec::{Context, DocumentForm, DocumentShape, Purpose, read_document};
+use msg_core::{Message, Report, json};
+use msg_wire::codec::{self, Purpose};
 
-use crate::{
-    MessagesRequest, MessagesResponse, ReadOptions, WriteOptions, read::read_messages,
-    shape::ANTHROPIC, write::Writer,
-};
+use crate::{MessagesRequest, ReadOptions, WriteOptions, shape::ANTHROPIC, write::written};
 
-/// A document that holds Anthropic messages.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Document {
-    /// An array of messages.
-    Messages(Vec<Message>),
-    /// An object with `messages`.
-    Request(MessagesRequest),
-    /// An object with `content` and `role`.
-    Response(MessagesResponse),
-}
+/// A document that holds Anthropic messages: an array, an object with `messages`, or one with `content` and
+/// `role`.
+pub type Document = codec::Document<MessagesRequest>;
 
 /// Reads a document of Anthropic messages (AN-1 to AN-12), and says what is odd about it. It fails only
 /// for text that is not JSON and for what is no conversation. Linear in the input, one allocation a text.
@@ -45,27 +31,7 @@ pub enum Document {
 /// # Errors
 /// [`Error::Read`](crate::Error::Read) with message and byte, or [`Error::TooLarge`](crate::Error::TooLarge).
 pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Document, Report), crate::Error> {
-    read_document(json, options, &FORM, build)
-}
-
-const FORM: DocumentForm = DocumentForm {
-    request: ("messages", &[Kind::Array]),
-    response: "content",
-    expected: "a list of messages, an object with messages, or one with content and role",
-};
-
-fn build<'a>(
-    shape: DocumentShape,
-    reader: &mut Reader<'a>,
-    cx: &mut Context<'a, '_>,
-) -> Result<Document, Error> {
-    Ok(match shape {
-        DocumentShape::List => Document::Messages(read_messages(reader, cx)?),
-        DocumentShape::Request => Document::Request(MessagesRequest::read_from(reader, cx)?),
-        DocumentShape::Response => {
-            Document::Response(MessagesResponse::read_from(reader, cx, FORM.expected)?)
-        }
-    })
+    Document::read(json, options)
 }
 
 /// Appends messages as what is sent to Anthropic, `{"system"?,"messages"}` (AN-1, AN-4, AN-20), and says
@@ -95,70 +61,14 @@ fn build<'a>(
 /// );
 /// ```
 pub fn write(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
-    let mut report = Report::new();
-    let mut writer = Writer::new(options, Purpose::Convert, &mut report);
-    let n_leading = Purpose::Convert.leading(messages, &ANTHROPIC);
-    let system = writer.system(messages, n_leading);
-    json::Writer::new(out).object(|it| {
-        if let Some(system) = system {
-            it.key("system").value(|out| out.extend_from_slice(&system));
-        }
-        it.key("messages").value(|out| writer.messages(&messages[n_leading..], n_leading, out));
-    });
-    writer.finish();
-    report
-}
-
-impl Document {
-    /// The messages, in order; a request's `system` first.
-    pub fn messages(&self) -> impl Iterator<Item = &Message> {
-        match self {
-            Self::Messages(it) => it.iter(),
-            Self::Request(it) => it.messages.iter(),
-            Self::Response(it) => it.messages.iter(),
-        }
-    }
-
-    /// Gives the messages away.
-    #[must_use]
-    pub fn into_messages(mut self) -> Vec<Message> {
-        self.take_messages()
-    }
-
-    /// Gives the messages away for a while, until [`Document::set_messages`] puts them back.
-    pub fn take_messages(&mut self) -> Vec<Message> {
-        std::mem::take(match self {
-            Self::Messages(it) => it,
-            Self::Request(it) => &mut it.messages,
-            Self::Response(it) => &mut it.messages,
-        })
-    }
-
-    /// Puts other messages in the place of those that were read. A response holds what one message can:
-    /// its content becomes the parts of all.
-    pub fn set_messages(&mut self, messages: Vec<Message>) {
-        match self {
-            Self::Messages(it) => *it = messages,
-            Self::Request(it) => it.messages = messages,
-            Self::Response(it) => it.messages = messages,
-        }
-    }
-
-    /// Appends the document as JSON; unedited it is the same value as what was read, the order of members
-    /// and the spelling of numbers included.
-    pub fn write(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
-        let mut report = Report::new();
-        let purpose = match self {
-            Self::Request(it) => it.purpose(),
-            _ => Purpose::Return,
-        };
-        let mut writer = Writer::new(options, purpose, &mut report);
-        match self {
-            Self::Messages(it) => writer.messages(it, 0, out),
-            Self::Request(it) => it.write_with(&mut writer, out),
-            Self::Response(it) => it.write_with(&mut writer, out),
-        }
-        writer.finish();
-        report
-    }
+    written(options, Purpose::Convert, |writer| {
+        let n_leading = Purpose::Convert.leading(messages, &ANTHROPIC);
+        let system = writer.system(messages, n_leading);
+        json::Writer::new(out).object(|it| {
+            if let Some(system) = system {
+                it.key("system").value(|out| out.extend_from_slice(&system));
+            }
+            it.key("messages").value(|out| writer.messages(&messages[n_leading..], n_leading, out));
+        });
+    })
 }

@@ -3,17 +3,17 @@
 
 use msg_core::{
     Error, Message, RawJson, Report,
-    json::{self, Reader},
+    json::{self, Kind, Reader},
     request::RequestHead,
 };
-use msg_wire::codec::{Body, Context, Purpose};
+use msg_wire::codec::{Body, Context, MessageBody, Purpose, RequestBody};
 use serde::de::DeserializeOwned;
 
 use crate::{
-    WriteOptions, head,
+    MessagesResponse, WriteOptions, head,
     read::{read_messages, read_system},
     shape::ANTHROPIC,
-    write::Writer,
+    write::{Writer, written},
 };
 
 const MESSAGES: &str = "messages";
@@ -138,10 +138,34 @@ impl MessagesRequest {
         self.body.iter().filter(|(name, _)| !matches!(*name, MESSAGES | SYSTEM))
     }
 
-    pub(crate) fn read_from<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Self, Error> {
+    pub(crate) fn write_with(&self, writer: &mut Writer<'_>, out: &mut Vec<u8>) {
+        let n_leading = self.purpose().leading(&self.messages, &ANTHROPIC);
+        let mut system = writer.system(&self.messages, n_leading);
+        let had_system = self.body.get(SYSTEM).is_some();
+        json::Writer::new(out).object(|it| {
+            for (name, raw) in self.body.iter() {
+                if name == MESSAGES {
+                    if let Some(system) = system.take_if(|_| !had_system) {
+                        it.key(SYSTEM).value(|out| out.extend_from_slice(&system));
+                    }
+                    let rest = &self.messages[n_leading..];
+                    it.key(name).value(|out| writer.messages(rest, n_leading, out));
+                } else if name != SYSTEM {
+                    it.key(name).raw(raw.text());
+                } else if let Some(system) = system.take() {
+                    it.key(name).value(|out| out.extend_from_slice(&system));
+                } else if !self.has_system {
+                    it.key(name).raw(raw.text());
+                }
+            }
+        });
+    }
+}
+
+impl MessageBody for MessagesRequest {
+    type Options = WriteOptions;
+
+    fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         // The first message may stand behind the others, and findings say which message they are of.
         let system = match system_of(reader.clone())? {
             Some(source) => read_system(source, cx)?,
@@ -164,27 +188,44 @@ impl MessagesRequest {
         Ok(Self { messages, body, has_system, is_new: false })
     }
 
-    pub(crate) fn write_with(&self, writer: &mut Writer<'_>, out: &mut Vec<u8>) {
-        let n_leading = self.purpose().leading(&self.messages, &ANTHROPIC);
-        let mut system = writer.system(&self.messages, n_leading);
-        let had_system = self.body.get(SYSTEM).is_some();
-        json::Writer::new(out).object(|it| {
-            for (name, raw) in self.body.iter() {
-                if name == MESSAGES {
-                    if let Some(system) = system.take_if(|_| !had_system) {
-                        it.key(SYSTEM).value(|out| out.extend_from_slice(&system));
-                    }
-                    let rest = &self.messages[n_leading..];
-                    it.key(name).value(|out| writer.messages(rest, n_leading, out));
-                } else if name != SYSTEM {
-                    it.key(name).raw(raw.text());
-                } else if let Some(system) = system.take() {
-                    it.key(name).value(|out| out.extend_from_slice(&system));
-                } else if !self.has_system {
-                    it.key(name).raw(raw.text());
-                }
-            }
-        });
+    fn write_body(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        written(options, self.purpose(), |writer| self.write_with(writer, out))
+    }
+
+    fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter()
+    }
+
+    fn take_messages(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.messages)
+    }
+
+    fn set_messages(&mut self, messages: Vec<Message>) {
+        self.messages = messages;
+    }
+}
+
+impl RequestBody for MessagesRequest {
+    type Response = MessagesResponse;
+
+    const REQUEST: (&'static str, &'static [Kind]) = ("messages", &[Kind::Array]);
+    const RESPONSE: &'static str = "content";
+    const EXPECTED: &'static str =
+        "a list of messages, an object with messages, or one with content and role";
+
+    fn read_list<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<Vec<Message>, Error> {
+        read_messages(reader, cx)
+    }
+
+    fn write_list(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        written(options, Purpose::Return, |writer| writer.messages(messages, 0, out))
+    }
+
+    fn head(&self) -> RequestHead {
+        self.head()
     }
 }
 

@@ -1,12 +1,16 @@
 //! Responses of the Messages API: one message, and every other member raw and in its place (AN-1).
 
 use msg_core::{
-    Error, Message, RawJson, Role, Usage,
+    Error, Message, RawJson, Report, Role, Usage,
     json::{self, Reader},
 };
-use msg_wire::codec::{Body, Context, text_of};
+use msg_wire::codec::{Body, Context, MessageBody, Purpose, RequestBody, text_of};
 
-use crate::{EventOptions, events, read::read_message, write::Writer};
+use crate::{
+    EventOptions, MessagesRequest, WriteOptions, events,
+    read::read_message,
+    write::{Writer, written},
+};
 
 const CONTENT: &str = "content";
 
@@ -111,11 +115,22 @@ impl MessagesResponse {
         self.body.get(name).filter(|_| name != CONTENT)
     }
 
-    pub(crate) fn read_from<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-        expected: &'static str,
-    ) -> Result<Self, Error> {
+    pub(crate) fn write_with(&self, writer: &mut Writer<'_>, out: &mut Vec<u8>) {
+        json::Writer::new(out).object(|it| {
+            for (name, raw) in self.body.iter() {
+                match name {
+                    CONTENT => it.key(name).value(|out| writer.response(&self.messages, out)),
+                    _ => it.key(name).raw(raw.text()),
+                }
+            }
+        });
+    }
+}
+
+impl MessageBody for MessagesResponse {
+    type Options = WriteOptions;
+
+    fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let offset = reader.next_offset();
         let mut content = "[]";
         let body = Body::read(
@@ -128,21 +143,35 @@ impl MessagesResponse {
         )?;
         let role = body.get("role").and_then(|it| text_of(it.text()));
         let Some((role, _)) = role else {
-            return Err(Error::Shape { message: None, expected, offset });
+            return Err(Error::Shape {
+                message: None,
+                expected: MessagesRequest::EXPECTED,
+                offset,
+            });
         };
         let mut messages = read_message(Role::from(&*role), content, cx)?;
         body.note_model("model", &mut messages);
         Ok(Self { messages, body })
     }
 
-    pub(crate) fn write_with(&self, writer: &mut Writer<'_>, out: &mut Vec<u8>) {
-        json::Writer::new(out).object(|it| {
-            for (name, raw) in self.body.iter() {
-                match name {
-                    CONTENT => it.key(name).value(|out| writer.response(&self.messages, out)),
-                    _ => it.key(name).raw(raw.text()),
-                }
-            }
-        });
+    fn write_body(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        written(options, Purpose::Return, |writer| self.write_with(writer, out))
+    }
+
+    fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter()
+    }
+
+    fn take_messages(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.messages)
+    }
+
+    /// A response is one message.
+    fn has_room(&self, messages: usize) -> bool {
+        messages == 1
+    }
+
+    fn set_messages(&mut self, messages: Vec<Message>) {
+        self.messages = messages;
     }
 }

@@ -1,27 +1,12 @@
 //! The documents of `generateContent`: a bare list of contents, a request, a response (GE-1).
 
-use msg_core::{
-    Error, Message, Report,
-    json::{self, Kind, Reader},
-};
-use msg_wire::codec::{Context, DocumentForm, DocumentShape, Purpose, read_document};
+use msg_core::{Message, Report, json};
+use msg_wire::codec::{self, Purpose};
 
-use crate::{
-    GenerateRequest, GenerateResponse, ReadOptions, WriteOptions, read::read_contents,
-    shape::GEMINI, write::Writer,
-};
+use crate::{GenerateRequest, ReadOptions, WriteOptions, shape::GEMINI, write::written};
 
-/// A document that holds Gemini contents.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Document {
-    /// An array of contents.
-    Contents(Vec<Message>),
-    /// An object with `contents`.
-    Request(GenerateRequest),
-    /// An object with `candidates`.
-    Response(GenerateResponse),
-}
+/// A document that holds Gemini contents: an array, an object with `contents`, or one with `candidates`.
+pub type Document = codec::Document<GenerateRequest>;
 
 /// Reads a document of Gemini contents (GE-1 to GE-11), and says what is odd about it. It fails only for
 /// text that is not JSON and for what is no conversation. Linear in the input, one allocation a text.
@@ -45,25 +30,7 @@ pub enum Document {
 /// # Errors
 /// [`Error::Read`](crate::Error::Read) with message and byte, or [`Error::TooLarge`](crate::Error::TooLarge).
 pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Document, Report), crate::Error> {
-    read_document(json, options, &FORM, build)
-}
-
-const FORM: DocumentForm = DocumentForm {
-    request: ("contents", &[Kind::Array, Kind::Object, Kind::String]),
-    response: "candidates",
-    expected: "a list of contents, an object with contents, or one with candidates",
-};
-
-fn build<'a>(
-    shape: DocumentShape,
-    reader: &mut Reader<'a>,
-    cx: &mut Context<'a, '_>,
-) -> Result<Document, Error> {
-    Ok(match shape {
-        DocumentShape::List => Document::Contents(read_contents(reader, cx)?),
-        DocumentShape::Request => Document::Request(GenerateRequest::read_from(reader, cx)?),
-        DocumentShape::Response => Document::Response(GenerateResponse::read_from(reader, cx)?),
-    })
+    Document::read(json, options)
 }
 
 /// Appends messages as what is sent to Gemini, `{"systemInstruction"?,"contents"}` (GE-1, GE-3, GE-18), and
@@ -94,73 +61,14 @@ fn build<'a>(
 /// );
 /// ```
 pub fn write(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
-    let mut report = Report::new();
-    let mut writer = Writer::new(options, Purpose::Convert, &mut report);
-    let n_leading = Purpose::Convert.leading(messages, &GEMINI);
-    let system = writer.system(messages, n_leading);
-    json::Writer::new(out).object(|it| {
-        if let Some(system) = system {
-            it.key("systemInstruction").value(|out| out.extend_from_slice(&system));
-        }
-        it.key("contents").value(|out| writer.contents(&messages[n_leading..], n_leading, out));
-    });
-    writer.finish();
-    report
-}
-
-impl Document {
-    /// The messages, in order; a request's `systemInstruction` first.
-    pub fn messages(&self) -> impl Iterator<Item = &Message> {
-        match self {
-            Self::Contents(it) => it.iter(),
-            Self::Request(it) => it.messages.iter(),
-            Self::Response(it) => it.messages.iter(),
-        }
-    }
-
-    /// Gives the messages away.
-    #[must_use]
-    pub fn into_messages(mut self) -> Vec<Message> {
-        self.take_messages()
-    }
-
-    /// Gives the messages away for a while, until [`Document::set_messages`] puts them back.
-    pub fn take_messages(&mut self) -> Vec<Message> {
-        std::mem::take(match self {
-            Self::Contents(it) => it,
-            Self::Request(it) => &mut it.messages,
-            Self::Response(it) => &mut it.messages,
-        })
-    }
-
-    /// Puts other messages in the place of those that were read. A response holds one for each of its
-    /// candidates; what is more becomes candidates of nothing but content.
-    pub fn set_messages(&mut self, messages: Vec<Message>) {
-        match self {
-            Self::Contents(it) => *it = messages,
-            Self::Request(it) => it.messages = messages,
-            Self::Response(it) => it.messages = messages,
-        }
-    }
-
-    fn purpose(&self) -> Purpose {
-        match self {
-            Self::Request(it) => it.purpose(),
-            _ => Purpose::Return,
-        }
-    }
-
-    /// Appends the document as JSON; unedited it is the same value as what was read, the order of members
-    /// and the spelling of numbers included.
-    pub fn write(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
-        let mut report = Report::new();
-        let mut writer = Writer::new(options, self.purpose(), &mut report);
-        match self {
-            Self::Contents(it) => writer.contents(it, 0, out),
-            Self::Request(it) => it.write_with(&mut writer, out),
-            Self::Response(it) => it.write_with(&mut writer, out),
-        }
-        writer.finish();
-        report
-    }
+    written(options, Purpose::Convert, |writer| {
+        let n_leading = Purpose::Convert.leading(messages, &GEMINI);
+        let system = writer.system(messages, n_leading);
+        json::Writer::new(out).object(|it| {
+            if let Some(system) = system {
+                it.key("systemInstruction").value(|out| out.extend_from_slice(&system));
+            }
+            it.key("contents").value(|out| writer.contents(&messages[n_leading..], n_leading, out));
+        });
+    })
 }

@@ -6,14 +6,14 @@ use msg_core::{
     json::{self, Kind, Reader},
     request::RequestHead,
 };
-use msg_wire::codec::{Body, Context, Purpose};
+use msg_wire::codec::{Body, Context, MessageBody, Purpose, RequestBody};
 use serde::de::DeserializeOwned;
 
 use crate::{
-    head,
+    GenerateResponse, WriteOptions, head,
     read::{read_contents, read_system},
     shape::GEMINI,
-    write::Writer,
+    write::{Writer, written},
 };
 
 const CONTENTS: &str = "contents";
@@ -94,11 +94,6 @@ impl GenerateRequest {
         self
     }
 
-    /// Whether it is to be sent, wherever its messages are from.
-    pub(crate) fn purpose(&self) -> Purpose {
-        self.purpose
-    }
-
     /// Any member but the messages, raw.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&RawJson> {
@@ -116,34 +111,7 @@ impl GenerateRequest {
         self.body.iter().filter(|(name, _)| !is_of_messages(name))
     }
 
-    pub(crate) fn read_from<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Self, Error> {
-        // The first message may stand behind the others, and findings say which message they are of.
-        let system = match system_of(reader.clone())? {
-            Some((name, mut value)) => read_system(&mut value, cx)?.map(|it| (name, it)),
-            None => None,
-        };
-        let (mut messages, mut is_single) = (Vec::new(), false);
-        let mut body = Body::read(
-            reader,
-            |name| name == CONTENTS,
-            |reader| {
-                is_single = reader.peek()? != Kind::Array;
-                messages = read_contents(reader, cx)?;
-                Ok::<_, Error>(())
-            },
-        )?;
-        let has_system = system.is_some();
-        if let Some((name, message)) = system {
-            body.dig(name);
-            messages.insert(0, message);
-        }
-        Ok(Self { messages, body, has_system, is_single, purpose: Purpose::Return })
-    }
-
-    pub(crate) fn write_with<'a>(&'a self, writer: &mut Writer<'a>, out: &mut Vec<u8>) {
+    pub(crate) fn write_with<'a>(&'a self, writer: &mut Writer<'a, '_>, out: &mut Vec<u8>) {
         let n_leading = self.purpose.leading(&self.messages, &GEMINI);
         let mut system = writer.system(&self.messages, n_leading);
         let had_system = self.body.iter().any(|(name, _)| is_system(name));
@@ -169,6 +137,75 @@ impl GenerateRequest {
                 }
             }
         });
+    }
+}
+
+impl MessageBody for GenerateRequest {
+    type Options = WriteOptions;
+
+    fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
+        // The first message may stand behind the others, and findings say which message they are of.
+        let system = match system_of(reader.clone())? {
+            Some((name, mut value)) => read_system(&mut value, cx)?.map(|it| (name, it)),
+            None => None,
+        };
+        let (mut messages, mut is_single) = (Vec::new(), false);
+        let mut body = Body::read(
+            reader,
+            |name| name == CONTENTS,
+            |reader| {
+                is_single = reader.peek()? != Kind::Array;
+                messages = read_contents(reader, cx)?;
+                Ok::<_, Error>(())
+            },
+        )?;
+        let has_system = system.is_some();
+        if let Some((name, message)) = system {
+            body.dig(name);
+            messages.insert(0, message);
+        }
+        Ok(Self { messages, body, has_system, is_single, purpose: Purpose::Return })
+    }
+
+    fn write_body(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        written(options, self.purpose, |writer| self.write_with(writer, out))
+    }
+
+    fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter()
+    }
+
+    fn take_messages(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.messages)
+    }
+
+    fn set_messages(&mut self, messages: Vec<Message>) {
+        self.messages = messages;
+    }
+}
+
+impl RequestBody for GenerateRequest {
+    type Response = GenerateResponse;
+
+    const REQUEST: (&'static str, &'static [Kind]) =
+        ("contents", &[Kind::Array, Kind::Object, Kind::String]);
+    const RESPONSE: &'static str = "candidates";
+    const EXPECTED: &'static str =
+        "a list of contents, an object with contents, or one with candidates";
+
+    fn read_list<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<Vec<Message>, Error> {
+        read_contents(reader, cx)
+    }
+
+    fn write_list(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        written(options, Purpose::Return, |writer| writer.contents(messages, 0, out))
+    }
+
+    fn head(&self) -> RequestHead {
+        self.head()
     }
 }
 

@@ -2,12 +2,16 @@
 //! place (GE-1).
 
 use msg_core::{
-    Error, Message, RawJson, Role, Usage,
+    Error, Message, RawJson, Report, Role, Usage,
     json::{self, Kind, Reader},
 };
-use msg_wire::codec::{Body, Context};
+use msg_wire::codec::{Body, Context, MessageBody, Purpose};
 
-use crate::{read::read_candidate, write::Writer};
+use crate::{
+    WriteOptions,
+    read::read_candidate,
+    write::{Writer, written},
+};
 
 const CANDIDATES: &str = "candidates";
 const CONTENT: &str = "content";
@@ -81,10 +85,21 @@ impl GenerateResponse {
         self.body.iter().filter(|(name, _)| *name != CANDIDATES)
     }
 
-    pub(crate) fn read_from<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Self, Error> {
+    pub(crate) fn write_with<'a>(&'a self, writer: &mut Writer<'a, '_>, out: &mut Vec<u8>) {
+        let new = Candidate::default();
+        self.body.write(out, CANDIDATES, |out| {
+            json::Writer::new(out).array(self.messages.iter().enumerate(), |out, (at, it)| {
+                let candidate = self.candidates.get(at).unwrap_or(&new);
+                out.value(|out| candidate.write(writer, (at, it), out));
+            });
+        });
+    }
+}
+
+impl MessageBody for GenerateResponse {
+    type Options = WriteOptions;
+
+    fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let (mut messages, mut candidates) = (Vec::new(), Vec::new());
         let body = Body::read(
             reader,
@@ -105,14 +120,25 @@ impl GenerateResponse {
         Ok(Self { messages, body, candidates })
     }
 
-    pub(crate) fn write_with<'a>(&'a self, writer: &mut Writer<'a>, out: &mut Vec<u8>) {
-        let new = Candidate::default();
-        self.body.write(out, CANDIDATES, |out| {
-            json::Writer::new(out).array(self.messages.iter().enumerate(), |out, (at, it)| {
-                let candidate = self.candidates.get(at).unwrap_or(&new);
-                out.value(|out| candidate.write(writer, (at, it), out));
-            });
-        });
+    fn write_body(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        written(options, Purpose::Return, |writer| self.write_with(writer, out))
+    }
+
+    fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter()
+    }
+
+    fn take_messages(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.messages)
+    }
+
+    /// A response is a message for each candidate.
+    fn has_room(&self, messages: usize) -> bool {
+        messages == self.candidates.len()
+    }
+
+    fn set_messages(&mut self, messages: Vec<Message>) {
+        self.messages = messages;
     }
 }
 
@@ -156,7 +182,7 @@ impl Candidate {
     /// something to say in it.
     fn write<'a>(
         &self,
-        writer: &mut Writer<'a>,
+        writer: &mut Writer<'a, '_>,
         (at, message): (usize, &'a Message),
         out: &mut Vec<u8>,
     ) {

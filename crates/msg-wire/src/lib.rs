@@ -52,7 +52,7 @@
 //! ```
 //!
 //! Around the messages: [`codec::Body`] is an object with a place for what is held elsewhere (the
-//! request around `messages`), [`codec::read_document`] tells a list from a request and a response,
+//! request around `messages`), [`codec::Document`] is a list, a request or a response,
 //! [`codec::Losses`] collects what a format cannot hold (MS-24), [`codec::Fields`] has the ids and
 //! arguments that sources spell in several ways.
 //!

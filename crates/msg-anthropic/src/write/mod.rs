@@ -14,7 +14,7 @@ mod message;
 mod system;
 
 use msg_core::{Extra, Origin, Report};
-use msg_wire::codec::{ObjectWriter, Plan, Purpose, RawMember};
+use msg_wire::codec::{PartWriter, Plan, Purpose, RawMember};
 
 use crate::{CacheControl, LaterSystem, WriteOptions, shape::ANTHROPIC};
 
@@ -22,12 +22,25 @@ use crate::{CacheControl, LaterSystem, WriteOptions, shape::ANTHROPIC};
 pub(crate) struct Writer<'a> {
     options: &'a WriteOptions,
     purpose: Purpose,
-    objects: ObjectWriter<'a>,
+    objects: PartWriter<'a>,
+}
+
+/// Writes through a writer, and gives what was lost.
+pub(crate) fn written(
+    options: &WriteOptions,
+    purpose: Purpose,
+    write: impl FnOnce(&mut Writer<'_>),
+) -> Report {
+    let mut report = Report::new();
+    let mut writer = Writer::new(options, purpose, &mut report);
+    write(&mut writer);
+    writer.finish();
+    report
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn new(options: &'a WriteOptions, purpose: Purpose, report: &'a mut Report) -> Self {
-        let objects = ObjectWriter::new(ANTHROPIC, options.layout, report);
+        let objects = PartWriter::new(ANTHROPIC, options.layout, report);
         Self { options, purpose, objects }
     }
 

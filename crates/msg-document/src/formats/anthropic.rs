@@ -2,20 +2,19 @@
 //! `msg_anthropic`'s.
 
 use msg_anthropic::MessagesRequest;
-use msg_anthropic::messages::{self, Document};
+use msg_anthropic::messages;
 use msg_core::request::RequestHead;
 use msg_core::{Message, Report};
 
 use super::api::{Api, names};
-use super::no_limit;
-use crate::codec::{Likelihood, Side, WriteOptions};
+use crate::codec::{Likelihood, WriteOptions};
 use crate::outline::{Item, Outline, Record, ValueKind, is_chat};
 use crate::refusal::Refusal;
 
 pub(crate) struct Anthropic;
 
 impl Api for Anthropic {
-    type Document = Document;
+    type Request = MessagesRequest;
 
     const NAME: &'static str = "anthropic";
     const ABOUT: &'static str = "Anthropic messages: an array, or a request or response body";
@@ -32,58 +31,24 @@ impl Api for Anthropic {
         }
     }
 
-    fn read(json: &[u8]) -> Result<(Document, Report), Refusal> {
-        Ok(messages::read(json, &no_limit())?)
-    }
-
     fn request(
         head: &RequestHead,
         messages: Vec<Message>,
         options: &WriteOptions,
-    ) -> Result<(Document, Report), Refusal> {
-        let options = &options.anthropic;
-        let (request, lost) = MessagesRequest::from_head(head, messages, options)?;
-        Ok((Document::Request(request), lost))
+    ) -> Result<(MessagesRequest, Report), Refusal> {
+        Ok(MessagesRequest::from_head(head, messages, &options.anthropic)?)
     }
 
-    fn list() -> Document {
-        Document::Messages(Vec::new())
+    fn options(options: &WriteOptions) -> &msg_anthropic::WriteOptions {
+        &options.anthropic
     }
 
     fn write_messages(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         messages::write(messages, &options.anthropic, out)
     }
 
-    fn write(document: &Document, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
-        document.write(&options.anthropic, out)
-    }
-
-    fn take_messages(document: &mut Document) -> Vec<Message> {
-        document.take_messages()
-    }
-
-    /// A response is one message: what has become several is a list.
-    fn has_room(document: &Document, messages: usize) -> bool {
-        !matches!(document, Document::Response(_)) || messages == 1
-    }
-
-    fn set_messages(document: &mut Document, messages: Vec<Message>) {
-        document.set_messages(messages);
-    }
-
-    fn head(document: &Document) -> Option<RequestHead> {
-        if let Document::Request(it) = document { Some(it.head()) } else { None }
-    }
-
-    fn response_members(document: &Document) -> Vec<String> {
-        if let Document::Response(it) = document { names(it.members()) } else { Vec::new() }
-    }
-
-    fn side(document: &Document) -> Side {
-        match document {
-            Document::Response(_) => Side::Answer,
-            _ => Side::Conversation,
-        }
+    fn response_members(response: &msg_anthropic::MessagesResponse) -> Vec<String> {
+        names(response.members())
     }
 }
 

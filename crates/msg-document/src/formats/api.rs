@@ -10,15 +10,17 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use msg_core::{Message, Report, request::RequestHead};
+use msg_wire::codec::{Document, MessageBody, RequestBody};
 
+use super::no_limit;
 use crate::codec::{Around, Codec, Content, Likelihood, Side, WriteOptions};
 use crate::outline::Outline;
 use crate::refusal::Refusal;
 
 /// What the library of an API does, under one name for all of them.
 pub(super) trait Api: Send + Sync + 'static {
-    /// What it reads.
-    type Document: Send + Sync;
+    /// Its requests, whose documents these are.
+    type Request: RequestBody<Response: Send + Sync> + Send + Sync;
 
     const NAME: &'static str;
     const ABOUT: &'static str;
@@ -32,45 +34,29 @@ pub(super) trait Api: Send + Sync + 'static {
         0..bytes.len()
     }
 
-    fn read(json: &[u8]) -> Result<(Self::Document, Report), Refusal>;
-
     /// A request of these messages that asks what `head` asks.
     fn request(
         head: &RequestHead,
         messages: Vec<Message>,
         options: &WriteOptions,
-    ) -> Result<(Self::Document, Report), Refusal>;
+    ) -> Result<(Self::Request, Report), Refusal>;
 
-    /// A list without messages.
-    fn list() -> Self::Document;
+    /// Its options among all.
+    fn options(options: &WriteOptions) -> &<Self::Request as MessageBody>::Options;
 
     /// Writes messages that are to be sent, wherever they are from.
     fn write_messages(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report;
 
-    fn write(document: &Self::Document, options: &WriteOptions, out: &mut Vec<u8>) -> Report;
-
-    /// Gives the messages away until [`Api::set_messages`] puts them back.
-    fn take_messages(document: &mut Self::Document) -> Vec<Message>;
-
-    /// Whether the document still has its messages when they have been taken: it gave copies.
-    fn gives_copies(_document: &Self::Document) -> bool {
-        false
-    }
-
-    /// Whether so many messages have a place in the document.
-    fn has_room(_document: &Self::Document, _messages: usize) -> bool {
-        true
-    }
-
-    fn set_messages(document: &mut Self::Document, messages: Vec<Message>);
-
-    /// What it asks, if it is a request.
-    fn head(document: &Self::Document) -> Option<RequestHead>;
-
     /// The members of a response but that of its messages.
-    fn response_members(document: &Self::Document) -> Vec<String>;
+    fn response_members(response: &<Self::Request as RequestBody>::Response) -> Vec<String>;
 
-    fn side(document: &Self::Document) -> Side;
+    /// Whether the messages are a conversation, or the answer to one.
+    fn side(document: &Document<Self::Request>) -> Side {
+        match document {
+            Document::Response(_) => Side::Answer,
+            _ => Side::Conversation,
+        }
+    }
 }
 
 /// The names of members.
@@ -96,10 +82,11 @@ impl<A: Api> Codec for Wire<A> {
 
     fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
         let place = A::place(bytes);
-        let (mut document, report) = A::read(&bytes[place.clone()])?;
-        let messages = A::take_messages(&mut document);
+        let (mut document, report) =
+            Document::<A::Request>::read(&bytes[place.clone()], &no_limit())?;
+        let messages = document.take_messages();
         let envelope = (bytes[..place.start].to_vec(), bytes[place.end..].to_vec());
-        Ok(Content::new(messages, Body::<A> { document, envelope, is_edited: false }, report))
+        Ok(Content::new(messages, Body::<A> { document, envelope }, report))
     }
 
     fn write(&self, list: &mut Vec<Message>, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
@@ -113,9 +100,9 @@ impl<A: Api> Codec for Wire<A> {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Result<Report, Refusal> {
-        let (mut document, mut report) = A::request(head, std::mem::take(messages), options)?;
-        report.append(A::write(&document, options, out));
-        *messages = A::take_messages(&mut document);
+        let (mut request, mut report) = A::request(head, std::mem::take(messages), options)?;
+        report.append(request.write_body(A::options(options), out));
+        *messages = request.take_messages();
         Ok(report)
     }
 
@@ -130,9 +117,8 @@ impl<A: Api> Codec for Wire<A> {
 
 /// A document whose messages have been taken out, and the bytes around it.
 struct Body<A: Api> {
-    document: A::Document,
+    document: Document<A::Request>,
     envelope: (Vec<u8>, Vec<u8>),
-    is_edited: bool,
 }
 
 impl<A: Api> Around for Body<A> {
@@ -142,35 +128,28 @@ impl<A: Api> Around for Body<A> {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Report {
-        let takes = self.is_edited || !A::gives_copies(&self.document);
-        if takes && !A::has_room(&self.document, list.len()) {
-            self.document = A::list();
+        self.document.set_messages(std::mem::take(list));
+        if let Document::List(_) = self.document {
             // Nobody reads a list in an envelope.
             self.envelope = (Vec::new(), Vec::new());
         }
-        if takes {
-            A::set_messages(&mut self.document, std::mem::take(list));
-        }
         out.extend_from_slice(&self.envelope.0);
-        let report = A::write(&self.document, options, out);
+        let report = self.document.write(A::options(options), out);
         out.extend_from_slice(self.envelope.1.trim_ascii_end());
-        if takes {
-            *list = A::take_messages(&mut self.document);
-        }
+        *list = self.document.take_messages();
         report
     }
 
-    fn edited(&mut self) {
-        self.is_edited = true;
-    }
-
     fn head(&self) -> Option<RequestHead> {
-        A::head(&self.document)
+        self.document.head()
     }
 
     fn members(&self) -> Vec<String> {
-        let response = || A::response_members(&self.document);
-        self.head().map_or_else(response, |it| it.members)
+        match &self.document {
+            Document::List(_) => Vec::new(),
+            Document::Request(it) => it.head().members,
+            Document::Response(it) => A::response_members(it),
+        }
     }
 
     fn side(&self) -> Side {

@@ -13,7 +13,6 @@ use msg_gemini::{
 };
 
 use super::api::{Api, names};
-use super::no_limit;
 use crate::codec::{Likelihood, Side, WriteOptions};
 use crate::outline::{Item, List, Outline, Record, ValueKind};
 use crate::refusal::Refusal;
@@ -21,7 +20,7 @@ use crate::refusal::Refusal;
 pub(crate) struct Gemini;
 
 impl Api for Gemini {
-    type Document = Document;
+    type Request = GenerateRequest;
 
     const NAME: &'static str = "gemini";
     const ABOUT: &'static str = "Gemini contents: an array, or a request or response body";
@@ -50,50 +49,24 @@ impl Api for Gemini {
         enveloped(bytes).unwrap_or(0..bytes.len())
     }
 
-    fn read(json: &[u8]) -> Result<(Document, Report), Refusal> {
-        Ok(contents::read(json, &no_limit())?)
-    }
-
     fn request(
         head: &RequestHead,
         messages: Vec<Message>,
         _: &WriteOptions,
-    ) -> Result<(Document, Report), Refusal> {
-        let (request, lost) = GenerateRequest::from_head(head, messages);
-        Ok((Document::Request(request), lost))
+    ) -> Result<(GenerateRequest, Report), Refusal> {
+        Ok(GenerateRequest::from_head(head, messages))
     }
 
-    fn list() -> Document {
-        Document::Contents(Vec::new())
+    fn options(options: &WriteOptions) -> &msg_gemini::WriteOptions {
+        &options.gemini
     }
 
     fn write_messages(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         contents::write(messages, &options.gemini, out)
     }
 
-    fn write(document: &Document, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
-        document.write(&options.gemini, out)
-    }
-
-    fn take_messages(document: &mut Document) -> Vec<Message> {
-        document.take_messages()
-    }
-
-    /// A response is a message for each candidate: what has become more or less is a list.
-    fn has_room(document: &Document, messages: usize) -> bool {
-        !matches!(document, Document::Response(it) if messages != it.candidates())
-    }
-
-    fn set_messages(document: &mut Document, messages: Vec<Message>) {
-        document.set_messages(messages);
-    }
-
-    fn head(document: &Document) -> Option<RequestHead> {
-        if let Document::Request(it) = document { Some(it.head()) } else { None }
-    }
-
-    fn response_members(document: &Document) -> Vec<String> {
-        if let Document::Response(it) = document { names(it.members()) } else { Vec::new() }
+    fn response_members(response: &msg_gemini::GenerateResponse) -> Vec<String> {
+        names(response.members())
     }
 
     fn side(document: &Document) -> Side {

@@ -4,10 +4,9 @@
 use msg_core::request::RequestHead;
 use msg_core::{Message, Report};
 use msg_openai::ChatRequest;
-use msg_openai::chat::{self, Choice, Document};
+use msg_openai::chat::{self, Document};
 
 use super::api::{Api, names};
-use super::no_limit;
 use crate::codec::{Likelihood, Side, WriteOptions};
 use crate::outline::{Outline, is_chat};
 use crate::refusal::Refusal;
@@ -15,7 +14,7 @@ use crate::refusal::Refusal;
 pub(crate) struct Openai;
 
 impl Api for Openai {
-    type Document = Document;
+    type Request = ChatRequest;
 
     const NAME: &'static str = "openai";
     const ABOUT: &'static str = "OpenAI chat messages: an array, or a request or response body";
@@ -33,63 +32,24 @@ impl Api for Openai {
         }
     }
 
-    fn read(json: &[u8]) -> Result<(Document, Report), Refusal> {
-        Ok(chat::read(json, &no_limit())?)
-    }
-
     fn request(
         head: &RequestHead,
         messages: Vec<Message>,
         _: &WriteOptions,
-    ) -> Result<(Document, Report), Refusal> {
-        let (request, lost) = ChatRequest::from_head(head, messages);
-        Ok((Document::Request(request), lost))
+    ) -> Result<(ChatRequest, Report), Refusal> {
+        Ok(ChatRequest::from_head(head, messages))
     }
 
-    fn list() -> Document {
-        Document::Messages(Vec::new())
+    fn options(options: &WriteOptions) -> &msg_openai::WriteOptions {
+        &options.encode
     }
 
     fn write_messages(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         chat::write(messages, &options.encode, out)
     }
 
-    fn write(document: &Document, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
-        document.write(&options.encode, out)
-    }
-
-    fn take_messages(document: &mut Document) -> Vec<Message> {
-        match document {
-            Document::Messages(it) => std::mem::take(it),
-            Document::Request(it) => std::mem::take(&mut it.messages),
-            Document::Response(it) => it.messages().cloned().collect(),
-        }
-    }
-
-    /// The messages of a response are copied: they stay with their choices.
-    fn gives_copies(document: &Document) -> bool {
-        matches!(document, Document::Response(_))
-    }
-
-    /// Other messages than the choices have are a list.
-    fn has_room(document: &Document, messages: usize) -> bool {
-        !matches!(document, Document::Response(it) if messages != it.messages().count())
-    }
-
-    fn set_messages(document: &mut Document, messages: Vec<Message>) {
-        if let Document::Response(response) = document {
-            let places = response.choices_mut().iter_mut().filter_map(Choice::message_mut);
-            return places.zip(messages).for_each(|(place, message)| *place = message);
-        }
-        document.set_messages(messages);
-    }
-
-    fn head(document: &Document) -> Option<RequestHead> {
-        if let Document::Request(it) = document { Some(it.head()) } else { None }
-    }
-
-    fn response_members(document: &Document) -> Vec<String> {
-        if let Document::Response(it) = document { names(it.members()) } else { Vec::new() }
+    fn response_members(response: &msg_openai::ChatResponse) -> Vec<String> {
+        names(response.members())
     }
 
     fn side(document: &Document) -> Side {

@@ -7,7 +7,6 @@ use msg_openai::ResponsesRequest;
 use msg_openai::responses::{self, Document};
 
 use super::api::{Api, names};
-use super::no_limit;
 use crate::codec::{Likelihood, Side, WriteOptions};
 use crate::outline::{Outline, Record, ValueKind, is_chat};
 use crate::refusal::Refusal;
@@ -15,7 +14,7 @@ use crate::refusal::Refusal;
 pub(crate) struct Responses;
 
 impl Api for Responses {
-    type Document = Document;
+    type Request = ResponsesRequest;
 
     const NAME: &'static str = "responses";
     const ABOUT: &'static str = "OpenAI Responses items: an array, or a request or response body";
@@ -33,49 +32,24 @@ impl Api for Responses {
         }
     }
 
-    fn read(json: &[u8]) -> Result<(Document, Report), Refusal> {
-        Ok(responses::read(json, &no_limit())?)
-    }
-
     fn request(
         head: &RequestHead,
         messages: Vec<Message>,
         _: &WriteOptions,
-    ) -> Result<(Document, Report), Refusal> {
-        let (request, lost) = ResponsesRequest::from_head(head, messages);
-        Ok((Document::Request(request), lost))
+    ) -> Result<(ResponsesRequest, Report), Refusal> {
+        Ok(ResponsesRequest::from_head(head, messages))
     }
 
-    fn list() -> Document {
-        Document::Items(Vec::new())
+    fn options(options: &WriteOptions) -> &msg_openai::WriteOptions {
+        &options.encode
     }
 
     fn write_messages(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         responses::write(messages, &options.encode, out)
     }
 
-    fn write(document: &Document, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
-        document.write(&options.encode, out)
-    }
-
-    fn take_messages(document: &mut Document) -> Vec<Message> {
-        std::mem::take(match document {
-            Document::Items(it) => it,
-            Document::Request(it) => &mut it.messages,
-            Document::Response(it) => &mut it.messages,
-        })
-    }
-
-    fn set_messages(document: &mut Document, messages: Vec<Message>) {
-        document.set_messages(messages);
-    }
-
-    fn head(document: &Document) -> Option<RequestHead> {
-        if let Document::Request(it) = document { Some(it.head()) } else { None }
-    }
-
-    fn response_members(document: &Document) -> Vec<String> {
-        if let Document::Response(it) = document { names(it.members()) } else { Vec::new() }
+    fn response_members(response: &msg_openai::ResponsesResponse) -> Vec<String> {
+        names(response.members())
     }
 
     fn side(document: &Document) -> Side {

@@ -15,7 +15,7 @@ use crate::{
 const CALL: &str = "functionCall";
 const RESPONSE: &str = "functionResponse";
 
-impl<'a> Writer<'a> {
+impl<'a> Writer<'a, '_> {
     pub(super) fn call(&mut self, at: usize, it: &'a ToolCall, out: &mut Vec<u8>) {
         self.names.insert(&it.id, &it.name);
         self.objects.kind_losses(at, &it.kind);

@@ -15,7 +15,7 @@ pub(super) enum Stand {
     Alone,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> Writer<'a, '_> {
     /// Writes the messages as an array; `first` is the index that findings give to the first of them.
     pub(crate) fn contents(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
         let groups = self.groups(messages, first);

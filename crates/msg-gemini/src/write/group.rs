@@ -17,7 +17,7 @@ pub(super) struct Group<'m> {
     pub(super) is_rest: bool,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> Writer<'a, '_> {
     /// Sorts the messages into contents; `first` is the place of the first of them.
     pub(super) fn groups(&mut self, messages: &'a [Message], first: usize) -> Vec<Group<'a>> {
         let mut res: Vec<Group<'a>> = Vec::new();

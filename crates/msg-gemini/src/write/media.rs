@@ -25,7 +25,7 @@ pub(super) enum Source<'m> {
     Uri { media_type: Option<Cow<'m, str>>, uri: &'m str },
 }
 
-impl<'a> Writer<'a> {
+impl<'a> Writer<'a, '_> {
     /// The source of an image; none if the format has none for it.
     pub(super) fn image_source<'m>(&self, it: &'m Image) -> Option<Source<'m>> {
         self.by_url(it.url.as_deref()?, it.media_type.as_deref(), &it.extra)

@@ -18,7 +18,7 @@ mod system;
 use std::collections::HashMap;
 
 use msg_core::{Extra, Report};
-use msg_wire::codec::{ObjectWriter, Plan, Purpose, RawMember};
+use msg_wire::codec::{PartWriter, Plan, Purpose, RawMember};
 
 use crate::{
     LaterSystem, WriteOptions,
@@ -26,17 +26,30 @@ use crate::{
 };
 
 /// Writes messages, one call for each list.
-pub(crate) struct Writer<'a> {
+pub(crate) struct Writer<'a, 'r> {
     options: &'a WriteOptions,
     purpose: Purpose,
-    objects: ObjectWriter<'a>,
+    objects: PartWriter<'r>,
     /// The tools of the calls that were written, by their ids.
     names: HashMap<&'a str, &'a str>,
 }
 
-impl<'a> Writer<'a> {
-    pub(crate) fn new(options: &'a WriteOptions, purpose: Purpose, report: &'a mut Report) -> Self {
-        let objects = ObjectWriter::new(GEMINI, options.layout, report);
+/// Writes through a writer, and gives what was lost.
+pub(crate) fn written<'a>(
+    options: &'a WriteOptions,
+    purpose: Purpose,
+    write: impl FnOnce(&mut Writer<'a, '_>),
+) -> Report {
+    let mut report = Report::new();
+    let mut writer = Writer::new(options, purpose, &mut report);
+    write(&mut writer);
+    writer.finish();
+    report
+}
+
+impl<'a, 'r> Writer<'a, 'r> {
+    pub(crate) fn new(options: &'a WriteOptions, purpose: Purpose, report: &'r mut Report) -> Self {
+        let objects = PartWriter::new(GEMINI, options.layout, report);
         Self { options, purpose, objects, names: HashMap::new() }
     }
 

@@ -9,7 +9,7 @@ use crate::{
     shape::{GEMINI, part},
 };
 
-impl<'a> Writer<'a> {
+impl<'a> Writer<'a, '_> {
     /// Whether the format has a place for a part.
     pub(super) fn has_place(&self, it: &Part) -> bool {
         match it {

@@ -5,7 +5,7 @@ use msg_wire::codec::{Placed, text_of_part};
 
 use super::{Writer, content::Stand};
 
-impl<'a> Writer<'a> {
+impl<'a> Writer<'a, '_> {
     /// The value of `systemInstruction`: the leading messages, and later ones that are hoisted; none if
     /// there is no part in them.
     pub(crate) fn system(&mut self, messages: &'a [Message], leading: usize) -> Option<Vec<u8>> {

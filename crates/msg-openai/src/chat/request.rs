@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use msg_core::request::RequestHead;
 use msg_core::{
     Code, Diagnostic, Error, Message, RawJson, Report,
-    json::{Reader, to_text},
+    json::{Kind, Reader, to_text},
 };
 use serde::{Serialize, Serializer, de::DeserializeOwned};
 
-use super::{Tool, ToolChoice, read_messages};
+use super::{ChatResponse, Tool, ToolChoice, read_messages};
 use crate::head::Spelling;
 use crate::{ReadOptions, WriteOptions};
-use msg_wire::codec::{Body, Context};
+use msg_wire::codec::{Body, Context, MessageBody, RequestBody};
 
 /// The members that the builder sets, in the order in which it writes them.
 const ORDER: [&str; 14] = [
@@ -257,16 +257,7 @@ impl ChatRequest {
     /// Appends the request as JSON, encoded as [`ChatRequest::encode`] says. Linear in the output.
     /// What it cannot hold is in the report.
     pub fn write(&self, out: &mut Vec<u8>) -> Report {
-        self.write_with(&self.options, out)
-    }
-
-    pub(super) fn write_with(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
-        let mut report = Report::new();
-        let whole = self.whole(&mut report);
-        whole.write(out, "messages", |out| {
-            super::write::messages(&self.messages, options, out, &mut report);
-        });
-        report
+        self.write_body(&self.options, out)
     }
 
     /// All members in the order in which they are written.
@@ -296,11 +287,12 @@ impl ChatRequest {
             Err(_) => self,
         }
     }
+}
 
-    pub(super) fn read_from<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Self, Error> {
+impl MessageBody for ChatRequest {
+    type Options = WriteOptions;
+
+    fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let mut messages = Vec::new();
         let body = Body::read(
             reader,
@@ -312,6 +304,51 @@ impl ChatRequest {
         )?;
         let options = WriteOptions::new();
         Ok(Self { messages, body, extra: Vec::new(), is_built: false, options })
+    }
+
+    fn write_body(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        let mut report = Report::new();
+        let whole = self.whole(&mut report);
+        whole.write(out, "messages", |out| {
+            super::write::messages(&self.messages, options, out, &mut report);
+        });
+        report
+    }
+
+    fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter()
+    }
+
+    fn take_messages(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.messages)
+    }
+
+    fn set_messages(&mut self, messages: Vec<Message>) {
+        self.messages = messages;
+    }
+}
+
+impl RequestBody for ChatRequest {
+    type Response = ChatResponse;
+
+    const REQUEST: (&'static str, &'static [Kind]) = ("messages", &[Kind::Array]);
+    const RESPONSE: &'static str = "choices";
+    const EXPECTED: &'static str =
+        "a list of messages, an object with messages, or one with choices";
+
+    fn read_list<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<Vec<Message>, Error> {
+        read_messages(reader, cx)
+    }
+
+    fn write_list(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        super::write(messages, options, out)
+    }
+
+    fn head(&self) -> RequestHead {
+        self.head()
     }
 }
 

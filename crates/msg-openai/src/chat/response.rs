@@ -2,7 +2,7 @@
 //! place (OA-3).
 
 use msg_core::{
-    Error, FinishReason, IdSource, Message, RawJson, Report, Turn, Usage,
+    Error, FinishReason, IdSource, Message, RawJson, Report, Role, Turn, Usage,
     json::{Kind, Reader, Writer as JsonWriter},
 };
 use serde::{Serialize, Serializer};
@@ -12,7 +12,7 @@ use crate::events::{CHAT_USAGE, json, write_usage};
 use crate::{
     Assembled, AssembledChoice, CHAT, EventOptions, StreamOptions, StreamReader, WriteOptions,
 };
-use msg_wire::codec::{Body, Context};
+use msg_wire::codec::{Body, Context, MessageBody};
 
 /// A chat completion: choices with a message each, and what stands around them.
 ///
@@ -230,11 +230,12 @@ impl ChatResponse {
         });
         report
     }
+}
 
-    pub(super) fn read<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Self, Error> {
+impl MessageBody for ChatResponse {
+    type Options = WriteOptions;
+
+    fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let offset = reader.next_offset();
         let mut choices = Vec::new();
         let body = Body::read(
@@ -259,6 +260,29 @@ impl ChatResponse {
         }
         body.note_model("model", choices.iter_mut().filter_map(Choice::message_mut));
         Ok(Self { body, choices })
+    }
+
+    fn write_body(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        self.write(options, out)
+    }
+
+    fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages()
+    }
+
+    /// Empty ones keep the places of those that are given away.
+    fn take_messages(&mut self) -> Vec<Message> {
+        let places = self.choices.iter_mut().filter_map(Choice::message_mut);
+        places.map(|it| std::mem::replace(it, Message::new(Role::Assistant))).collect()
+    }
+
+    fn has_room(&self, messages: usize) -> bool {
+        messages == self.messages().count()
+    }
+
+    fn set_messages(&mut self, messages: Vec<Message>) {
+        let places = self.choices.iter_mut().filter_map(Choice::message_mut);
+        places.zip(messages).for_each(|(place, it)| *place = it);
     }
 }
 

@@ -9,10 +9,10 @@ use msg_core::{
 };
 use serde::{Serialize, Serializer, de::DeserializeOwned};
 
-use super::read::items;
+use super::{ResponsesResponse, read::items};
 use crate::head::Spelling;
 use crate::{WriteOptions, chat::serialize_raw};
-use msg_wire::codec::{Body, Context};
+use msg_wire::codec::{Body, Context, MessageBody, RequestBody};
 
 /// A request to the Responses API.
 ///
@@ -150,11 +150,12 @@ impl ResponsesRequest {
         });
         report
     }
+}
 
-    pub(super) fn read_from<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Self, Error> {
+impl MessageBody for ResponsesRequest {
+    type Options = WriteOptions;
+
+    fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let mut messages = Vec::new();
         let mut is_string = false;
         let mut body = Body::read(
@@ -179,6 +180,45 @@ impl ResponsesRequest {
             body.dig(INSTRUCTIONS);
         }
         Ok(Self { messages, body, is_string, has_instructions })
+    }
+
+    fn write_body(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        self.write(options, out)
+    }
+
+    fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter()
+    }
+
+    fn take_messages(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.messages)
+    }
+
+    fn set_messages(&mut self, messages: Vec<Message>) {
+        self.messages = messages;
+    }
+}
+
+impl RequestBody for ResponsesRequest {
+    type Response = ResponsesResponse;
+
+    const REQUEST: (&'static str, &'static [Kind]) = ("input", &[Kind::Array, Kind::String]);
+    const RESPONSE: &'static str = "output";
+    const EXPECTED: &'static str = "a list of items, an object with input, or one with output";
+
+    fn read_list<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<Vec<Message>, Error> {
+        items(reader, cx)
+    }
+
+    fn write_list(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        super::write(messages, options, out)
+    }
+
+    fn head(&self) -> RequestHead {
+        self.head()
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use super::read::items;
 use crate::events::{End, RESPONSES_USAGE, json, with_reasoning_ids, write_usage};
 use crate::{Assembled, EventOptions, WriteOptions, chat::serialize_raw};
-use msg_wire::codec::{Body, Context};
+use msg_wire::codec::{Body, Context, MessageBody};
 
 /// A response of the Responses API.
 ///
@@ -103,11 +103,12 @@ impl ResponsesResponse {
         });
         report
     }
+}
 
-    pub(super) fn read_from<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Self, Error> {
+impl MessageBody for ResponsesResponse {
+    type Options = WriteOptions;
+
+    fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let mut messages = Vec::new();
         let body = Body::read(
             reader,
@@ -119,6 +120,22 @@ impl ResponsesResponse {
         )?;
         body.note_model("model", &mut messages);
         Ok(Self { messages, body })
+    }
+
+    fn write_body(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        self.write(options, out)
+    }
+
+    fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter()
+    }
+
+    fn take_messages(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.messages)
+    }
+
+    fn set_messages(&mut self, messages: Vec<Message>) {
+        self.messages = messages;
     }
 }
 

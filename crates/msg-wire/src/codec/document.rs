@@ -1,89 +1,198 @@
-//! What the documents of both families have in common: a bare list, or an object that one member
-//! tells to be a request or a response (OA-3, OA-14). What these hold is the form's own.
+//! What the documents of all formats have in common: a bare list, or an object that one member tells to be a
+//! request or a response (OA-3, OA-14, AN-1, GE-1). What these hold is the format's own.
+//!
+//! ```text
+//! [{"role":"user",…}]                    List
+//! {"model":"m","messages":[…]}           Request    told by the member that holds the messages
+//! {"id":"c","choices":[…]}               Response   told by its own
+//! ```
 
 use msg_core::{
-    Error, Report,
+    Error, Message, Report,
     json::{JsonError, Kind, Reader},
+    request::RequestHead,
 };
 
 use super::Context;
 use crate::ReadOptions;
 
-/// How a form's documents are told apart.
-pub struct DocumentForm {
-    /// The member of a request that holds its messages, and the kinds that it may have.
-    pub request: (&'static str, &'static [Kind]),
+/// A request or a response: messages, and the members around them.
+pub trait MessageBody: Sized {
+    /// How it is written.
+    type Options;
+
+    /// Reads the object before which the reader stands.
+    ///
+    /// # Errors
+    /// What is no JSON, or no body of this kind, with the place.
+    fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error>;
+
+    /// Appends it as JSON; unedited it is the same value as what was read.
+    fn write_body(&self, options: &Self::Options, out: &mut Vec<u8>) -> Report;
+
+    /// The messages, in order.
+    fn messages(&self) -> impl Iterator<Item = &Message>;
+
+    /// Gives the messages away.
+    fn take_messages(&mut self) -> Vec<Message>;
+
+    /// Whether so many messages have a place in it.
+    fn has_room(&self, _messages: usize) -> bool {
+        true
+    }
+
+    /// Puts messages for which there is room in the place of those that were read.
+    fn set_messages(&mut self, messages: Vec<Message>);
+}
+
+/// The request of a format, and what tells the documents of the format apart.
+pub trait RequestBody: MessageBody {
+    /// The response to it.
+    type Response: MessageBody<Options = Self::Options>;
+
+    /// The member that holds its messages, and the kinds that it may have.
+    const REQUEST: (&'static str, &'static [Kind]);
     /// The member of a response that holds its messages; an array.
-    pub response: &'static str,
+    const RESPONSE: &'static str;
     /// What the error says that was expected.
-    pub expected: &'static str,
+    const EXPECTED: &'static str;
+
+    /// Reads a bare list, before which the reader stands.
+    ///
+    /// # Errors
+    /// What is no JSON, or no list of messages, with the place.
+    fn read_list<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<Vec<Message>, Error>;
+
+    /// Appends messages as a bare list, as they were read.
+    fn write_list(messages: &[Message], options: &Self::Options, out: &mut Vec<u8>) -> Report;
+
+    /// What it asks besides its conversation (AN-21).
+    fn head(&self) -> RequestHead;
+}
+
+/// A document of the format that has this request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Document<Q: RequestBody> {
+    /// An array of messages.
+    List(Vec<Message>),
+    /// The body of a request.
+    Request(Q),
+    /// The body of a response.
+    Response(Q::Response),
+}
+
+impl<Q: RequestBody> Document<Q> {
+    /// Reads a document, and says what is odd about it.
+    ///
+    /// # Errors
+    /// [`Error::Read`](crate::Error::Read) with message and byte, or [`Error::TooLarge`](crate::Error::TooLarge).
+    pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Self, Report), crate::Error> {
+        if json.len() > options.max_bytes {
+            return Err(crate::Error::TooLarge { limit: options.max_bytes });
+        }
+        let mut reader = Reader::new(json).map_err(Error::from)?;
+        let mut report = Report::new();
+        let mut cx = Context::new(&mut report);
+        let res = Self::read_from(&mut reader, &mut cx)?;
+        cx.flush();
+        Ok((res, report))
+    }
+
+    fn read_from<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
+        let res = match shape::<Q>(reader)? {
+            Some(Shape::List) => Self::List(Q::read_list(reader, cx)?),
+            Some(Shape::Request) => Self::Request(Q::read_body(reader, cx)?),
+            Some(Shape::Response) => Self::Response(Q::Response::read_body(reader, cx)?),
+            None => return Err(unknown(reader, Q::EXPECTED)?),
+        };
+        reader.finish()?;
+        Ok(res)
+    }
+
+    /// Appends the document as JSON; unedited it is the same value as what was read, the order of members and the
+    /// spelling of numbers included.
+    pub fn write(&self, options: &Q::Options, out: &mut Vec<u8>) -> Report {
+        match self {
+            Self::List(it) => Q::write_list(it, options, out),
+            Self::Request(it) => it.write_body(options, out),
+            Self::Response(it) => it.write_body(options, out),
+        }
+    }
+
+    /// The messages, in order; the instructions of a request first.
+    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+        let (list, request, response) = match self {
+            Self::List(it) => (it.as_slice(), None, None),
+            Self::Request(it) => (&[][..], Some(it), None),
+            Self::Response(it) => (&[][..], None, Some(it)),
+        };
+        let request = request.into_iter().flat_map(Q::messages);
+        let response = response.into_iter().flat_map(Q::Response::messages);
+        list.iter().chain(request).chain(response)
+    }
+
+    /// Gives the messages away.
+    #[must_use]
+    pub fn into_messages(mut self) -> Vec<Message> {
+        self.take_messages()
+    }
+
+    /// Gives the messages away for a while, until [`Document::set_messages`] puts them back.
+    pub fn take_messages(&mut self) -> Vec<Message> {
+        match self {
+            Self::List(it) => std::mem::take(it),
+            Self::Request(it) => it.take_messages(),
+            Self::Response(it) => it.take_messages(),
+        }
+    }
+
+    /// Puts other messages in the place of those that were read. Where a response has no place for so many the
+    /// document becomes a list of them.
+    pub fn set_messages(&mut self, messages: Vec<Message>) {
+        match self {
+            Self::Request(it) => it.set_messages(messages),
+            Self::Response(it) if it.has_room(messages.len()) => it.set_messages(messages),
+            _ => *self = Self::List(messages),
+        }
+    }
+
+    /// What it asks besides its conversation, if it is a request.
+    #[must_use]
+    pub fn head(&self) -> Option<RequestHead> {
+        if let Self::Request(it) = self { Some(it.head()) } else { None }
+    }
 }
 
 /// What a document is.
-pub enum DocumentShape {
-    /// An array of messages.
+enum Shape {
     List,
-    /// An object that is a request.
     Request,
-    /// An object that is a response.
     Response,
 }
 
-/// Reads a document within the limits; `build` reads what the shape promises.
-pub fn read_document<'a, T>(
-    json: &'a [u8],
-    options: &ReadOptions,
-    form: &DocumentForm,
-    build: impl FnOnce(DocumentShape, &mut Reader<'a>, &mut Context<'a, '_>) -> Result<T, Error>,
-) -> Result<(T, Report), crate::Error> {
-    if json.len() > options.max_bytes {
-        return Err(crate::Error::TooLarge { limit: options.max_bytes });
-    }
-    let mut reader = Reader::new(json).map_err(Error::from)?;
-    let mut report = Report::new();
-    let mut cx = Context::new(&mut report);
-    let res = read_shaped(&mut reader, &mut cx, form, build)?;
-    cx.flush();
-    Ok((res, report))
-}
-
-fn read_shaped<'a, 'r, T>(
-    reader: &mut Reader<'a>,
-    cx: &mut Context<'a, 'r>,
-    form: &DocumentForm,
-    build: impl FnOnce(DocumentShape, &mut Reader<'a>, &mut Context<'a, 'r>) -> Result<T, Error>,
-) -> Result<T, Error> {
-    let Some(shape) = shape(reader, form)? else {
-        return Err(unknown(reader, form.expected)?);
-    };
-    let res = build(shape, reader, cx)?;
-    reader.finish()?;
-    Ok(res)
-}
-
-fn shape(reader: &mut Reader<'_>, form: &DocumentForm) -> Result<Option<DocumentShape>, JsonError> {
+fn shape<Q: RequestBody>(reader: &mut Reader<'_>) -> Result<Option<Shape>, JsonError> {
     match reader.peek()? {
-        Kind::Array => Ok(Some(DocumentShape::List)),
-        Kind::Object => object_shape(reader.clone(), form),
+        Kind::Array => Ok(Some(Shape::List)),
+        Kind::Object => object_shape::<Q>(reader.clone()),
         _ => Ok(None),
     }
 }
 
 /// Looks ahead for the member that tells a request from a response; a request wins.
-fn object_shape(
-    mut reader: Reader<'_>,
-    form: &DocumentForm,
-) -> Result<Option<DocumentShape>, JsonError> {
-    let (request, kinds) = form.request;
+fn object_shape<Q: RequestBody>(mut reader: Reader<'_>) -> Result<Option<Shape>, JsonError> {
+    let (request, kinds) = Q::REQUEST;
     let mut res = None;
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
         let kind = reader.peek()?;
         if key.text == request && kinds.contains(&kind) {
-            return Ok(Some(DocumentShape::Request));
+            return Ok(Some(Shape::Request));
         }
-        if key.text == form.response && kind == Kind::Array {
-            res = Some(DocumentShape::Response);
+        if key.text == Q::RESPONSE && kind == Kind::Array {
+            res = Some(Shape::Response);
         }
         reader.raw()?;
     }

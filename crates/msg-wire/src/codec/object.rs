@@ -52,7 +52,7 @@ impl<'m> Placed<'m> {
 }
 
 /// What a writer of messages writes its objects through.
-pub struct ObjectWriter<'r> {
+pub struct PartWriter<'r> {
     origin: Origin,
     layout: Layout,
     /// What the format has no place for.
@@ -72,7 +72,7 @@ pub enum ArgumentForm {
     Value,
 }
 
-impl<'r> ObjectWriter<'r> {
+impl<'r> PartWriter<'r> {
     /// A writer of objects of this format.
     pub fn new(origin: Origin, layout: Layout, report: &'r mut Report) -> Self {
         Self { origin, layout, losses: Losses::new(report) }

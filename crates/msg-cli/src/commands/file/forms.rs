@@ -134,7 +134,7 @@ fn message(json: &str) -> Result<Entry, Box<Diagnostic>> {
         other => bad_line(&other.to_string()),
     })?;
     let message = match document {
-        chat::Document::Messages(list) => list.into_iter().next(),
+        chat::Document::List(list) => list.into_iter().next(),
         _ => None,
     };
     message.map(Entry::Message).ok_or_else(|| bad_line("it is no message"))

@@ -15,7 +15,7 @@ mod result;
 use msg_core::{Extra, Message, Origin, Part, Report, Role, json};
 
 use crate::{WriteOptions, chat};
-use msg_wire::codec::{ObjectWriter, Plan};
+use msg_wire::codec::{PartWriter, Plan};
 
 const OPENAI: Origin = Origin::OpenAi;
 
@@ -34,12 +34,12 @@ pub(crate) fn messages(
 /// several messages is written behind each other.
 pub(crate) struct Writer<'a> {
     options: &'a WriteOptions,
-    objects: ObjectWriter<'a>,
+    objects: PartWriter<'a>,
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn new(options: &'a WriteOptions, report: &'a mut Report) -> Self {
-        Self { options, objects: ObjectWriter::new(OPENAI, options.layout, report) }
+        Self { options, objects: PartWriter::new(OPENAI, options.layout, report) }
     }
 
     /// Writes a message where exactly one has its place; what would become several is cut down to

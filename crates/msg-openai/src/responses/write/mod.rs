@@ -15,7 +15,7 @@ use msg_core::{Extra, Message, Other, Part, Place, Report, Role, json};
 
 use super::shape::{ITEM, RESPONSES};
 use crate::{ItemIds, ReasoningPolicy, WriteOptions};
-use msg_wire::codec::{ObjectWriter, Plan, RawMember, members_of, object_members};
+use msg_wire::codec::{PartWriter, Plan, RawMember, members_of, object_members};
 
 /// Writes an array of items.
 pub(crate) fn items(
@@ -24,14 +24,14 @@ pub(crate) fn items(
     out: &mut Vec<u8>,
     report: &mut Report,
 ) {
-    let objects = ObjectWriter::new(RESPONSES, options.layout, report);
+    let objects = PartWriter::new(RESPONSES, options.layout, report);
     let mut writer = Writer { options, objects, n_items: 0 };
     json::Writer::new(out).list(|list| messages.iter().for_each(|it| writer.message(it, list)));
 }
 
 struct Writer<'a> {
     options: &'a WriteOptions,
-    objects: ObjectWriter<'a>,
+    objects: PartWriter<'a>,
     /// How many items were written.
     n_items: usize,
 }
