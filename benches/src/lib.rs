@@ -1,20 +1,31 @@
-//! What the bench targets share: inputs of any size, allocation counts, a check of growth.
+//! What is measured, beside its peers: rows as data, one runner for all of them.
 //!
-//! The benches beside this library compile the peers too, pinned in `Cargo.toml`, so this package is
-//! not among the default members: `cargo xtask bench` builds it, `cargo test` does not.
-//! Nothing here asserts a time; what can be asserted on a shared machine is a count or a ratio.
+//! ```text
+//! rows/    what is done, and the goal       ─▶ measure   answers compared, then timed in turns ─▶ report, svg
+//!          (contest: one input for all)     ─▶ count     our own part under callgrind, with a budget a row
+//! ```
 //!
-//! The peers unify features into this build: serde_json has `preserve_order` and `float_roundtrip`
-//! here, which the workspace does not ask for. Figures of JSON parsing are a little low for that.
+//! The peers are compiled with the feature `peers` only and bring `preserve_order` and `float_roundtrip` of serde_json
+//! into the build, which the workspace does not ask for. Nothing here is a test and nothing asserts a time.
 
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
-    reason = "benches read the clock and print counts"
+    reason = "benches read the clock, start programs and print tables"
 )]
 
-pub mod allocs;
 pub mod chains;
 pub mod corpus;
-pub mod growth;
 pub mod mutations;
+
+pub mod clock;
+pub mod contest;
+pub mod count;
+pub mod data;
+pub mod machine;
+pub mod measure;
+pub mod report;
+pub mod row;
+pub mod rows;
+pub mod script;
+pub mod svg;

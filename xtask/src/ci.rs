@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::layers::{LAYERS, OUTSIDE};
 use crate::workspace::Workspace;
-use crate::{Res, codegen, sh, tidy};
+use crate::{Res, bench, codegen, sh, tidy};
 
 /// A step: its name and the arguments and environment that cargo runs it with.
 type Step = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
@@ -64,6 +64,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     step("examples", &mut failed, || examples(workspace));
     step("each crate alone", &mut failed, || each_alone(workspace));
     step("fuzz targets", &mut failed, || fuzz_targets(workspace));
+    step("instructions", &mut failed, || bench::count(workspace, &[]));
     step("tidy", &mut failed, || tidy::run(workspace, &[]));
     step("codegen", &mut failed, || codegen::run(workspace, &["--check"]));
     if failed.is_empty() {

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use crate::workspace::Workspace;
-use crate::{Res, sh};
+use crate::{Res, fuzz_table, sh};
 
 /// What is asked for on the command line.
 #[derive(Debug)]
@@ -18,6 +18,9 @@ struct Order<'a> {
 }
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
+    if let ["table", folder] = args {
+        return fuzz_table::write(workspace, folder);
+    }
     let order = parse(args)?;
     check_tools(workspace)?;
     let targets = targets(workspace)?;

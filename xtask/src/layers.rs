@@ -101,8 +101,20 @@ pub(crate) const LAYERS: &[Room] = &[
     room(
         "benches",
         OUTSIDE,
-        &["msg-arrow", "msg-chainast", "msg-compact", "msg-core", "msg-document", "msg-openai"],
-        &["msg-anthropic", "msg-file", "msg-wire", "msg-xml"],
+        &[
+            "msg-anthropic",
+            "msg-arrow",
+            "msg-chainast",
+            "msg-compact",
+            "msg-core",
+            "msg-document",
+            "msg-file",
+            "msg-openai",
+            "msg-session",
+            "msg-wire",
+            "msg-xml",
+        ],
+        &[],
         0,
     ),
     room(

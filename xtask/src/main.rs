@@ -14,7 +14,9 @@ mod bench;
 mod ci;
 mod codegen;
 mod fuzz;
+mod fuzz_table;
 mod layers;
+mod mutants;
 mod picture;
 mod python;
 mod ready;
@@ -38,8 +40,13 @@ usage: cargo xtask TASK
   codegen [--check] [NAME...]   write what is one fact in several places, or check that it is fresh
   fuzz [TARGET] [--seconds N] [--seeds DIR]
                                 fuzz one target, or all in turn (cargo-fuzz; N is 60)
-  bench [NAME] [-- ARGS...]     run the benches; the first build compiles the peers and takes long
-  bench table [PREFIX]          what the last run measured, as Markdown
+  fuzz table DIR                docs/fuzz.md from logs of such runs, TARGET.log each
+  mutants [CRATE] [--sample N]  which changes of the code no test sees; docs/mutants.md (cargo-mutants, installs itself)
+  mutants --changed BRANCH      the same for what differs from a branch
+  bench [NAME...] [--data DIR]  measure rows beside the peers; the first build compiles these and takes long
+  bench all                     measure all rows and write docs/benchmarks.md and its picture
+  bench count [--write]         instructions of our part of each row beside the budgets (valgrind)
+  bench public [NAME...]        the public benches of docs/repair-bench.md, for us and the peers in Python
   picture                       draw a page of msg view for the README (needs chromium)
   python [engines]              build and test the Python package (needs python3; pip fetches the rest)
   release check                 whether everything is ready: tree, changelog, semver, dry run of publication
@@ -68,6 +75,7 @@ fn run(args: &[&str]) -> Res {
         "tidy" => tidy::run(&workspace, args),
         "codegen" => codegen::run(&workspace, args),
         "fuzz" => fuzz::run(&workspace, args),
+        "mutants" => mutants::run(&workspace, args),
         "bench" => bench::run(&workspace, args),
         "picture" => picture::run(&workspace),
         "python" => python::run(&workspace, args),

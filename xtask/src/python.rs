@@ -41,7 +41,8 @@ fn environment(root: &Path, place: &Path) -> Res<String> {
     Ok(python.display().to_string())
 }
 
-fn build(root: &Path, place: &Path, target: &Path) -> Res {
+/// Builds the package into the environment at `place`, which has maturin.
+pub(crate) fn build(root: &Path, place: &Path, target: &Path) -> Res {
     let maturin = place.join("bin/maturin").display().to_string();
     let (place, target) = (place.display().to_string(), target.display().to_string());
     let env = [("VIRTUAL_ENV", place.as_str()), ("CARGO_TARGET_DIR", target.as_str())];

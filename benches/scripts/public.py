@@ -1,0 +1,166 @@
+"""The public benches: JSONL in, JSONL out, and a judge that knows none of the programs.
+
+    public.py judge TASK INPUT ANSWERS   right / without unreported loss, of how many
+    public.py run TASK WHO INPUT         answers of somebody we know how to drive
+    public.py table FOLDER [WHO...]      runs and judges every FOLDER/TASK.jsonl, prints Markdown
+
+TASK       line in                                line out
+repair     {"id","messages"}  (OpenAI)            {"id","messages","changed":[number of a message of the input, ...]}
+convert    {"id","from","to","document"}          {"id","document"}
+verdict    {"id","family","profile","document"}   {"id","ok"}
+stream     {"id","chunks":[text, ...]}  (OpenAI)  {"id","text","calls":[[name, arguments], ...]}
+
+What a line may add: "error", and then nothing else. `docs/repair-bench.md` says what is right.
+"""
+
+import json
+import os
+import sys
+import time
+
+import meaning
+import runners
+
+
+def lines(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.strip()]
+
+
+def sound(messages):
+    """Pairing, adjacency, unique ids, arguments that are an object: what every provider asks for."""
+    pending, seen = [], set()
+    for it in messages:
+        if it.get("role") not in ("system", "developer", "user", "assistant", "tool"):
+            return False
+        if it["role"] == "tool":
+            if it.get("tool_call_id") not in pending:
+                return False
+            pending.remove(it["tool_call_id"])
+            continue
+        if pending:
+            return False
+        for call in it.get("tool_calls") or ():
+            if not call.get("id") or call["id"] in seen or not is_object(call["function"].get("arguments")):
+                return False
+            seen.add(call["id"])
+            pending.append(call["id"])
+    return not pending and any(it["role"] == "user" for it in messages)
+
+
+def is_object(arguments):
+    try:
+        return isinstance(json.loads(arguments), dict)
+    except (TypeError, ValueError):
+        return False
+
+
+def contents(message):
+    """The texts that must not get lost: of the user, of the assistant, of results."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return [it["text"] for it in content if it.get("text")]
+    return [content] if content else []
+
+
+def nothing_lost(row, answer):
+    """Whether each text of a message that the answer does not name as changed is still there."""
+    left = [it for message in answer["messages"] for it in contents(message)]
+    changed = set(answer.get("changed") or ())
+    for at, message in enumerate(row["messages"]):
+        for text in contents(message):
+            if text in left:
+                left.remove(text)
+            elif at not in changed and not any(text in it for it in left):
+                return False
+    return True
+
+
+def judge_repair(row, answer):
+    return sound(answer["messages"]), nothing_lost(row, answer)
+
+
+def judge_convert(row, answer):
+    same = meaning.of(row["from"], row["document"]) == meaning.of(row["to"], answer["document"])
+    return same, same
+
+
+def judge_verdict(row, answer):
+    right = answer["ok"] == row["accepted"]
+    return right, right
+
+
+def judge_stream(row, answer):
+    calls = [tuple(it) for it in answer["calls"]]
+    right = answer["text"] == row["text"] and calls == [tuple(it) for it in row["calls"]]
+    return right, right
+
+
+JUDGES = {"repair": judge_repair, "convert": judge_convert, "verdict": judge_verdict, "stream": judge_stream}
+
+
+def judge(task, rows, answers):
+    """How many are right, right and without unreported loss, and how many there are; and which are not."""
+    by_id = {it["id"]: it for it in answers}
+    right = kept = 0
+    wrong = []
+    for row in rows:
+        answer = by_id.get(row["id"]) or {"error": "no answer"}
+        try:
+            is_right, is_kept = (False, False) if "error" in answer else JUDGES[task](row, answer)
+        except (KeyError, TypeError, AttributeError, ValueError):
+            is_right, is_kept = False, False
+        right += is_right
+        kept += is_right and is_kept
+        if not (is_right and is_kept):
+            wrong.append(row["id"])
+    return right, kept, len(rows), wrong
+
+
+def run(task, who, rows):
+    """Answers of somebody, and the seconds of the work alone."""
+    work = runners.RUNNERS[who][task]
+    start = time.perf_counter()
+    answers = work(rows)
+    return answers, time.perf_counter() - start
+
+
+def table(folder, who):
+    who = who or list(runners.RUNNERS)
+    print("| task | who | right | right, nothing lost unsaid | time |\n|---|---|---:|---:|---:|")
+    for task in JUDGES:
+        path = os.path.join(folder, task + ".jsonl")
+        if not os.path.exists(path):
+            continue
+        rows = lines(path)
+        for name in who:
+            if task not in runners.RUNNERS[name]:
+                continue
+            try:
+                answers, seconds = run(task, name, rows)
+            except ImportError as err:
+                print(f"| {task} | {name} | does not run here: {err} | | |")
+                continue
+            right, kept, n, wrong = judge(task, rows, answers)
+            share = lambda it: f"{it} of {n} ({100 * it / n:.1f} %)"
+            print(f"| {task} | {name} | {share(right)} | {share(kept)} | {1e6 * seconds / n:.0f} µs each |")
+            print(f"{task} {name}: wrong are {wrong[:5]}", file=sys.stderr)
+
+
+def main(command, *args):
+    if command == "judge":
+        task, rows, answers = args
+        right, kept, n, wrong = judge(task, lines(rows), lines(answers))
+        print(f"{right} right, {kept} of them without unreported loss, of {n}; not: {wrong[:10]}")
+    elif command == "run":
+        task, who, rows = args
+        for it in run(task, who, lines(rows))[0]:
+            print(json.dumps(it, ensure_ascii=False))
+    elif command == "table":
+        table(args[0], args[1:])
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(*(sys.argv[1:] or ["help"]))

@@ -1,0 +1,137 @@
+//! Whole conversations, one a line, on one core: what `msg check`, `repair`, `convert` and `stats` do to a log; and the
+//! sessions that agents leave.
+
+use msg_document::{CheckOptions, ConvertOptions, FitOptions, Format, RepairOptions};
+use msg_session::{Blob, RepairOptions as Mends, Session};
+
+use crate::contest::{Contest, On, Size};
+use crate::data::Data;
+use crate::row::{Goal, Row};
+use crate::script;
+
+pub(super) const ROWS: &[Row] = &[
+    Row::new(
+        "document/check",
+        "conversations checked",
+        &[Goal::Speed(450.0), Goal::Of("orjson loop", 2.0)],
+        check,
+    ),
+    Row::new("document/repair", "conversations repaired", &[Goal::Speed(300.0)], repair),
+    Row::new(
+        "document/convert",
+        "conversations rewritten for Anthropic",
+        &[Goal::Speed(300.0)],
+        convert,
+    ),
+    Row::new("document/stats", "conversations counted (estimate)", &[Goal::Speed(150.0)], stats),
+    Row::new("session/check", "a session of Claude Code diagnosed", &[Goal::Speed(300.0)], session),
+    Row::new("python/check", "text checked from Python", &[Goal::Of("json.loads", 1.5)], |data| {
+        let who =
+            [("msg", "msg_check"), ("json.loads", "json_loads"), ("orjson.loads", "orjson_loads")];
+        scripts(lines(data), data, &who)
+    }),
+    Row::new(
+        "python/repair",
+        "text repaired from Python",
+        &[Goal::Of("litellm, with loads and dumps", 2.0)],
+        |data| {
+            scripts(
+                mended(data),
+                data,
+                &[("msg", "msg_repair"), ("litellm, with loads and dumps", "litellm_text")],
+            )
+        },
+    ),
+    Row::new(
+        "python/repair-objects",
+        "objects repaired from Python",
+        &[Goal::Of("litellm, on objects", 1.0)],
+        |data| {
+            scripts(
+                mended(data),
+                data,
+                &[("msg", "msg_repair_objects"), ("litellm, on objects", "litellm_objects")],
+            )
+        },
+    ),
+];
+
+/// All conversations: lines and bytes, and the number of messages of each, as a generic parser sees it.
+fn lines(data: &Data) -> On<Vec<String>> {
+    let lines = data.conversations();
+    let size = lines.iter().map(String::len).sum();
+    let right = lines.iter().map(|it| {
+        let value: serde_json::Value = serde_json::from_str(it).expect("because it is a request");
+        value["messages"].as_array().map_or(0, Vec::len) as u64
+    });
+    let right = right.collect();
+    let names: Vec<String> = (1..=lines.len()).map(|it| format!("conversation {it}")).collect();
+    On::new(lines, Size::Bytes(size)).named(names).right(right)
+}
+
+fn check(data: &Data) -> Contest {
+    let options = CheckOptions::default();
+    let ours = move |line: &String| {
+        msg_document::check(line.as_bytes(), &options).map_or(0, |it| it.messages as u64)
+    };
+    let on = lines(data).timed("msg", move |lines| lines.iter().map(&ours).collect());
+    script::entry(on, data, "orjson loop", "orjson_check").done()
+}
+
+/// Whether a document is sound, by the rules of the chain.
+fn is_sound(document: &[u8]) -> u64 {
+    let checked = msg_document::check(document, &CheckOptions::default());
+    u64::from(checked.is_ok_and(|it| it.ok))
+}
+
+/// All conversations, each of which has to be sound in the end.
+fn mended(data: &Data) -> On<Vec<String>> {
+    let on = lines(data);
+    let n = on.input().len();
+    on.right(vec![1; n])
+}
+
+fn repair(data: &Data) -> Contest {
+    let options = RepairOptions::default();
+    let on = mended(data).entry("msg", move |lines, clock| {
+        let repair = |it: &String| msg_document::repair(it.as_bytes(), &options);
+        let repaired = clock.time(|| lines.iter().map(repair).collect::<Vec<_>>());
+        repaired.into_iter().map(|it| it.map_or(0, |it| is_sound(&it.document))).collect()
+    });
+    script::judged(on, data, "litellm, with loads and dumps", "litellm_text", is_sound).done()
+}
+
+/// Whether each can be converted; whether the result means the same is asked by the public bench.
+fn convert(data: &Data) -> Contest {
+    let options = ConvertOptions::default();
+    let to: Format = "anthropic".parse().expect("because it is a format");
+    let ours = move |line: &String| {
+        u64::from(msg_document::convert(line.as_bytes(), to, &options).is_ok())
+    };
+    let on = mended(data).timed("msg", move |lines| lines.iter().map(&ours).collect());
+    script::entry(on, data, "litellm, with loads and dumps", "litellm_anthropic").done()
+}
+
+fn stats(data: &Data) -> Contest {
+    let options = FitOptions::default();
+    let ours = move |line: &String| {
+        msg_document::stats(line.as_bytes(), &options).map_or(0, |it| it.messages as u64)
+    };
+    lines(data).timed("msg", move |lines| lines.iter().map(&ours).collect()).done()
+}
+
+/// Lines that need no change, many of them.
+fn session(data: &Data) -> Contest {
+    let bytes = data.session().repeat(data.n(200).max(2));
+    let session = Session::recognise(vec![Blob::new("s.jsonl", bytes.clone())]);
+    let session = session.expect("because it is a session of Claude Code");
+    let ours = |it: &Session| vec![it.check(&Mends::default()).map_or(0, |it| it.len() as u64)];
+    On::new(session, Size::Bytes(bytes.len())).timed("msg", ours).done()
+}
+
+/// A contest of scripts alone.
+fn scripts(on: On<Vec<String>>, data: &Data, who: &[(&'static str, &'static str)]) -> Contest {
+    let add =
+        |on, it: &(&'static str, &'static str)| script::judged(on, data, it.0, it.1, is_sound);
+    who.iter().fold(on, add).done()
+}

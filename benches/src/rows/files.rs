@@ -1,0 +1,72 @@
+//! Message files: the structural scan, the reading with all types, appends to small and large files.
+
+use std::sync::Arc;
+
+use msg_file::store::{Appender, Durability, Options};
+use msg_file::{Document, HistoryOptions, Limits, Mode, NewCell, Nonce, scan};
+
+use crate::contest::{Contest, On, Size};
+use crate::row::{Goal, Row};
+
+/// Cells of 730 bytes that make 100 MB.
+const CELLS: usize = 131_000;
+/// Appends of a run.
+const APPENDS: usize = 100;
+
+pub(super) const ROWS: &[Row] = &[
+    Row::new("file/scan", "a file of 100 MB scanned for cells", &[Goal::Time(80.0)], |data| {
+        let bytes = record(data.n(CELLS));
+        On::new(bytes, Size::Whole).timed("msg-file", |it| vec![scan(it).len() as u64]).done()
+    }),
+    Row::new("file/read", "the same, with all types and references", &[], |data| {
+        let bytes: Arc<[u8]> = record(data.n(CELLS)).into();
+        let size = Size::Bytes(bytes.len());
+        On::new(bytes, size)
+            .entry("msg-file", |it, clock| {
+                let document = clock.time(|| read(Arc::clone(it)));
+                vec![document.cells().len() as u64]
+            })
+            .done()
+    }),
+    Row::new("file/history", "the history of 10 000 cells", &[], |data| {
+        let document = read(record(data.n(10_000)).into());
+        let run = |it: &Document| vec![u64::from(it.history(&HistoryOptions::default()).is_ok())];
+        On::new(document, Size::Whole).timed("msg-file", run).done()
+    }),
+    Row::new("file/append", "a cell appended, without sync", &[Goal::Each(50_000.0)], |_| {
+        append(1)
+    }),
+    Row::new(
+        "file/append-100MB",
+        "the same, to a file of 100 MB",
+        &[Goal::Each(50_000.0)],
+        |data| append(data.n(CELLS)),
+    ),
+];
+
+fn record(cells: usize) -> Vec<u8> {
+    let body = "Lorem ipsum dolor sit amet, consectetur.\n".repeat(16);
+    let cell = |i| format!("# %% Title[^{i}]\n\n[^{i}]: [markdown] model=\"m\"\n\n{body}\n");
+    (1..=cells).map(cell).collect::<String>().into_bytes()
+}
+
+fn read(bytes: Arc<[u8]>) -> Document {
+    Document::read(bytes, Mode::MessageFile, &Limits::default())
+        .expect("because it is small enough")
+}
+
+fn append(cells: usize) -> Contest {
+    let folder = tempfile::tempdir().expect("because the system has a folder for it");
+    std::fs::write(folder.path().join("log.msg.md"), record(cells))
+        .expect("because the folder is ours");
+    On::new(folder, Size::Items(APPENDS))
+        .entry("msg-file", |folder, clock| {
+            let options = Options { durability: Durability::None, ..Options::default() };
+            let log = Appender::open(&folder.path().join("log.msg.md"), options);
+            let mut log = log.expect("because nobody holds it");
+            let cell = NewCell::message("hello\n\nthere");
+            let mut append = || log.append(&cell, &mut || Nonce::from_random(1)).is_ok();
+            vec![clock.time(|| (0..APPENDS).filter(|_| append()).count()) as u64]
+        })
+        .done()
+}

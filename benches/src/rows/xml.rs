@@ -1,0 +1,191 @@
+//! Model text: calls with one long argument, plain text, in the pieces in which they arrive.
+
+use msg_xml::{Dialects, Event, Options, Outcome, StreamParser};
+use serde_json::Value;
+
+use crate::contest::{Answers, Contest, On, Size};
+use crate::corpus;
+use crate::data::Data;
+use crate::row::{Goal, Row};
+
+#[cfg(feature = "peers")]
+use super::xml_peers as peers;
+
+const MEMCHR: &str = "memchr3 and a copy";
+const WHOLE: &str = "msg-xml, whole";
+const TENTH: &str = "msg-xml, ten of 1 MB";
+
+pub(super) const ROWS: &[Row] = &[
+    Row::new(
+        "xml/argument",
+        "a call with an argument of 64 KiB, in pieces of 4 bytes",
+        &[Goal::Of("dynamo-parsers-v2 0.9.6", 10.0), Goal::Of("tool-parser 1.10", 50.0)],
+        |data| argument(Form::Native, data.n(64 << 10), 4),
+    )
+    .note("the peers read the same argument in the form that they know, `<function=…>`"),
+    Row::new(
+        "xml/qwen",
+        "the same in the form of Qwen, the same text for all",
+        &[Goal::Of("dynamo-parsers-v2 0.9.6", 15.0), Goal::Of("tool-parser 1.10", 50.0)],
+        |data| argument(Form::Qwen, data.n(64 << 10), 4),
+    ),
+    Row::new(
+        "xml/section",
+        "an argument of 10 MB in pieces of 64 bytes",
+        &[Goal::Of(TENTH, 10.0 / 12.0)],
+        |data| {
+            let size = data.n(10 << 20);
+            let (large, small) = (native(size), native(size / 10));
+            // The last piece may come with the end of the call only.
+            let mb = |text: &str| (feed(text, 64, &Options::default()).text as u64 + 512) >> 20;
+            On::new((large, small), Size::Whole)
+                .timed("msg-xml", move |it| vec![mb(&it.0)])
+                .timed(TENTH, move |it| vec![(0..10).map(|_| mb(&it.1)).sum()])
+                .done()
+        },
+    ),
+    Row::new(
+        "xml/markdown",
+        "recorded Markdown in pieces of 16 bytes",
+        &[Goal::Speed(500.0)],
+        |data| text(data.markdown(), 16),
+    ),
+    Row::new(
+        "xml/prose",
+        "prose without marks in pieces of 16 bytes",
+        &[Goal::Speed(1000.0)],
+        |data| text(corpus::repeat(corpus::PROSE, data.n(4 << 20)), 16),
+    ),
+    Row::new("xml/whole", "recorded Markdown, whole", &[Goal::Of(MEMCHR, 1.0 / 3.0)], |data| {
+        text(data.markdown(), usize::MAX)
+    }),
+    Row::new(
+        "xml/calls",
+        "400 calls with prose between them, whole",
+        &[Goal::Of("quick-xml 0.42, a pull that builds nothing", 0.5)],
+        |data| calls(data, usize::MAX),
+    ),
+    Row::new("xml/calls-64", "the same in pieces of 64 bytes", &[Goal::Of(WHOLE, 0.2)], |data| {
+        calls(data, 64)
+    }),
+    Row::new("xml/calls-1", "the same in pieces of 1 byte", &[Goal::Of(WHOLE, 0.025)], |data| {
+        calls(data, 1)
+    }),
+];
+
+/// What an argument is wrapped in.
+#[derive(Clone, Copy)]
+enum Form {
+    Native,
+    Qwen,
+}
+
+const LINE: &str = "fn main() { println!(\"hello {}\", x + 1); } // a line of code that goes on\n";
+
+fn native(size: usize) -> String {
+    let code = corpus::repeat(LINE, size);
+    format!(
+        "<tool>\n<tool_name>write_file</tool_name>\n<arguments><path>a</path><content><![CDATA[{code}]]></content></arguments>\n</tool>"
+    )
+}
+
+fn qwen(size: usize) -> String {
+    let code = corpus::repeat(LINE, size);
+    format!(
+        "<tool_call>\n<function=write_file>\n<parameter=content>\n{code}\n</parameter>\n</function>\n</tool_call>"
+    )
+}
+
+/// What came out of a text.
+pub(super) struct Fed {
+    /// Bytes of text and of pieces of arguments.
+    pub(super) text: usize,
+    /// The arguments of the calls that ended.
+    pub(super) arguments: Vec<String>,
+}
+
+impl Fed {
+    /// The bytes of the argument `content` of the first call; nothing if it is not there.
+    pub(super) fn content(&self) -> Answers {
+        let read = self.arguments.first().map(|it| serde_json::from_str::<Value>(it));
+        let content =
+            read.and_then(Result::ok).map(|it| it["content"].as_str().map_or(0, str::len));
+        vec![content.unwrap_or(0) as u64]
+    }
+}
+
+fn feed(text: &str, chunk: usize, options: &Options) -> Fed {
+    let mut parser = StreamParser::new(options.clone());
+    let mut fed = Fed { text: 0, arguments: Vec::new() };
+    let mut take = |event: Event<'_>| match event {
+        Event::Text { text, .. } | Event::Thinking { text, .. } | Event::Arg { text, .. } => {
+            fed.text += text.len()
+        }
+        Event::ToolEnd { outcome, .. } => {
+            if let Outcome::Complete(call) = *outcome {
+                fed.arguments.push(call.arguments().text().to_owned());
+            }
+        }
+        _ => {}
+    };
+    text.as_bytes().chunks(chunk).for_each(|piece| parser.feed(piece).for_each(&mut take));
+    parser.finish(None).for_each(take);
+    fed
+}
+
+fn argument(form: Form, size: usize, chunk: usize) -> Contest {
+    let theirs = qwen(size);
+    let ours = match form {
+        Form::Native => native(size),
+        Form::Qwen => theirs.clone(),
+    };
+    let dialects = Dialects::by_names(["qwen"]).expect("because the dialect exists");
+    let options = match form {
+        Form::Native => Options::default(),
+        Form::Qwen => Options::default().with_dialects(dialects),
+    };
+    let on = On::new((ours, theirs), Size::Bytes(size)).named(["bytes of the argument".to_owned()]);
+    let on = on.right(vec![corpus::repeat(LINE, size).len() as u64]);
+    let on =
+        on.entry("msg-xml", move |it, clock| clock.time(|| feed(&it.0, chunk, &options)).content());
+    #[cfg(feature = "peers")]
+    let on = peers::argument(on, chunk);
+    on.done()
+}
+
+fn text(text: String, chunk: usize) -> Contest {
+    let bytes = text.len();
+    let options = Options::default();
+    // Any cutting gives the same; what is text and thinking stays, calls and their marks do not.
+    let right = feed(&text, usize::MAX, &options).text as u64;
+    let on =
+        On::new(text, Size::Bytes(bytes)).named(["bytes of text".to_owned()]).right(vec![right]);
+    let on = on.timed("msg-xml", move |it| vec![feed(it, chunk, &options).text as u64]);
+    let on = match chunk {
+        usize::MAX => on.timed(MEMCHR, move |it| {
+            let marks = memchr::memchr3_iter(b'<', b'`', b'[', it.as_bytes()).count();
+            std::hint::black_box((marks, it.clone()));
+            vec![right]
+        }),
+        _ => on,
+    };
+    #[cfg(feature = "peers")]
+    let on = peers::text(on, chunk);
+    on.done()
+}
+
+fn calls(data: &Data, chunk: usize) -> Contest {
+    let call = "<tool>\n<server_name>local</server_name>\n<tool_name>read_file</tool_name>\n<arguments>\n  <path>src/a.rs</path>\n  <line>12</line>\n</arguments>\n</tool>\nThen I go on with the next file.\n";
+    let n = data.n(400);
+    let text = call.repeat(n);
+    let run =
+        |it: &String, chunk| vec![feed(it, chunk, &Options::default()).arguments.len() as u64];
+    let size = Size::Bytes(text.len());
+    let on = On::new(text, size).right(vec![n as u64]).timed("msg-xml", move |it| run(it, chunk));
+    if chunk < usize::MAX {
+        return on.timed(WHOLE, move |it| run(it, usize::MAX)).done();
+    }
+    #[cfg(feature = "peers")]
+    let on = peers::pull(on);
+    on.done()
+}

@@ -1,0 +1,188 @@
+//! `cargo xtask mutants`: cargo-mutants over the code that moves or drops content, a sample of it or what changed, and
+//! the table of `docs/mutants.md` from what it found.
+//!
+//! ```text
+//! cargo xtask mutants --sample 30               every crate of the table, 30 mutants each
+//! cargo xtask mutants msg-chainast --sample 60  one crate
+//! cargo xtask mutants --changed main            what differs from a branch, in any file
+//! cargo xtask mutants table                     docs/mutants.md from the runs under target/mutants
+//! ```
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::workspace::Workspace;
+use crate::{Res, sh};
+
+/// The code of which nothing may get lost unseen, by crate.
+const MOVES_CONTENT: &[(&str, &[&str])] = &[
+    ("msg-chainast", &["repair/**/*.rs", "edit/**/*.rs"]),
+    ("msg-compact", &["state/**/*.rs", "policy/**/*.rs"]),
+    ("msg-document", &["convert/**/*.rs", "fit/**/*.rs", "layout/**/*.rs"]),
+    ("msg-session", &["edit.rs", "joined.rs", "link/**/*.rs", "dialects/**/*.rs"]),
+    ("msg-anthropic", &["write/**/*.rs"]),
+    ("msg-gemini", &["write/**/*.rs"]),
+];
+
+/// What no test can see: checks that are compiled for tests only, and what is printed for a person.
+const LEFT_OUT: &[&str] = &["assert_sizes", "fmt::Debug"];
+
+/// What is asked for on the command line.
+#[derive(Default)]
+struct Order<'a> {
+    krate: Option<&'a str>,
+    sample: Option<usize>,
+    changed: Option<&'a str>,
+}
+
+pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
+    if args == ["table"] {
+        return table(workspace);
+    }
+    let order = parse(args)?;
+    install(workspace)?;
+    if let Some(base) = order.changed {
+        return changed(workspace, base);
+    }
+    for (krate, files) in MOVES_CONTENT {
+        if order.krate.is_none_or(|it| it == *krate) {
+            sampled(workspace, krate, files, order.sample)?;
+        }
+    }
+    table(workspace)
+}
+
+fn parse<'a>(args: &[&'a str]) -> Res<Order<'a>> {
+    let mut res = Order::default();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match *arg {
+            "--sample" => {
+                let n = args.next().ok_or("--sample needs a number")?;
+                res.sample =
+                    Some(n.parse().map_err(|_| format!("--sample: {n:?} is not a number"))?);
+            }
+            "--changed" => res.changed = Some(args.next().ok_or("--changed needs a branch")?),
+            name if MOVES_CONTENT.iter().any(|it| it.0 == name) => res.krate = Some(name),
+            other => crate::no_more(&[other])?,
+        }
+    }
+    Ok(res)
+}
+
+fn folder() -> Res<PathBuf> {
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    Ok(std::path::absolute(target)?.join("mutants"))
+}
+
+/// The program, installed under `target/` if it is not there.
+fn install(workspace: &Workspace) -> Res {
+    let root = folder()?.join("tool").display().to_string();
+    if sh::succeeds(&workspace.root, &program()?, &["mutants", "--version"]) {
+        return Ok(());
+    }
+    sh::run(
+        &workspace.root,
+        &sh::cargo(),
+        &["install", "--locked", "--root", &root, "cargo-mutants"],
+        &[],
+    )
+}
+
+fn program() -> Res<String> {
+    Ok(folder()?.join("tool/bin/cargo-mutants").display().to_string())
+}
+
+/// All mutants of a crate's files, or every so manieth of them.
+fn sampled(workspace: &Workspace, krate: &str, files: &[&str], sample: Option<usize>) -> Res {
+    let files: Vec<String> = files.iter().map(|it| format!("crates/{krate}/src/{it}")).collect();
+    let mut what = vec!["--package", krate];
+    files.iter().for_each(|it| what.extend(["--file", it]));
+    LEFT_OUT.iter().for_each(|it| what.extend(["--exclude-re", it]));
+    let list = [&["mutants", "--list"], &what[..]].concat();
+    let total = sh::read(&workspace.root, &program()?, &list)?.lines().count();
+    let shard = format!("0/{}", (total / sample.unwrap_or(total).max(1)).max(1));
+    what.extend(["--shard", &shard, "--sharding", "round-robin", "--no-shuffle"]);
+    mutate(workspace, krate, &what)
+}
+
+fn changed(workspace: &Workspace, base: &str) -> Res {
+    let diff = sh::read(&workspace.root, "git", &["diff", base])?;
+    let path = folder()?.join("changed.diff");
+    std::fs::create_dir_all(folder()?)?;
+    std::fs::write(&path, diff)?;
+    mutate(workspace, "changed", &["--in-diff", &path.display().to_string()])
+}
+
+/// Mutants that survive are no failure of the task: the table says them.
+fn mutate(workspace: &Workspace, name: &str, what: &[&str]) -> Res {
+    let output = folder()?.join(name);
+    std::fs::create_dir_all(&output)?;
+    let output = output.display().to_string();
+    let how =
+        ["mutants", "--output", &output, "--baseline", "skip", "--timeout", "120", "--jobs", "2"];
+    let run = sh::run(&workspace.root, &program()?, &[&how, what].concat(), &[]);
+    let outcomes = PathBuf::from(output).join("mutants.out/outcomes.json");
+    if outcomes.is_file() { Ok(()) } else { run }
+}
+
+/// What became of the mutants of a crate.
+#[derive(Default)]
+struct Tally {
+    killed: usize,
+    missed: Vec<String>,
+    unviable: usize,
+}
+
+fn table(workspace: &Workspace) -> Res {
+    let mut page = String::from(HEAD);
+    let mut missed = String::new();
+    for (krate, files) in MOVES_CONTENT {
+        let path = folder()?.join(krate).join("mutants.out/outcomes.json");
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let it = tally(&serde_json::from_str(&text)?);
+        let viable = it.killed + it.missed.len();
+        let share = 100.0 * it.killed as f64 / viable.max(1) as f64;
+        let files = files.join("`, `");
+        page.push_str(&format!(
+            "| {krate} | `{files}` | {viable} | {} | {share:.0} % | {} |\n",
+            it.killed, it.unviable
+        ));
+        it.missed.iter().for_each(|it| missed.push_str(&format!("- {it}\n")));
+    }
+    page.push_str("\n## Those that survived\n\n");
+    page.push_str(if missed.is_empty() { "None.\n" } else { &missed });
+    std::fs::write(workspace.root.join("docs/mutants.md"), page)?;
+    println!("docs/mutants.md is written");
+    Ok(())
+}
+
+const HEAD: &str = "\
+# Mutants
+
+What the tests of each crate say when its code is changed: `cargo xtask mutants --sample 30` (cargo-mutants; installs itself
+under `target/`) takes every so manieth mutant of the code that moves or drops content, and runs the crate's own tests. A
+mutant that runs into the time limit counts as killed, one that does not compile not at all. `cargo xtask mutants --changed
+main` takes what differs from a branch. This page is written by the command.
+
+| crate | files of `src` | mutants | killed | share | not compiled |
+|---|---|---:|---:|---:|---:|
+";
+
+fn tally(outcomes: &Value) -> Tally {
+    let mut res = Tally::default();
+    for outcome in outcomes["outcomes"].as_array().into_iter().flatten() {
+        match outcome["summary"].as_str() {
+            Some("CaughtMutant" | "Timeout") => res.killed += 1,
+            Some("Unviable") => res.unviable += 1,
+            Some("MissedMutant") => {
+                let name = outcome["scenario"]["Mutant"]["name"].as_str().unwrap_or("?");
+                res.missed.push(name.replace('`', "'"));
+            }
+            _ => {}
+        }
+    }
+    res
+}
