@@ -3,7 +3,8 @@
     [("system", "Be brief."), ("user", "hi"), ("call", 0, "ls", '{"path": "."}'), ("result", 0, "a.txt"), ("assistant", "There.")]
 
 A call is known by its place among the calls, a result by that of the call that it answers (None if it answers none).
-Thinking, media and citations are left out: not every form has a place for them. Neighbouring texts of one role are one.
+Thinking, media and citations are left out: not every form has a place for them. Neighbouring texts of one role are one, and
+white space does not count.
 """
 
 import json
@@ -19,17 +20,18 @@ def _joined(events):
     res = []
     for event in events:
         if event[0] in ("system", "user", "assistant"):
-            if not event[1].strip():
-                continue
+            event = (event[0], "".join(event[1].split()))
             if res and res[-1][0] == event[0]:
-                res[-1] = (event[0], res[-1][1] + event[1].strip())
+                res[-1] = (event[0], res[-1][1] + event[1])
                 continue
-            event = (event[0], event[1].strip())
-        res.append(event)
+        elif event[0] == "result":
+            event = (*event[:2], "".join(event[2].split()))
+        if event[-1]:
+            res.append(event)
     return res
 
 
-def _arguments(it):
+def arguments(it):
     if isinstance(it, str):
         try:
             it = json.loads(it or "{}")
@@ -69,13 +71,14 @@ def _openai(document, events):
     calls = _Calls()
     for it in document["messages"] if isinstance(document, dict) else document:
         role = "system" if it["role"] == "developer" else it["role"]
-        if role == "tool":
-            events.append(("result", calls.answered(it.get("tool_call_id")), _text(it.get("content")).strip()))
+        if role in ("tool", "function"):
+            events.append(("result", calls.answered(it.get("tool_call_id")), _text(it.get("content"))))
             continue
         events.append((role, _text(it.get("content"))))
-        for call in it.get("tool_calls") or ():
-            name, arguments = call["function"].get("name"), call["function"].get("arguments")
-            events.append(("call", calls.call(call.get("id")), name, _arguments(arguments)))
+        old = [{"function": it["function_call"]}] if it.get("function_call") else []
+        for call in it.get("tool_calls") or old:
+            said = call["function"]
+            events.append(("call", calls.call(call.get("id")), said.get("name"), arguments(said.get("arguments"))))
 
 
 def _anthropic(document, events):
@@ -89,9 +92,9 @@ def _anthropic(document, events):
             if block["type"] == "text":
                 events.append((it["role"], block["text"]))
             elif block["type"] == "tool_use":
-                events.append(("call", calls.call(block["id"]), block["name"], _arguments(block["input"])))
+                events.append(("call", calls.call(block["id"]), block["name"], arguments(block["input"])))
             elif block["type"] == "tool_result":
-                events.append(("result", calls.answered(block["tool_use_id"]), _text(block.get("content")).strip()))
+                events.append(("result", calls.answered(block["tool_use_id"]), _text(block.get("content"))))
 
 
 def _member(it, *names):
@@ -111,7 +114,7 @@ def _gemini(document, events):
             result = _member(part, "functionResponse", "function_response")
             if call:
                 key = call.get("id") or call["name"]
-                events.append(("call", calls.call(key), call["name"], _arguments(call.get("args"))))
+                events.append(("call", calls.call(key), call["name"], arguments(call.get("args"))))
             elif result:
                 key = result.get("id") or result["name"]
                 events.append(("result", calls.answered(key), _output(result.get("response"))))
@@ -124,5 +127,5 @@ def _output(response):
     if isinstance(response, dict) and len(response) == 1:
         (name, it), = response.items()
         if name in ("output", "result", "content", "error"):
-            return _text(it).strip()
-    return _text(response).strip()
+            return _text(it)
+    return _text(response)

@@ -33,16 +33,20 @@ def msg(args, documents, report=False):
     """The lines that the program answers with, and of `--report` the lines of the report."""
     program = os.environ.get("MSG", "target/release/msg")
     text = "".join(json.dumps(it, ensure_ascii=False) + "\n" for it in documents)
-    with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as file:
-        more = ["--report", file.name] if report else []
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "report.jsonl")
+        more = ["--report", path] if report else []
         done = subprocess.run([program, *args, "--jsonl", "--quiet", *more, "-"], input=text, capture_output=True, text=True)
         answers = [json.loads(it) for it in done.stdout.splitlines()]
-        return (answers, [json.loads(it) for it in file]) if report else answers
+        if not report:
+            return answers
+        with open(path, encoding="utf-8") as file:
+            return answers, [json.loads(it) for it in file]
 
 
 def msg_repair(rows):
     documents = [{"messages": it["messages"]} for it in rows]
-    answers, reports = msg(["repair", "--from", "openai"], documents, report=True)
+    answers, reports = msg(["repair", "--from", "openai", "--profile", "generic"], documents, report=True)
     res = []
     for row, answer, report in zip(rows, answers, reports, strict=True):
         changed = [it["at"]["message"] for it in report.get("edits") or () if it.get("at", {}).get("message") is not None]
@@ -68,17 +72,19 @@ def msg_verdict(rows):
     return res
 
 
-@each
-def msg_stream(row):
-    program = os.environ.get("MSG", "target/release/msg")
-    with subprocess.Popen([program, "stream", "--quiet", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+def msg_stream(rows):
+    """Through the Python package, which takes chunks as they come."""
+    from msg import StreamAssembler
+
+    def work(row):
+        assembler = StreamAssembler()
         for chunk in row["chunks"]:
-            child.stdin.write(chunk.encode())
-            child.stdin.flush()
-        answer = json.loads(child.communicate()[0])
-    message = answer["choices"][0]["message"] if "choices" in answer else answer
-    calls = [[it["function"]["name"], it["function"]["arguments"]] for it in message.get("tool_calls") or ()]
-    return {"text": message.get("content") or "", "calls": calls}
+            assembler.feed(chunk)
+        message = assembler.finish()["message"]
+        calls = [[it["function"]["name"], it["function"]["arguments"]] for it in message.get("tool_calls") or ()]
+        return {"text": meaning_text(message.get("content")), "calls": calls}
+
+    return each(work)(rows)
 
 
 # litellm
@@ -88,6 +94,7 @@ def litellm():
     import litellm
 
     litellm.modify_params = True  # it repairs nothing otherwise
+    litellm.suppress_debug_info = True
     return litellm
 
 
@@ -101,7 +108,7 @@ def litellm_repair(rows):
 def litellm_convert(rows):
     litellm()
     from litellm.litellm_core_utils.prompt_templates.factory import anthropic_messages_pt
-    from litellm.llms.anthropic.experimental_pass_through.adapters.transformation import LiteLLMAnthropicMessagesAdapter
+    from litellm.llms.anthropic.pass_through.adapters.transformation import LiteLLMAnthropicMessagesAdapter
     from litellm.llms.vertex_ai.gemini.transformation import _gemini_convert_messages_with_history as to_gemini
 
     def from_anthropic(document):
@@ -204,7 +211,7 @@ def langchain_convert(rows):
 
     def work(row):
         if row["to"] != "openai":
-            raise NotImplementedError("langchain-core writes the form of OpenAI only")
+            return {"skipped": "it writes the form of OpenAI only"}
         document = row["document"]
         system = [{"role": "system", "content": document["system"]}] if document.get("system") else []
         messages = convert_to_messages(system + document["messages"])

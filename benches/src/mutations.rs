@@ -287,6 +287,7 @@ fn rename_call(c: &mut [Message], d: &mut Dice, id: &str) {
     }
 }
 
+#[allow(clippy::ptr_arg, reason = "all ways have one signature")]
 fn twice_in_a_message(c: &mut Vec<Message>, d: &mut Dice) {
     if let Some(at) = one(c, d, has_calls) {
         let ids: Vec<String> = c[at].tool_calls().map(|it| it.id.clone()).collect();
@@ -310,6 +311,7 @@ fn all_ids(c: &mut [Message], new: fn(&str) -> String) {
     }
 }
 
+#[allow(clippy::ptr_arg, reason = "all ways have one signature")]
 fn reverse_results(c: &mut Vec<Message>, _: &mut Dice) {
     for run in c.chunk_by_mut(|a, b| is_tool(a) && is_tool(b)) {
         run.reverse();

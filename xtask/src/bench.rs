@@ -10,11 +10,14 @@ use crate::{Res, python, sh};
 
 /// Recorded conversations and streams beyond those that are shipped, beside the checkout.
 const MORE_DATA: &str = "../shared/data";
+/// The page of the public benches.
+const PUBLIC: &str = "docs/repair-bench.md";
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     match args {
         ["all", rest @ ..] => measure(workspace, &[&["--write", "docs"], rest].concat()),
         ["count", rest @ ..] => count(workspace, rest),
+        ["public", rest @ ..] => public(workspace, rest),
         args => measure(workspace, args),
     }
 }
@@ -42,10 +45,37 @@ fn measure(workspace: &Workspace, args: &[&str]) -> Res {
     sh::run(&workspace.root, &sh::cargo(), &run, &env)
 }
 
+/// The public benches: makes their rows under `target/public`, runs everybody who can be driven here, writes the table.
+fn public(workspace: &Workspace, who: &[&str]) -> Res {
+    let python = environment(workspace)?;
+    let folder = target(workspace).join("public");
+    std::fs::create_dir_all(&folder)?;
+    let build = ["build", "--release", "--locked", "--package", "msg-cli"];
+    sh::run(&workspace.root, &sh::cargo(), &build, &[])?;
+    let chains = ["run", "--release", "--locked", "--package", "benches", "--bin", "broken_chains"];
+    std::fs::write(folder.join("repair.jsonl"), sh::read(&workspace.root, &sh::cargo(), &chains)?)?;
+    let more = workspace.root.join(MORE_DATA);
+    let data = if more.is_dir() { more } else { workspace.root.join("benches/data") };
+    let (data, folder) = (data.display().to_string(), folder.display().to_string());
+    sh::run(&workspace.root, &python, &["benches/scripts/make_public.py", &data, &folder], &[])?;
+    let table = [&["benches/scripts/public.py", "table", &folder], who].concat();
+    let table = sh::read(&workspace.root, &python, &table)?;
+    println!("{table}");
+    let page = workspace.read(PUBLIC)?;
+    let (head, rest) = page.split_once("<!-- measured -->").ok_or("the page has no mark")?;
+    let (_, tail) = rest.split_once("<!-- end -->").ok_or("the page has no end mark")?;
+    let page = format!("{head}<!-- measured -->\n\n{table}\n<!-- end -->{tail}");
+    Ok(std::fs::write(workspace.root.join(PUBLIC), page)?)
+}
+
+fn target(workspace: &Workspace) -> PathBuf {
+    let named = std::env::var_os("CARGO_TARGET_DIR");
+    named.map_or_else(|| workspace.root.join("target"), PathBuf::from)
+}
+
 /// The interpreter of the environment of the Python peers; made if it is not there.
 pub(crate) fn environment(workspace: &Workspace) -> Res<String> {
-    let target = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| workspace.root.join("target"), PathBuf::from);
+    let target = target(workspace);
     let place = target.join("bench-venv");
     let python = place.join("bin/python").display().to_string();
     if !sh::succeeds(&workspace.root, &python, &["-c", "import orjson, litellm"]) {

@@ -7,6 +7,7 @@
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
+    clippy::disallowed_types,
     reason = "a program that starts another and prints a table"
 )]
 

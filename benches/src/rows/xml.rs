@@ -119,7 +119,7 @@ fn feed(text: &str, chunk: usize, options: &Options) -> Fed {
     let mut fed = Fed { text: 0, arguments: Vec::new() };
     let mut take = |event: Event<'_>| match event {
         Event::Text { text, .. } | Event::Thinking { text, .. } | Event::Arg { text, .. } => {
-            fed.text += text.len()
+            fed.text += text.len();
         }
         Event::ToolEnd { outcome, .. } => {
             if let Outcome::Complete(call) = *outcome {
