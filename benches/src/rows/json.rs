@@ -2,7 +2,7 @@
 
 use msg_core::turns::{self, LowerOptions, lower};
 use msg_core::{Message, native};
-use msg_openai::{WriteOptions, ReadOptions, chat};
+use msg_openai::{ReadOptions, WriteOptions, chat};
 use serde_json::Value;
 
 use crate::chains;
