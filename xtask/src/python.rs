@@ -9,7 +9,17 @@ use crate::workspace::Workspace;
 use crate::{Res, sh};
 
 const TOOLS: &[&str] = &["maturin", "hypothesis", "mypy", "pyarrow", "pytest"];
-const ENGINES: &[&str] = &["duckdb", "pandas<3", "polars", "pyspark", "ray"];
+const ENGINES: &[&str] = &[
+    "daft",
+    "duckdb",
+    "langchain-core",
+    "openai",
+    "pandas<3",
+    "polars",
+    "pydantic-ai-slim",
+    "pyspark",
+    "ray[data]",
+];
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     let (packages, marked): (Vec<&str>, &str) = match args {

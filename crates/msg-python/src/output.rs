@@ -26,7 +26,7 @@ pub(crate) fn like<'py>(
     }
 }
 
-/// JSON text as objects; elements whose text stands among the walked ones are these objects again.
+/// JSON text as objects, JSON lines as a list of them; elements whose text stands among the walked ones are these objects again.
 pub(crate) fn objects<'py>(
     py: Python<'py>,
     json: &[u8],
@@ -42,8 +42,16 @@ pub(crate) fn objects<'py>(
     let shortened = walked.map(|it| &it.shortened).filter(|it| !it.is_empty());
     let mut builder = Builder { py, reader: Reader::from_text(text), own, shortened };
     let value = builder.value(0)?;
-    builder.read(|it| it.finish())?;
-    Ok(value)
+    match builder.read(|it| it.finish()) {
+        Ok(()) => Ok(value),
+        // Sessions are records, a line each.
+        Err(_) if text.trim_end().contains('\n') => {
+            let records: PyResult<Vec<_>> =
+                text.lines().map(|it| objects(py, it.as_bytes(), None)).collect();
+            Ok(PyList::new(py, records?)?.into_any())
+        }
+        Err(err) => Err(err),
+    }
 }
 
 fn text<'a>(py: Python<'_>, json: &'a [u8]) -> PyResult<&'a str> {

@@ -9,6 +9,7 @@ mod formats;
 mod layers;
 mod pictures;
 mod profiles;
+mod typed_dicts;
 
 pub(crate) use self::cli::build;
 use crate::Res;
@@ -34,6 +35,7 @@ const GENERATORS: &[Generator] = &[
     Generator { name: "diagnostics", needs_build: false, generate: diagnostics::generate },
     Generator { name: "profiles", needs_build: false, generate: profiles::generate },
     Generator { name: "formats", needs_build: false, generate: formats::generate },
+    Generator { name: "typed-dicts", needs_build: false, generate: typed_dicts::generate },
     Generator { name: "cli", needs_build: true, generate: cli::generate },
     Generator { name: "pictures", needs_build: true, generate: pictures::generate },
 ];
