@@ -30,6 +30,7 @@ pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
 /// use msg_core::json::value_end;
 ///
 /// assert_eq!(value_end(br#"[{"a]": 1}, 2] "#, 0), Some(14));
+/// assert_eq!(value_end(br#"["a \\ \"b\"", 1]"#, 1), Some(13));
 /// assert_eq!(value_end(b"[1", 0), None);
 /// ```
 pub fn value_end(bytes: &[u8], start: usize) -> Option<usize> {

@@ -35,7 +35,7 @@ pub use compact::{tokens, value_end, write_compact};
 pub use error::{JsonError, Problem};
 pub(crate) use member::string_member;
 pub use reader::{Kind, Reader};
-pub use scan::{TextState, classify, skip_value, string_end, validate};
+pub use scan::{TextState, classify, skip_value, validate};
 pub use string::{JsonStr, unescape, unescape_into};
 pub use write::{write_member_name, write_str};
 pub use writer::{Writer, to_text};

@@ -162,15 +162,7 @@ pub(crate) fn skip_string(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
 
 /// The offset of the quote that ends the string whose text begins at `start`; none if there is none. It
 /// looks for quotes only, and judges nothing that stands before them. Linear in the string.
-///
-/// ```
-/// use msg_core::json::string_end;
-///
-/// let json = br#"["a \\ \"b\"", 1]"#;
-/// assert_eq!(string_end(json, 2), Some(12));
-/// assert_eq!(string_end(json, 13), None);
-/// ```
-pub fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
     loop {
         at = next_quote(bytes, at)?;

@@ -1,6 +1,6 @@
 //! A place in bytes that are JSON, or were meant to be: steps over values without building them.
 
-use msg_core::json::{string_end, value_end};
+use msg_core::json::value_end;
 
 use super::ValueKind;
 
@@ -93,9 +93,8 @@ impl<'a> Cursor<'a> {
     pub(super) fn text(&mut self) -> Option<&'a str> {
         (self.peek()? == b'"').then_some(())?;
         let start = self.pos + 1;
-        let end = string_end(self.bytes, start)?;
-        self.pos = end + 1;
-        let text = &self.bytes[start..end];
+        self.pos = value_end(self.bytes, self.pos)?;
+        let text = &self.bytes[start..self.pos - 1];
         Some(if text.len() > SHORT { "" } else { std::str::from_utf8(text).unwrap_or_default() })
     }
 
