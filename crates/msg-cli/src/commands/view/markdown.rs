@@ -11,6 +11,7 @@
 //! `pulldown_cmark`'s; what is let through is decided here.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
@@ -18,6 +19,8 @@ use super::html::{escape, is_no_text};
 
 /// Longer texts are no prose; they are shown as they are.
 pub(super) const LONGEST: usize = 1 << 20;
+/// A longer line behind `#` is no heading but a comment of some program.
+const LONGEST_HEADING: usize = 160;
 /// Quotes and lists within each other are drawn so deep; what is deeper stands on the deepest.
 const DEEPEST: usize = 32;
 
@@ -28,32 +31,37 @@ pub(super) fn markdown(text: &str, res: &mut String) {
         false => text.into(),
     };
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut inert = Inert::default();
-    html::push_html(res, Parser::new_ext(&text, options).filter_map(|it| inert.event(it)));
+    let mut inert = Inert { text: &text, is_link: false, depth: 0 };
+    let events = Parser::new_ext(&text, options).into_offset_iter();
+    html::push_html(res, events.filter_map(|(event, at)| inert.event(event, at)));
 }
 
 /// Lets events through that cannot do anything.
-#[derive(Default)]
-struct Inert {
+struct Inert<'t> {
+    text: &'t str,
     /// Whether the open link leads anywhere; links are not in each other.
     is_link: bool,
     depth: usize,
 }
 
-impl Inert {
-    fn event<'a>(&mut self, event: Event<'a>) -> Option<Event<'a>> {
+impl Inert<'_> {
+    fn event<'a>(&mut self, event: Event<'a>, at: Range<usize>) -> Option<Event<'a>> {
         Some(match event {
-            Event::Start(tag) => return self.start(tag),
-            Event::End(tag) => return self.end(tag),
+            Event::Start(tag) => return self.start(tag, at),
+            Event::End(tag) => return self.end(tag, at),
             Event::Html(it) | Event::InlineHtml(it) => Event::Text(it),
             Event::SoftBreak => Event::HardBreak,
             event => event,
         })
     }
 
-    fn start<'a>(&mut self, tag: Tag<'a>) -> Option<Event<'a>> {
+    fn start<'a>(&mut self, tag: Tag<'a>, at: Range<usize>) -> Option<Event<'a>> {
         Some(match tag {
             Tag::HtmlBlock => markup("<p class=\"html\">"),
+            Tag::Heading { .. } if at.len() > LONGEST_HEADING => {
+                let line = &self.text[at];
+                markup(format!("<p>{} ", &line[..line.len() - line.trim_start_matches('#').len()]))
+            }
             Tag::Link { dest_url, .. } => {
                 self.is_link = is_address(&dest_url);
                 link(&dest_url, self.is_link)
@@ -69,9 +77,10 @@ impl Inert {
         })
     }
 
-    fn end<'a>(&mut self, tag: TagEnd) -> Option<Event<'a>> {
+    fn end<'a>(&mut self, tag: TagEnd, at: Range<usize>) -> Option<Event<'a>> {
         Some(match tag {
             TagEnd::HtmlBlock => markup("</p>\n"),
+            TagEnd::Heading(_) if at.len() > LONGEST_HEADING => markup("</p>\n"),
             TagEnd::Link => markup(if self.is_link { "</a>" } else { "</span>" }),
             TagEnd::Image => markup("</span>"),
             TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item => {
@@ -115,6 +124,13 @@ mod tests {
     fn markdown_is_rendered() {
         assert_eq!(rendered("**a**\nb"), "<p><strong>a</strong><br />\nb</p>\n");
         assert!(rendered("|a|\n|-|\n|b|").contains("<td>b</td>"));
+    }
+
+    #[test]
+    fn a_long_comment_is_no_heading() {
+        assert_eq!(rendered("# a"), "<h1>a</h1>\n");
+        let long = "b ".repeat(100);
+        assert_eq!(rendered(&format!("# {long}")), format!("<p># {}</p>\n", long.trim_end()));
     }
 
     #[test]
