@@ -150,9 +150,13 @@ impl Args {
             text = for_people(&streamed.assembled).into_bytes();
         }
         cx.note(&cx.list(&name, &Quotes::default()).findings(&found));
+        let status = Status::of(streamed.is_clean());
+        // Of what is no stream nothing is left: a file stays as it is.
+        if text.is_empty() && status != Status::Clean {
+            return Ok(status);
+        }
         out.write(&text)?;
-        out.finish()?;
-        Ok(Status::of(streamed.is_clean()))
+        out.finish().map(|()| status)
     }
 }
 
