@@ -113,13 +113,30 @@ impl<'s> LargeSession<'s> {
     /// # Errors
     /// It cannot be read, or has not the leaf that was asked for.
     pub fn check(&self, options: &RepairOptions) -> Result<Diagnosis<'s>, Error> {
-        let lines = excerpt::read(self.source, options.max_record)?;
-        let mut mends = self.rules.check_lines(&lines, &self.name, options)?;
+        let settled = self.rules.describe(options).filter(|_| is_about_all(options));
+        let (mut lines, mut mends) = match settled {
+            Some(mut describe) => {
+                let lines = excerpt::read_settled(self.source, options.max_record, &mut *describe)?;
+                let mends = self.rules.check_lines(&lines, &self.name, options)?;
+                (lines, mends)
+            }
+            None => self.check_all(options)?,
+        };
+        if needs_all(&lines, &mends) {
+            (lines, mends) = self.check_all(options)?;
+        }
         if let Some(elided) = &lines.elided {
             elided.failure()?;
         }
         sort(&mut mends.findings);
         Ok(Diagnosis { lines, mends })
+    }
+
+    /// As [`Self::check`], with all records at hand.
+    fn check_all(&self, options: &RepairOptions) -> Result<(Lines<'s>, Mends), Error> {
+        let lines = excerpt::read(self.source, options.max_record)?;
+        let mends = self.rules.check_lines(&lines, &self.name, options)?;
+        Ok((lines, mends))
     }
 
     /// The places that the message of a provider names, as [`crate::View::named_by`] gives them.
@@ -132,6 +149,18 @@ impl<'s> LargeSession<'s> {
         let place = |it: Origin| Place { block: it.block, ..lines.place(it.record as usize) };
         Ok(named.into_iter().map(place).collect())
     }
+}
+
+/// Whether records are needed that are not held: a new id must be one that nobody has.
+pub(crate) fn needs_all(lines: &Lines<'_>, mends: &Mends) -> bool {
+    let has_gaps = lines.records.iter().any(|it| it.is_behind_gap);
+    has_gaps && mends.findings.iter().any(|it| it.code == "session::reused-call-id")
+}
+
+/// Whether nothing is asked of single records or messages, which could be any.
+fn is_about_all(options: &RepairOptions) -> bool {
+    let picks = options.leaf.is_some() || options.error.is_some();
+    !picks && !options.drop_thinking && !options.drop_encrypted
 }
 
 /// What the beginning says; if it says nothing, a longer one, for a first line of megabytes.

@@ -64,6 +64,24 @@ struct Needle {
     regex: regex_lite::Regex,
     /// The text as it stands in JSON, where a file without it cannot have it.
     bytes: Option<Vec<u8>>,
+    /// Whether capitals are found too.
+    is_small: bool,
+}
+
+/// The letters of English, the most frequent first: a place to look closer at is found by the rarest.
+const FREQUENT: &[u8] = b" etaoinshrdlucmfwypvbgkqjxz";
+
+/// Whether bytes have a text of ASCII, in small letters or capitals. Linear for any usual text.
+fn has_in_any_case(bytes: &[u8], text: &[u8]) -> bool {
+    let rank = |it: &u8| FREQUENT.iter().position(|letter| letter == it).unwrap_or(FREQUENT.len());
+    let Some((at, rarest)) = text.iter().enumerate().max_by_key(|it| rank(it.1)) else {
+        return true;
+    };
+    memchr::memchr2_iter(*rarest, rarest.to_ascii_uppercase(), bytes).any(|found| {
+        let start = found.checked_sub(at);
+        let window = start.and_then(|it| bytes.get(it..it + text.len()));
+        window.is_some_and(|it| it.eq_ignore_ascii_case(text))
+    })
 }
 
 impl Needle {
@@ -74,12 +92,16 @@ impl Needle {
         let regex = regex.map_err(|it| Failure::Usage(format!("{text:?}: {it}")))?;
         // Only what JSON never escapes can be looked for in the bytes.
         let is_plain = |it: char| it.is_ascii_graphic() && !"\"\\/<>&'".contains(it) || it == ' ';
-        let bytes = (!is_regex && !is_small && text.chars().all(is_plain)).then(|| text.into());
-        Ok(Self { regex, bytes })
+        let bytes = (!is_regex && text.chars().all(is_plain)).then(|| text.into());
+        Ok(Self { regex, bytes, is_small })
     }
 
     fn may_be_in(&self, bytes: &[u8]) -> bool {
-        self.bytes.as_ref().is_none_or(|it| memmem::find(bytes, it).is_some())
+        match &self.bytes {
+            None => true,
+            Some(it) if self.is_small => has_in_any_case(bytes, it),
+            Some(it) => memmem::find(bytes, it).is_some(),
+        }
     }
 }
 

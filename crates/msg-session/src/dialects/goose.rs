@@ -11,10 +11,11 @@ use msg_core::json::Reader;
 use super::list::Records;
 use super::{Checked, Format, LineRules, Mends, list};
 use crate::blob::Blob;
+use crate::excerpt::{Describe, Described, Step};
 use crate::finding::Finding;
 use crate::frame::{Array, Lines, read_array, read_lines};
 use crate::json::Object;
-use crate::link::{Rules, Sender, Sent};
+use crate::link::{Rules, Sender, Sent, describe as describe_sent};
 use crate::options::RepairOptions;
 use crate::parts::goose as blocks;
 use crate::view::{View, maker, messages};
@@ -72,6 +73,23 @@ impl LineRules for Goose {
         options: &RepairOptions,
     ) -> Result<Mends, Error> {
         Ok(check(lines, lines.findings.clone(), options))
+    }
+
+    fn describe(&self, _: &RepairOptions) -> Option<Box<Describe<'static>>> {
+        Some(Box::new(describe))
+    }
+}
+
+/// What a record is for its neighbours.
+fn describe(record: &Object<'_>) -> Described {
+    match sender(record) {
+        Some(_) if is_hidden(record) => Described::of(Step::Aside),
+        Some(sender) => {
+            let content = blocks::content(record.get("content"));
+            describe_sent(sender, &content, None, blocks::images)
+        }
+        None if is_header(record) => Described::of(Step::Aside),
+        None => Described::of(Step::Unsettled),
     }
 }
 

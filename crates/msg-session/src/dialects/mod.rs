@@ -33,6 +33,7 @@ use crate::Dialect;
 use crate::Error;
 use crate::blob::Blob;
 use crate::edit::{Edit, apply};
+use crate::excerpt::Describe;
 use crate::finding::{Finding, Place};
 use crate::frame::Lines;
 use crate::options::RepairOptions;
@@ -66,6 +67,12 @@ pub(crate) trait LineRules {
         name: &str,
         options: &RepairOptions,
     ) -> Result<Mends, Error>;
+
+    /// Says what records are for their neighbours, in order, so that what is sound need not be held; none
+    /// where all records are needed.
+    fn describe(&self, _options: &RepairOptions) -> Option<Box<Describe<'static>>> {
+        None
+    }
 }
 
 /// Findings, and the edits of a text that mend them.

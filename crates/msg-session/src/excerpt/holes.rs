@@ -2,15 +2,19 @@
 
 use std::ops::Range;
 
-/// The holes of an excerpt, in order; 16 bytes each.
+/// The holes of an excerpt, in order; 24 bytes each.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Holes {
     list: Vec<Hole>,
+    /// The number that the next one gets.
+    next: usize,
 }
 
 /// A hole: what stands in the excerpt for a piece of the clean text.
 #[derive(Debug, Clone, Copy)]
 struct Hole {
+    /// By which a mark names it.
+    number: usize,
     /// Offset behind it in the clean text.
     clean_end: u64,
     /// Offset behind it in the excerpt, times 256, and how long it is there.
@@ -33,16 +37,36 @@ impl Holes {
         self.list.len()
     }
 
+    /// The number of the next one.
+    pub(super) fn next(&self) -> usize {
+        self.next
+    }
+
     /// Adds one behind the last: `len` bytes that end at `end` in the excerpt stand for what ends at
     /// `clean_end`.
     pub(super) fn push(&mut self, end: usize, len: u8, clean_end: u64) {
         let end_and_len = (end as u64) << 8 | u64::from(len);
-        self.list.push(Hole { clean_end, end_and_len });
+        self.list.push(Hole { number: self.next, clean_end, end_and_len });
+        self.next += 1;
     }
 
     /// Takes back the holes from this one on.
     pub(super) fn truncate(&mut self, len: usize) {
         self.list.truncate(len);
+    }
+
+    /// Makes one hole of all that stands in `text` of the excerpt, behind which `clean_end` stands. `holes`
+    /// are those inside. Linear in what is behind.
+    pub(super) fn join(&mut self, text: Range<usize>, holes: Range<usize>, clean_end: u64) {
+        let gone = (text.end - text.start) as u64;
+        // Numbers rise; nobody names this one, so that it may have that of one that is gone, or before it.
+        let number = self.list[..holes.end].get(holes.start.min(holes.end.saturating_sub(1)));
+        let number = number.map_or(0, |it| it.number);
+        let hole = Hole { number, clean_end, end_and_len: (text.start as u64) << 8 };
+        for it in &mut self.list[holes.end..] {
+            it.end_and_len -= gone << 8;
+        }
+        self.list.splice(holes, [hole]);
     }
 
     /// The offset in the clean text of one of the excerpt that is not inside a hole. Where nothing
@@ -54,9 +78,10 @@ impl Holes {
     }
 
     /// What a hole stands for.
-    pub(super) fn clean_span(&self, hole: usize) -> Range<u64> {
-        match self.list.get(hole) {
-            Some(it) => self.behind(hole, it.start())..it.clean_end,
+    pub(super) fn clean_span(&self, number: usize) -> Range<u64> {
+        let at = self.list.partition_point(|it| it.number < number);
+        match self.list.get(at).map(|it| (at, it)) {
+            Some((at, it)) => self.behind(at, it.start())..it.clean_end,
             None => 0..0,
         }
     }

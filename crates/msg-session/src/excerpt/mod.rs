@@ -17,6 +17,7 @@ mod feed;
 mod holes;
 mod mark;
 mod read;
+mod settle;
 mod shorten;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -24,7 +25,8 @@ mod tests;
 
 pub(crate) use feed::Feed;
 pub(crate) use mark::{Mark, places as marks, span, spelled};
-pub(crate) use read::read;
+pub(crate) use read::{Describe, read, read_settled};
+pub(crate) use settle::{Described, Step};
 
 use clean::Clean;
 use holes::Holes;

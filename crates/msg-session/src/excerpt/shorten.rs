@@ -123,7 +123,7 @@ impl Shortened {
 
     /// Adds a mark for `len` bytes of clean text from `clean` on.
     pub(super) fn whole_line(&mut self, len: u64, clean: u64) {
-        let mark = Mark { hole: self.holes.len(), ..Mark::default() };
+        let mark = Mark { hole: self.holes.next(), ..Mark::default() };
         self.push_hole(&mark.json(), clean + len);
     }
 
@@ -252,7 +252,7 @@ impl Walk<'_, '_> {
         let halves = if self.has_halves { surrogate::count(source) } else { 0 };
         let measured = measure(source);
         let mark = Mark {
-            hole: self.out.holes.len(),
+            hole: self.out.holes.next(),
             halves,
             len: measured.map(|it| it.0),
             size: measured.and_then(|it| it.1),

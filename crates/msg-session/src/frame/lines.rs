@@ -28,13 +28,28 @@ pub(crate) struct Record {
     end: usize,
     /// Line of the input, from 1.
     pub(crate) line: u32,
+    /// Its index among all records, of which an excerpt may lack some; `u32::MAX` if it lacks none.
+    number: u32,
     /// Whether it is too large to be looked into (SE-2).
     pub(crate) opaque: bool,
+    /// Whether the records between it and the one before it are left out of an excerpt.
+    pub(crate) is_behind_gap: bool,
 }
 
 impl Record {
     pub(crate) fn new(span: Range<usize>, line: u32, opaque: bool) -> Self {
-        Self { start: span.start, end: span.end, line, opaque }
+        let (start, end) = (span.start, span.end);
+        Self { start, end, line, number: u32::MAX, opaque, is_behind_gap: false }
+    }
+
+    /// With its index among all records.
+    pub(crate) fn numbered(self, number: usize) -> Self {
+        Self { number: u32::try_from(number).unwrap_or(u32::MAX), ..self }
+    }
+
+    /// Moves it up in the text.
+    pub(crate) fn moved_up(&mut self, by: usize) {
+        (self.start, self.end) = (self.start - by, self.end - by);
     }
 
     /// The line without its line end.
@@ -82,8 +97,11 @@ impl Lines<'_> {
 
     /// Where a record is.
     pub(crate) fn place(&self, record: usize) -> Place {
-        let line = self.records.get(record).map_or(1, |it| it.line);
-        Place { blob: 0, line, record: u32::try_from(record).ok(), block: None }
+        let it = self.records.get(record);
+        let line = it.map_or(1, |it| it.line);
+        let number = it.map(|it| it.number).filter(|it| *it < u32::MAX);
+        let number = number.or_else(|| u32::try_from(record).ok());
+        Place { blob: 0, line, record: number, block: None }
     }
 
     /// The edit that removes a line with its line end.

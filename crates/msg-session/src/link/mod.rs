@@ -19,10 +19,12 @@ mod image;
 mod model;
 mod plan;
 mod results;
+mod settled;
 
 pub(crate) use image::measure;
 pub(crate) use model::{Block, BlockKind, Content, Rules, Sender, Sent};
 pub(crate) use plan::{Plan, messages};
+pub(crate) use settled::describe;
 
 /// Checks the records of a path, in the order calls, results, content, and plans the mends.
 pub(crate) fn check<'a>(sent: &'a [Sent<'a>], rules: &'a Rules) -> Plan<'a> {

@@ -1,7 +1,10 @@
 //! Input that was made to hurt: each ends in a finding or a refusal, in linear time.
 
+use std::collections::BTreeMap;
+
 use msg_session::{Blob, Dialect, RepairOptions, Session};
 
+use crate::cases::Row;
 use crate::laws;
 
 fn check(dialect: Dialect, text: String) -> Vec<String> {
@@ -112,5 +115,67 @@ fn events_with_numbers_that_repeat_or_end_the_range() {
         let blobs = files.iter().map(|it| Blob::new(name(it.0), it.1)).collect();
         let mut session = Session::new(Dialect::OpenHands, blobs);
         assert!(!session.repair(&RepairOptions::default()).unwrap().is_empty());
+    }
+}
+
+/// The smallest case of each dialect.
+fn smallest() -> BTreeMap<Dialect, Vec<Blob>> {
+    let mut res: BTreeMap<Dialect, Vec<Blob>> = BTreeMap::new();
+    let size = |blobs: &[Blob]| blobs.iter().map(|it| it.bytes.len()).sum::<usize>();
+    for row in testkit::rows!("sessions.jsonl").rows() {
+        let row = Row::read(&row.text);
+        let blobs = row.blobs();
+        let is_smaller = res.get(&row.dialect).is_none_or(|it| size(&blobs) < size(it));
+        if is_smaller && size(&blobs) > 100 {
+            res.insert(row.dialect, blobs);
+        }
+    }
+    res
+}
+
+fn holds(dialect: Dialect, blobs: &[Blob]) {
+    laws::mended_once_is_mended(dialect, blobs.to_vec(), &RepairOptions::default());
+    laws::every_part_has_an_origin(dialect, blobs.to_vec());
+}
+
+#[test]
+fn the_smallest_cases_cut_off_at_every_byte() {
+    let cases = smallest();
+    assert!(cases.len() > 14, "{:?}", cases.keys());
+    for (dialect, blobs) in cases {
+        for cut in 0..blobs[0].bytes.len() {
+            let mut blobs = blobs.clone();
+            blobs[0].bytes.truncate(cut);
+            holds(dialect, &blobs);
+        }
+    }
+}
+
+#[test]
+fn the_smallest_cases_spliced_with_each_other() {
+    let cases = smallest();
+    for (dialect, blobs) in &cases {
+        for other in cases.values() {
+            let (one, two) = (&blobs[0].bytes, &other[0].bytes);
+            for tenth in 1..10 {
+                let mut spliced = blobs.clone();
+                let halves = [&one[..one.len() * tenth / 10], &two[two.len() * tenth / 10..]];
+                spliced[0].bytes = halves.concat();
+                holds(*dialect, &spliced);
+            }
+        }
+    }
+}
+
+/// What a file system puts where a page was not written.
+#[test]
+fn a_block_of_nul_anywhere() {
+    for (dialect, blobs) in smallest() {
+        for at in (0..blobs[0].bytes.len()).step_by(37) {
+            let mut blobs = blobs.clone();
+            let len = blobs[0].bytes.len();
+            blobs[0].bytes[at..len.min(at + 64)].fill(0);
+            holds(dialect, &blobs);
+        }
     }
 }

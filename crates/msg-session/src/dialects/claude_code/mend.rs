@@ -199,6 +199,9 @@ impl Resolved<'_, '_, '_> {
     }
 }
 
+/// How the ids of records that come begin.
+pub(super) const NEW: &str = "00000000-0000-4000-8000-";
+
 /// Ids for records that come: the first ones that are free, so that the same input has the same output.
 struct Uuids<'u> {
     used: HashSet<&'u str>,
@@ -208,13 +211,14 @@ struct Uuids<'u> {
 impl<'u> Uuids<'u> {
     fn of(nodes: &'u Nodes<'_>) -> Self {
         let used = (0..nodes.list.len()).filter_map(|it| nodes.uuid(it));
-        Self { used: used.filter(|it| it.starts_with("\"00000000-0000-4000")).collect(), last: 0 }
+        let is_of_a_mend = |it: &&str| it.trim_start_matches('"').starts_with(NEW);
+        Self { used: used.filter(is_of_a_mend).collect(), last: 0 }
     }
 
     fn next(&mut self) -> String {
         loop {
             self.last += 1;
-            let res = format!("00000000-0000-4000-8000-{:012x}", self.last);
+            let res = format!("{NEW}{:012x}", self.last);
             if !self.used.contains(&*quoted(&res)) {
                 return res;
             }

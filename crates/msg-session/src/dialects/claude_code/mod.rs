@@ -12,6 +12,7 @@ mod branches;
 mod mend;
 mod node;
 mod path;
+mod settled;
 mod thinking;
 mod tree;
 mod usage;
@@ -20,6 +21,7 @@ use super::{Format, LineRules, Mends};
 use crate::Error;
 use crate::blob::Blob;
 use crate::branches::Branch;
+use crate::excerpt::Describe;
 use crate::finding::Finding;
 use crate::frame::{Lines, read_lines};
 use crate::json::Object;
@@ -68,6 +70,10 @@ impl LineRules for ClaudeCode {
         thinking::check(&mut plan, options);
         crate::link::check_content(&mut plan);
         Ok(finish(&nodes, tree, &path, plan, options))
+    }
+
+    fn describe(&self, _: &RepairOptions) -> Option<Box<Describe<'static>>> {
+        Some(Box::new(settled::describe))
     }
 }
 

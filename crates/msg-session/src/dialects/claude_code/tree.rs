@@ -96,6 +96,10 @@ impl Tree {
             if let Some(parent) = nodes.parent(at) {
                 match ids.get(parent.source) {
                     Some(parent) => self.parents[at] = Some(*parent),
+                    // What stands between is sound, and left out of the excerpt.
+                    None if nodes.lines.records[at].is_behind_gap => {
+                        self.parents[at] = at.checked_sub(1).map(|it| it as u32);
+                    }
                     None => self.missing_parent(nodes, at, before[at], all),
                 }
             }

@@ -14,12 +14,14 @@ mod mend;
 mod ordinals;
 mod path;
 mod rules;
+mod settled;
 mod usage;
 mod view;
 
 use super::{Format, LineRules, Mends};
 use crate::Error;
 use crate::blob::Blob;
+use crate::excerpt::Describe;
 use crate::frame::{Lines, read_lines};
 use crate::json::Object;
 use crate::options::RepairOptions;
@@ -75,6 +77,11 @@ impl LineRules for Codex {
         }
         let left = mend::write(lines, &path, &plan, header, &mut findings, &mut edits);
         Ok(Mends::new(lines.records.len(), left, findings, edits))
+    }
+
+    fn describe(&self, options: &RepairOptions) -> Option<Box<Describe<'static>>> {
+        let mut describer = settled::Describer::new(options.all);
+        Some(Box::new(move |record| describer.describe(record)))
     }
 }
 
