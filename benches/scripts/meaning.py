@@ -74,7 +74,7 @@ def _openai(document, events):
         if role in ("tool", "function"):
             events.append(("result", calls.answered(it.get("tool_call_id")), _text(it.get("content"))))
             continue
-        events.append((role, _text(it.get("content"))))
+        events.append((role, _text(it.get("content")) + (it.get("refusal") or "")))
         old = [{"function": it["function_call"]}] if it.get("function_call") else []
         for call in it.get("tool_calls") or old:
             said = call["function"]

@@ -140,7 +140,7 @@ def table(folder, who):
                 continue
             try:
                 answers, seconds = run(task, name, rows)
-            except ImportError as err:
+            except (ImportError, AttributeError) as err:
                 print(f"| {task} | {name} | does not run here: {err} | | |")
                 continue
             right, kept, n, wrong = judge(task, rows, answers)

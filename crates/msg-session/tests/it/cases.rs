@@ -22,7 +22,12 @@ impl Row {
     }
 
     pub(crate) fn blobs(&self) -> Vec<Blob> {
-        let blob = |(name, text): (&String, &Value)| Blob::new(name, text.as_str().unwrap());
+        // What is no text is a list of its bytes.
+        let bytes = |it: &Value| match it.as_str() {
+            Some(text) => text.as_bytes().to_vec(),
+            None => serde_json::from_value(it.clone()).unwrap(),
+        };
+        let blob = |(name, it): (&String, &Value)| Blob::new(name, bytes(it));
         self.blobs.iter().map(blob).collect()
     }
 
