@@ -54,7 +54,7 @@ impl Reported {
             let place = (message, it.at.part.unwrap_or(usize::MAX));
             match it.code.as_str() {
                 "convert::lost-message" => drop(res.messages.insert(message)),
-                "convert::lost-part" | "convert::orphan-result" => drop(res.parts.insert(place)),
+                "convert::lost-part" => drop(res.parts.insert(place)),
                 "convert::invalid-arguments" => drop(res.arguments.insert(place)),
                 "convert::lost-member" if it.message().contains("is_error") => {
                     res.flags.insert(place);
@@ -141,7 +141,9 @@ impl Meaning<'_> {
         let media = it.content.parts().iter().filter_map(media);
         let is_cut = self.reported.parts.contains(&place);
         let text: String = it.content.parts().iter().map(text_of).collect();
-        let text = text.chars().filter(|it| *it != '\n').collect();
+        let text: String = text.chars().filter(|it| *it != '\n').collect();
+        // JSON in the place of a text, and the text of it, are one thing.
+        let text = value_text(&text);
         let failed = it.is_error && !self.reported.flags.contains(&place);
         let media = if is_cut { Vec::new() } else { media.collect() };
         self.res.push(Said::Result(self.calls.get(&it.call_id).copied(), text, failed, media));

@@ -2,4 +2,5 @@
 
 pub(crate) mod layout;
 pub(crate) mod meaning;
+pub(crate) mod signatures;
 pub(crate) mod undo;
