@@ -86,6 +86,18 @@ impl RawJson {
         Some(res)
     }
 
+    /// The members of an object that are not null, in order; none of another value.
+    pub fn present_members(&self) -> Option<Vec<(String, RawJson)>> {
+        let mut members = self.members()?;
+        members.retain(|it| it.1.text() != "null");
+        Some(members)
+    }
+
+    /// This value, if it is a number.
+    pub fn number(&self) -> Option<Self> {
+        self.parse::<f64>().is_ok().then(|| self.clone())
+    }
+
     /// Length in bytes of the text without white space between tokens (CA-20).
     pub fn compact_len(&self) -> usize {
         json::compact_len(self.text())

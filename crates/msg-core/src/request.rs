@@ -140,6 +140,42 @@ impl RequestHead {
         Self::default()
     }
 
+    /// The head of these members, which are all but the conversation: `take` takes those that it has a word for,
+    /// the others are the rest. A member that is null asks for nothing.
+    pub fn of_members<'a>(
+        members: impl Iterator<Item = (&'a str, &'a RawJson)>,
+        mut take: impl FnMut(&mut Self, &str, &RawJson) -> Option<()>,
+    ) -> Self {
+        let mut head = Self::new();
+        for (name, raw) in members.filter(|it| it.1.text() != "null") {
+            head.members.push(name.to_owned());
+            if take(&mut head, name, raw).is_none() {
+                head.rest.push((name.to_owned(), raw.clone()));
+            }
+        }
+        head
+    }
+
+    /// The functions among the tools. What `target` has no place for is reported: other tools, and of functions
+    /// their members without a word and those that `unsaid` names.
+    pub fn functions(
+        &self,
+        target: &str,
+        unsaid: impl Fn(&Function) -> Option<&'static str>,
+        report: &mut Report,
+    ) -> Vec<&Function> {
+        for (at, tool) in self.tools.iter().enumerate() {
+            let Tool::Function(it) = tool else {
+                report.push(lost(target, &format!("tools[{at}]")));
+                continue;
+            };
+            let rest = it.rest.iter().map(|it| it.0.as_str());
+            let names = rest.chain(unsaid(it));
+            names.for_each(|name| report.push(lost(target, &format!("tools[{at}].{name}"))));
+        }
+        self.tools.iter().filter_map(Tool::function).collect()
+    }
+
     /// Reports each of `unsaid`, the members of this head that `target` has no place for, and all of
     /// the rest.
     pub fn lose(&self, target: &str, unsaid: &[&str], report: &mut Report) {
@@ -151,7 +187,7 @@ impl RequestHead {
 }
 
 /// `target` (a plural) has no place for the member `name` of a request.
-pub fn lost(target: &str, name: &str) -> Diagnostic {
+fn lost(target: &str, name: &str) -> Diagnostic {
     let text = format!("{target} have no place for `{name}`");
     Diagnostic::warning("convert::lost-member".into(), text)
 }

@@ -52,9 +52,10 @@
 //! ```
 //!
 //! Around the messages: [`codec::Body`] is an object with a place for what is held elsewhere (the
-//! request around `messages`), [`codec::Document`] is a list, a request or a response,
-//! [`codec::Losses`] collects what a format cannot hold (MS-24), [`codec::Fields`] has the ids and
-//! arguments that sources spell in several ways.
+//! request around `messages`), [`codec::Document`] is a list, a request or a response of the format that
+//! implements [`codec::RequestBody`]. In them: [`codec::Inner`] and [`Fields::keep`](codec::Fields::keep) are
+//! what an object leaves beside its part, [`codec::Placement`] is where a message stood,
+//! [`codec::PartWriter`] writes the objects of parts and collects what a format cannot hold (MS-24).
 //!
 //! # How a wire crate reads streams
 //!

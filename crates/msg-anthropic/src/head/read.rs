@@ -9,15 +9,7 @@ use msg_core::{
 
 /// The head of these members, which are all but the conversation.
 pub(crate) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
-    let mut head = RequestHead::new();
-    // A member that is null asks for nothing.
-    for (name, raw) in members.filter(|it| it.1.text() != "null") {
-        head.members.push(name.to_owned());
-        if member(&mut head, name, raw).is_none() {
-            head.rest.push((name.to_owned(), raw.clone()));
-        }
-    }
-    head
+    RequestHead::of_members(members, member)
 }
 
 /// Takes a member; none if it has no word, or another type.
@@ -25,9 +17,9 @@ fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
     match name {
         "model" => head.model = Some(raw.parse().ok()?),
         "max_tokens" => head.max_tokens = Some(raw.parse().ok()?),
-        "temperature" => head.sampling.temperature = Some(number(raw)?),
-        "top_p" => head.sampling.top_p = Some(number(raw)?),
-        "top_k" => head.sampling.top_k = Some(number(raw)?),
+        "temperature" => head.sampling.temperature = Some(raw.number()?),
+        "top_p" => head.sampling.top_p = Some(raw.number()?),
+        "top_k" => head.sampling.top_k = Some(raw.number()?),
         "stop_sequences" => head.stop = raw.parse().ok()?,
         "stream" => head.stream = Some(raw.parse().ok()?),
         "tools" => {
@@ -43,17 +35,6 @@ fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
     Some(())
 }
 
-fn number(raw: &RawJson) -> Option<RawJson> {
-    raw.parse::<f64>().is_ok().then(|| raw.clone())
-}
-
-/// The members of an object that are not null, in order.
-fn members_of(raw: &RawJson) -> Option<Vec<(String, RawJson)>> {
-    let mut members = raw.members()?;
-    members.retain(|it| it.1.text() != "null");
-    Some(members)
-}
-
 fn tool(raw: RawJson) -> Tool {
     match function(&raw) {
         Some(function) => Tool::Function(function),
@@ -65,7 +46,7 @@ fn tool(raw: RawJson) -> Tool {
 fn function(raw: &RawJson) -> Option<Function> {
     let mut res = Function::default();
     let mut has_name = false;
-    for (name, raw) in members_of(raw)? {
+    for (name, raw) in raw.present_members()? {
         match name.as_str() {
             "type" => (raw.parse::<String>().ok()? == "custom").then_some(())?,
             "name" => {
@@ -83,7 +64,7 @@ fn function(raw: &RawJson) -> Option<Function> {
 
 /// The choice, and in it whether several calls may come at once.
 fn choice(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
-    let members = members_of(raw)?;
+    let members = raw.present_members()?;
     let text = |wanted: &str| {
         let found = members.iter().find(|it| it.0 == wanted)?;
         found.1.parse::<String>().ok()
@@ -108,7 +89,7 @@ fn choice(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
 
 /// A budget of tokens; other settings have no word.
 fn thinking(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
-    let members = members_of(raw)?;
+    let members = raw.present_members()?;
     let kind = members.iter().find(|it| it.0 == "type")?;
     (kind.1.parse::<String>().ok()? == "enabled").then_some(())?;
     let budget = members.iter().find(|it| it.0 == "budget_tokens")?.1.parse().ok()?;
@@ -122,7 +103,7 @@ fn thinking(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
 }
 
 fn output_config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
-    for (name, raw) in members_of(raw)? {
+    for (name, raw) in raw.present_members()? {
         match (name.as_str(), format(&raw), raw.parse::<String>()) {
             ("format", Some(format), _) => head.response_format = Some(format),
             ("effort", _, Ok(word)) if head.reasoning.is_none() => {
@@ -135,7 +116,7 @@ fn output_config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
 }
 
 fn format(raw: &RawJson) -> Option<ResponseFormat> {
-    let members = members_of(raw)?;
+    let members = raw.present_members()?;
     let find = |wanted: &str| members.iter().find(|it| it.0 == wanted).map(|it| &it.1);
     (find("type")?.parse::<String>().ok()? == "json_schema").then_some(())?;
     let schema = find("schema")?.clone();

@@ -3,7 +3,7 @@
 use msg_core::{
     RawJson, Report,
     json::{self, Writer},
-    request::{Function, ReasoningSetting, RequestHead, ResponseFormat, Tool, ToolChoice, lost},
+    request::{Function, ReasoningSetting, RequestHead, ResponseFormat, ToolChoice},
 };
 
 /// What documents of this format are called in a report.
@@ -36,16 +36,7 @@ fn texts(stop: &[String]) -> String {
 
 /// The functions; none if there are none. All else is reported.
 fn tools(head: &RequestHead, report: &mut Report) -> Option<String> {
-    for (at, tool) in head.tools.iter().enumerate() {
-        match tool {
-            Tool::Function(it) => {
-                let names = it.rest.iter().map(|it| format!("tools[{at}].{}", it.0));
-                names.for_each(|name| report.push(lost(TARGET, &name)));
-            }
-            _ => report.push(lost(TARGET, &format!("tools[{at}]"))),
-        }
-    }
-    let functions: Vec<_> = head.tools.iter().filter_map(Tool::function).collect();
+    let functions = head.functions(TARGET, |_| None, report);
     (!functions.is_empty()).then(|| json::to_text(|it| it.array(functions, write_tool)))
 }
 

@@ -10,36 +10,20 @@ use msg_core::{
 
 /// The head of these members, which are all but the conversation.
 pub(crate) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
-    let mut head = RequestHead::new();
-    // A member that is null asks for nothing.
-    for (name, raw) in members.filter(|it| it.1.text() != "null") {
-        head.members.push(name.to_owned());
-        let taken = match name {
-            "model" => raw.parse().ok().map(|it| head.model = Some(it)),
-            "tools" => tools(&mut head, raw),
-            "toolConfig" | "tool_config" => tool_config(&mut head, name, raw),
-            "generationConfig" | "generation_config" => generation_config(&mut head, name, raw),
-            _ => None,
-        };
-        if taken.is_none() {
-            head.rest.push((name.to_owned(), raw.clone()));
-        }
-    }
-    head
-}
-
-/// The members of an object that are not null, in order.
-fn members_of(raw: &RawJson) -> Option<Vec<(String, RawJson)>> {
-    let mut members = raw.members()?;
-    members.retain(|it| it.1.text() != "null");
-    Some(members)
+    RequestHead::of_members(members, |head, name, raw| match name {
+        "model" => raw.parse().ok().map(|it| head.model = Some(it)),
+        "tools" => tools(head, raw),
+        "toolConfig" | "tool_config" => tool_config(head, name, raw),
+        "generationConfig" | "generation_config" => generation_config(head, name, raw),
+        _ => None,
+    })
 }
 
 /// The functions of all declarations; other tools are the provider's own.
 fn tools(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     let tools: Vec<RawJson> = raw.parse().ok()?;
     for tool in tools {
-        let members = members_of(&tool).unwrap_or_default();
+        let members = tool.present_members().unwrap_or_default();
         for (name, raw) in &members {
             let is_list = matches!(name.as_str(), "functionDeclarations" | "function_declarations");
             match raw.parse::<Vec<RawJson>>() {
@@ -64,7 +48,7 @@ fn declaration(raw: RawJson) -> Tool {
 fn function(raw: &RawJson) -> Option<Function> {
     let mut res = Function::default();
     let mut has_name = false;
-    for (name, raw) in members_of(raw)? {
+    for (name, raw) in raw.present_members()? {
         match name.as_str() {
             "name" => {
                 res.name = raw.parse().ok()?;
@@ -81,7 +65,7 @@ fn function(raw: &RawJson) -> Option<Function> {
 }
 
 fn tool_config(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
-    for (member, raw) in members_of(raw)? {
+    for (member, raw) in raw.present_members()? {
         let is_calling =
             matches!(member.as_str(), "functionCallingConfig" | "function_calling_config");
         match choice(&raw).filter(|_| is_calling) {
@@ -94,7 +78,7 @@ fn tool_config(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> 
 
 /// The choice; none for a mode without a word, or several tools to choose from.
 fn choice(raw: &RawJson) -> Option<ToolChoice> {
-    let members = members_of(raw)?;
+    let members = raw.present_members()?;
     let mode = members.iter().find(|it| it.0 == "mode")?.1.parse::<String>().ok()?;
     let is_allowed = |it: &str| matches!(it, "allowedFunctionNames" | "allowed_function_names");
     let allowed = members.iter().find(|it| is_allowed(&it.0));
@@ -110,12 +94,12 @@ fn choice(raw: &RawJson) -> Option<ToolChoice> {
 
 fn generation_config(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
     let mut is_json = false;
-    for (member, raw) in members_of(raw)? {
+    for (member, raw) in raw.present_members()? {
         let taken = match camel(&member).as_str() {
             "maxOutputTokens" => raw.parse().ok().map(|it| head.max_tokens = Some(it)),
-            "temperature" => number(&raw).map(|it| head.sampling.temperature = Some(it)),
-            "topP" => number(&raw).map(|it| head.sampling.top_p = Some(it)),
-            "topK" => number(&raw).map(|it| head.sampling.top_k = Some(it)),
+            "temperature" => raw.number().map(|it| head.sampling.temperature = Some(it)),
+            "topP" => raw.number().map(|it| head.sampling.top_p = Some(it)),
+            "topK" => raw.number().map(|it| head.sampling.top_k = Some(it)),
             "stopSequences" => raw.parse().ok().map(|it| head.stop = it),
             "responseMimeType" => json_type(&raw).map(|it| is_json = it),
             "responseJsonSchema" | "responseSchema" => {
@@ -150,7 +134,7 @@ fn schema(schema: RawJson) -> ResponseFormat {
 
 /// A level or a budget, whichever comes first; other settings have no word.
 fn thinking(head: &mut RequestHead, path: &str, raw: &RawJson) -> Option<()> {
-    for (name, raw) in members_of(raw)? {
+    for (name, raw) in raw.present_members()? {
         let level = || raw.parse::<String>().ok().map(|it| it.to_ascii_lowercase());
         let setting = match camel(&name).as_str() {
             "thinkingLevel" => level().map(ReasoningSetting::Effort),
@@ -163,10 +147,6 @@ fn thinking(head: &mut RequestHead, path: &str, raw: &RawJson) -> Option<()> {
         }
     }
     Some(())
-}
-
-fn number(raw: &RawJson) -> Option<RawJson> {
-    raw.parse::<f64>().is_ok().then(|| raw.clone())
 }
 
 /// A name in camelCase, whichever spelling it has.

@@ -3,7 +3,7 @@
 use msg_core::{
     RawJson, Report,
     json::{self, Writer},
-    request::{Function, ReasoningSetting, RequestHead, ResponseFormat, Tool, ToolChoice, lost},
+    request::{Function, ReasoningSetting, RequestHead, ResponseFormat, ToolChoice},
 };
 
 /// What documents of this format are called in a report.
@@ -26,17 +26,7 @@ pub(crate) fn write(head: &RequestHead, report: &mut Report) -> Vec<(&'static st
 
 /// The functions; none if there are none. All else is reported.
 fn tools(head: &RequestHead, report: &mut Report) -> Option<String> {
-    for (at, tool) in head.tools.iter().enumerate() {
-        match tool {
-            Tool::Function(it) => {
-                let strict = it.strict.map(|_| "strict");
-                let names = it.rest.iter().map(|it| it.0.as_str()).chain(strict);
-                names.for_each(|name| report.push(lost(TARGET, &format!("tools[{at}].{name}"))));
-            }
-            _ => report.push(lost(TARGET, &format!("tools[{at}]"))),
-        }
-    }
-    let functions: Vec<_> = head.tools.iter().filter_map(Tool::function).collect();
+    let functions = head.functions(TARGET, |it| it.strict.map(|_| "strict"), report);
     if functions.is_empty() {
         return None;
     }

@@ -14,19 +14,12 @@ pub(crate) fn read<'a>(
     members: impl Iterator<Item = (&'a str, &'a RawJson)>,
     spelling: Spelling,
 ) -> RequestHead {
-    let mut head = RequestHead::new();
-    // A member that is null asks for nothing.
-    for (name, raw) in members.filter(|it| it.1.text() != "null") {
-        head.members.push(name.to_owned());
-        let read = shared(&mut head, name, raw).or_else(|| match spelling {
-            Spelling::Chat => chat(&mut head, name, raw),
-            Spelling::Responses => responses(&mut head, name, raw),
-        });
-        if read.is_none() {
-            head.rest.push((name.to_owned(), raw.clone()));
-        }
-    }
-    head
+    RequestHead::of_members(members, |head, name, raw| {
+        shared(head, name, raw).or_else(|| match spelling {
+            Spelling::Chat => chat(head, name, raw),
+            Spelling::Responses => responses(head, name, raw),
+        })
+    })
 }
 
 /// Members that both spell alike. None if it is another, or of another type.
@@ -36,8 +29,8 @@ fn shared(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         "tools" => head.tools.extend(tools::read(raw)?),
         "tool_choice" => head.tool_choice = Some(choice(raw)?),
         "parallel_tool_calls" => head.parallel_tool_calls = Some(raw.parse().ok()?),
-        "temperature" => head.sampling.temperature = Some(number(raw)?),
-        "top_p" => head.sampling.top_p = Some(number(raw)?),
+        "temperature" => head.sampling.temperature = Some(raw.number()?),
+        "top_p" => head.sampling.top_p = Some(raw.number()?),
         "stream" => head.stream = Some(raw.parse().ok()?),
         _ => return None,
     }
@@ -65,7 +58,7 @@ fn responses(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
     match name {
         "max_output_tokens" => head.max_tokens = Some(raw.parse().ok()?),
         "text" => {
-            for (name, raw) in members_of(raw)? {
+            for (name, raw) in raw.present_members()? {
                 match (name.as_str(), responses_format(&raw)) {
                     ("format", Some(format)) => head.response_format = Some(format),
                     _ => head.rest.push((format!("text.{name}"), raw)),
@@ -73,7 +66,7 @@ fn responses(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
             }
         }
         "reasoning" => {
-            for (name, raw) in members_of(raw)? {
+            for (name, raw) in raw.present_members()? {
                 match (name.as_str(), raw.parse::<String>()) {
                     ("effort", Ok(word)) => head.reasoning = Some(ReasoningSetting::Effort(word)),
                     _ => head.rest.push((format!("reasoning.{name}"), raw)),
@@ -83,17 +76,6 @@ fn responses(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         _ => return None,
     }
     Some(())
-}
-
-/// The members of an object that are not null, in order.
-fn members_of(raw: &RawJson) -> Option<Vec<(String, RawJson)>> {
-    let mut members = raw.members()?;
-    members.retain(|it| it.1.text() != "null");
-    Some(members)
-}
-
-fn number(raw: &RawJson) -> Option<RawJson> {
-    raw.parse::<f64>().is_ok().then(|| raw.clone())
 }
 
 /// A word, or the tool that is named, in either spelling and in the older one of functions.

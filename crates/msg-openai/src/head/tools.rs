@@ -1,7 +1,7 @@
 //! The tools of a request, both ways.
 
 use msg_core::json::{self, Writer};
-use msg_core::request::{Function, RequestHead, Tool, ToolChoice, lost};
+use msg_core::request::{Function, RequestHead, Tool, ToolChoice};
 use msg_core::{RawJson, Report};
 
 use super::Spelling;
@@ -58,17 +58,7 @@ fn function(members: Vec<(String, RawJson)>) -> Option<Function> {
 
 /// The functions as the member `tools`; none if there are none. All else is reported.
 pub(super) fn write(head: &RequestHead, spelling: Spelling, report: &mut Report) -> Option<String> {
-    let target = spelling.target();
-    for (at, tool) in head.tools.iter().enumerate() {
-        match tool {
-            Tool::Function(it) => {
-                let names = it.rest.iter().map(|it| format!("tools[{at}].{}", it.0));
-                names.for_each(|name| report.push(lost(target, &name)));
-            }
-            _ => report.push(lost(target, &format!("tools[{at}]"))),
-        }
-    }
-    let functions: Vec<_> = head.tools.iter().filter_map(Tool::function).collect();
+    let functions = head.functions(spelling.target(), |_| None, report);
     let list =
         |functions| json::to_text(|it| it.array(functions, |it, tool| element(tool, spelling, it)));
     (!functions.is_empty()).then(|| list(functions))
