@@ -75,14 +75,21 @@ fn show([major, minor, patch]: Version) -> String {
     format!("{major}.{minor}.{patch}")
 }
 
-/// The version of the workspace and of its own crates; versions of others that look the same stay.
+/// The version of the workspace and of its own crates, which ask for exactly each other's; versions of others
+/// that look the same stay.
 fn set_version(manifest: &str, old: Version, new: Version) -> String {
-    let (old, new) =
-        (format!("version = \"{}\"", show(old)), format!("version = \"{}\"", show(new)));
-    let is_ours = |line: &str| line == old || line.starts_with("msg-") && line.contains("path =");
-    let lines =
-        manifest.lines().map(|it| if is_ours(it) { it.replace(&old, &new) } else { it.to_owned() });
-    lines.map(|it| it + "\n").collect()
+    let (old, new) = (show(old), show(new));
+    let line_of = |it: &str| {
+        if it.starts_with("msg-") && it.contains("path =") {
+            return it.replace(&format!("\"={old}\""), &format!("\"={new}\""));
+        }
+        if it == format!("version = \"{old}\"") {
+            format!("version = \"{new}\"")
+        } else {
+            it.to_owned()
+        }
+    };
+    manifest.lines().map(|it| line_of(it) + "\n").collect()
 }
 
 /// What stands under "Unreleased" becomes the new version's; an empty "Unreleased" stays on top.
@@ -137,8 +144,8 @@ mod tests {
 
     #[test]
     fn only_our_versions_change() {
-        let old = "version = \"0.1.0\"\nmsg-a = { path = \"a\", version = \"0.1.0\" }\nother = { version = \"0.1.0\" }\n";
-        let new = "version = \"0.2.0\"\nmsg-a = { path = \"a\", version = \"0.2.0\" }\nother = { version = \"0.1.0\" }\n";
+        let old = "version = \"0.1.0\"\nmsg-a = { path = \"a\", version = \"=0.1.0\" }\nother = { version = \"0.1.0\" }\n";
+        let new = "version = \"0.2.0\"\nmsg-a = { path = \"a\", version = \"=0.2.0\" }\nother = { version = \"0.1.0\" }\n";
         assert_eq!(set_version(old, [0, 1, 0], [0, 2, 0]), new);
     }
 

@@ -47,15 +47,15 @@ fn versions(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     Ok(())
 }
 
-/// The root names our crates with the version that they have, and members name every dependency
+/// The root names our crates with exactly the version that they have, and members name every dependency
 /// through the root; only `benches` pins its peers itself.
 fn dependencies(house: &House<'_>, breaches: &mut Vec<String>) {
     let root =
         house.manifests.iter().find(|it| it.path == "Cargo.toml").map_or("", |it| it.text.as_str());
-    let version = root.lines().find_map(|it| it.strip_prefix("version = ")).unwrap_or_default();
+    let version = root.lines().find_map(|it| it.strip_prefix("version = \"")).unwrap_or_default();
     for line in root.lines().filter(|it| it.starts_with("msg-") && it.contains("path =")) {
-        if !line.contains(&format!("version = {version}")) {
-            breaches.push(format!("Cargo.toml: {line} does not name version {version}"));
+        if !line.contains(&format!("version = \"={version}")) {
+            breaches.push(format!("Cargo.toml: {line} does not ask for exactly \"={version}"));
         }
     }
     for manifest in
