@@ -102,6 +102,12 @@ fn in_full(profile: &Profile) -> String {
         let doubt = if profile.doubt.iter().any(|it| it == field) { " (doubtful)" } else { "" };
         let _ = writeln!(res, "  {field:<18} {}{doubt}", text.escape_debug());
     }
+    for (model, of_model) in profile.models.iter() {
+        let own = of_model.fields().zip(profile.fields()).filter(|it| it.0 != it.1);
+        for ((field, text), _) in own {
+            let _ = writeln!(res, "  {field:<18} {} (of {model})", text.escape_debug());
+        }
+    }
     for (field, source) in &profile.sources {
         let _ = writeln!(res, "  source of {field}: {source}");
     }
