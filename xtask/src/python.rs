@@ -1,5 +1,6 @@
 //! `cargo xtask python`: builds the Python package into an environment of its own under `target/`, and runs its
-//! tests, types and examples. `cargo xtask python engines` runs the tests with Spark, Ray, Polars and DuckDB.
+//! tests, types and examples. `cargo xtask python engines` runs the tests of the adapters and the recipes, and compares
+//! what Spark, Ray, Polars and DuckDB say with the program.
 //!
 //! Nothing of it is part of `cargo test` or `cargo xtask ci`.
 
@@ -37,8 +38,21 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     build(&root, &place, &target)?;
     let pytest = ["-m", "pytest", "-q", "-m", marked, "--doctest-modules", "tests", "README.md"];
     sh::run(&root, &python, &pytest, &[])?;
-    sh::run(&root, &python, &["-m", "mypy", "--strict", "python", "tests"], &[])?;
+    if !args.is_empty() {
+        return exactness(workspace, &root, &python, &target);
+    }
+    sh::run(&root, &python, &["-m", "mypy", "--strict", "python", "tests", "benches"], &[])?;
     sh::run(&root, &python, &["-m", "mypy.stubtest", "msg._msg"], &[])
+}
+
+/// Every engine says what the program says, also where a worker is killed (SC-50, SC-53): the small documents of the
+/// tests, slowed down so that there is time to kill. With `--data` the same script takes logs.
+fn exactness(workspace: &Workspace, root: &Path, python: &str, target: &Path) -> Res {
+    sh::run(&workspace.root, &sh::cargo(), &["build", "--quiet", "-p", "msg-cli"], &[])?;
+    let program = target.join("debug/msg").display().to_string();
+    let small = ["--times", "8", "--batch", "20", "--pause", "0.2", "--kill"];
+    let script = [&["benches/exactness.py", "--msg", &program], &small[..]].concat();
+    sh::run(root, python, &script, &[])
 }
 
 /// The environment's interpreter; made if it is not there.

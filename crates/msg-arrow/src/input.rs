@@ -23,7 +23,7 @@ use arrow_schema::DataType;
 
 use crate::error::Error;
 use crate::nested::{self, Padding};
-use crate::output::Texts;
+use crate::output::{Texts, utf8};
 use crate::types::Width;
 
 /// A column of documents.
@@ -156,7 +156,7 @@ pub fn to_text(column: &dyn Array) -> Result<ArrayRef, Error> {
     let mut out = Texts::new(width);
     for i in 0..column.len() {
         let row = rows.row(i);
-        let text = row.as_ref().map(|it| String::from_utf8_lossy(&it.json));
+        let text = row.as_ref().map(|it| utf8(&it.json));
         out.push(text.as_deref()).map_err(|_| Error::TooLarge { row: i })?;
     }
     Ok(out.finish())

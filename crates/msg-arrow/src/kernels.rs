@@ -16,7 +16,7 @@ use msg_document::{
 
 use crate::error::Error;
 use crate::input::{Column, Row, expect_documents, expect_text};
-use crate::output::{Build, Full, Keys, Lists, Texts};
+use crate::output::{Build, Full, Keys, Lists, Texts, utf8};
 use crate::reports::{Changed, Checks, Counts, Fits, Repairs, Report};
 use crate::rows::{Messages, Segments, Streams};
 use crate::types::KEY;
@@ -298,7 +298,7 @@ pub fn join(
     for row in 0..left {
         let (input, output) = (inputs.row(row), outputs.row(row));
         let joined = joined(input.as_ref(), output.as_ref(), &read);
-        let text = joined.as_deref().map(String::from_utf8_lossy);
+        let text = joined.as_deref().map(utf8);
         out.push(text.as_deref()).map_err(|Full| Error::TooLarge { row })?;
     }
     Ok(out.finish())
