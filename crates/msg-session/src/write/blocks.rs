@@ -1,16 +1,28 @@
 //! What several writers share: Anthropic blocks, arguments as JSON, results as text.
 
-use msg_core::json::{TextState, Writer, classify};
+use std::borrow::Cow;
+
+use msg_core::json::{TextState, Writer, classify, write_compact};
 use msg_core::{Image, Message, Part, Role, ToolCall, ToolResult};
 
 /// Arguments as the JSON object that a format wants; text that is none goes into one.
 pub(super) fn write_arguments(out: &mut Writer<'_>, call: &ToolCall) {
     let text = call.arguments.text();
     match classify(text) {
-        TextState::Object => out.raw(text.trim()),
+        TextState::Object => out.raw(&in_a_line(text.trim())),
         _ if text.trim().is_empty() => out.object(|_| {}),
         _ => out.object(|it| it.key("input").str(text)),
     }
+}
+
+/// A JSON text without line ends, which would end the record that it stands in.
+pub(super) fn in_a_line(json: &str) -> Cow<'_, str> {
+    if !json.contains(['\n', '\r']) {
+        return Cow::Borrowed(json);
+    }
+    let mut line = Vec::new();
+    write_compact(&mut line, json);
+    Cow::Owned(String::from_utf8(line).expect("because tokens of a text are text"))
 }
 
 /// The results that answer the calls of an answer: those of the tool messages right behind it.

@@ -5,6 +5,7 @@ use msg_core::json::{Writer, to_text};
 use msg_core::{Message, Report, Role};
 use msg_openai::responses;
 
+use super::blocks::in_a_line;
 use super::options::WriteOptions;
 use crate::json::Value;
 
@@ -70,7 +71,7 @@ impl Lines<'_> {
         Writer::new(&mut self.out).object(|it| {
             it.key("timestamp").str(&self.options.now);
             it.key("type").str(kind);
-            it.key("payload").raw(payload);
+            it.key("payload").raw(&in_a_line(payload));
         });
         self.out.push(b'\n');
     }

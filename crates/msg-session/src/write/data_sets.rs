@@ -4,7 +4,7 @@ use msg_core::json::{Writer, to_text};
 use msg_core::{Message, Report, Role};
 use msg_openai::chat;
 
-use super::blocks::write_arguments;
+use super::blocks::{in_a_line, write_arguments};
 use super::options::WriteOptions;
 
 /// A fine-tuning line.
@@ -12,7 +12,7 @@ pub(super) fn openai_jsonl(messages: &[Message], _: &WriteOptions, report: &mut 
     let mut list = Vec::new();
     report.append(chat::write(messages, &msg_openai::WriteOptions::canonical(), &mut list));
     let list = String::from_utf8(list).unwrap_or_default();
-    to_text(|it| it.object(|it| it.key("messages").raw(&list))).into_bytes()
+    to_text(|it| it.object(|it| it.key("messages").raw(&in_a_line(&list)))).into_bytes()
 }
 
 /// A ShareGPT conversation.

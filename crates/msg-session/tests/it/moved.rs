@@ -108,6 +108,29 @@ fn what_a_dialect_cannot_hold_is_reported() {
     });
 }
 
+/// A record is a line: what a model wrote over several must not end it.
+#[test]
+fn arguments_over_several_lines_stay_in_their_record() {
+    let call = ToolCall::new("c1", "read", "{\r\n  \"path\": \"a\"\n}");
+    let messages = [
+        Message::user("Look."),
+        Message::assistant("").with_part(Part::ToolCall(call)),
+        Message::tool_result("c1", "text"),
+        Message::assistant("done"),
+    ];
+    for dialect in Dialect::ALL.iter().copied().filter(|it| has_writer(*it)) {
+        let (bytes, _) = write(dialect, &messages, &WriteOptions::default()).unwrap();
+        let session = Session::new(dialect, vec![Blob::new("", bytes)]);
+        let found = session.check(&RepairOptions::default()).unwrap();
+        assert!(!found.iter().any(Finding::is_error), "{dialect}: {found:?}");
+        // The calls of ShareGPT are texts.
+        let read = session.messages().unwrap();
+        let call = read.iter().find_map(|it| it.tool_calls().next());
+        let path = call.and_then(|it| it.arguments.value().ok()).map(|it| it["path"] == "a");
+        assert!(path == Some(true) || dialect == Dialect::ShareGpt, "{dialect}: {call:?}");
+    }
+}
+
 #[test]
 fn what_is_written_is_recognised() {
     let messages = conversation();
