@@ -13,6 +13,8 @@
 //!
 //! What a record is for its neighbours is said by its dialect. Here is no rule: what is not plainly sound stays.
 
+#![expect(clippy::disallowed_types, reason = "the hashes live no longer than one reading")]
+
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -311,7 +313,7 @@ impl State {
     }
 }
 
-/// A hash that is the same everywhere. Two ids with one hash cost a second reading, nothing else.
+/// The hash of an id. Two ids with one hash cost a second reading, nothing else.
 fn hash(id: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     id.hash(&mut hasher);
