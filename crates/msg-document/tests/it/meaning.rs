@@ -15,10 +15,13 @@ struct Case {
 /// Documents of the wire formats, in the cases of their crates.
 fn rows() -> Vec<testkit::Rows> {
     let folder = env!("CARGO_MANIFEST_DIR");
-    ["msg-anthropic/test_data/messages", "msg-gemini/test_data/contents"]
-        .iter()
-        .map(|it| testkit::Rows::open(format!("{folder}/../{it}/convert.jsonl")))
-        .collect()
+    // The last ones were found by fuzzing.
+    let files = [
+        "msg-anthropic/test_data/messages/convert.jsonl",
+        "msg-gemini/test_data/contents/convert.jsonl",
+        "msg-document/test_data/meaning.jsonl",
+    ];
+    files.iter().map(|it| testkit::Rows::open(format!("{folder}/../{it}"))).collect()
 }
 
 #[test]

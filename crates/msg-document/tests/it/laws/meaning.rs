@@ -278,7 +278,8 @@ fn converted(json: &[u8], from: Format, to: Format) -> Result<(), (Vec<Said>, Ve
     let options = ConvertOptions::default().with_read(reading(from));
     let Ok(converted) = convert(json, to, &options) else { return Ok(()) };
     let source = messages(json, reading(from));
-    let back = messages(&converted.document, reading(to));
+    let mut back = messages(&converted.document, reading(to));
+    back.iter_mut().for_each(whole_thoughts);
     let reported = Reported::of(&converted.edits);
     let kept = Reported {
         roles_change: reported.roles_change,
@@ -290,6 +291,15 @@ fn converted(json: &[u8], from: Format, to: Format) -> Result<(), (Vec<Said>, Ve
         (expected, found) = (thoughts_first(expected), thoughts_first(found));
     }
     if expected == found { Ok(()) } else { Err((expected, found)) }
+}
+
+/// Chat messages say all thoughts in `reasoning_content`, and the signed ones again in blocks, which alone are parts
+/// where there are unsigned ones besides (OA-1).
+fn whole_thoughts(message: &mut Message) {
+    let text = message.extra.get(&msg_core::Origin::OpenAi, "reasoning_content");
+    let Some(text) = text.and_then(|it| it.parse::<String>().ok()) else { return };
+    message.parts.retain(|it| it.as_reasoning().is_none());
+    message.parts.insert(0, Part::Reasoning(msg_core::Reasoning::new(text)));
 }
 
 /// The messages of a document; results that are matched by the name of their tool are linked to their calls.
