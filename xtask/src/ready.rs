@@ -57,7 +57,13 @@ fn semver(workspace: &Workspace) -> Res {
     sh::run(&workspace.root, &cargo, &["semver-checks", "--baseline-rev", last], &[])
 }
 
+/// In a folder of its own: cargo takes what a registry gave once, and what was built of it, for unchanged.
 fn publication(workspace: &Workspace) -> Res {
-    let args = ["publish", "--workspace", "--dry-run", "--allow-dirty"];
-    sh::run(&workspace.root, &sh::cargo(), &args, &[])
+    let folder = std::env::temp_dir().join(format!("msg-publication-{}", std::process::id()));
+    let target = folder.to_str().ok_or("the temporary folder is not UTF-8")?;
+    let args = ["publish", "--workspace", "--dry-run", "--allow-dirty", "--target-dir", target];
+    let res = sh::run(&workspace.root, &sh::cargo(), &args, &[]);
+    // Whatever happened, nothing stays behind; a folder that was never made is not an error.
+    let _ = std::fs::remove_dir_all(&folder);
+    res
 }
