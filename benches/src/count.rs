@@ -149,5 +149,8 @@ fn count(name: &str, scale: usize, entry: usize) -> Result<u64, Box<dyn Error>> 
     let text = String::from_utf8_lossy(&out.stderr);
     let collected = text.lines().find_map(|it| it.split_once("Collected :"));
     let (_, number) = collected.ok_or_else(|| format!("valgrind did not count: {text}"))?;
-    Ok(number.trim().parse()?)
+    match number.trim().parse()? {
+        0 => Err("nothing was counted: the program has no symbols".into()),
+        count => Ok(count),
+    }
 }

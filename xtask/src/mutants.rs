@@ -163,7 +163,8 @@ const HEAD: &str = "\
 # Mutants
 
 What the tests of each crate say when its code is changed: `cargo xtask mutants --sample 30` (cargo-mutants; installs itself
-under `target/`) takes every so manieth mutant of the code that moves or drops content, and runs the crate's own tests. A
+under `target/`) takes every so manieth mutant of the code that moves or drops content, and runs the crate's own tests, although
+others see much of it too: msg-compact is tested through msg-document. A
 mutant that runs into the time limit counts as killed, one that does not compile not at all. `cargo xtask mutants --changed
 main` takes what differs from a branch. This page is written by the command.
 
