@@ -6,6 +6,8 @@ mod events;
 mod hostile;
 mod laws;
 mod random;
+#[path = "../../../msg-wire/tests/it/random_json.rs"]
+mod random_json;
 mod requests;
 mod stream;
 #[path = "../../../msg-openai/tests/it/stream_cases.rs"]

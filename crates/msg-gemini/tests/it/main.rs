@@ -5,6 +5,8 @@ mod convert;
 mod hostile;
 mod laws;
 mod random;
+#[path = "../../../msg-wire/tests/it/random_json.rs"]
+mod random_json;
 mod stream;
 #[path = "../../../msg-openai/tests/it/stream_cases.rs"]
 mod stream_cases;
