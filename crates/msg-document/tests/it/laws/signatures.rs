@@ -27,7 +27,7 @@ const STREAMS: [(&str, StreamForm); 4] = [
 pub(crate) fn seals_stay_in_their_format(json: &[u8], from: Format) {
     let read = ReadOptions::default().with_from(Some(from));
     let Ok(document) = Document::read(json, &read) else { return };
-    let seals = seals(document.messages());
+    let seals = seals(document.messages(), json);
     for to in FORMATS.iter().chain(&OTHERS).filter(|it| **it != from.name()) {
         let format = to.parse().expect("because it is a format");
         let options = ConvertOptions::default().with_read(read.clone());
@@ -45,12 +45,14 @@ pub(crate) fn seals_stay_in_their_stream(body: &[u8], from: Provider) {
         let messages: Vec<Message> = choices.iter().map(|it| it.message.clone()).collect();
         let mut out = Vec::new();
         streamed.write_stream(&mut out);
-        bears_none(&out, &seals(&messages), from.name(), to);
+        bears_none(&out, &seals(&messages, body), from.name(), to);
     }
 }
 
-/// What is sealed, if it is long enough to be told from other text.
-fn seals(messages: &[Message]) -> Vec<String> {
+/// What is sealed, if it is long enough to be told from other text, and nothing else says it.
+fn seals(messages: &[Message], source: &[u8]) -> Vec<String> {
+    let source = String::from_utf8_lossy(source);
+    let is_told = |it: &String| it.len() >= 8 && source.matches(it.as_str()).count() == 1;
     let of_thought = |it: &Reasoning| {
         [&it.signature, &it.redacted, &it.encrypted].into_iter().flatten().cloned().collect()
     };
@@ -61,7 +63,7 @@ fn seals(messages: &[Message]) -> Vec<String> {
             _ => Vec::new(),
         }
     };
-    messages.iter().flat_map(|it| &it.parts).flat_map(of_part).filter(|it| it.len() >= 8).collect()
+    messages.iter().flat_map(|it| &it.parts).flat_map(of_part).filter(is_told).collect()
 }
 
 fn bears_none(written: &[u8], seals: &[String], from: &str, to: &str) {
