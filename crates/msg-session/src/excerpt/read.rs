@@ -24,6 +24,10 @@ pub(crate) type Describe<'d> = dyn FnMut(&Object<'_>) -> Described + 'd;
 /// How many records are kept whatever they are: a session of fewer is held as it is.
 const KEPT: usize = 4096;
 
+/// Up to how many bytes a source is held as it is, however many records it has: asking what each of them is costs
+/// a quarter of the diagnosis, and gains nothing.
+const SMALL: u64 = 4 << 20;
+
 /// Reads the excerpt; records of more than `max_record` bytes are not looked into.
 pub(crate) fn read(source: &dyn ReadAt, max_record: u64) -> Result<Lines<'_>, Error> {
     let all = read_with(source, max_record, None)?;
@@ -36,7 +40,10 @@ pub(crate) fn read_settled<'s>(
     max_record: u64,
     describe: &mut Describe<'_>,
 ) -> Result<Lines<'s>, Error> {
-    read_behind(source, max_record, KEPT, describe)
+    match source.size() <= SMALL {
+        true => read(source, max_record),
+        false => read_behind(source, max_record, KEPT, describe),
+    }
 }
 
 /// As [`read_settled`], of a session with more records than `kept`.
