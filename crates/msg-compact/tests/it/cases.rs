@@ -17,6 +17,8 @@ use msg_openai::{ReadOptions, WriteOptions, chat};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::steps::{Call, Calls, Gave};
+
 #[test]
 fn histories_are_compacted() {
     testkit::rows!("compact.jsonl").check_expect(|row| {
@@ -29,6 +31,9 @@ fn histories_are_compacted() {
 struct Row {
     messages: Vec<Value>,
     options: Asked,
+    /// The calls of a policy of somebody else's, which runs behind those of the options.
+    #[serde(default)]
+    calls: Vec<Call>,
 }
 
 #[derive(Deserialize, Default)]
@@ -56,8 +61,8 @@ impl Row {
         let json = serde_json::to_vec(&self.messages).unwrap();
         let (document, _) = chat::read(&json, &ReadOptions::new()).unwrap();
         let chain = ChainAst::parse(document.into_messages()).unwrap();
-        let preset = match (&self.options.preset, self.options.policies.is_empty()) {
-            (None, false) => None,
+        let preset = match (&self.options.preset, self.has_stages()) {
+            (None, true) => None,
             (name, _) => {
                 let name = name.as_deref().unwrap_or("balanced");
                 Some(Preset::named(name, &self.options.config)?)
@@ -65,11 +70,25 @@ impl Row {
         };
         let budget = self.options.budget(preset.as_ref());
         let pipeline = self.options.pipeline(preset.as_ref(), budget.is_some())?;
+        let gave = Gave::default();
+        let pipeline = if self.calls.is_empty() {
+            pipeline
+        } else {
+            pipeline.always(Calls { calls: self.calls.clone(), gave: gave.clone() })
+        };
         let index = TokenIndex::of(&chain, self.options.counter(preset.as_ref()), &[]);
         let answer = |request: &SummaryRequest| self.options.summary(request);
         let mut ids = SeededIds::new(1);
         let outcome = compact_with(&chain, &index, budget.as_ref(), &pipeline, &mut ids, answer)?;
-        Ok(self.shown(outcome, chain))
+        let mut shown = self.shown(outcome, chain);
+        if !self.calls.is_empty() {
+            shown["gave"] = json!(*gave.lock().unwrap());
+        }
+        Ok(shown)
+    }
+
+    fn has_stages(&self) -> bool {
+        !(self.options.policies.is_empty() && self.calls.is_empty())
     }
 
     fn shown(&self, outcome: Outcome, chain: ChainAst) -> Value {

@@ -5,4 +5,5 @@ mod cases;
 mod hostile;
 mod laws;
 mod random;
+mod steps;
 mod units;
