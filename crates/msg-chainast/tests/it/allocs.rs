@@ -57,3 +57,18 @@ fn a_moved_result_costs_one_allocation_and_a_placeholder_four() {
     let missing = count(|| repair(missing));
     assert!(missing <= lists(1_000) + 4 * n_calls + fixed, "{missing}");
 }
+
+#[test]
+fn a_result_that_is_pushed_does_not_cost_the_calls_of_its_pair() {
+    let n_calls = 1_000;
+    let id = |at: u64| format!("call_{at}");
+    let calls = (0..n_calls).map(|at| Part::ToolCall(ToolCall::new(id(at), "read", "{}")));
+    let asking = calls.fold(Message::assistant(""), Message::with_part);
+    // Of as many messages as tests count again behind each edit, which allocates.
+    let mut chain =
+        ChainAst::parse_open([turns(300), vec![Message::user("q"), asking]].concat()).unwrap();
+    let results: Vec<_> = (0..n_calls).map(|at| Message::tool_result(id(at), "done")).collect();
+    let pushed = count(|| results.into_iter().for_each(|it| chain.push(it).unwrap()));
+    let each = 4; // lists that double, the entry of the index, and the set of its ids
+    assert!(pushed <= each * n_calls, "{pushed}");
+}

@@ -2,7 +2,9 @@
 //! wire format itself is another crate's.
 
 use msg_chainast::{Message, Part, ToolCall};
-use msg_core::{Audio, CallKind, File, Image, Origin, Other, RawJson, Reasoning, Role, ToolResult};
+use msg_core::{
+    Audio, CallKind, File, Image, Origin, Other, Place, RawJson, Reasoning, Role, ToolResult,
+};
 use serde_json::Value;
 
 pub(crate) fn messages(json: &Value) -> Vec<Message> {
@@ -65,7 +67,21 @@ fn part(json: &Value) -> Part {
             filename: option(&json["file"]["filename"]),
             ..File::default()
         }),
-        _ => Part::Other(Other::new(Origin::OpenAi, RawJson::new(json.to_string()).unwrap())),
+        "tool_result" => Part::ToolResult(ToolResult::new(
+            text(&json["tool_call_id"]),
+            content(&json["content"]),
+        )),
+        kind => {
+            let value = RawJson::new(json.to_string()).unwrap();
+            // Items of Responses have calls and results of their own.
+            match kind.ends_with("_call") || kind.ends_with("_output") {
+                true => Part::Other(Other {
+                    place: Some(Place::Item),
+                    ..Other::new(Origin::Responses, value)
+                }),
+                false => Part::Other(Other::new(Origin::OpenAi, value)),
+            }
+        }
     }
 }
 

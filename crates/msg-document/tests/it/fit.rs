@@ -3,7 +3,9 @@
 //! Of `messages` those that are the input's stand by their number, so that a row shows what changed and what
 //! went; edits stand with code, place, sentence and fix. `UPDATE_EXPECT=1` rewrites the answers.
 
-use msg_document::{Digest, FitOptions, Fitter, Refusal, stats};
+use msg_document::{
+    Digest, Document, FitAnswer, FitOptions, Fitted, Fitter, ReadOptions, Refusal, stats,
+};
 use serde_json::{Map, Value};
 
 #[test]
@@ -35,7 +37,21 @@ fn input_of(row: &str) -> Value {
 
 /// The answer of `msg fit --jsonl` to a line.
 fn answer(line: &[u8]) -> Result<Vec<u8>, Refusal> {
-    Fitter::of_lines(FitOptions::default())?.answer(line, &Digest).map(|it| it.to_json())
+    let mut answer = Fitter::of_lines(FitOptions::default())?.answer(line, &Digest)?;
+    let json = answer.to_json();
+    agrees(&mut answer, &json);
+    Ok(json)
+}
+
+/// What is asked of an answer is what its line says.
+fn agrees(answer: &mut FitAnswer, json: &[u8]) {
+    let line: Value = serde_json::from_slice(json).expect("because an answer is an object");
+    let floor = answer.fitted().and_then(Fitted::floor);
+    assert_eq!(floor, line["cannot_fit"]["floor"].as_u64());
+    let Some(document) = answer.take_document() else { return };
+    let document = Document::read(&document, &ReadOptions::default()).expect("because it is one");
+    let says_nothing = line["messages"].as_array().is_none_or(Vec::is_empty);
+    assert_eq!(document.messages().is_empty(), says_nothing);
 }
 
 /// The answer with its unchanged messages by their numbers and its edits as lines.
