@@ -168,7 +168,8 @@ others see much of it too: msg-compact is tested through msg-document. A
 mutant that runs into the time limit counts as killed, one that does not compile not at all. `cargo xtask mutants --changed
 main` takes what differs from a branch. This page is written by the command.
 
-Equivalent, and so never killed: `^` for `|` in the writers' `want` (`write/block.rs`), since the members of a shape have a bit each.
+Equivalent, and so never killed: `^` for `|` in the writers' `want` (`write/block.rs`), since the members of a shape have a bit each;
+`()` for `ChainAst::assert_sizes`, which holds a `debug_assert!` alone.
 
 | crate | files of `src` | mutants | killed | share | not compiled |
 |---|---|---:|---:|---:|---:|
