@@ -76,8 +76,12 @@ impl Data {
             |it: &PathBuf| VENDOR_SEES_LESS.iter().any(|name| stem(it).starts_with(name));
         let capture = |file: &PathBuf| {
             let note: Value = serde_json::from_str(&read(&file.with_extension("json"))).ok()?;
-            let expected = note["expected"].as_object()?;
-            Some(Capture { name: stem(file), bytes: bytes(file), said: said(expected) })
+            // Google has no accumulator: nobody has said what is right.
+            let said = match note["expected"].as_object() {
+                Some(expected) => said(expected),
+                None => (family == "gemini").then_some(0)?,
+            };
+            Some(Capture { name: stem(file), bytes: bytes(file), said })
         };
         files.iter().filter(|it| !sees_less(it)).filter_map(capture).collect()
     }

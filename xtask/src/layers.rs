@@ -109,6 +109,7 @@ pub(crate) const LAYERS: &[Room] = &[
             "msg-core",
             "msg-document",
             "msg-file",
+            "msg-gemini",
             "msg-openai",
             "msg-session",
             "msg-wire",

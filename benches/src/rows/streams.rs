@@ -1,6 +1,7 @@
 //! Recorded streams: bytes into messages, whole and in the pieces in which a network gives them, and the framing alone.
 
 use msg_anthropic::ANTHROPIC;
+use msg_gemini::GEMINI;
 use msg_openai::{CHAT, RESPONSES};
 use msg_wire::{Family, SseDecoder, StreamLimits, StreamOptions, StreamReader};
 
@@ -33,6 +34,11 @@ pub(super) const ROWS: &[Row] = &[
     Row::new("stream/anthropic", "recorded streams of Anthropic assembled", &[], |data| {
         captures(data, "anthropic")
             .timed("msg-anthropic", |it| assembled(&[ANTHROPIC], it, usize::MAX))
+            .done()
+    }),
+    Row::new("stream/gemini", "recorded streams of Gemini assembled", &[], |data| {
+        captures(data, "gemini")
+            .timed("msg-gemini", |it| assembled(&[GEMINI], it, usize::MAX))
             .done()
     }),
     Row::new("sse/whole", "event framing of recorded streams", &[Goal::Peers(1.0)], |data| {
