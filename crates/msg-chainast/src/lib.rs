@@ -59,7 +59,9 @@ pub use cut::CutPoint;
 pub use edit::{Change, PairId, SectionId};
 pub use error::Error;
 pub use ids::{IdChange, IdMap, IdPattern};
-pub use options::{BadArguments, CheckOptions, First, Orphans, RepairOptions, UnknownRole};
+pub use options::{
+    BadArguments, CheckOptions, First, Orphans, RepairOptions, Thinking, UnknownRole,
+};
 pub use parse::ParseError;
 pub use profile::{
     Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ProviderRule, ReasoningBound,

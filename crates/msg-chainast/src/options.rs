@@ -67,6 +67,20 @@ pub enum BadArguments {
     Sanitize,
 }
 
+/// What a request says of thinking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Thinking {
+    /// Nothing that is known.
+    #[default]
+    Unknown,
+    /// The model thinks before it answers.
+    On,
+    /// It does not.
+    Off,
+}
+
 /// What a check looks at, and what a repair makes valid.
 ///
 /// ```
@@ -87,13 +101,15 @@ pub struct CheckOptions {
     /// and an assistant message first. Only lists ([`repair`](crate::repair)) can be so.
     pub continued: bool,
     /// Whether the messages are those of a request in the provider's own format, in which what it did not give
-    /// is not there: calls of models that do not sign them stay unsigned without an error.
+    /// is not there: where only some models sign calls, and it is not known which one is asked, unsigned ones are
+    /// reported and stay.
     pub own_format: bool,
     /// Whether several system messages at the start stay as they are, since in the form of the messages they
     /// are fine. It counts for a list ([`repair`](crate::repair)); a tree has one.
     pub several_systems: bool,
-    /// Whether the request turns thinking on: a profile may say what the model's last answer begins with.
-    pub thinking: bool,
+    /// Whether the request turns thinking on: a profile may say what the model's last answer begins with, and
+    /// where reasoning is sent back.
+    pub thinking: Thinking,
 }
 
 impl CheckOptions {
@@ -126,10 +142,10 @@ impl CheckOptions {
         CheckOptions { own_format: true, ..self }
     }
 
-    /// As the messages of a request that turns thinking on.
+    /// As the messages of a request that says this of thinking.
     #[must_use]
-    pub fn with_thinking(self) -> Self {
-        CheckOptions { thinking: true, ..self }
+    pub fn with_thinking(self, thinking: Thinking) -> Self {
+        CheckOptions { thinking, ..self }
     }
 
     /// With several system messages at the start.

@@ -107,6 +107,10 @@ fn reasoning(it: &Reasoning, significant: &[&str]) -> Reasoning {
     reduced.signature = seal(&it.signature);
     reduced.redacted = seal(&it.redacted);
     reduced.encrypted = seal(&it.encrypted);
+    // That there is a layout says that it is a content part of its own.
+    if it.extra.layout(&Origin::OpenAi).is_some() {
+        reduced.extra.set_layout(Origin::OpenAi, []);
+    }
     reduced
 }
 

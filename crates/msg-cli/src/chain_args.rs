@@ -42,7 +42,7 @@ pub(crate) struct RequestArgs {
     /// The provider that made them, where the document does not say it.
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
-    /// With --profile: the model that is asked, which with --request a request says itself.
+    /// With --profile: the model that is asked, which a request says itself.
     #[arg(long, value_name = "NAME")]
     for_model: Option<String>,
 }

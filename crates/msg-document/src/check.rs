@@ -5,9 +5,9 @@
 
 use std::borrow::Cow;
 
-use msg_chainast::Profile;
+use msg_chainast::{Profile, Thinking};
 use msg_core::request::{ReasoningSetting, RequestHead};
-use msg_core::{Diagnostic, InputRules, Message, Severity};
+use msg_core::{Diagnostic, InputRules, Message, RawJson, Severity};
 use serde::{Deserialize, Serialize};
 
 use crate::codec::Side;
@@ -162,14 +162,14 @@ impl Document {
         }
     }
 
-    /// The rules of the chain as they are for this document, and the profile, asked as the model that a request
+    /// The rules of the chain as they are for this document, and the profile, asked as the model that its request
     /// names, if no other was.
     pub(crate) fn rules<'p>(
         &self,
         rules: msg_chainast::CheckOptions,
         profile: Option<&'p Profile>,
     ) -> (msg_chainast::CheckOptions, Option<Cow<'p, Profile>>) {
-        let head = if rules.request && profile.is_some() { self.head() } else { None };
+        let head = profile.and_then(|_| self.head());
         let model = head.as_ref().and_then(|it| it.model.as_deref());
         let profile = profile.map(|it| match model {
             Some(model) if it.model.is_empty() => Cow::Owned(it.asked_as(model)),
@@ -178,16 +178,33 @@ impl Document {
         let rules = msg_chainast::CheckOptions {
             several_systems: self.has_text_calls(),
             own_format: profile.as_ref().is_some_and(|it| it.format == self.format().name()),
-            thinking: head.as_ref().is_some_and(thinks),
+            thinking: match head.as_ref().map_or(rules.thinking, thinking) {
+                // Who takes chat messages and Responses wants missing reasoning back in the former alone: the
+                // latter have no member for a placeholder, and were answered without (DeepSeek).
+                Thinking::Unknown if self.format().name() == "responses" => Thinking::Off,
+                thinking => thinking,
+            },
             ..rules
         };
         (rules, profile)
     }
 }
 
-/// Whether a request turns thinking on for sure: where it says how much of it.
-fn thinks(head: &RequestHead) -> bool {
-    matches!(head.reasoning, Some(ReasoningSetting::Budget(tokens)) if tokens > 0)
+/// What a request says of thinking. It is on for sure only where the request says how much of it.
+fn thinking(head: &RequestHead) -> Thinking {
+    match &head.reasoning {
+        Some(ReasoningSetting::Budget(0)) => Thinking::Off,
+        Some(ReasoningSetting::Budget(_)) => Thinking::On,
+        Some(ReasoningSetting::Effort(word)) if word == "none" => Thinking::Off,
+        _ if head.rest.iter().any(|it| it.0 == "thinking" && is_disabled(&it.1)) => Thinking::Off,
+        _ => Thinking::Unknown,
+    }
+}
+
+/// Whether a setting says `{"type":"disabled"}`.
+fn is_disabled(setting: &RawJson) -> bool {
+    let members = setting.present_members().unwrap_or_default();
+    members.iter().any(|it| it.0 == "type" && it.1.text() == "\"disabled\"")
 }
 
 /// That an answer begins with the assistant goes without saying.

@@ -204,7 +204,7 @@ fn page(profiles: &[(&str, &Table)]) -> Res<String> {
 }
 
 fn push_models(out: &mut String, fields: &Table) -> Res {
-    let mut head = "\nFor some models (`--for-model`, or the `model` of a request with `--request`):\n\n| model | field | value |\n|---|---|---|\n";
+    let mut head = "\nFor some models (`--for-model`, or the `model` that a request names):\n\n| model | field | value |\n|---|---|---|\n";
     for (model, fields) in models(fields) {
         for (field, value) in fields {
             out.push_str(std::mem::take(&mut head));

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use crate::{
     constants::TOOL_CALL_ID_PATTERN,
     ids::IdPattern,
-    options::{CheckOptions, RepairOptions},
+    options::{CheckOptions, RepairOptions, Thinking},
     profile::{Acceptance, LaterResults, Profile},
 };
 
@@ -47,7 +47,9 @@ impl<'a> Rules<'a> {
             enforced.leading_results =
                 profile.is_some_and(|it| it.leading_results == Acceptance::Reject);
         }
-        enforced.call_signatures = !check.own_format;
+        let doubts_signatures = profile.is_some_and(|it| it.doubts("reasoning_require"));
+        enforced.call_signatures = !(check.own_format && doubts_signatures);
+        enforced.thinking = check.thinking;
         enforced.null_content =
             check.own_format && profile.is_some_and(|it| it.null_content == Acceptance::Reject);
         Rules { options: RepairOptions::standard(), check, profile, warnings: true, enforced }
@@ -85,9 +87,11 @@ pub(crate) struct Enforced {
     pub(crate) leading_results: bool,
     /// No second call beside a call of the summarization tool.
     pub(crate) lone_summary: bool,
-    /// Whether a call without a signature that is required is an error; else a warning, as older models of
-    /// the provider require none.
+    /// Whether a call without a signature that is required is refused for sure, and is mended; else it is only
+    /// reported, as some models of the provider require none.
     pub(crate) call_signatures: bool,
+    /// Whether the model thinks: one that does not gives no reasoning to send back.
+    pub(crate) thinking: Thinking,
     /// No message without content; in a request of another format an empty text stands for it.
     pub(crate) null_content: bool,
     /// Whether a system message that may not stay becomes a user message in its place.
@@ -104,6 +108,7 @@ impl Enforced {
         leading_results: true,
         lone_summary: true,
         call_signatures: true,
+        thinking: Thinking::Unknown,
         null_content: false,
         later_system_as_user: false,
     };
@@ -120,6 +125,7 @@ impl Enforced {
             leading_results: true,
             lone_summary: false,
             call_signatures: true,
+            thinking: Thinking::Unknown,
             null_content: false,
             later_system_as_user: profile.later_system_as_user,
         }

@@ -7,6 +7,7 @@ use super::{
     state::{Breach, Conform, is_empty_text},
 };
 use crate::{
+    options::Thinking,
     profile::{Acceptance, ReasoningKept, ReasoningRequired},
     reasoning::{has_reasoning, has_tool_calls},
 };
@@ -24,18 +25,20 @@ impl Conform<'_> {
         for (at, in_call_turn) in in_call_turn.into_iter().enumerate() {
             let kept = match self.profile.reasoning_keep {
                 ReasoningKept::All => true,
-                ReasoningKept::None => false,
+                ReasoningKept::None | ReasoningKept::Parts => false,
                 ReasoningKept::CallTurns => {
                     in_call_turn && self.items[at].message.role == Role::Assistant
                 }
             };
             let message = &self.items[at].message;
             let fallback = self.is_fallback_place(message);
+            let in_content = self.profile.reasoning_keep == ReasoningKept::Parts;
             let stays = |part: &Part| match part {
                 Part::Reasoning(it) => {
                     let stored =
                         self.profile.reasoning_stored == Acceptance::Accept && has_item_id(part);
                     fallback && it.text.as_deref() == Some(&self.profile.reasoning_fallback)
+                        || in_content && is_content_part(it)
                         || kept && (!self.profile.reasoning_signed || it.is_signed() || stored)
                 }
                 _ => true,
@@ -132,6 +135,8 @@ impl Conform<'_> {
     pub(super) fn reasoning_required(&mut self) {
         match self.profile.reasoning_require {
             ReasoningRequired::None => {}
+            ReasoningRequired::Calls | ReasoningRequired::Messages
+                if self.enforced.thinking == Thinking::Off => {}
             ReasoningRequired::Calls => {
                 for at in 0..self.items.len() {
                     self.require_reasoning(at);
@@ -180,16 +185,19 @@ impl Conform<'_> {
         if has_signature(&self.items[at].message.parts[part]) {
             return;
         }
-        let mended = !self.profile.reasoning_fallback.is_empty();
+        let certain = self.enforced.call_signatures;
+        let mended = certain && !self.profile.reasoning_fallback.is_empty();
         let sentence = "the first call of a step in the current turn must carry its signature";
         let fix = "set the placeholder signature";
         let code = "profile::thought-signature-missing";
-        let breach = match self.enforced.call_signatures {
+        let breach = match certain {
             true => Breach::error(code, sentence, fix),
             false => Breach::warning(code, sentence, fix),
         };
         self.at_part(at, part, breach.mended_if(mended));
-        self.put_fallback(at);
+        if mended {
+            self.put_fallback(at);
+        }
     }
 
     /// Puts what stands for missing reasoning into a message that calls tools.
@@ -257,6 +265,12 @@ pub(crate) fn twins(message: &Message) -> impl Iterator<Item = &'static str> + '
     TWINS
         .into_iter()
         .filter(move |name| message.extra.get(&Origin::OpenAi, name).is_some_and(is_text))
+}
+
+/// Whether a thought stood among the content parts of a chat message: only there it has a layout of that
+/// format, as one that came in a member of the message has no place of its own.
+fn is_content_part(it: &Reasoning) -> bool {
+    !it.is_signed() && it.extra.layout(&Origin::OpenAi).is_some()
 }
 
 fn has_signature(part: &Part) -> bool {

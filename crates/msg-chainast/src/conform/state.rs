@@ -62,7 +62,7 @@ impl Breach {
 impl Conform<'_> {
     /// A breach of a field of which the profile is not certain is a warning.
     pub(super) fn doubting(&self, field: &str, breach: Breach) -> Breach {
-        match self.profile.doubt.iter().any(|it| it == field) {
+        match self.profile.doubts(field) {
             true => Breach { severity: Severity::Warning, ..breach },
             false => breach,
         }

@@ -59,6 +59,11 @@ impl Profile {
         &ALL
     }
 
+    /// Whether it is not certain that a field holds.
+    pub(crate) fn doubts(&self, field: &str) -> bool {
+        self.doubt.iter().any(|it| it == field)
+    }
+
     /// What the provider answers to a chain with this finding, if that is known.
     ///
     /// ```

@@ -112,6 +112,8 @@ words! {
         All = "all",
         /// None.
         None = "none",
+        /// What stands among the content parts, as Mistral's `thinking` does.
+        Parts = "parts",
         /// That of turns in which a tool is called.
         CallTurns = "call-turns",
     }

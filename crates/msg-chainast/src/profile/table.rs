@@ -125,7 +125,8 @@ pub(super) const ROWS: &[Row] = &[
         fields: &[
             ("aliases", List(&["google", "gcp.gemini"])), ("alternate", Flag(true)),
             ("arguments", Text("object")), ("call_signature", Text("keep")),
-            ("consecutive_user", Text("accept")), ("doubt", List(&["user", "alternate"])),
+            ("consecutive_user", Text("accept")),
+            ("doubt", List(&["user", "alternate", "reasoning_require"])),
             ("empty", List(&["system", "user", "assistant"])), ("empty_is", Text("part")),
             ("format", Text("gemini")), ("id_pattern", Text("{r:8:x}")), ("last", Text("user")),
             ("later_system", Text("user")), ("name_class", Text("[a-zA-Z0-9_.:-]")),
@@ -137,17 +138,29 @@ pub(super) const ROWS: &[Row] = &[
             ("user", Text("first")),
         ],
         models: &[
+            ("gemini-1*", &[
+                ("reasoning_require", Text("none")),
+            ]),
+            ("gemini-2*", &[
+                ("reasoning_require", Text("none")),
+            ]),
+            ("gemini-3*", &[
+                ("doubt", List(&["user", "alternate"])),
+            ]),
+            ("gemini-4*", &[
+                ("doubt", List(&["user", "alternate"])),
+            ]),
         ],
     },
     Row {
         name: "mistral",
         fields: &[
             ("aliases", List(&["mistral_ai"])), ("consecutive_user", Text("accept")),
-            ("doubt", List(&["reasoning_keep", "arguments", "consecutive_user", "system_place", "repeated_system"])),
+            ("doubt", List(&["arguments", "consecutive_user", "system_place", "repeated_system"])),
             ("empty", List(&["assistant"])), ("first_role", Text("accept")),
             ("id_pattern", Text("{r:9:b}")), ("last", Text("user")), ("prefill", Text("prefix")),
-            ("repeated_system", Text("accept")), ("system_place", Text("accept")),
-            ("title", Text("Mistral chat completions")),
+            ("reasoning_keep", Text("parts")), ("repeated_system", Text("accept")),
+            ("system_place", Text("accept")), ("title", Text("Mistral chat completions")),
         ],
         models: &[
         ],
@@ -183,12 +196,14 @@ pub(super) const ROWS: &[Row] = &[
             ("doubt", List(&["alternate", "message_name", "system_place", "repeated_system"])),
             ("first_role", Text("accept")), ("id_pattern", Text("call_{r:2:d}_{r:24:b}")),
             ("media_roles", List(&[])), ("message_name", Text("[a-zA-Z0-9_-]")),
-            ("prefill", Text("prefix")), ("reasoning_fallback", Text(" ")),
-            ("reasoning_keep", Text("call-turns")), ("reasoning_require", Text("calls")),
-            ("repeated_system", Text("accept")), ("system_place", Text("accept")),
-            ("title", Text("DeepSeek chat completions")),
+            ("prefill", Text("prefix")), ("reasoning_fallback", Text(" ")), ("reasoning_keep", Text("all")),
+            ("reasoning_require", Text("calls")), ("repeated_system", Text("accept")),
+            ("system_place", Text("accept")), ("title", Text("DeepSeek chat completions")),
         ],
         models: &[
+            ("deepseek-chat", &[
+                ("reasoning_require", Text("none")),
+            ]),
             ("deepseek-reasoner", &[
                 ("consecutive_user", Text("reject")), ("first_role", Text("reject")), ("last", Text("user")),
             ]),
@@ -237,7 +252,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "vertex",
         fields: &[
             ("alternate", Flag(true)), ("arguments", Text("object")), ("call_signature", Text("keep")),
-            ("consecutive_user", Text("accept")), ("doubt", List(&["user", "alternate"])),
+            ("consecutive_user", Text("accept")),
+            ("doubt", List(&["user", "alternate", "reasoning_require"])),
             ("empty", List(&["system", "user", "assistant"])), ("empty_is", Text("part")),
             ("format", Text("gemini")), ("id_pattern", Text("{r:8:x}")), ("last", Text("user")),
             ("later_system", Text("user")), ("name_class", Text("[a-zA-Z0-9_.:-]")),
@@ -250,6 +266,18 @@ pub(super) const ROWS: &[Row] = &[
             ("user", Text("first")),
         ],
         models: &[
+            ("gemini-1*", &[
+                ("reasoning_require", Text("none")),
+            ]),
+            ("gemini-2*", &[
+                ("reasoning_require", Text("none")),
+            ]),
+            ("gemini-3*", &[
+                ("doubt", List(&["user", "alternate"])),
+            ]),
+            ("gemini-4*", &[
+                ("doubt", List(&["user", "alternate"])),
+            ]),
         ],
     },
     Row {

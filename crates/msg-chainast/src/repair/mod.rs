@@ -22,7 +22,7 @@ use crate::{
     ChainAst,
     analyze::{Chain, Plan, Rules, analyze, diagnostics},
     conform::{conform, last_message, missing_thinking, position, trim_last, unmendable},
-    options::RepairOptions,
+    options::{RepairOptions, Thinking},
     pairing,
     profile::Profile,
 };
@@ -237,7 +237,9 @@ pub(crate) fn mend_for(
     if rules.check.request {
         refused.extend(trim_last(&mut items, profile));
         refused.extend(last_message(&items, profile));
-        refused.extend(missing_thinking(&items, profile).filter(|_| rules.check.thinking));
+        refused.extend(
+            missing_thinking(&items, profile).filter(|_| rules.check.thinking == Thinking::On),
+        );
     }
     add_in_order(report, refused);
     items

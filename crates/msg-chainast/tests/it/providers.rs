@@ -30,9 +30,7 @@ fn providers() {
 
 fn render(text: &str) -> String {
     let mut case: Case = serde_json::from_str(text).expect("a case");
-    let mut profile = Profile::named(&case.profile).expect("a profile").clone();
-    profile.model.clone_from(&case.model);
-    let profile = &profile;
+    let profile = &Profile::named(&case.profile).expect("a profile").asked_as(&case.model);
     for it in case.messages.iter_mut().filter(|it| it.role == Role::Assistant) {
         case.maker.iter().for_each(|maker| it.set_provenance(maker.clone()));
     }

@@ -1,8 +1,8 @@
 //! What a case file says of one function: patterns, arguments, chains for tests.
 
 use msg_chainast::{
-    ChainAst, CheckOptions, IdPattern, Message, Orphans, Part, Profile, ReasoningRequired,
-    RepairOptions, SeededIds, SystemPlace, ToolCall, UnknownRole, check, repair,
+    ChainAst, CheckOptions, IdPattern, Message, Orphans, Part, Profile, ReasoningKept,
+    ReasoningRequired, RepairOptions, SeededIds, SystemPlace, ToolCall, UnknownRole, check, repair,
     sanitize_json_control_chars,
     testing::{ChainConfig, Sample, generate_chain, generate_complex_chain},
 };
@@ -178,6 +178,7 @@ fn a_cut_inside_a_turn_keeps_its_calls() {
     profile.alternate = false;
     profile.media_roles = vec!["any".to_owned()];
     profile.reasoning_require = ReasoningRequired::None;
+    profile.reasoning_keep = ReasoningKept::CallTurns;
     let thinks = |text: &str| {
         let mut message = Message::assistant(text);
         message.parts.insert(0, Part::Reasoning(Reasoning::new("Hm.")));

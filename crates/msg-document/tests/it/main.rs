@@ -1,5 +1,6 @@
 //! The tests of the library, by data: what a document is taken for, and what becomes of it.
 
+mod accepted;
 mod convert;
 mod fit;
 mod gemini;
