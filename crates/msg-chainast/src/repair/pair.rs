@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use msg_core::{Message, Part, Role, ToolResult};
+use msg_core::{CallKind, Message, Part, Role, ToolResult};
 
 use super::{
     carry::Repairer,
@@ -153,6 +153,10 @@ impl Repairer<'_> {
         let Some(Part::ToolCall(call)) = self.out.items[at].message.parts.get(part) else { return };
         let mut result = ToolResult::new(call.id.as_str(), self.rules.options.placeholder.clone());
         result.name = Some(call.name.clone());
+        // A call is answered by its own kind (OA-14).
+        if call.kind == CallKind::Custom {
+            result.kind = CallKind::Custom;
+        }
         let message = Message::new(Role::Tool);
         self.out.items.push(Item::of_part(message, Part::ToolResult(result), place).inserted());
     }

@@ -126,22 +126,30 @@ impl Other {
 }
 
 impl Pairing {
-    /// The result of this family that says no more than a text; none where results are no text.
+    /// The result of this family that says no more than a text, or that nothing was found; none where results
+    /// are something else.
     #[must_use]
     pub fn text_result(family: &str, id: &str, text: &str) -> Option<Other> {
-        let status = match family {
-            "local_shell" => None,
-            "apply_patch" => Some("failed"),
+        let (kind, status) = match family {
+            "local_shell" => ("local_shell_call_output", None),
+            "apply_patch" => ("apply_patch_call_output", Some("failed")),
+            "tool_search" => ("tool_search_output", Some("incomplete")),
             _ => return None,
         };
         let json = to_text(|it| {
             it.object(|it| {
-                it.key("type").str(&format!("{family}_call_output"));
+                it.key("type").str(kind);
                 it.key("call_id").str(id);
                 if let Some(status) = status {
                     it.key("status").str(status);
                 }
-                it.key("output").str(text);
+                match family {
+                    "tool_search" => {
+                        it.key("execution").str("client");
+                        it.key("tools").raw("[]");
+                    }
+                    _ => it.key("output").str(text),
+                }
             });
         });
         let value = RawJson::new(json).ok()?;
