@@ -52,6 +52,8 @@ impl Format {
     pub(crate) fn laid_out(self, source: &[u8], written: Vec<u8>) -> Vec<u8> {
         match (self.is_json(), self.is_session()) {
             (false, _) => written,
+            // Before all else, since a session may hold bytes of which no layout can be kept.
+            _ if source.strip_prefix("\u{feff}".as_bytes()) == Some(&written) => source.to_vec(),
             // Readers of sessions are content with less than JSON.
             (true, true) => keep_layout(source, &written),
             (true, false) => keep_layout_of_json(source, written),

@@ -11,18 +11,18 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use msg_core::{Code, Diagnostic, Message, Part, Report, Role, Severity, ToolCall, ToolResult};
 
 /// Gives each call without an id one, `call_N`, N being the number of the calls before it or the next that
-/// is free, and each result without an id that of the first unanswered call of its name in the assistant's
-/// turn before it. Says which calls got one (`convert::id-synthesised`, info). Linear; ids that are there
+/// is free, and each result without an id that of the first unanswered call of its name (of all, if it has
+/// none) in the assistant's turn before it. Says which calls got one (`convert::id-synthesised`, info). Linear; ids that are there
 /// stay as they are.
 ///
 /// ```
-/// use msg_core::{Message, Part, ToolCall, ToolResult};
+/// use msg_core::{Message, Part, Role, ToolCall, ToolResult};
 /// use msg_wire::link_ids;
 ///
 /// let result = ToolResult { name: Some("f".to_owned()), ..ToolResult::new("", "20") };
 /// let mut chat = [
 ///     Message::assistant("").with_part(Part::ToolCall(ToolCall::new("", "f", "{}"))),
-///     Message::tool_result("", "").with_part(Part::ToolResult(result)),
+///     Message::new(Role::Tool).with_part(Part::ToolResult(result)),
 /// ];
 /// assert_eq!(link_ids(&mut chat).len(), 1);
 /// assert_eq!(chat[0].tool_calls().next().map(|it| &*it.id), Some("call_0"));
@@ -63,7 +63,9 @@ struct Links {
     next: usize,
     /// The ids of the calls of the last turn of an assistant, in order, by the name of their tool.
     pending: HashMap<String, VecDeque<String>>,
-    /// The calls that were answered by id, and still stand in `pending`.
+    /// The same calls, whatever their tool.
+    in_order: VecDeque<String>,
+    /// Those of them that were answered.
     answered: HashSet<String>,
     /// Whether the last message was an assistant's, so that the next one goes on with its turn.
     in_turn: bool,
@@ -74,6 +76,7 @@ impl Links {
         let is_turn = message.role == Role::Assistant;
         if is_turn && !self.in_turn {
             self.pending.clear();
+            self.in_order.clear();
             self.answered.clear();
         }
         self.in_turn = is_turn;
@@ -97,6 +100,7 @@ impl Links {
         }
         self.n_calls += 1;
         self.pending.entry(it.name.clone()).or_default().push_back(it.id.clone());
+        self.in_order.push_back(it.id.clone());
         is_missing
     }
 
@@ -113,20 +117,25 @@ impl Links {
     }
 
     fn result(&mut self, it: &mut ToolResult) {
-        if !it.call_id.is_empty() {
-            self.answered.insert(it.call_id.clone());
-            return;
+        if it.call_id.is_empty() {
+            let calls = match &it.name {
+                Some(name) => self.pending.get_mut(name),
+                None => Some(&mut self.in_order),
+            };
+            it.call_id = calls.and_then(|it| first_open(it, &self.answered)).unwrap_or_default();
         }
-        let Some(calls) = it.name.as_ref().and_then(|name| self.pending.get_mut(name)) else {
-            return;
-        };
-        while let Some(id) = calls.pop_front() {
-            if !self.answered.remove(&id) {
-                it.call_id = id;
-                return;
-            }
+        self.answered.insert(it.call_id.clone());
+    }
+}
+
+/// Takes the first of the calls that has no answer yet.
+fn first_open(calls: &mut VecDeque<String>, answered: &HashSet<String>) -> Option<String> {
+    while let Some(id) = calls.pop_front() {
+        if !answered.contains(&id) {
+            return Some(id);
         }
     }
+    None
 }
 
 fn given(message: usize, part: usize, id: &str) -> Diagnostic {

@@ -87,7 +87,7 @@ impl Writer<'_> {
     pub(super) fn object(
         &mut self,
         at: usize,
-        (extra, skip): (&Extra, &str),
+        (extra, skip): (&Extra, Option<&str>),
         shape: (&Shape, u32),
         out: &mut Vec<u8>,
         value: impl FnMut(&mut Vec<u8>, u8),
@@ -102,7 +102,7 @@ impl Writer<'_> {
             return json::write_str(out, &it.text);
         }
         let want = bit(block::TYPE) | bit(block::BODY);
-        self.object(at, (&it.extra, ""), (&block::TEXT, want), out, |out, code| {
+        self.object(at, (&it.extra, None), (&block::TEXT, want), out, |out, code| {
             json::write_str(out, if code == block::TYPE { "text" } else { &it.text });
         });
     }
@@ -111,7 +111,7 @@ impl Writer<'_> {
         self.objects.text_losses(at, it);
         let text = text_of_part(it).unwrap_or_default();
         let want = bit(block::TYPE) | bit(block::BODY);
-        self.object(at, (it.extra(), ""), (&block::TEXT, want), out, |out, code| {
+        self.object(at, (it.extra(), None), (&block::TEXT, want), out, |out, code| {
             json::write_str(out, if code == block::TYPE { "text" } else { text });
         });
     }
@@ -130,7 +130,7 @@ impl Writer<'_> {
         let has_signature = signature.is_some() || keeps_empty;
         let want = bit(block::TYPE) | bit(block::BODY) | mask(has_signature, block::SIGNATURE);
         let variant = plan.variant(block::SIGNATURE);
-        self.object(at, (&it.extra, ""), (&block::THINKING, want), out, |out, code| match code {
+        self.object(at, (&it.extra, None), (&block::THINKING, want), out, |out, code| match code {
             block::TYPE => json::write_str(out, "thinking"),
             block::BODY => json::write_str(out, &text),
             _ if signature.is_none() && variant == block::SIGNATURE_NULL => {
@@ -142,7 +142,7 @@ impl Writer<'_> {
 
     fn redacted(&mut self, at: usize, it: &Reasoning, data: &str, out: &mut Vec<u8>) {
         let want = bit(block::TYPE) | bit(block::BODY);
-        self.object(at, (&it.extra, ""), (&block::REDACTED, want), out, |out, code| {
+        self.object(at, (&it.extra, None), (&block::REDACTED, want), out, |out, code| {
             json::write_str(out, if code == block::TYPE { "redacted_thinking" } else { data });
         });
     }
@@ -161,7 +161,7 @@ impl Writer<'_> {
         let input = self.objects.arguments(at, it, form);
         let want =
             bit(block::TYPE) | bit(call::ID) | bit(call::NAME) | mask(has_input, call::INPUT);
-        self.object(at, (&it.extra, ""), (&call::SHAPE, want), out, |out, code| match code {
+        self.object(at, (&it.extra, None), (&call::SHAPE, want), out, |out, code| match code {
             block::TYPE => json::write_str(out, "tool_use"),
             call::ID => json::write_str(out, &it.id),
             call::NAME => json::write_str(out, &it.name),
@@ -184,7 +184,7 @@ impl Writer<'_> {
             | mask(has_content, result::CONTENT)
             | mask(has_error, result::IS_ERROR);
         let content = self.result_content(at, &parts, plan.variant(result::CONTENT));
-        self.object(at, (&it.extra, ""), (&result::SHAPE, want), out, |out, code| match code {
+        self.object(at, (&it.extra, None), (&result::SHAPE, want), out, |out, code| match code {
             block::TYPE => json::write_str(out, "tool_result"),
             result::CALL_ID => json::write_str(out, &it.call_id),
             result::CONTENT => out.extend_from_slice(&content),

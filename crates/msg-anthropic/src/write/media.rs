@@ -83,7 +83,7 @@ impl Writer<'_> {
         self.objects.losses.members(Some(at), &lost);
         let inner = self.source_object(at, &it.extra, &source);
         let want = bit(block::TYPE) | bit(block::BODY);
-        let of = (&it.extra, SOURCE);
+        let of = (&it.extra, Some(SOURCE));
         self.object(at, of, (&block::IMAGE, want), out, |out, code| match code {
             block::TYPE => json::write_str(out, "image"),
             _ => out.extend_from_slice(&inner),
@@ -96,7 +96,7 @@ impl Writer<'_> {
         let inner = self.source_object(at, &it.extra, &source);
         let title = it.filename.as_deref();
         let want = bit(block::TYPE) | bit(block::BODY) | mask(title.is_some(), block::TITLE);
-        let of = (&it.extra, SOURCE);
+        let of = (&it.extra, Some(SOURCE));
         self.object(at, of, (&block::DOCUMENT, want), out, |out, code| match code {
             block::TYPE => json::write_str(out, "document"),
             block::BODY => out.extend_from_slice(&inner),

@@ -62,7 +62,7 @@ impl<'a> Writer<'a> {
 
     /// The unknown members of a part and its `cache_control`, wherever that is from (AN-9), but that named by
     /// `skip`; those that are left out are reported.
-    fn members<'b>(&mut self, extra: &'b Extra, at: usize, skip: &str) -> Vec<RawMember<'b>> {
+    fn members<'b>(&mut self, extra: &'b Extra, at: usize, skip: Option<&str>) -> Vec<RawMember<'b>> {
         let drops = self.options.cache_control == CacheControl::Drop;
         let mut res = Vec::new();
         for (origin, name, value) in extra.all() {
@@ -70,7 +70,7 @@ impl<'a> Writer<'a> {
             let is_own = *origin == ANTHROPIC;
             let is_carried = is_cache && *origin == Origin::OpenAi;
             let is_taken = is_carried && extra.get(&ANTHROPIC, name).is_some();
-            if is_own && name == skip {
+            if is_own && Some(name) == skip {
                 continue;
             } else if (is_own || is_carried) && !(is_cache && drops) && !is_taken {
                 res.push(RawMember { name: name.into(), value: value.text() });

@@ -27,6 +27,13 @@ fn a_plan_is_undone_in_every_format() {
     }
 }
 
+/// A mark before bytes of which no layout can be kept.
+#[test]
+fn a_mark_before_a_torn_session_stays() {
+    let torn = b"\xef\xbb\xbf{\"gen_ai.input.messages\": \"\xff";
+    assert!(!undoing_gives_back_the_document(torn, "", 100));
+}
+
 /// Members that no message holds: ids and times of turns and sessions, cells of code, calls that had no ids.
 #[test]
 fn what_no_message_holds_comes_back() {

@@ -17,7 +17,10 @@ const RESPONSE: &str = "functionResponse";
 
 impl<'a> Writer<'a, '_> {
     pub(super) fn call(&mut self, at: usize, it: &'a ToolCall, out: &mut Vec<u8>) {
-        self.names.insert(&it.id, &it.name);
+        match it.id.is_empty() {
+            true => self.waiting.push_back(&it.name),
+            false => _ = self.names.insert(&it.id, &it.name),
+        }
         self.objects.kind_losses(at, &it.kind);
         let (inner, plan) = self.objects.inner(at, &it.extra, CALL);
         let has_args = plan.may_have(call::ARGS) || !it.arguments.text().trim_ascii().is_empty();
@@ -37,7 +40,7 @@ impl<'a> Writer<'a, '_> {
             _ => out.extend_from_slice(&args),
         });
         self.objects.losses.taken(Some(at), lost);
-        let raw = self.members(&it.extra, at, CALL);
+        let raw = self.members(&it.extra, at, Some(CALL));
         let want = DATA | mask(it.signature.is_some(), part::SIGNATURE);
         let signature = it.signature.as_deref().unwrap_or_default();
         self.objects.object(
@@ -84,21 +87,31 @@ impl<'a> Writer<'a, '_> {
             }),
         });
         self.objects.losses.taken(Some(at), lost);
-        let raw = self.members(&it.extra, at, RESPONSE);
+        let raw = self.members(&it.extra, at, Some(RESPONSE));
         self.objects.object(at, (&it.extra, &raw), (&part::RESPONSE, DATA), out, |out, _| {
             out.extend_from_slice(&object);
         });
     }
 
-    /// The name of the tool that gave a result: its own, else that of its call.
+    /// The name of the tool that gave a result: its own, else that of its call, which without an id is
+    /// the first that waits.
     fn name(&mut self, at: usize, it: &'a ToolResult) -> Cow<'a, str> {
-        let of_call = || self.names.get(&*it.call_id).filter(|_| !it.call_id.is_empty());
-        let name = it.name.as_deref().or_else(|| of_call().copied());
+        let of_call = match it.call_id.is_empty() {
+            true => self.answered(it.name.as_deref()),
+            false => self.names.get(&*it.call_id).copied(),
+        };
+        let name = it.name.as_deref().or(of_call);
         if name.is_none() {
             let text = "the result of no call has no name, which the format demands";
             self.objects.losses.warn("convert::orphan-result", Some(at), text);
         }
         Cow::Borrowed(name.unwrap_or("unknown_tool"))
+    }
+
+    /// Takes the call without an id that a result of this tool answers.
+    fn answered(&mut self, tool: Option<&str>) -> Option<&'a str> {
+        let at = self.waiting.iter().position(|it| tool.is_none_or(|tool| tool == *it))?;
+        self.waiting.remove(at)
     }
 
     /// The parts of a result that are said in `response`, and the media beside it; the rest is lost.

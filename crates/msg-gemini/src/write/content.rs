@@ -61,6 +61,9 @@ impl<'a> Writer<'a, '_> {
         let Some((at, head)) = group.messages.first() else { return };
         self.objects.losses.at_message(*at);
         let role = self.role(head);
+        if head.role == Role::Assistant {
+            self.waiting.clear();
+        }
         self.content(messages, group.parts.clone(), (stand, Some(role)), out);
     }
 

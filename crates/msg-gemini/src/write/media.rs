@@ -86,7 +86,7 @@ impl<'a> Writer<'a, '_> {
             inner.retain(|it| it.name != "mimeType");
         }
         let object = self.data(at, (&source, name), plan, &inner);
-        let raw = self.members(it.extra(), at, kind);
+        let raw = self.members(it.extra(), at, Some(kind));
         self.objects.object(at, (it.extra(), &raw), (shape, DATA), out, |out, _| {
             out.extend_from_slice(&object);
         });

@@ -15,7 +15,7 @@ mod media;
 mod part;
 mod system;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use msg_core::{Extra, Report};
 use msg_wire::codec::{PartWriter, Plan, Purpose, RawMember};
@@ -32,6 +32,8 @@ pub(crate) struct Writer<'a, 'r> {
     objects: PartWriter<'r>,
     /// The tools of the calls that were written, by their ids.
     names: HashMap<&'a str, &'a str>,
+    /// The tools of the calls without an id that wait for their results, in order.
+    waiting: VecDeque<&'a str>,
 }
 
 /// Writes through a writer, and gives what was lost.
@@ -50,7 +52,7 @@ pub(crate) fn written<'a>(
 impl<'a, 'r> Writer<'a, 'r> {
     pub(crate) fn new(options: &'a WriteOptions, purpose: Purpose, report: &'r mut Report) -> Self {
         let objects = PartWriter::new(GEMINI, options.layout, report);
-        Self { options, purpose, objects, names: HashMap::new() }
+        Self { options, purpose, objects, names: HashMap::new(), waiting: VecDeque::new() }
     }
 
     /// Reports what was lost.
@@ -78,11 +80,11 @@ impl<'a, 'r> Writer<'a, 'r> {
 
     /// The unknown members of a part but that one which holds those of its object; those that are left
     /// out are reported, as are those that would make another part of it.
-    fn members<'b>(&mut self, extra: &'b Extra, at: usize, inner: &str) -> Vec<RawMember<'b>> {
+    fn members<'b>(&mut self, extra: &'b Extra, at: usize, inner: Option<&str>) -> Vec<RawMember<'b>> {
         let mut res = Vec::new();
         for (origin, name, value) in extra.all() {
             let is_own = *origin == GEMINI;
-            if is_own && name == inner {
+            if is_own && Some(name) == inner {
                 continue;
             } else if is_own && !(is_kind(name) && value.text() != "null") {
                 res.push(RawMember { name: name.into(), value: value.text() });

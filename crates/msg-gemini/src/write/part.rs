@@ -79,7 +79,7 @@ impl<'a> Writer<'a, '_> {
     }
 
     fn text_part(&mut self, at: usize, extra: &Extra, text: &str, out: &mut Vec<u8>) {
-        let mut raw = self.members(extra, at, "");
+        let mut raw = self.members(extra, at, None);
         // It would make a thought of the text.
         let before = raw.len();
         raw.retain(|it| it.name != "thought" || it.value != "true");
@@ -102,7 +102,7 @@ impl<'a> Writer<'a, '_> {
         ];
         self.objects.losses.members(Some(at), &lost);
         let text = it.display_text();
-        let raw = self.members(&it.extra, at, "");
+        let raw = self.members(&it.extra, at, None);
         let want = DATA | bit(part::THOUGHT);
         self.objects.object(
             at,

@@ -5,7 +5,7 @@
 //! error flag) in their order, each result with its call. Ids, spelling, unknown members, where a message ends
 //! and the line breaks between joined texts are no part of it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use msg_core::{CallKind, Diagnostic, Message, Part, Role, ToolCall, ToolResult};
 use msg_document::{ConvertOptions, Document, Format, ReadOptions, convert};
@@ -75,6 +75,8 @@ struct Meaning<'r> {
     res: Vec<Said>,
     /// The last call of each id.
     calls: HashMap<String, usize>,
+    /// The calls without an id of the last answer, in order.
+    waiting: VecDeque<usize>,
     n_calls: usize,
 }
 
@@ -84,6 +86,9 @@ impl Meaning<'_> {
             return;
         }
         let who = who(&message.role, self.reported.roles_change);
+        if message.role == Role::Assistant {
+            self.waiting.clear();
+        }
         let mut parts: Vec<_> = message.parts.iter().enumerate().collect();
         if self.reported.split.contains(&at) {
             let is_answer = message.role == Role::Assistant;
@@ -124,7 +129,10 @@ impl Meaning<'_> {
     }
 
     fn call(&mut self, place: (usize, usize), it: &ToolCall) {
-        self.calls.insert(it.id.clone(), self.n_calls);
+        match it.id.is_empty() {
+            true => self.waiting.push_back(self.n_calls),
+            false => _ = self.calls.insert(it.id.clone(), self.n_calls),
+        }
         self.n_calls += 1;
         let text = it.arguments.text();
         let value = match serde_json::from_str(text) {
@@ -146,7 +154,11 @@ impl Meaning<'_> {
         let text = value_text(&text);
         let failed = it.is_error && !self.reported.flags.contains(&place);
         let media = if is_cut { Vec::new() } else { media.collect() };
-        self.res.push(Said::Result(self.calls.get(&it.call_id).copied(), text, failed, media));
+        let call = match it.call_id.is_empty() {
+            true => self.waiting.pop_front(),
+            false => self.calls.get(&it.call_id).copied(),
+        };
+        self.res.push(Said::Result(call, text, failed, media));
     }
 
     fn other(&mut self, who: &str, part: &Part) {
@@ -199,7 +211,13 @@ fn value_text(json: &str) -> String {
 
 /// What messages say, without what is reported of them.
 fn meaning(messages: &[Message], reported: &Reported) -> Vec<Said> {
-    let mut it = Meaning { reported, res: Vec::new(), calls: HashMap::new(), n_calls: 0 };
+    let mut it = Meaning {
+        reported,
+        res: Vec::new(),
+        calls: HashMap::new(),
+        waiting: VecDeque::new(),
+        n_calls: 0,
+    };
     for (at, message) in messages.iter().enumerate() {
         it.message(at, message);
     }
