@@ -62,7 +62,12 @@ impl<'a> Writer<'a> {
 
     /// The unknown members of a part and its `cache_control`, wherever that is from (AN-9), but that named by
     /// `skip`; those that are left out are reported.
-    fn members<'b>(&mut self, extra: &'b Extra, at: usize, skip: Option<&str>) -> Vec<RawMember<'b>> {
+    fn members<'b>(
+        &mut self,
+        extra: &'b Extra,
+        at: usize,
+        skip: Option<&str>,
+    ) -> Vec<RawMember<'b>> {
         let drops = self.options.cache_control == CacheControl::Drop;
         let mut res = Vec::new();
         for (origin, name, value) in extra.all() {

@@ -80,7 +80,12 @@ impl<'a, 'r> Writer<'a, 'r> {
 
     /// The unknown members of a part but that one which holds those of its object; those that are left
     /// out are reported, as are those that would make another part of it.
-    fn members<'b>(&mut self, extra: &'b Extra, at: usize, inner: Option<&str>) -> Vec<RawMember<'b>> {
+    fn members<'b>(
+        &mut self,
+        extra: &'b Extra,
+        at: usize,
+        inner: Option<&str>,
+    ) -> Vec<RawMember<'b>> {
         let mut res = Vec::new();
         for (origin, name, value) in extra.all() {
             let is_own = *origin == GEMINI;
