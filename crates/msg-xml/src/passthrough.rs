@@ -39,6 +39,8 @@ pub(crate) enum Kind {
     Cdata,
     /// A value as plain text, in which blanks go out once something follows them.
     Plain,
+    /// The same, where entities mean nothing.
+    Raw,
 }
 
 /// What matters in text even in lines that begin plainly.
@@ -56,6 +58,7 @@ impl FastPath {
             Kind::Thought => *b"<`<`",
             Kind::Cdata => *b"<]<]",
             Kind::Plain => *b"<&<&",
+            Kind::Raw => *b"<<<<",
         };
         FastPath {
             kind,

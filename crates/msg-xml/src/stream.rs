@@ -166,7 +166,7 @@ impl StreamParser {
         let (whole, to) = match fast_path.kind {
             // If it is never closed, calls may be found in it (XT-7).
             Kind::Thought => (Whole::Thinking, end),
-            Kind::Plain => {
+            Kind::Plain | Kind::Raw => {
                 (Whole::Arg(fast_path.call, &fast_path.path), fast_path.plain_to(bytes, end))
             }
             _ => (Whole::Arg(fast_path.call, &fast_path.path), end),

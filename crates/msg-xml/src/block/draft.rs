@@ -44,8 +44,6 @@ pub(crate) struct Done {
     pub(crate) format: Option<Arc<str>>,
     /// How many calls have been announced.
     pub(crate) begun: u32,
-    /// What has been sent of the first.
-    pub(crate) sent: Sent,
 }
 
 impl Done {
@@ -57,8 +55,7 @@ impl Done {
             }
             Outcome::Calls(_) => notes,
         };
-        let sent = Sent::default();
-        Done { start, end, outcome, notes, at_eof: false, format: None, begun: 1, sent }
+        Done { start, end, outcome, notes, at_eof: false, format: None, begun: 1 }
     }
 }
 
@@ -107,6 +104,8 @@ pub(crate) struct Draft {
     pub(crate) too_large: bool,
     /// Its source, if that was copied before its block ended.
     pub(crate) source: String,
+    /// What has been sent of it.
+    pub(crate) sent: Sent,
 }
 
 impl Draft {
@@ -126,6 +125,7 @@ impl Draft {
             complete: true,
             too_large: false,
             source: String::new(),
+            sent: Sent::default(),
         }
     }
 

@@ -118,20 +118,21 @@ impl Block {
 
     /// Announces what has not been.
     fn announced(&mut self, mut done: Done, queue: &mut Queue) -> Done {
-        let sent = self.preview.take().map(|preview| preview.sent).unwrap_or_default();
-        if let Outcome::Calls(calls) = &done.outcome {
-            for (n, call) in (self.call..).zip(calls) {
+        let (has_name, mut sent) =
+            self.preview.take().map(|it| (it.has_name, it.sent)).unwrap_or_default();
+        if let Outcome::Calls(calls) = &mut done.outcome {
+            calls.iter_mut().take(1).for_each(|first| first.sent = std::mem::take(&mut sent));
+            for (n, call) in (self.call..).zip(calls.iter()) {
                 if n > self.call {
                     queue.begin(n);
                 }
-                let known = n == self.call && sent.name;
+                let known = n == self.call && has_name;
                 if let Some(name) = call.name.as_ref().filter(|_| !known) {
                     queue.name(n, name);
                 }
             }
             done.begun = calls.len() as u32;
         }
-        done.sent = sent;
         done
     }
 

@@ -34,4 +34,5 @@ pub(crate) use draft::{Done, Draft, Note, Outcome};
 pub(crate) use extent::Block;
 pub(crate) use grammar::{Head, REACH_MAX, read_arguments_of};
 pub(crate) use json_calls::{partial_name, read_arguments, read_calls};
-pub(crate) use sent::Sent;
+pub(crate) use preview::Preview;
+pub(crate) use sent::{Counts, Sent};

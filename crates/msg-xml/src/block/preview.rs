@@ -2,13 +2,11 @@
 //! the usual form and stops at anything else; what it took for structure may turn out to be text, so what was sent is
 //! compared with the values that the reading gives. It decides nothing.
 
-use std::collections::HashMap;
-
 use super::names::{Name, opener_attributes, param_key, read_name};
 use super::opener::opener;
-use super::sent::{Sent, SentLeaf};
+use super::sent::{Counts, Sent};
 use crate::event::Queue;
-use crate::input::{Incomplete, Input, MORE, Need, Turn, is_blank};
+use crate::input::{Incomplete, Input, MORE, Need, Turn};
 use crate::lex::{self, ARGS, NAME, OpenTag, Tag};
 use crate::options::Options;
 use crate::passthrough::{FastPath, Kind};
@@ -32,8 +30,7 @@ enum State {
 struct Level {
     name: String,
     path: ArgPath,
-    /// How many children of each name there are.
-    counts: HashMap<String, usize>,
+    counts: Counts,
 }
 
 /// A value that is open.
@@ -58,38 +55,57 @@ enum Flow {
 
 /// A preview of one block.
 #[derive(Debug)]
-pub(super) struct Preview {
+pub(crate) struct Preview {
     call: u32,
     at: usize,
     state: State,
     tool: Option<String>,
     levels: Vec<Level>,
-    pub(super) sent: Sent,
+    /// Its name has been sent.
+    pub(crate) has_name: bool,
+    pub(crate) sent: Sent,
     turn: Turn,
 }
 
 impl Preview {
-    pub(super) fn new(w: &Input<'_>, start: usize, body: usize, call: u32) -> Self {
+    pub(crate) fn new(w: &Input<'_>, start: usize, body: usize, call: u32) -> Self {
         let attrs = opener_attributes(w, start, body);
         let tool = lex::attribute(attrs, &NAME).map(value::decoded);
         let tool = tool.map(|name| lex::trim(&name).to_owned());
+        Preview::with_tool(body, tool.filter(|name| lex::valid_tool_name(name)), call)
+    }
+
+    fn with_tool(at: usize, tool: Option<String>, call: u32) -> Self {
         Preview {
             call,
-            at: body,
+            at,
             state: State::Top,
-            tool: tool.filter(|name| lex::valid_tool_name(name)),
+            tool,
             levels: Vec::new(),
+            has_name: false,
             sent: Sent::default(),
             turn: Turn::default(),
         }
     }
 
-    /// Sends what the new bytes show.
-    pub(super) fn run(&mut self, w: &Input<'_>, queue: &mut Queue, opts: &Options) {
-        if let Some(name) = self.tool.as_ref().filter(|_| !self.sent.name) {
+    /// Of arguments whose element `tool` has their content at `body`; the call's name is known.
+    pub(crate) fn of_arguments(body: usize, tool: &str, call: u32) -> Self {
+        let mut preview = Preview::with_tool(body, Some(tool.to_owned()), call);
+        preview.open_level(tool, ArgPath::root());
+        preview
+    }
+
+    /// Sends the name, if it came with the opener.
+    pub(crate) fn announce(&mut self, queue: &mut Queue) {
+        if let Some(name) = self.tool.as_ref().filter(|_| !self.has_name) {
             queue.name(self.call, name);
-            self.sent.name = true;
+            self.has_name = true;
         }
+    }
+
+    /// Sends what the new bytes show.
+    pub(crate) fn run(&mut self, w: &Input<'_>, queue: &mut Queue, opts: &Options) {
+        self.announce(queue);
         if !self.turn.comes(w) {
             return;
         }
@@ -158,13 +174,13 @@ impl Preview {
             self.off();
         } else if is_name {
             queue.name(self.call, content);
-            (self.tool, self.sent.name) = (Some(content.to_owned()), true);
+            (self.tool, self.has_name) = (Some(content.to_owned()), true);
         }
         Ok(())
     }
 
     fn open_level(&mut self, name: &str, path: ArgPath) {
-        self.levels.push(Level { name: name.to_owned(), path, counts: HashMap::new() });
+        self.levels.push(Level { name: name.to_owned(), path, counts: Counts::default() });
         self.state = State::Elements;
     }
 
@@ -180,17 +196,11 @@ impl Preview {
         match tag {
             Tag::Open(t) if !t.is_tool() && (depth == 1 || t.bare()) => {
                 let key = if depth == 1 { param_key(&t) } else { t.name };
-                let count = level.counts.entry(key.to_owned()).or_default();
-                let path = queue.paths.child(&level.path, key, *count);
-                *count += 1;
+                let path = queue.paths.child(&level.path, key, level.counts.add(key));
                 self.at = t.end;
                 if !t.self_closing {
                     let own = t.name.to_owned();
-                    self.sent.leaves.push(SentLeaf {
-                        path,
-                        ranges: Vec::new(),
-                        rest: String::new(),
-                    });
+                    self.sent.open(path);
                     self.state = State::Leaf(Leaf { own, content: t.end, flow: Flow::Lead });
                 }
             }
@@ -240,28 +250,20 @@ impl Preview {
 
     /// XT-30: whether the schema takes the value as text.
     fn wants_text(&self, opts: &Options) -> bool {
-        let (Some(schema), Some(tool), Some(leaf)) =
-            (&opts.schema, &self.tool, self.sent.leaves.last())
+        let (Some(schema), Some(tool), Some(path)) = (&opts.schema, &self.tool, self.sent.path())
         else {
             return false;
         };
-        schema.wants_text(tool, &leaf.path.keys().collect::<Vec<_>>())
+        schema.wants_text(tool, &path.keys().collect::<Vec<_>>())
     }
 
     /// The value is an object, whose first child stands at `p`.
     fn open_object(&mut self, p: usize) {
         let State::Leaf(leaf) = &self.state else { return };
         let own = leaf.own.clone();
-        let path = self.sent.leaves.pop().map(|leaf| leaf.path).unwrap_or_default();
+        let path = self.sent.take_back();
         self.open_level(&own, path);
         self.at = p;
-    }
-
-    /// Sends a range of the source.
-    fn send(&mut self, queue: &mut Queue, from: usize, to: usize) {
-        let Some(leaf) = self.sent.leaves.last_mut().filter(|_| from < to) else { return };
-        queue.arg(self.call, &leaf.path, from, to);
-        leaf.push((from, to));
     }
 
     fn plain(
@@ -274,10 +276,7 @@ impl Preview {
         let rest = w.from(at);
         let stop = memchr::memchr2(b'<', b'&', rest);
         let end = at + stop.unwrap_or(rest.len());
-        // Blanks go out once something follows them. A character is never cut: blanks are ASCII.
-        let kept = w.str(sent, end).trim_end_matches(|c: char| c.is_ascii() && is_blank(c as u8));
-        let to = sent + kept.len();
-        self.send(queue, sent, to);
+        let to = self.sent.send_text(w, queue, self.call, (sent, end));
         match stop {
             Some(_) => self.flow(Flow::Held(end, false)),
             None => {
@@ -298,11 +297,11 @@ impl Preview {
         let Some(i) = memchr::memmem::find(rest, b"]]>") else {
             let open = rest.iter().rev().take(2).take_while(|&&b| b == b']').count();
             let to = at + rest.len() - open;
-            self.send(queue, at, to);
+            self.sent.send(queue, self.call, at, to);
             self.flow(Flow::Section(to));
             return Err(MORE);
         };
-        self.send(queue, at, at + i);
+        self.sent.send(queue, self.call, at, at + i);
         self.flow(Flow::Section(at + i));
         let end = at + i + 3;
         let flow = match w.word(end, lex::CDATA)? {
@@ -335,7 +334,8 @@ impl Preview {
         match lex::tag(w, p)? {
             Tag::Close(c) if c.is(&leaf.own) && self.ends_here(w, c.end)? => {
                 if !sections {
-                    self.send_rest(queue, &value::value(w.str(content, p), &[]).0);
+                    let text = value::value(w.str(content, p), &[]).0;
+                    self.sent.send_rest(queue, self.call, &text);
                 }
                 self.at = c.end;
                 self.state = State::Elements;
@@ -360,40 +360,25 @@ impl Preview {
         })
     }
 
-    /// Sends what is missing of a value that has ended.
-    fn send_rest(&mut self, queue: &mut Queue, text: &str) {
-        let Some(leaf) = self.sent.leaves.last_mut() else { return };
-        let sent: usize = leaf.ranges.iter().map(|(from, to)| to - from).sum();
-        if let Some(rest) = text.get(sent..).filter(|rest| !rest.is_empty()) {
-            queue.arg_text(self.call, &leaf.path, rest);
-            leaf.rest.push_str(rest);
-        }
-    }
-
     /// The fast path for the bytes from `end` on, if a value is being sent there.
-    pub(super) fn fast_path(&self, end: usize, until: usize) -> FastPath {
-        let (State::Leaf(Leaf { flow, .. }), Some(leaf)) = (&self.state, self.sent.leaves.last())
-        else {
+    pub(crate) fn fast_path(&self, end: usize, until: usize) -> FastPath {
+        let (State::Leaf(Leaf { flow, .. }), Some(path)) = (&self.state, self.sent.path()) else {
             return FastPath::new(Kind::Closed);
         };
         match *flow {
             Flow::Section(at) if at == end => {
-                FastPath::value(Kind::Cdata, self.call, leaf.path.clone(), at, until)
+                FastPath::value(Kind::Cdata, self.call, path.clone(), at, until)
             }
             Flow::Plain(sent, at) if at == end => {
-                FastPath::value(Kind::Plain, self.call, leaf.path.clone(), sent, until)
+                FastPath::value(Kind::Plain, self.call, path.clone(), sent, until)
             }
             _ => FastPath::new(Kind::Closed),
         }
     }
 
     /// Moves to `end` over a value of which everything up to `to` has been sent.
-    pub(super) fn pass_on(&mut self, to: usize, end: usize) {
-        let (State::Leaf(Leaf { flow, .. }), Some(leaf)) =
-            (&mut self.state, self.sent.leaves.last_mut())
-        else {
-            return;
-        };
+    pub(crate) fn pass_on(&mut self, to: usize, end: usize) {
+        let State::Leaf(Leaf { flow, .. }) = &mut self.state else { return };
         let from = match flow {
             Flow::Section(at) => std::mem::replace(at, end),
             Flow::Plain(sent, at) => {
@@ -402,9 +387,7 @@ impl Preview {
             }
             Flow::Lead | Flow::Held(..) => return,
         };
-        if to > from {
-            leaf.push((from, to));
-        }
+        self.sent.note(from, to);
         self.turn = Turn::default();
     }
 }

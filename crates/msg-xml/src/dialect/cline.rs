@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use super::gather::Cx;
-use crate::block::{Done, Head, Note, Outcome, opener, read_arguments_of};
+use crate::block::{Done, Head, Note, Outcome, Preview, opener, read_arguments_of};
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE};
 use crate::lex::{self, Tag};
 use crate::options::Options;
+use crate::passthrough::{FastPath, Kind};
 
 /// A block of this dialect.
 #[derive(Debug)]
@@ -18,8 +19,10 @@ pub(crate) struct Cline {
     pub(super) at: usize,
     name: String,
     open: usize,
+    /// A section is open, of which the bytes before `at` have been looked through.
+    in_section: bool,
     first_call: u32,
-    announced: bool,
+    preview: Preview,
 }
 
 /// The bare tag of a registered tool, followed by what can be its content.
@@ -49,8 +52,9 @@ pub(super) fn begin(
         at: t.end,
         name: t.name.to_owned(),
         open: 1,
+        in_section: false,
         first_call,
-        announced: false,
+        preview: Preview::of_arguments(t.end, t.name, first_call),
     }))
 }
 
@@ -61,13 +65,10 @@ impl Cline {
     }
 
     pub(super) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Incomplete> {
-        if !self.announced {
-            cx.queue.name(self.first_call, &self.name);
-            self.announced = true;
-        }
+        self.preview.announce(cx.queue);
         let close = self.close_tag(cx.w)?;
         if close.is_none() && !cx.w.eof {
-            self.at = cx.w.find(b'<', self.at).unwrap_or(cx.w.end());
+            self.preview.run(cx.w, cx.queue, cx.opts);
             return Err(MORE);
         }
         let end = close.map_or(cx.w.end(), |(_, end)| end);
@@ -81,12 +82,18 @@ impl Cline {
 
     /// The close tag that balances the open one, CDATA skipped.
     fn close_tag(&mut self, w: &Input<'_>) -> Result<Option<(usize, usize)>, Incomplete> {
-        while let Some(p) = w.find(b'<', self.at) {
+        loop {
+            if self.in_section {
+                let Some(i) = memchr::memmem::find(w.from(self.at), b"]]>") else {
+                    self.at = self.at.max(w.upto(w.end().saturating_sub(2)).end());
+                    return Ok(None);
+                };
+                (self.at, self.in_section) = (self.at + i + 3, false);
+            }
+            let Some(p) = w.find(b'<', self.at) else { break };
             self.at = p;
             if lex::marker(w, p)? {
-                let from = p + lex::CDATA.len();
-                let Some(i) = memchr::memmem::find(w.from(from), b"]]>") else { break };
-                self.at = from + i + 3;
+                (self.at, self.in_section) = (p + lex::CDATA.len(), true);
                 continue;
             }
             match lex::tag(w, p)? {
@@ -99,11 +106,28 @@ impl Cline {
             }
             self.at = p + 1;
         }
+        self.at = w.end();
         Ok(None)
     }
 
+    /// The fast path for the bytes from `end` on.
+    pub(super) fn fast_path(&self, end: usize, opts: &Options) -> FastPath {
+        let until = self.start.saturating_add(opts.limits.max_tool_bytes);
+        match self.preview.fast_path(end, until) {
+            // A section ends at its first terminator here, which only its own path stops at.
+            path if self.in_section && path.kind != Kind::Cdata => FastPath::new(Kind::Closed),
+            path => path,
+        }
+    }
+
+    /// Moves to `end` over a value of which everything up to `to` has been sent.
+    pub(super) fn pass_on(&mut self, to: usize, end: usize) {
+        self.preview.pass_on(to, end);
+        self.at = end;
+    }
+
     /// The element, which goes up to `end`, read; without a close tag its call is incomplete.
-    fn read(&self, cx: &mut Cx<'_, '_>, end: usize, close: Option<(usize, usize)>) -> Done {
+    fn read(&mut self, cx: &mut Cx<'_, '_>, end: usize, close: Option<(usize, usize)>) -> Done {
         let head = Head { start: self.start, body: self.content };
         let failed = |code| Done::new(self.start, end, Outcome::Rejected(code), Vec::new());
         let res = read_arguments_of(&self.name, *cx.w, head, close, cx.opts);
@@ -124,6 +148,7 @@ impl Cline {
             done.notes = vec![Note { code, start: self.start, end, call: 0 }];
         }
         calls.iter_mut().next_back().into_iter().for_each(|last| last.end = done.end);
+        calls.iter_mut().take(1).for_each(|it| it.sent = std::mem::take(&mut self.preview.sent));
         for (n, call) in (self.first_call..).zip(calls).skip(1) {
             cx.queue.begin(n);
             call.name.iter().for_each(|name| cx.queue.name(n, name));

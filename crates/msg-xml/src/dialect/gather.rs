@@ -62,6 +62,11 @@ impl Gathered {
         }
     }
 
+    /// The number of the call that is being read.
+    pub(super) fn call(&self) -> u32 {
+        self.first_call + self.calls.len() as u32
+    }
+
     /// A value was read up to `to` in vain.
     pub(super) fn scanned(&mut self, to: usize) {
         self.vain.scans += 1;

@@ -72,14 +72,19 @@ impl Reader {
     pub(crate) fn fast_path(&self, end: usize, opts: &Options) -> FastPath {
         match self {
             Reader::Native(block) => block.fast_path(end, opts),
-            _ => FastPath::new(Kind::Closed),
+            Reader::Tags(reader) => reader.fast_path(end, opts),
+            Reader::Cline(reader) => reader.fast_path(end, opts),
+            Reader::Json(_) => FastPath::new(Kind::Closed),
         }
     }
 
     /// Moves to `end` over a value of which everything up to `to` has been sent.
     pub(crate) fn pass_on(&mut self, to: usize, end: usize) {
-        if let Reader::Native(block) = self {
-            block.pass_on(to, end);
+        match self {
+            Reader::Native(block) => block.pass_on(to, end),
+            Reader::Tags(reader) => reader.pass_on(to, end),
+            Reader::Cline(reader) => reader.pass_on(to, end),
+            Reader::Json(_) => {}
         }
     }
 

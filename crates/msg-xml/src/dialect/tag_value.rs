@@ -8,7 +8,10 @@ use crate::block::Done;
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, is_blank};
 use crate::json::{self, Json};
-use crate::shape::{close_any, open_any};
+use crate::options::Options;
+use crate::passthrough::{FastPath, Kind};
+use crate::path::ArgPath;
+use crate::shape::{Opened, close_any, open_any};
 use crate::value;
 
 /// Values of a block that may be read without coming to an end of their own; of those behind it is looked for near.
@@ -32,8 +35,12 @@ pub(super) struct Value {
     bare: Option<(usize, Inside)>,
     /// Where a block begins in it.
     block: Option<usize>,
-    /// The first tag of the dialect in it.
+    /// The first tag of the dialect in it: what stands before is surely of the value.
     first: Option<usize>,
+    /// There are only blanks before.
+    blank: usize,
+    /// It has been sent up to here; once something else than blanks shows what the block rule takes.
+    pub(super) sent: Option<usize>,
     /// Too many before it had no end: from here on none is looked for.
     far: usize,
 }
@@ -60,6 +67,8 @@ impl Value {
             bare: None,
             block: None,
             first: None,
+            blank: from,
+            sent: None,
             far,
         }
     }
@@ -74,6 +83,36 @@ impl Value {
 }
 
 impl TagReader {
+    /// The value of the parameter `opened` begins.
+    pub(super) fn begin_value(&mut self, cx: &mut Cx<'_, '_>, opened: &Opened<'_>) {
+        let nth = self.counts.add(opened.name);
+        self.cur.sent.open(cx.queue.paths.child(&ArgPath::root(), opened.name, nth));
+        let (key, scans) = (opened.name.to_owned(), self.out.vain.scans);
+        self.state = State::Value(Value::new(key, opened.end, opened.text, scans));
+    }
+
+    /// The fast path for the bytes from `end` on, if a value is being sent there.
+    pub(super) fn fast_path(&self, end: usize, opts: &Options) -> FastPath {
+        let State::Value(Value { at, first: None, sent: Some(sent), .. }) = &self.state else {
+            return FastPath::new(Kind::Closed);
+        };
+        match self.cur.sent.path().filter(|_| *at == end) {
+            Some(path) => {
+                let until = self.out.call_start.saturating_add(opts.limits.max_tool_bytes);
+                FastPath::value(Kind::Raw, self.out.call(), path.clone(), *sent, until)
+            }
+            None => FastPath::new(Kind::Closed),
+        }
+    }
+
+    /// Moves to `end` over a value of which everything up to `to` has been sent.
+    pub(super) fn pass_on(&mut self, to: usize, end: usize) {
+        if let State::Value(value) = &mut self.state {
+            self.cur.sent.note(value.sent.unwrap_or(to), to);
+            (value.at, value.sent) = (end, Some(to));
+        }
+    }
+
     /// Where the value ends.
     pub(super) fn value(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         let state = std::mem::replace(&mut self.state, State::Call);
@@ -82,8 +121,7 @@ impl TagReader {
             let Some(p) = cx.w.find(b'<', value.at) else {
                 value.at = cx.w.end();
                 if !cx.w.eof {
-                    self.state = State::Value(value);
-                    return Err(MORE);
+                    return Err(self.put_off(cx, value, MORE));
                 }
                 return Ok(self.end_of_input(cx, value));
             };
@@ -97,12 +135,24 @@ impl TagReader {
                     self.end_value(cx, &value, ends);
                     return Ok(None);
                 }
-                Err(wait) => {
-                    self.state = State::Value(value);
-                    return Err(wait);
-                }
+                Err(wait) => return Err(self.put_off(cx, value, wait)),
             }
         }
+    }
+
+    /// The value goes on; what surely is of it goes out.
+    fn put_off(&mut self, cx: &mut Cx<'_, '_>, mut value: Value, wait: Incomplete) -> Incomplete {
+        let to = value.first.unwrap_or(value.at);
+        if value.sent.is_none() {
+            value.blank = cx.w.skip_blanks(value.blank);
+            let lead = || value::block_lead(cx.w.str(value.from, value.blank));
+            value.sent = (value.text && value.blank < to).then(|| value.from + lead());
+        }
+        if let Some(sent) = &mut value.sent {
+            *sent = self.cur.sent.send_text(cx.w, cx.queue, self.out.call(), (*sent, to));
+        }
+        self.state = State::Value(value);
+        wait
     }
 
     /// A `<` in a value: whether it ends there.
@@ -215,7 +265,7 @@ impl TagReader {
         })
     }
 
-    fn end_value(&mut self, cx: &Cx<'_, '_>, value: &Value, ends: Ends) {
+    fn end_value(&mut self, cx: &mut Cx<'_, '_>, value: &Value, ends: Ends) {
         let mut to = ends.to;
         while ends.trim && to > value.from && cx.w.at(to - 1).is_some_and(is_blank) {
             to -= 1;
@@ -227,7 +277,7 @@ impl TagReader {
         self.at = ends.end;
     }
 
-    fn store(&mut self, cx: &Cx<'_, '_>, value: &Value, to: usize) {
+    fn store(&mut self, cx: &mut Cx<'_, '_>, value: &Value, to: usize) {
         let text = value::block_rule(cx.w.str(value.from, to));
         let typed = if value.text { None } else { json::parse(text, cx.opts.limits.json_depth()) };
         let item = match typed {
@@ -239,6 +289,9 @@ impl TagReader {
                 Json::String(text.to_owned())
             }
         };
+        if let Json::String(text) = &item {
+            self.cur.sent.send_rest(cx.queue, self.out.call(), text);
+        }
         self.cur.raws.push((value.key.as_str().into(), value.from, to));
         self.add(value.key.clone(), item);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::awaited::Awaited;
 use super::gather::{Cx, Gathered};
 use super::tag_value::Value;
-use crate::block::{Done, Draft, read_arguments};
+use crate::block::{Counts, Done, Draft, read_arguments};
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, Need, until_done};
 use crate::json::{self, Json, Read, Stop};
@@ -39,6 +39,8 @@ pub(crate) struct TagReader {
     pub(super) at: usize,
     pub(super) last_end: usize,
     pub(super) cur: Draft,
+    /// Of the parameters of that call.
+    pub(super) counts: Counts,
     pub(super) stray: bool,
     pub(super) announced: bool,
     pub(super) state: State,
@@ -95,6 +97,7 @@ impl TagReader {
             at,
             last_end: at,
             cur: Draft::new(start),
+            counts: Counts::default(),
             stray: false,
             announced: false,
             state: State::Wrapper,
@@ -154,7 +157,7 @@ impl TagReader {
         if !self.out.calls.is_empty() {
             self.cur = Draft::new(start);
         }
-        self.stray = false;
+        (self.stray, self.counts) = (false, Counts::default());
         self.out.call_start = start;
         self.cur.name = Some(opened.name.to_owned());
         let code = if opened.name.is_empty() {
@@ -260,9 +263,7 @@ impl TagReader {
             return Ok(None);
         }
         if let Some(opened) = self.parameter(cx, p)? {
-            let value =
-                Value::new(opened.name.to_owned(), opened.end, opened.text, self.out.vain.scans);
-            self.state = State::Value(value);
+            self.begin_value(cx, &opened);
             return Ok(None);
         }
         if self.at > p {
@@ -306,6 +307,7 @@ impl TagReader {
             return Ok(None);
         }
         self.out.note(Code::MissingCloseTag, end, end);
+        self.counts.add(key);
         self.add(key.to_owned(), Json::String(String::new()));
         self.at = end;
         Ok(None)

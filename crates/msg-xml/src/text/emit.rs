@@ -62,13 +62,11 @@ impl Machine {
 
     /// The calls of a block whose beginnings have been announced.
     fn finished(&mut self, w: &Input<'_>, done: Done, first: u32) {
-        let Done { outcome, notes, format, sent, .. } = done;
+        let Done { outcome, notes, format, .. } = done;
         let Outcome::Calls(drafts) = outcome else { return };
         let mut notes = notes;
         notes.sort_by_key(|note| note.call);
         let mut notes = notes.into_iter().peekable();
-        let base = format.is_none();
-        let none = Sent::default();
         for (i, mut draft) in drafts.into_iter().enumerate() {
             let call = first + i as u32;
             if draft.too_large {
@@ -78,9 +76,7 @@ impl Machine {
             }
             let mut value = draft.take_arguments();
             let mismatches = self.coerce(&draft, &mut value);
-            if base {
-                self.send_values(w, call, &value, if i == 0 { &sent } else { &none });
-            }
+            self.send_values(w, call, &value, &draft.sent);
             while let Some(note) = notes.next_if(|note| note.call <= i) {
                 self.report(note.code, note.start, note.end);
             }
@@ -110,7 +106,7 @@ impl Machine {
     /// Sends what is missing of the text values of a call; all of them again, if what was sent is not their beginning.
     fn send_values(&mut self, w: &Input<'_>, call: u32, value: &Json, sent: &Sent) {
         let leaves = value_leaves(value);
-        let Some(rests) = rests(w, &leaves, sent) else {
+        let Some(rests) = sent.rests(w, &leaves) else {
             self.queue.reset(call, &ArgPath::root());
             return self.send_leaves(call, leaves.iter().map(|(path, text)| (path, *text)));
         };
@@ -153,8 +149,8 @@ impl Machine {
                     detail: Some(path.into()),
                 });
             }
-            let sent = if format.is_none() { value_leaves(&value) } else { Vec::new() };
-            let leaves = sent.into_iter().map(|(path, text)| (path, text.to_owned())).collect();
+            let leaves = value_leaves(&value);
+            let leaves = leaves.into_iter().map(|(path, text)| (path, text.to_owned())).collect();
             let origin = Origin { format: format.clone(), fenced, recovered };
             let (start, end) = (draft.start, draft.end);
             if let CallOutcome::Complete(mut call) = build(draft, &value, origin) {
@@ -229,18 +225,6 @@ fn build(draft: Draft, value: &Json, origin: Origin) -> CallOutcome {
             span,
         }),
     }
-}
-
-/// What is left of each text value behind what has been sent; `None` if that was something else.
-fn rests<'l>(w: &Input<'_>, leaves: &[(ArgPath, &'l str)], sent: &Sent) -> Option<Vec<&'l str>> {
-    let mut rests: Vec<&str> = leaves.iter().map(|(_, text)| *text).collect();
-    let mut at = 0;
-    for leaf in sent.leaves.iter().filter(|leaf| !leaf.is_empty()) {
-        at += leaves[at..].iter().position(|(path, _)| *path == leaf.path)?;
-        rests[at] = leaf.rest(w, rests[at])?;
-        at += 1;
-    }
-    Some(rests)
 }
 
 /// The text values of a tree with their paths.

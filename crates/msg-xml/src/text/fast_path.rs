@@ -30,7 +30,7 @@ impl Machine {
     pub(crate) fn pass_on(&mut self, fast_path: &FastPath, end: usize) {
         match (fast_path.kind, &mut self.mode) {
             (Kind::Closed, _) => return,
-            (Kind::Cdata | Kind::Plain, Mode::Block(reader)) => {
+            (Kind::Cdata | Kind::Plain | Kind::Raw, Mode::Block(reader)) => {
                 return reader.pass_on(fast_path.sent, end);
             }
             (Kind::Text, _) => self.lines.start = fast_path.line_start,

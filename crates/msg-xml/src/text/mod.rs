@@ -62,7 +62,7 @@ struct Candidate {
 #[derive(Debug)]
 struct Ready {
     call: Call,
-    /// Text values by path, unless the dialect delivers none.
+    /// Its text values by path.
     leaves: Vec<(ArgPath, String)>,
 }
 

@@ -1,6 +1,6 @@
 //! XT-42: how much of a text, a thought or a value is withheld while it arrives byte by byte.
 
-use msg_xml::{Event, Fenced, Options, StreamParser};
+use msg_xml::{Dialects, Event, Fenced, Options, StreamParser, ToolSet};
 use proptest::prelude::*;
 use serde::Deserialize;
 
@@ -14,11 +14,16 @@ struct Row {
     /// Bytes before the value or thought; without it the whole message is text.
     from: Option<usize>,
     max: usize,
+    /// What is read beside the native block; a tool named `t` is known.
+    #[serde(default)]
+    dialects: Dialects,
 }
 
 /// The most that was withheld at any byte.
 fn withheld(row: &Row) -> usize {
-    let mut parser = StreamParser::new(Options::new().with_fenced_tools(Fenced::Fallback));
+    let options = Options::new().with_fenced_tools(Fenced::Fallback);
+    let options = options.with_dialects(row.dialects.clone()).with_tools(ToolSet::from_iter(["t"]));
+    let mut parser = StreamParser::new(options);
     let input = format!("{}{}", row.head, row.rest.repeat(row.times));
     let (mut sent, mut worst) = (row.from.unwrap_or_default(), 0);
     for (at, byte) in input.bytes().enumerate() {

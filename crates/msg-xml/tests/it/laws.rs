@@ -153,9 +153,6 @@ pub(crate) fn pieces_are_the_values(
         }
         Event::ToolEnd { call, outcome } => {
             let Outcome::Complete(it) = *outcome else { return };
-            if it.origin().format.is_some() {
-                return;
-            }
             let value = it.arguments().value().expect("because arguments are JSON").clone();
             for (_, path, text) in pieces.iter().filter(|(c, ..)| *c == call) {
                 assert_eq!(lookup(&value, path), Some(text.as_str()), "{path} of {value}");
