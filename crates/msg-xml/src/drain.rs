@@ -88,7 +88,7 @@ impl<'a> Drain<'a> {
         match whole {
             Whole::Text => Event::Text { text, span: span() },
             Whole::Thinking => Event::Thinking { text, span: span(), style: ThinkingStyle::Tag },
-            Whole::Arg(call, path) => Event::Arg { call, path: path.clone(), text },
+            Whole::Arg(call, path) => Event::Arg { call, path: Cow::Borrowed(path), text },
         }
     }
 }
@@ -125,8 +125,12 @@ fn event<'a>(
         }
         Ev::Begin { call } => Event::ToolBegin { call },
         Ev::Name { call, text } => Event::ToolName { call, name: texts[text].to_owned() },
-        Ev::Arg { call, path, from, to } => Event::Arg { call, path, text: str(from, to).into() },
-        Ev::ArgText { call, path, text } => Event::Arg { call, path, text: texts[text].into() },
+        Ev::Arg { call, path, from, to } => {
+            Event::Arg { call, path: Cow::Owned(path), text: str(from, to).into() }
+        }
+        Ev::ArgText { call, path, text } => {
+            Event::Arg { call, path: Cow::Owned(path), text: texts[text].into() }
+        }
         Ev::Reset { call, path } => Event::ArgReset { call, path },
         Ev::End { call, mut outcome } => {
             let (source, span) = match &mut *outcome {

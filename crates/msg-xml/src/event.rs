@@ -74,7 +74,7 @@ pub enum Event<'a> {
         /// The call.
         call: u32,
         /// The value.
-        path: ArgPath,
+        path: Cow<'a, ArgPath>,
         /// The piece.
         text: Cow<'a, str>,
     },

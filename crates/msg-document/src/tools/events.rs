@@ -56,7 +56,7 @@ pub(super) fn note(events: &mut Option<Vec<EventForm>>, at: u64, event: &Event<'
         Event::Arg { call, path, text } => EventForm {
             event: "arg",
             call: Some(*call),
-            path: Some(PathForm(path.clone())),
+            path: Some(PathForm(path.clone().into_owned())),
             text: Some(text.to_string()),
             ..base
         },

@@ -143,9 +143,9 @@ pub(crate) fn pieces_are_the_values(
     let mut pieces: Vec<(u32, ArgPath, String)> = Vec::new();
     let mut check = |event: Event<'_>| match event {
         Event::Arg { call, path, text } => {
-            match pieces.iter_mut().find(|(c, p, _)| *c == call && *p == path) {
+            match pieces.iter_mut().find(|(c, p, _)| *c == call && *p == *path) {
                 Some((.., all)) => all.push_str(&text),
-                None => pieces.push((call, path, text.into_owned())),
+                None => pieces.push((call, path.into_owned(), text.into_owned())),
             }
         }
         Event::ArgReset { call, path } => {
