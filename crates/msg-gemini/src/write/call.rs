@@ -17,10 +17,8 @@ const RESPONSE: &str = "functionResponse";
 
 impl<'a> Writer<'a, '_> {
     pub(super) fn call(&mut self, at: usize, it: &'a ToolCall, out: &mut Vec<u8>) {
-        match it.id.is_empty() {
-            true => self.waiting.push_back(&it.name),
-            false => _ = self.names.insert(&it.id, &it.name),
-        }
+        self.names.insert(&it.id, &it.name);
+        self.waiting.push_back((&it.id, &it.name));
         self.objects.kind_losses(at, &it.kind);
         let (inner, plan) = self.objects.inner(at, &it.extra, CALL);
         let has_args = plan.may_have(call::ARGS) || !it.arguments.text().trim_ascii().is_empty();
@@ -93,13 +91,14 @@ impl<'a> Writer<'a, '_> {
         });
     }
 
-    /// The name of the tool that gave a result: its own, else that of its call, which without an id is
-    /// the first that waits.
+    /// The name of the tool that gave a result: its own, else that of its call; a result without an id
+    /// answers the first call that waits.
     fn name(&mut self, at: usize, it: &'a ToolResult) -> Cow<'a, str> {
         let of_call = match it.call_id.is_empty() {
-            true => self.answered(it.name.as_deref()),
+            true => self.first_waiting(it.name.as_deref()),
             false => self.names.get(&*it.call_id).copied(),
         };
+        self.answered.insert(&it.call_id);
         let name = it.name.as_deref().or(of_call);
         if name.is_none() {
             let text = "the result of no call has no name, which the format demands";
@@ -108,10 +107,18 @@ impl<'a> Writer<'a, '_> {
         Cow::Borrowed(name.unwrap_or("unknown_tool"))
     }
 
-    /// Takes the call without an id that a result of this tool answers.
-    fn answered(&mut self, tool: Option<&str>) -> Option<&'a str> {
-        let at = self.waiting.iter().position(|it| tool.is_none_or(|tool| tool == *it))?;
-        self.waiting.remove(at)
+    /// Takes the call that a result without an id answers, if that is one of its tool.
+    fn first_waiting(&mut self, tool: Option<&str>) -> Option<&'a str> {
+        while self
+            .waiting
+            .front()
+            .is_some_and(|it| !it.0.is_empty() && self.answered.contains(it.0))
+        {
+            self.waiting.pop_front();
+        }
+        let (_, name) = *self.waiting.front().filter(|it| tool.is_none_or(|tool| tool == it.1))?;
+        self.waiting.pop_front();
+        Some(name)
     }
 
     /// The parts of a result that are said in `response`, and the media beside it; the rest is lost.

@@ -15,7 +15,7 @@ mod media;
 mod part;
 mod system;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use msg_core::{Extra, Report};
 use msg_wire::codec::{PartWriter, Plan, Purpose, RawMember};
@@ -32,8 +32,10 @@ pub(crate) struct Writer<'a, 'r> {
     objects: PartWriter<'r>,
     /// The tools of the calls that were written, by their ids.
     names: HashMap<&'a str, &'a str>,
-    /// The tools of the calls without an id that wait for their results, in order.
-    waiting: VecDeque<&'a str>,
+    /// The ids and tools of the calls of the last answer, in order, until a result takes them.
+    waiting: VecDeque<(&'a str, &'a str)>,
+    /// The ids that were answered.
+    answered: HashSet<&'a str>,
 }
 
 /// Writes through a writer, and gives what was lost.
@@ -52,7 +54,14 @@ pub(crate) fn written<'a>(
 impl<'a, 'r> Writer<'a, 'r> {
     pub(crate) fn new(options: &'a WriteOptions, purpose: Purpose, report: &'r mut Report) -> Self {
         let objects = PartWriter::new(GEMINI, options.layout, report);
-        Self { options, purpose, objects, names: HashMap::new(), waiting: VecDeque::new() }
+        Self {
+            options,
+            purpose,
+            objects,
+            names: HashMap::new(),
+            waiting: VecDeque::new(),
+            answered: HashSet::new(),
+        }
     }
 
     /// Reports what was lost.

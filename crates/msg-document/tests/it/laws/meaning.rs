@@ -5,7 +5,7 @@
 //! error flag) in their order, each result with its call. Ids, spelling, unknown members, where a message ends
 //! and the line breaks between joined texts are no part of it.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use msg_core::{CallKind, Diagnostic, Message, Part, Role, ToolCall, ToolResult};
 use msg_document::{ConvertOptions, Document, Format, ReadOptions, convert};
@@ -75,8 +75,6 @@ struct Meaning<'r> {
     res: Vec<Said>,
     /// The last call of each id.
     calls: HashMap<String, usize>,
-    /// The calls without an id of the last answer, in order.
-    waiting: VecDeque<usize>,
     n_calls: usize,
 }
 
@@ -86,9 +84,6 @@ impl Meaning<'_> {
             return;
         }
         let who = who(&message.role, self.reported.roles_change);
-        if message.role == Role::Assistant {
-            self.waiting.clear();
-        }
         let mut parts: Vec<_> = message.parts.iter().enumerate().collect();
         if self.reported.split.contains(&at) {
             let is_answer = message.role == Role::Assistant;
@@ -129,10 +124,7 @@ impl Meaning<'_> {
     }
 
     fn call(&mut self, place: (usize, usize), it: &ToolCall) {
-        match it.id.is_empty() {
-            true => self.waiting.push_back(self.n_calls),
-            false => _ = self.calls.insert(it.id.clone(), self.n_calls),
-        }
+        self.calls.insert(it.id.clone(), self.n_calls);
         self.n_calls += 1;
         let text = it.arguments.text();
         let value = match serde_json::from_str(text) {
@@ -154,11 +146,7 @@ impl Meaning<'_> {
         let text = value_text(&text);
         let failed = it.is_error && !self.reported.flags.contains(&place);
         let media = if is_cut { Vec::new() } else { media.collect() };
-        let call = match it.call_id.is_empty() {
-            true => self.waiting.pop_front(),
-            false => self.calls.get(&it.call_id).copied(),
-        };
-        self.res.push(Said::Result(call, text, failed, media));
+        self.res.push(Said::Result(self.calls.get(&it.call_id).copied(), text, failed, media));
     }
 
     fn other(&mut self, who: &str, part: &Part) {
@@ -211,13 +199,7 @@ fn value_text(json: &str) -> String {
 
 /// What messages say, without what is reported of them.
 fn meaning(messages: &[Message], reported: &Reported) -> Vec<Said> {
-    let mut it = Meaning {
-        reported,
-        res: Vec::new(),
-        calls: HashMap::new(),
-        waiting: VecDeque::new(),
-        n_calls: 0,
-    };
+    let mut it = Meaning { reported, res: Vec::new(), calls: HashMap::new(), n_calls: 0 };
     for (at, message) in messages.iter().enumerate() {
         it.message(at, message);
     }
@@ -322,10 +304,7 @@ fn whole_thoughts(message: &mut Message) {
 
 /// The messages of a document; results that are matched by the name of their tool are linked to their calls.
 fn messages(json: &[u8], options: ReadOptions) -> Vec<Message> {
-    let links = options.from.is_some_and(|it| matches!(it.name(), "gemini" | "native"));
     let mut res = Document::read(json, &options).map(Document::into_messages).unwrap_or_default();
-    if links {
-        msg_wire::link_ids(&mut res);
-    }
+    msg_wire::link_ids(&mut res);
     res
 }
