@@ -35,7 +35,8 @@ async fn run() -> Result<(), Box<dyn std::error::Error>> {
             Step::Summarize(requests) => {
                 let mut answers = JoinSet::new();
                 for request in requests {
-                    answers.spawn(async move { (request.id(), summarize(request.prompt()).await) });
+                    let (id, prompt) = (request.id(), request.prompt());
+                    answers.spawn(async move { (id, summarize(prompt).await) });
                 }
                 while let Some(answer) = answers.join_next().await {
                     let (id, text) = answer?;

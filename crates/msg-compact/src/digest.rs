@@ -29,7 +29,7 @@ const ERROR_WORDS: [&str; 5] = ["error", "failed", "exception", "panic", "traceb
 
 /// The digest of what a request asks to summarise: at most a quarter of what it replaces, within 200
 /// to 4096 bytes. Linear in the source.
-pub fn digest(request: &SummaryRequest) -> String {
+pub fn digest(request: &SummaryRequest<'_>) -> String {
     let cap = (request.replaced_bytes() / 4).clamp(MIN_BYTES, MAX_BYTES);
     Lines::of(request.source()).within(usize::try_from(cap).unwrap_or(usize::MAX))
 }
@@ -46,14 +46,14 @@ struct Lines {
 }
 
 impl Lines {
-    fn of(source: &[Message]) -> Self {
+    fn of<'m>(mut source: impl Iterator<Item = &'m Message> + Clone) -> Self {
         let mut lines = Lines::default();
         let mut files = Vec::new();
-        for (number, message) in source.iter().enumerate() {
+        while let Some(message) = source.next() {
             match message.role {
                 Role::User => lines.add_user(message),
                 Role::Assistant => {
-                    let results = results_of(&source[number + 1..]);
+                    let results = results_of(source.clone());
                     lines.add_assistant(message, &results, &mut files);
                 }
                 _ => {}
@@ -148,8 +148,8 @@ impl Lines {
 type Results<'a> = BTreeMap<&'a str, Cow<'a, str>>;
 
 /// The results in the tool messages that stand here.
-fn results_of(behind: &[Message]) -> Results<'_> {
-    let tools = behind.iter().take_while(|it| it.role == Role::Tool);
+fn results_of<'m>(behind: impl Iterator<Item = &'m Message>) -> Results<'m> {
+    let tools = behind.take_while(|it| it.role == Role::Tool);
     let results = tools.flat_map(Message::tool_results);
     results.map(|it| (it.call_id.as_str(), it.content.text())).collect()
 }

@@ -140,11 +140,13 @@ impl TokenIndex {
     /// ```
     #[must_use]
     pub fn with_beside(mut self, messages: &[Message]) -> Self {
-        for it in messages {
-            let bytes = it.size() as u64;
-            self.beside = self.beside + Cost { tokens: self.counter.message(it), bytes };
-        }
+        self.beside = self.beside + messages.iter().map(|it| self.cost_of(it)).sum();
         self
+    }
+
+    /// What a message costs, whether it is counted or not.
+    pub(crate) fn cost_of(&self, message: &Message) -> Cost {
+        Cost { tokens: self.counter.message(message), bytes: message.size() as u64 }
     }
 
     /// What is in the totals besides the messages.
@@ -244,8 +246,11 @@ impl TokenIndex {
     }
 
     fn entry(&mut self, message: &Message) -> Entry {
-        let cost = Cost { tokens: self.counter.message(message), bytes: message.size() as u64 };
-        Entry { cost, facts: Facts::of(message), role: self.role_index(&message.role) }
+        Entry {
+            cost: self.cost_of(message),
+            facts: Facts::of(message),
+            role: self.role_index(&message.role),
+        }
     }
 
     /// Roles are few unless the input is hostile, and then all of them are `Other`: those share

@@ -448,6 +448,13 @@ impl Document {
         report
     }
 
+    /// The document as it is written where nothing else is said.
+    pub(crate) fn written(&mut self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.write(&WriteOptions::default(), &mut out);
+        out
+    }
+
     /// Reads what was written of this document, as this one was read.
     ///
     /// Fails as its format's reader does, with the place.

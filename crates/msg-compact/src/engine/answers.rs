@@ -12,7 +12,6 @@ use crate::{
     pipeline::OnFailure,
     state::{ChainState, NewPair, NewPairs, NewSection, OpenRequest, Shape, Target, index},
     text::clean_answer,
-    token_index::Cost,
 };
 
 /// What takes the place of what was asked about.
@@ -25,16 +24,16 @@ enum Replacement {
 const DRAWS: usize = 64;
 
 impl ChainState<'_> {
-    /// Settles all requests of a step, which all have their answers.
+    /// Applies the answers to all requests of a step, which all have their answers.
     pub(crate) fn apply_answers(&mut self) {
         let (mut pairs, mut sections) = (Vec::<NewPairs>::new(), Vec::new());
         self.requests.accepted = 0;
-        for mut ask in std::mem::take(&mut self.requests.open) {
-            let answer = ask.answer.take().unwrap_or_else(|| Err(SummaryError::new("no answer")));
-            let Some(replacement) = self.judge(&ask, answer) else { continue };
+        for mut open in std::mem::take(&mut self.requests.open) {
+            let answer = open.answer.take().unwrap_or_else(|| Err(SummaryError::new("no answer")));
+            let Some(replacement) = self.replacement_of(&open, answer) else { continue };
             self.requests.accepted += 1;
-            self.note_used(&ask);
-            match (ask.target, replacement) {
+            self.note_used(&open);
+            match (open.target, replacement) {
                 (Target::Pairs { section, pairs: old, .. }, Replacement::Pair(new)) => {
                     NewPairs::add(&mut pairs, section, old, new);
                 }
@@ -43,7 +42,7 @@ impl ChainState<'_> {
                     sections.push(NewSection { old, merge, user, new });
                 }
                 (Target::Users { section, .. }, Replacement::User(user)) => {
-                    self.replace_user(section, user, ask.request.replaces.start);
+                    self.replace_user(section, user, open.request.replaces.start);
                 }
                 _ => debug_assert!(false, "a replacement is made for its target"),
             }
@@ -53,25 +52,25 @@ impl ChainState<'_> {
         self.replace_sections(sections);
     }
 
-    fn note_used(&mut self, ask: &OpenRequest) {
+    fn note_used(&mut self, open: &OpenRequest<'_>) {
         let kind = EditKind::Summarized {
-            code: ask.code,
-            what: what(&ask.target),
-            messages: ask.request.replaces.len(),
+            code: open.code,
+            what: what(&open.target),
+            messages: open.request.replaces.len(),
         };
-        self.note(first_of(ask), kind);
+        self.note(first_of(open), kind);
     }
 
     /// The replacement that an answer makes, if it is used; else the digest's, if it may be.
-    fn judge(
+    fn replacement_of(
         &mut self,
-        ask: &OpenRequest,
+        open: &OpenRequest<'_>,
         answer: Result<String, SummaryError>,
     ) -> Option<Replacement> {
         let (code, reason) = match answer {
             Ok(text) => match clean_answer(&text) {
                 "" => ("compact::summary-empty", "the summary is empty".to_owned()),
-                text => match self.smaller(ask, text) {
+                text => match self.smaller(open, text) {
                     Some(replacement) => return Some(replacement),
                     None => (
                         "compact::summary-not-smaller",
@@ -81,32 +80,31 @@ impl ChainState<'_> {
             },
             Err(error) => ("compact::summary-failed", format!("the summary failed: {error}")),
         };
-        self.warn(first_of(ask), EditKind::Refused { code, reason: reason.into() });
-        self.requests.refused.insert(ask.request.key());
-        self.requests.refused_policies.insert(ask.request.policy);
+        self.warn(first_of(open), EditKind::Refused { code, reason: reason.into() });
+        self.requests.refused.insert(open.request.key());
+        self.requests.refused_policies.insert(open.request.policy);
         match self.requests.on_failure {
             OnFailure::Keep => None,
-            OnFailure::Digest => self.smaller(ask, &digest::digest(&ask.request)),
+            OnFailure::Digest => self.smaller(open, &digest::digest(&open.request)),
         }
     }
 
     /// The replacement with this text, if it costs less than what it replaces.
-    fn smaller(&mut self, ask: &OpenRequest, text: &str) -> Option<Replacement> {
-        let (replacement, cost) = match &ask.target {
+    fn smaller(&mut self, open: &OpenRequest<'_>, text: &str) -> Option<Replacement> {
+        let (replacement, cost) = match &open.target {
             Target::Pairs { shape, .. } | Target::Sections { shape, .. } => {
-                let new = self.fresh_pair(shape, text, first_of(ask));
+                let new = self.fresh_pair(shape, text, first_of(open));
                 let cost = new.costs.iter().copied().sum();
                 (Replacement::Pair(new), cost)
             }
-            Target::Users { section, keep_first } => {
+            Target::Users { section, keep_first, kept } => {
                 let user = self.summarized_user(*section, *keep_first, text);
-                let empty = self.cost_of(&self.summarized_user(*section, *keep_first, ""));
-                let kept = if *keep_first { self.kept_cost(empty) } else { Cost::default() };
-                let cost = self.cost_of(&user).minus(kept);
+                let cost = self.cost_of(&user).minus(*kept);
                 (Replacement::User(user), cost)
             }
         };
-        (self.measure.unit.of(cost) < self.measure.unit.of(ask.replaced)).then_some(replacement)
+        let unit = self.measure.unit;
+        (unit.of(cost) < unit.of(open.request.replaced)).then_some(replacement)
     }
 
     fn fresh_pair(&mut self, shape: &Shape, text: &str, input: u32) -> NewPair {
@@ -146,8 +144,8 @@ impl ChainState<'_> {
 }
 
 /// The first input message that a request is about.
-fn first_of(ask: &OpenRequest) -> u32 {
-    index(ask.request.replaces.start)
+fn first_of(open: &OpenRequest<'_>) -> u32 {
+    index(open.request.replaces.start)
 }
 
 fn id_of(part: &Part) -> Option<&str> {

@@ -79,9 +79,9 @@ impl fmt::Debug for Compactor<'_> {
 
 /// What a compaction wants next.
 #[derive(Debug, Clone)]
-pub enum Step {
+pub enum Step<'a> {
     /// Answers to these requests, in any order.
-    Summarize(Vec<SummaryRequest>),
+    Summarize(Vec<SummaryRequest<'a>>),
     /// Nothing more.
     Done(Outcome),
 }
@@ -154,9 +154,9 @@ impl<'a> Compactor<'a> {
     /// Goes on until summaries are needed or all is done. While requests are open, gives those
     /// again; once all is done, gives the outcome again.
     #[expect(clippy::should_implement_trait, reason = "it never ends, so it is no iterator")]
-    pub fn next(&mut self) -> Step {
+    pub fn next(&mut self) -> Step<'a> {
         loop {
-            let open: Vec<SummaryRequest> = self.open().map(|it| self.external(it)).collect();
+            let open: Vec<_> = self.open().map(|it| self.external(it)).collect();
             if !open.is_empty() {
                 return Step::Summarize(open);
             }
@@ -186,12 +186,12 @@ impl<'a> Compactor<'a> {
         Ok(())
     }
 
-    fn open(&self) -> impl Iterator<Item = &SummaryRequest> {
+    fn open(&self) -> impl Iterator<Item = &SummaryRequest<'a>> {
         self.chain.requests.open.iter().filter(|it| it.answer.is_none()).map(|it| &it.request)
     }
 
     /// A request as it is handed out: what it replaces are messages of the input.
-    fn external(&self, request: &SummaryRequest) -> SummaryRequest {
+    fn external(&self, request: &SummaryRequest<'a>) -> SummaryRequest<'a> {
         let mut external = request.clone();
         let replaced = self.chain.input.origins.and_then(|it| it.get(request.replaces.clone()));
         if let Some(replaced) = replaced {
@@ -207,16 +207,16 @@ impl<'a> Compactor<'a> {
 ///
 /// # Errors
 /// As [`Compactor::plan`].
-pub fn compact_with<F>(
-    ast: &ChainAst,
-    index: &TokenIndex,
-    budget: Option<&Budget>,
-    pipeline: &Pipeline,
-    ids: &mut (dyn IdSource + Send),
+pub fn compact_with<'a, F>(
+    ast: &'a ChainAst,
+    index: &'a TokenIndex,
+    budget: Option<&'a Budget>,
+    pipeline: &'a Pipeline,
+    ids: &'a mut (dyn IdSource + Send),
     mut ask: F,
 ) -> Result<Outcome, Error>
 where
-    F: FnMut(&SummaryRequest) -> Result<String, SummaryError>,
+    F: FnMut(&SummaryRequest<'a>) -> Result<String, SummaryError>,
 {
     let mut compactor = Compactor::plan(ast, index, budget, pipeline, ids)?;
     loop {

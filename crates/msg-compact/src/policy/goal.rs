@@ -6,7 +6,7 @@ use msg_chainast::BodyPairKind;
 use serde::{Deserialize, Serialize};
 
 use super::{PREFIX_GOALS, Policy, Progress};
-use crate::state::{ChainState, Form, Merge, PairState, PairTarget, SectionState};
+use crate::state::{ChainState, Form, Merge, PairState, SectionState, SummaryKind};
 
 /// Merges old, summarised turns into batches (CP-40).
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -39,14 +39,14 @@ impl Policy for GoalBatch {
         if at > 0 {
             return Progress::Done;
         }
-        let who = PairTarget {
+        let kind = SummaryKind {
             policy: self.name(),
             code: "compact::goal-batch",
             form: Form::Text,
             prefix: PREFIX_GOALS,
         };
         for batch in self.batches(chain) {
-            chain.open_sections(who, batch, Merge::FirstUser);
+            chain.open_sections(kind, batch, Merge::FirstUser);
         }
         Progress::Requested
     }

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     PREFIX_HISTORY, Policy, Progress,
-    split::{Split, Splitter},
+    split::{Split, of_pairs},
 };
 use crate::{
     budget::share,
-    state::{ChainState, Form, Merge, MergeSum, PairSum, Shape},
+    state::{ChainState, Form, Merge, Replaced, SummaryKind},
     token_index::Cost,
 };
 
@@ -66,7 +66,7 @@ impl Policy for SummarizeHistory {
             return Progress::Done;
         }
         let Some(split) = self.best_split(chain) else { return Progress::Done };
-        if split.ask(chain, self.splitter()) { Progress::Requested } else { Progress::Done }
+        if split.request(chain, self.kind()) { Progress::Requested } else { Progress::Done }
     }
 
     fn max_requests(&self, _sections: usize, _pairs: usize) -> usize {
@@ -75,8 +75,13 @@ impl Policy for SummarizeHistory {
 }
 
 impl SummarizeHistory {
-    fn splitter(&self) -> Splitter<'_> {
-        Splitter { policy: self.name(), form: self.form, prefix: &self.prefix }
+    fn kind(&self) -> SummaryKind<'_> {
+        SummaryKind {
+            policy: self.name(),
+            code: "compact::sections-merged",
+            form: self.form,
+            prefix: &self.prefix,
+        }
     }
 
     /// The first split that is predicted to reach the target, else the last. Where the chain is not
@@ -85,8 +90,8 @@ impl SummarizeHistory {
     fn best_split(&self, chain: &ChainState<'_>) -> Option<Split> {
         let Some(target) = chain.target().filter(|_| chain.over()) else {
             let section = self.first_section(chain);
-            let mut before = MergeSum::default();
-            chain.sections.iter().take(section).for_each(|it| before.add(chain, it));
+            let mut before = Replaced::default();
+            chain.sections.iter().take(section).for_each(|it| before.add_section(chain, it));
             let is_cut = chain.sections.get(section).is_some_and(|it| it.cut);
             return (is_cut && before.has_request()).then_some(Split { section, pair: 0 });
         };
@@ -116,17 +121,16 @@ impl SummarizeHistory {
     fn splits(&self, chain: &ChainState<'_>) -> Vec<(Split, u64)> {
         let first = self.first_cut(chain);
         let mut splits = Vec::new();
-        let mut before = MergeSum::default();
-        let mut empty = EmptyCost::default();
+        let mut before = Replaced::default();
         let mut by_sections = None;
         for (section, state) in chain.sections.iter().enumerate() {
             if section >= first {
-                by_sections = self.saved_by_sections(chain, section, &before, &mut empty);
+                by_sections = self.saved_by_sections(chain, section, &before);
                 if let Some(saved) = by_sections.filter(|_| state.cut) {
                     splits.push((Split { section, pair: 0 }, saved));
                 }
             }
-            before.add(chain, state);
+            before.add_section(chain, state);
         }
         let Some(section) = chain.sections().checked_sub(1) else { return splits };
         for (pair, by_pairs) in self.saved_by_pairs(chain, section) {
@@ -140,69 +144,27 @@ impl SummarizeHistory {
 
     /// What a summary of the sections before this one, whose sum is known, is predicted to save; none
     /// where there is no request.
-    fn saved_by_sections(
-        &self,
-        chain: &ChainState<'_>,
-        end: usize,
-        sum: &MergeSum,
-        empty: &mut EmptyCost,
-    ) -> Option<u64> {
-        if !sum.has_request() {
-            return None;
-        }
-        let who = self.splitter().sections();
-        let form = (sum.has_calls, sum.has_reasoning);
-        let empty = empty.of(chain, form, || chain.merge_shape(who, 0..end));
-        predicted(chain, sum.replaced(Merge::FirstUser), empty)
+    fn saved_by_sections(&self, chain: &ChainState<'_>, end: usize, sum: &Replaced) -> Option<u64> {
+        let request =
+            sum.has_request().then(|| chain.shape(self.kind(), sum, end - 1, false, false));
+        predicted(chain, sum.merged_cost(Merge::FirstUser), chain.summary_cost(&request?))
     }
 
     /// The same of the first pairs of the last section, for each place where it may be cut.
     fn saved_by_pairs(&self, chain: &ChainState<'_>, section: usize) -> Vec<(usize, Option<u64>)> {
         let state = &chain.sections[section];
         let pairs = chain.pairs_of(state);
-        let who = self.splitter().pairs();
         let mut saved = Vec::new();
-        let mut sum = PairSum::default();
-        let mut empty = EmptyCost::default();
+        let mut sum = Replaced::default();
         for end in 1..pairs.len() {
-            sum.add(chain, state, &pairs[end - 1]);
+            sum.add_pair(chain, state, &pairs[end - 1]);
             if pairs[end].cut {
-                let request = sum.has_request().then(|| {
-                    let open = || pairs[..end].iter().filter(|it| !it.pinned);
-                    let form = (sum.has_calls, sum.has_reasoning);
-                    let shape = || chain.shape(who.form, who.prefix, open(), true, true);
-                    empty.of(chain, form, shape)
-                });
-                saved.push((end, request.and_then(|it| predicted(chain, sum.cost, it))));
+                let shape = || chain.shape(of_pairs(self.kind()), &sum, section, true, true);
+                let empty = sum.has_request().then(|| chain.summary_cost(&shape()));
+                saved.push((end, empty.and_then(|it| predicted(chain, sum.pairs_cost, it))));
             }
         }
         saved
-    }
-}
-
-/// What a summary without a text costs. Its form, and so the cost, changes only with whether calls and
-/// reasoning are among what it replaces, which happens once each on the way through a chain.
-#[derive(Default)]
-struct EmptyCost {
-    form: (bool, bool),
-    cost: Option<Cost>,
-}
-
-impl EmptyCost {
-    fn of(
-        &mut self,
-        chain: &ChainState<'_>,
-        form: (bool, bool),
-        shape: impl FnOnce() -> Shape,
-    ) -> Cost {
-        match self.cost.filter(|_| form == self.form) {
-            Some(cost) => cost,
-            None => {
-                let cost = chain.summary_cost(&shape());
-                *self = Self { form, cost: Some(cost) };
-                cost
-            }
-        }
     }
 }
 

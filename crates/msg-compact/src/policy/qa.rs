@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{PREFIX_CONTENT, Policy, Progress};
-use crate::state::{ChainState, Form, Merge, PairTarget};
+use crate::state::{ChainState, Form, Merge, SummaryKind};
 
 /// Keeps the number and the size of sections within limits (CP-36). All sizes are bytes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -51,8 +51,8 @@ impl Policy for SummarizeQaPairs {
         match at {
             0 if self.too_much(chain) => {
                 let end = chain.sections() - self.kept(chain);
-                let who = self.who("compact::sections-merged");
-                chain.open_sections(who, 0..end, Merge::AllUsers);
+                let kind = self.kind("compact::sections-merged");
+                chain.open_sections(kind, 0..end, Merge::AllUsers);
                 Progress::Requested
             }
             1 if chain.accepted() > 0 => {
@@ -73,8 +73,8 @@ impl Policy for SummarizeQaPairs {
 }
 
 impl SummarizeQaPairs {
-    fn who(&self, code: &'static str) -> PairTarget<'static> {
-        PairTarget { policy: self.name(), code, form: Form::Auto, prefix: PREFIX_CONTENT }
+    fn kind(&self, code: &'static str) -> SummaryKind<'static> {
+        SummaryKind { policy: self.name(), code, form: Form::Auto, prefix: PREFIX_CONTENT }
     }
 
     fn too_much(&self, chain: &ChainState<'_>) -> bool {
@@ -105,11 +105,11 @@ impl SummarizeQaPairs {
         let Some((section, users)) = chain.merged_users.take() else { return };
         let cap = self.human_cap.unwrap_or(self.max_qa_bytes / 4);
         let bytes = chain.cost_at(chain.sections[section].user).bytes;
-        let who = self.who("compact::users-summarized");
+        let kind = self.kind("compact::users-summarized");
         if self.summ_human_in_qa {
-            chain.open_users(who, section, &users, false);
+            chain.open_users(kind, section, &users, false);
         } else if bytes > cap {
-            chain.open_users(who, section, &users, true);
+            chain.open_users(kind, section, &users, true);
         }
     }
 }

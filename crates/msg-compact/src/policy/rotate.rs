@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{PREFIX_CONTENT, Policy, Progress};
 use crate::{
     budget::share,
-    state::{ChainState, Form, PairTarget},
+    state::{ChainState, Form, SummaryKind},
 };
 
 /// Keeps the last sections within a size (CP-35). All sizes are bytes.
@@ -55,21 +55,17 @@ impl Policy for RotateLastSection {
 }
 
 impl RotateLastSection {
-    fn who(&self, code: &'static str) -> PairTarget<'static> {
-        PairTarget { policy: self.name(), code, form: Form::Auto, prefix: PREFIX_CONTENT }
+    fn kind(&self, code: &'static str) -> SummaryKind<'static> {
+        SummaryKind { policy: self.name(), code, form: Form::Auto, prefix: PREFIX_CONTENT }
     }
 
     /// Step 1: each pair but the last that is too large by itself.
     fn ask_oversized(&self, chain: &mut ChainState<'_>, section: usize) {
-        if chain.sections[section].pinned {
-            return;
-        }
-        let who = self.who("compact::pair-summarized");
+        let kind = self.kind("compact::pair-summarized");
         for pair in 0..chain.pairs(section).saturating_sub(1) {
             let state = &chain.pairs_of(&chain.sections[section])[pair];
-            let is_large = !state.pinned && state.cost.bytes > self.max_bp_bytes;
-            if is_large && !chain.is_summary(state) {
-                chain.open_pairs(who, section, pair..pair + 1, true);
+            if state.cost.bytes > self.max_bp_bytes {
+                chain.open_pairs(kind, section, pair..pair + 1, true);
             }
         }
     }
@@ -77,12 +73,9 @@ impl RotateLastSection {
     /// Step 2: what does not fit beside header and last pair.
     fn ask_older(&self, chain: &mut ChainState<'_>, section: usize) {
         let state = &chain.sections[section];
-        if state.pinned || chain.cost_of_section(state).bytes <= self.last_sec_bytes {
-            return;
-        }
-        let end = self.first_kept(chain, section);
-        if chain.has_pairs_to_request(section, 0..end) {
-            chain.open_pairs(self.who("compact::pairs-summarized"), section, 0..end, true);
+        if chain.cost_of_section(state).bytes > self.last_sec_bytes {
+            let end = self.first_kept(chain, section);
+            chain.open_pairs(self.kind("compact::pairs-summarized"), section, 0..end, true);
         }
     }
 

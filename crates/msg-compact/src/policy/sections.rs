@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{PREFIX_CONTENT, Policy, Progress};
-use crate::state::{ChainState, Form, PairTarget};
+use crate::state::{ChainState, Form, SummaryKind};
 
 /// Summarises the body of every section but the last ones, each on its own (CP-34).
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ impl Policy for SummarizeSections {
         if at > 0 {
             return Progress::Done;
         }
-        let who = PairTarget {
+        let kind = SummaryKind {
             policy: self.name(),
             code: "compact::section-summarized",
             form: Form::Auto,
@@ -40,10 +40,7 @@ impl Policy for SummarizeSections {
         };
         let keep = usize::try_from(self.keep.max(1)).unwrap_or(usize::MAX);
         for section in 0..chain.sections().saturating_sub(keep) {
-            let state = &chain.sections[section];
-            if !state.pinned && !chain.settled(state) {
-                chain.open_pairs(who, section, 0..chain.pairs(section), false);
-            }
+            chain.open_pairs(kind, section, 0..chain.pairs(section), false);
         }
         Progress::Requested
     }

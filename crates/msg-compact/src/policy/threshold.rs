@@ -3,11 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Policy, Progress,
-    split::{Split, summarized},
-};
-use crate::state::{ChainState, MergeSum, PairSum};
+use super::{PREFIX_SUMMARIZED, Policy, Progress, split::Split};
+use crate::state::{ChainState, Form, Replaced, SummaryKind};
 
 /// Summarises the older half while the total is above a share of the limit (CP-38).
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -42,7 +39,13 @@ impl Policy for SummarizeThreshold {
         let Some(split) = goes_on.then(|| best_split(chain)).flatten() else {
             return Progress::Done;
         };
-        split.ask(chain, summarized(self.name()));
+        let kind = SummaryKind {
+            policy: self.name(),
+            code: "compact::sections-merged",
+            form: Form::Text,
+            prefix: PREFIX_SUMMARIZED,
+        };
+        split.request(chain, kind);
         Progress::Requested
     }
 
@@ -66,23 +69,23 @@ fn best_split(chain: &ChainState<'_>) -> Option<Split> {
     let half = chain.n_without_system() / 2;
     let mut choice = Choice { half, best: None };
     let mut place = 0;
-    let mut before = MergeSum::default();
+    let mut before = Replaced::default();
     for (section, state) in chain.sections.iter().enumerate() {
         let is_cut = section > 0 && state.cut && before.has_request();
         if is_cut && choice.is_made(place, Split { section, pair: 0 }) {
             break;
         }
         place += usize::from(state.user.is_some());
-        let mut inside = PairSum::default();
+        let mut inside = Replaced::default();
         for (pair, it) in chain.pairs_of(state).iter().enumerate() {
             let is_cut = pair > 0 && it.cut && (before.has_request() || inside.has_request());
             if is_cut && choice.is_made(place, Split { section, pair }) {
                 return choice.best;
             }
-            inside.add(chain, state, it);
+            inside.add_pair(chain, state, it);
             place += it.len();
         }
-        before.add(chain, state);
+        before.add_section(chain, state);
     }
     choice.best
 }

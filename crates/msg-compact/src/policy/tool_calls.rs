@@ -6,7 +6,7 @@ use msg_chainast::BodyPairKind;
 use serde::{Deserialize, Serialize};
 
 use super::{PREFIX_SUMMARIZED, Policy, Progress};
-use crate::state::{ChainState, Form, PairTarget};
+use crate::state::{ChainState, Form, SummaryKind};
 
 /// Summarises runs of old tool calls, when there are enough of them or one is old enough (CP-37).
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ impl Policy for SummarizeToolCalls {
         if eligible.is_empty() || calls < self.min_calls && distance < self.max_distance {
             return Progress::Done;
         }
-        let who = PairTarget {
+        let kind = SummaryKind {
             policy: self.name(),
             code: "compact::tool-calls-summarized",
             form: Form::Text,
@@ -63,7 +63,7 @@ impl Policy for SummarizeToolCalls {
         };
         let last = chain.sections() - 1;
         for (section, run) in runs(&eligible) {
-            chain.open_pairs(who, section, run, section == last);
+            chain.open_pairs(kind, section, run, section == last);
         }
         Progress::Requested
     }

@@ -4,35 +4,45 @@
 
 mod prompt;
 
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
 
 use msg_core::{Message, Part};
 
 use crate::{
-    error::Error,
+    TokenIndex,
+    budget::Unit,
+    state::Shared,
     text::{Fnv, truncate_output},
+    token_index::Cost,
 };
 
-/// A summary that is wanted. Owns its messages, so that it can go to another thread.
+/// A summary that is wanted. It shares the messages of the chain that is compacted, and can go to another
+/// thread; its [prompt](SummaryRequest::prompt) goes anywhere.
 #[derive(Debug, Clone)]
-pub struct SummaryRequest {
+pub struct SummaryRequest<'a> {
     pub(crate) id: u32,
     pub(crate) policy: &'static str,
     pub(crate) replaces: Range<usize>,
-    /// The context, then the source; shared with the copy that is handed out.
-    pub(crate) messages: Arc<[Message]>,
+    /// The context, then the source.
+    pub(crate) messages: Vec<Shared<'a>>,
     /// How many of them are the context.
     pub(crate) n_context: usize,
-    pub(crate) replaced_bytes: u64,
+    /// What the answer's replacement has to be cheaper than.
+    pub(crate) replaced: Cost,
     pub(crate) target: u64,
     pub(crate) max: u64,
-    /// Bytes that the texts of its prompt may have (CP-25).
-    pub(crate) prompt_room: usize,
-    /// Why there is no prompt.
-    pub(crate) prompt_too_long: Option<Error>,
+    pub(crate) prompt: PromptLimit<'a>,
 }
 
-impl SummaryRequest {
+/// What a prompt may cost (CP-25).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PromptLimit<'a> {
+    pub(crate) index: &'a TokenIndex,
+    pub(crate) unit: Unit,
+    pub(crate) most: u64,
+}
+
+impl SummaryRequest<'_> {
     /// Its number within its compaction, to answer it by.
     pub fn id(&self) -> u32 {
         self.id
@@ -49,18 +59,18 @@ impl SummaryRequest {
     }
 
     /// User messages that tell what the work is about; for understanding only.
-    pub fn context(&self) -> &[Message] {
-        &self.messages[..self.n_context]
+    pub fn context(&self) -> impl Iterator<Item = &Message> + Clone {
+        self.messages[..self.n_context].iter().map(|it| &**it)
     }
 
     /// The messages to summarise.
-    pub fn source(&self) -> &[Message] {
-        &self.messages[self.n_context..]
+    pub fn source(&self) -> impl Iterator<Item = &Message> + Clone {
+        self.messages[self.n_context..].iter().map(|it| &**it)
     }
 
     /// Bytes of what the summary will replace.
     pub fn replaced_bytes(&self) -> u64 {
-        self.replaced_bytes
+        self.replaced.bytes
     }
 
     /// How long the answer should be, in the budget's unit.
@@ -108,13 +118,13 @@ impl Sink for String {
     }
 }
 
-pub(crate) fn source_text(messages: &[Message]) -> String {
+pub(crate) fn source_text<'m>(messages: impl Iterator<Item = &'m Message>) -> String {
     let mut text = String::new();
     write_source(&mut text, messages);
     text
 }
 
-fn write_source(out: &mut impl Sink, messages: &[Message]) {
+fn write_source<'m>(out: &mut impl Sink, messages: impl Iterator<Item = &'m Message>) {
     for message in messages {
         out.push_str(message.role.as_str());
         out.push_str("\n");

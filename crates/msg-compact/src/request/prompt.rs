@@ -6,8 +6,9 @@ use msg_core::Message;
 
 use crate::{
     error::Error,
-    request::{SummaryRequest, source_text, write_part},
+    request::{PromptLimit, SummaryRequest, source_text, write_part},
     text::{MIN_CAP, truncate_output},
+    token_index::Cost,
 };
 
 /// Bytes that a result may have in any prompt.
@@ -27,7 +28,7 @@ const MAX_TRIES: usize = 8;
 /// letters, and calibration makes at most three of one.
 const MAX_TOKENS_A_BYTE: u64 = 4;
 
-impl SummaryRequest {
+impl SummaryRequest<'_> {
     /// A system and a user message that ask a model for the summary. Offer it **no tools**: a model
     /// that has some answers with a call.
     ///
@@ -40,62 +41,56 @@ impl SummaryRequest {
     /// The limit is too small even for what is fixed in a prompt, some 250 tokens, and 64 bytes of each
     /// of the two texts. The request can still be answered without a model, or with this error.
     pub fn prompt(&self) -> Result<Vec<Message>, Error> {
-        match &self.prompt_too_long {
-            Some(refused) => Err(refused.clone()),
-            None => Ok(self.prompt_in_room()),
+        let PromptLimit { index, unit, most: limit } = self.prompt;
+        let base = Cost { tokens: index.counter().request(&[]), bytes: 0 };
+        let cost = |prompt: &[Message]| -> u64 {
+            unit.of(prompt.iter().map(|it| index.cost_of(it)).sum::<Cost>() + base)
+        };
+        let longest = self.longest();
+        if ((MAX_FRAME + longest) as u64).saturating_mul(MAX_TOKENS_A_BYTE) <= limit {
+            return Ok(self.prompt_in(usize::MAX));
+        }
+        let frame =
+            [Message::system(self.instructions("-1")), Message::user(elements("-1", "", ""))];
+        let (fixed, frame_size) = (cost(&frame), size(&frame));
+        let (mut room, mut tries) = (self.first_room(longest), 0);
+        loop {
+            let prompt = self.prompt_in(room);
+            let needed = cost(&prompt);
+            if needed <= limit {
+                return Ok(prompt);
+            }
+            if room <= MIN_ROOM {
+                return Err(Error::PromptTooLong { needed, limit });
+            }
+            tries += 1;
+            let length = size(&prompt).saturating_sub(frame_size);
+            // As much shorter as it costs too much, and a little more: texts are not equally dense.
+            let (wanted, had) = (limit.saturating_sub(fixed), needed.saturating_sub(fixed).max(1));
+            let shorter = length as u128 * u128::from(wanted) * 15 / (u128::from(had) * 16);
+            let shorter = usize::try_from(shorter).unwrap_or(usize::MAX);
+            room = if tries < MAX_TRIES { shorter.clamp(MIN_ROOM, room) } else { MIN_ROOM };
         }
     }
 
-    fn prompt_in_room(&self) -> Vec<Message> {
-        let (context, messages) = self.texts();
+    /// The room of the first try: without a limit, unless what is replaced costs far more than a prompt may.
+    fn first_room(&self, longest: usize) -> usize {
+        let (texts, limit) = (self.prompt.unit.of(self.replaced), self.prompt.most);
+        if texts / 2 <= limit {
+            return usize::MAX;
+        }
+        let room = longest as u128 * u128::from(limit) / u128::from(texts);
+        usize::try_from(room).unwrap_or(usize::MAX).max(MIN_ROOM)
+    }
+
+    /// The prompt whose texts have at most so many bytes.
+    fn prompt_in(&self, room: usize) -> Vec<Message> {
+        let (context, messages) = self.texts(room);
         let suffix = unused_suffix(&[&context, &messages]);
         vec![
             Message::system(self.instructions(&suffix)),
             Message::user(elements(&suffix, &context, &messages)),
         ]
-    }
-
-    /// Leaves the texts of the prompt so much room that it costs at most `limit`. `count` tells what the
-    /// two messages cost; where it is clear without counting that they are within the limit, it is not
-    /// draft, and where what the texts are known to cost is far beyond, not of all of them. Where no room is
-    /// small enough, the prompt is refused.
-    pub(crate) fn keep_within(
-        &mut self,
-        limit: u64,
-        texts_cost: u64,
-        count: impl Fn(&[Message]) -> u64,
-    ) {
-        let longest = self.longest();
-        if ((MAX_FRAME + longest) as u64).saturating_mul(MAX_TOKENS_A_BYTE) <= limit {
-            return;
-        }
-        let frame =
-            [Message::system(self.instructions("-1")), Message::user(elements("-1", "", ""))];
-        let frame_size: usize = frame.iter().map(Message::size).sum();
-        let fixed = count(&frame);
-        if texts_cost / 2 > limit {
-            let (room, limit) = (longest as u128, u128::from(limit));
-            let room = usize::try_from(room * limit / u128::from(texts_cost)).unwrap_or(usize::MAX);
-            self.prompt_room = room.max(MIN_ROOM);
-        }
-        for tries_left in (0..=MAX_TRIES).rev() {
-            let prompt = self.prompt_in_room();
-            let cost = count(&prompt);
-            if cost <= limit {
-                return;
-            }
-            if self.prompt_room <= MIN_ROOM {
-                self.prompt_too_long = Some(Error::PromptTooLong { needed: cost, limit });
-                return;
-            }
-            let size: usize = prompt.iter().map(Message::size).sum();
-            let length = size.saturating_sub(frame_size) as u64;
-            // As much shorter as it costs too much, and a little more: texts are not equally dense.
-            let (wanted, had) = (limit.saturating_sub(fixed), cost.saturating_sub(fixed).max(1));
-            let room = u128::from(length) * u128::from(wanted) * 15 / (u128::from(had) * 16);
-            let room = if tries_left > 1 { usize::try_from(room).unwrap_or(usize::MAX) } else { 0 };
-            self.prompt_room = room.clamp(MIN_ROOM, self.prompt_room);
-        }
     }
 
     /// More bytes than the texts of the prompt have.
@@ -121,26 +116,25 @@ impl SummaryRequest {
     }
 
     /// What the prompt is about, and the messages to summarise, both within the room there is.
-    fn texts(&self) -> (String, String) {
+    fn texts(&self, room: usize) -> (String, String) {
         let context = source_text(self.context());
-        let cap = self.result_cap(context.len());
+        let cap = self.result_cap(room, context.len());
         let mut messages = String::new();
-        self.source().iter().for_each(|it| write_shown(&mut messages, it, cap));
+        self.source().for_each(|it| write_shown(&mut messages, it, cap));
         // The tasks give way last, and keep half of the room.
-        let half = self.prompt_room / 2;
-        let context = within(context, self.prompt_room.saturating_sub(messages.len()).max(half));
-        let messages = within(messages, self.prompt_room.saturating_sub(context.len()));
+        let context = within(context, room.saturating_sub(messages.len()).max(room / 2));
+        let messages = within(messages, room.saturating_sub(context.len()));
         (context, messages)
     }
 
     /// Bytes that each result may have in the prompt: 8 KiB, or the largest half, quarter … of it under
     /// which all of them leave the texts within their room.
-    fn result_cap(&self, besides: usize) -> usize {
-        let results = self.source().iter().flat_map(Message::tool_results);
+    fn result_cap(&self, room: usize, besides: usize) -> usize {
+        let results = self.source().flat_map(Message::tool_results);
         let results: Vec<usize> = results.map(|it| it.content.size()).collect();
-        let all: usize = self.source().iter().map(Message::size).sum();
+        let all: usize = self.source().map(Message::size).sum();
         let rest = besides + all.saturating_sub(results.iter().sum());
-        let room = self.prompt_room.saturating_sub(rest);
+        let room = room.saturating_sub(rest);
         let mut cap = MAX_RESULT;
         while cap > MIN_CAP && results.iter().map(|it| (*it).min(cap)).sum::<usize>() > room {
             cap /= 2;
@@ -155,6 +149,10 @@ fn elements(suffix: &str, context: &str, messages: &str) -> String {
          </instructions{suffix}>\n<tasks{suffix}>\n{context}</tasks{suffix}>\n\
          <messages{suffix}>\n{messages}</messages{suffix}>"
     )
+}
+
+fn size(prompt: &[Message]) -> usize {
+    prompt.iter().map(Message::size).sum()
 }
 
 fn within(text: String, room: usize) -> String {

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::{ChainState, Form, Merge, PairTarget, Target, ToolOutput, window::Kept};
+use super::{ChainState, Form, Merge, SummaryKind, Target, ToolOutput, window::Kept};
 use crate::{outcome::EditKind, policy::PREFIX_CONTENT};
 
 impl ChainState<'_> {
@@ -32,9 +32,8 @@ impl ChainState<'_> {
         if !fits || self.sections[section].pinned || !self.is_behind_asks(section, pairs.start) {
             return false;
         }
-        let who = self.who("compact::pairs-summarized", form);
-        self.has_pairs_to_request(section, pairs.clone())
-            && self.open_pairs(who, section, pairs, is_last_section)
+        let kind = self.summary_kind("compact::pairs-summarized", form);
+        self.open_pairs(kind, section, pairs, is_last_section)
     }
 
     /// Asks for one summary that makes one section of those in a range that are not pinned. As
@@ -44,8 +43,8 @@ impl ChainState<'_> {
         if !fits || !self.is_behind_asks(sections.start, 0) {
             return false;
         }
-        let who = self.who("compact::sections-merged", form);
-        self.open_sections(who, sections, merge)
+        let kind = self.summary_kind("compact::sections-merged", form);
+        self.open_sections(kind, sections, merge)
     }
 
     /// Sets the content of a tool result to another text. Refused (false) for a locked pair, where that
@@ -101,8 +100,8 @@ impl ChainState<'_> {
         true
     }
 
-    fn who(&self, code: &'static str, form: Form) -> PairTarget<'static> {
-        PairTarget { policy: self.requests.policy, code, form, prefix: PREFIX_CONTENT }
+    fn summary_kind(&self, code: &'static str, form: Form) -> SummaryKind<'static> {
+        SummaryKind { policy: self.requests.policy, code, form, prefix: PREFIX_CONTENT }
     }
 
     /// Whether a place stands behind all that was asked about in this step.

@@ -1,12 +1,13 @@
 //! The forms of a summary (CP-24): a text, or a call with its result, and what a provider's profile
 //! makes of the choice.
 
-use msg_chainast::{Acceptance, BodyPairKind, IdPattern, Profile, ReasoningRequired, constants};
+use msg_chainast::{Acceptance, IdPattern, Profile, ReasoningRequired, constants};
 use msg_core::{CountingIds, Message, Part, Reasoning, Role, Severity, ToolCall, ToolResult};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChainState, Change, PairState};
+use super::{ChainState, Change, PairState, Replaced, SummaryKind};
+use crate::token_index::Cost;
 
 /// Which form a summary has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -43,13 +44,22 @@ pub(crate) struct FormRules {
 }
 
 /// How a summary is written, once it is known what it replaces and where it stands.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) call: bool,
-    pub(crate) signed: bool,
-    /// Reasoning parts put in front of the call.
-    pub(crate) reasoning: Vec<Reasoning>,
-    pub(crate) prefix: Box<str>,
+    signed: bool,
+    reasoning: Carried,
+    prefix: Box<str>,
+}
+
+/// What reasoning stands in front of a summary's call.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Carried {
+    None,
+    /// That of this item.
+    Item(u32),
+    /// The profile's, where calls need some and nothing has any.
+    Fallback,
 }
 
 impl Default for FormRules {
@@ -126,32 +136,32 @@ fn default_pattern() -> IdPattern {
 }
 
 impl ChainState<'_> {
-    /// The shape of a summary of these pairs. `current`: in the current turn; `followed`: another
-    /// pair of the section stands behind it.
-    pub(crate) fn shape<'p>(
+    /// The shape of a summary of these pairs, the last of which stands in section `last`. `current`: in the
+    /// current turn; `followed`: another pair of the section stands behind it.
+    pub(crate) fn shape(
         &self,
-        form: Form,
-        prefix: &str,
-        replaced: impl Iterator<Item = &'p PairState> + Clone,
+        kind: SummaryKind<'_>,
+        replaced: &Replaced,
+        last: usize,
         current: bool,
         followed: bool,
     ) -> Shape {
-        let all_completions =
-            || replaced.clone().all(|it| self.kind(it) == BodyPairKind::Completion);
-        let mut call = match form {
+        let rules = &self.forms.rules;
+        let wanted = match kind.form {
             Form::Text => false,
             Form::Call => true,
-            Form::Auto => !all_completions(),
+            Form::Auto => replaced.has_calls,
         };
-        if !call && self.forms.rules.alternate && followed {
-            call = true;
-        }
-        if call && self.forms.rules.assistant_after_tool && !followed {
-            call = false;
-        }
-        let signed = call && current && replaced.clone().any(|it| self.has_call_signature(it));
-        let reasoning = if call { self.reasoning_for(replaced, current) } else { Vec::new() };
-        Shape { call, signed, reasoning, prefix: prefix.into() }
+        let wanted = wanted || rules.alternate && followed;
+        let call = wanted && (followed || !rules.assistant_after_tool);
+        let signed = call && (current && replaced.is_signed || self.forms.signed_from <= last);
+        let reasoning = match replaced.reasoning {
+            _ if !call || !current && !rules.require_reasoning => Carried::None,
+            Some(item) => Carried::Item(item),
+            None if rules.require_reasoning => Carried::Fallback,
+            None => Carried::None,
+        };
+        Shape { call, signed, reasoning, prefix: kind.prefix.into() }
     }
 
     /// The first section of the turn whose calls the profile wants signed: a user message without text,
@@ -165,41 +175,38 @@ impl ChainState<'_> {
         self.sections.iter().rposition(|it| it.user.is_some_and(begins)).unwrap_or(0)
     }
 
-    fn has_call_signature(&self, pair: &PairState) -> bool {
-        self.reasoning_message(pair).is_some_and(|it| {
-            it.tool_calls().any(|it| it.signature.as_deref().is_some_and(|it| !it.is_empty()))
-        })
-    }
-
     /// The assistant message of a pair if it has reasoning or call signatures.
-    fn reasoning_message(&self, pair: &PairState) -> Option<&Message> {
+    pub(crate) fn reasoning_message(&self, pair: &PairState) -> Option<&Message> {
         let assistant = self.assistant(pair);
         let is_gone = matches!(self.change(assistant), Some(Change::NoReasoning));
         (!is_gone && self.facts(assistant).has_reasoning()).then(|| self.unreduced(assistant))
     }
 
-    /// Whether a pair has reasoning that a summary of it may carry.
-    pub(crate) fn has_reasoning(&self, pair: &PairState) -> bool {
-        self.reasoning_message(pair).is_some_and(|it| it.reasoning().any(|it| !is_empty(it)))
+    /// What a summary of this shape costs without a text. Shapes are few as a rule, and asked for by every
+    /// section of a chain.
+    pub(crate) fn summary_cost(&self, shape: &Shape) -> Cost {
+        let mut known = self.forms.empty_costs.borrow_mut();
+        if let Some(it) = known.iter().find(|it| it.0 == *shape) {
+            return it.1;
+        }
+        let messages = self.summary(shape, "", &self.sample_id());
+        let cost = messages.iter().map(|it| self.cost_of(it)).sum();
+        if known.len() == KNOWN_SHAPES {
+            known.clear();
+        }
+        known.push((shape.clone(), cost));
+        cost
     }
 
-    fn reasoning_for<'p>(
-        &self,
-        mut replaced: impl Iterator<Item = &'p PairState>,
-        current: bool,
-    ) -> Vec<Reasoning> {
-        if !current && !self.forms.rules.require_reasoning {
-            return Vec::new();
-        }
-        let first = replaced.find_map(|it| {
-            self.reasoning_message(it).map(reasoning_of).filter(|it| !it.is_empty())
-        });
-        match first {
-            Some(found) => found,
-            None if self.forms.rules.require_reasoning => {
-                vec![Reasoning::new(self.forms.rules.reasoning_fallback.clone())]
+    /// The reasoning parts in front of a summary's call.
+    fn carried(&self, reasoning: Carried) -> Vec<Reasoning> {
+        match reasoning {
+            Carried::None => Vec::new(),
+            Carried::Fallback => vec![Reasoning::new(self.forms.rules.reasoning_fallback.clone())],
+            Carried::Item(place) => {
+                let parts = self.unreduced(self.item(place)).reasoning();
+                parts.filter(|it| says_something(it)).cloned().collect()
             }
-            None => Vec::new(),
         }
     }
 
@@ -223,17 +230,16 @@ impl ChainState<'_> {
             ..ToolResult::new(id, text)
         };
         let mut assistant = Message::new(Role::Assistant);
-        assistant.parts = shape.reasoning.iter().cloned().map(Part::Reasoning).collect();
+        assistant.parts = self.carried(shape.reasoning).into_iter().map(Part::Reasoning).collect();
         assistant.parts.push(Part::ToolCall(call));
         vec![assistant, Message::new(Role::Tool).with_part(Part::ToolResult(result))]
     }
 }
 
-/// The reasoning parts of a message that are not empty.
-fn reasoning_of(message: &Message) -> Vec<Reasoning> {
-    message.reasoning().filter(|it| !is_empty(it)).cloned().collect()
-}
+/// As many costs of summaries without a text are kept.
+const KNOWN_SHAPES: usize = 4;
 
-fn is_empty(reasoning: &Reasoning) -> bool {
-    !reasoning.is_signed() && reasoning.display_text().is_empty()
+/// Whether there is something in reasoning that a summary may carry.
+pub(super) fn says_something(reasoning: &Reasoning) -> bool {
+    reasoning.is_signed() || !reasoning.display_text().is_empty()
 }

@@ -1,6 +1,10 @@
 //! Messages, pairs and sections on the chain state: places and costs, no texts.
 
-use std::{num::NonZeroU32, ops::Range, sync::Arc};
+use std::{
+    num::NonZeroU32,
+    ops::{Deref, Range},
+    sync::Arc,
+};
 
 use msg_chainast::reasoning::remove_reasoning;
 use msg_core::{Content, Message, Part};
@@ -15,6 +19,34 @@ pub(crate) struct Item {
     /// None for a message as it came.
     pub(crate) change: Option<ChangeId>,
     pub(crate) cost: Cost,
+}
+
+/// A message as it is now, without a copy of it: the input's, or one that was made and may be used elsewhere, too.
+#[derive(Debug, Clone)]
+pub(crate) enum Shared<'a> {
+    Input(&'a Message),
+    Made(Arc<Message>),
+}
+
+impl Shared<'_> {
+    /// The message, copied if somebody else has it, too.
+    pub(crate) fn into_owned(self) -> Message {
+        match self {
+            Shared::Input(message) => message.clone(),
+            Shared::Made(message) => Arc::unwrap_or_clone(message),
+        }
+    }
+}
+
+impl Deref for Shared<'_> {
+    type Target = Message;
+
+    fn deref(&self) -> &Message {
+        match self {
+            Shared::Input(message) => message,
+            Shared::Made(message) => message,
+        }
+    }
 }
 
 /// A place in the list of changes.

@@ -14,11 +14,11 @@ mod build;
 mod face;
 mod form;
 mod item;
-mod merge;
 mod open;
 mod output;
 mod reduce;
 mod replace;
+mod replaced;
 mod summaries;
 mod window;
 
@@ -34,13 +34,13 @@ use msg_core::{IdSource, Message};
 
 pub use form::Form;
 pub(crate) use form::{FormRules, Shape};
-pub(crate) use item::{Change, ChangeId, Item, PairState, SectionState, index};
-pub(crate) use merge::{MergeSum, PairSum};
+pub(crate) use item::{Change, ChangeId, Item, PairState, SectionState, Shared, index};
 pub use open::Merge;
-pub(crate) use open::{EmptyCost, OpenRequest, PairTarget, Target};
+pub(crate) use open::{OpenRequest, SummaryKind, Target};
 pub(crate) use output::Replacement;
 pub use output::ToolOutput;
 pub(crate) use replace::{NewPair, NewPairs, NewSection};
+pub(crate) use replaced::Replaced;
 pub(crate) use summaries::{SUMMARY_PREFIXES, WINDOW_NOTE};
 pub(crate) use window::Floor;
 
@@ -73,7 +73,7 @@ pub struct ChainState<'a> {
     /// What all items that are in use cost.
     pub(crate) sum: Cost,
     pub(crate) log: Log,
-    pub(crate) requests: Requests,
+    pub(crate) requests: Requests<'a>,
 }
 
 /// What is compacted; nothing of it changes.
@@ -101,7 +101,8 @@ pub(crate) struct Forms {
     pub(crate) rules: FormRules,
     /// [`ChainState::signed_turn`] as it was when the step began.
     pub(crate) signed_from: usize,
-    pub(crate) empty_costs: RefCell<Vec<EmptyCost>>,
+    /// What summaries of the shapes that were asked about last cost without a text.
+    pub(crate) empty_costs: RefCell<Vec<(Shape, Cost)>>,
 }
 
 /// Where ids of summarization calls come from, and which are taken.
@@ -120,8 +121,8 @@ pub(crate) struct Log {
 
 /// What is asked, and what came of what was.
 #[derive(Default)]
-pub(crate) struct Requests {
-    pub(crate) open: Vec<OpenRequest>,
+pub(crate) struct Requests<'a> {
+    pub(crate) open: Vec<OpenRequest<'a>>,
     pub(crate) next: u32,
     pub(crate) made: usize,
     /// Keys of the requests that were refused (CP-26).
@@ -274,13 +275,13 @@ impl<'a> ChainState<'a> {
         item.change.map(|it| &self.changes[it.place()])
     }
 
-    /// An item as it is now: the input's message, or a changed one that is made for this call.
-    pub(crate) fn message(&self, item: &Item) -> Cow<'_, Message> {
+    /// An item as it is now; what was reduced is made for this call.
+    pub(crate) fn message(&self, item: &Item) -> Shared<'a> {
         let input = self.input.messages[item.input as usize];
         match self.change(item) {
-            None => Cow::Borrowed(input),
-            Some(Change::New(message)) => Cow::Borrowed(message),
-            Some(reduction) => Cow::Owned(reduction.make(input)),
+            None => Shared::Input(input),
+            Some(Change::New(message)) => Shared::Made(message.clone()),
+            Some(reduction) => Shared::Made(reduction.make(input).into()),
         }
     }
 
@@ -315,8 +316,7 @@ impl<'a> ChainState<'a> {
 
     /// What a message costs.
     pub(crate) fn cost_of(&self, message: &Message) -> Cost {
-        let tokens = self.input.index.counter().message(message);
-        Cost { tokens, bytes: message.size() as u64 }
+        self.input.index.cost_of(message)
     }
 
     pub(crate) fn text_cost(&self, text: &str) -> u64 {

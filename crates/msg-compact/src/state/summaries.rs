@@ -2,7 +2,7 @@
 
 use msg_chainast::BodyPairKind;
 
-use super::{ChainState, PairState, SectionState};
+use super::{ChainState, PairState};
 
 /// What the completions begin with that are summaries.
 pub(crate) const SUMMARY_PREFIXES: [&str; 4] = [
@@ -35,10 +35,5 @@ impl ChainState<'_> {
     pub(crate) fn first_text(&self, pair: &PairState) -> &str {
         let assistant = self.unreduced(self.assistant(pair));
         assistant.parts.iter().find_map(|it| it.as_text()).unwrap_or_default()
-    }
-
-    /// Whether a section's body is one summary.
-    pub(crate) fn settled(&self, section: &SectionState) -> bool {
-        matches!(self.pairs_of(section), [one] if self.is_summary(one))
     }
 }

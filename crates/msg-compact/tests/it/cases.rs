@@ -77,7 +77,7 @@ impl Row {
             pipeline.always(Calls { calls: self.calls.clone(), gave: gave.clone() })
         };
         let index = TokenIndex::of(&chain, self.options.counter(preset.as_ref()), &[]);
-        let answer = |request: &SummaryRequest| self.options.summary(request);
+        let answer = |request: &SummaryRequest<'_>| self.options.summary(request);
         let mut ids = SeededIds::new(1);
         let outcome = compact_with(&chain, &index, budget.as_ref(), &pipeline, &mut ids, answer)?;
         let mut shown = self.shown(outcome, chain);
@@ -204,7 +204,7 @@ impl Asked {
         }
     }
 
-    fn summary(&self, request: &SummaryRequest) -> Result<String, SummaryError> {
+    fn summary(&self, request: &SummaryRequest<'_>) -> Result<String, SummaryError> {
         match self.test_summarizer.as_deref().map(|it| it.split_once(':').unwrap_or((it, ""))) {
             None | Some(("digest", _)) => Ok(digest(request)),
             Some(("fixed", text)) => Ok(text.to_owned()),

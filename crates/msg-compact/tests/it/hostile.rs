@@ -246,7 +246,7 @@ impl<'a> Choices<'a> {
     /// An answer by chance: useful, empty, huge, hostile, or none. Depends on the request alone.
     pub(crate) fn answers(
         &mut self,
-    ) -> impl Fn(&SummaryRequest) -> Result<String, SummaryError> + use<> {
+    ) -> impl Fn(&SummaryRequest<'_>) -> Result<String, SummaryError> + use<> {
         let kind = self.below(8);
         move |request| match kind {
             0 => Err(SummaryError::new("no")),

@@ -17,7 +17,7 @@ pub(crate) struct Case<'a> {
     pub(crate) budget: Option<&'a Budget>,
     pub(crate) pipeline: &'a Pipeline,
     pub(crate) counter: &'a dyn Fn() -> Box<dyn TokenCounter>,
-    pub(crate) answer: &'a dyn Fn(&SummaryRequest) -> Result<String, SummaryError>,
+    pub(crate) answer: &'a dyn Fn(&SummaryRequest<'_>) -> Result<String, SummaryError>,
     /// What the pipeline keeps to.
     pub(crate) profile: Option<&'a Profile>,
     /// What the pipeline pins.

@@ -28,7 +28,7 @@ fn over_bytes(cases: u32, length: usize, test: impl Fn(&[u8])) {
 }
 
 /// What answers the requests for summaries.
-type Answer = Box<dyn Fn(&SummaryRequest) -> Result<String, SummaryError>>;
+type Answer = Box<dyn Fn(&SummaryRequest<'_>) -> Result<String, SummaryError>>;
 
 /// What a law is tried on, owned.
 struct Setup {

@@ -1,82 +1,12 @@
-//! The JSON form of a compaction (CP-70).
+//! The answer to a line of `msg fit --jsonl`: a compaction, or what a plan that was given made of the document.
 
-use msg_compact::{CompactionRecord, Outcome, Plan};
+use msg_compact::Plan;
 use msg_core::Message;
-use msg_openai::chat;
-use serde::Serialize;
 
+use super::fitted::{Fitted, openai};
 use super::plan::Goal;
-use super::run::Fitted;
-use crate::codec::WriteOptions;
 use crate::document::Document;
 use crate::json::ObjectWriter;
-
-#[derive(Serialize)]
-struct CannotFitForm {
-    floor: u64,
-    limit: u64,
-    why: &'static str,
-}
-
-impl Fitted {
-    /// The line of `msg fit --jsonl`, without its end.
-    pub fn to_json(&self) -> Vec<u8> {
-        let (before, after) = self.totals();
-        let requests = match &self.outcome {
-            Outcome::NotNeeded(it) => it.requests,
-            Outcome::Compacted(it) => it.requests,
-            Outcome::CannotFit(it) => it.requests,
-        };
-        let mut members = ObjectWriter::new()
-            .with("fits", &self.fits())
-            .with("status", &self.status())
-            .with("before", &before)
-            .with("after", &after)
-            .with("requests", &requests)
-            .with("first_changed", &self.first_changed)
-            .with("edits", &self.edits())
-            .raw("messages", &openai(&self.messages));
-        if let Outcome::CannotFit(it) = &self.outcome {
-            let form = CannotFitForm { floor: it.floor, limit: it.usable, why: it.why.as_str() };
-            members = members.with("cannot_fit", &form);
-        }
-        if self.told.records {
-            members = members.with("records", &self.records());
-        }
-        if let Some(plan) = self.plan.as_ref().filter(|_| self.told.plan) {
-            members = members.with("plan", plan);
-        }
-        members.finish()
-    }
-
-    /// What became of it: `not-needed`, `compacted` or `cannot-fit`.
-    pub fn status(&self) -> &'static str {
-        match &self.outcome {
-            Outcome::NotNeeded(_) => "not-needed",
-            Outcome::Compacted(_) => "compacted",
-            Outcome::CannotFit(_) => "cannot-fit",
-        }
-    }
-
-    /// What the history cannot have less than, where it cannot fit.
-    pub fn floor(&self) -> Option<u64> {
-        match &self.outcome {
-            Outcome::CannotFit(it) => Some(it.floor),
-            _ => None,
-        }
-    }
-
-    /// The records of what was done.
-    pub fn records(&self) -> &[CompactionRecord] {
-        match &self.outcome {
-            Outcome::Compacted(it) => &it.records,
-            Outcome::CannotFit(it) => {
-                it.best.as_ref().filter(|_| self.told.best_effort).map_or(&[], |it| &it.records)
-            }
-            Outcome::NotNeeded(_) => &[],
-        }
-    }
-}
 
 /// The answer to a line of `msg fit --jsonl`.
 #[derive(Debug)]
@@ -154,9 +84,7 @@ impl Reached {
         }
         let (mut document, plan) = self.source.take()?;
         document.put_planned(std::mem::take(&mut self.messages), plan.as_ref());
-        let mut out = Vec::new();
-        document.write(&WriteOptions::default(), &mut out);
-        Some(out)
+        Some(document.written())
     }
 
     /// The answer of `--apply` and `--undo`, without its end.
@@ -165,10 +93,4 @@ impl Reached {
         let members = ObjectWriter::new().with("status", &status);
         members.raw("messages", &openai(&self.messages)).finish()
     }
-}
-
-fn openai(messages: &[Message]) -> Vec<u8> {
-    let mut json = Vec::new();
-    chat::write(messages, &msg_openai::WriteOptions::default(), &mut json);
-    json
 }

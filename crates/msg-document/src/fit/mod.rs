@@ -8,6 +8,7 @@
 
 mod answer;
 mod counter;
+mod fitted;
 mod fitter;
 mod options;
 mod plan;
@@ -17,10 +18,11 @@ mod tools;
 
 pub use self::answer::{FitAnswer, Reached};
 pub use self::counter::Counter;
+pub use self::fitted::Fitted;
 pub use self::fitter::Fitter;
 pub(crate) use self::fitter::counter;
 pub use self::options::{FitOptions, Usage};
 pub use self::plan::Goal;
-pub use self::run::{Fitted, fit};
+pub use self::run::fit;
 pub use self::summarizer::{Digest, Summarizer};
 pub(crate) use self::tools::tool_specs;

@@ -8,8 +8,7 @@ use msg_compact::Plan;
 use msg_core::Message;
 use serde::Deserialize;
 
-use super::run::Fitted;
-use crate::codec::WriteOptions;
+use super::fitted::Fitted;
 use crate::document::{Document, ReadOptions};
 use crate::refusal::Refusal;
 
@@ -116,9 +115,7 @@ impl Goal {
             false => document.put_planned(messages, Some(plan).filter(|_| self == Goal::Apply)),
         }
         document.expect_writer()?;
-        let mut out = Vec::new();
-        document.write(&WriteOptions::default(), &mut out);
-        Ok(out)
+        Ok(document.written())
     }
 }
 

@@ -3,141 +3,23 @@
 use msg_chainast::{ChainAst, MessageOrigin, ParseError, RepairOptions};
 use msg_compact::count::ToolSpec;
 use msg_compact::{
-    Compaction, Compactor, Edit, Outcome, Plan, Step, SummaryRequest, TokenCounter, TokenIndex,
-    Totals, Unit,
+    Compactor, Step, SummaryError, SummaryRequest, TokenCounter, TokenIndex, Totals,
 };
 use msg_core::{Diagnostic, Message, SeededIds};
 
 use super::answer::{FitAnswer, Reached};
+use super::fitted::{Fitted, Wanted};
 use super::fitter::Fitter;
 use super::options::FitOptions;
 use super::plan::Goal;
 use super::summarizer::Summarizer;
 use super::tools::{tool_specs, tools_of};
-use crate::codec::WriteOptions;
 use crate::document::Document;
 use crate::lead::{Beside, Lead};
 use crate::refusal::Refusal;
 
 /// The source of ids: constant, so that the same input gives the same output (CA-91).
 const SEED: u64 = 0x6d73_6720_6669_7400;
-
-/// What came of it.
-#[derive(Debug)]
-pub struct Fitted {
-    /// The history as it is now; the input's (after repair) where it cannot fit.
-    pub messages: Vec<Message>,
-    /// What the compactor says.
-    pub outcome: Outcome,
-    /// What was done, if that was asked for; it changes nothing where nothing was done.
-    pub plan: Option<Plan>,
-    /// What was mended first.
-    pub mended: Vec<Diagnostic>,
-    /// What the input cost, if it was mended.
-    input: Option<Totals>,
-    /// What the limit counts.
-    pub unit: Unit,
-    /// What goes on with the provider's history; no part of what was compacted.
-    lead: Lead,
-    /// What is usable of the budget.
-    pub limit: Option<u64>,
-    /// The first message that differs from the input.
-    pub first_changed: Option<usize>,
-    pub(super) told: Told,
-    /// What stood around the messages, if a document was read.
-    source: Option<Box<Document>>,
-    /// The document in its own format, where it had to be written for the plan.
-    written: Option<Vec<u8>>,
-}
-
-impl Fitted {
-    /// Whether it fits, or there was nothing to fit into.
-    pub fn fits(&self) -> bool {
-        !matches!(self.outcome, Outcome::CannotFit(_))
-    }
-
-    /// What the history cost, and what it costs now.
-    pub fn totals(&self) -> (Totals, Totals) {
-        let (before, mut after) = self.compacted_totals();
-        after.messages += self.lead.len();
-        (self.input.unwrap_or(before), after)
-    }
-
-    /// What was reached, whether it fits or not.
-    fn compaction(&self) -> Option<&Compaction> {
-        match &self.outcome {
-            Outcome::Compacted(it) => Some(it),
-            Outcome::CannotFit(it) => it.best.as_deref(),
-            Outcome::NotNeeded(_) => None,
-        }
-    }
-
-    fn compacted_totals(&self) -> (Totals, Totals) {
-        match &self.outcome {
-            Outcome::NotNeeded(it) => (it.totals, it.totals),
-            Outcome::Compacted(it) => (it.before, it.after),
-            Outcome::CannotFit(it) => match it.best.as_ref().filter(|_| self.told.best_effort) {
-                Some(best) => (best.before, best.after),
-                None => (it.totals, it.totals),
-            },
-        }
-    }
-
-    /// The document in its own format, if one was read and it fits (or best effort was asked for). The messages
-    /// are taken for it.
-    ///
-    /// ```
-    /// use msg_document::{Digest, FitOptions, fit};
-    ///
-    /// let body = br#"{"model":"m","messages":[{"role":"user","content":"hi"}]}"#;
-    /// let mut fitted = fit(body, &FitOptions::default().with_budget(1000), &Digest)?;
-    /// assert_eq!(fitted.take_document().as_deref(), Some(&body[..]));
-    /// # Ok::<(), msg_document::Refusal>(())
-    /// ```
-    pub fn take_document(&mut self) -> Option<Vec<u8>> {
-        let mut document = self.source.take()?;
-        self.written.take().or_else(|| self.write_into(&mut document))
-    }
-
-    /// As [`Fitted::take_document`], of a document whose messages were made to fit
-    /// ([`Fitter::fit_document`]).
-    pub fn write_into(&mut self, document: &mut Document) -> Option<Vec<u8>> {
-        if !self.fits() && !self.told.best_effort {
-            return None;
-        }
-        let messages = std::mem::take(&mut self.messages);
-        match self.first_changed {
-            None => document.put_messages(messages),
-            Some(_) => document.put_planned(messages, self.plan.as_ref()),
-        }
-        let mut out = Vec::new();
-        document.write(&WriteOptions::default(), &mut out);
-        Some(out)
-    }
-
-    /// Fails where something was done to a document that is only read.
-    fn expect_writer(&self, document: &Document) -> Result<(), Refusal> {
-        match self.first_changed.is_some() && !document.format().codec().has_writer() {
-            true => Err(document.no_writer()),
-            false => Ok(()),
-        }
-    }
-
-    /// What was cut, in the order of the input.
-    pub fn edits(&self) -> Vec<Diagnostic> {
-        let mut edits = self.mended.clone();
-        match &self.outcome {
-            Outcome::NotNeeded(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
-            Outcome::Compacted(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
-            Outcome::CannotFit(it) => {
-                let tried = it.edits.iter().filter(|_| self.told.best_effort);
-                edits.extend(tried.map(Edit::diagnostic));
-                edits.push(it.diagnostic(self.unit));
-            }
-        }
-        edits
-    }
-}
 
 /// Makes a document fit as the options say; its own `options` and `tools` count.
 ///
@@ -198,10 +80,9 @@ impl Fitter {
         let own = self.options.tools.is_none().then(|| tools_of(json)).flatten();
         let own = own.map(|it| tool_specs(Some(&it)));
         let tools = own.as_deref().unwrap_or(&self.tools);
-        let case = Case { tools, ..Case::of(self, &document) };
+        let given = Given { tools, ..Given::with(self, &document) };
         let read = self.options.plan.then(|| document.messages().to_vec());
-        let messages = document.take_messages();
-        let mut fitted = self.compact(messages, case, summarizer)?;
+        let mut fitted = self.compact(document.take_messages(), given, summarizer)?;
         fitted.expect_writer(&document)?;
         if let Some(read) = read {
             let messages = fitted.messages.clone();
@@ -224,8 +105,8 @@ impl Fitter {
         document: &mut Document,
         summarizer: &dyn Summarizer,
     ) -> Result<Fitted, Refusal> {
-        let case = Case::of(self, document);
-        let fitted = self.compact(document.take_messages(), case, summarizer)?;
+        let given = Given::with(self, document);
+        let fitted = self.compact(document.take_messages(), given, summarizer)?;
         fitted.expect_writer(document)?;
         Ok(fitted)
     }
@@ -238,80 +119,63 @@ impl Fitter {
         messages: Vec<Message>,
         summarizer: &dyn Summarizer,
     ) -> Result<Fitted, Refusal> {
-        self.compact(messages, Case::of_messages(self), summarizer)
+        self.compact(messages, Given::messages_alone(self), summarizer)
     }
 
-    /// The requests of the first step for the messages of a document, which are taken out of it; none if nothing
-    /// would be asked.
-    pub fn first_requests(&self, document: &mut Document) -> Result<Vec<SummaryRequest>, Refusal> {
-        let case = Case::of(self, document);
-        let mut found = Vec::new();
-        self.run(document.take_messages(), case, |compactor| {
-            loop {
-                match compactor.next() {
-                    Step::Done(outcome) => return outcome,
-                    Step::Summarize(requests) => {
-                        answer_none(compactor, &requests);
-                        if found.is_empty() {
-                            found = requests;
-                        }
-                    }
-                }
+    /// Shows the requests of the first step for the messages of a document, which are taken out of it.
+    ///
+    /// Fails as [`fit`] does.
+    pub fn first_requests(
+        &self,
+        document: &mut Document,
+        mut show: impl FnMut(&SummaryRequest<'_>),
+    ) -> Result<(), Refusal> {
+        let given = Given::with(self, document);
+        let mut is_first = true;
+        let nobody = SummaryError::new("a dry run asks nobody");
+        self.run(document.take_messages(), given, |requests| {
+            if std::mem::take(&mut is_first) {
+                requests.iter().for_each(&mut show);
             }
+            vec![Err(nobody.clone()); requests.len()]
         })?;
-        Ok(found)
+        Ok(())
     }
 
     fn compact(
         &self,
         messages: Vec<Message>,
-        case: Case<'_>,
+        given: Given<'_>,
         summarizer: &dyn Summarizer,
     ) -> Result<Fitted, Refusal> {
         let summarizer = self.test.as_ref().map_or(summarizer, |it| it as &dyn Summarizer);
-        self.run(messages, case, |compactor| {
-            loop {
-                match compactor.next() {
-                    Step::Done(outcome) => return outcome,
-                    Step::Summarize(requests) => {
-                        for (request, answer) in requests.iter().zip(summarizer.answer(&requests)) {
-                            compactor.answer(request.id(), answer).expect(OPEN);
-                        }
-                    }
-                }
-            }
-        })
+        self.run(messages, given, |requests| summarizer.answer(requests))
     }
 
+    /// The way of a history: what no tree can hold is put aside, the rest parsed or mended, counted and compacted;
+    /// then all is put together again.
     fn run(
         &self,
         mut messages: Vec<Message>,
-        case: Case<'_>,
-        drive: impl FnOnce(&mut Compactor<'_>) -> Outcome,
+        given: Given<'_>,
+        answer: impl FnMut(&[SummaryRequest<'_>]) -> Vec<Result<String, SummaryError>>,
     ) -> Result<Fitted, Refusal> {
         self.expect_budget()?;
         let mut ids = SeededIds::new(SEED);
-        let keeps = self.options.repair || case.beside != Beside::Nothing;
-        let original = keeps.then(|| messages.clone());
-        let lead = Lead::take(&mut messages, case.beside);
-        let tree = self.tree(messages, &mut ids).map_err(|it| lead.refused(it))?;
-        let Tree { ast, mut mended, mut origins } = tree;
-        mended.iter_mut().for_each(|it| lead.put_before(it));
-        if !lead.is_empty() {
-            origins = Some(lead.origins(origins, ast.messages().len()));
-        }
-        let counter = self.counter(ast.messages(), case.tools);
+        let is_mended = self.options.repair || given.beside != Beside::Nothing;
+        let original = is_mended.then(|| messages.clone());
+        let lead = Lead::take(&mut messages, given.beside);
+        let Tree { ast, mended, origins } = self.tree(messages, &lead, &mut ids)?;
+        let counter = self.counter(ast.messages(), given.tools);
         // What is reported as before is the input, mended or not.
-        let input = original.as_deref().map(|it| totals(it, &*counter, case.tools));
-        let index = TokenIndex::of(&ast, counter, case.tools).with_beside(lead.messages());
+        let input = original.as_deref().map(|it| totals(it, &*counter, given.tools));
+        let index = TokenIndex::of(&ast, counter, given.tools).with_beside(lead.messages());
         let budget = self.budget.as_ref();
-        let outcome = {
-            let mut compactor = Compactor::plan(&ast, &index, budget, &self.pipeline, &mut ids)?;
-            if let Some(origins) = &origins {
-                compactor = compactor.with_origins(origins);
-            }
-            drive(&mut compactor)
-        };
+        let mut compactor = Compactor::plan(&ast, &index, budget, &self.pipeline, &mut ids)?;
+        if let Some(origins) = &origins {
+            compactor = compactor.with_origins(origins);
+        }
+        let outcome = outcome(compactor, answer)?;
         let mut fitted = Fitted {
             messages: Vec::new(),
             plan: None,
@@ -322,117 +186,85 @@ impl Fitter {
             unit: self.unit,
             limit: budget.and_then(|it| it.usable().ok()),
             first_changed: None,
-            told: Told::of(&self.options),
+            wanted: Wanted::by(&self.options),
             source: None,
             written: None,
         };
-        fitted.finish(ast, case.plans, original.as_deref());
+        fitted.finish(ast, given.wants_plan, original.as_deref())?;
         Ok(fitted)
     }
 
-    fn tree(&self, messages: Vec<Message>, ids: &mut SeededIds) -> Result<Tree, Refusal> {
+    /// The tree of the messages behind the lead, mended if that is wanted.
+    fn tree(
+        &self,
+        messages: Vec<Message>,
+        lead: &Lead,
+        ids: &mut SeededIds,
+    ) -> Result<Tree, Refusal> {
         let open = self.options.open;
-        if self.options.repair {
+        let (ast, mut mended, mut origins) = if self.options.repair {
             let mut repair = RepairOptions::default();
             repair.check.open = open;
             if let Some(profile) = self.profile {
                 repair = repair.with_profile(profile);
             }
             let (ast, found, origins) = ChainAst::repair_with_origins(messages, &repair, ids);
-            let mended = found.into_iter().filter(|it| it.fix.is_some()).collect();
-            return Ok(Tree { ast, mended, origins: Some(origins) });
+            (ast, found.into_iter().filter(|it| it.fix.is_some()).collect(), Some(origins))
+        } else {
+            let parse = if open { ChainAst::parse_open } else { ChainAst::parse };
+            let ast = parse(messages).map_err(|it| lead.refused(refusal(it, open)))?;
+            (ast, Vec::new(), None)
+        };
+        mended.iter_mut().for_each(|it| lead.put_before(it));
+        if !lead.is_empty() {
+            origins = Some(lead.origins(origins, ast.messages().len()));
         }
-        let parsed = if open { ChainAst::parse_open(messages) } else { ChainAst::parse(messages) };
-        match parsed {
-            Ok(ast) => Ok(Tree { ast, mended: Vec::new(), origins: None }),
-            Err(error) => Err(refusal(error, open)),
+        Ok(Tree { ast, mended, origins })
+    }
+}
+
+/// Runs a compaction to its end.
+fn outcome(
+    mut compactor: Compactor<'_>,
+    mut answer: impl FnMut(&[SummaryRequest<'_>]) -> Vec<Result<String, SummaryError>>,
+) -> Result<msg_compact::Outcome, Refusal> {
+    loop {
+        match compactor.next() {
+            Step::Done(outcome) => return Ok(outcome),
+            Step::Summarize(requests) => {
+                for (request, answer) in requests.iter().zip(answer(&requests)) {
+                    compactor.answer(request.id(), answer)?;
+                }
+            }
         }
     }
 }
 
-const OPEN: &str = "because the request is open";
-
-fn answer_none(compactor: &mut Compactor<'_>, requests: &[SummaryRequest]) {
-    for request in requests {
-        let none = msg_compact::SummaryError::new("a dry run asks nobody");
-        compactor.answer(request.id(), Err(none)).expect(OPEN);
-    }
-}
-
-/// What is known of one document.
+/// What is known of one document besides its messages.
 #[derive(Clone, Copy)]
-struct Case<'a> {
+struct Given<'a> {
     beside: Beside,
     tools: &'a [ToolSpec],
-    /// Whether a plan is made.
-    plans: bool,
+    wants_plan: bool,
 }
 
-impl<'a> Case<'a> {
-    fn of_messages(fitter: &'a Fitter) -> Self {
-        Case { beside: Beside::Nothing, tools: &fitter.tools, plans: fitter.options.plan }
+impl<'a> Given<'a> {
+    fn messages_alone(fitter: &'a Fitter) -> Self {
+        let wants_plan = fitter.options.plan;
+        Given { beside: Beside::Nothing, tools: &fitter.tools, wants_plan }
     }
 
-    fn of(fitter: &'a Fitter, document: &Document) -> Self {
-        let plans = fitter.options.plan || document.is_edited_by_plan();
-        Case { beside: document.beside(), plans, ..Case::of_messages(fitter) }
+    fn with(fitter: &'a Fitter, document: &Document) -> Self {
+        let wants_plan = fitter.options.plan || document.is_edited_by_plan();
+        Given { beside: document.beside(), wants_plan, ..Given::messages_alone(fitter) }
     }
-}
-
-/// What of a compaction is told, as the options say.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Told {
-    pub(super) best_effort: bool,
-    pub(super) records: bool,
-    pub(super) plan: bool,
-}
-
-impl Told {
-    fn of(options: &FitOptions) -> Self {
-        let FitOptions { best_effort, records, plan, .. } = *options;
-        Told { best_effort, records, plan }
-    }
-}
-
-impl Fitted {
-    /// Makes the history, and the plan if one is wanted: of the input, repair included.
-    fn finish(&mut self, ast: ChainAst, plans: bool, original: Option<&[Message]>) {
-        const SAME: &str = "because the tree is the one that was compacted";
-        let counts = self.fits() || self.told.best_effort;
-        let compaction = self.compaction().filter(|_| counts);
-        let cut_from = compaction.map(|it| it.first_changed);
-        // Where nothing was done the plan is the one that changes nothing, so that whoever asked has one.
-        let planned = |it: &Compaction| it.plan(&ast).expect(SAME);
-        let wants_own = plans && original.is_none();
-        let plan = wants_own.then(|| compaction.map_or_else(Plan::default, planned));
-        let mut messages = match compaction {
-            Some(it) => it.apply(ast).expect(SAME),
-            None => ast.into_messages(),
-        };
-        self.lead.put(&mut messages);
-        (self.first_changed, self.plan) = match original {
-            None => (cut_from, plan),
-            Some(original) => {
-                let changed = difference(original, &messages);
-                let made = changed.filter(|_| counts).map(|_| Plan::between(original, &messages));
-                (changed, plans.then(|| made.unwrap_or_default()))
-            }
-        };
-        self.messages = messages;
-    }
-}
-
-/// The first message at which two histories differ.
-fn difference(a: &[Message], b: &[Message]) -> Option<usize> {
-    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    (same < a.len() || same < b.len()).then_some(same)
 }
 
 /// A chain, and what was mended to have one.
 struct Tree {
     ast: ChainAst,
     mended: Vec<Diagnostic>,
-    /// Of each message, if they were mended.
+    /// Of each message, if they are not those of the input.
     origins: Option<Vec<MessageOrigin>>,
 }
 

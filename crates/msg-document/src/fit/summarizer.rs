@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 /// A way to answer requests for summaries.
 pub trait Summarizer: Sync {
     /// Answers requests of one step, in their order.
-    fn answer(&self, requests: &[SummaryRequest]) -> Vec<Result<String, SummaryError>>;
+    fn answer(&self, requests: &[SummaryRequest<'_>]) -> Vec<Result<String, SummaryError>>;
 }
 
 /// Summaries without a model (CP-22).
@@ -16,7 +16,7 @@ pub trait Summarizer: Sync {
 pub struct Digest;
 
 impl Summarizer for Digest {
-    fn answer(&self, requests: &[SummaryRequest]) -> Vec<Result<String, SummaryError>> {
+    fn answer(&self, requests: &[SummaryRequest<'_>]) -> Vec<Result<String, SummaryError>> {
         requests.iter().map(|it| Ok(digest(it))).collect()
     }
 }
@@ -37,7 +37,7 @@ enum TestAnswer {
 }
 
 impl Summarizer for Test {
-    fn answer(&self, requests: &[SummaryRequest]) -> Vec<Result<String, SummaryError>> {
+    fn answer(&self, requests: &[SummaryRequest<'_>]) -> Vec<Result<String, SummaryError>> {
         requests.iter().map(|it| self.one(it)).collect()
     }
 }
@@ -58,7 +58,7 @@ impl Test {
         Ok(Some(test))
     }
 
-    fn one(&self, request: &SummaryRequest) -> Result<String, SummaryError> {
+    fn one(&self, request: &SummaryRequest<'_>) -> Result<String, SummaryError> {
         let source = request.source_text();
         if self.fail_on.iter().any(|it| source.contains(it.as_str())) {
             return Err(SummaryError::new("the test summariser fails on this text"));

@@ -35,7 +35,7 @@ impl Endpoint {
         Ok(Self { endpoint, model: model.to_owned(), at_once })
     }
 
-    fn ask(&self, request: &SummaryRequest) -> Result<String, SummaryError> {
+    fn ask(&self, request: &SummaryRequest<'_>) -> Result<String, SummaryError> {
         let mut body = Vec::new();
         let prompt = ChatRequest::new(&self.model, request.prompt()?);
         prompt.write(&mut body);
@@ -48,7 +48,7 @@ impl Endpoint {
 
 impl Summarizer for Endpoint {
     /// Asks for all of them, a limited number at once; answers in the order of the requests.
-    fn answer(&self, requests: &[SummaryRequest]) -> Vec<Result<String, SummaryError>> {
+    fn answer(&self, requests: &[SummaryRequest<'_>]) -> Vec<Result<String, SummaryError>> {
         let next = AtomicUsize::new(0);
         let workers = self.at_once.min(requests.len());
         let mut answers: Vec<(usize, Result<String, SummaryError>)> = thread::scope(|scope| {

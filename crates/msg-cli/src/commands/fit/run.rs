@@ -89,12 +89,14 @@ impl Run<'_> {
         input: &Input,
         mut out: Output,
     ) -> Result<Status, Failure> {
-        let requests = fitter.first_requests(&mut document);
-        let requests = requests.map_err(|it| Failure::refused(it, &input.name))?;
-        if requests.is_empty() && !self.cx.quiet {
+        let mut lines = Vec::new();
+        fitter
+            .first_requests(&mut document, |it| lines.extend(request_line(it)))
+            .map_err(|it| Failure::refused(it, &input.name))?;
+        if lines.is_empty() && !self.cx.quiet {
             self.cx.note("no summary would be asked for\n");
         }
-        requests.iter().try_for_each(|it| out.write(&request_line(it)))?;
+        out.write(&lines)?;
         out.finish().map(|()| Status::Clean)
     }
 
@@ -210,7 +212,7 @@ impl Run<'_> {
 }
 
 /// A request as people and programs can read it.
-fn request_line(request: &msg_compact::SummaryRequest) -> Vec<u8> {
+fn request_line(request: &msg_compact::SummaryRequest<'_>) -> Vec<u8> {
     let mut line = serde_json::json!({
         "policy": request.policy(),
         "replaces": {"start": request.replaces().start, "end": request.replaces().end},

@@ -1,0 +1,243 @@
+//! What came of a compaction: the history, what was done, and both as JSON (CP-70).
+
+use msg_chainast::ChainAst;
+use msg_compact::{Compaction, CompactionRecord, Edit, Outcome, Plan, Totals, Unit};
+use msg_core::{Diagnostic, Message};
+use msg_openai::chat;
+use serde::Serialize;
+
+use super::options::FitOptions;
+use crate::document::Document;
+use crate::json::ObjectWriter;
+use crate::lead::Lead;
+use crate::refusal::Refusal;
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Fitted {
+    /// The history as it is now; the input's (after repair) where it cannot fit.
+    pub messages: Vec<Message>,
+    /// What the compactor says.
+    pub outcome: Outcome,
+    /// What was done, if that was asked for; it changes nothing where nothing was done.
+    pub plan: Option<Plan>,
+    /// What was mended first.
+    pub mended: Vec<Diagnostic>,
+    /// What the input cost, if it was mended.
+    pub(super) input: Option<Totals>,
+    /// What the limit counts.
+    pub unit: Unit,
+    /// What goes on with the provider's history; no part of what was compacted.
+    pub(super) lead: Lead,
+    /// What is usable of the budget.
+    pub limit: Option<u64>,
+    /// The first message that differs from the input.
+    pub first_changed: Option<usize>,
+    pub(super) wanted: Wanted,
+    /// What stood around the messages, if a document was read.
+    pub(super) source: Option<Box<Document>>,
+    /// The document in its own format, where it had to be written for the plan.
+    pub(super) written: Option<Vec<u8>>,
+}
+
+/// What the options want to have.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    best_effort: bool,
+    records: bool,
+    plan: bool,
+}
+
+impl Wanted {
+    pub(super) fn by(options: &FitOptions) -> Self {
+        let FitOptions { best_effort, records, plan, .. } = *options;
+        Wanted { best_effort, records, plan }
+    }
+}
+
+impl Fitted {
+    /// Whether it fits, or there was nothing to fit into.
+    pub fn fits(&self) -> bool {
+        !matches!(self.outcome, Outcome::CannotFit(_))
+    }
+
+    /// What became of it: `not-needed`, `compacted` or `cannot-fit`.
+    pub fn status(&self) -> &'static str {
+        match &self.outcome {
+            Outcome::NotNeeded(_) => "not-needed",
+            Outcome::Compacted(_) => "compacted",
+            Outcome::CannotFit(_) => "cannot-fit",
+        }
+    }
+
+    /// What the history cannot have less than, where it cannot fit.
+    pub fn floor(&self) -> Option<u64> {
+        match &self.outcome {
+            Outcome::CannotFit(it) => Some(it.floor),
+            _ => None,
+        }
+    }
+
+    /// What the history cost, and what it costs now.
+    pub fn totals(&self) -> (Totals, Totals) {
+        let (before, mut after) = match (self.compaction(), &self.outcome) {
+            (Some(it), _) => (it.before, it.after),
+            (None, Outcome::CannotFit(it)) => (it.totals, it.totals),
+            (None, Outcome::NotNeeded(it)) => (it.totals, it.totals),
+            (None, Outcome::Compacted(it)) => (it.before, it.after),
+        };
+        after.messages += self.lead.len();
+        (self.input.unwrap_or(before), after)
+    }
+
+    /// The compaction whose result the history is: one that fits, or what was reached if that is enough.
+    fn compaction(&self) -> Option<&Compaction> {
+        match &self.outcome {
+            Outcome::Compacted(it) => Some(it),
+            Outcome::CannotFit(it) => it.best.as_deref().filter(|_| self.wanted.best_effort),
+            Outcome::NotNeeded(_) => None,
+        }
+    }
+
+    /// What was cut, in the order of the input.
+    pub fn edits(&self) -> Vec<Diagnostic> {
+        let mut edits = self.mended.clone();
+        match &self.outcome {
+            Outcome::NotNeeded(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
+            Outcome::Compacted(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
+            Outcome::CannotFit(it) => {
+                let tried = it.edits.iter().filter(|_| self.wanted.best_effort);
+                edits.extend(tried.map(Edit::diagnostic));
+                edits.push(it.diagnostic(self.unit));
+            }
+        }
+        edits
+    }
+
+    /// The records of what was done.
+    pub fn records(&self) -> &[CompactionRecord] {
+        self.compaction().map_or(&[], |it| &it.records)
+    }
+
+    /// Makes the history, and the plan if one is wanted: of the input, repair included, which is `original` where
+    /// it is not what was compacted.
+    pub(super) fn finish(
+        &mut self,
+        ast: ChainAst,
+        wants_plan: bool,
+        original: Option<&[Message]>,
+    ) -> Result<(), msg_compact::Error> {
+        let compaction = self.compaction();
+        let cut_from = compaction.map(|it| it.first_changed);
+        let is_planned = wants_plan && original.is_none();
+        // Where nothing was done the plan is the one that changes nothing, so that whoever asked has one.
+        let plan = match compaction.filter(|_| is_planned) {
+            Some(it) => it.plan(&ast)?,
+            None => Plan::default(),
+        };
+        let mut messages = match compaction {
+            Some(it) => it.apply(ast)?,
+            None => ast.into_messages(),
+        };
+        self.lead.put(&mut messages);
+        (self.first_changed, self.plan) = match original {
+            None => (cut_from, is_planned.then_some(plan)),
+            Some(original) => {
+                let changed = difference(original, &messages);
+                let stands = changed.is_some() && (self.fits() || self.wanted.best_effort);
+                let made = || if stands { Plan::between(original, &messages) } else { plan };
+                (changed, wants_plan.then(made))
+            }
+        };
+        self.messages = messages;
+        Ok(())
+    }
+
+    /// The document in its own format, if one was read and it fits (or best effort was asked for). The messages
+    /// are taken for it.
+    ///
+    /// ```
+    /// use msg_document::{Digest, FitOptions, fit};
+    ///
+    /// let body = br#"{"model":"m","messages":[{"role":"user","content":"hi"}]}"#;
+    /// let mut fitted = fit(body, &FitOptions::default().with_budget(1000), &Digest)?;
+    /// assert_eq!(fitted.take_document().as_deref(), Some(&body[..]));
+    /// # Ok::<(), msg_document::Refusal>(())
+    /// ```
+    pub fn take_document(&mut self) -> Option<Vec<u8>> {
+        let mut document = self.source.take()?;
+        self.written.take().or_else(|| self.write_into(&mut document))
+    }
+
+    /// As [`Fitted::take_document`], of a document whose messages were made to fit
+    /// ([`Fitter::fit_document`](crate::Fitter::fit_document)).
+    pub fn write_into(&mut self, document: &mut Document) -> Option<Vec<u8>> {
+        if !self.fits() && !self.wanted.best_effort {
+            return None;
+        }
+        let messages = std::mem::take(&mut self.messages);
+        match self.first_changed {
+            None => document.put_messages(messages),
+            Some(_) => document.put_planned(messages, self.plan.as_ref()),
+        }
+        Some(document.written())
+    }
+
+    /// Fails where something was done to a document that is only read.
+    pub(super) fn expect_writer(&self, document: &Document) -> Result<(), Refusal> {
+        match self.first_changed.is_some() && !document.format().codec().has_writer() {
+            true => Err(document.no_writer()),
+            false => Ok(()),
+        }
+    }
+
+    /// The line of `msg fit --jsonl`, without its end.
+    pub fn to_json(&self) -> Vec<u8> {
+        let (before, after) = self.totals();
+        let requests = match &self.outcome {
+            Outcome::NotNeeded(it) => it.requests,
+            Outcome::Compacted(it) => it.requests,
+            Outcome::CannotFit(it) => it.requests,
+        };
+        let mut members = ObjectWriter::new()
+            .with("fits", &self.fits())
+            .with("status", &self.status())
+            .with("before", &before)
+            .with("after", &after)
+            .with("requests", &requests)
+            .with("first_changed", &self.first_changed)
+            .with("edits", &self.edits())
+            .raw("messages", &openai(&self.messages));
+        if let Outcome::CannotFit(it) = &self.outcome {
+            let form = CannotFitForm { floor: it.floor, limit: it.usable, why: it.why.as_str() };
+            members = members.with("cannot_fit", &form);
+        }
+        if self.wanted.records {
+            members = members.with("records", &self.records());
+        }
+        if let Some(plan) = self.plan.as_ref().filter(|_| self.wanted.plan) {
+            members = members.with("plan", plan);
+        }
+        members.finish()
+    }
+}
+
+#[derive(Serialize)]
+struct CannotFitForm {
+    floor: u64,
+    limit: u64,
+    why: &'static str,
+}
+
+/// Messages as JSON of chat messages.
+pub(super) fn openai(messages: &[Message]) -> Vec<u8> {
+    let mut json = Vec::new();
+    chat::write(messages, &msg_openai::WriteOptions::default(), &mut json);
+    json
+}
+
+/// The first message at which two histories differ.
+fn difference(a: &[Message], b: &[Message]) -> Option<usize> {
+    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    (same < a.len() || same < b.len()).then_some(same)
+}
