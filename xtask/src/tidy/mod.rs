@@ -11,6 +11,7 @@ mod laws;
 mod lengths;
 mod links;
 mod manifests;
+mod migrating;
 mod names;
 mod samples;
 mod sources;
@@ -49,6 +50,7 @@ const RULES: &[Rule] = &[
     ("citations", citations::check),
     ("laws", laws::check),
     ("links", links::check),
+    ("migrating", migrating::check),
     ("examples", examples::check),
     ("licences", licences),
     ("generated", generated),

@@ -33,6 +33,7 @@ pub(crate) const MAX_FIELD: usize = 256;
 /// # Ok::<(), msg_chainast::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[doc(alias = "tcIDTemplate")]
 pub struct IdPattern {
     text: String,
     pieces: Vec<Piece>,
