@@ -1,9 +1,11 @@
-//! Writes the provider profiles of msg-chainast as a Rust table and as a page, from `profiles.toml`.
+//! Writes the provider profiles of msg-chainast as a table that the crate reads and as a page, from `profiles.toml`.
 //!
 //! It knows the file's shape and no field's meaning: the crate's own tests fill each profile from the table.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use serde_json::json;
 use toml::{Table, Value};
 
 use super::Output;
@@ -11,40 +13,8 @@ use crate::Res;
 use crate::workspace::Workspace;
 
 const SOURCE: &str = "crates/msg-chainast/profiles.toml";
-const RUST: &str = "crates/msg-chainast/src/profile/table.rs";
-const ANSWERS: &str = "crates/msg-chainast/src/profile/answers.rs";
-const SOURCES: &str = "crates/msg-chainast/src/profile/sources.rs";
+const TABLE: &str = "crates/msg-chainast/src/profile/table.json";
 const PAGE: &str = "docs/formats/profiles.md";
-
-const RUST_HEAD: &str = "\
-//! The built-in profiles, written by `cargo xtask codegen` from `profiles.toml`; not to be edited.
-
-use super::Value::{self, Flag, List, Number, Text};
-
-/// A profile: the fields in which it differs from the default.
-pub(super) struct Row {
-    pub(super) name: &'static str,
-    pub(super) fields: Fields,
-    /// What holds for some models besides, by their names.
-    pub(super) models: &'static [(&'static str, Fields)],
-}
-
-pub(super) type Fields = &'static [(&'static str, Value<'static>)];
-";
-
-const ANSWERS_HEAD: &str = "\
-//! What providers answer, written by `cargo xtask codegen` from `profiles.toml`; not to be edited.
-
-/// For each profile the members of each rule.
-pub(super) const ANSWERS: &[(&str, &[[&str; 6]])] = &[
-";
-
-const SOURCES_HEAD: &str = "\
-//! Where the fields of profiles come from, written by `cargo xtask codegen` from `profiles.toml`; not to be edited.
-
-/// For each profile the source of each field.
-pub(super) const SOURCES: &[(&str, &[(&str, &str)])] = &[
-";
 
 const PAGE_HEAD: &str = "\
 # Provider profiles
@@ -66,9 +36,7 @@ pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
     let profiles: Vec<(&str, &Table)> =
         order.iter().filter_map(|it| Some((*it, table.get(*it)?.as_table()?))).collect();
     Ok(vec![
-        Output { path: RUST.to_owned(), text: rust(&profiles)? },
-        Output { path: ANSWERS.to_owned(), text: answers(&profiles)? },
-        Output { path: SOURCES.to_owned(), text: sources_of_all(&profiles)? },
+        Output { path: TABLE.to_owned(), text: json(&profiles)? },
         Output { path: PAGE.to_owned(), text: page(&profiles)? },
     ])
 }
@@ -82,83 +50,24 @@ fn names_in_order(text: &str) -> Vec<&str> {
         .collect()
 }
 
-fn rust(profiles: &[(&str, &Table)]) -> Res<String> {
-    let mut out = RUST_HEAD.to_owned();
-    for (name, fields) in profiles {
-        if *name == "default" {
-            write!(
-                out,
-                "\n/// What holds where a profile says nothing else.\npub(super) const DEFAULT: Fields = &[\n"
-            )?;
-            push_fields(&mut out, fields, "    ")?;
-            out.push_str("];\n\n/// The profiles, in the order of the file.\npub(super) const ROWS: &[Row] = &[\n");
-            continue;
-        }
-        writeln!(out, "    Row {{\n        name: {name:?},\n        fields: &[")?;
-        push_fields(&mut out, fields, "            ")?;
-        out.push_str("        ],\n        models: &[\n");
-        for (model, fields) in models(fields) {
-            writeln!(out, "            ({model:?}, &[")?;
-            push_fields(&mut out, fields, "                ")?;
-            out.push_str("            ]),\n");
-        }
-        out.push_str("        ],\n    },\n");
-    }
-    out.push_str("];\n");
-    Ok(out)
+/// What the crate reads: the file's tables as a list, since their order counts.
+fn json(profiles: &[(&str, &Table)]) -> Res<String> {
+    let default = profiles.iter().find(|it| it.0 == "default").map(|it| it.1);
+    let rows = profiles.iter().filter(|it| it.0 != "default");
+    let rows: Vec<_> = rows.map(|(name, fields)| row(name, fields)).collect::<Res<_>>()?;
+    let text = serde_json::to_string_pretty(&json!({ "default": default, "profiles": rows }))?;
+    Ok(text + "\n")
 }
 
-fn sources_of_all(profiles: &[(&str, &Table)]) -> Res<String> {
-    let mut out = SOURCES_HEAD.to_owned();
-    for (name, fields) in profiles.iter().filter(|it| it.1.contains_key("sources")) {
-        writeln!(out, "    ({name:?}, &[")?;
-        for source in sources(fields) {
-            writeln!(out, "        {source:?},")?;
-        }
-        out.push_str("    ]),\n");
+fn row(name: &str, fields: &Table) -> Res<serde_json::Value> {
+    rules(fields).try_for_each(|it| it.map(drop))?;
+    let mut row = json!({ "name": name });
+    for part in PARTS.into_iter().filter(|it| fields.contains_key(*it)) {
+        row[part] = serde_json::to_value(&fields[part])?;
     }
-    out.push_str("];\n");
-    Ok(out)
-}
-
-fn answers(profiles: &[(&str, &Table)]) -> Res<String> {
-    let mut out = ANSWERS_HEAD.to_owned();
-    for (name, fields) in profiles.iter().filter(|it| it.1.contains_key("rules")) {
-        writeln!(out, "    ({name:?}, &[")?;
-        for rule in rules(fields) {
-            writeln!(out, "        {:?},", rule?)?;
-        }
-        out.push_str("    ]),\n");
-    }
-    out.push_str("];\n");
-    Ok(out)
-}
-
-/// Several fields a line, as many as fit.
-fn push_fields(out: &mut String, fields: &Table, indent: &str) -> Res {
-    const WIDTH: usize = 96;
-    let mut line = String::new();
-    for (field, value) in fields.iter().filter(|it| !PARTS.contains(&it.0.as_str())) {
-        let value = match value {
-            Value::String(it) => format!("Text({it:?})"),
-            Value::Integer(it) => format!("Number({it})"),
-            Value::Boolean(it) => format!("Flag({it})"),
-            Value::Array(all) => {
-                let texts: Vec<_> = all.iter().filter_map(Value::as_str).collect();
-                format!("List(&{texts:?})")
-            }
-            other => return Err(format!("{SOURCE}: `{field}` is {}", other.type_str()).into()),
-        };
-        let entry = format!("({field:?}, {value}),");
-        match line.len() + entry.len() {
-            0..WIDTH if !line.is_empty() => line.push(' '),
-            _ if line.is_empty() => {}
-            _ => writeln!(out, "{indent}{}", std::mem::take(&mut line))?,
-        }
-        line.push_str(&entry);
-    }
-    writeln!(out, "{indent}{line}")?;
-    Ok(())
+    let own = fields.iter().filter(|it| !PARTS.contains(&it.0.as_str()));
+    row["fields"] = serde_json::to_value(own.collect::<BTreeMap<_, _>>())?;
+    Ok(row)
 }
 
 fn page(profiles: &[(&str, &Table)]) -> Res<String> {

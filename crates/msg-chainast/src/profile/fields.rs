@@ -75,8 +75,8 @@ macro_rules! profile {
 
         /// A profile of the values that the table gives to all.
         pub(super) fn base() -> Profile {
-            const WHY: &str = "because the generator gives each field a value that it can have";
-            let value = |name: &str| table::DEFAULT.iter().find(|it| it.0 == name).expect(WHY).1;
+            const WHY: &str = "because the table gives each field a value that it can have";
+            let value = |name: &str| table::default().get(name).expect(WHY);
             Profile {
                 name: String::new(),
                 $($member: read!(value(name!($member $(, $name)?)) $(, $no, $yes)?).expect(WHY),)+
@@ -90,7 +90,7 @@ macro_rules! profile {
         pub(super) fn set(
             profile: &mut Profile,
             field: &str,
-            value: Value<'_>,
+            value: &Value,
         ) -> Result<(), FieldError> {
             let read = match field {
                 $(name!($member $(, $name)?) => {

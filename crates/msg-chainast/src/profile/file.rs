@@ -4,6 +4,10 @@
 
 use std::{ops::Range, sync::Arc};
 
+use serde::{
+    Deserialize,
+    de::value::{self, MapDeserializer},
+};
 use toml::{
     Spanned,
     de::{DeInteger, DeTable, DeValue},
@@ -11,7 +15,7 @@ use toml::{
 
 use crate::Error;
 
-use super::{FIELDS, FieldError, Profile, ProviderRule, Value, provider_rule::MEMBERS};
+use super::{FIELDS, FieldError, Profile, ProviderRule, Value};
 
 impl Profile {
     /// The one profile of a file: a table `[NAME]` with the fields in which it differs from the default.
@@ -164,18 +168,15 @@ impl Lines<'_> {
         let expected = "tables of `rule`, `answer`, `source` and `code` or `why_not`, all texts";
         let refused = |span| self.field(profile, span, wrong("rules", expected));
         let DeValue::Table(table) = rule.get_ref() else { return Err(refused(rule.span())) };
-        let mut texts = [""; MEMBERS.len()];
-        for (member, value) in table {
-            let place = MEMBERS.iter().position(|it| it == member.get_ref());
-            let (place, text) =
-                place.zip(value.get_ref().as_str()).ok_or_else(|| refused(member.span()))?;
-            texts[place] = text;
-        }
-        let [number, code, _, answer, source, why_not] = texts;
-        if [number, answer, source].contains(&"") || code.is_empty() == why_not.is_empty() {
-            return Err(refused(rule.span()));
-        }
-        Ok(ProviderRule::of(&texts))
+        let text = |it: &'_ Spanned<DeValue<'_>>| it.get_ref().as_str().map(str::to_owned);
+        let members =
+            table.iter().map(|(name, value)| Some((name.get_ref().as_ref(), text(value)?)));
+        let members: Option<Vec<(&str, String)>> = members.collect();
+        let read = |it: Vec<_>| {
+            let members = MapDeserializer::<_, value::Error>::new(it.into_iter());
+            ProviderRule::deserialize(members).ok().filter(ProviderRule::is_whole)
+        };
+        members.and_then(read).ok_or_else(|| refused(rule.span()))
     }
 
     fn field(&self, profile: &Profile, span: Range<usize>, source: FieldError) -> Error {
@@ -191,16 +192,16 @@ impl Lines<'_> {
 
 fn set(profile: &mut Profile, field: &str, value: &Spanned<DeValue<'_>>) -> Result<(), FieldError> {
     match value.get_ref() {
-        DeValue::String(it) => profile.set(field, Value::Text(it)),
-        DeValue::Boolean(it) => profile.set(field, Value::Flag(*it)),
+        DeValue::String(it) => profile.set(field, &Value::Text(it.to_string())),
+        DeValue::Boolean(it) => profile.set(field, &Value::Flag(*it)),
         DeValue::Integer(it) => match number(it) {
-            Some(it) => profile.set(field, Value::Number(it)),
+            Some(it) => profile.set(field, &Value::Number(it)),
             None => Err(wrong(field, "a number from 0 on")),
         },
         DeValue::Array(all) => {
-            let texts: Option<Vec<&str>> = all.iter().map(|it| it.get_ref().as_str()).collect();
-            let texts = texts.ok_or_else(|| wrong(field, "a list of texts"))?;
-            profile.set(field, Value::List(&texts))
+            let texts: Option<_> =
+                all.iter().map(|it| it.get_ref().as_str().map(str::to_owned)).collect();
+            profile.set(field, &Value::List(texts.ok_or_else(|| wrong(field, "a list of texts"))?))
         }
         // No field holds anything else; an unknown one is told before that.
         _ if FIELDS.contains(&field) => {

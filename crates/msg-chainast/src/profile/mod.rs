@@ -4,13 +4,11 @@
 //! a user writes in a file of the same shape is loaded with the feature `toml`.
 //!
 //! ```text
-//! profiles.toml   [mistral]  id_min = 9   codegen ▶ table.rs, docs/formats/profiles.md
+//! profiles.toml   [mistral]  id_min = 9   codegen ▶ table.json, docs/formats/profiles.md
 //!                                                      ▼
 //!                 Profile { name: "mistral", id_min: 9, … } ▶ what conform and check ask
 //! ```
 
-#[rustfmt::skip]
-mod answers;
 mod class;
 mod fields;
 #[cfg(feature = "toml")]
@@ -18,9 +16,6 @@ mod file;
 mod model;
 mod provider_rule;
 mod rules;
-#[rustfmt::skip]
-mod sources;
-#[rustfmt::skip]
 mod table;
 mod value;
 
@@ -87,7 +82,7 @@ impl Profile {
     ///
     /// # Errors
     /// If there is no such field, or it holds something else.
-    pub(crate) fn set(&mut self, field: &str, value: Value<'_>) -> Result<(), FieldError> {
+    pub(crate) fn set(&mut self, field: &str, value: &Value) -> Result<(), FieldError> {
         fields::set(self, field, value)
     }
 
@@ -107,28 +102,4 @@ impl Profile {
 
 static BASE: LazyLock<Profile> = LazyLock::new(fields::base);
 
-static ALL: LazyLock<Vec<Profile>> = LazyLock::new(|| {
-    let profile = |it: &table::Row| {
-        let mut profile = Profile::new(it.name);
-        fill(&mut profile, it.fields);
-        let owned = |it: &(&str, &str)| (it.0.to_owned(), it.1.to_owned());
-        let sources = sources::SOURCES.iter().filter(|of| of.0 == it.name);
-        profile.sources = sources.flat_map(|it| it.1).map(owned).collect();
-        let answers = answers::ANSWERS.iter().filter(|of| of.0 == it.name);
-        profile.rules = answers.flat_map(|it| it.1).map(ProviderRule::of).collect();
-        let of_model = |(model, fields): &(&str, table::Fields)| {
-            let mut profile = profile.clone();
-            fill(&mut profile, fields);
-            ((*model).to_owned(), profile)
-        };
-        profile.models = it.models.iter().map(of_model).collect();
-        profile
-    };
-    table::ROWS.iter().map(profile).collect()
-});
-
-fn fill(profile: &mut Profile, fields: &[(&str, Value<'_>)]) {
-    for (field, value) in fields {
-        profile.set(field, *value).expect("because the generator reads each value as this does");
-    }
-}
+static ALL: LazyLock<Vec<Profile>> = LazyLock::new(|| table::profiles().collect());

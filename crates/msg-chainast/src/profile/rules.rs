@@ -28,7 +28,7 @@ macro_rules! words {
         }
 
         impl FieldValue for $name {
-            fn read(value: Value<'_>) -> Result<Self, String> {
+            fn read(value: &Value) -> Result<Self, String> {
                 word(value, Self::WORDS)
             }
 

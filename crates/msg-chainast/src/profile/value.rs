@@ -1,17 +1,19 @@
 //! What the fields of a profile can hold, and how each is read and printed.
 
 use msg_core::{Role, Severity};
+use serde::Deserialize;
 
 use super::CharClass;
 use crate::ids::IdPattern;
 
 /// A value of a profile file.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Value<'a> {
-    Text(&'a str),
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Value {
+    Text(String),
     Number(usize),
     Flag(bool),
-    List(&'a [&'a str]),
+    List(Vec<String>),
 }
 
 /// Why a field cannot be set.
@@ -36,14 +38,14 @@ pub(crate) enum FieldError {
 /// What a field can hold.
 pub(super) trait FieldValue: Sized {
     /// The value of a profile file; else what was expected.
-    fn read(value: Value<'_>) -> Result<Self, String>;
+    fn read(value: &Value) -> Result<Self, String>;
 
     /// The text of a value, as a table prints it.
     fn print(&self) -> String;
 }
 
 impl FieldValue for String {
-    fn read(value: Value<'_>) -> Result<Self, String> {
+    fn read(value: &Value) -> Result<Self, String> {
         text(value).map(str::to_owned).ok_or_else(|| "a text".to_owned())
     }
 
@@ -53,8 +55,8 @@ impl FieldValue for String {
 }
 
 impl FieldValue for Vec<String> {
-    fn read(value: Value<'_>) -> Result<Self, String> {
-        list(value).ok_or_else(|| "a list of texts".to_owned())
+    fn read(value: &Value) -> Result<Self, String> {
+        if let Value::List(it) = value { Ok(it.clone()) } else { Err("a list of texts".to_owned()) }
     }
 
     fn print(&self) -> String {
@@ -63,8 +65,9 @@ impl FieldValue for Vec<String> {
 }
 
 impl FieldValue for Vec<Role> {
-    fn read(value: Value<'_>) -> Result<Self, String> {
-        let roles = list(value).and_then(|it| it.iter().map(|it| Role::known(it)).collect());
+    fn read(value: &Value) -> Result<Self, String> {
+        let Value::List(all) = value else { return Err("a list of roles".to_owned()) };
+        let roles: Option<_> = all.iter().map(|it| Role::known(it)).collect();
         roles.ok_or_else(|| "a list of roles".to_owned())
     }
 
@@ -74,8 +77,8 @@ impl FieldValue for Vec<Role> {
 }
 
 impl FieldValue for usize {
-    fn read(value: Value<'_>) -> Result<Self, String> {
-        if let Value::Number(it) = value { Ok(it) } else { Err("a number from 0 on".to_owned()) }
+    fn read(value: &Value) -> Result<Self, String> {
+        if let Value::Number(it) = value { Ok(*it) } else { Err("a number from 0 on".to_owned()) }
     }
 
     fn print(&self) -> String {
@@ -84,8 +87,8 @@ impl FieldValue for usize {
 }
 
 impl FieldValue for bool {
-    fn read(value: Value<'_>) -> Result<Self, String> {
-        if let Value::Flag(it) = value { Ok(it) } else { Err("true or false".to_owned()) }
+    fn read(value: &Value) -> Result<Self, String> {
+        if let Value::Flag(it) = value { Ok(*it) } else { Err("true or false".to_owned()) }
     }
 
     fn print(&self) -> String {
@@ -94,7 +97,7 @@ impl FieldValue for bool {
 }
 
 impl FieldValue for IdPattern {
-    fn read(value: Value<'_>) -> Result<Self, String> {
+    fn read(value: &Value) -> Result<Self, String> {
         let text = text(value).ok_or_else(|| "an id pattern".to_owned())?;
         text.parse().map_err(|err| format!("an id pattern ({err})"))
     }
@@ -105,7 +108,7 @@ impl FieldValue for IdPattern {
 }
 
 impl FieldValue for CharClass {
-    fn read(value: Value<'_>) -> Result<Self, String> {
+    fn read(value: &Value) -> Result<Self, String> {
         class(value).ok_or_else(|| "`any` or a class such as [a-z]".to_owned())
     }
 
@@ -115,7 +118,7 @@ impl FieldValue for CharClass {
 }
 
 impl FieldValue for Option<CharClass> {
-    fn read(value: Value<'_>) -> Result<Self, String> {
+    fn read(value: &Value) -> Result<Self, String> {
         match text(value) {
             Some("none") => Ok(None),
             _ => class(value).map(Some).ok_or_else(|| "`none` or a class".to_owned()),
@@ -128,7 +131,7 @@ impl FieldValue for Option<CharClass> {
 }
 
 impl FieldValue for Severity {
-    fn read(value: Value<'_>) -> Result<Self, String> {
+    fn read(value: &Value) -> Result<Self, String> {
         let severities =
             [("error", Severity::Error), ("warning", Severity::Warning), ("info", Severity::Info)];
         word(value, &severities)
@@ -140,7 +143,7 @@ impl FieldValue for Severity {
 }
 
 /// The meaning of one of a few words.
-pub(super) fn word<T: Copy>(value: Value<'_>, words: &[(&str, T)]) -> Result<T, String> {
+pub(super) fn word<T: Copy>(value: &Value, words: &[(&str, T)]) -> Result<T, String> {
     let found = words.iter().find(|it| Some(it.0) == text(value)).map(|it| it.1);
     found.ok_or_else(|| {
         let known: Vec<String> = words.iter().map(|it| format!("`{}`", it.0)).collect();
@@ -148,15 +151,10 @@ pub(super) fn word<T: Copy>(value: Value<'_>, words: &[(&str, T)]) -> Result<T, 
     })
 }
 
-fn text(value: Value<'_>) -> Option<&str> {
+fn text(value: &Value) -> Option<&str> {
     if let Value::Text(it) = value { Some(it) } else { None }
 }
 
-fn list(value: Value<'_>) -> Option<Vec<String>> {
-    let Value::List(all) = value else { return None };
-    Some(all.iter().map(|it| (*it).to_owned()).collect())
-}
-
-fn class(value: Value<'_>) -> Option<CharClass> {
+fn class(value: &Value) -> Option<CharClass> {
     text(value)?.parse().ok()
 }
