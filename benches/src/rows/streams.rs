@@ -64,7 +64,7 @@ fn judged(data: &Data) -> On<Vec<Capture>> {
 }
 
 /// Bytes of text and arguments of each stream.
-fn assembled(families: &[&'static dyn Family], captures: &[Capture], chunk: usize) -> Vec<u64> {
+fn assembled(families: &[Family], captures: &[Capture], chunk: usize) -> Vec<u64> {
     let read = |it: &Capture| {
         let mut reader = StreamReader::new(families, StreamOptions::default());
         for chunk in it.bytes.chunks(chunk) {

@@ -64,14 +64,14 @@
 //! An assembler keeps a [`Head`](stream::Head), appends texts through a [`Channel`](stream::Channel),
 //! fragments of calls through [`Calls`](stream::Calls), finish reasons through a
 //! [`Finish`](stream::Finish), and members without a place in
-//! [`UnknownMembers`](stream::UnknownMembers); it notes what is odd once a kind
+//! [`Merged`](stream::Merged); it notes what is odd once a kind
 //! ([`Note`](stream::Note)) and never fails.
 //!
 //! ```
 //! use msg_core::Part;
 //! use msg_wire::{AssembledChoice, Sink, StreamState};
-//! use msg_wire::stream::{Channel, Data, Ending, Finish, Head, Note, Parts, TextKind};
-//! use msg_wire::{Assembled, Assembler, Family, Json, SseEvent, StreamOptions, StreamReader};
+//! use msg_wire::stream::{Channel, Finish, Head, Parts, TextKind};
+//! use msg_wire::{Assembled, Assembler, Family, StreamOptions, StreamReader};
 //!
 //! /// {"say":"..."} grows the text, {"end":"stop"} ends it.
 //! #[derive(Debug, Clone)]
@@ -82,17 +82,18 @@
 //! }
 //!
 //! impl Assembler for ToyAssembler {
-//!     fn head(&mut self) -> &mut Head {
+//!     fn head(&self) -> &Head {
+//!         &self.head
+//!     }
+//!
+//!     fn head_mut(&mut self) -> &mut Head {
 //!         &mut self.head
 //!     }
 //!
-//!     fn event(&mut self, event: SseEvent<'_>, sink: &mut Sink<'_>) {
-//!         if Data::of(&event.data, self.head.at, &mut self.head.notes) != Data::Json {
-//!             return;
-//!         }
+//!     fn take(&mut self, data: &str, _name: Option<&str>, sink: &mut Sink<'_>) {
 //!         let (mut say, mut end) = (None, None);
 //!         // Says of an event that is not JSON where it breaks, and hands out nothing.
-//!         let is_object = self.head.object(&event.data, |key, value| match key {
+//!         let is_object = self.head.object(data, |key, value| match key {
 //!             "say" => say = value.string(),
 //!             "end" => end = value.text(),
 //!             _ => {}
@@ -102,24 +103,17 @@
 //!         }
 //!         if let Some(reason) = end {
 //!             self.finish.set(reason, self.head.at, &mut self.head.notes);
+//!             self.head.stopped = true;
 //!         }
-//!     }
-//!
-//!     fn is_finished(&self) -> bool {
-//!         self.finish.is_known()
 //!     }
 //!
 //!     fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
-//!         let whole = state == StreamState::Ended && self.finish.is_known();
-//!         if state == StreamState::Ended && !whole {
-//!             self.head.note(Note::TRUNCATED, || "the stream stopped before its end".into());
-//!         }
-//!         let ending = if whole { Ending::Whole } else { Ending::Cut };
+//!         let early = (!self.finish.is_known()).then_some("before its end");
+//!         let ending = self.head.ending(state, early);
 //!         TextKind::Text.end(&mut self.text, &mut self.head.step(0, sink));
 //!         let mut parts = Parts::default();
 //!         parts.list.push(Part::text(self.text.into_text()));
-//!         let head = &mut self.head;
-//!         let finish = self.finish.settle(0, ending, head.at, &mut head.notes);
+//!         let finish = self.finish.resolve(0, (state, ending), &mut self.head);
 //!         let choice = AssembledChoice::new(0, parts, finish, None);
 //!         self.head.assemble(vec![choice], ending, state, sink)
 //!     }
@@ -129,25 +123,16 @@
 //!     }
 //! }
 //!
-//! #[derive(Debug)]
-//! struct Toy;
-//!
-//! impl Family for Toy {
-//!     fn name(&self) -> &'static str {
-//!         "toy"
-//!     }
-//!
-//!     fn recognises(&self, event: Json<'_>) -> bool {
-//!         event.get("say").is_some()
-//!     }
-//!
-//!     fn assembler(&self, options: &StreamOptions) -> Option<Box<dyn Assembler>> {
+//! const TOY: Family = Family {
+//!     name: "toy",
+//!     recognises: |event| event.get("say").is_some(),
+//!     assembler: Some(|options| {
 //!         let (text, finish) = (Channel::default(), Finish::default());
-//!         Some(Box::new(ToyAssembler { head: Head::new(options), text, finish }))
-//!     }
-//! }
+//!         Box::new(ToyAssembler { head: Head::new(options), text, finish })
+//!     }),
+//! };
 //!
-//! let mut reader = StreamReader::new(&[&Toy], StreamOptions::default());
+//! let mut reader = StreamReader::new(&[TOY], StreamOptions::default());
 //! reader.feed(b"data: {\"say\":\"Hel\"}\n\ndata: {\"say\":\"lo\"}\n\ndata: {\"end\":\"stop\"}\n\n", &mut |_| {});
 //! let res = reader.finish(&mut |_| {});
 //! assert!(res.complete && res.diagnostics.is_empty());

@@ -6,7 +6,7 @@ mod laws;
 
 use msg_wire::{Family, StreamOptions, StreamReader};
 
-const FAMILIES: [&dyn Family; 3] =
+const FAMILIES: [Family; 3] =
     [msg_openai::RESPONSES, msg_anthropic::ANTHROPIC, msg_openai::CHAT];
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

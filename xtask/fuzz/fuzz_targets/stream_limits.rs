@@ -10,7 +10,7 @@ use msg_gemini::GEMINI;
 use msg_openai::{CHAT, RESPONSES};
 use msg_wire::Family;
 
-const FAMILIES: [&[&dyn Family]; 5] =
+const FAMILIES: [&[Family]; 5] =
     [&[RESPONSES, ANTHROPIC, GEMINI, CHAT], &[CHAT], &[RESPONSES], &[ANTHROPIC], &[GEMINI]];
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {

@@ -4,14 +4,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use msg_core::FinishReason;
 use msg_wire::Json;
 use msg_wire::stream::{
-    BySlot, Calls, Closing, Data, Effects, Ending, Finish, Head, Merged, Note, Parts, Template,
+    BySlot, Calls, Effects, Ending, Finish, Head, Merged, Note, Parts, Template,
 };
 use msg_wire::{
-    Assembled, AssembledChoice, Assembler, ProviderError, Sink, SseEvent, StreamOptions,
-    StreamState,
+    Assembled, AssembledChoice, Assembler, ProviderError, Sink, StreamOptions, StreamState,
 };
 
 use super::blocks::{Block, BlockKind, Growing};
@@ -51,8 +49,6 @@ pub struct AnthropicAssembler {
     finish: Finish,
     /// Something of a message was seen.
     started: bool,
-    /// `message_stop`, or `[DONE]`.
-    stopped: bool,
     message_stop: bool,
     /// Some reasoning was announced, so that the next block's is set apart.
     has_reasoning: bool,
@@ -91,14 +87,13 @@ impl AnthropicAssembler {
             around: Merged::default(),
             finish: Finish::default(),
             started: false,
-            stopped: false,
             message_stop: false,
             has_reasoning: false,
             template: Template::default(),
         }
     }
 
-    fn take(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
+    fn read(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
         let mut event = Event::default();
         let is_object = self.head.object(data, |key, value| {
             let place = match key {
@@ -147,7 +142,7 @@ impl AnthropicAssembler {
             "message_delta" => self.message_delta(&event, whole, sink),
             "message_stop" => {
                 self.message_stop = true;
-                self.stopped = true;
+                self.head.stopped = true;
             }
             "ping" => {}
             "error" => {
@@ -285,27 +280,18 @@ impl AnthropicAssembler {
 }
 
 impl Assembler for AnthropicAssembler {
-    fn head(&mut self) -> &mut Head {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn head_mut(&mut self) -> &mut Head {
         &mut self.head
     }
 
-    fn event(&mut self, event: SseEvent<'_>, sink: &mut Sink<'_>) {
-        if self.stopped {
-            return;
+    fn take(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
+        if !self.short_cut(data, sink) {
+            self.read(data, name, sink);
         }
-        match Data::of(&event.data, self.head.at, &mut self.head.notes) {
-            Data::Noise => {}
-            Data::Done => self.stopped = true,
-            Data::Json => {
-                if !self.short_cut(&event.data, sink) {
-                    self.take(&event.data, event.event, sink);
-                }
-            }
-        }
-    }
-
-    fn is_finished(&self) -> bool {
-        self.stopped
     }
 
     fn begins_another(&self, event: Json<'_>) -> bool {
@@ -315,28 +301,19 @@ impl Assembler for AnthropicAssembler {
 
     fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
         let head = &mut self.head;
-        let ended = state == StreamState::Ended && (self.message_stop || self.finish.is_known());
-        let failed = head.error.is_some();
-        if state == StreamState::Ended && !ended && !failed {
-            head.note(Note::TRUNCATED, || "the stream stopped without a stop reason".into());
-        }
-        let whole = ended && !failed;
+        let is_over = self.message_stop || self.finish.is_known();
+        let ending = head.ending(state, (!is_over).then_some("without a stop reason"));
         for block in &mut self.blocks {
             let step = &mut head.step(0, sink);
             block.flush(&mut self.calls, &mut self.has_reasoning, step);
-            if whole {
+            if ending == Ending::Whole {
                 block.announce(step);
             }
         }
-        let ending = if whole { Ending::Whole } else { Ending::Cut };
-        let cut = !whole || self.finish.reason().as_ref().is_some_and(FinishReason::is_cut);
         let n_calls = self.calls.len();
-        let closing = Closing { cut, split: head.split };
+        let closing = head.closing(ending, self.finish.reason().as_ref());
         let closed = self.calls.close(closing, &mut head.step(0, sink));
-        let mut finish = self.finish.settle(n_calls, ending, head.at, &mut head.notes);
-        if state == StreamState::Interrupted && finish.is_none() && self.started {
-            finish = Some(FinishReason::Interrupted);
-        }
+        let finish = self.finish.resolve(n_calls, (state, ending), head);
         let mut calls = BySlot::new(closed);
         let mut parts = Parts::default();
         self.blocks.sort_by_key(|it| it.index);
@@ -346,10 +323,7 @@ impl Assembler for AnthropicAssembler {
         head.usage = self.usage.into_json();
         let raw_finish = self.finish.raw().map(str::to_owned);
         let mut choice = AssembledChoice::new(0, parts, finish, raw_finish);
-        let around = self.around.into_json();
-        for (name, value) in Json::from_valid(&around).members() {
-            choice.message.extra.insert(ANTHROPIC, name, value.to_json());
-        }
+        self.around.into_extra(&ANTHROPIC, &mut choice.message.extra);
         let choices = if self.started { vec![choice] } else { Vec::new() };
         self.head.assemble(choices, ending, state, sink)
     }

@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 
 use msg_core::{Other, Part, Place, RawJson, Reasoning, StreamEvent, Text};
-use msg_wire::stream::{
-    BySlot, Calls, Channel, Merged, Notes, Parts, Step, TextKind, UnknownMembers,
-};
+use msg_wire::stream::{BySlot, Calls, Channel, Merged, Notes, Parts, Step, TextKind};
 use msg_wire::{Json, Str};
 
 use super::notes::SIGNATURE_MISSING;
@@ -19,7 +17,7 @@ pub(crate) struct Block {
     /// Its `content_block_stop` came.
     pub(crate) ended: bool,
     /// Members that the model does not know.
-    unknown: UnknownMembers,
+    unknown: Merged,
 }
 
 #[derive(Debug, Clone)]
@@ -86,7 +84,7 @@ impl Block {
             }
             _ => BlockKind::Other { members: Merged::default(), input: Channel::default() },
         };
-        let mut block = Self { index, kind, ended: false, unknown: UnknownMembers::default() };
+        let mut block = Self { index, kind, ended: false, unknown: Merged::default() };
         for (key, value) in raw.members() {
             block.member(&key, value, calls, has_reasoning, step);
         }

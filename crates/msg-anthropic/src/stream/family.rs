@@ -1,6 +1,6 @@
 //! How an Anthropic stream is recognised (OA-17).
 
-use msg_wire::{Assembler, Family, Json, StreamOptions};
+use msg_wire::{Family, Json};
 
 use super::AnthropicAssembler;
 
@@ -16,24 +16,15 @@ use super::AnthropicAssembler;
 /// assert!(res.complete);
 /// assert_eq!(res.choices[0].message.text(), "Hi");
 /// ```
-pub static ANTHROPIC: &dyn Family = &Anthropic;
+pub const ANTHROPIC: Family = Family {
+    name: "anthropic",
+    recognises,
+    assembler: Some(|options| Box::new(AnthropicAssembler::new(options))),
+};
 
-#[derive(Debug)]
-struct Anthropic;
-
-impl Family for Anthropic {
-    fn name(&self) -> &'static str {
-        "anthropic"
-    }
-
-    fn recognises(&self, event: Json<'_>) -> bool {
-        event.get("type").and_then(Json::text).is_some_and(|it| {
-            matches!(&*it, "message" | "message_start" | "message_delta" | "message_stop")
-                || it.starts_with("content_block_")
-        })
-    }
-
-    fn assembler(&self, options: &StreamOptions) -> Option<Box<dyn Assembler>> {
-        Some(Box::new(AnthropicAssembler::new(options)))
-    }
+fn recognises(event: Json<'_>) -> bool {
+    event.get("type").and_then(Json::text).is_some_and(|it| {
+        matches!(&*it, "message" | "message_start" | "message_delta" | "message_stop")
+            || it.starts_with("content_block_")
+    })
 }

@@ -2,75 +2,62 @@
 //! is (OA-17). What those that are read are, is for their crates to say; the others are known only so that
 //! a stream of theirs is refused by its name.
 
-use msg_wire::{Assembler, Family, Json, StreamOptions};
+use msg_wire::{Family, Json};
 
 /// All of them; what none recognises and is an error, or nothing at all, is Chat Completions.
-pub(super) static ALL: [&dyn Family; 11] = [
+pub(super) static ALL: [Family; 11] = [
     msg_openai::RESPONSES,
     msg_anthropic::ANTHROPIC,
-    &COHERE,
+    COHERE,
     msg_gemini::GEMINI,
-    &INTERACTIONS,
-    &CONVERSE,
-    &OLLAMA,
-    &ASSISTANTS,
-    &GENERATION,
-    &UI_MESSAGES,
+    INTERACTIONS,
+    CONVERSE,
+    OLLAMA,
+    ASSISTANTS,
+    GENERATION,
+    UI_MESSAGES,
     msg_openai::CHAT,
 ];
 
-pub(super) static CHAT: [&dyn Family; 1] = [msg_openai::CHAT];
-pub(super) static RESPONSES: [&dyn Family; 1] = [msg_openai::RESPONSES];
-pub(super) static ANTHROPIC: [&dyn Family; 1] = [msg_anthropic::ANTHROPIC];
-pub(super) static GEMINI: [&dyn Family; 1] = [msg_gemini::GEMINI];
+pub(super) static CHAT: [Family; 1] = [msg_openai::CHAT];
+pub(super) static RESPONSES: [Family; 1] = [msg_openai::RESPONSES];
+pub(super) static ANTHROPIC: [Family; 1] = [msg_anthropic::ANTHROPIC];
+pub(super) static GEMINI: [Family; 1] = [msg_gemini::GEMINI];
 
-static COHERE: Foreign = Foreign("Cohere", |it| {
+const COHERE: Family = foreign("Cohere", |it| {
     let kinds =
         ["message-start", "content-delta", "tool-plan-delta", "citation-start", "message-end"];
     is_one_of(it, "type", &kinds)
         || is_one_of(it, "event_type", &["stream-start", "text-generation", "stream-end"])
 });
-static INTERACTIONS: Foreign = Foreign("Gemini interactions", |it| {
+const INTERACTIONS: Family = foreign("Gemini interactions", |it| {
     let starts = ["interaction.", "step.", "content."];
     let kind = it.get("event_type").and_then(Json::text).unwrap_or_default();
     starts.iter().any(|start| kind.starts_with(start))
 });
-static CONVERSE: Foreign = Foreign("Bedrock Converse", |it| {
+const CONVERSE: Family = foreign("Bedrock Converse", |it| {
     let names = ["messageStart", "contentBlockStart", "contentBlockDelta", "messageStop"];
     names.iter().any(|name| it.get(name).is_some_and(Json::is_object))
 });
-static OLLAMA: Foreign = Foreign("Ollama", |it| {
+const OLLAMA: Family = foreign("Ollama", |it| {
     let says = it.get("message").is_some_and(Json::is_object) || it.get("response").is_some();
     says && it.get("created_at").is_some()
         && it.get("done").is_some()
         && it.get("choices").is_none()
 });
-static ASSISTANTS: Foreign = Foreign("OpenAI Assistants", |it| {
+const ASSISTANTS: Family = foreign("OpenAI Assistants", |it| {
     it.get("object").and_then(Json::text).is_some_and(|it| it.starts_with("thread."))
 });
-static GENERATION: Foreign = Foreign("Hugging Face text generation", |it| {
+const GENERATION: Family = foreign("Hugging Face text generation", |it| {
     it.get("token").is_some_and(Json::is_object) && it.get("choices").is_none()
 });
-static UI_MESSAGES: Foreign = Foreign("Vercel AI SDK UI messages", |it| {
+const UI_MESSAGES: Family = foreign("Vercel AI SDK UI messages", |it| {
     is_one_of(it, "type", &["start", "start-step", "text-start", "text-delta", "finish-step"])
 });
 
 /// A family that is not read: what people call it, and whether an event is of it.
-#[derive(Debug)]
-struct Foreign(&'static str, fn(Json<'_>) -> bool);
-
-impl Family for Foreign {
-    fn name(&self) -> &'static str {
-        self.0
-    }
-
-    fn recognises(&self, event: Json<'_>) -> bool {
-        self.1(event)
-    }
-
-    fn assembler(&self, _: &StreamOptions) -> Option<Box<dyn Assembler>> {
-        None
-    }
+const fn foreign(name: &'static str, recognises: fn(Json<'_>) -> bool) -> Family {
+    Family { name, recognises, assembler: None }
 }
 
 fn is_one_of(event: Json<'_>, member: &str, words: &[&str]) -> bool {

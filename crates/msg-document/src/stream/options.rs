@@ -97,7 +97,7 @@ impl Provider {
     }
 
     /// The families of streams that it may be, in the order in which they are asked whose an event is.
-    pub fn families(self) -> &'static [&'static dyn Family] {
+    pub fn families(self) -> &'static [Family] {
         match self {
             Provider::Auto => &families::ALL,
             Provider::OpenAi => &families::CHAT,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use msg_core::FinishReason;
 use msg_wire::Json;
-use msg_wire::stream::{Data, Ending, Head, Note};
-use msg_wire::{Assembled, Assembler, ProviderError, Sink, SseEvent, StreamOptions, StreamState};
+use msg_wire::stream::{Head, Note};
+use msg_wire::{Assembled, Assembler, ProviderError, Sink, StreamOptions, StreamState};
 
 use super::candidate::Candidate;
 use super::reason;
@@ -32,18 +32,16 @@ use super::reason;
 pub struct GeminiAssembler {
     head: Head,
     candidates: BTreeMap<u32, Candidate>,
-    /// `[DONE]`, which only translators send.
-    done: bool,
 }
 
 impl GeminiAssembler {
     /// An assembler at the start of a stream.
     #[must_use]
     pub fn new(options: &StreamOptions) -> Self {
-        Self { head: Head::new(options), candidates: BTreeMap::new(), done: false }
+        Self { head: Head::new(options), candidates: BTreeMap::new() }
     }
 
-    fn take(&mut self, data: &str, sink: &mut Sink<'_>) {
+    fn chunk(&mut self, data: &str, sink: &mut Sink<'_>) {
         let mut response = None;
         if !self.head.object(data, |key, value| {
             if key == "response" && value.is_object() {
@@ -112,41 +110,27 @@ impl GeminiAssembler {
 }
 
 impl Assembler for GeminiAssembler {
-    fn head(&mut self) -> &mut Head {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn head_mut(&mut self) -> &mut Head {
         &mut self.head
     }
 
-    fn event(&mut self, event: SseEvent<'_>, sink: &mut Sink<'_>) {
-        if self.done {
-            return;
-        }
-        match Data::of(&event.data, self.head.at, &mut self.head.notes) {
-            Data::Noise => {}
-            Data::Done => self.done = true,
-            Data::Json => self.take(&event.data, sink),
-        }
-    }
-
-    fn is_finished(&self) -> bool {
-        self.done
+    fn take(&mut self, data: &str, _name: Option<&str>, sink: &mut Sink<'_>) {
+        self.chunk(data, sink);
     }
 
     fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
-        let head = &mut self.head;
         let is_answered =
             !self.candidates.is_empty() && self.candidates.values().all(|it| it.finish.is_known());
-        let ended = state == StreamState::Ended && is_answered;
-        let failed = head.error.is_some();
-        if state == StreamState::Ended && !ended && !failed {
-            head.note(Note::TRUNCATED, || "the stream stopped without a finish reason".into());
-        }
-        let whole = ended && !failed;
-        let ending = if whole { Ending::Whole } else { Ending::Cut };
-        let split = head.split;
+        let early = (!is_answered).then_some("without a finish reason");
+        let ending = self.head.ending(state, early);
         let candidates = std::mem::take(&mut self.candidates).into_iter();
         let choices = candidates
-            .map(|(index, it)| it.close(index, (whole, state, split), &mut head.step(index, sink)));
-        let choices = choices.collect();
+            .map(|(index, it)| it.close(index, (state, ending), &mut self.head, sink))
+            .collect();
         self.head.assemble(choices, ending, state, sink)
     }
 

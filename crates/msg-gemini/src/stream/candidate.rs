@@ -7,8 +7,10 @@ use msg_core::{
     Extra, FinishReason, Part, Reasoning, Report, StreamEvent, Text, ToolCall, json::Reader,
 };
 use msg_wire::codec::Context;
-use msg_wire::stream::{BySlot, Calls, Channel, Closing, Finish, Merged, Parts, Step, TextKind};
-use msg_wire::{AssembledChoice, StreamState};
+use msg_wire::stream::{
+    BySlot, Calls, Channel, Ending, Finish, Head, Merged, Parts, Step, TextKind,
+};
+use msg_wire::{AssembledChoice, Sink, StreamState};
 use msg_wire::{Json, Str};
 
 use super::notes::UNKNOWN_DELTA;
@@ -260,12 +262,14 @@ impl Candidate {
     pub(super) fn close(
         mut self,
         index: u32,
-        (whole, state, split): (bool, StreamState, bool),
-        step: &mut Step<'_, '_>,
+        (state, ending): (StreamState, Ending),
+        head: &mut Head,
+        sink: &mut Sink<'_>,
     ) -> AssembledChoice {
+        let closing = head.closing(ending, self.finish.reason().as_ref());
+        let step = &mut head.step(index, sink);
         self.give_arguments(step);
         self.end_text(step);
-        let cut = !whole || self.finish.reason().as_ref().is_some_and(FinishReason::is_cut);
         let has_calls = !self.calls.is_empty();
         let reason = match self.finish.reason() {
             // Gemini has no word for this: it is its way, and nothing odd.
@@ -273,17 +277,14 @@ impl Candidate {
             None if state == StreamState::Interrupted => Some(FinishReason::Interrupted),
             it => it,
         };
-        let mut calls = BySlot::new(self.calls.close(Closing { cut, split }, step));
+        let mut calls = BySlot::new(self.calls.close(closing, step));
         let mut parts = Parts::default();
         for piece in self.pieces {
             piece.into_parts(&mut calls, &mut parts);
         }
         let raw = self.finish.raw().map(str::to_owned);
         let mut choice = AssembledChoice::new(index, parts, reason, raw);
-        let around = self.around.into_json();
-        for (name, value) in Json::from_valid(&around).members() {
-            choice.message.extra.insert(GEMINI, name, value.to_json());
-        }
+        self.around.into_extra(&GEMINI, &mut choice.message.extra);
         choice
     }
 }

@@ -1,6 +1,6 @@
 //! How a Gemini stream is recognised (GE-14).
 
-use msg_wire::{Assembler, Family, Json, StreamOptions};
+use msg_wire::{Family, Json};
 
 use super::GeminiAssembler;
 
@@ -16,23 +16,14 @@ use super::GeminiAssembler;
 /// assert!(res.complete);
 /// assert_eq!(res.choices[0].message.text(), "Hi");
 /// ```
-pub static GEMINI: &dyn Family = &Gemini;
+pub const GEMINI: Family = Family {
+    name: "gemini",
+    recognises,
+    assembler: Some(|options| Box::new(GeminiAssembler::new(options))),
+};
 
-#[derive(Debug)]
-struct Gemini;
-
-impl Family for Gemini {
-    fn name(&self) -> &'static str {
-        "gemini"
-    }
-
-    fn recognises(&self, event: Json<'_>) -> bool {
-        let response = event.get("response").filter(|it| it.is_object()).unwrap_or(event);
-        let names = ["candidates", "promptFeedback", "usageMetadata"];
-        names.iter().any(|name| response.get(name).is_some())
-    }
-
-    fn assembler(&self, options: &StreamOptions) -> Option<Box<dyn Assembler>> {
-        Some(Box::new(GeminiAssembler::new(options)))
-    }
+fn recognises(event: Json<'_>) -> bool {
+    let response = event.get("response").filter(|it| it.is_object()).unwrap_or(event);
+    let names = ["candidates", "promptFeedback", "usageMetadata"];
+    names.iter().any(|name| response.get(name).is_some())
 }

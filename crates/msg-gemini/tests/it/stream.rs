@@ -12,7 +12,7 @@ use crate::laws::stream as laws;
 use crate::laws::stream::How;
 use crate::stream_cases::{Case, json, render};
 
-const FAMILIES: [&dyn Family; 3] = [RESPONSES, GEMINI, CHAT];
+const FAMILIES: [Family; 3] = [RESPONSES, GEMINI, CHAT];
 
 /// Alone, and recognised among others.
 fn hows() -> [How; 2] {

@@ -2,8 +2,8 @@
 //! compatible servers really send, says so where that is not what the format has, and never
 //! completes a call that may have been cut off.
 
-use msg_wire::stream::{Data, Effects, Ending, Head, Note, Template};
-use msg_wire::{Assembled, Assembler, ProviderError, Sink, SseEvent, StreamOptions, StreamState};
+use msg_wire::stream::{Effects, Head, Note, Template};
+use msg_wire::{Assembled, Assembler, ProviderError, Sink, StreamOptions, StreamState};
 use msg_wire::{Json, Members};
 
 use super::choice::{Choice, Target};
@@ -31,7 +31,6 @@ pub struct ChatAssembler {
     choices: Vec<Choice>,
     /// Place of the choice that the last chunk was about.
     recent: usize,
-    done: bool,
     template: Template<Target>,
 }
 
@@ -57,7 +56,6 @@ impl ChatAssembler {
             head: Head::new(options),
             choices: Vec::new(),
             recent: 0,
-            done: false,
             template: Template::default(),
         }
     }
@@ -213,22 +211,17 @@ impl ChatAssembler {
 }
 
 impl Assembler for ChatAssembler {
-    fn head(&mut self) -> &mut Head {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn head_mut(&mut self) -> &mut Head {
         &mut self.head
     }
 
-    fn event(&mut self, event: SseEvent<'_>, sink: &mut Sink<'_>) {
-        if self.done {
-            return;
-        }
-        match Data::of(&event.data, self.head.at, &mut self.head.notes) {
-            Data::Noise => {}
-            Data::Done => self.done = true,
-            Data::Json => {
-                if !self.short_cut(&event.data, sink) {
-                    self.chunk(&event.data, event.event == Some("error"), sink);
-                }
-            }
+    fn take(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
+        if !self.short_cut(data, sink) {
+            self.chunk(data, name == Some("error"), sink);
         }
     }
 
@@ -253,23 +246,14 @@ impl Assembler for ChatAssembler {
         }
     }
 
-    fn is_finished(&self) -> bool {
-        self.done
-    }
-
     fn begins_another(&self, event: Json<'_>) -> bool {
         event.get("choices").is_some_and(Json::is_array) && self.is_of_another(event.get("id"))
     }
 
     fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
-        let ended = state == StreamState::Ended && (self.done || self.is_over());
-        let failed = self.head.error.is_some();
-        if state == StreamState::Ended && !ended && !failed {
-            self.head.note(Note::TRUNCATED, || {
-                "the stream stopped without a finish reason or [DONE]".into()
-            });
-        }
-        let ending = if ended && !failed { Ending::Whole } else { Ending::Cut };
+        let is_over = self.head.stopped || self.is_over();
+        let early = (!is_over).then_some("without a finish reason or [DONE]");
+        let ending = self.head.ending(state, early);
         let mut choices = std::mem::take(&mut self.choices);
         choices.sort_by_key(|it| it.index);
         let head = &mut self.head;

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Audio, CallKind, FinishReason, Origin, Part, Reasoning};
+use msg_core::{Audio, CallKind, Origin, Part, Reasoning};
 use msg_wire::stream::{
-    Calls, Channel, Closing, Effects, Ending, Entry, Finish, Head, Note, Parts, Step, TextKind,
-    UnknownMembers,
+    Calls, Channel, Effects, Ending, Entry, Finish, Head, Merged, Note, Parts, Step, TextKind,
 };
 use msg_wire::{AssembledChoice, Sink, StreamState};
 use msg_wire::{Json, Members, Str};
@@ -33,7 +32,7 @@ pub(crate) struct Choice {
     audio: Option<AudioSoFar>,
     calls: Calls,
     details: Details,
-    unknown: UnknownMembers,
+    unknown: Merged,
     pub(crate) finish: Finish,
 }
 
@@ -42,7 +41,7 @@ struct AudioSoFar {
     id: Option<String>,
     data: Channel,
     transcript: Channel,
-    unknown: UnknownMembers,
+    unknown: Merged,
 }
 
 impl Choice {
@@ -318,14 +317,9 @@ impl Choice {
         TextKind::Text.end(&mut self.text, &mut step);
         TextKind::Refusal.end(&mut self.refusal, &mut step);
         let n_calls = self.calls.len();
-        let reason = self.finish.reason();
-        let cut = ending == Ending::Cut || reason.as_ref().is_some_and(FinishReason::is_cut);
-        let closed =
-            self.calls.close(Closing { cut, split: head.split }, &mut head.step(self.index, sink));
-        let mut finish = self.finish.settle(n_calls, ending, head.at, &mut head.notes);
-        if state == StreamState::Interrupted && finish.is_none() {
-            finish = Some(FinishReason::Interrupted);
-        }
+        let closing = head.closing(ending, self.finish.reason().as_ref());
+        let closed = self.calls.close(closing, &mut head.step(self.index, sink));
+        let finish = self.finish.resolve(n_calls, (state, ending), head);
         let mut parts = Parts::default();
         if !self.reasoning.is_empty() {
             parts.list.push(Part::Reasoning(Reasoning::new(self.reasoning.into_text())));

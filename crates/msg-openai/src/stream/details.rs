@@ -2,8 +2,8 @@
 //! deltas. Kept whole, because providers want it back as it was.
 
 use msg_core::RawJson;
-use msg_core::json::{Writer, to_text};
-use msg_wire::stream::{Channel, Gauge};
+use msg_core::json::to_text;
+use msg_wire::stream::{Gauge, Merged};
 use msg_wire::{Json, Str};
 
 /// The list so far.
@@ -12,18 +12,12 @@ pub(crate) struct Details {
     elements: Vec<Element>,
 }
 
-/// One element: its members in the order in which they first came.
+/// One element, and what the deltas that it grows by have in common: type and index, as JSON.
 #[derive(Debug, Clone, Default)]
 struct Element {
     kind: String,
     index: String,
-    members: Vec<(String, Value)>,
-}
-
-#[derive(Debug, Clone)]
-enum Value {
-    Growing(Channel),
-    Json(String),
+    members: Merged,
 }
 
 impl Details {
@@ -37,10 +31,14 @@ impl Details {
                     return;
                 }
                 let (kind, index) = (kind.to_owned(), index.to_owned());
-                self.elements.push(Element { kind, index, members: Vec::new() });
+                self.elements.push(Element { kind, index, members: Merged::default() });
             }
-            if let Some(last) = self.elements.last_mut() {
-                last.add(detail, gauge);
+            let Some(last) = self.elements.last_mut() else { return };
+            for (name, value) in detail.members() {
+                match &*name {
+                    "text" | "summary" | "data" => last.members.grow(&name, value, gauge),
+                    _ => last.members.set(&name, value, gauge),
+                }
             }
         }
     }
@@ -57,58 +55,10 @@ impl Details {
         if self.elements.is_empty() {
             return None;
         }
-        let write = |it: &mut Writer<'_>, element: Element| {
-            it.object(|it| {
-                for (name, value) in &element.members {
-                    match value {
-                        Value::Growing(text) => it.key(name).str(text.text()),
-                        Value::Json(text) => it.key(name).raw(text),
-                    }
-                }
-            });
-        };
-        RawJson::new(to_text(|it| it.array(self.elements, write))).ok()
-    }
-}
-
-impl Element {
-    fn add(&mut self, detail: Json<'_>, gauge: &mut Gauge<'_>) {
-        for (name, value) in detail.members() {
-            let grows = matches!(&*name, "text" | "summary" | "data");
-            let known = self.members.iter().position(|(it, _)| *it == name);
-            match (known, value.string().filter(|_| grows)) {
-                (Some(at), Some(text)) => grow(&mut self.members[at].1, text, gauge),
-                (Some(at), None) if !value.is_null() && gauge.take(value.source().len()) => {
-                    self.members[at].1 = Value::Json(value.source().to_owned());
-                }
-                (Some(_), None) => {}
-                (None, text) => {
-                    if !gauge.take(name.len()) || self.members.len() >= MAX_MEMBERS {
-                        continue;
-                    }
-                    let mut kept = Value::Growing(Channel::default());
-                    match text {
-                        Some(text) => grow(&mut kept, text, gauge),
-                        None if gauge.take(value.source().len()) => {
-                            kept = Value::Json(value.source().to_owned());
-                        }
-                        None => continue,
-                    }
-                    self.members.push((name.into_owned(), kept));
-                }
-            }
-        }
-    }
-}
-
-/// Members of one element; they are found by a scan.
-const MAX_MEMBERS: usize = 64;
-
-fn grow(value: &mut Value, text: Str<'_>, gauge: &mut Gauge<'_>) {
-    if let Value::Json(_) = value {
-        *value = Value::Growing(Channel::default());
-    }
-    if let Value::Growing(channel) = value {
-        channel.push(text, gauge);
+        let elements = self.elements.into_iter().map(|it| it.members.into_json());
+        RawJson::new(to_text(|it| {
+            it.array(elements, |it, json| it.raw(if json.is_empty() { "{}" } else { &json }));
+        }))
+        .ok()
     }
 }

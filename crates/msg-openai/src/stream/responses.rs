@@ -5,10 +5,9 @@ use std::borrow::Cow;
 
 use msg_core::{CallKind, FinishReason};
 use msg_wire::Json;
-use msg_wire::stream::{Closing, Data, Ending, Head, Note};
+use msg_wire::stream::{Head, Note};
 use msg_wire::{
-    Assembled, AssembledChoice, Assembler, ProviderError, Sink, SseEvent, StreamOptions,
-    StreamState,
+    Assembled, AssembledChoice, Assembler, ProviderError, Sink, StreamOptions, StreamState,
 };
 
 use super::items::Form;
@@ -37,8 +36,6 @@ pub struct ResponsesAssembler {
     outcome: Option<Outcome>,
     /// Something of a response was seen.
     started: bool,
-    /// A terminal event, or `[DONE]`.
-    stopped: bool,
 }
 
 /// How a response ended.
@@ -97,16 +94,10 @@ impl ResponsesAssembler {
     /// An assembler at the start of a stream.
     #[must_use]
     pub fn new(options: &StreamOptions) -> Self {
-        Self {
-            head: Head::new(options),
-            output: Output::default(),
-            outcome: None,
-            started: false,
-            stopped: false,
-        }
+        Self { head: Head::new(options), output: Output::default(), outcome: None, started: false }
     }
 
-    fn take(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
+    fn read(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
         let mut event = Event::default();
         if !self.head.object(data, |key, value| event.member(key, value)) {
             return;
@@ -202,7 +193,7 @@ impl ResponsesAssembler {
             None if is_failed => self.head.fail(ProviderError::new("response failed"), sink),
             _ => {}
         }
-        self.stopped |= outcome.is_some();
+        self.head.stopped |= outcome.is_some();
         self.outcome = outcome.or(self.outcome.take());
     }
 }
@@ -238,23 +229,16 @@ impl Outcome {
 }
 
 impl Assembler for ResponsesAssembler {
-    fn head(&mut self) -> &mut Head {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn head_mut(&mut self) -> &mut Head {
         &mut self.head
     }
 
-    fn event(&mut self, event: SseEvent<'_>, sink: &mut Sink<'_>) {
-        if self.stopped {
-            return;
-        }
-        match Data::of(&event.data, self.head.at, &mut self.head.notes) {
-            Data::Noise => {}
-            Data::Done => self.stopped = true,
-            Data::Json => self.take(&event.data, event.event, sink),
-        }
-    }
-
-    fn is_finished(&self) -> bool {
-        self.stopped
+    fn take(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
+        self.read(data, name, sink);
     }
 
     fn begins_another(&self, event: Json<'_>) -> bool {
@@ -269,15 +253,11 @@ impl Assembler for ResponsesAssembler {
 
     fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
         let head = &mut self.head;
-        let failed = head.error.is_some();
-        let ended = state == StreamState::Ended && self.outcome.is_some();
-        if state == StreamState::Ended && !ended && !failed {
-            head.note(Note::TRUNCATED, || "the stream stopped before the response was over".into());
-        }
+        let early = self.outcome.is_none().then_some("before the response was over");
+        let ending = head.ending(state, early);
         self.output.flush(&mut head.step(0, sink));
-        let ending = if ended && !failed { Ending::Whole } else { Ending::Cut };
         let reason = self.outcome.as_ref().and_then(|it| it.reason.clone());
-        let cut = ending == Ending::Cut || reason.as_ref().is_some_and(FinishReason::is_cut);
+        let closing = head.closing(ending, reason.as_ref());
         let by_calls =
             if self.output.has_calls() { FinishReason::ToolCalls } else { FinishReason::Stop };
         let finish = match (&self.outcome, state) {
@@ -285,7 +265,6 @@ impl Assembler for ResponsesAssembler {
             (None, StreamState::Interrupted) if self.started => Some(FinishReason::Interrupted),
             (None, _) => None,
         };
-        let closing = Closing { cut, split: head.split };
         let parts = self.output.close(closing, &mut head.step(0, sink));
         let raw_finish = self.outcome.map(|it| it.raw);
         let choice = AssembledChoice::new(0, parts, finish, raw_finish);

@@ -16,7 +16,7 @@ use crate::laws::stream as laws;
 use crate::laws::stream::How;
 use crate::stream_cases::{Case, json, render};
 
-const FAMILIES: [&dyn Family; 2] = [RESPONSES, CHAT];
+const FAMILIES: [Family; 2] = [RESPONSES, CHAT];
 
 /// All families together, and each alone.
 fn hows() -> [How; 3] {

@@ -35,8 +35,8 @@ impl Case {
     }
 
     /// The family that the case names, or all of them, and its options.
-    pub(crate) fn how(&self, families: &[&'static dyn Family]) -> How {
-        let own = families.iter().find(|it| it.name() == self.provider);
+    pub(crate) fn how(&self, families: &[Family]) -> How {
+        let own = families.iter().find(|it| it.name == self.provider);
         let mut how = match own {
             Some(own) => How::new(&[*own]),
             None if self.provider == "auto" => How::new(families),
@@ -49,7 +49,7 @@ impl Case {
         how
     }
 
-    fn assemble(&self, families: &[&'static dyn Family]) -> Assembled {
+    fn assemble(&self, families: &[Family]) -> Assembled {
         let how = self.how(families);
         let mut reader = StreamReader::new(&how.families, how.options);
         match self.options.interrupt_after {
@@ -67,7 +67,7 @@ impl Case {
 
 /// What a case amounts to, as the program says it: findings with their sentences and places, members in
 /// their order.
-pub(crate) fn render(row: &testkit::Row, families: &[&'static dyn Family]) -> String {
+pub(crate) fn render(row: &testkit::Row, families: &[Family]) -> String {
     let case = Case::read(row);
     let form = match case.options.to.as_deref() {
         Some("native") => MessageForm::Native,

@@ -5,7 +5,8 @@ use std::fmt;
 
 use msg_core::StreamEvent;
 
-use super::{Assembled, Head, SseEvent, StreamOptions, StreamState};
+use super::head::{Data, Head};
+use super::{Assembled, SseEvent, StreamOptions, StreamState};
 use crate::Json;
 
 /// Where events go.
@@ -16,27 +17,44 @@ pub type Sink<'a> = dyn FnMut(StreamEvent<'_>) + 'a;
 /// [`StreamReader`](crate::StreamReader) is given a list of them and asks each, in the order of the
 /// list, whether an event is one of its own (OA-17). The last one of the list also takes what none of
 /// them recognised.
-pub trait Family: fmt::Debug + Sync {
+#[derive(Debug, Clone, Copy)]
+pub struct Family {
     /// The word by which a caller names it, such as `anthropic`.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// Whether this event, or this whole body, is of this family. It is a JSON object.
-    fn recognises(&self, event: Json<'_>) -> bool;
-
-    /// An assembler at the start of a stream; none for a family that is recognised only in order to
-    /// be refused by its name.
-    fn assembler(&self, options: &StreamOptions) -> Option<Box<dyn Assembler>>;
+    pub recognises: fn(Json<'_>) -> bool,
+    /// Makes an assembler at the start of a stream; none for a family that is recognised only in order
+    /// to be refused by its name.
+    pub assembler: Option<MakeAssembler>,
 }
+
+type MakeAssembler = fn(&StreamOptions) -> Box<dyn Assembler>;
 
 /// Makes a message of the events of one family's stream.
 ///
 /// Whatever the events hold, the result is well formed; what was wrong is in its diagnostics.
 pub trait Assembler: fmt::Debug + Send + Sync {
     /// The state that every assembler has.
-    fn head(&mut self) -> &mut Head;
+    fn head(&self) -> &Head;
+
+    /// The same, to change.
+    fn head_mut(&mut self) -> &mut Head;
+
+    /// Takes the data of an event, which should be a JSON object, and the event's name.
+    fn take(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>);
 
     /// Takes the next event; what it adds goes to `sink`, borrowed where possible.
-    fn event(&mut self, event: SseEvent<'_>, sink: &mut Sink<'_>);
+    fn event(&mut self, event: SseEvent<'_>, sink: &mut Sink<'_>) {
+        let head = self.head_mut();
+        if head.stopped {
+            return;
+        }
+        match Data::of(&event.data, head.at, &mut head.notes) {
+            Data::Noise => {}
+            Data::Done => head.stopped = true,
+            Data::Json => self.take(&event.data, event.event, sink),
+        }
+    }
 
     /// Takes a body, or a line or element of it, that is a document of its own (OA-17).
     fn document(&mut self, text: &str, sink: &mut Sink<'_>) {
@@ -44,7 +62,9 @@ pub trait Assembler: fmt::Debug + Send + Sync {
     }
 
     /// Whether the stream has said that it is over: what follows is ignored.
-    fn is_finished(&self) -> bool;
+    fn is_finished(&self) -> bool {
+        self.head().stopped
+    }
 
     /// Whether an event that comes after the end of the stream begins another response. It is a JSON
     /// object.
@@ -61,7 +81,7 @@ pub trait Assembler: fmt::Debug + Send + Sync {
 
     /// Says at which byte of the stream the next event begins, for the diagnostics.
     fn locate(&mut self, offset: u64) {
-        self.head().at = offset;
+        self.head_mut().at = offset;
     }
 
     /// What was assembled so far, as [`StreamState::Open`]. Copies the texts: O(size).

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use msg_core::FinishReason;
 
+use super::head::Head;
 use super::notes::{Note, Notes};
 
 /// How a stream came to its end; decides what an unfinished call is worth (OA-19.5).
@@ -88,15 +89,16 @@ impl Finish {
     }
 
     /// The reason that goes out, given the number of calls and how the stream ended.
-    pub fn settle(
+    pub fn resolve(
         &self,
         n_calls: usize,
-        ending: Ending,
-        at: u64,
-        notes: &mut Notes,
+        (state, ending): (StreamState, Ending),
+        head: &mut Head,
     ) -> Option<FinishReason> {
         let (reason, has_calls) = (self.reason(), n_calls > 0);
+        let (at, notes) = (head.at, &mut head.notes);
         match &reason {
+            None if state == StreamState::Interrupted => Some(FinishReason::Interrupted),
             Some(FinishReason::Stop) if has_calls => promote(reason.as_ref(), at, notes),
             None if has_calls && ending == Ending::Whole => promote(None, at, notes),
             Some(FinishReason::ToolCalls) if !has_calls => {

@@ -7,6 +7,8 @@ use msg_core::{FinishReason, RawJson, StreamEvent, Usage};
 
 use super::assembler::Sink;
 use super::calls::Step;
+use super::close::Closing;
+use super::finish::{Ending, StreamState};
 use super::limits::StreamLimits;
 use super::notes::{Note, Notes};
 use super::options::StreamOptions;
@@ -37,11 +39,12 @@ pub struct Head {
     pub finish: Option<FinishReason>,
     /// The last usage object; empty if there was none.
     pub usage: String,
+    /// `[DONE]`, or the family's own last event: what follows is ignored.
+    pub stopped: bool,
 }
 
 /// What the data of an event is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Data {
+pub(super) enum Data {
     /// Nothing that counts.
     Noise,
     /// `[DONE]`
@@ -52,7 +55,7 @@ pub enum Data {
 
 impl Data {
     /// Tells noise and the end from data.
-    pub fn of(data: &str, at: u64, notes: &mut Notes) -> Self {
+    pub(super) fn of(data: &str, at: u64, notes: &mut Notes) -> Self {
         match data.trim_ascii() {
             "" => Self::Noise,
             "[DONE]" => Self::Done,
@@ -80,6 +83,7 @@ impl Head {
             error: None,
             finish: None,
             usage: String::new(),
+            stopped: false,
         }
     }
 
@@ -140,6 +144,23 @@ impl Head {
         self.usage.clear();
         self.usage.push_str(usage.source());
         true
+    }
+
+    /// Whether all of an answer came; `early` says how a stream whose bytes are over stopped before its answer
+    /// was, `without a stop reason`. Unless it told of an error, such a stream is truncated.
+    pub fn ending(&mut self, state: StreamState, early: Option<&str>) -> Ending {
+        if state != StreamState::Ended || self.error.is_some() {
+            return Ending::Cut;
+        }
+        let Some(early) = early else { return Ending::Whole };
+        self.note(Note::TRUNCATED, || format!("the stream stopped {early}"));
+        Ending::Cut
+    }
+
+    /// How the calls of a choice end that stopped for this reason.
+    pub fn closing(&self, ending: Ending, reason: Option<&FinishReason>) -> Closing {
+        let cut = ending == Ending::Cut || reason.is_some_and(FinishReason::is_cut);
+        Closing { cut, split: self.split }
     }
 
     /// Reports a provider's error; the first is the stream's.

@@ -1,7 +1,9 @@
-//! An object that is built from several (OA-23): the members of a later one overwrite or extend
-//! those before. It knows no member's meaning.
+//! An object that is built from several: members that the model does not know (OA-18), and objects that
+//! are carried whole (OA-23). What a later one says overwrites, extends or appends to what is there. It
+//! knows no member's meaning.
 
-use msg_core::json::{Writer, to_text, validate, write_str};
+use msg_core::json::{Writer, to_text, validate};
+use msg_core::{Extra, Origin, RawJson};
 
 use super::channel::{Channel, Gauge};
 use crate::json::Json;
@@ -15,7 +17,10 @@ pub struct Merged {
 #[derive(Debug, Clone)]
 enum Value {
     Json(String),
+    /// A string that grows.
     Text(Channel),
+    /// An array that grows, without its closing bracket.
+    Array(String),
 }
 
 /// Members are found by a scan.
@@ -43,38 +48,67 @@ impl Merged {
         let Some(text) = value.string() else {
             return self.set(key, value, gauge);
         };
-        if let Some(at) = self.find(key) {
-            let kept = &mut self.members[at].1;
-            if let Value::Json(json) = kept {
-                let mut channel = Channel::default();
+        let mut channel = Channel::default();
+        match self.find(key).map(|at| &mut self.members[at].1) {
+            Some(Value::Text(kept)) => channel = std::mem::take(kept),
+            Some(Value::Json(json)) => {
                 if let Some(start) = Json(json).string() {
                     channel.push(start, gauge);
                 }
-                *kept = Value::Text(channel);
             }
-            if let Value::Text(channel) = kept {
-                channel.push(text, gauge);
+            _ => {}
+        }
+        channel.push(text, gauge);
+        self.put(key, Value::Text(channel), gauge);
+    }
+
+    /// Takes a member of a delta: an array appends to one that is there, of everything else the last value
+    /// counts; null says nothing.
+    pub fn add(&mut self, key: &str, value: Json<'_>, gauge: &mut Gauge<'_>) {
+        if value.is_null() || !gauge.take(value.source().len()) {
+            return;
+        }
+        let kept = self.find(key).map(|at| &mut self.members[at].1);
+        if !value.is_array() {
+            if let Some(Value::Json(last)) = kept {
+                *gauge.left += last.len();
             }
-        } else {
-            let mut channel = Channel::default();
-            channel.push(text, gauge);
-            self.put(key, Value::Text(channel), gauge);
+            return self.put(key, Value::Json(value.source().to_owned()), gauge);
+        }
+        let mut array = match kept {
+            Some(Value::Array(array)) => std::mem::take(array),
+            _ => "[".to_owned(),
+        };
+        value.elements().for_each(|it| push_element(&mut array, it));
+        self.put(key, Value::Array(array), gauge);
+    }
+
+    /// Appends one element to the array of this name.
+    pub fn append(&mut self, key: &str, element: Json<'_>, gauge: &mut Gauge<'_>) {
+        if self.find(key).is_none() {
+            self.add(key, Json("[]"), gauge);
+        }
+        let place = self.find(key);
+        if let Some(Value::Array(array)) = place.map(|at| &mut self.members[at].1)
+            && gauge.take(element.source().len())
+        {
+            push_element(array, element);
         }
     }
 
     /// Puts the JSON that came in pieces as the member `input`; text that is none is kept as text.
     pub fn put_input(&mut self, text: &str) {
-        let json = if validate(text).is_ok() {
-            text.to_owned()
-        } else {
-            let mut out = Vec::new();
-            write_str(&mut out, text);
-            String::from_utf8(out).expect("an escaped text is UTF-8")
-        };
+        let json =
+            if validate(text).is_ok() { text.to_owned() } else { to_text(|it| it.str(text)) };
         match self.find("input") {
             Some(at) => self.members[at].1 = Value::Json(json),
             None => self.members.push(("input".to_owned(), Value::Json(json))),
         }
+    }
+
+    /// Whether there is no member.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
     }
 
     /// The object as JSON; empty if there is no member.
@@ -83,14 +117,20 @@ impl Merged {
             return String::new();
         }
         let write = |it: &mut Writer<'_>| {
-            for (key, value) in &self.members {
-                match value {
-                    Value::Json(json) => it.key(key).raw(json),
-                    Value::Text(text) => it.key(key).str(text.text()),
-                }
+            for (key, value) in self.members {
+                it.key(&key).raw(&value.into_json());
             }
         };
         to_text(|it| it.object(write))
+    }
+
+    /// Puts the members into `extra`.
+    pub fn into_extra(self, origin: &Origin, extra: &mut Extra) {
+        for (key, value) in self.members {
+            if let Ok(json) = RawJson::new(value.into_json()) {
+                extra.insert(origin.clone(), key, json);
+            }
+        }
     }
 
     fn find(&self, key: &str) -> Option<usize> {
@@ -106,4 +146,21 @@ impl Merged {
             None => gauge.limit(),
         }
     }
+}
+
+impl Value {
+    fn into_json(self) -> String {
+        match self {
+            Self::Json(json) => json,
+            Self::Text(text) => to_text(|it| it.str(text.text())),
+            Self::Array(array) => array + "]",
+        }
+    }
+}
+
+fn push_element(array: &mut String, element: Json<'_>) {
+    if array.len() > 1 {
+        array.push(',');
+    }
+    array.push_str(element.source());
 }

@@ -8,7 +8,7 @@
 //!                                    Calls     fragments of tool calls -> calls      (calls, close)
 //!                                    Channel   deltas of one text, halves joined     (channel, output)
 //!                                    Finish    the provider's word -> FinishReason
-//!                                    UnknownMembers, Merged   what the model has no place for
+//!                                    Merged    what the model has no place for
 //!                                    Template  the short cut past reading like events again
 //! ```
 //!
@@ -39,21 +39,19 @@ mod merged;
 mod notes;
 mod output;
 mod template;
-mod unknown;
 mod utf8;
 
 pub(crate) use assembled::Assembled;
 pub use brackets::Brackets;
-pub use calls::{Calls, Entry, Slot, Step};
+pub use calls::{Calls, Entry, Step};
 pub use channel::{Channel, Gauge};
-pub use close::{BySlot, Closing, Parts};
+pub use close::{BySlot, Parts};
 pub(crate) use finish::StreamState;
 pub use finish::{Ending, Finish};
-pub use head::{Data, Head};
+pub use head::Head;
 pub use merged::Merged;
 pub use notes::{Note, Notes};
 pub(crate) use options::StreamOptions;
 pub use output::TextKind;
 pub(crate) use sse::SseEvent;
 pub use template::{Effects, Template};
-pub use unknown::UnknownMembers;

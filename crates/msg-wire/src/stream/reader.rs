@@ -38,7 +38,7 @@ impl StreamReader {
     /// A reader at the start of a body of one of these families: of the only one, or of the first
     /// in the list that recognises an event; the last takes what none of them recognised.
     #[must_use]
-    pub fn new(families: &[&'static dyn Family], options: StreamOptions) -> Self {
+    pub fn new(families: &[Family], options: StreamOptions) -> Self {
         Self {
             limits: options.limits,
             body: Body::Unknown { bom: 0 },

@@ -30,7 +30,7 @@ pub(super) struct Decided {
 /// Events that came before one that tells the family.
 #[derive(Debug, Clone)]
 pub(super) struct Waiting {
-    families: Vec<&'static dyn Family>,
+    families: Vec<Family>,
     options: StreamOptions,
     events: Vec<Held>,
     bytes: usize,
@@ -49,7 +49,7 @@ struct Held {
 
 impl Recognition {
     /// The only family takes every event; among several the first event that tells decides.
-    pub(super) fn new(families: &[&'static dyn Family], options: StreamOptions) -> Self {
+    pub(super) fn new(families: &[Family], options: StreamOptions) -> Self {
         let waiting = Waiting {
             families: families.to_vec(),
             options,
@@ -114,7 +114,7 @@ impl Recognition {
     /// Adds findings of the layers below.
     pub(super) fn note(&mut self, add: impl FnOnce(&mut Notes)) {
         add(match self {
-            Self::Decided(it) => &mut it.assembler.head().notes,
+            Self::Decided(it) => &mut it.assembler.head_mut().notes,
             Self::Undecided(waiting) => &mut waiting.notes,
         });
     }
@@ -132,7 +132,7 @@ impl Recognition {
         if !it.is_finished() {
             it.locate(at);
         }
-        let head = it.head();
+        let head = it.head_mut();
         let end = head.at;
         head.notes.cap(end);
         if let Some(at) = another_at {
@@ -162,7 +162,7 @@ impl Recognition {
             return false;
         }
         let object = Json(data.trim_ascii());
-        if let Some(family) = waiting.families.iter().copied().find(|it| it.recognises(object)) {
+        if let Some(family) = waiting.families.iter().copied().find(|it| (it.recognises)(object)) {
             waiting.recognised_at = at;
             self.decide(Some(family), sink);
             return true;
@@ -199,16 +199,16 @@ impl Recognition {
         self.decide(None, sink);
     }
 
-    fn decide(&mut self, family: Option<&'static dyn Family>, sink: &mut Sink<'_>) {
+    fn decide(&mut self, family: Option<Family>, sink: &mut Sink<'_>) {
         let Self::Undecided(waiting) = self else {
             return;
         };
-        let assembler = family.and_then(|it| it.assembler(&waiting.options));
+        let assembler = family.and_then(|it| it.assembler).map(|new| new(&waiting.options));
         if let (Some(family), None) = (family, &assembler) {
             waiting.refuse(family);
         }
         let mut assembler = assembler.unwrap_or_else(|| Refused::boxed(&waiting.options));
-        assembler.head().notes.merge(&waiting.notes);
+        assembler.head_mut().notes.merge(&waiting.notes);
         let events = std::mem::take(&mut waiting.events);
         *self = Self::Decided(Decided { assembler, another_at: None });
         for it in events {
@@ -247,8 +247,8 @@ impl Waiting {
     }
 
     /// Says that the stream is of a family that is not read.
-    fn refuse(&mut self, family: &dyn Family) {
-        let (name, known) = (family.name(), self.read_names());
+    fn refuse(&mut self, family: Family) {
+        let (name, known) = (family.name, self.read_names());
         self.notes.add(Note::FOREIGN_FORMAT, self.recognised_at, || {
             format!("this looks like a stream of {name}, which is not read; read are {known}")
         });
@@ -256,8 +256,8 @@ impl Waiting {
 
     /// The names of the families that are read.
     fn read_names(&self) -> String {
-        let read = self.families.iter().filter(|it| it.assembler(&self.options).is_some());
-        read.map(|it| it.name()).collect::<Vec<_>>().join(", ")
+        let read = self.families.iter().filter(|it| it.assembler.is_some());
+        read.map(|it| it.name).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -274,15 +274,18 @@ impl Refused {
 }
 
 impl Assembler for Refused {
-    fn head(&mut self) -> &mut Head {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn head_mut(&mut self) -> &mut Head {
         &mut self.head
     }
 
+    /// Not even `[DONE]` ends what is not read.
     fn event(&mut self, _: SseEvent<'_>, _: &mut Sink<'_>) {}
 
-    fn is_finished(&self) -> bool {
-        false
-    }
+    fn take(&mut self, _: &str, _: Option<&str>, _: &mut Sink<'_>) {}
 
     fn close(self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
         self.head.assemble(Vec::new(), Ending::Cut, state, sink)

@@ -18,12 +18,12 @@ pub(crate) type Outcome = (Assembled, Vec<StreamEvent<'static>>);
 /// Whose stream it may be, and how it is read.
 #[derive(Debug, Clone)]
 pub(crate) struct How {
-    pub(crate) families: Vec<&'static dyn Family>,
+    pub(crate) families: Vec<Family>,
     pub(crate) options: StreamOptions,
 }
 
 impl How {
-    pub(crate) fn new(families: &[&'static dyn Family]) -> Self {
+    pub(crate) fn new(families: &[Family]) -> Self {
         Self { families: families.to_vec(), options: StreamOptions::default() }
     }
 

@@ -3,7 +3,7 @@
 
 use msg_core::{Extra, Other, Part, Place, RawJson, Text};
 use msg_wire::Str;
-use msg_wire::stream::{Channel, Note, Step, TextKind, UnknownMembers};
+use msg_wire::stream::{Channel, Merged, Note, Step, TextKind};
 
 use super::ORIGIN;
 
@@ -17,7 +17,7 @@ pub(crate) struct Content {
     pub(super) text: Channel,
     pub(super) is_refusal: bool,
     /// Members that the model does not know.
-    pub(super) unknown: UnknownMembers,
+    pub(super) unknown: Merged,
     /// A part of an unknown type: JSON.
     pub(super) other: String,
 }

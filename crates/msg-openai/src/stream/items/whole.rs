@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use msg_core::CallKind;
 use msg_core::json::{Writer, to_text};
 use msg_wire::Json;
-use msg_wire::stream::{Note, Step, UnknownMembers};
+use msg_wire::stream::{Merged, Note, Step};
 
 use super::pieces::Form;
 use super::{Class, Item, ItemKind, Shared, Thought};
@@ -78,7 +78,7 @@ impl Item {
         }
         let ItemKind::Message(contents) = &mut self.kind else { return };
         let Some(content) = contents.at(index, step) else { return };
-        content.unknown = UnknownMembers::default();
+        content.unknown = Merged::default();
         for (key, value) in part.members() {
             if !matches!(&*key, "type" | "text" | "refusal") {
                 content.unknown.add(&key, value, &mut step.text_gauge());

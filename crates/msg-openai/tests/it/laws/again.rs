@@ -165,7 +165,7 @@ fn same_message(a: &Message, b: &Message, bytes: &[u8]) {
     assert_eq!(calls(a), calls(b), "{text}");
 }
 
-fn assemble_as(family: &'static dyn Family, bytes: &[u8]) -> Assembled {
+fn assemble_as(family: Family, bytes: &[u8]) -> Assembled {
     let mut reader = StreamReader::new(&[family], StreamOptions::default());
     reader.feed(bytes, &mut |_| {});
     reader.finish(&mut |_| {})
