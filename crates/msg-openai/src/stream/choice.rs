@@ -112,7 +112,7 @@ impl Choice {
         }
         if let Some(details) = details {
             effects.other();
-            self.details.add(details, &mut step.text_gauge());
+            self.details.add(details, step);
         }
         if let Some(content) = content {
             self.content(content, effects, step);

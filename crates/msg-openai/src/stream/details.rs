@@ -3,7 +3,7 @@
 
 use msg_core::RawJson;
 use msg_core::json::to_text;
-use msg_wire::stream::{Gauge, Merged};
+use msg_wire::stream::{Merged, Step};
 use msg_wire::{Json, Str};
 
 /// The list so far.
@@ -22,18 +22,19 @@ struct Element {
 
 impl Details {
     /// Takes the details of one delta.
-    pub(crate) fn add(&mut self, details: Json<'_>, gauge: &mut Gauge<'_>) {
+    pub(crate) fn add(&mut self, details: Json<'_>, step: &mut Step<'_, '_>) {
         for detail in details.elements().filter(|it| it.is_object()) {
             let kind = detail.get("type").map_or("", Json::source);
             let index = detail.get("index").map_or("", Json::source);
             if !self.elements.last().is_some_and(|it| it.kind == kind && it.index == index) {
-                if !gauge.take(kind.len() + index.len() + size_of::<Element>()) {
+                if !step.text_gauge().take(kind.len() + index.len() + size_of::<Element>()) {
                     return;
                 }
                 let (kind, index) = (kind.to_owned(), index.to_owned());
                 self.elements.push(Element { kind, index, members: Merged::default() });
             }
             let Some(last) = self.elements.last_mut() else { return };
+            let gauge = &mut step.text_gauge();
             for (name, value) in detail.members() {
                 match &*name {
                     "text" | "summary" | "data" => last.members.grow(&name, value, gauge),
