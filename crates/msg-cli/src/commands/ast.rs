@@ -117,11 +117,16 @@ impl Command for Args {
             out.finish()?;
             return Ok(answer.status);
         }
-        let quotes = Quotes::of(document.messages(), &document.check_chain(&rules.check), cx.folding());
+        let quotes =
+            Quotes::of(document.messages(), &document.check_chain(&rules.check), cx.folding());
         let grown = rules.grow(document);
         if !cx.quiet {
             let list = cx.list(&input.name, &quotes);
-            cx.note(&if self.mend { list.edits(&grown.found) } else { list.findings(&grown.found) });
+            cx.note(&if self.mend {
+                list.edits(&grown.found)
+            } else {
+                list.findings(&grown.found)
+            });
             if grown.chain.is_err() {
                 let found = render::count(&grown.found);
                 let help = "help: --repair mends the chain first, --open allows unanswered calls at the end";

@@ -116,7 +116,8 @@ impl Command for Args {
             return out.finish().map(|()| Status::Clean);
         }
         let endpoint = Arc::new(self.endpoint(&asking.model)?);
-        let stop = Stop::on_signals().map_err(|it| self.refused(&format!("signals cannot be caught: {it}")))?;
+        let stop = Stop::on_signals()
+            .map_err(|it| self.refused(&format!("signals cannot be caught: {it}")))?;
         let mut log = self.open()?;
         let asked = self.append_cells(&mut log, &draft, cx)?;
         let now = self.read()?;
@@ -128,7 +129,8 @@ impl Command for Args {
         let mut show = Show::new(cx, !self.json, endpoint.masking());
         let mut saved = Saved::new(&mut log, &asking, &endpoint);
         let body = asking.body.clone();
-        let (reply, ended) = reply::receive(&endpoint, body, self.bounds(), &stop, (&mut saved, &mut show));
+        let (reply, ended) =
+            reply::receive(&endpoint, body, self.bounds(), &stop, (&mut saved, &mut show));
         show.end();
         let reply = record::masked(reply, |it| endpoint.masked(it));
         let answered = match self.append_answer(saved, &reply, &ended, cx)? {
@@ -163,12 +165,14 @@ impl Args {
         self.no_errors(&document)?;
         let who = Who::choose(&document, &self.who);
         let question = self.question(&document)?;
-        Draft::make(&document, who, question, self.forces()).map_err(|it| failed_by(&it, &self.name()))
+        Draft::make(&document, who, question, self.forces())
+            .map_err(|it| failed_by(&it, &self.name()))
     }
 
     /// The document on the disk; an empty one if there is none.
     fn read(&self) -> Result<Document, Failure> {
-        if matches!(std::fs::metadata(&self.file), Err(it) if it.kind() == io::ErrorKind::NotFound) {
+        if matches!(std::fs::metadata(&self.file), Err(it) if it.kind() == io::ErrorKind::NotFound)
+        {
             return Document::read(Vec::new(), Mode::of(&self.file), &Limits::default())
                 .map_err(|it| self.failed(it));
         }
@@ -188,7 +192,8 @@ impl Args {
         match document.diagnostics().iter().find(|it| it.is_error()) {
             Some(it) if !self.force => {
                 let line = it.at.line.map_or(String::new(), |it| format!("line {it}: "));
-                let what = format!("{line}{} [{}] (--force asks all the same)", it.message(), it.code);
+                let what =
+                    format!("{line}{} [{}] (--force asks all the same)", it.message(), it.code);
                 Err(self.refused(&what))
             }
             _ => Ok(()),
@@ -201,7 +206,8 @@ impl Args {
         let mut text = self.message.clone().unwrap_or_default();
         if self.message.is_none() && !(waiting && io::stdin().is_terminal()) {
             if io::stdin().is_terminal() && !self.json {
-                io::Write::write_all(&mut io::stderr(), b"msg: the question, ended by Ctrl-D:\n").ok();
+                io::Write::write_all(&mut io::stderr(), b"msg: the question, ended by Ctrl-D:\n")
+                    .ok();
             }
             let read = io::stdin().take(self.max_bytes.saturating_add(1)).read_to_string(&mut text);
             read.map_err(|it| Failure::read("<stdin>", it))?;
@@ -225,7 +231,10 @@ impl Args {
 
     fn endpoint(&self, model: &str) -> Result<Endpoint, Failure> {
         let (api, url) = self.place();
-        let patience = Patience { begin: Some(Duration::from_secs(self.timeout.max(1))), ..Patience::default() };
+        let patience = Patience {
+            begin: Some(Duration::from_secs(self.timeout.max(1))),
+            ..Patience::default()
+        };
         let endpoint = Endpoint::new(api, &url, model, patience)?;
         Ok(endpoint.with_headers(self.client.headers()))
     }
@@ -313,7 +322,9 @@ impl Args {
         let name = self.name();
         let why = match ended {
             Ended::Interrupted => {
-                cx.say(&format!("{name}: interrupted before an answer came; the question is in the file"));
+                cx.say(&format!(
+                    "{name}: interrupted before an answer came; the question is in the file"
+                ));
                 return Ok(());
             }
             Ended::Whole => record::why_empty(reply),

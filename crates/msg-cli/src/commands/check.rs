@@ -13,8 +13,8 @@ use crate::formats;
 use crate::input::{Input, InputArgs};
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::{Output, OutputArgs, PrettyArgs, end_line};
-use crate::sizes;
 use crate::render::{self, List, Quotes, plural};
+use crate::sizes;
 
 /// Show all problems of a conversation.
 ///
@@ -142,8 +142,11 @@ impl Args {
         found: &[Diagnostic],
         out: &mut Output,
     ) -> Result<(), Failure> {
-        let quotes = Quotes::of(document.messages(), found, cx.folding())
-            .and_lines(document.text(), found, cx.folding());
+        let quotes = Quotes::of(document.messages(), found, cx.folding()).and_lines(
+            document.text(),
+            found,
+            cx.folding(),
+        );
         let list = List { color: out.has_colour(cx), ..cx.list(name, &quotes) };
         let mut text = list.findings(found);
         text.push_str(&self.conclusion(name, document, found));

@@ -16,9 +16,7 @@ use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::{Input, InputArgs};
 use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::{
-    DocumentArgs, Output, PrettyArgs, ReportArgs, end_line, expect_two_files,
-};
+use crate::output::{DocumentArgs, Output, PrettyArgs, ReportArgs, end_line, expect_two_files};
 use crate::redact;
 use crate::render::Quotes;
 use crate::sources::Sources;
@@ -170,14 +168,20 @@ impl Run<'_> {
         if is_lines { self.lines(input, out, report) } else { self.document(input, out, report) }
     }
 
-    fn lines(&self, input: Input, mut out: Output, report: Option<&mut Output>) -> Result<Status, Failure> {
+    fn lines(
+        &self,
+        input: Input,
+        mut out: Output,
+        report: Option<&mut Output>,
+    ) -> Result<Status, Failure> {
         let (cx, args) = (self.cx, self.args);
         if !args.to.is_json() || args.input.from.is_some_and(|it| !it.is_json()) {
             let text = "a message file has many lines: --jsonl takes and gives JSON formats";
             return Err(Failure::Usage(text.to_owned()));
         }
         if args.output.is_in_place() && args.input.from != Some(args.to) {
-            let text = format!("--in-place keeps the format: lines need --from {} with it", args.to);
+            let text =
+                format!("--in-place keeps the format: lines need --from {} with it", args.to);
             return Err(Failure::Usage(text));
         }
         let options = self.options.clone().with_read(args.input.of_a_line());
@@ -210,7 +214,8 @@ impl Run<'_> {
         };
         let is_same = document.format() == args.to;
         if args.output.is_in_place() && !is_same {
-            let text = format!("{} is {}: --in-place keeps the format", input.name, document.format());
+            let text =
+                format!("{} is {}: --in-place keeps the format", input.name, document.format());
             return Err(Failure::Usage(text));
         }
         if document.format().is_session() {
@@ -225,7 +230,9 @@ impl Run<'_> {
         let laid_out = args.pretty.laid_out(text);
         let text = args.session.redacted(cx, laid_out, args.to.is_json());
         match args.session.install {
-            true => out.write(install::put(args.to, &self.options.write.session, &text)?.as_bytes())?,
+            true => {
+                out.write(install::put(args.to, &self.options.write.session, &text)?.as_bytes())?
+            }
             false => out.write_document(&text)?,
         }
         self.say(&input.name, &document, &edits, report)?;
@@ -251,8 +258,11 @@ impl Run<'_> {
         // About turns the positions are those of the turns, which have no messages to quote.
         let quotes = match document.format().name() {
             "turns" => Quotes::default(),
-            _ => Quotes::of(document.messages(), edits, self.cx.folding())
-                .and_lines(document.text(), edits, self.cx.folding()),
+            _ => Quotes::of(document.messages(), edits, self.cx.folding()).and_lines(
+                document.text(),
+                edits,
+                self.cx.folding(),
+            ),
         };
         self.cx.note(&self.cx.list(name, &quotes).edits(edits));
         Ok(())

@@ -114,7 +114,11 @@ impl Args {
     fn find(&self, mut document: Document, profile: Option<&Profile>) -> Found {
         let messages = document.take_for_tree();
         let open = self.chain.check_options();
-        let chain = if self.chain.open { ChainAst::parse_open(messages) } else { ChainAst::parse(messages) };
+        let chain = if self.chain.open {
+            ChainAst::parse_open(messages)
+        } else {
+            ChainAst::parse(messages)
+        };
         match chain {
             Ok(chain) => Ok(chain.cut_points(profile).map(|it| Point::of(it, &document)).collect()),
             Err(error) => {
@@ -137,7 +141,9 @@ fn errors(error: ParseError, options: &CheckOptions) -> Vec<Diagnostic> {
 fn to_json(found: &Found) -> Vec<u8> {
     match found {
         Ok(points) => ObjectWriter::new().with("cut_points", points).finish(),
-        Err(found) => ObjectWriter::new().with("cut_points", &[(); 0]).with("diagnostics", found).finish(),
+        Err(found) => {
+            ObjectWriter::new().with("cut_points", &[(); 0]).with("diagnostics", found).finish()
+        }
     }
 }
 
@@ -146,7 +152,8 @@ fn for_people(points: &[Point]) -> String {
     for it in points {
         let pair = it.pair.map_or_else(String::new, |it| format!(", pair {it}"));
         let splits = if it.splits_turn { ", splits the current turn" } else { "" };
-        let _ = writeln!(res, "before message {}: section {}{pair}{splits}", it.message, it.section);
+        let _ =
+            writeln!(res, "before message {}: section {}{pair}{splits}", it.message, it.section);
     }
     let _ = writeln!(res, "{}", plural(points.len(), "cut point"));
     res

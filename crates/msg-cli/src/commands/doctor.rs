@@ -229,7 +229,13 @@ fn json(path: Option<&str>, it: &Diagnosis) -> String {
         output_b64: None,
     };
     let backup = it.changed.as_ref().map(|it| it.display().to_string());
-    let mut res = msg_document::to_json(&WithPath { path, form, named, backup, script: it.script.as_deref() });
+    let mut res = msg_document::to_json(&WithPath {
+        path,
+        form,
+        named,
+        backup,
+        script: it.script.as_deref(),
+    });
     res.push(b'\n');
     String::from_utf8(res).expect("because JSON is UTF-8")
 }

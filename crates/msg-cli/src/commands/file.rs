@@ -51,8 +51,11 @@ enum Sub {
   msg file history talk.msg.md --agent critic")]
     History(read::History),
     /// List what is in the file.
-    #[command(subcommand, after_help = "Examples:
-  msg file list agents talk.msg.md")]
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  msg file list agents talk.msg.md"
+    )]
     List(List),
     /// Put headings, definitions and gaps into canonical form; bodies stay.
     #[command(after_help = "Examples:
@@ -70,8 +73,11 @@ enum Sub {
   msg file run-result talk.msg.md --of '#3' --stdout ok --exit-code 0")]
     RunResult(run_result::RunResult),
     /// Change what holds from here on.
-    #[command(subcommand, after_help = "Examples:
-  msg file set default critic talk.msg.md")]
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  msg file set default critic talk.msg.md"
+    )]
     Set(Set),
 }
 

@@ -185,7 +185,8 @@ impl Args {
 
 /// The words around a hit, on one line (MS-17).
 fn snippet(text: &str, at: usize) -> String {
-    let start = (0..=at.saturating_sub(30)).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
+    let start =
+        (0..=at.saturating_sub(30)).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
     let line: Vec<_> = text[start..].split_whitespace().take(40).collect();
     truncate(&line.join(" "), 120).into()
 }

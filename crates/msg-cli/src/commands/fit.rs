@@ -66,7 +66,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     records: Option<PathBuf>,
     /// The session that the records name.
-    #[arg(long, value_name = "ID", default_value = "", hide_default_value = true, requires = "records")]
+    #[arg(
+        long,
+        value_name = "ID",
+        default_value = "",
+        hide_default_value = true,
+        requires = "records"
+    )]
     session: String,
     /// Compact the session of an agent in its own file, by the agent's own record, behind a backup.
     #[arg(long, conflicts_with_all = ["jsonl", "json", "output", "in_place", "pretty", "plan", "apply", "undo", "records", "best_effort"])]
@@ -127,7 +133,9 @@ struct ModelArgs {
 
 impl ModelArgs {
     fn endpoint(&self) -> Result<Option<Endpoint>, Failure> {
-        let Some((url, model)) = self.summarizer.as_ref().zip(self.model.as_ref()) else { return Ok(None) };
+        let Some((url, model)) = self.summarizer.as_ref().zip(self.model.as_ref()) else {
+            return Ok(None);
+        };
         let timeout = Duration::from_secs(self.timeout.max(1));
         Endpoint::new(url, model, self.requests.max(1), timeout).map(Some)
     }
@@ -145,7 +153,8 @@ impl Command for Args {
         if self.in_session {
             sources.expect_one("--in-session", true)?;
             let path = sources.files().next();
-            let path = path.ok_or_else(|| Failure::Usage("--in-session needs a session".to_owned()))?;
+            let path =
+                path.ok_or_else(|| Failure::Usage("--in-session needs a session".to_owned()))?;
             let from = self.input.from.map(|it| it.name().parse()).transpose();
             let from = from.map_err(|it: msg_session::Error| Failure::Usage(it.to_string()))?;
             return in_session::run(cx, path, from, self.dry_run, options, summarizer);
@@ -168,7 +177,11 @@ impl Args {
             return Err(Failure::Usage(text.to_owned()));
         }
         // The JSON form is an answer a line, which needs no file each.
-        if self.json && !self.output.names_a_file() { Ok(()) } else { self.output.expect_room(sources, None) }
+        if self.json && !self.output.names_a_file() {
+            Ok(())
+        } else {
+            self.output.expect_room(sources, None)
+        }
     }
 
     /// Refuses what is about one document.

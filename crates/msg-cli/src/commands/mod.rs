@@ -10,14 +10,36 @@
 //!    comment is the help text) and implement [`Command`] for it. Flatten what is shared:
 //!    `InputArgs`, `OutputArgs`, `LineArgs`. Structs to flatten carry no doc comment, since clap
 //!    would put it in the place of yours.
-//! 2. Add one line to the `commands!` table below. The module, the variant and the dispatch come
-//!    from it.
+//! 2. Add its module, its variant and its arm below.
 //! 3. Say what its JSON form is in `docs/cli.md`, and add cases to `tests/it`.
 //!
 //! A command that answers documents writes one function `&[u8] -> Result<Answer, Box<Diagnostic>>` and
 //! hands it to `jsonl::run`; for a single document it calls the same function and prints the answer
 //! or, without `--json`, text for people. Data goes to an `Output`, everything else to
 //! `Context::note`; exit codes are `exit::Status`.
+
+mod ast;
+mod chat;
+mod check;
+mod completions;
+mod convert;
+mod cut_points;
+mod doctor;
+mod file;
+mod filter;
+mod find;
+mod fit;
+mod list;
+mod profiles;
+mod reference;
+mod repair;
+mod schema;
+mod stats;
+mod stream;
+mod tools;
+mod transcript;
+mod trim;
+mod view;
 
 use crate::context::Context;
 use crate::exit::{Failure, Status};
@@ -28,51 +50,61 @@ pub(crate) trait Command {
     fn run(self, cx: &Context) -> Result<Status, Failure>;
 }
 
-/// `module: Variant` for each command, in the order of `msg --help`.
-macro_rules! commands {
-    ($($(#[$meta:meta])* $module:ident: $variant:ident,)*) => {
-        $(mod $module;)*
-
-        /// One variant a command.
-        #[derive(Debug, clap::Subcommand)]
-        #[expect(clippy::large_enum_variant, reason = "there is one, once a run")]
-        pub(crate) enum Commands {
-            $($(#[$meta])* $variant($module::Args),)*
-        }
-
-        impl Commands {
-            /// Runs the command that was named.
-            pub(crate) fn run(self, cx: &Context) -> Result<Status, Failure> {
-                match self {
-                    $(Commands::$variant(args) => args.run(cx),)*
-                }
-            }
-        }
-    };
+/// One variant a command, in the order of `msg --help`.
+#[derive(Debug, clap::Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one, once a run")]
+pub(crate) enum Commands {
+    Check(check::Args),
+    Repair(repair::Args),
+    Ast(ast::Args),
+    Convert(convert::Args),
+    Fit(fit::Args),
+    Trim(trim::Args),
+    Filter(filter::Args),
+    CutPoints(cut_points::Args),
+    Transcript(transcript::Args),
+    Stats(stats::Args),
+    Tools(tools::Args),
+    Stream(stream::Args),
+    File(file::Args),
+    Chat(chat::Args),
+    Doctor(doctor::Args),
+    List(list::Args),
+    Find(find::Args),
+    View(view::Args),
+    Profiles(profiles::Args),
+    Schema(schema::Args),
+    Completions(completions::Args),
+    #[command(hide = true)]
+    Reference(reference::Args),
 }
 
-commands! {
-    check: Check,
-    repair: Repair,
-    ast: Ast,
-    convert: Convert,
-    fit: Fit,
-    trim: Trim,
-    filter: Filter,
-    cut_points: CutPoints,
-    transcript: Transcript,
-    stats: Stats,
-    tools: Tools,
-    stream: Stream,
-    file: File,
-    chat: Chat,
-    doctor: Doctor,
-    list: List,
-    find: Find,
-    view: View,
-    profiles: Profiles,
-    schema: Schema,
-    completions: Completions,
-    #[command(hide = true)]
-    reference: Reference,
+impl Commands {
+    /// Runs the command that was named.
+    pub(crate) fn run(self, cx: &Context) -> Result<Status, Failure> {
+        match self {
+            Commands::Check(it) => it.run(cx),
+            Commands::Repair(it) => it.run(cx),
+            Commands::Ast(it) => it.run(cx),
+            Commands::Convert(it) => it.run(cx),
+            Commands::Fit(it) => it.run(cx),
+            Commands::Trim(it) => it.run(cx),
+            Commands::Filter(it) => it.run(cx),
+            Commands::CutPoints(it) => it.run(cx),
+            Commands::Transcript(it) => it.run(cx),
+            Commands::Stats(it) => it.run(cx),
+            Commands::Tools(it) => it.run(cx),
+            Commands::Stream(it) => it.run(cx),
+            Commands::File(it) => it.run(cx),
+            Commands::Chat(it) => it.run(cx),
+            Commands::Doctor(it) => it.run(cx),
+            Commands::List(it) => it.run(cx),
+            Commands::Find(it) => it.run(cx),
+            Commands::View(it) => it.run(cx),
+            Commands::Profiles(it) => it.run(cx),
+            Commands::Schema(it) => it.run(cx),
+            Commands::Completions(it) => it.run(cx),
+            Commands::Reference(it) => it.run(cx),
+        }
+    }
 }

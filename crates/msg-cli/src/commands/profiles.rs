@@ -12,8 +12,8 @@ use super::Command;
 use crate::chain_args::unknown_profile;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
-use msg_document::to_json;
 use crate::output::Output;
+use msg_document::to_json;
 
 /// Show what each provider accepts.
 #[derive(Debug, clap::Args)]
@@ -126,9 +126,10 @@ fn table(profiles: &[&Profile]) -> String {
         .map(|n| rows.iter().map(|row| row[n].width()).max().unwrap_or(0))
         .collect();
     let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).map(|(it, width)| {
-            format!("{it}{}", " ".repeat(width - it.width()))
-        });
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .map(|(it, width)| format!("{it}{}", " ".repeat(width - it.width())));
         format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
     };
     let mut res: String = rows.iter().map(line).collect();

@@ -61,7 +61,11 @@ fn section(it: &Clap, parent: &str, res: &mut String) {
     options(it, false, res);
     if let Some(examples) = it.get_after_help().map(ToString::to_string) {
         let examples = examples.strip_prefix("Examples:\n").unwrap_or(&examples).to_owned();
-        let _ = writeln!(res, "```text\n{}\n```\n", examples.trim_end().replace("\n  ", "\n").trim_start());
+        let _ = writeln!(
+            res,
+            "```text\n{}\n```\n",
+            examples.trim_end().replace("\n  ", "\n").trim_start()
+        );
     }
     for it in it.get_subcommands().filter(|it| !it.is_hide_set()) {
         section(it, &name, res);
@@ -70,7 +74,10 @@ fn section(it: &Clap, parent: &str, res: &mut String) {
 
 fn options(it: &Clap, global: bool, res: &mut String) {
     let shown = it.get_arguments().filter(|it| {
-        !it.is_hide_set() && it.is_global_set() == global && it.get_id() != "help" && it.get_id() != "version"
+        !it.is_hide_set()
+            && it.is_global_set() == global
+            && it.get_id() != "help"
+            && it.get_id() != "version"
     });
     let rows: Vec<String> = shown.map(row).collect();
     if !rows.is_empty() {

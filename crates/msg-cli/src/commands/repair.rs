@@ -66,8 +66,7 @@ impl Command for Args {
                 let status = jsonl::run(cx, &self.lines, input, &mut out, report.as_mut(), job)?;
                 return self.output.finish_lines(cx, out, status);
             }
-            let (text, status) =
-                self.mend(cx, &mut input, &options, report.as_mut(), &mut out)?;
+            let (text, status) = self.mend(cx, &mut input, &options, report.as_mut(), &mut out)?;
             out.write_document(&text)?;
             self.output.finish(cx, out)?;
             Ok(status)

@@ -6,9 +6,7 @@ use std::io::Read;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use msg_core::{Diagnostic, Part};
-use msg_document::{
-    Provider, StreamForm, StreamOptions, StreamRun, options_from_json,
-};
+use msg_document::{Provider, StreamForm, StreamOptions, StreamRun, options_from_json};
 use msg_wire::Assembled;
 
 use super::Command;
@@ -97,14 +95,19 @@ impl Args {
 
     /// Refuses what would change nothing.
     fn expect_used(&self, options: &StreamOptions) -> Result<(), Failure> {
-        let is_message = matches!(options.to, StreamForm::OpenAi | StreamForm::Native | StreamForm::Turns);
+        let is_message =
+            matches!(options.to, StreamForm::OpenAi | StreamForm::Native | StreamForm::Turns);
         self.pretty.expect(self.json && is_message, "it needs --json, and no stream as `to`")?;
         let refused = match (is_message, self.json) {
-            (false, true) => "--json gives a message, and `to` asks for a stream: leave one of them out",
+            (false, true) => {
+                "--json gives a message, and `to` asks for a stream: leave one of them out"
+            }
             (false, false) if options.events => {
                 "events stand beside a message, and `to` asks for a stream: leave one of them out"
             }
-            (true, false) if options.events => "events are added to the JSON form: give --json with it",
+            (true, false) if options.events => {
+                "events are added to the JSON form: give --json with it"
+            }
             (true, false) if options.to != StreamForm::OpenAi => {
                 "`to` is the form of the message in JSON: give --json with it"
             }
@@ -179,7 +182,8 @@ fn for_people(res: &Assembled) -> String {
             text.push_str(&format!("choice {}\n", choice.index));
         }
         let message = &choice.message;
-        for reasoning in message.reasoning().map(|it| it.display_text()).filter(|it| !it.is_empty()) {
+        for reasoning in message.reasoning().map(|it| it.display_text()).filter(|it| !it.is_empty())
+        {
             text.push_str(&format!("[reasoning] {reasoning}\n"));
         }
         let said = message.text();

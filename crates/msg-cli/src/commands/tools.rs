@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use msg_core::Diagnostic;
 use msg_document::{Segmented, tools};
 
-use crate::context::Context;
 use crate::commands::Command;
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::LimitArgs;
 use crate::jsonl::{self, Answer, LineArgs};
@@ -69,7 +69,8 @@ impl Command for Args {
         }
         let bytes = input.read_all()?;
         let res = tools(&bytes, &base);
-        let members = base.read.schema.as_ref().map_or_else(Vec::new, |schema| res.parsed.check(schema));
+        let members =
+            base.read.schema.as_ref().map_or_else(Vec::new, |schema| res.parsed.check(schema));
         self.print(cx, &input.name, &bytes, res, members, out)
     }
 }

@@ -70,7 +70,9 @@ impl HowArgs {
             Some(_) => return bad("strategy takes last or first"),
         };
         if strategy == Strategy::First && (self.include_system || !self.start_on.is_empty()) {
-            return bad("--start-on and --include-system are for strategy last: the first messages stay as they are");
+            return bad(
+                "--start-on and --include-system are for strategy last: the first messages stay as they are",
+            );
         }
         let roles = |it: &[String]| it.iter().map(|it| Role::from(it.as_str())).collect();
         Ok(TrimOptions {
@@ -94,8 +96,15 @@ impl Command for Args {
             let after = document.messages().len();
             let is_refused = after == 0 && before > 0;
             let said = match is_refused {
-                true => format!("no message fits into {}: a larger --max-tokens, or --allow-partial, may", plural(options.max_tokens, "token")),
-                false => format!("kept {after} of {}, {}", plural(before, "message"), plural(tokens, "token")),
+                true => format!(
+                    "no message fits into {}: a larger --max-tokens, or --allow-partial, may",
+                    plural(options.max_tokens, "token")
+                ),
+                false => format!(
+                    "kept {after} of {}, {}",
+                    plural(before, "message"),
+                    plural(tokens, "token")
+                ),
             };
             Ok(Edited { said, status: Status::of(!is_refused), is_refused })
         })

@@ -117,7 +117,10 @@ impl Args {
             page::page(&book, number, |it| out.write(it.as_bytes()))?;
             out.finish()?;
         }
-        cx.summary(|| format!("{}: {}, shown in the page", input.name, render::count(&found)), status);
+        cx.summary(
+            || format!("{}: {}, shown in the page", input.name, render::count(&found)),
+            status,
+        );
         match path.filter(|_| self.browser) {
             Some(path) => browser::open(&path).map(|()| status),
             None => Ok(status),

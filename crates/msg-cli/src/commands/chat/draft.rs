@@ -2,9 +2,7 @@
 //! before the disk or the network is touched.
 
 use msg_core::{Code, Diagnostic};
-use msg_file::{
-    AppendOptions, CellKind, Document, Force, HistoryOptions, Limits, NewCell, View,
-};
+use msg_file::{AppendOptions, CellKind, Document, Force, HistoryOptions, Limits, NewCell, View};
 
 use super::who::Who;
 use crate::commands::file::Nonces;

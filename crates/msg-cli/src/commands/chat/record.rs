@@ -28,7 +28,8 @@ pub(super) fn attributes(
         ("tokens_out", number(usage.and_then(|it| it.output))),
         ("finish_reason", Some(finish.as_str().to_owned())),
     ];
-    let known = attrs.into_iter().filter(|(_, value)| value.as_ref().is_some_and(|it| !it.contains('\0')));
+    let known =
+        attrs.into_iter().filter(|(_, value)| value.as_ref().is_some_and(|it| !it.contains('\0')));
     known.map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
@@ -42,7 +43,9 @@ pub(super) fn why_empty(reply: &Assembled) -> Cow<'_, str> {
 /// Why the model stopped, where that is not because it had said all.
 pub(super) fn cut_off(reply: &Assembled) -> Option<&'static str> {
     match reply.choices.first()?.finish {
-        Some(FinishReason::Length) => Some("the answer reached the limit on its length (--max-tokens)"),
+        Some(FinishReason::Length) => {
+            Some("the answer reached the limit on its length (--max-tokens)")
+        }
         Some(FinishReason::ContentFilter) => Some("the provider's content filter ended the answer"),
         _ => None,
     }
@@ -69,7 +72,9 @@ pub(super) fn mask_texts(message: &mut Message, mut mask: impl FnMut(String) -> 
         match part {
             Part::Text(it) => change(&mut it.text),
             Part::Refusal(it) => change(&mut it.text),
-            Part::Reasoning(it) => it.text.iter_mut().chain(it.summary.iter_mut().flatten()).for_each(&mut change),
+            Part::Reasoning(it) => {
+                it.text.iter_mut().chain(it.summary.iter_mut().flatten()).for_each(&mut change)
+            }
             Part::ToolCall(it) => {
                 let mut text = it.arguments.text().to_owned();
                 change(&mut text);

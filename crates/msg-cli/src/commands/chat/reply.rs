@@ -48,7 +48,9 @@ impl fmt::Display for Ended {
         match self {
             Ended::Whole => f.write_str("the answer is whole"),
             Ended::Interrupted => f.write_str("interrupted"),
-            Ended::Silent(it) => write!(f, "the endpoint was silent for {} s (--timeout waits longer)", it.as_secs()),
+            Ended::Silent(it) => {
+                write!(f, "the endpoint was silent for {} s (--timeout waits longer)", it.as_secs())
+            }
             Ended::TooLong(limit) => {
                 write!(f, "the answer went over {limit} bytes (--max-answer-bytes takes more)")
             }
@@ -137,7 +139,9 @@ impl Taking {
                 Ok(Piece::End) => return Ended::Whole,
                 Ok(Piece::Broken(why)) => return Ended::Broken(why),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ended::Broken("the reply broke off".to_owned()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Ended::Broken("the reply broke off".to_owned());
+                }
             }
             if let Some(ended) = self.is_over() {
                 return ended;

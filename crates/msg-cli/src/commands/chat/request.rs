@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
+use msg_anthropic::MessagesRequest;
 use msg_chainast::{ChainAst, Profile, RepairOptions};
+use msg_core::request::{ReasoningSetting, RequestHead, Sampling};
 use msg_core::{Code, Diagnostic, Message, RawJson, SeededIds, json};
 use msg_document::{Digest, FitOptions, Fitter, Refusal};
-use msg_anthropic::MessagesRequest;
 use msg_gemini::GenerateRequest;
-use msg_core::request::{ReasoningSetting, RequestHead, Sampling};
-use msg_openai::{ChatRequest, WriteOptions, ResponsesRequest, responses};
+use msg_openai::{ChatRequest, ResponsesRequest, WriteOptions, responses};
 
 use super::who::Settings;
 use crate::endpoint::Api;
@@ -90,7 +90,8 @@ fn mended(
 fn head(who: &Settings) -> RequestHead {
     let config = &who.config;
     let temperature = config.temperature.filter(|_| config.use_temperature != Some(false));
-    let temperature = temperature.and_then(|it| RawJson::new(serde_json::json!(it).to_string()).ok());
+    let temperature =
+        temperature.and_then(|it| RawJson::new(serde_json::json!(it).to_string()).ok());
     RequestHead {
         model: Some(who.model.clone()),
         max_tokens: config.max_output_tokens,
@@ -100,11 +101,7 @@ fn head(who: &Settings) -> RequestHead {
     }
 }
 
-fn responses_request(
-    messages: Vec<Message>,
-    who: &Settings,
-    out: &mut Vec<u8>,
-) -> Vec<Diagnostic> {
+fn responses_request(messages: Vec<Message>, who: &Settings, out: &mut Vec<u8>) -> Vec<Diagnostic> {
     let reasons = who.config.reasoning == Some(true);
     let reasoning = reasons.then(|| ReasoningSetting::Effort("medium".to_owned()));
     let head = RequestHead { reasoning, ..head(who) };
@@ -139,11 +136,7 @@ fn anthropic_request(
 
 /// The URL names the model and the way of the answer. Whether a model that thinks says so has no word that
 /// providers share.
-fn gemini_request(
-    messages: Vec<Message>,
-    who: &Settings,
-    out: &mut Vec<u8>,
-) -> Vec<Diagnostic> {
+fn gemini_request(messages: Vec<Message>, who: &Settings, out: &mut Vec<u8>) -> Vec<Diagnostic> {
     let head = RequestHead { model: None, stream: None, ..head(who) };
     let (mut request, mut report) = GenerateRequest::from_head(&head, messages);
     if who.config.reasoning == Some(true) {
@@ -178,7 +171,8 @@ fn request(messages: Vec<Message>, who: &Settings) -> ChatRequest {
     let config = &who.config;
     let reasons = config.reasoning == Some(true);
     let mut request = ChatRequest::new(&who.model, messages).stream(true).include_usage(true);
-    if let Some(temperature) = config.temperature.filter(|_| config.use_temperature != Some(false)) {
+    if let Some(temperature) = config.temperature.filter(|_| config.use_temperature != Some(false))
+    {
         request = request.temperature(temperature);
     }
     // OpenAI's reasoning models refuse `max_tokens`; compatible servers know nothing else.

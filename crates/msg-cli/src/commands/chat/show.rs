@@ -121,7 +121,8 @@ impl Show {
 
     fn print(&mut self, text: &str) {
         self.ends_line = text.ends_with('\n') || text.is_empty() && self.ends_line;
-        let text = if self.is_terminal { terminal::visible(text).into_owned() } else { text.to_owned() };
+        let text =
+            if self.is_terminal { terminal::visible(text).into_owned() } else { text.to_owned() };
         self.put(Place::Out, text);
     }
 

@@ -42,7 +42,10 @@ impl Who {
     /// What the arguments choose. An agent that the file does not know is refused when the history is
     /// made; a model that it does not know makes an agent.
     pub(super) fn choose(document: &Document, args: &WhoArgs) -> Self {
-        let agent = args.agent.clone().or_else(|| args.model.as_deref().and_then(|it| has_model(document, it)));
+        let agent = args
+            .agent
+            .clone()
+            .or_else(|| args.model.as_deref().and_then(|it| has_model(document, it)));
         match (agent, &args.model) {
             (None, Some(model)) => {
                 Who { agent: Some(model.clone()), cells: vec![args.agent_cell(model)] }

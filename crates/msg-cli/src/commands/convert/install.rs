@@ -23,9 +23,17 @@ pub(super) fn put(to: Format, options: &WriteOptions, session: &[u8]) -> Result<
     let (path, resume) = match dialect {
         Some(Dialect::ClaudeCode) => claude_code(options),
         Some(Dialect::Codex) => codex(options),
-        Some(Dialect::Goose) => return Err(usage("goose imports a file: `goose session import FILE`")),
-        Some(Dialect::OpenCode) => return Err(usage("opencode imports a file: `opencode import FILE`")),
-        _ => return Err(usage("only sessions of claude-code and codex are resumed from a place of their own")),
+        Some(Dialect::Goose) => {
+            return Err(usage("goose imports a file: `goose session import FILE`"));
+        }
+        Some(Dialect::OpenCode) => {
+            return Err(usage("opencode imports a file: `opencode import FILE`"));
+        }
+        _ => {
+            return Err(usage(
+                "only sessions of claude-code and codex are resumed from a place of their own",
+            ));
+        }
     };
     let name = path.display().to_string();
     let failed = |it: io::Error| Failure::Refused(format!("{name} cannot be written: {it}"));
@@ -82,7 +90,8 @@ pub(super) fn along(
         None => Session::recognise(vec![Blob::new(name, bytes.clone())]).map_err(refuse)?.dialect(),
     };
     let format = dialect.name().parse();
-    args.from = Some(format.map_err(|_| Failure::Usage(format!("{dialect} is no format of a document")))?);
+    args.from =
+        Some(format.map_err(|_| Failure::Usage(format!("{dialect} is no format of a document")))?);
     let line = serde_json::json!({
         "name": name,
         "dialect": dialect,

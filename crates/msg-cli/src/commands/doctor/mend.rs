@@ -16,11 +16,11 @@ use super::line::unreadable;
 use crate::exit::Failure;
 use crate::hooks::step;
 use crate::render::safe;
-use crate::sessions::{in_use, stores};
 use crate::sessions::large::{FileSource, SessionFile};
 use crate::sessions::load::{Loaded, load};
-use crate::sessions::stamp::Stamp;
 use crate::sessions::put_back::{Backup, beside, put_back, put_back_file};
+use crate::sessions::stamp::Stamp;
+use crate::sessions::{in_use, stores};
 
 /// What is said when a mended session is not sound (SE-93).
 const MEND_FAILED: &str = "session::mend-failed";
@@ -87,7 +87,8 @@ impl Doctor<'_> {
         let effect = found.is_changed().then(|| found.effect());
         let changed = match effect {
             Some(_) if self.fix => {
-                self.may_write(std::slice::from_ref(&file.stamp)).map_err(|it| refuse(&file.name, &it))?;
+                self.may_write(std::slice::from_ref(&file.stamp))
+                    .map_err(|it| refuse(&file.name, &it))?;
                 let mended = self.mended(file, found, dialect);
                 let mended = mended.map_err(|it| refuse(&file.name, &it.to_string()))?;
                 Some(self.put_file(file, mended, dialect)?)
@@ -161,7 +162,14 @@ impl Doctor<'_> {
         let named = named.map(|it| self.explained(it, &findings));
         let may_change = |it: &Finding| it.fix.is_some() && (it.is_error() || self.options.all);
         if !findings.iter().any(may_change) {
-            return Ok(Diagnosis { dialect, findings, named, changed: None, effect: None, script: None });
+            return Ok(Diagnosis {
+                dialect,
+                findings,
+                named,
+                changed: None,
+                effect: None,
+                script: None,
+            });
         }
         // Only what is mended is held twice.
         loaded.blobs = session.blobs().to_vec();
@@ -247,7 +255,8 @@ fn effect(old: &[Blob], new: &[Blob]) -> Effect {
         blobs.iter().flat_map(|it| it.bytes.split(|it| *it == b'\n')).map(<[u8]>::to_vec).collect()
     };
     let (old_lines, new_lines) = (lines(old), lines(new));
-    let (had, has): (HashSet<_>, HashSet<_>) = (old_lines.iter().collect(), new_lines.iter().collect());
+    let (had, has): (HashSet<_>, HashSet<_>) =
+        (old_lines.iter().collect(), new_lines.iter().collect());
     let size = |it: &[Blob]| it.iter().map(|it| it.bytes.len() as i64).sum::<i64>();
     Effect {
         written: new_lines.iter().filter(|it| !had.contains(it)).count() as u64,

@@ -79,7 +79,9 @@ impl Append {
         }
         // Each is in the file before the next is read.
         match self.file.lines.jobs {
-            Some(_) => Err(Failure::Usage("--jobs is not for a file that is appended to".to_owned())),
+            Some(_) => {
+                Err(Failure::Usage("--jobs is not for a file that is appended to".to_owned()))
+            }
             None => self.acknowledge_lines(),
         }
     }

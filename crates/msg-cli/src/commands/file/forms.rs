@@ -129,10 +129,11 @@ fn text(value: Value) -> Option<String> {
 
 fn message(json: &str) -> Result<Entry, Box<Diagnostic>> {
     let list = format!("[{json}]");
-    let (document, _) = chat::read(list.as_bytes(), &ReadOptions::new()).map_err(|it| match it {
-        msg_openai::Error::Read(it) => Box::new(it.diagnostic()),
-        other => bad_line(&other.to_string()),
-    })?;
+    let (document, _) =
+        chat::read(list.as_bytes(), &ReadOptions::new()).map_err(|it| match it {
+            msg_openai::Error::Read(it) => Box::new(it.diagnostic()),
+            other => bad_line(&other.to_string()),
+        })?;
     let message = match document {
         chat::Document::List(list) => list.into_iter().next(),
         _ => None,

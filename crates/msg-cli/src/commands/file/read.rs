@@ -10,8 +10,8 @@ use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::jsonl::Answer;
 use crate::output::Output;
-use msg_document::ObjectWriter;
 use crate::render;
+use msg_document::ObjectWriter;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Parse {
@@ -27,7 +27,8 @@ impl Parse {
         if self.file.lines.jsonl {
             return self.file.run_lines(cx, parse);
         }
-        let request = self.file.request(Options { roundtrip: self.roundtrip, ..Options::default() })?;
+        let request =
+            self.file.request(Options { roundtrip: self.roundtrip, ..Options::default() })?;
         if self.roundtrip {
             return self.file.print_json(request, parse);
         }
@@ -149,7 +150,9 @@ impl Agents {
         for agent in doc.agents() {
             let mark = if default == Some(&*agent.name) { '*' } else { ' ' };
             let models = agent.config.models.as_deref().unwrap_or_default().join(", ");
-            text.push_str(format!("{mark} {}\t{}\t{models}", agent.name, agent.kind.as_str()).trim_end());
+            text.push_str(
+                format!("{mark} {}\t{}\t{models}", agent.name, agent.kind.as_str()).trim_end(),
+            );
             text.push('\n');
         }
         print(text.trim_end_matches('\n').as_bytes())?;

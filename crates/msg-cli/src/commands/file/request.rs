@@ -72,10 +72,13 @@ pub(super) type Answered = Result<Answer, Box<Diagnostic>>;
 
 impl Request {
     fn of_line(line: &[u8]) -> Result<Self, Box<Diagnostic>> {
-        let line: Line<'_> = serde_json::from_slice(line).map_err(|it| bad_line(&it.to_string()))?;
+        let line: Line<'_> =
+            serde_json::from_slice(line).map_err(|it| bad_line(&it.to_string()))?;
         let bytes = match (line.text, line.input_b64) {
             (Some(text), None) => text.into_bytes(),
-            (None, Some(it)) => BASE64_STANDARD.decode(it).map_err(|it| bad_line(&it.to_string()))?,
+            (None, Some(it)) => {
+                BASE64_STANDARD.decode(it).map_err(|it| bad_line(&it.to_string()))?
+            }
             _ => return Err(bad_line("one of text and input_b64 is needed")),
         };
         Ok(Request {
@@ -100,7 +103,10 @@ impl Request {
 
 /// A line that is not understood.
 pub(super) fn bad_line(what: &str) -> Box<Diagnostic> {
-    Box::new(Diagnostic::error(Code::new("cli::bad-line"), format!("the line is not understood: {what}")))
+    Box::new(Diagnostic::error(
+        Code::new("cli::bad-line"),
+        format!("the line is not understood: {what}"),
+    ))
 }
 
 /// What the library refuses, as a diagnostic.

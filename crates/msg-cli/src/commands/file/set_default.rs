@@ -9,15 +9,15 @@ use crate::context::Context;
 use crate::exit::{Failure, Status};
 
 fn set_default(mut request: Request) -> Answered {
-    let name = request.options.agent.clone().ok_or_else(|| bad_line("`options.agent` is missing"))?;
+    let name =
+        request.options.agent.clone().ok_or_else(|| bad_line("`options.agent` is missing"))?;
     // A file that has to be switched on first knows its agents only then.
     let options = AppendOptions::default().with_force(request.options.force.into());
     let mut nonce = || Nonces::System.next();
     let nothing: [Entry; 0] = [];
-    request.bytes =
-        msg_file::append(&request.bytes, request.mode(), nothing, &options, &mut nonce)
-            .map_err(refused)?
-            .0;
+    request.bytes = msg_file::append(&request.bytes, request.mode(), nothing, &options, &mut nonce)
+        .map_err(refused)?
+        .0;
     let cell = set_default_cell(&request.document()?, &name).map_err(refused)?;
     append_all(&request, vec![Entry::Cell(cell)])
 }

@@ -48,7 +48,8 @@ impl WriteArgs {
     pub(super) fn none_given(&self) -> Result<(), Failure> {
         match self.force || self.durability.is_some() {
             true => Err(Failure::Usage(
-                "--force and --durability are for a file: with --jsonl a line brings its options".to_owned(),
+                "--force and --durability are for a file: with --jsonl a line brings its options"
+                    .to_owned(),
             )),
             false => Ok(()),
         }
@@ -64,8 +65,12 @@ impl WriteArgs {
         };
         signals::clean_up();
         let max_bytes = usize::try_from(file.limit.max_bytes).unwrap_or(usize::MAX);
-        let options =
-            store::Options { durability, force: self.force.into(), max_bytes, ..store::Options::default() };
+        let options = store::Options {
+            durability,
+            force: self.force.into(),
+            max_bytes,
+            ..store::Options::default()
+        };
         let log = Appender::open(path, options).map_err(|it| failed(it, &name))?;
         Ok((log, name))
     }
@@ -92,7 +97,11 @@ pub(super) fn ack(it: &store::Appended) -> Ack<'_> {
 }
 
 /// Says what was appended: JSON, or the ids for people.
-pub(super) fn acknowledge(done: &[store::Appended], json: bool, cx: &Context) -> Result<(), Failure> {
+pub(super) fn acknowledge(
+    done: &[store::Appended],
+    json: bool,
+    cx: &Context,
+) -> Result<(), Failure> {
     for it in done {
         for warning in &it.warnings {
             cx.say(&warning.to_string());
@@ -135,6 +144,7 @@ pub(super) fn append_all(request: &Request, entries: Vec<Entry>) -> Answered {
     let (bytes, placed) =
         msg_file::append(&request.bytes, request.mode(), entries, &options, &mut nonce)
             .map_err(refused)?;
-    let appended = placed.iter().map(|it| At { id: &it.id, start: it.span.start, end: it.span.end }).collect();
+    let appended =
+        placed.iter().map(|it| At { id: &it.id, start: it.span.start, end: it.span.end }).collect();
     Ok(Answer::of(&Appended { output_b64: BASE64_STANDARD.encode(bytes), appended }, Status::Clean))
 }

@@ -102,7 +102,8 @@ impl FitArgs {
     /// What they say, as options; a file that they name may have so many bytes.
     pub(crate) fn options(&self, max_bytes: u64) -> Result<FitOptions, Failure> {
         let policies = self.policies.as_deref().map(|it| {
-            serde_json::from_str(it).map_err(|it| Failure::Usage(format!("--policies is no JSON list: {it}")))
+            serde_json::from_str(it)
+                .map_err(|it| Failure::Usage(format!("--policies is no JSON list: {it}")))
         });
         Ok(FitOptions {
             budget: self.budget,
@@ -111,10 +112,14 @@ impl FitArgs {
             trigger: self.trigger,
             target: self.target,
             preset: self.preset.clone(),
-            config: pairs("--config", &self.config)?.map(|(k, v)| (k.to_owned(), scalar(v))).collect::<Map<_, _>>(),
+            config: pairs("--config", &self.config)?
+                .map(|(k, v)| (k.to_owned(), scalar(v)))
+                .collect::<Map<_, _>>(),
             policies: policies.transpose()?,
             pin: (!self.pin.is_empty()).then(|| self.pin.clone()),
-            tool_caps: pairs("--tool-cap", &self.tool_cap)?.map(|(k, v)| number("--tool-cap", v).map(|v| (k.to_owned(), v))).collect::<Result<_, _>>()?,
+            tool_caps: pairs("--tool-cap", &self.tool_cap)?
+                .map(|(k, v)| number("--tool-cap", v).map(|v| (k.to_owned(), v)))
+                .collect::<Result<_, _>>()?,
             profile: self.profile.clone(),
             repair: self.repair,
             open: self.open,
@@ -143,7 +148,9 @@ fn scalar(text: &str) -> Value {
 }
 
 fn number(option: &str, text: &str) -> Result<u64, Failure> {
-    sizes::size(text).map_err(|_| Failure::Usage(format!("found {option} NAME={text}, expected a number of bytes")))
+    sizes::size(text).map_err(|_| {
+        Failure::Usage(format!("found {option} NAME={text}, expected a number of bytes"))
+    })
 }
 
 fn read_usage(text: &str) -> Result<Usage, Failure> {
@@ -155,7 +162,9 @@ fn read_usage(text: &str) -> Result<Usage, Failure> {
 
 fn read_tools(path: &Path, max_bytes: u64) -> Result<Vec<RawJson>, Failure> {
     let text = side_file(path, max_bytes)?;
-    let none = |it: String| Failure::Usage(format!("{} is no JSON list of tool definitions: {it}", path.display()));
+    let none = |it: String| {
+        Failure::Usage(format!("{} is no JSON list of tool definitions: {it}", path.display()))
+    };
     let tools: Vec<RawJson> = serde_json::from_str(&text).map_err(|it| none(it.to_string()))?;
     match FitOptions::no_tool(&tools) {
         Some(number) => Err(none(format!("the value at {number} has neither a name nor a type"))),

@@ -39,7 +39,8 @@ impl Endpoint {
         let mut body = Vec::new();
         let prompt = ChatRequest::new(&self.model, request.prompt()?);
         prompt.write(&mut body);
-        let mut reply = self.endpoint.post(&body).map_err(|it| SummaryError::new(it.to_string()))?;
+        let mut reply =
+            self.endpoint.post(&body).map_err(|it| SummaryError::new(it.to_string()))?;
         let body = reply.body_mut().with_config().limit(MAX_REPLY).read_to_vec();
         let body = body.map_err(|it| SummaryError::new(it.to_string()))?;
         text_of(&body).map(|it| self.endpoint.masked(it))
@@ -71,7 +72,8 @@ impl Summarizer for Endpoint {
 /// The text of a reply's first choice.
 fn text_of(body: &[u8]) -> Result<String, SummaryError> {
     let read = chat::read(body, &ReadOptions::new());
-    let (document, _) = read.map_err(|it| SummaryError::new(format!("the reply is no completion: {it}")))?;
+    let (document, _) =
+        read.map_err(|it| SummaryError::new(format!("the reply is no completion: {it}")))?;
     match document {
         chat::Document::Response(it) => {
             let first = it.messages().next().map(|it| it.text().into_owned());

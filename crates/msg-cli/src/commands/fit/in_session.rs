@@ -7,8 +7,8 @@ use msg_core::{Message, Role};
 use msg_document::{FitOptions, Fitter, Summarizer};
 use msg_session::{Compacted, Dialect, Session};
 
-use crate::context::Context;
 use crate::commands::doctor::mend::{in_use_or, sound_or_back};
+use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::output::Output;
 use crate::render::plural;

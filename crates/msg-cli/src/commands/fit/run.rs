@@ -5,8 +5,7 @@ use std::path::Path;
 use msg_compact::Totals;
 use msg_core::Message;
 use msg_document::{
-    Document, FitOptions, Fitted, Fitter, Goal, Reached, Refusal, Summarizer,
-    to_json,
+    Document, FitOptions, Fitted, Fitter, Goal, Reached, Refusal, Summarizer, to_json,
 };
 
 use super::Args;
@@ -36,7 +35,12 @@ impl Run<'_> {
         if is_lines { self.lines(input, out, options) } else { self.document(input, out, options) }
     }
 
-    fn lines(&self, input: Input, mut out: Output, options: &FitOptions) -> Result<Status, Failure> {
+    fn lines(
+        &self,
+        input: Input,
+        mut out: Output,
+        options: &FitOptions,
+    ) -> Result<Status, Failure> {
         self.args.expect_no_files()?;
         let fitter = Fitter::of_lines(self.args.input.of_lines(options.clone()));
         let fitter = fitter.map_err(|it| Failure::refused(it, &input.name))?;
@@ -60,7 +64,8 @@ impl Run<'_> {
         let options = options.for_document(&bytes).into_owned();
         let document = Document::read(&bytes, &args.input.of_a_document(&input.name));
         // A plan holds the text that it gives back, and is undone on the text that was written.
-        let text = if args.plan.is_some() || args.undo.is_some() { bytes.clone() } else { Vec::new() };
+        let text =
+            if args.plan.is_some() || args.undo.is_some() { bytes.clone() } else { Vec::new() };
         let document = formats::written_again(cx, document, bytes, &input.name, &args.input)?;
         let is_json = (args.json || document.format().is_json()) && !args.dry_run;
         args.pretty.expect(is_json, "what is printed is none, or a line each")?;
@@ -115,7 +120,8 @@ impl Run<'_> {
         let is_json = args.json || document.format().is_json();
         let fitted = fitter.fit_document(&mut document, self.summarizer);
         let mut fitted = fitted.map_err(|it| Failure::refused(it, &input.name))?;
-        let text = self.fitted_text(&mut document, &mut fitted, read.as_deref().map(|it| (text, it)));
+        let text =
+            self.fitted_text(&mut document, &mut fitted, read.as_deref().map(|it| (text, it)));
         self.side_files(&fitted)?;
         let status = Status::of(fitted.fits());
         if !args.json {
@@ -132,7 +138,13 @@ impl Run<'_> {
         self.print(text, is_json, &input.name, out).map(|()| status)
     }
 
-    fn print(&self, text: Vec<u8>, is_json: bool, name: &str, mut out: Output) -> Result<(), Failure> {
+    fn print(
+        &self,
+        text: Vec<u8>,
+        is_json: bool,
+        name: &str,
+        mut out: Output,
+    ) -> Result<(), Failure> {
         let text = if self.args.json { self.sources.headed_json(name, text) } else { text };
         let mut text = if is_json { self.args.pretty.laid_out(text) } else { text };
         if self.args.json {
@@ -154,8 +166,7 @@ impl Run<'_> {
             return Some(fitted.to_json());
         }
         let text = fitted.write_into(document)?;
-        let text =
-            if document.format().is_json() { self.args.pretty.laid_out(text) } else { text };
+        let text = if document.format().is_json() { self.args.pretty.laid_out(text) } else { text };
         if let Some(read) = read {
             fitted.plan_as_written(read, document, &text);
         }
@@ -171,9 +182,12 @@ impl Run<'_> {
         (name, text): (&str, &[u8]),
     ) -> Result<Vec<u8>, Failure> {
         let no_plan = |it: Refusal| Failure::Usage(format!("{}: {it}", path.display()));
-        let plan = Goal::read_plan(&side_file(path, self.args.input.max_bytes())?).map_err(no_plan)?;
+        let plan =
+            Goal::read_plan(&side_file(path, self.args.input.max_bytes())?).map_err(no_plan)?;
         let reached = match self.args.json {
-            true => goal.reach(&plan, document.take_messages()).map(|it| Reached::new(goal, it).to_json()),
+            true => goal
+                .reach(&plan, document.take_messages())
+                .map(|it| Reached::new(goal, it).to_json()),
             false => goal.reach_document(&plan, document, text),
         };
         reached.map_err(|it| Failure::refused(it, name))
@@ -231,10 +245,18 @@ fn request_line(request: &msg_compact::SummaryRequest<'_>) -> Vec<u8> {
 /// One sentence about what became of the budget.
 fn summary_line(fitted: &Fitted) -> String {
     let (before, after) = fitted.totals();
-    let limit = fitted.limit.map(|it| format!(" (limit {it} {})", fitted.unit.as_str())).unwrap_or_default();
+    let limit = fitted
+        .limit
+        .map(|it| format!(" (limit {it} {})", fitted.unit.as_str()))
+        .unwrap_or_default();
     let count = |it: Totals| {
         let Totals { messages, bytes, tokens } = it;
-        format!("{}, {}, {}", plural(messages, "message"), plural(tokens, "token"), plural(bytes, "byte"))
+        format!(
+            "{}, {}, {}",
+            plural(messages, "message"),
+            plural(tokens, "token"),
+            plural(bytes, "byte")
+        )
     };
     let verdict = if fitted.fits() { "fits" } else { "does not fit" };
     match fitted.first_changed {

@@ -62,7 +62,11 @@ impl ReadArgs {
             options.tools = load_tools(tools, max_bytes)?;
         }
         if let Some(path) = &self.schema {
-            options.schema = Some(Arc::new(parse_file(path, max_bytes, "tool definitions, or an object of JSON Schemas")?));
+            options.schema = Some(Arc::new(parse_file(
+                path,
+                max_bytes,
+                "tool definitions, or an object of JSON Schemas",
+            )?));
         }
         let limits = &mut options.limits;
         limits.max_tool_bytes = self.max_tool_bytes.unwrap_or(limits.max_tool_bytes);
@@ -77,16 +81,22 @@ impl ReadArgs {
         let mut dialects = Dialects::by_names(names).map_err(usage)?;
         for path in &self.dialect_file {
             let text = side_file(path, max_bytes)?;
-            let bad = |error: msg_xml::Error| Failure::Usage(format!("{}: {error}", path.display()));
+            let bad =
+                |error: msg_xml::Error| Failure::Usage(format!("{}: {error}", path.display()));
             dialects.add_toml(&text).map_err(bad)?;
         }
         Ok(dialects)
     }
 }
 
-fn parse_file<T: serde::de::DeserializeOwned>(path: &Path, max_bytes: u64, expected: &str) -> Result<T, Failure> {
+fn parse_file<T: serde::de::DeserializeOwned>(
+    path: &Path,
+    max_bytes: u64,
+    expected: &str,
+) -> Result<T, Failure> {
     let text = side_file(path, max_bytes)?;
-    serde_json::from_str(&text).map_err(|error| Failure::Usage(format!("{} holds no {expected}: {error}", path.display())))
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::Usage(format!("{} holds no {expected}: {error}", path.display())))
 }
 
 /// Names, or a file of definitions.

@@ -69,8 +69,13 @@ fn arguments(json: &str) -> String {
 fn members(list: &Members, level: usize, out: &mut String) {
     for (key, value) in &list.0 {
         indent(level, out);
-        let plain = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
-        if plain { out.push_str(key) } else { out.push_str(&quoted(key)) }
+        let plain =
+            !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+        if plain {
+            out.push_str(key)
+        } else {
+            out.push_str(&quoted(key))
+        }
         out.push(':');
         after_mark(value.get(), level, out);
     }
@@ -124,7 +129,8 @@ fn entry(json: &str, level: usize, out: &mut String) {
 /// A text of several lines that can be shown as it is.
 fn lines(json: &str) -> Option<String> {
     let text: String = serde_json::from_str(json).ok()?;
-    let fits = text.contains('\n') && !text.contains(|c: char| c.is_control() && c != '\n' && c != '\t');
+    let fits =
+        text.contains('\n') && !text.contains(|c: char| c.is_control() && c != '\n' && c != '\t');
     fits.then_some(text)
 }
 

@@ -207,7 +207,8 @@ mod tests {
     use msg_core::ToolResult;
 
     fn chain() -> Vec<Message> {
-        let result = || Message::new(Role::Tool).with_part(Part::ToolResult(ToolResult::new("c", "d")));
+        let result =
+            || Message::new(Role::Tool).with_part(Part::ToolResult(ToolResult::new("c", "d")));
         vec![
             Message::system("s"),
             Message::user("a"),

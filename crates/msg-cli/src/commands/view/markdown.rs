@@ -30,7 +30,8 @@ pub(super) fn markdown(text: &str, res: &mut String) {
         true => text.replace(is_no_text, "\u{fffd}").into(),
         false => text.into(),
     };
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut inert = Inert { text: &text, is_link: false, depth: 0 };
     let events = Parser::new_ext(&text, options).into_offset_iter();
     html::push_html(res, events.filter_map(|(event, at)| inert.event(event, at)));
@@ -99,7 +100,9 @@ fn markup<'a>(html: impl Into<CowStr<'a>>) -> Event<'a> {
 fn link<'a>(address: &str, is_link: bool) -> Event<'a> {
     let address = escape(address);
     markup(match is_link {
-        true => format!("<a href=\"{address}\" title=\"{address}\" rel=\"noopener noreferrer nofollow\">"),
+        true => format!(
+            "<a href=\"{address}\" title=\"{address}\" rel=\"noopener noreferrer nofollow\">"
+        ),
         false => format!("<span class=\"about\" title=\"{address}\">"),
     })
 }
@@ -135,7 +138,13 @@ mod tests {
 
     #[test]
     fn html_is_text() {
-        for evil in ["<script>alert(1)</script>", "a <img src=x onerror=alert(1)>", "<!-- -->", "<a href='x'>", "<svg/onload=a>"] {
+        for evil in [
+            "<script>alert(1)</script>",
+            "a <img src=x onerror=alert(1)>",
+            "<!-- -->",
+            "<a href='x'>",
+            "<svg/onload=a>",
+        ] {
             let html = rendered(evil);
             for tag in ["<script", "<img", "<!--", "<a ", "<svg"] {
                 assert!(!html.contains(tag), "{html}");
@@ -169,7 +178,9 @@ mod tests {
 
     #[test]
     fn nothing_is_nested_without_a_bound() {
-        for deep in [">".repeat(50_000), "- ".repeat(50_000), "[".repeat(50_000), "*a ".repeat(50_000)] {
+        for deep in
+            [">".repeat(50_000), "- ".repeat(50_000), "[".repeat(50_000), "*a ".repeat(50_000)]
+        {
             let html = rendered(&deep);
             assert!(html.matches("<blockquote").count() + html.matches("<ul").count() <= DEEPEST);
         }

@@ -49,7 +49,9 @@ impl<'a> Drawing<'a> {
             }
             for (place, part) in message.parts.iter().enumerate() {
                 match part {
-                    Part::ToolCall(it) => open.entry(&it.id).or_default().push_back((number, place)),
+                    Part::ToolCall(it) => {
+                        open.entry(&it.id).or_default().push_back((number, place))
+                    }
                     Part::ToolResult(it) => {
                         let call = open.get_mut(&*it.call_id).and_then(VecDeque::pop_front);
                         res.beside.extend(call.map(|_| (number, place)));
@@ -122,7 +124,10 @@ impl<'a> Drawing<'a> {
             let is_whole = self.is_beside(number);
             let is_first = is_whole && (0..place).all(|it| !self.beside.contains(&(number, it)));
             let id = if is_first { format!(" id=\"m{number}\"") } else { String::new() };
-            let _ = write!(res, "<div class=\"answer\"{id}><a class=\"about\" href=\"#m{number}\">{number}</a>");
+            let _ = write!(
+                res,
+                "<div class=\"answer\"{id}><a class=\"about\" href=\"#m{number}\">{number}</a>"
+            );
             if let Part::ToolResult(result) = &message.parts[place] {
                 self.result(result, "", Some(&it.name), res);
             }
@@ -169,14 +174,22 @@ impl<'a> Drawing<'a> {
             Part::File(it) => note("file", it.filename.as_deref().unwrap_or_default(), res),
             Part::ToolCall(it) => fold(&it.name, &it.id, it.arguments.text(), true, res),
             Part::ToolResult(it) => self.result(it, &it.call_id, it.name.as_deref(), res),
-            Part::Other(it) => fold("other", &it.format.to_string(), &indent(it.value.text()), false, res),
+            Part::Other(it) => {
+                fold("other", &it.format.to_string(), &indent(it.value.text()), false, res)
+            }
             _ => note(it.kind(), "", res),
         }
     }
 
     fn text(&self, text: &str, res: &mut String) {
         if text.len() > 8 * FOLD {
-            self.fold_text("text", &format!("{} bytes", grouped(text.len() as u64)), text, true, res);
+            self.fold_text(
+                "text",
+                &format!("{} bytes", grouped(text.len() as u64)),
+                text,
+                true,
+                res,
+            );
         } else if !text.is_empty() {
             self.body(text, res);
         }
@@ -244,7 +257,11 @@ fn image(it: &Image, res: &mut String) {
     if is_picture(url) {
         let _ = writeln!(res, "<p><img alt=\"image\" src=\"{}\"></p>", escape(url));
     } else {
-        note("image", if url.is_empty() { it.file_id.as_deref().unwrap_or_default() } else { url }, res);
+        note(
+            "image",
+            if url.is_empty() { it.file_id.as_deref().unwrap_or_default() } else { url },
+            res,
+        );
     }
 }
 
@@ -271,5 +288,8 @@ fn fold(title: &str, more: &str, text: &str, open: bool, res: &mut String) {
 
 fn summary(title: &str, more: &str, open: bool, res: &mut String) {
     let (open, title, more) = (if open { " open" } else { "" }, escape(title), escape(more));
-    let _ = write!(res, "<details{open}><summary><b><bdi>{title}</bdi></b> <bdi>{more}</bdi></summary>");
+    let _ = write!(
+        res,
+        "<details{open}><summary><b><bdi>{title}</bdi></b> <bdi>{more}</bdi></summary>"
+    );
 }

@@ -120,7 +120,11 @@ fn problems(book: &Book<'_>, res: &mut String) {
     for (number, it) in book.problems.iter().enumerate() {
         kinds.entry((Reverse(it.severity), it.code.as_str())).or_insert((number, 0)).1 += 1;
     }
-    let _ = writeln!(res, "<nav class=\"problems\"><h2>{}</h2>", plural(book.problems.len(), "problem"));
+    let _ = writeln!(
+        res,
+        "<nav class=\"problems\"><h2>{}</h2>",
+        plural(book.problems.len(), "problem")
+    );
     for ((Reverse(severity), code), (first, n)) in kinds {
         let (code, to) = (escape(code), address_of(book, first));
         let times = if n > 1 { format!(" \u{d7} {}", grouped(n as u64)) } else { String::new() };
@@ -146,10 +150,15 @@ fn filters(book: &Book<'_>, number: usize, res: &mut String) {
     }
     res.push_str("<fieldset><legend>Show</legend>\n");
     for ((class, title), _) in FILTERS.iter().zip(has).filter(|it| it.1) {
-        let _ = writeln!(res, "<label><input type=\"checkbox\" id=\"show-{class}\" checked> {title}</label>");
+        let _ = writeln!(
+            res,
+            "<label><input type=\"checkbox\" id=\"show-{class}\" checked> {title}</label>"
+        );
     }
     if !book.problems.is_empty() {
-        res.push_str("<label><input type=\"checkbox\" id=\"only-problems\"> only problems</label>\n");
+        res.push_str(
+            "<label><input type=\"checkbox\" id=\"only-problems\"> only problems</label>\n",
+        );
     }
     res.push_str("</fieldset>\n");
 }
@@ -183,7 +192,8 @@ fn said(book: &Book<'_>, messages: Range<usize>) -> String {
 
 fn section_head(book: &Book<'_>, section: usize, begins: bool, res: &mut String) {
     let number = section + 1;
-    let (id, more) = if begins { (format!(" id=\"s{number}\""), "") } else { (String::new(), ", continued") };
+    let (id, more) =
+        if begins { (format!(" id=\"s{number}\""), "") } else { (String::new(), ", continued") };
     let sum = totals(book.sum(book.section(section)));
     let _ = writeln!(res, "<h2{id}>Section {number}{more} <small>{sum}</small></h2>");
 }

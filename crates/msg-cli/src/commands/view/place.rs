@@ -18,13 +18,19 @@ pub(super) enum Place {
 
 impl Place {
     /// Where `output` says, or where a browser finds them. Fails for several inputs without a folder.
-    pub(super) fn new(output: Option<&Path>, browser: bool, sources: &Sources) -> Result<Self, Failure> {
+    pub(super) fn new(
+        output: Option<&Path>,
+        browser: bool,
+        sources: &Sources,
+    ) -> Result<Self, Failure> {
         match output.filter(|it| it.as_os_str() != "-") {
             Some(path) if !sources.is_one() || path.is_dir() => Ok(Place::Folder(path.to_owned())),
             Some(path) => Ok(Place::File(path.to_owned())),
             None if browser => Ok(Place::Folder(temporary()?)),
             None if sources.is_one() => Ok(Place::Stdout),
-            None => Err(Failure::Usage("several inputs need -o FOLDER: a page for each".to_owned())),
+            None => {
+                Err(Failure::Usage("several inputs need -o FOLDER: a page for each".to_owned()))
+            }
         }
     }
 

@@ -21,9 +21,10 @@ impl FromStr for Price {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |it: &str| it.parse().ok().filter(|it: &f64| it.is_finite() && *it >= 0.0);
-        let both = text.split_once(':').and_then(|(input, output)| number(input).zip(number(output)));
-        let (input, output) =
-            both.ok_or("expected the price of a million tokens in and out, such as 3:15 or 0.25:2")?;
+        let both =
+            text.split_once(':').and_then(|(input, output)| number(input).zip(number(output)));
+        let (input, output) = both
+            .ok_or("expected the price of a million tokens in and out, such as 3:15 or 0.25:2")?;
         Ok(Price { input, output })
     }
 }
