@@ -1,20 +1,18 @@
-//! The options of CA-90 that the commands about chains share, as the library's options.
+//! The flags of CA-90 that the commands about chains share.
 //!
 //! Does not read conversations; a profile file is the one thing that is read here.
 
 use std::path::{Path, PathBuf};
 
-use msg_chainast::{
-    BadArguments, CheckOptions, First, IdPattern, Orphans, Profile, RepairOptions, UnknownRole,
-};
-
-use msg_core::Provenance;
+use msg_chainast::{CheckOptions, Profile};
+use serde::Serialize;
 
 use crate::exit::Failure;
 use crate::input::side_file;
+use crate::options;
 use crate::words::{self, did_you_mean};
 
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "Rules")]
 pub(crate) struct ChainArgs {
     /// Allow calls without results at the end: the agent has not run them yet.
@@ -22,14 +20,16 @@ pub(crate) struct ChainArgs {
     pub(crate) open: bool,
     /// Also judge by what this provider accepts; `msg profiles` lists them.
     #[arg(long, value_name = "NAME", value_parser = words::profile(), hide_possible_values = true)]
+    #[serde(skip)]
     profile: Option<String>,
     /// A TOML file of profiles of your own; --profile names one if it holds several.
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     profile_file: Option<PathBuf>,
 }
 
 /// What is known of the request that the messages are for.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "Rules")]
 pub(crate) struct RequestArgs {
     /// Take the messages for a request: with --profile also how it may end.
@@ -44,14 +44,11 @@ pub(crate) struct RequestArgs {
     provider: Option<String>,
     /// With --profile: the model that is asked, which a request says itself.
     #[arg(long, value_name = "NAME")]
+    #[serde(skip)]
     for_model: Option<String>,
 }
 
 impl RequestArgs {
-    pub(crate) fn is_request(&self) -> bool {
-        self.request
-    }
-
     /// These options, as they stand behind a command.
     pub(crate) fn command(&self) -> String {
         let request = if self.request { " --request" } else { "" };
@@ -63,13 +60,6 @@ impl RequestArgs {
         asked.iter().fold(request.to_owned(), |res, (name, it)| res + &option(name, it))
     }
 
-    /// Who made the messages, if that was said.
-    pub(crate) fn maker(&self) -> Option<Provenance> {
-        let (model, provider) = (self.model.clone(), self.provider.clone());
-        let is_said = model.is_some() || provider.is_some();
-        is_said.then(|| Provenance { model, provider, ..Provenance::default() })
-    }
-
     /// The profile, asked as this model.
     pub(crate) fn ask(&self, profile: Option<Profile>) -> Result<Option<Profile>, Failure> {
         let Some(model) = &self.for_model else { return Ok(profile) };
@@ -79,25 +69,25 @@ impl RequestArgs {
     }
 }
 
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "How to mend")]
 pub(crate) struct RepairArgs {
     /// Results that no call bears: add a call where there is room, drop, or keep all
     /// [default: fabricate].
-    #[arg(long, value_name = "HOW", value_parser = words::one_of::<Orphans>(["fabricate", "drop", "keep"]))]
-    orphans: Option<Orphans>,
+    #[arg(long, value_name = "HOW", value_parser = ["fabricate", "drop", "keep"])]
+    orphans: Option<String>,
     /// An assistant message at the very beginning: insert a user message before it, or drop it
     /// [default: insert].
-    #[arg(long, value_name = "HOW", value_parser = words::one_of::<First>(["insert", "drop"]))]
-    first: Option<First>,
+    #[arg(long, value_name = "HOW", value_parser = ["insert", "drop"])]
+    first: Option<String>,
     /// A message with an unknown role: drop it, or read it as a user message
     /// [default: drop].
-    #[arg(long, value_name = "HOW", value_parser = words::one_of::<UnknownRole>(["drop", "user"]))]
-    unknown_role: Option<UnknownRole>,
+    #[arg(long, value_name = "HOW", value_parser = ["drop", "user"])]
+    unknown_role: Option<String>,
     /// Arguments that are not JSON: keep them, or sanitize (escape control characters, else `{}`)
     /// [default: keep].
-    #[arg(long, value_name = "HOW", value_parser = words::one_of::<BadArguments>(["keep", "sanitize"]))]
-    arguments: Option<BadArguments>,
+    #[arg(long, value_name = "HOW", value_parser = ["keep", "sanitize"])]
+    arguments: Option<String>,
     /// The pattern of fresh tool call ids, such as `call_{r:24:x}`.
     #[arg(long, value_name = "PATTERN")]
     id_pattern: Option<String>,
@@ -134,39 +124,9 @@ impl ChainArgs {
 
 impl RepairArgs {
     /// The first of these that was given.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let given = [
-            (self.orphans.is_some(), "--orphans"),
-            (self.first.is_some(), "--first"),
-            (self.unknown_role.is_some(), "--unknown-role"),
-            (self.arguments.is_some(), "--arguments"),
-            (self.id_pattern.is_some(), "--id-pattern"),
-        ];
-        given.into_iter().find(|it| it.0).map(|it| it.1)
-    }
-
-    /// The library's options for these and `chain`'s.
-    pub(crate) fn options(
-        &self,
-        chain: &ChainArgs,
-        profile: Option<&Profile>,
-    ) -> Result<RepairOptions, Failure> {
-        let mut res = RepairOptions::new()
-            .with_check(chain.check_options())
-            .with_orphans(self.orphans.unwrap_or_default())
-            .with_first(self.first.unwrap_or_default())
-            .with_unknown_role(self.unknown_role.unwrap_or_default())
-            .with_arguments(self.arguments.unwrap_or_default());
-        if let Some(text) = &self.id_pattern {
-            let pattern: IdPattern = text
-                .parse()
-                .map_err(|error| Failure::Usage(format!("--id-pattern {text}: {error}")))?;
-            res = res.with_id_pattern(pattern);
-        }
-        Ok(match profile {
-            Some(profile) => res.with_profile(profile),
-            None => res,
-        })
+    pub(crate) fn given(&self) -> Option<String> {
+        let given = options::members(self);
+        given.keys().next().map(|it| format!("--{}", it.replace('_', "-")))
     }
 }
 

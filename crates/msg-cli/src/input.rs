@@ -7,7 +7,8 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use msg_core::{Code, Diagnostic};
-use msg_document::{Accept, Calls, FitOptions, Format, ReadOptions};
+use msg_document::{Accept, Calls, Format, ReadOptions};
+use serde::Serialize;
 
 use crate::context::Context;
 use crate::exit::Failure;
@@ -26,12 +27,13 @@ const MAX_DOCUMENT_TEXT: &str = "268435456";
 const HEAD: usize = 64 << 10;
 
 // No doc comment on the flattened structs: clap would show it as the text of the command.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
     /// The files to read, or patterns such as 'logs/*.json'; `-` is standard input, and so is nothing when
     /// input is piped.
     #[arg(value_name = "FILE")]
+    #[serde(skip)]
     inputs: Vec<PathBuf>,
     /// The format of the input; recognised from its content, then its name, if not given.
     #[arg(long, value_name = "FORMAT", value_parser = formats::parser())]
@@ -40,10 +42,11 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "WHERE", value_parser = formats::calls_parser())]
     pub(crate) calls: Option<Calls>,
     #[command(flatten)]
+    #[serde(flatten)]
     limit: LimitArgs,
 }
 
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct LimitArgs {
     /// The largest document (a file, or a line with --jsonl) that is read, in bytes (k, M) [default: 256 MiB].
@@ -62,18 +65,6 @@ impl InputArgs {
         let calls = self.calls.unwrap_or_default();
         let read = ReadOptions::default().with_from(self.from).with_calls(calls);
         read.with_name(name.to_owned()).with_max_bytes(self.limit.max_bytes)
-    }
-
-    /// Options of a compaction, with how lines are read.
-    pub(crate) fn of_lines(&self, options: FitOptions) -> FitOptions {
-        let max_bytes = Some(self.limit.max_bytes);
-        FitOptions {
-            from: self.from,
-            calls: self.calls,
-            max_bytes,
-            accept: Accept::Json,
-            ..options
-        }
     }
 
     /// The most bytes that a document, or a file beside it, may have.

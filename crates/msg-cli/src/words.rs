@@ -5,16 +5,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use msg_chainast::Profile;
-use serde::de::DeserializeOwned;
-use serde::de::value::{Error as ValueError, StringDeserializer};
-
-/// One of the words that `T` is written as in JSON options: flags and options have the same.
-pub(crate) fn one_of<T>(words: impl Into<PossibleValuesParser>) -> impl TypedValueParser<Value = T>
-where
-    T: DeserializeOwned + Clone + Send + Sync + 'static,
-{
-    words.into().try_map(|word| T::deserialize(StringDeserializer::<ValueError>::new(word)))
-}
+use msg_document::Counter;
 
 /// Roles of messages.
 pub(crate) fn role() -> PossibleValuesParser {
@@ -32,9 +23,9 @@ pub(crate) fn role() -> PossibleValuesParser {
 }
 
 /// How tokens are counted.
-pub(crate) fn counter() -> PossibleValuesParser {
+pub(crate) fn counter() -> impl TypedValueParser<Value = Counter> {
     let counter = |name: &'static str, help: &'static str| PossibleValue::new(name).help(help);
-    PossibleValuesParser::new([
+    let names = PossibleValuesParser::new([
         counter("script", "an estimate by scripts"),
         #[cfg(feature = "bpe")]
         counter("o200k", "exact, the table of GPT-4o and later"),
@@ -42,7 +33,8 @@ pub(crate) fn counter() -> PossibleValuesParser {
         counter("cl100k", "exact, the table of GPT-4"),
         counter("forge", "as the agent forge counts"),
         counter("wolo", "as the agent wolo counts"),
-    ])
+    ]);
+    names.try_map(|name| name.parse())
 }
 
 /// What a compaction does, in which order.

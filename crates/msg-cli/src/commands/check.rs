@@ -2,25 +2,26 @@
 //!
 //! Changes nothing, and judges nothing itself: what is wrong says `msg-document`.
 
-use msg_core::{Diagnostic, InputRules};
-use msg_document::{CheckOptions, Checked, Document, ReadOptions, check};
+use msg_core::Diagnostic;
+use msg_document::{Accept, CheckOptions, Checked, Document, check};
+use serde::Serialize;
 
 use super::Command;
 use crate::chain_args::{ChainArgs, RequestArgs};
 use crate::context::Context;
+use crate::documents::{AnswerArgs, Lines};
 use crate::exit::{Failure, Status};
 use crate::formats;
-use crate::input::{Input, InputArgs};
-use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::{Output, OutputArgs, PrettyArgs, end_line};
+use crate::jsonl::Answer;
+use crate::output::{Output, PrettyArgs, end_line};
 use crate::render::{self, List, Quotes, plural};
-use crate::sizes;
+use crate::{options, sizes};
 
 /// Show all problems of a conversation.
 ///
 /// Calls without results, results without calls, ids used twice, roles out of order; with --profile
 /// also what that provider rejects, with --messages also what is wrong with single messages.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, clap::Args, Serialize)]
 #[command(after_help = "Examples:
   msg check session.json
   msg check --profile anthropic --request session.json
@@ -28,10 +29,13 @@ use crate::sizes;
   msg check data.jsonl                       each line a conversation")]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    #[serde(flatten)]
+    io: AnswerArgs,
     #[command(flatten)]
+    #[serde(flatten)]
     chain: ChainArgs,
     #[command(flatten)]
+    #[serde(flatten)]
     request: RequestArgs,
     /// Also check each message by itself: roles, empty content, misplaced parts, arguments.
     #[arg(long)]
@@ -41,12 +45,10 @@ pub(crate) struct Args {
     max_chars: Option<usize>,
     /// Print `{"ok":…,"format":…,"messages":…,"diagnostics":[…]}` instead of text.
     #[arg(long)]
+    #[serde(skip)]
     json: bool,
     #[command(flatten)]
-    lines: LineArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
+    #[serde(skip)]
     pretty: PrettyArgs,
 }
 
@@ -54,38 +56,47 @@ impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         self.pretty.expect(self.json, "it needs --json")?;
         let options = self.options()?;
-        let sources = self.input.sources()?;
-        let mut out = self.output.open(&sources)?;
-        let status = sources.each(cx, |mut input| {
-            let is_lines = self.input.is_lines(cx, &mut input, &self.lines)?;
-            let named = |it: &Checked, name: &str| sources.headed_json(name, it.to_json());
-            if is_lines && out.is_terminal() && !self.json {
-                return self.show_lines(cx, input, &options, &mut out);
-            }
-            if is_lines {
-                let name = input.name.clone();
-                let job = |line: &[u8]| {
-                    let checked = check(line, &options)?;
-                    Ok(Answer::new(named(&checked, &name), status(&checked)))
-                };
-                return jsonl::run(cx, &self.lines, input, &mut out, None, job);
-            }
-            let mut document = formats::open(cx, &mut input, &self.input)?;
+        let lines = |it: Lines<'_>| match it.out.is_terminal() && !self.json {
+            true => show_lines(cx, it, &options),
+            false => it.answer(|line| {
+                let checked = check(line, &options)?;
+                Ok(Answer::new(checked.to_json(), status(&checked)))
+            }),
+        };
+        self.io.run(cx, lines, |mut input, sources, out| {
+            let mut document = formats::open(cx, &mut input, &self.io.input)?;
             document.say_who_made_it(options.read.made_by.as_ref());
             let checked = document.check(&options);
             if self.json {
-                let mut json = self.pretty.laid_out(named(&checked, &input.name));
+                let json = sources.headed_json(&input.name, checked.to_json());
+                let mut json = self.pretty.laid_out(json);
                 end_line(&mut json);
                 out.write(&json)?;
             } else {
                 out.write_coloured(&sources.head(&input.name))?;
-                self.show(cx, &input.name, &document, &checked.diagnostics, &mut out)?;
+                self.show(cx, &input.name, &document, &checked.diagnostics, out)?;
             }
             Ok(status(&checked))
-        })?;
-        out.finish()?;
-        Ok(status)
+        })
     }
+}
+
+/// The lines of a document each that are not sound, for people.
+fn show_lines(cx: &Context, lines: Lines<'_>, options: &CheckOptions) -> Result<Status, Failure> {
+    let color = lines.out.has_colour(cx);
+    lines.show(|name, line| {
+        let mut document = Document::read(line, &options.read)?;
+        document.say_who_made_it(options.read.made_by.as_ref());
+        let checked = document.check(options);
+        let status = status(&checked);
+        if status == Status::Clean {
+            return Ok(Answer::new(Vec::new(), status));
+        }
+        let found = &checked.diagnostics;
+        let quotes = Quotes::of(document.messages(), found, cx.folding());
+        let text = List { color, ..cx.list(name, &quotes) }.findings(found);
+        Ok(Answer::new(text.into_bytes(), status))
+    })
 }
 
 /// Nothing is never nothing wrong.
@@ -95,42 +106,10 @@ fn status(checked: &Checked) -> Status {
 
 impl Args {
     fn options(&self) -> Result<CheckOptions, Failure> {
-        Ok(CheckOptions {
-            read: ReadOptions { made_by: self.request.maker(), ..self.input.of_a_line() },
-            profile: self.request.ask(self.chain.profile(self.input.max_bytes())?)?,
-            chain: msg_chainast::CheckOptions {
-                request: self.request.is_request(),
-                ..self.chain.check_options()
-            },
-            messages: self.messages.then(|| match self.max_chars {
-                Some(max_chars) => InputRules { max_chars },
-                None => InputRules::unlimited(),
-            }),
-        })
-    }
-
-    /// The lines of a document each that are not sound, for people.
-    fn show_lines(
-        &self,
-        cx: &Context,
-        input: Input,
-        options: &CheckOptions,
-        out: &mut Output,
-    ) -> Result<Status, Failure> {
-        let color = out.has_colour(cx);
-        jsonl::run_for_people(cx, &self.lines, input, out, |name, line| {
-            let mut document = Document::read(line, &options.read)?;
-            document.say_who_made_it(options.read.made_by.as_ref());
-            let checked = document.check(options);
-            let status = status(&checked);
-            if status == Status::Clean {
-                return Ok(Answer::new(Vec::new(), status));
-            }
-            let found = &checked.diagnostics;
-            let quotes = Quotes::of(document.messages(), found, cx.folding());
-            let text = List { color, ..cx.list(name, &quotes) }.findings(found);
-            Ok(Answer::new(text.into_bytes(), status))
-        })
+        let mut options: CheckOptions = options::of(self)?;
+        options.read.accept = Accept::Json;
+        options.profile = self.request.ask(self.chain.profile(self.io.input.max_bytes())?)?;
+        Ok(options)
     }
 
     /// The text form.

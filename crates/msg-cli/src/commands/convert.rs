@@ -8,18 +8,20 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use msg_core::Diagnostic;
-use msg_document::{Carry, ConvertOptions, Converted, Document, Format, convert};
+use msg_document::{Accept, ConvertOptions, Converted, Document, Format, convert};
+use serde::Serialize;
 
 use super::Command;
 use crate::context::Context;
+use crate::documents::{EditArgs, Lines, Opened};
 use crate::exit::{Failure, Status};
 use crate::formats;
-use crate::input::{Input, InputArgs};
-use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::{DocumentArgs, Output, PrettyArgs, ReportArgs, end_line, expect_two_files};
+use crate::input::Input;
+use crate::jsonl::{self, Answer};
+use crate::options;
+use crate::output::{Output, ReportArgs, end_line};
 use crate::redact;
 use crate::render::Quotes;
-use crate::sources::Sources;
 
 /// Convert a conversation between formats; what the target cannot hold is reported.
 ///
@@ -27,19 +29,22 @@ use crate::sources::Sources;
 /// included; only `human` and `ai` are written `user` and `assistant` (reported), duplicate members
 /// once, and halves of characters as U+FFFD. Of a request the conversation is converted: what stays
 /// behind is named, --request takes it along.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, clap::Args, Serialize)]
 #[command(after_help = "Examples:
   msg convert --to anthropic --request --model claude-x request.json
   msg convert --to msgmd session.json -o talk.msg.md
   msg convert --to codex --cwd . session.jsonl -o rollout.jsonl")]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    #[serde(flatten)]
+    io: EditArgs,
     /// The format of the output.
     #[arg(long, value_name = "FORMAT", value_parser = formats::parser())]
+    #[serde(skip)]
     to: Format,
     /// Options of both sides as a JSON object, such as `{"layout":"canonical"}`.
     #[arg(long, value_name = "JSON")]
+    #[serde(skip)]
     options: Option<String>,
     /// Carry the whole request (tools, limits, temperature …), not only its conversation.
     #[arg(long)]
@@ -48,18 +53,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", requires = "request")]
     model: Option<String>,
     #[command(flatten)]
+    #[serde(flatten)]
     session: SessionArgs,
     #[command(flatten)]
-    lines: LineArgs,
-    #[command(flatten)]
-    output: DocumentArgs,
-    #[command(flatten)]
-    pretty: PrettyArgs,
-    #[command(flatten)]
+    #[serde(skip)]
     report: ReportArgs,
 }
 
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize)]
 struct SessionArgs {
     /// To an agent's session: whether system texts and context that an agent injected go along: keep or drop.
     #[arg(long, value_name = "WHAT", value_parser = ["keep", "drop"])]
@@ -72,34 +73,31 @@ struct SessionArgs {
     session_id: Option<String>,
     /// Replace secrets in the output by `[redacted:RULE]`.
     #[arg(long)]
+    #[serde(skip)]
     redact: bool,
     /// Of an agent's session: read along this record, instead of the one that a resume would take.
     #[arg(long, value_name = "ID", conflicts_with = "jsonl")]
+    #[serde(skip)]
     leaf: Option<String>,
     /// To an agent's session: put it where the agent looks for it, and print the command that resumes it.
     #[arg(long, conflicts_with_all = ["jsonl", "output"])]
+    #[serde(skip)]
     install: bool,
 }
 
 impl SessionArgs {
-    fn options(&self) -> msg_session::WriteOptions {
-        let mut res = msg_session::WriteOptions::default().with_now(crate::clock::now());
-        if self.context.as_deref() == Some("keep") {
-            res.context = msg_session::Context::Keep;
-        }
-        if let Some(cwd) = &self.cwd {
-            res.cwd.clone_from(cwd);
-        }
-        if let Some(id) = &self.session_id {
-            res.session_id.clone_from(id);
-        } else if self.install {
-            res.session_id = install::new_id();
+    /// The options of these flags, and what is said by none: the time, and of a session that is installed a place
+    /// and an id.
+    fn complete(&self, mut options: msg_session::WriteOptions) -> msg_session::WriteOptions {
+        options = options.with_now(crate::clock::now());
+        if self.install && self.session_id.is_none() {
+            options.session_id = install::new_id();
         }
         if self.install && self.cwd.is_none() {
             let here = std::env::current_dir().unwrap_or_default();
-            res.cwd = here.to_string_lossy().into_owned();
+            options.cwd = here.to_string_lossy().into_owned();
         }
-        res
+        options
     }
 
     /// The output without secrets, if they are to be replaced (SE-96).
@@ -116,16 +114,14 @@ impl SessionArgs {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        let mut options = self.options()?;
-        options.write.session = self.session.options();
-        self.pretty.expect(self.to.is_json(), "a message file is none")?;
-        let sources = self.input.sources()?;
-        self.output.expect_room(&sources, Some(self.to))?;
-        let mut report = self.report.open(&sources)?;
-        let left_behind = Mutex::default();
-        let run = Run { cx, args: &self, sources: &sources, options, left_behind };
-        let status = sources.each(cx, |input| run.input(input, report.as_mut()))?;
-        report.map(Output::finish).transpose()?;
+        let options = self.options()?;
+        self.io.pretty.expect(self.to.is_json(), "a message file is none")?;
+        let sources = self.io.sources(Some(self.to))?;
+        let run = Run { cx, args: &self, options, left_behind: Mutex::default() };
+        let lines = |it: Lines<'_>| run.lines(it);
+        let document = |it: Opened<'_>| run.document(it);
+        let to = (&sources, Some(self.to));
+        let status = self.io.run(cx, to, Some(&self.report), lines, document)?;
         let left_behind = run.left_behind.into_inner().unwrap_or_else(PoisonError::into_inner);
         say_left_behind(cx, &left_behind.names);
         Ok(status)
@@ -136,7 +132,6 @@ impl Command for Args {
 struct Run<'a> {
     cx: &'a Context,
     args: &'a Args,
-    sources: &'a Sources,
     options: ConvertOptions,
     /// The members that no input took along.
     left_behind: Mutex<LeftBehind>,
@@ -160,60 +155,32 @@ impl Extend<String> for LeftBehind {
 }
 
 impl Run<'_> {
-    fn input(&self, mut input: Input, report: Option<&mut Output>) -> Result<Status, Failure> {
+    fn lines(&self, lines: Lines<'_>) -> Result<Status, Failure> {
         let (cx, args) = (self.cx, self.args);
-        let is_lines = args.input.is_lines(cx, &mut input, &args.lines)?;
-        let out = args.output.open(&input, self.sources, Some(args.to))?;
-        expect_two_files(report.as_deref(), &out)?;
-        if is_lines { self.lines(input, out, report) } else { self.document(input, out, report) }
-    }
-
-    fn lines(
-        &self,
-        input: Input,
-        mut out: Output,
-        report: Option<&mut Output>,
-    ) -> Result<Status, Failure> {
-        let (cx, args) = (self.cx, self.args);
-        if !args.to.is_json() || args.input.from.is_some_and(|it| !it.is_json()) {
+        let from = args.io.input.from;
+        if !args.to.is_json() || from.is_some_and(|it| !it.is_json()) {
             let text = "a message file has many lines: --jsonl takes and gives JSON formats";
             return Err(Failure::Usage(text.to_owned()));
         }
-        if args.output.is_in_place() && args.input.from != Some(args.to) {
+        if args.io.output.is_in_place() && from != Some(args.to) {
             let text =
                 format!("--in-place keeps the format: lines need --from {} with it", args.to);
             return Err(Failure::Usage(text));
         }
-        let options = self.options.clone().with_read(args.input.of_a_line());
-        let job = |line: &[u8]| {
-            let Converted { document, edits, left_behind } = convert(line, args.to, &options)?;
+        lines.answer(|line| {
+            let Converted { document, edits, left_behind } = convert(line, args.to, &self.options)?;
             self.leave_behind(left_behind);
             let json = args.session.redacted(cx, document, true);
             Ok(Answer { json, edits, status: Status::Clean })
-        };
-        let status = jsonl::run(cx, &args.lines, input, &mut out, report, job)?;
-        args.output.finish_lines(cx, out, status)
+        })
     }
 
-    fn document(
-        &self,
-        mut input: Input,
-        mut out: Output,
-        report: Option<&mut Output>,
-    ) -> Result<Status, Failure> {
+    fn document(&self, opened: Opened<'_>) -> Result<Status, Failure> {
         let (cx, args) = (self.cx, self.args);
-        let mut document = match &args.session.leaf {
-            Some(leaf) => {
-                let mut along = args.input.clone();
-                let bytes = input.read_all()?;
-                let line = install::along(leaf, bytes, &input.name, &mut along)?;
-                let document = Document::read_unlowered(&line, &along.of_a_document(&input.name));
-                document.map_err(|it| Failure::document(it, &input.name, line))?
-            }
-            None => formats::open_unlowered(cx, &mut input, &args.input)?,
-        };
+        let Opened { mut input, mut out, report, .. } = opened;
+        let mut document = self.open(&mut input)?;
         let is_same = document.format() == args.to;
-        if args.output.is_in_place() && !is_same {
+        if args.io.output.is_in_place() && !is_same {
             let text =
                 format!("{} is {}: --in-place keeps the format", input.name, document.format());
             return Err(Failure::Usage(text));
@@ -227,18 +194,29 @@ impl Run<'_> {
         if !is_same {
             end_line(&mut text);
         }
-        let laid_out = args.pretty.laid_out(text);
+        let laid_out = args.io.pretty.laid_out(text);
         let text = args.session.redacted(cx, laid_out, args.to.is_json());
         match args.session.install {
             true => {
-                out.write(install::put(args.to, &self.options.write.session, &text)?.as_bytes())?
+                out.write(install::put(args.to, &self.options.write.session, &text)?.as_bytes())?;
             }
             false => out.write_document(&text)?,
         }
         self.say(&input.name, &document, &edits, report)?;
         self.leave_behind(left_behind);
-        args.output.finish(cx, out)?;
+        args.io.output.finish(cx, out)?;
         Ok(Status::Clean)
+    }
+
+    fn open(&self, input: &mut Input) -> Result<Document, Failure> {
+        let args = &self.args.io.input;
+        let Some(leaf) = &self.args.session.leaf else {
+            return formats::open_unlowered(self.cx, input, args);
+        };
+        let mut along = args.clone();
+        let line = install::along(leaf, input.read_all()?, &input.name, &mut along)?;
+        let document = Document::read_unlowered(&line, &along.of_a_document(&input.name));
+        document.map_err(|it| Failure::document(it, &input.name, line))
     }
 
     /// Says what was lost.
@@ -277,16 +255,11 @@ impl Run<'_> {
 
 impl Args {
     fn options(&self) -> Result<ConvertOptions, Failure> {
-        let options = match &self.options {
-            Some(json) => ConvertOptions::default().with(json.as_bytes()),
-            None => Ok(ConvertOptions::default()),
-        };
-        let options = options.map_err(|it| Failure::Usage(it.to_string()))?;
-        let carry = match self.request {
-            true => Carry::Request { model: self.model.clone() },
-            false => Carry::Conversation,
-        };
-        Ok(options.with_carry(carry))
+        let mut options: ConvertOptions = options::of(self)?;
+        options.read.accept = Accept::Json;
+        options.write.session = self.session.complete(options.write.session);
+        let json = self.options.as_deref().unwrap_or("{}");
+        options.with(json.as_bytes()).map_err(|it| Failure::Usage(it.to_string()))
     }
 }
 

@@ -5,18 +5,18 @@
 use std::fmt::Write as _;
 
 use msg_chainast::{ChainAst, CheckOptions, CutPoint, ParseError, Profile};
-use msg_core::Diagnostic;
+use msg_core::{Diagnostic, Message};
 use msg_document::{Document, ObjectWriter};
 use serde::Serialize;
 
 use super::Command;
 use crate::chain_args::ChainArgs;
 use crate::context::Context;
+use crate::documents::{AnswerArgs, Lines};
 use crate::exit::{Failure, Status};
 use crate::formats;
-use crate::input::InputArgs;
-use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::{OutputArgs, PrettyArgs, end_line};
+use crate::jsonl::Answer;
+use crate::output::{PrettyArgs, end_line};
 use crate::render::{Quotes, count, plural};
 
 /// Show before which messages a conversation may be cut.
@@ -30,16 +30,12 @@ use crate::render::{Quotes, count, plural};
   msg cut-points --profile anthropic --json session.json")]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    io: AnswerArgs,
     #[command(flatten)]
     chain: ChainArgs,
     /// Print `{"cut_points":[{"message","section","pair","splits_turn"}]}` instead of text.
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    lines: LineArgs,
-    #[command(flatten)]
-    output: OutputArgs,
     #[command(flatten)]
     pretty: PrettyArgs,
 }
@@ -70,44 +66,43 @@ type Found = Result<Vec<Point>, Vec<Diagnostic>>;
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         self.pretty.expect(self.json, "it needs --json")?;
-        let profile = self.chain.profile(self.input.max_bytes())?;
-        let sources = self.input.sources()?;
-        let mut out = self.output.open(&sources)?;
-        let read = self.input.of_a_line();
-        let status = sources.each(cx, |mut input| {
-            let json = |it: &Found, name: &str| sources.headed_json(name, to_json(it));
-            if self.input.is_lines(cx, &mut input, &self.lines)? {
-                let name = input.name.clone();
-                let job = |line: &[u8]| {
-                    let found = self.find(Document::read(line, &read)?, profile.as_ref());
-                    Ok(Answer::new(json(&found, &name), Status::of(found.is_ok())))
-                };
-                return jsonl::run(cx, &self.lines, input, &mut out, None, job);
-            }
-            let document = formats::open(cx, &mut input, &self.input)?;
+        let profile = self.chain.profile(self.io.input.max_bytes())?;
+        let read = self.io.input.of_a_line();
+        let lines = |it: Lines<'_>| {
+            it.answer(|line| {
+                let found = self.find(Document::read(line, &read)?, profile.as_ref());
+                Ok(Answer::new(to_json(&found), Status::of(found.is_ok())))
+            })
+        };
+        self.io.run(cx, lines, |mut input, sources, out| {
+            let document = formats::open(cx, &mut input, &self.io.input)?;
             let status = formats::emptiness(cx, &document, &input.name);
             let messages = document.messages().to_vec();
             let found = self.find(document, profile.as_ref());
             let status = status.max(Status::of(found.is_ok()));
             if self.json {
-                let mut text = self.pretty.laid_out(json(&found, &input.name));
+                let json = sources.headed_json(&input.name, to_json(&found));
+                let mut text = self.pretty.laid_out(json);
                 end_line(&mut text);
                 out.write(&text)?;
                 return Ok(status);
             }
             match &found {
-                Ok(points) => out.write((sources.head(&input.name) + &for_people(points)).as_bytes())?,
-                Err(found) => {
-                    cx.note(&cx.list(&input.name, &Quotes::of(&messages, found, cx.folding())).findings(found));
-                    let help = "help: `msg repair` mends the chain, --open allows unanswered calls at the end";
-                    cx.note(&format!("{}: no chain, {}\n{help}\n", input.name, count(found)));
+                Ok(points) => {
+                    out.write((sources.head(&input.name) + &for_people(points)).as_bytes())?;
                 }
+                Err(found) => no_chain(cx, &input.name, &messages, found),
             }
             Ok(status)
-        })?;
-        out.finish()?;
-        Ok(status)
+        })
     }
+}
+
+/// Says why messages are no chain.
+fn no_chain(cx: &Context, name: &str, messages: &[Message], found: &[Diagnostic]) {
+    cx.note(&cx.list(name, &Quotes::of(messages, found, cx.folding())).findings(found));
+    let help = "help: `msg repair` mends the chain, --open allows unanswered calls at the end";
+    cx.note(&format!("{name}: no chain, {}\n{help}\n", count(found)));
 }
 
 impl Args {

@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::MAX_DOCUMENT;
 use crate::jsonl::{self, LineArgs};
-use crate::output::Output;
+use crate::output::{Output, json_line};
 use crate::redact;
 use crate::sources::Sources;
 
@@ -185,15 +185,14 @@ impl Args {
             let path = (self.sessions.len() > 1).then_some(name);
             json(path, it)
         } else {
-            text::human(name, it, self.fix, out.has_colour(cx))
+            text::human(name, it, self.fix, out.has_colour(cx)).into_bytes()
         };
-        let text = if self.redact { redact::text(&text).0 } else { text };
-        out.write(text.as_bytes())?;
+        out.write(&redact::if_asked(self.redact, text))?;
         out.finish()
     }
 }
 
-fn json(path: Option<&str>, it: &Diagnosis) -> String {
+fn json(path: Option<&str>, it: &Diagnosis) -> Vec<u8> {
     #[derive(Serialize)]
     struct WithPath<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -229,13 +228,5 @@ fn json(path: Option<&str>, it: &Diagnosis) -> String {
         output_b64: None,
     };
     let backup = it.changed.as_ref().map(|it| it.display().to_string());
-    let mut res = msg_document::to_json(&WithPath {
-        path,
-        form,
-        named,
-        backup,
-        script: it.script.as_deref(),
-    });
-    res.push(b'\n');
-    String::from_utf8(res).expect("because JSON is UTF-8")
+    json_line(&WithPath { path, form, named, backup, script: it.script.as_deref() })
 }

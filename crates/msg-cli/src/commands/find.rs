@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Command;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
-use crate::output::Output;
+use crate::output::{Output, json_line};
 use crate::redact;
 use crate::render::safe;
 use crate::sessions::load::load;
@@ -115,9 +115,8 @@ impl Command for Args {
         let mut count = 0;
         for hit in hits.iter().flatten() {
             count += 1;
-            let text = if self.json { json(hit) } else { human(hit) };
-            let text = if self.redact { redact::text(&text).0 } else { text };
-            out.write(text.as_bytes())?;
+            let text = if self.json { json_line(hit) } else { human(hit).into_bytes() };
+            out.write(&redact::if_asked(self.redact, text))?;
         }
         out.finish()?;
         places::warn(cx, &warnings);
@@ -189,12 +188,6 @@ fn snippet(text: &str, at: usize) -> String {
         (0..=at.saturating_sub(30)).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
     let line: Vec<_> = text[start..].split_whitespace().take(40).collect();
     truncate(&line.join(" "), 120).into()
-}
-
-fn json(hit: &Hit) -> String {
-    let mut res = msg_document::to_json(hit);
-    res.push(b'\n');
-    String::from_utf8(res).expect("because JSON is UTF-8")
 }
 
 fn human(it: &Hit) -> String {

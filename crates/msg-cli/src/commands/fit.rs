@@ -14,24 +14,24 @@ mod run;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use msg_document::{Digest, Goal, Summarizer};
+use msg_document::{Digest, FitOptions, Goal, Summarizer};
+use serde::Serialize;
 
 use self::args::FitArgs;
 use self::endpoint::Endpoint;
 use self::run::Run;
 use super::Command;
 use crate::context::Context;
+use crate::documents::{EditArgs, Lines, Opened};
 use crate::exit::{Failure, Status};
-use crate::input::InputArgs;
-use crate::jsonl::LineArgs;
-use crate::output::{DocumentArgs, PrettyArgs};
+use crate::options;
 use crate::sources::Sources;
 
 /// Compact a conversation until it fits a budget; print it, report what was cut.
 ///
 /// Summaries are digests made without a model, unless --summarizer names an endpoint. Exit status 1
 /// if it does not fit; nothing is printed then without --json or --best-effort.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, clap::Args, Serialize)]
 #[command(after_help = "Examples:
   msg fit --budget 8k session.json -o smaller.json
   msg fit --budget 100k --counter o200k --pin tool:plan session.json
@@ -39,20 +39,34 @@ use crate::sources::Sources;
   msg fit --budget 100k --in-session ~/.claude/projects/p/s.jsonl")]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    #[serde(flatten)]
+    io: EditArgs,
     #[command(flatten)]
+    #[serde(flatten)]
     fit: FitArgs,
     #[command(flatten)]
+    #[serde(skip)]
     model: ModelArgs,
+    #[command(flatten)]
+    #[serde(skip)]
+    files: FileArgs,
     /// Print the result as JSON: whether it fits, before and after, edits, messages.
     #[arg(long)]
+    #[serde(skip)]
     json: bool,
-    #[command(flatten)]
-    lines: LineArgs,
-    #[command(flatten)]
-    output: DocumentArgs,
-    #[command(flatten)]
-    pretty: PrettyArgs,
+    /// Compact the session of an agent in its own file, by the agent's own record, behind a backup.
+    #[arg(long, conflicts_with_all = ["jsonl", "json", "output", "in_place", "pretty", "plan", "apply", "undo", "records", "best_effort"])]
+    #[serde(skip)]
+    in_session: bool,
+    /// Print the requests of the first step as JSON lines, and do nothing; with --in-session the lines that
+    /// would be appended.
+    #[arg(long, conflicts_with_all = ["jsonl", "json", "plan", "records", "summarizer", "best_effort"])]
+    #[serde(skip)]
+    dry_run: bool,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+struct FileArgs {
     /// Write the plan to FILE: it can be applied to the grown conversation, and undone.
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
@@ -74,13 +88,6 @@ pub(crate) struct Args {
         requires = "records"
     )]
     session: String,
-    /// Compact the session of an agent in its own file, by the agent's own record, behind a backup.
-    #[arg(long, conflicts_with_all = ["jsonl", "json", "output", "in_place", "pretty", "plan", "apply", "undo", "records", "best_effort"])]
-    in_session: bool,
-    /// Print the requests of the first step as JSON lines, and do nothing; with --in-session the lines that
-    /// would be appended.
-    #[arg(long, conflicts_with_all = ["jsonl", "json", "plan", "records", "summarizer", "best_effort"])]
-    dry_run: bool,
 }
 
 /// What a plan that is there has no use for.
@@ -143,56 +150,82 @@ impl ModelArgs {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        let mut options = self.fit.options(self.input.max_bytes())?;
-        options.records |= self.records.is_some();
-        options.plan |= self.plan.is_some();
-        options.session.clone_from(&self.session);
+        let options = self.options()?;
         let endpoint = self.model.endpoint()?;
         let summarizer = endpoint.as_ref().map_or(&Digest as &dyn Summarizer, |it| it);
-        let sources = self.input.sources()?;
+        let sources = self.io.input.sources()?;
         if self.in_session {
-            sources.expect_one("--in-session", true)?;
-            let path = sources.files().next();
-            let path =
-                path.ok_or_else(|| Failure::Usage("--in-session needs a session".to_owned()))?;
-            let from = self.input.from.map(|it| it.name().parse()).transpose();
-            let from = from.map_err(|it: msg_session::Error| Failure::Usage(it.to_string()))?;
-            return in_session::run(cx, path, from, self.dry_run, options, summarizer);
+            return self.in_session(cx, &sources, options, summarizer);
         }
         self.expect_room(&sources)?;
-        let run = Run { cx, args: &self, sources: &sources, summarizer };
-        sources.each(cx, |input| run.input(input, &options))
+        let run = Run { cx, args: &self, summarizer };
+        let (lines, one) =
+            (|it: Lines<'_>| run.lines(it, &options), |it: Opened<'_>| run.document(it, &options));
+        self.io.run(cx, (&sources, None), None, lines, one)
     }
 }
 
 impl Args {
+    fn options(&self) -> Result<FitOptions, Failure> {
+        let options = options::of(self)?;
+        let mut options = self.fit.count.with_tools(options, self.io.input.max_bytes())?;
+        options.records = self.files.records.is_some();
+        options.plan = self.files.plan.is_some();
+        options.session.clone_from(&self.files.session);
+        Ok(options)
+    }
+
+    fn in_session(
+        &self,
+        cx: &Context,
+        sources: &Sources,
+        options: FitOptions,
+        summarizer: &dyn Summarizer,
+    ) -> Result<Status, Failure> {
+        sources.expect_one("--in-session", true)?;
+        let path = sources.files().next();
+        let path = path.ok_or_else(|| Failure::Usage("--in-session needs a session".to_owned()))?;
+        let from = self.io.input.from.map(|it| it.name().parse()).transpose();
+        let from = from.map_err(|it: msg_session::Error| Failure::Usage(it.to_string()))?;
+        in_session::run(cx, path, from, self.dry_run, options, summarizer)
+    }
+
     /// Refuses what cannot go together with several inputs, or in place.
     fn expect_room(&self, sources: &Sources) -> Result<(), Failure> {
-        sources.expect_one("--plan", self.plan.is_some())?;
-        sources.expect_one("--records", self.records.is_some())?;
-        sources.expect_one("--apply", self.apply.is_some())?;
-        sources.expect_one("--undo", self.undo.is_some())?;
-        if self.output.is_in_place() && (self.json || self.dry_run) {
+        for (option, file) in self.files.all() {
+            sources.expect_one(option, file.is_some())?;
+        }
+        if self.io.output.is_in_place() && (self.json || self.dry_run) {
             let text = "--in-place replaces a conversation by what fits: it takes no --json and no --dry-run";
             return Err(Failure::Usage(text.to_owned()));
         }
         // The JSON form is an answer a line, which needs no file each.
-        if self.json && !self.output.names_a_file() {
-            Ok(())
-        } else {
-            self.output.expect_room(sources, None)
+        match self.json && !self.io.output.names_a_file() {
+            true => Ok(()),
+            false => self.io.output.expect_room(sources, None),
         }
     }
 
     /// Refuses what is about one document.
     fn expect_no_files(&self) -> Result<(), Failure> {
-        let files = [&self.plan, &self.apply, &self.undo, &self.records];
-        if files.iter().all(|it| it.is_none()) && !self.dry_run && !self.output.is_in_place() {
+        let has_files = self.files.all().iter().any(|it| it.1.is_some());
+        if !has_files && !self.dry_run && !self.io.output.is_in_place() {
             return Ok(());
         }
         let text = "lines are answered in JSON: they take no --in-place, --plan, --apply, --undo, \
                     --records and --dry-run; `options` of a line hold plans";
         Err(Failure::Usage(text.to_owned()))
+    }
+}
+
+impl FileArgs {
+    fn all(&self) -> [(&'static str, &Option<PathBuf>); 4] {
+        [
+            ("--plan", &self.plan),
+            ("--records", &self.records),
+            ("--apply", &self.apply),
+            ("--undo", &self.undo),
+        ]
     }
 
     fn goal(&self) -> Option<(Goal, &Path)> {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Command;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
-use crate::output::Output;
+use crate::output::{Output, json_line};
 use crate::redact;
 use crate::render::safe;
 use crate::sessions::large::SessionFile;
@@ -73,9 +73,8 @@ impl Command for Args {
         lines.sort_by(|a, b| (&b.time, &a.path).cmp(&(&a.time, &b.path)));
         let mut out = Output::stdout();
         for line in &lines {
-            let text = if self.json { json(line) } else { human(line) };
-            let text = if self.redact { redact::text(&text).0 } else { text };
-            out.write(text.as_bytes())?;
+            let text = if self.json { json_line(line) } else { human(line).into_bytes() };
+            out.write(&redact::if_asked(self.redact, text))?;
         }
         out.finish()?;
         places::warn(cx, &warnings);
@@ -157,12 +156,6 @@ impl Read {
         let ok = is_checked.then(is_sound);
         Some(Self { dialect: session.dialect(), bytes, summary: session.summary(), ok })
     }
-}
-
-fn json(line: &Line) -> String {
-    let mut res = msg_document::to_json(line);
-    res.push(b'\n');
-    String::from_utf8(res).expect("because JSON is UTF-8")
 }
 
 fn human(it: &Line) -> String {

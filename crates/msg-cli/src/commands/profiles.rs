@@ -12,8 +12,7 @@ use super::Command;
 use crate::chain_args::unknown_profile;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
-use crate::output::Output;
-use msg_document::to_json;
+use crate::output::{Output, json_line};
 
 /// Show what each provider accepts.
 #[derive(Debug, clap::Args)]
@@ -52,11 +51,7 @@ impl Command for Args {
             None => Profile::all().iter().collect(),
         };
         let text = match (self.json, chosen.as_slice()) {
-            (true, all) => {
-                let mut json = to_json(&all.iter().map(|it| object(it)).collect::<Vec<_>>());
-                json.push(b'\n');
-                json
-            }
+            (true, all) => json_line(&all.iter().map(|it| object(it)).collect::<Vec<_>>()),
             (false, [one]) if self.name.is_some() => in_full(one).into_bytes(),
             (false, all) => table(all).into_bytes(),
         };

@@ -2,86 +2,80 @@
 //!
 //! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
 
-use msg_chainast::Profile;
 use msg_core::Diagnostic;
-use msg_document::{ReadOptions, RepairOptions, Repaired, WriteOptions, repair};
+use msg_document::{Accept, RepairOptions, Repaired, WriteOptions, repair};
+use serde::Serialize;
 
 use super::Command;
 use crate::chain_args::{ChainArgs, RepairArgs, RequestArgs};
 use crate::context::Context;
+use crate::documents::{EditArgs, Lines, Opened};
 use crate::exit::{Failure, Status};
 use crate::formats;
-use crate::input::{Input, InputArgs};
-use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::{DocumentArgs, Output, PrettyArgs, ReportArgs, expect_two_files};
+use crate::jsonl::{self, Answer};
+use crate::options;
+use crate::output::ReportArgs;
 use crate::render::{Quotes, plural};
 
 /// Mend a conversation with the smallest edits, and say which.
 ///
 /// The mended conversation goes to standard output in the format it came in, the list of edits to
 /// standard error or --report. What is sound stays as it is, byte for byte.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, clap::Args, Serialize)]
 #[command(after_help = "Examples:
   msg repair session.json -o mended.json
   msg repair --profile mistral *.json --in-place
   msg repair --jsonl --report edits.jsonl < data.jsonl > mended.jsonl")]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    #[serde(flatten)]
+    io: EditArgs,
     #[command(flatten)]
+    #[serde(flatten)]
     chain: ChainArgs,
     #[command(flatten)]
+    #[serde(flatten)]
     repair: RepairArgs,
     #[command(flatten)]
+    #[serde(flatten)]
     request: RequestArgs,
     /// List the edits on standard error as a line of JSON, `{"edits":[…]}`.
     #[arg(long, conflicts_with_all = ["jsonl", "report"])]
+    #[serde(skip)]
     json: bool,
     #[command(flatten)]
-    lines: LineArgs,
-    #[command(flatten)]
-    output: DocumentArgs,
-    #[command(flatten)]
-    pretty: PrettyArgs,
-    #[command(flatten)]
+    #[serde(skip)]
     report: ReportArgs,
 }
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        let profile = self.request.ask(self.chain.profile(self.input.max_bytes())?)?;
-        let options = self.options(profile.as_ref())?;
-        let sources = self.input.sources()?;
-        self.output.expect_room(&sources, None)?;
-        let mut report = self.report.open(&sources)?;
-        let status = sources.each(cx, |mut input| {
-            let is_lines = self.input.is_lines(cx, &mut input, &self.lines)?;
-            let mut out = self.output.open(&input, &sources, None)?;
-            expect_two_files(report.as_ref(), &out)?;
-            if is_lines {
-                let job = |line: &[u8]| {
-                    let Repaired { document, edits, messages, .. } = repair(line, &options)?;
-                    Ok(Answer { json: document, edits, status: Status::of(messages > 0) })
-                };
-                let status = jsonl::run(cx, &self.lines, input, &mut out, report.as_mut(), job)?;
-                return self.output.finish_lines(cx, out, status);
-            }
-            let (text, status) = self.mend(cx, &mut input, &options, report.as_mut(), &mut out)?;
-            out.write_document(&text)?;
-            self.output.finish(cx, out)?;
+        let options = self.options()?;
+        let sources = self.io.sources(None)?;
+        let lines = |it: Lines<'_>| {
+            it.answer(|line| {
+                let Repaired { document, edits, messages, .. } = repair(line, &options)?;
+                Ok(Answer { json: document, edits, status: Status::of(messages > 0) })
+            })
+        };
+        let document = |mut it: Opened<'_>| {
+            let (text, status) = self.mend(cx, &mut it, &options)?;
+            it.out.write_document(&text)?;
+            self.io.output.finish(cx, it.out)?;
             Ok(status)
-        })?;
-        report.map(Output::finish).transpose()?;
-        Ok(status)
+        };
+        self.io.run(cx, (&sources, None), Some(&self.report), lines, document)
     }
 }
 
 impl Args {
-    fn options(&self, profile: Option<&Profile>) -> Result<RepairOptions, Failure> {
-        let mut chain = self.repair.options(&self.chain, profile)?;
-        chain.check.request = self.request.is_request();
-        let read = ReadOptions { made_by: self.request.maker(), ..self.input.of_a_line() };
-        Ok(RepairOptions { read, chain })
+    fn options(&self) -> Result<RepairOptions, Failure> {
+        let mut options: RepairOptions = options::of(self)?;
+        options.read.accept = Accept::Json;
+        if let Some(it) = self.request.ask(self.chain.profile(self.io.input.max_bytes())?)? {
+            options.chain = options.chain.with_profile(&it);
+        }
+        Ok(options)
     }
 
     /// The mended document. What was changed has been said then: before the document is written, so that
@@ -89,14 +83,12 @@ impl Args {
     fn mend(
         &self,
         cx: &Context,
-        input: &mut Input,
+        Opened { input, out, report, .. }: &mut Opened<'_>,
         options: &RepairOptions,
-        report: Option<&mut Output>,
-        out: &mut Output,
     ) -> Result<(Vec<u8>, Status), Failure> {
-        let mut document = formats::open_to_write(cx, input, &self.input)?;
+        let mut document = formats::open_to_write(cx, input, &self.io.input)?;
         let is_json = document.format().is_json();
-        self.pretty.expect(is_json, "a message file is none")?;
+        self.io.pretty.expect(is_json, "a message file is none")?;
         if document.format().is_session() {
             out.replaces_a_session();
         }
@@ -123,7 +115,7 @@ impl Args {
             document.write(&WriteOptions::default(), &mut text);
             text
         });
-        Ok((if is_json { self.pretty.laid_out(text) } else { text }, status))
+        Ok((if is_json { self.io.pretty.laid_out(text) } else { text }, status))
     }
 }
 

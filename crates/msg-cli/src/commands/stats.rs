@@ -9,47 +9,51 @@ mod table;
 
 use std::path::PathBuf;
 
-use msg_document::{FitOptions, Stats, stats};
+use msg_document::{Accept, FitOptions, Stats, stats};
+use serde::Serialize;
 
 use super::Command;
 use super::fit::args::CountArgs;
 use crate::context::Context;
+use crate::documents::{AnswerArgs, Lines};
 use crate::exit::{Failure, Status};
 use crate::formats;
-use crate::input::{Input, InputArgs};
-use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::{Output, OutputArgs, PrettyArgs, end_line};
-use crate::sizes;
+use crate::input::Input;
+use crate::jsonl::Answer;
+use crate::output::{Output, PrettyArgs, end_line};
 use crate::sources::Sources;
+use crate::{options, sizes};
 
 /// Count messages, bytes and tokens by role, section and tool; show the largest parts and the growth.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, clap::Args, Serialize)]
 #[command(after_help = "Examples:
   msg stats session.json
   msg stats --budget 128k --svg growth.svg session.json
   msg stats --json --top 0 'logs/*.json'")]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    #[serde(flatten)]
+    io: AnswerArgs,
     /// A limit in tokens (k, M), drawn as a line over the growth.
     #[arg(long, value_name = "N", value_parser = sizes::above_zero)]
+    #[serde(skip)]
     budget: Option<u64>,
     #[command(flatten)]
+    #[serde(flatten)]
     count: CountArgs,
     /// How many of the largest parts to list.
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
     /// Draw the growth as a picture into FILE.
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     svg: Option<PathBuf>,
     /// Print the numbers as JSON.
     #[arg(long)]
+    #[serde(skip)]
     json: bool,
     #[command(flatten)]
-    lines: LineArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
+    #[serde(skip)]
     pretty: PrettyArgs,
 }
 
@@ -59,43 +63,31 @@ impl Command for Args {
             let text = "--budget is drawn over the growth: with --json it needs --svg";
             return Err(Failure::Usage(text.to_owned()));
         }
-        let mut options = self.count.options(self.input.max_bytes())?;
-        options.top = Some(self.top);
         self.pretty.expect(self.json, "it needs --json")?;
-        let sources = self.input.sources()?;
-        sources.expect_one("--svg", self.svg.is_some())?;
-        let mut out = self.output.open(&sources)?;
-        let status = sources.each(cx, |mut input| {
-            match self.input.is_lines(cx, &mut input, &self.lines)? {
-                true => self.lines(cx, input, &options, &sources, &mut out),
-                false => self.document(cx, input, &options, &sources, &mut out),
-            }
-        })?;
-        out.finish()?;
-        Ok(status)
+        self.io.input.sources()?.expect_one("--svg", self.svg.is_some())?;
+        let max_bytes = self.io.input.max_bytes();
+        let options = self.count.with_tools(options::of(&self)?, max_bytes)?;
+        let of_lines = FitOptions { accept: Accept::Json, ..options.clone() };
+        let lines = |it: Lines<'_>| {
+            self.expect_no_picture()?;
+            it.answer(|line| {
+                let stats = stats(line, &of_lines)?;
+                Ok(Answer::new(stats.to_json(), Status::of(stats.messages > 0)))
+            })
+        };
+        let one =
+            |input, sources: &_, out: &mut _| self.document(cx, input, &options, sources, out);
+        self.io.run(cx, lines, one)
     }
 }
 
 impl Args {
-    fn lines(
-        &self,
-        cx: &Context,
-        input: Input,
-        options: &FitOptions,
-        sources: &Sources,
-        out: &mut Output,
-    ) -> Result<Status, Failure> {
-        if self.budget.is_some() || self.svg.is_some() {
-            let text = "--budget and --svg draw one document; lines are answered in JSON";
-            return Err(Failure::Usage(text.to_owned()));
+    fn expect_no_picture(&self) -> Result<(), Failure> {
+        if self.budget.is_none() && self.svg.is_none() {
+            return Ok(());
         }
-        let (options, name) = (self.input.of_lines(options.clone()), input.name.clone());
-        let job = |line: &[u8]| {
-            let stats = stats(line, &options)?;
-            let json = sources.headed_json(&name, stats.to_json());
-            Ok(Answer::new(json, Status::of(stats.messages > 0)))
-        };
-        jsonl::run(cx, &self.lines, input, out, None, job)
+        let text = "--budget and --svg draw one document; lines are answered in JSON";
+        Err(Failure::Usage(text.to_owned()))
     }
 
     fn document(
@@ -108,7 +100,7 @@ impl Args {
     ) -> Result<Status, Failure> {
         let bytes = input.read_all()?;
         let options = options.for_document(&bytes).into_owned();
-        let document = formats::read(cx, bytes, &input.name, &self.input)?;
+        let document = formats::read(cx, bytes, &input.name, &self.io.input)?;
         let status = formats::emptiness(cx, &document, &input.name);
         let stats = Stats::gather(document.into_messages(), &options);
         if let Some(path) = &self.svg {

@@ -3,16 +3,16 @@
 //!
 //! Where to cut says `msg-document`.
 
-use msg_core::Role;
-use msg_document::{Refusal, Strategy, TrimOptions};
-use serde::{Deserialize, Serialize};
+use msg_document::{Counter, Refusal, Strategy, TrimOptions};
+use serde::Serialize;
 
 use super::Command;
 use crate::context::Context;
-use crate::editing::{Edited, EditingArgs};
+use crate::documents::EditArgs;
 use crate::exit::{Failure, Status};
 use crate::render::plural;
-use crate::{line_options, sizes, words};
+use crate::selecting::{self, Selected};
+use crate::{options, sizes, words};
 
 /// Cut a conversation to its last or first messages that fit, without summaries.
 ///
@@ -28,11 +28,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     how: HowArgs,
     #[command(flatten)]
-    editing: EditingArgs,
+    io: EditArgs,
 }
 
-#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize)]
 #[command(next_help_heading = "How to cut")]
 struct HowArgs {
     /// The limit, in tokens (k, M).
@@ -55,50 +54,22 @@ struct HowArgs {
     allow_partial: bool,
     /// How tokens are counted [default: script].
     #[arg(long, value_name = "NAME", value_parser = words::counter())]
-    counter: Option<String>,
-}
-
-impl HowArgs {
-    fn options(&self) -> Result<TrimOptions, Refusal> {
-        let bad = |it: &str| Err(Refusal::bad_option(it));
-        let Some(max_tokens) = self.max_tokens else {
-            return bad("there is no limit: --max-tokens N (`max_tokens`) gives one");
-        };
-        let strategy = match self.strategy.as_deref() {
-            None | Some("last") => Strategy::Last,
-            Some("first") => Strategy::First,
-            Some(_) => return bad("strategy takes last or first"),
-        };
-        if strategy == Strategy::First && (self.include_system || !self.start_on.is_empty()) {
-            return bad(
-                "--start-on and --include-system are for strategy last: the first messages stay as they are",
-            );
-        }
-        let roles = |it: &[String]| it.iter().map(|it| Role::from(it.as_str())).collect();
-        Ok(TrimOptions {
-            max_tokens,
-            strategy,
-            start_on: roles(&self.start_on),
-            end_on: roles(&self.end_on),
-            include_system: self.include_system,
-            allow_partial: self.allow_partial,
-            counter: self.counter.as_deref().map(str::parse).transpose()?,
-        })
-    }
+    counter: Option<Counter>,
 }
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        self.editing.run(cx, |document, line| {
-            let options = line_options::of_line(&self.how, line)?.options()?;
+        selecting::run(cx, &self.io, |document, line| {
+            let options: TrimOptions = options::of_line(&self.how, line)?;
+            expect_a_limit(&options)?;
             let before = document.messages().len();
             let tokens = document.trim(&options);
             let after = document.messages().len();
             let is_refused = after == 0 && before > 0;
+            let limit = plural(options.max_tokens, "token");
             let said = match is_refused {
                 true => format!(
-                    "no message fits into {}: a larger --max-tokens, or --allow-partial, may",
-                    plural(options.max_tokens, "token")
+                    "no message fits into {limit}: a larger --max-tokens, or --allow-partial, may"
                 ),
                 false => format!(
                     "kept {after} of {}, {}",
@@ -106,7 +77,19 @@ impl Command for Args {
                     plural(tokens, "token")
                 ),
             };
-            Ok(Edited { said, status: Status::of(!is_refused), is_refused })
+            Ok(Selected { said, status: Status::of(!is_refused), is_refused })
         })
     }
+}
+
+fn expect_a_limit(options: &TrimOptions) -> Result<(), Refusal> {
+    let is_about_the_start = options.include_system || !options.start_on.is_empty();
+    let text = if options.max_tokens == 0 {
+        "there is no limit: --max-tokens N (`max_tokens`) gives one"
+    } else if options.strategy == Strategy::First && is_about_the_start {
+        "--start-on and --include-system are for strategy last: the first messages stay as they are"
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::bad_option(text))
 }

@@ -19,7 +19,6 @@ mod price;
 
 use std::path::PathBuf;
 
-use clap::builder::TypedValueParser;
 use msg_core::{Diagnostic, Message};
 use msg_document::{Counter, FitOptions, Stats};
 
@@ -27,7 +26,6 @@ use self::book::{Book, Show};
 use self::place::Place;
 use self::price::Price;
 use super::Command;
-use super::fit::args::known_counter;
 use crate::chain_args::ChainArgs;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
@@ -66,7 +64,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = sizes::above_zero, help_heading = "Page")]
     page_size: Option<u64>,
     /// How tokens are counted [default: script].
-    #[arg(long, value_name = "NAME", value_parser = words::counter().map(known_counter), help_heading = "Page")]
+    #[arg(long, value_name = "NAME", value_parser = words::counter(), help_heading = "Page")]
     counter: Option<Counter>,
     /// What a million tokens cost, in and out: each section is given its cost, nothing cached.
     #[arg(long, value_name = "IN:OUT", help_heading = "Page")]

@@ -17,6 +17,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use serde::Serialize;
+
 pub(crate) use self::args::{DocumentArgs, OutputArgs, PrettyArgs, ReportArgs, expect_two_files};
 use self::atomic::Atomic;
 use crate::context::{Context, Place};
@@ -212,4 +214,11 @@ pub(crate) fn end_line(text: &mut Vec<u8>) {
     if !text.is_empty() && !text.ends_with(b"\n") {
         text.push(b'\n');
     }
+}
+
+/// A value as a line of JSON.
+pub(crate) fn json_line(value: &impl Serialize) -> Vec<u8> {
+    let mut line = msg_document::to_json(value);
+    line.push(b'\n');
+    line
 }

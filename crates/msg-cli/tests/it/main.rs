@@ -15,7 +15,6 @@ mod example;
 mod explain;
 mod files;
 mod fit;
-mod flags;
 mod guides;
 mod lines;
 mod message_files;

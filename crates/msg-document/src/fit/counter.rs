@@ -6,7 +6,7 @@ use msg_compact::TokenCounter;
 #[cfg(feature = "bpe")]
 use msg_compact::count::Bpe;
 use msg_compact::count::{Forge, Script, Wolo};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::refusal::Refusal;
 
@@ -19,7 +19,8 @@ use crate::refusal::Refusal;
 /// assert!("abacus".parse::<Counter>().is_err());
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Counter {
     /// An estimate by scripts, without tables.

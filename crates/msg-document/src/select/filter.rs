@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use msg_core::{Message, Role};
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 use super::{roles, units::Units};
 use crate::document::Document;
 
 /// Which messages stay: those that fit each kind of mark that is given. Of one kind, one is enough.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FilterOptions {
     /// Messages of these roles.
@@ -21,11 +22,24 @@ pub struct FilterOptions {
     /// Messages that call these tools, or hold their results.
     #[serde(rename = "tool")]
     pub tools: Vec<String>,
-    /// Messages of this range, from 0; what is behind the end is not there.
+    /// Messages of this range, from 0; what is behind the end is not there. In JSON a text: `2..5`, `10..`.
+    #[serde(deserialize_with = "range")]
     pub range: Option<Range<usize>>,
     /// All other messages.
     #[serde(rename = "not")]
     pub others: bool,
+}
+
+/// A range by its text; either end may be left out.
+fn range<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Range<usize>>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+    let number = |it: &str, default| if it.is_empty() { Some(default) } else { it.parse().ok() };
+    let bounds = text.split_once("..");
+    let bounds = bounds.and_then(|(a, b)| Some((number(a, 0)?, number(b, usize::MAX)?)));
+    let range = bounds.filter(|(start, end)| start <= end).map(|(start, end)| start..end);
+    let expected =
+        || D::Error::custom(format!("expected A..B, such as 2..5 or 10.., and found {text}"));
+    range.map(Some).ok_or_else(expected)
 }
 
 impl FilterOptions {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::request::Asking;
 use crate::clock;
-use msg_document::to_json;
+use crate::output::json_line;
 
 /// `time model tokens_in tokens_out finish_reason`, as far as they are known.
 pub(super) fn attributes(
@@ -73,7 +73,7 @@ pub(super) fn mask_texts(message: &mut Message, mut mask: impl FnMut(String) -> 
             Part::Text(it) => change(&mut it.text),
             Part::Refusal(it) => change(&mut it.text),
             Part::Reasoning(it) => {
-                it.text.iter_mut().chain(it.summary.iter_mut().flatten()).for_each(&mut change)
+                it.text.iter_mut().chain(it.summary.iter_mut().flatten()).for_each(&mut change);
             }
             Part::ToolCall(it) => {
                 let mut text = it.arguments.text().to_owned();
@@ -128,7 +128,5 @@ pub(super) fn outcome(
         edits: &asking.edits,
         reply: RawValue::from_string(as_json(reply)).expect("because it is JSON"),
     };
-    let mut json = to_json(&outcome);
-    json.push(b'\n');
-    json
+    json_line(&outcome)
 }

@@ -8,8 +8,8 @@ use msg_session::{Dialect, Finding, Place};
 use serde::Serialize;
 
 use super::Diagnosis;
+use crate::output::json_line;
 use crate::render::{plural, safe};
-use msg_document::to_json;
 
 /// The diagnosis of the session `name`.
 pub(super) fn human(name: &str, it: &Diagnosis, fix: bool, color: bool) -> String {
@@ -142,7 +142,5 @@ pub(super) fn report(name: &str, findings: &[Finding]) -> Vec<u8> {
     let list: Vec<_> = findings.iter().map(entry).collect();
     let findings =
         list.iter().map(|it| Entry { code: &it.0, severity: it.1, at: it.2, done: it.3 }).collect();
-    let mut res = to_json(&Line { path: name, findings });
-    res.push(b'\n');
-    res
+    json_line(&Line { path: name, findings })
 }

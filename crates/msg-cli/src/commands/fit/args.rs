@@ -1,32 +1,33 @@
-//! The options of `fit` and `stats` as arguments.
+//! The flags of `fit`, and those about counting that `stats` has too.
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::TypedValueParser;
 use msg_core::RawJson;
-use serde_json::{Map, Value};
-
 use msg_document::{Counter, FitOptions, Usage};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::exit::Failure;
 use crate::input::side_file;
+use crate::options::as_object;
 use crate::{sizes, words};
 
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "Counting")]
 pub(crate) struct CountArgs {
     /// How tokens are counted [default: script, or the preset's].
-    #[arg(long, value_name = "NAME", value_parser = words::counter().map(known_counter))]
+    #[arg(long, value_name = "NAME", value_parser = words::counter())]
     counter: Option<Counter>,
     /// Count the tool definitions in FILE (a JSON list) instead of those of the request body.
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     tools: Option<PathBuf>,
     /// Calibrate by a reported usage: so many prompt tokens for the first K messages.
-    #[arg(long, value_name = "K:TOKENS")]
-    usage: Option<String>,
+    #[arg(long, value_name = "K:TOKENS", value_parser = usage)]
+    usage: Option<Usage>,
 }
 
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "Compaction")]
 pub(crate) struct FitArgs {
     /// The limit, in tokens (k, M) unless --unit says otherwise.
@@ -48,17 +49,19 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "NAME", conflicts_with = "policies", value_parser = words::preset())]
     preset: Option<String>,
     /// An option of the preset; repeatable.
-    #[arg(long, value_name = "K=V")]
-    config: Vec<String>,
+    #[arg(long, value_name = "K=V", value_parser = setting)]
+    #[serde(serialize_with = "as_object")]
+    config: Vec<(String, Value)>,
     /// The policies to run instead of a preset, as a JSON list.
-    #[arg(long, value_name = "JSON")]
-    policies: Option<String>,
+    #[arg(long, value_name = "JSON", value_parser = json)]
+    policies: Option<Value>,
     /// What stays: first-user, contains:TEXT, tool:NAME; repeatable, replaces first-user.
     #[arg(long, value_name = "PIN", value_parser = words::pin(), hide_possible_values = true)]
     pin: Vec<String>,
     /// Cut outputs of TOOL (`*`: of all others) to so many bytes first; repeatable.
-    #[arg(long, value_name = "TOOL=BYTES")]
-    tool_cap: Vec<String>,
+    #[arg(long, value_name = "TOOL=BYTES", value_parser = cap)]
+    #[serde(rename = "tool_caps", serialize_with = "as_object")]
+    tool_cap: Vec<(String, u64)>,
     /// Keep to what this provider accepts; `msg profiles` lists them.
     #[arg(long, value_name = "NAME", value_parser = words::profile(), hide_possible_values = true)]
     profile: Option<String>,
@@ -78,86 +81,46 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "S", hide_short_help = true)]
     test_summarizer: Vec<String>,
     #[command(flatten)]
-    count: CountArgs,
-}
-
-/// The counter of a name that is one of the known.
-pub(crate) fn known_counter(name: String) -> Counter {
-    name.parse().expect("because the parser lets the names of counters through")
+    #[serde(flatten)]
+    pub(super) count: CountArgs,
 }
 
 impl CountArgs {
-    /// What they say, as options; a file that they name may have so many bytes.
-    pub(crate) fn options(&self, max_bytes: u64) -> Result<FitOptions, Failure> {
-        Ok(FitOptions {
-            counter: self.counter,
-            tools: self.tools.as_deref().map(|it| read_tools(it, max_bytes)).transpose()?,
-            usage: self.usage.as_deref().map(read_usage).transpose()?,
-            ..FitOptions::default()
-        })
+    /// These options, with the tools of the file that is named; it may have so many bytes.
+    pub(crate) fn with_tools(
+        &self,
+        options: FitOptions,
+        max_bytes: u64,
+    ) -> Result<FitOptions, Failure> {
+        let tools = self.tools.as_deref().map(|it| read_tools(it, max_bytes)).transpose()?;
+        Ok(FitOptions { tools, ..options })
     }
 }
 
-impl FitArgs {
-    /// What they say, as options; a file that they name may have so many bytes.
-    pub(crate) fn options(&self, max_bytes: u64) -> Result<FitOptions, Failure> {
-        let policies = self.policies.as_deref().map(|it| {
-            serde_json::from_str(it)
-                .map_err(|it| Failure::Usage(format!("--policies is no JSON list: {it}")))
-        });
-        Ok(FitOptions {
-            budget: self.budget,
-            unit: self.unit.clone(),
-            reserve: self.reserve.clone().map(Value::String),
-            trigger: self.trigger,
-            target: self.target,
-            preset: self.preset.clone(),
-            config: pairs("--config", &self.config)?
-                .map(|(k, v)| (k.to_owned(), scalar(v)))
-                .collect::<Map<_, _>>(),
-            policies: policies.transpose()?,
-            pin: (!self.pin.is_empty()).then(|| self.pin.clone()),
-            tool_caps: pairs("--tool-cap", &self.tool_cap)?
-                .map(|(k, v)| number("--tool-cap", v).map(|v| (k.to_owned(), v)))
-                .collect::<Result<_, _>>()?,
-            profile: self.profile.clone(),
-            repair: self.repair,
-            open: self.open,
-            on_failure: self.on_failure.clone(),
-            best_effort: self.best_effort,
-            test_summarizer: Some(self.test_summarizer.clone()),
-            ..self.count.options(max_bytes)?
-        })
-    }
-}
-
-/// `K=V` pairs; refuses what has no `=`.
-fn pairs<'a>(
-    option: &str,
-    texts: &'a [String],
-) -> Result<impl Iterator<Item = (&'a str, &'a str)>, Failure> {
-    if let Some(bad) = texts.iter().find(|it| !it.contains('=')) {
-        return Err(Failure::Usage(format!("found {option} {bad}, expected NAME=VALUE")));
-    }
-    Ok(texts.iter().filter_map(|it| it.split_once('=')))
+fn pair(text: &str) -> Result<(&str, &str), String> {
+    text.split_once('=').ok_or_else(|| "expected NAME=VALUE".to_owned())
 }
 
 /// A number, a boolean or a list where the text is one, else the text.
-fn scalar(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+fn setting(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = pair(text)?;
+    Ok((name.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| value.into())))
 }
 
-fn number(option: &str, text: &str) -> Result<u64, Failure> {
-    sizes::size(text).map_err(|_| {
-        Failure::Usage(format!("found {option} NAME={text}, expected a number of bytes"))
-    })
+fn cap(text: &str) -> Result<(String, u64), String> {
+    let (tool, bytes) = pair(text)?;
+    Ok((tool.to_owned(), sizes::size(bytes)?))
 }
 
-fn read_usage(text: &str) -> Result<Usage, Failure> {
+fn json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|it| format!("it is no JSON: {it}"))
+}
+
+fn usage(text: &str) -> Result<Usage, String> {
     let read = text.split_once(':').and_then(|(messages, tokens)| {
         Some(Usage { messages: messages.parse().ok()?, prompt_tokens: tokens.parse().ok()? })
     });
-    read.ok_or_else(|| Failure::Usage(format!("found --usage {text}, expected MESSAGES:TOKENS")))
+    read.ok_or_else(|| "expected MESSAGES:TOKENS".to_owned())
 }
 
 fn read_tools(path: &Path, max_bytes: u64) -> Result<Vec<RawJson>, Failure> {

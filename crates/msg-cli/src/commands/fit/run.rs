@@ -5,16 +5,18 @@ use std::path::Path;
 use msg_compact::Totals;
 use msg_core::Message;
 use msg_document::{
-    Document, FitOptions, Fitted, Fitter, Goal, Reached, Refusal, Summarizer, to_json,
+    Accept, Document, FitOptions, Fitted, Fitter, Goal, Reached, Refusal, Summarizer,
 };
+use serde::Serialize;
 
 use super::Args;
 use crate::context::Context;
+use crate::documents::{Lines, Opened};
 use crate::exit::{Failure, Status};
 use crate::formats;
-use crate::input::{Input, side_file};
-use crate::jsonl::{self, Answer};
-use crate::output::{Output, end_line};
+use crate::input::side_file;
+use crate::jsonl::Answer;
+use crate::output::{Output, end_line, json_line};
 use crate::render::{Quotes, plural};
 use crate::sources::Sources;
 
@@ -22,66 +24,49 @@ use crate::sources::Sources;
 pub(super) struct Run<'a> {
     pub(super) cx: &'a Context,
     pub(super) args: &'a Args,
-    pub(super) sources: &'a Sources,
     pub(super) summarizer: &'a dyn Summarizer,
 }
 
 impl Run<'_> {
-    /// Answers one input.
-    pub(super) fn input(&self, mut input: Input, options: &FitOptions) -> Result<Status, Failure> {
-        let args = self.args;
-        let is_lines = args.input.is_lines(self.cx, &mut input, &args.lines)?;
-        let out = args.output.open(&input, self.sources, None)?;
-        if is_lines { self.lines(input, out, options) } else { self.document(input, out, options) }
-    }
-
-    fn lines(
-        &self,
-        input: Input,
-        mut out: Output,
-        options: &FitOptions,
-    ) -> Result<Status, Failure> {
+    pub(super) fn lines(&self, lines: Lines<'_>, options: &FitOptions) -> Result<Status, Failure> {
         self.args.expect_no_files()?;
-        let fitter = Fitter::of_lines(self.args.input.of_lines(options.clone()));
-        let fitter = fitter.map_err(|it| Failure::refused(it, &input.name))?;
-        let job = |line: &[u8]| {
+        let options = FitOptions { accept: Accept::Json, ..options.clone() };
+        let fitter = Fitter::of_lines(options).map_err(|it| Failure::Usage(it.to_string()))?;
+        lines.answer(|line| {
             let answer = fitter.answer(line, self.summarizer)?;
             Ok(Answer::new(answer.to_json(), Status::of(answer.is_clean())))
-        };
-        let status = jsonl::run(self.cx, &self.args.lines, input, &mut out, None, job)?;
-        out.finish()?;
-        Ok(status)
+        })
     }
 
-    fn document(
+    pub(super) fn document(
         &self,
-        mut input: Input,
-        mut out: Output,
+        mut opened: Opened<'_>,
         options: &FitOptions,
     ) -> Result<Status, Failure> {
         let (cx, args) = (self.cx, self.args);
+        let Opened { input, out, .. } = &mut opened;
         let bytes = input.read_all()?;
         let options = options.for_document(&bytes).into_owned();
-        let document = Document::read(&bytes, &args.input.of_a_document(&input.name));
+        let document = Document::read(&bytes, &args.io.input.of_a_document(&input.name));
         // A plan holds the text that it gives back, and is undone on the text that was written.
-        let text =
-            if args.plan.is_some() || args.undo.is_some() { bytes.clone() } else { Vec::new() };
-        let document = formats::written_again(cx, document, bytes, &input.name, &args.input)?;
+        let is_kept = args.files.plan.is_some() || args.files.undo.is_some();
+        let text = if is_kept { bytes.clone() } else { Vec::new() };
+        let document = formats::written_again(cx, document, bytes, &input.name, &args.io.input)?;
         let is_json = (args.json || document.format().is_json()) && !args.dry_run;
-        args.pretty.expect(is_json, "what is printed is none, or a line each")?;
+        args.io.pretty.expect(is_json, "what is printed is none, or a line each")?;
         if document.format().is_session() {
             out.replaces_a_session();
         }
         let status = formats::emptiness(cx, &document, &input.name);
-        if let Some((goal, path)) = args.goal() {
+        if let Some((goal, path)) = args.files.goal() {
             let text = self.reached(document, goal, path, (&input.name, &text))?;
-            self.print(text, is_json, &input.name, out)?;
+            self.print(text, is_json, opened)?;
             return Ok(status);
         }
         let fitter = Fitter::new(options).map_err(|it| Failure::refused(it, &input.name))?;
         let fitted = match args.dry_run {
-            true => self.requests(document, &fitter, &input, out),
-            false => self.fit((document, &text), &fitter, &input, out),
+            true => self.requests(document, &fitter, opened),
+            false => self.fit((document, &text), &fitter, opened),
         };
         fitted.map(|it| it.max(status))
     }
@@ -91,8 +76,7 @@ impl Run<'_> {
         &self,
         mut document: Document,
         fitter: &Fitter,
-        input: &Input,
-        mut out: Output,
+        Opened { input, mut out, .. }: Opened<'_>,
     ) -> Result<Status, Failure> {
         let mut lines = Vec::new();
         fitter
@@ -110,19 +94,19 @@ impl Run<'_> {
         &self,
         (mut document, text): (Document, &[u8]),
         fitter: &Fitter,
-        input: &Input,
-        out: Output,
+        opened: Opened<'_>,
     ) -> Result<Status, Failure> {
+        let (input, sources) = (&opened.input, opened.sources);
         let (cx, args) = (self.cx, self.args);
         let quotes = self.quotes(document.messages(), fitter);
-        let wants_plan = args.plan.is_some() && !args.json;
+        let wants_plan = args.files.plan.is_some() && !args.json;
         let read = wants_plan.then(|| document.messages().to_vec());
         let is_json = args.json || document.format().is_json();
         let fitted = fitter.fit_document(&mut document, self.summarizer);
         let mut fitted = fitted.map_err(|it| Failure::refused(it, &input.name))?;
         let text =
             self.fitted_text(&mut document, &mut fitted, read.as_deref().map(|it| (text, it)));
-        self.side_files(&fitted)?;
+        self.side_files(&fitted, sources)?;
         let status = Status::of(fitted.fits());
         if !args.json {
             let mut edits = fitted.edits();
@@ -135,23 +119,19 @@ impl Run<'_> {
         }
         // What does not fit is not printed: a file stays as it is.
         let Some(text) = text else { return Ok(status) };
-        self.print(text, is_json, &input.name, out).map(|()| status)
+        self.print(text, is_json, opened).map(|()| status)
     }
 
-    fn print(
-        &self,
-        text: Vec<u8>,
-        is_json: bool,
-        name: &str,
-        mut out: Output,
-    ) -> Result<(), Failure> {
-        let text = if self.args.json { self.sources.headed_json(name, text) } else { text };
-        let mut text = if is_json { self.args.pretty.laid_out(text) } else { text };
-        if self.args.json {
+    fn print(&self, text: Vec<u8>, is_json: bool, opened: Opened<'_>) -> Result<(), Failure> {
+        let Opened { input, mut out, sources, .. } = opened;
+        let args = self.args;
+        let text = if args.json { sources.headed_json(&input.name, text) } else { text };
+        let mut text = if is_json { args.io.pretty.laid_out(text) } else { text };
+        if args.json {
             end_line(&mut text);
         }
         out.write_document(&text)?;
-        self.args.output.finish(self.cx, out)
+        args.io.output.finish(self.cx, out)
     }
 
     /// What is printed, if anything; makes the plan fit it. `read` is what was read, where a plan is wanted
@@ -166,7 +146,8 @@ impl Run<'_> {
             return Some(fitted.to_json());
         }
         let text = fitted.write_into(document)?;
-        let text = if document.format().is_json() { self.args.pretty.laid_out(text) } else { text };
+        let text =
+            if document.format().is_json() { self.args.io.pretty.laid_out(text) } else { text };
         if let Some(read) = read {
             fitted.plan_as_written(read, document, &text);
         }
@@ -183,7 +164,7 @@ impl Run<'_> {
     ) -> Result<Vec<u8>, Failure> {
         let no_plan = |it: Refusal| Failure::Usage(format!("{}: {it}", path.display()));
         let plan =
-            Goal::read_plan(&side_file(path, self.args.input.max_bytes())?).map_err(no_plan)?;
+            Goal::read_plan(&side_file(path, self.args.io.input.max_bytes())?).map_err(no_plan)?;
         let reached = match self.args.json {
             true => goal
                 .reach(&plan, document.take_messages())
@@ -201,28 +182,26 @@ impl Run<'_> {
         }
     }
 
-    fn side_files(&self, fitted: &Fitted) -> Result<(), Failure> {
-        if let Some((path, plan)) = self.args.plan.as_deref().zip(fitted.plan.as_ref()) {
-            let mut text = to_json(plan);
-            text.push(b'\n');
-            self.write_file(path, &text)?;
+    fn side_files(&self, fitted: &Fitted, sources: &Sources) -> Result<(), Failure> {
+        if let Some((path, plan)) = self.args.files.plan.as_deref().zip(fitted.plan.as_ref()) {
+            write_lines(path, [plan], sources)?;
         }
-        if let Some(path) = &self.args.records {
-            let mut text = Vec::new();
-            for record in fitted.records() {
-                text.extend(to_json(record));
-                text.push(b'\n');
-            }
-            self.write_file(path, &text)?;
+        match &self.args.files.records {
+            Some(path) => write_lines(path, fitted.records(), sources),
+            None => Ok(()),
         }
-        Ok(())
     }
+}
 
-    fn write_file(&self, path: &Path, text: &[u8]) -> Result<(), Failure> {
-        let mut file = Output::file(path, self.sources)?;
-        file.write(text)?;
-        file.finish()
-    }
+/// Writes a file of JSON lines.
+fn write_lines<T: Serialize>(
+    path: &Path,
+    lines: impl IntoIterator<Item = T>,
+    sources: &Sources,
+) -> Result<(), Failure> {
+    let mut file = Output::file(path, sources)?;
+    lines.into_iter().try_for_each(|it| file.write(&json_line(&it)))?;
+    file.finish()
 }
 
 /// A request as people and programs can read it.
@@ -237,9 +216,7 @@ fn request_line(request: &msg_compact::SummaryRequest<'_>) -> Vec<u8> {
         Ok(prompt) => line["prompt"] = prompt.iter().map(|it| it.text()).collect(),
         Err(refused) => line["error"] = refused.to_string().into(),
     }
-    let mut line = to_json(&line);
-    line.push(b'\n');
-    line
+    json_line(&line)
 }
 
 /// One sentence about what became of the budget.

@@ -3,36 +3,40 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use msg_core::FinishReason;
 use msg_document::ToolsOptions;
-use msg_xml::{Dialects, Fenced, Options, Thinking, ToolSet};
+use msg_xml::{Options, ToolSet};
+use serde::Serialize;
 
 use crate::exit::Failure;
 use crate::input::side_file;
+use crate::options;
 
 // No doc comment: clap would show it as the text of the command.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize)]
 pub(crate) struct ReadArgs {
     /// What becomes of thinking.
-    #[arg(long, value_name = "extract|drop|off", default_value = "extract", value_parser = named::<Thinking>)]
-    thinking: Thinking,
+    #[arg(long, value_name = "WHAT", default_value = "extract", value_parser = ["extract", "drop", "off"])]
+    thinking: String,
     /// The message begins inside thinking: the template has opened the tag.
     #[arg(long)]
     implicit_thinking: bool,
     /// What becomes of calls in code fences.
-    #[arg(long, value_name = "fallback|never|always", default_value = "fallback", value_parser = named::<Fenced>)]
-    fenced_tools: Fenced,
+    #[arg(long, value_name = "WHEN", default_value = "fallback", value_parser = ["fallback", "never", "always"])]
+    fenced_tools: String,
     /// Foreign syntaxes to read: invoke, hermes, glm, qwen, cline, dsml, minimax.
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
-    dialects: Vec<String>,
+    #[arg(long, value_name = "A,B")]
+    dialects: Option<String>,
     /// A TOML file that describes further dialects; each is on.
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     dialect_file: Vec<PathBuf>,
     /// The registered tools: names, or a JSON file of definitions.
     #[arg(long, value_name = "FILE|A,B")]
+    #[serde(skip)]
     tools: Option<String>,
     /// Types of parameters: tool definitions, or an object from tool to JSON Schema.
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     schema: Option<PathBuf>,
     /// Why the model stopped; length and its like mean that the text was cut.
     #[arg(long, value_name = "R")]
@@ -52,40 +56,29 @@ pub(crate) struct ReadArgs {
 }
 
 impl ReadArgs {
+    /// The options of these flags, with what the files hold that they name.
     pub(crate) fn load(&self, max_bytes: u64) -> Result<ToolsOptions, Failure> {
-        let mut options = Options::new()
-            .with_thinking(self.thinking)
-            .with_fenced_tools(self.fenced_tools)
-            .with_dialects(self.dialects(max_bytes)?);
-        options.implicit_thinking = self.implicit_thinking;
+        let mut res: ToolsOptions = options::of(self)?;
+        let read = Arc::make_mut(&mut res.read);
         if let Some(tools) = &self.tools {
-            options.tools = load_tools(tools, max_bytes)?;
+            read.tools = load_tools(tools, max_bytes)?;
         }
         if let Some(path) = &self.schema {
-            options.schema = Some(Arc::new(parse_file(
-                path,
-                max_bytes,
-                "tool definitions, or an object of JSON Schemas",
-            )?));
+            let expected = "tool definitions, or an object of JSON Schemas";
+            read.schema = Some(Arc::new(parse_file(path, max_bytes, expected)?));
         }
-        let limits = &mut options.limits;
-        limits.max_tool_bytes = self.max_tool_bytes.unwrap_or(limits.max_tool_bytes);
-        limits.max_depth = self.max_depth.unwrap_or(limits.max_depth);
-        let finish = self.finish_reason.as_deref().map(FinishReason::from);
-        Ok(ToolsOptions { read: Arc::new(options), finish, chunk: self.chunk, events: self.events })
+        self.add_dialects(read, max_bytes)?;
+        Ok(res)
     }
 
-    fn dialects(&self, max_bytes: u64) -> Result<Dialects, Failure> {
-        let usage = |error: msg_xml::Error| Failure::Usage(error.to_string());
-        let names = self.dialects.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
-        let mut dialects = Dialects::by_names(names).map_err(usage)?;
+    fn add_dialects(&self, read: &mut Options, max_bytes: u64) -> Result<(), Failure> {
         for path in &self.dialect_file {
             let text = side_file(path, max_bytes)?;
             let bad =
                 |error: msg_xml::Error| Failure::Usage(format!("{}: {error}", path.display()));
-            dialects.add_toml(&text).map_err(bad)?;
+            read.dialects.add_toml(&text).map_err(bad)?;
         }
-        Ok(dialects)
+        Ok(())
     }
 }
 
@@ -109,8 +102,4 @@ fn load_tools(value: &str, max_bytes: u64) -> Result<ToolSet, Failure> {
     }
     let names = ToolsOptions::tool_names(&side_file(path, max_bytes)?);
     names.map_err(|it| Failure::Usage(format!("{}: {it}", path.display())))
-}
-
-fn named<T: serde::de::DeserializeOwned>(word: &str) -> Result<T, String> {
-    serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
 }

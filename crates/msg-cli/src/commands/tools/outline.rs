@@ -72,9 +72,9 @@ fn members(list: &Members, level: usize, out: &mut String) {
         let plain =
             !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
         if plain {
-            out.push_str(key)
+            out.push_str(key);
         } else {
-            out.push_str(&quoted(key))
+            out.push_str(&quoted(key));
         }
         out.push(':');
         after_mark(value.get(), level, out);

@@ -50,7 +50,7 @@ impl<'a> Drawing<'a> {
             for (place, part) in message.parts.iter().enumerate() {
                 match part {
                     Part::ToolCall(it) => {
-                        open.entry(&it.id).or_default().push_back((number, place))
+                        open.entry(&it.id).or_default().push_back((number, place));
                     }
                     Part::ToolResult(it) => {
                         let call = open.get_mut(&*it.call_id).and_then(VecDeque::pop_front);
@@ -175,7 +175,7 @@ impl<'a> Drawing<'a> {
             Part::ToolCall(it) => fold(&it.name, &it.id, it.arguments.text(), true, res),
             Part::ToolResult(it) => self.result(it, &it.call_id, it.name.as_deref(), res),
             Part::Other(it) => {
-                fold("other", &it.format.to_string(), &indent(it.value.text()), false, res)
+                fold("other", &it.format.to_string(), &indent(it.value.text()), false, res);
             }
             _ => note(it.kind(), "", res),
         }

@@ -1,0 +1,150 @@
+//! What the commands over documents share: the inputs, each one document or lines of them, and where it goes.
+//!
+//! ```text
+//! answers   check, stats, cut-points, transcript    a.json b.json ─▶ one output, an answer to each
+//! edits     repair, convert, fit, trim, filter      a.json b.json ─▶ an output each: in place, in a folder
+//! ```
+//!
+//! What is answered, and what becomes of a document, is the command's.
+
+use msg_document::{Format, Refusal};
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::exit::{Failure, Status};
+use crate::input::{Input, InputArgs};
+use crate::jsonl::{self, Answer, LineArgs};
+use crate::output::{DocumentArgs, Output, OutputArgs, PrettyArgs, ReportArgs, expect_two_files};
+use crate::sources::Sources;
+
+// No doc comments on the flattened structs: clap would show them as the text of the command.
+#[derive(Debug, clap::Args, Serialize)]
+pub(crate) struct AnswerArgs {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    #[serde(skip)]
+    lines: LineArgs,
+    #[command(flatten)]
+    #[serde(skip)]
+    output: OutputArgs,
+}
+
+#[derive(Debug, clap::Args, Serialize)]
+pub(crate) struct EditArgs {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    #[serde(skip)]
+    lines: LineArgs,
+    #[command(flatten)]
+    #[serde(skip)]
+    pub(crate) output: DocumentArgs,
+    #[command(flatten)]
+    #[serde(skip)]
+    pub(crate) pretty: PrettyArgs,
+}
+
+/// An input of lines, on its way to the command that answers each.
+pub(crate) struct Lines<'a> {
+    cx: &'a Context,
+    args: &'a LineArgs,
+    input: Input,
+    pub(crate) out: &'a mut Output,
+    report: Option<&'a mut Output>,
+    /// All inputs, where each answer says which of them it is about.
+    heads: Option<&'a Sources>,
+}
+
+/// An input of one document, and where goes what becomes of it.
+pub(crate) struct Opened<'a> {
+    pub(crate) input: Input,
+    pub(crate) out: Output,
+    pub(crate) report: Option<&'a mut Output>,
+    pub(crate) sources: &'a Sources,
+}
+
+impl AnswerArgs {
+    /// Has each input answered: its lines, or the one document that it is.
+    pub(crate) fn run(
+        &self,
+        cx: &Context,
+        lines: impl Fn(Lines<'_>) -> Result<Status, Failure>,
+        document: impl Fn(Input, &Sources, &mut Output) -> Result<Status, Failure>,
+    ) -> Result<Status, Failure> {
+        let sources = self.input.sources()?;
+        let mut out = self.output.open(&sources)?;
+        let status = sources.each(cx, |mut input| {
+            if !self.input.is_lines(cx, &mut input, &self.lines)? {
+                return document(input, &sources, &mut out);
+            }
+            let (args, heads) = (&self.lines, Some(&sources));
+            lines(Lines { cx, args, input, out: &mut out, report: None, heads })
+        })?;
+        out.finish()?;
+        Ok(status)
+    }
+}
+
+impl EditArgs {
+    /// Has each input edited, into the format `to` if that is another one: its lines, which are finished here, or
+    /// the one document that it is. The sources have room in the output.
+    pub(crate) fn run(
+        &self,
+        cx: &Context,
+        (sources, to): (&Sources, Option<Format>),
+        report: Option<&ReportArgs>,
+        lines: impl Fn(Lines<'_>) -> Result<Status, Failure>,
+        document: impl Fn(Opened<'_>) -> Result<Status, Failure>,
+    ) -> Result<Status, Failure> {
+        let mut report = report.map(|it| it.open(sources)).transpose()?.flatten();
+        let status = sources.each(cx, |mut input| {
+            let is_lines = self.input.is_lines(cx, &mut input, &self.lines)?;
+            let mut out = self.output.open(&input, sources, to)?;
+            expect_two_files(report.as_ref(), &out)?;
+            let report = report.as_mut();
+            if !is_lines {
+                return document(Opened { input, out, report, sources });
+            }
+            let args = &self.lines;
+            let status = lines(Lines { cx, args, input, out: &mut out, report, heads: None })?;
+            self.output.finish_lines(cx, out, status)
+        })?;
+        report.map(Output::finish).transpose()?;
+        Ok(status)
+    }
+
+    /// What was named, if there is room for what becomes of it.
+    pub(crate) fn sources(&self, to: Option<Format>) -> Result<Sources, Failure> {
+        let sources = self.input.sources()?;
+        self.output.expect_room(&sources, to)?;
+        Ok(sources)
+    }
+}
+
+impl Lines<'_> {
+    /// Answers each line by `job`, in JSON.
+    pub(crate) fn answer(
+        self,
+        job: impl Fn(&[u8]) -> Result<Answer, Refusal> + Sync,
+    ) -> Result<Status, Failure> {
+        let (name, heads) = (self.input.name.clone(), self.heads);
+        jsonl::run(self.cx, self.args, self.input, self.out, self.report, |line| {
+            let answer = job(line)?;
+            Ok(match heads {
+                Some(sources) => Answer { json: sources.headed_json(&name, answer.json), ..answer },
+                None => answer,
+            })
+        })
+    }
+
+    /// Has the lines shown to people that `job` has something to say about, given the name of each.
+    pub(crate) fn show(
+        self,
+        job: impl Fn(&str, &[u8]) -> Result<Answer, Refusal> + Sync,
+    ) -> Result<Status, Failure> {
+        jsonl::run_for_people(self.cx, self.args, self.input, self.out, job)
+    }
+}

@@ -1,0 +1,78 @@
+//! The library's options out of the flags of a command.
+//!
+//! Flags are written as the JSON object that a line's `options`, Python and a column hold too, and the library
+//! reads that: what a flag says is what the member of its name says, and a flag that is no member is refused
+//! whenever the command runs.
+//!
+//! ```text
+//! --max-tokens 4k --include-system     {"max_tokens":4000,"include_system":true}    TrimOptions
+//! a line's {"max_tokens":500} over it  {"max_tokens":500,"include_system":true}     TrimOptions of the line
+//! ```
+//!
+//! What a flag names and a member holds (a file of tools, of profiles) is read by the command.
+
+use msg_core::RawJson;
+use msg_document::Refusal;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::exit::Failure;
+
+/// The options that these flags say. Fails for values that an option cannot have.
+pub(crate) fn of<T: DeserializeOwned>(flags: &impl Serialize) -> Result<T, Failure> {
+    read(members(flags)).map_err(|it| Failure::Usage(it.to_string()))
+}
+
+/// The options of `line`: those of the flags, member by member under its own.
+///
+/// Fails for an option that does not exist and for a value that it cannot have.
+pub(crate) fn of_line<T: DeserializeOwned>(
+    flags: &impl Serialize,
+    line: &[u8],
+) -> Result<T, Refusal> {
+    let mut all = members(flags);
+    all.extend(own(line).map_err(|it| bad(&it))?);
+    read(all).map_err(|it| bad(&it))
+}
+
+/// The flags that were given, as members.
+pub(crate) fn members(flags: &impl Serialize) -> Map<String, Value> {
+    let Ok(Value::Object(mut all)) = serde_json::to_value(flags) else { return Map::new() };
+    all.retain(|_, it| match it {
+        Value::Null => false,
+        Value::Array(it) => !it.is_empty(),
+        Value::Object(it) => !it.is_empty(),
+        _ => true,
+    });
+    all
+}
+
+/// Pairs of a flag that is given several times, as an object.
+pub(crate) fn as_object<T: Serialize, S: Serializer>(
+    pairs: &[(String, T)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
+}
+
+/// What a line says in its member `options`. What is no object is refused by the reader of the document, with a
+/// better place.
+fn own(line: &[u8]) -> serde_json::Result<Map<String, Value>> {
+    #[derive(Deserialize)]
+    struct Line {
+        #[serde(default)]
+        options: Option<RawJson>,
+    }
+    let is_object = line.trim_ascii_start().starts_with(b"{");
+    let line = serde_json::from_slice::<Line>(line).ok().filter(|_| is_object);
+    line.and_then(|it| it.options).map_or(Ok(Map::new()), |it| it.parse())
+}
+
+fn read<T: DeserializeOwned>(members: Map<String, Value>) -> serde_json::Result<T> {
+    serde_json::from_value(Value::Object(members))
+}
+
+fn bad(error: &serde_json::Error) -> Refusal {
+    Refusal::bad_option(format!("options are not understood: {error}"))
+}

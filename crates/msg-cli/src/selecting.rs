@@ -1,0 +1,77 @@
+//! Commands that take messages out of a document and write it back in its own format: `filter`, `trim`.
+//!
+//! Reads, writes and says what became of it; what stays decides the command.
+
+use msg_document::{Document, Refusal, WriteOptions};
+
+use crate::context::Context;
+use crate::documents::{EditArgs, Lines, Opened};
+use crate::exit::{Failure, Status};
+use crate::formats;
+use crate::jsonl::Answer;
+
+/// What became of one document.
+pub(crate) struct Selected {
+    /// A sentence about it, for people.
+    pub(crate) said: String,
+    pub(crate) status: Status,
+    /// Nothing is written: the file stays as it is.
+    pub(crate) is_refused: bool,
+}
+
+/// Takes messages out of each input by `select`, which is given the line too, for the options that it brings.
+pub(crate) fn run(
+    cx: &Context,
+    args: &EditArgs,
+    select: impl Fn(&mut Document, &[u8]) -> Result<Selected, Refusal> + Sync,
+) -> Result<Status, Failure> {
+    let sources = args.sources(None)?;
+    let read = args.input.of_a_line();
+    let lines = |it: Lines<'_>| {
+        it.answer(|line| {
+            let mut document = Document::read(line, &read)?;
+            document.set_source(line.to_vec());
+            let status = select(&mut document, line)?.status;
+            document.expect_writer()?;
+            Ok(Answer::new(written(&mut document), status))
+        })
+    };
+    let document = |it: Opened<'_>| one(cx, args, it, &select);
+    args.run(cx, (&sources, None), None, lines, document)
+}
+
+fn one(
+    cx: &Context,
+    args: &EditArgs,
+    Opened { mut input, mut out, sources, .. }: Opened<'_>,
+    select: &impl Fn(&mut Document, &[u8]) -> Result<Selected, Refusal>,
+) -> Result<Status, Failure> {
+    let mut document = formats::open_to_write(cx, &mut input, &args.input)?;
+    let is_json = document.format().is_json();
+    args.pretty.expect(is_json, "a message file is none")?;
+    if document.format().is_session() {
+        out.replaces_a_session();
+    }
+    let status = formats::emptiness(cx, &document, &input.name);
+    let selected = select(&mut document, b"");
+    let selected = selected.and_then(|it| document.expect_writer().map(|()| it));
+    let selected = selected.map_err(|it| Failure::refused(it, &input.name))?;
+    let status = selected.status.max(status);
+    if !cx.quiet || selected.is_refused {
+        let name = if sources.is_one() { String::new() } else { format!("{}: ", input.name) };
+        cx.note(&format!("{name}{}\n", selected.said));
+    }
+    if selected.is_refused {
+        return Ok(status);
+    }
+    let text = written(&mut document);
+    out.write_document(&if is_json { args.pretty.laid_out(text) } else { text })?;
+    args.output.finish(cx, out)?;
+    Ok(status)
+}
+
+fn written(document: &mut Document) -> Vec<u8> {
+    let mut text = Vec::new();
+    document.write(&WriteOptions::default(), &mut text);
+    text
+}
