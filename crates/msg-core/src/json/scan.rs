@@ -175,16 +175,16 @@ pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// The offset of the next quote. Names and ids end in their first blocks; of long texts memchr is faster.
+/// The offset of the next quote. Names and ids end in their first words; of long texts memchr is faster.
 #[inline]
 fn next_quote(bytes: &[u8], mut at: usize) -> Option<usize> {
     for _ in 0..2 {
-        let Some(block) = block_at(bytes, at) else { break };
-        let hits = zero_in(u64::from_le_bytes(*block) ^ (ONES * u64::from(b'"'))) & HIGHS;
+        let Some(word) = word_at(bytes, at) else { break };
+        let hits = zero_in(u64::from_le_bytes(*word) ^ (ONES * u64::from(b'"'))) & HIGHS;
         if hits != 0 {
             return Some(at + (hits.trailing_zeros() / 8) as usize);
         }
-        at += BLOCK;
+        at += WORD;
     }
     memchr::memchr(b'"', bytes.get(at..)?).map(|it| at + it)
 }
@@ -252,63 +252,39 @@ pub(crate) fn skip_word(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, J
 /// The first offset from `at` on of a quote, a backslash or a control character, or the length.
 #[inline]
 pub(crate) fn next_special(bytes: &[u8], mut at: usize) -> usize {
-    // Most strings are short, and escapes stand close together: block by block at first.
-    for _ in 0..NEAR {
-        let Some(block) = block_at(bytes, at) else { return next_special_slow(bytes, at) };
-        if let Some(special) = special_in(block) {
-            return at + special;
+    // Names and ids end in their first word; of longer texts two words are passed in one step.
+    if let Some(special) = word_at(bytes, at).map(special_in) {
+        match special {
+            Some(special) => return at + special,
+            None => at += WORD,
         }
+    }
+    while block_at(bytes, at).is_some_and(|it| !has_special(it)) {
         at += BLOCK;
     }
-    next_special_far(bytes, at)
-}
-
-/// As [`next_special`], for a long way: memchr looks for the two characters, and the control
-/// characters are looked for in what it passed. It goes by windows that double, so that it never
-/// looks much further than it gets: a text of many lines and no quote would cost its square.
-pub(super) fn next_special_far(bytes: &[u8], mut at: usize) -> usize {
-    let mut size = 128;
-    while at < bytes.len() {
-        let window = &bytes[at..bytes.len().min(at + size)];
-        let end = memchr::memchr2(b'"', b'\\', window).unwrap_or(window.len());
-        if let Some(control) = first_control(&window[..end]) {
-            return at + control;
+    while let Some(word) = word_at(bytes, at) {
+        if let Some(special) = special_in(word) {
+            return at + special;
         }
-        at += end;
-        if end < window.len() {
-            return at;
-        }
-        size = (size * 2).min(1 << 16);
+        at += WORD;
     }
-    bytes.len()
+    let rest = bytes.get(at..).unwrap_or_default();
+    rest.iter().position(|it| is_special(*it)).map_or(bytes.len(), |it| at + it)
 }
 
-fn first_control(bytes: &[u8]) -> Option<usize> {
-    // Without an exit in the inner loop the compiler makes vectors of it.
-    let mut at = 0;
-    for block in bytes.chunks(256) {
-        if block.iter().fold(false, |any, it| any | (*it < 0x20)) {
-            return block.iter().position(|it| *it < 0x20).map(|it| at + it);
-        }
-        at += block.len();
-    }
-    None
-}
-
-/// As many bytes are looked at in one step.
-pub(super) const BLOCK: usize = 8;
+/// As many bytes are looked at in one step where one of them may be special.
+pub(super) const WORD: usize = 8;
+/// As many bytes are looked at in one step where most likely none is.
+pub(super) const BLOCK: usize = 16;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
-/// The high bit of each byte that is zero; bytes behind the first such one may be set in error.
+/// The word at this offset, if there are so many bytes.
 #[inline]
-fn zero_in(word: u64) -> u64 {
-    word.wrapping_sub(ONES) & !word
+pub(super) fn word_at(bytes: &[u8], at: usize) -> Option<&[u8; WORD]> {
+    bytes.get(at..)?.first_chunk()
 }
-
-/// As many blocks are looked at one by one before a search that takes longer to begin.
-pub(super) const NEAR: usize = 8;
 
 /// The block at this offset, if there are so many bytes.
 #[inline]
@@ -316,21 +292,34 @@ pub(super) fn block_at(bytes: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
     bytes.get(at..)?.first_chunk()
 }
 
-pub(super) fn next_special_slow(bytes: &[u8], at: usize) -> usize {
-    let special = |it: &u8| *it == b'"' || *it == b'\\' || *it < 0x20;
-    bytes[at.min(bytes.len())..].iter().position(special).map_or(bytes.len(), |it| at + it)
+/// Without `||`, which is a branch, so that the compiler can make vectors of it.
+#[inline]
+fn is_special(byte: u8) -> bool {
+    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
 }
 
-/// The place of the first quote, backslash or control character in a block.
+/// Whether a block has a special byte.
 #[inline]
-pub(super) fn special_in(block: &[u8; BLOCK]) -> Option<usize> {
-    let word = u64::from_le_bytes(*block);
+pub(super) fn has_special(block: &[u8; BLOCK]) -> bool {
+    block.iter().fold(false, |any, it| any | is_special(*it))
+}
+
+/// The place of the first quote, backslash or control character in a word.
+#[inline]
+pub(super) fn special_in(word: &[u8; WORD]) -> Option<usize> {
+    let word = u64::from_le_bytes(*word);
     let control = word.wrapping_sub(ONES * 0x20) & !word;
     let quote = zero_in(word ^ (ONES * u64::from(b'"')));
     let backslash = zero_in(word ^ (ONES * u64::from(b'\\')));
     // Bytes behind the first hit may be set in error; the first one never is.
     let hits = (quote | backslash | control) & HIGHS;
     (hits != 0).then(|| (hits.trailing_zeros() / 8) as usize)
+}
+
+/// The high bit of each byte that is zero; bytes behind the first such one may be set in error.
+#[inline]
+fn zero_in(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word
 }
 
 pub(crate) fn unexpected(bytes: &[u8], at: usize, expected: &'static str) -> JsonError {

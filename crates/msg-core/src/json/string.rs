@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use super::{
     error::{JsonError, Problem},
     scan::{
-        BLOCK, NEAR, block_at, end, next_special, next_special_far, next_special_slow, skip_escape,
-        special_in, string_end,
+        BLOCK, WORD, block_at, end, has_special, next_special, skip_escape, special_in, string_end,
+        word_at,
     },
 };
 
@@ -82,9 +82,9 @@ fn take_escaped(
     mut at: usize,
 ) -> Result<(JsonStr<'_>, usize), JsonError> {
     let bytes = source.as_bytes();
-    // Its source is the most that it can take, and a block more what a copied one may.
+    // Its source is the most that it can take, and a word more what a copied one may.
     let len = string_end(bytes, at).map_or(at - start, |end| end - start);
-    let mut text = Vec::with_capacity(len + BLOCK);
+    let mut text = Vec::with_capacity(len + WORD);
     text.extend_from_slice(&bytes[start..at]);
     let mut lone_surrogate = false;
     loop {
@@ -111,30 +111,29 @@ fn take_escaped(
     }
     let mut text = String::from_utf8(text).expect("the pieces of a text are cut at ASCII");
     // Where every character is an escape the text takes a sixth of its source.
-    if text.capacity() - text.len() > text.len() / 4 + 2 * BLOCK {
+    if text.capacity() - text.len() > text.len() / 4 + 2 * WORD {
         text.shrink_to_fit();
     }
     Ok((JsonStr { text: Cow::Owned(text), lone_surrogate }, at + 1))
 }
 
 /// Appends the bytes from `at` up to the next special, and gives its place. Runs between escapes are
-/// short: a block is copied at once and the surplus taken back.
+/// short: a word is copied at once and the surplus taken back.
 #[inline]
 pub(super) fn copy_plain(bytes: &[u8], mut at: usize, out: &mut Vec<u8>) -> usize {
-    for _ in 0..NEAR {
-        let Some(block) = block_at(bytes, at) else {
-            let end = next_special_slow(bytes, at);
-            out.extend_from_slice(bytes.get(at..end).unwrap_or_default());
-            return end.max(at);
-        };
+    while let Some(block) = block_at(bytes, at).filter(|it| !has_special(it)) {
         out.extend_from_slice(block);
-        if let Some(special) = special_in(block) {
-            out.truncate(out.len() - BLOCK + special);
-            return at + special;
-        }
         at += BLOCK;
     }
-    let end = next_special_far(bytes, at);
+    while let Some(word) = word_at(bytes, at) {
+        out.extend_from_slice(word);
+        if let Some(special) = special_in(word) {
+            out.truncate(out.len() - WORD + special);
+            return at + special;
+        }
+        at += WORD;
+    }
+    let end = next_special(bytes, at);
     out.extend_from_slice(bytes.get(at..end).unwrap_or_default());
     end.max(at)
 }

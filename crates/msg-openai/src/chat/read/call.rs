@@ -20,6 +20,8 @@ pub(super) fn calls<'a>(
     let mut res = Vec::new();
     reader.begin_array()?;
     while reader.next_element()? {
+        // Most messages have one call: the room of four, with which a vector begins, is much.
+        res.reserve_exact(usize::from(res.is_empty()));
         res.push(read(reader, cx)?);
     }
     Ok(res)

@@ -8,6 +8,9 @@
 use super::super::notes::{Note, Notes};
 use super::super::utf8::Utf8;
 
+/// As long as the longest name and its colon: what tells whether a line counts.
+const NAME: usize = 6;
+
 /// The start of a line, as much of it as an event may hold.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line {
@@ -32,7 +35,8 @@ impl Line {
         if self.bytes.is_empty() {
             self.at = at;
         }
-        if counts_for_nothing(&self.bytes, bytes) {
+        // What so many bytes were kept of counts.
+        if self.bytes.len() < NAME && counts_for_nothing(&self.bytes, bytes) {
             return self.look_through(bytes, at, notes);
         }
         // The field name and what makes the value too long by itself.
@@ -93,8 +97,7 @@ impl Field {
 /// Whether a line that begins with `line` and goes on with `more` is no field that counts, whatever else
 /// comes of it.
 fn counts_for_nothing(line: &[u8], more: &[u8]) -> bool {
-    // As long as the longest name and its colon.
-    let mut start = [0; 6];
+    let mut start = [0; NAME];
     let bytes = line.iter().chain(more);
     let len = start.iter_mut().zip(bytes).map(|(to, from)| *to = *from).count();
     let start = &start[..len];
