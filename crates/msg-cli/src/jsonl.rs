@@ -1,7 +1,7 @@
 //! The `--jsonl` driver: one document a line in, one answer a line out.
 //!
-//! A reader thread, `--jobs` workers and the printer (the calling thread) share a `Queue`, which
-//! bounds the memory and keeps the order. A line that fails, even by a panic, is answered by an
+//! A reader thread, `--jobs` workers and the printer (the calling thread) pass blocks of lines on; `workers` bounds
+//! how many are on their way, and keeps the order. A line that fails, even by a panic, is answered by an
 //! object with `error`, and the run goes on. What an answer says is the command's business.
 //!
 //! ```text
@@ -12,11 +12,9 @@
 mod answer;
 mod blocks;
 mod job;
-mod queue;
+mod workers;
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
-use std::thread;
 
 use msg_document::Refusal;
 
@@ -24,11 +22,12 @@ use self::answer::Counts;
 pub(crate) use self::answer::{Answer, report_line};
 use self::blocks::Blocks;
 use self::job::{Form, Job, Lines, answer_block};
-use self::queue::Queue;
+use self::workers::in_order;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::Input;
 use crate::output::Output;
+use crate::parallel;
 use crate::progress::Progress;
 use crate::render::plural;
 
@@ -53,8 +52,7 @@ impl LineArgs {
     }
 
     fn workers(&self) -> usize {
-        let available = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        self.jobs.map_or_else(available, NonZeroUsize::get)
+        self.jobs.map_or_else(parallel::processors, NonZeroUsize::get)
     }
 }
 
@@ -100,76 +98,43 @@ fn run_job<F>(
     args: &LineArgs,
     input: Input,
     out: &mut Output,
-    report: Option<&mut Output>,
+    mut report: Option<&mut Output>,
     job: &Job<'_, F>,
 ) -> Result<Status, Failure>
 where
     F: Fn(&str, &[u8]) -> Result<Answer, Refusal> + Sync,
 {
-    let workers = args.workers();
-    let queue = Arc::new(Queue::new(workers));
     let mut progress = Progress::new(input.len, cx.quiet);
-    read_in_background(Arc::clone(&queue), Blocks::new(input.reader, input.limit));
+    let blocks = Blocks::new(input.reader, input.limit);
     let with_report = report.is_some();
-    let counts = thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while let Some((number, block)) = queue.take() {
-                    let size = block.bytes.len();
-                    queue.answer(number, size, answer_block(block, with_report, job));
-                }
-            });
-        }
-        let res = print(&queue, (job.name, job.form), &mut progress, out, report);
-        queue.close();
-        res
-    });
+    let mut counts = Counts::default();
+    let printed = in_order(
+        args.workers(),
+        blocks,
+        |block| answer_block(block, with_report, job),
+        |lines| {
+            counts.add(lines.counts);
+            let (read, n_lines) = (lines.read, lines.counts.lines);
+            progress.advance(read, n_lines, || print(lines, job.form, out, report.as_deref_mut()))
+        },
+    );
     progress.finish();
-    let counts = counts?;
+    printed?.map_err(|it| Failure::read(job.name, it))?;
     cx.summary(|| summary(job.name, counts), counts.status());
     Ok(counts.status())
 }
 
-/// Not one of the scoped threads: it may hang in a read when everybody else has stopped, and
-/// must not keep the program from ending.
-fn read_in_background(queue: Arc<Queue<Lines>>, mut blocks: Blocks<Box<dyn std::io::Read + Send>>) {
-    thread::spawn(move || {
-        let end = loop {
-            match blocks.next() {
-                Ok(Some(block)) => {
-                    if !queue.put(block) {
-                        break Ok(());
-                    }
-                }
-                Ok(None) => break Ok(()),
-                Err(error) => break Err(error),
-            }
-        };
-        queue.end(end);
-    });
-}
-
 fn print(
-    queue: &Queue<Lines>,
-    (name, form): (&str, Form),
-    progress: &mut Progress,
+    lines: Lines,
+    form: Form,
     out: &mut Output,
-    mut report: Option<&mut Output>,
-) -> Result<Counts, Failure> {
-    let mut counts = Counts::default();
-    while let Some((size, lines)) = queue.next().map_err(|it| Failure::read(name, it))? {
-        counts.add(lines.counts);
-        progress.advance(lines.read, lines.counts.lines, || {
-            match form {
-                Form::Json => out.write(&lines.answers),
-                Form::Text { .. } => out.write_coloured(&String::from_utf8_lossy(&lines.answers)),
-            }?;
-            report.as_mut().map_or(Ok(()), |it| it.write(&lines.report))
-        })?;
-        drop(lines);
-        queue.release(size);
-    }
-    Ok(counts)
+    report: Option<&mut Output>,
+) -> Result<(), Failure> {
+    match form {
+        Form::Json => out.write(&lines.answers),
+        Form::Text { .. } => out.write_coloured(&String::from_utf8_lossy(&lines.answers)),
+    }?;
+    report.map_or(Ok(()), |it| it.write(&lines.report))
 }
 
 fn summary(name: &str, counts: Counts) -> String {

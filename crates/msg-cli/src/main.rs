@@ -30,6 +30,7 @@ mod input;
 mod jsonl;
 mod options;
 mod output;
+mod parallel;
 mod progress;
 mod redact;
 mod render;

@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::MAX_DOCUMENT;
 use crate::jsonl::{self, LineArgs};
+use crate::options;
 use crate::output::{Output, json_line};
 use crate::redact;
 use crate::sources::Sources;
@@ -57,7 +58,7 @@ pub(crate) struct Args {
     report: Option<PathBuf>,
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, clap::Args, Serialize)]
 struct WhatArgs {
     /// Make the mends of warnings too.
     #[arg(long)]
@@ -85,25 +86,9 @@ struct WhatArgs {
     xml: bool,
 }
 
-impl WhatArgs {
-    fn options(&self) -> RepairOptions {
-        let default = RepairOptions::default();
-        RepairOptions {
-            all: self.all,
-            drop_thinking: self.drop_thinking,
-            drop_encrypted: self.drop_encrypted,
-            drop: self.drop,
-            error: self.error.clone(),
-            leaf: self.leaf.clone(),
-            max_record: self.max_record.unwrap_or(default.max_record),
-            xml: self.xml,
-        }
-    }
-}
-
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        let options = self.what.options();
+        let options: RepairOptions = options::of(&self.what)?;
         if self.lines.asked()? {
             return self.run_lines(cx, &options);
         }

@@ -4,17 +4,18 @@ use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 use msg_core::{Message, Part, Role, truncate};
-use msg_session::{Dialect, RepairOptions, Session};
+use msg_session::{Dialect, RepairOptions};
 use serde::Serialize;
 
 use super::Command;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::output::{Output, json_line};
+use crate::parallel;
 use crate::redact;
 use crate::render::safe;
 use crate::sessions::load::load;
-use crate::sessions::places::{self, in_parallel};
+use crate::sessions::places;
 
 /// Find text in the sessions that agents left on this machine
 ///
@@ -110,7 +111,9 @@ impl Command for Args {
         let needle = Needle::new(&self.text, self.regex)?;
         let mut warnings = Vec::new();
         let found = places::find(&self.places, self.dialect, &mut warnings);
-        let hits = in_parallel(&found, |it| self.hits(&needle, &it.path, it.dialect));
+        let hits = parallel::each(&found, parallel::processors(), |it| {
+            self.hits(&needle, &it.path, it.dialect)
+        });
         let mut out = Output::stdout();
         let mut count = 0;
         for hit in hits.iter().flatten() {
@@ -126,17 +129,11 @@ impl Command for Args {
 
 impl Args {
     fn hits(&self, needle: &Needle, path: &Path, dialect: Option<Dialect>) -> Vec<Hit> {
-        let Ok(loaded) = load(path, dialect) else { return Vec::new() };
+        let Ok(mut loaded) = load(path, dialect) else { return Vec::new() };
         if !loaded.blobs.iter().any(|it| needle.may_be_in(&it.bytes)) {
             return Vec::new();
         }
-        let session = match dialect {
-            Some(dialect) => Session::new(dialect, loaded.blobs),
-            None => match Session::recognise(loaded.blobs) {
-                Ok(session) => session,
-                Err(_) => return Vec::new(),
-            },
-        };
+        let Ok(session) = loaded.session(dialect) else { return Vec::new() };
         if self.dialect.is_some_and(|it| it != session.dialect()) {
             return Vec::new();
         }

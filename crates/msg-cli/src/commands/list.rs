@@ -3,18 +3,19 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use msg_session::{Dialect, Finding, ReadAt, RepairOptions, Session, Summary};
+use msg_session::{Dialect, Finding, ReadAt, RepairOptions, Summary};
 use serde::Serialize;
 
 use super::Command;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::output::{Output, json_line};
+use crate::parallel;
 use crate::redact;
 use crate::render::safe;
 use crate::sessions::large::SessionFile;
 use crate::sessions::load::load;
-use crate::sessions::places::{self, Candidate, in_parallel};
+use crate::sessions::places::{self, Candidate};
 
 /// List the sessions that agents left on this machine
 ///
@@ -69,7 +70,8 @@ impl Command for Args {
         let found = places::find(&self.places, self.dialect, &mut warnings);
         let names = places::codex_names();
         let line = |it: &Candidate| self.line(&it.path, it.dialect, &names);
-        let mut lines: Vec<Line> = in_parallel(&found, line).into_iter().flatten().collect();
+        let lines = parallel::each(&found, parallel::processors(), line);
+        let mut lines: Vec<Line> = lines.into_iter().flatten().collect();
         lines.sort_by(|a, b| (&b.time, &a.path).cmp(&(&a.time, &b.path)));
         let mut out = Output::stdout();
         for line in &lines {
@@ -143,12 +145,9 @@ impl Read {
             let (dialect, summary) = (session.dialect(), session.summary().ok()?);
             return Some(Self { dialect, bytes: file.source.size(), summary, ok });
         }
-        let loaded = load(path, dialect).ok()?;
+        let mut loaded = load(path, dialect).ok()?;
         let bytes = loaded.blobs.iter().map(|it| it.bytes.len() as u64).sum();
-        let session = match dialect.or(loaded.dialect) {
-            Some(dialect) => Session::new(dialect, loaded.blobs),
-            None => Session::recognise(loaded.blobs).ok()?,
-        };
+        let session = loaded.session(dialect).ok()?;
         let is_sound = || {
             let findings = session.check(&RepairOptions::default());
             findings.is_ok_and(|it| !it.iter().any(Finding::is_error))

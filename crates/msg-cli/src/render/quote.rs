@@ -88,47 +88,12 @@ impl Quotes {
 
 fn quote(message: &Message, part: Option<usize>) -> Quote {
     let text = match part.and_then(|it| message.parts.get(it)) {
-        Some(part) => part_preview(part),
+        Some(Part::Reasoning(_)) => "[reasoning]".to_owned(),
+        Some(part) => Message::new(message.role.clone()).with_part(part.clone()).preview(WIDTH),
         None => message.preview(WIDTH),
     };
     let text = if text.is_empty() { "(empty)".to_owned() } else { text };
     Quote { marked: 0..text.len(), text }
-}
-
-/// As [`Message::preview`], of one part.
-fn part_preview(part: &Part) -> String {
-    match part {
-        Part::Text(it) | Part::Refusal(it) => one_line(&[&it.text]),
-        Part::ToolCall(it) => one_line(&[&it.name, "(", it.arguments.text(), ")"]),
-        Part::ToolResult(it) => match it.content.as_text() {
-            Some(text) => one_line(&[text]),
-            None => format!("[{} parts]", it.content.parts().len()),
-        },
-        Part::Reasoning(_) => "[reasoning]".to_owned(),
-        Part::Image(_) => "[image]".to_owned(),
-        Part::Audio(_) => "[audio]".to_owned(),
-        Part::File(_) => "[file]".to_owned(),
-        _ => "[other]".to_owned(),
-    }
-}
-
-fn one_line(pieces: &[&str]) -> String {
-    let mut res = String::new();
-    let mut left = WIDTH;
-    for c in pieces.iter().flat_map(|it| it.chars()) {
-        let c = if c.is_whitespace() || c.is_control() { ' ' } else { c };
-        if c == ' ' && (res.is_empty() || res.ends_with(' ')) {
-            continue;
-        }
-        if left == 0 {
-            res.push('…');
-            break;
-        }
-        left -= 1;
-        res.push(c);
-    }
-    res.truncate(res.trim_end().len());
-    res
 }
 
 /// The source line around a place in a text.

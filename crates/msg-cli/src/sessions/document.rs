@@ -5,8 +5,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use msg_session::Session;
-
 use super::load::{load, locate};
 use super::stores;
 use crate::exit::Failure;
@@ -27,15 +25,12 @@ pub(crate) fn of(path: &Path) -> Result<Option<(String, Vec<u8>)>, Failure> {
         return Ok(Some((name, bytes)));
     }
     // Of a folder that is no session its files are meant.
-    let loaded = match load(&found, None) {
+    let mut loaded = match load(&found, None) {
         Err(_) if found.is_dir() => return Ok(None),
         loaded => loaded?,
     };
     let name = loaded.name.clone();
-    let session = match loaded.dialect {
-        Some(dialect) => Ok(Session::new(dialect, loaded.blobs)),
-        None => Session::recognise(loaded.blobs),
-    };
+    let session = loaded.session(None);
     let session = session.map_err(|it| Failure::read(&name, io::Error::other(it.to_string())))?;
     Ok(Some((name, session.into_document())))
 }

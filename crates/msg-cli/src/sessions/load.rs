@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use msg_session::{Blob, Dialect};
+use msg_session::{Blob, Dialect, Error, Session};
 
 use super::places::{self, Found};
 use super::stamp::Stamp;
@@ -26,6 +26,18 @@ pub(crate) struct Loaded {
     pub(crate) stamps: Vec<Stamp>,
     /// Whether it is of a store, which is never written.
     pub(crate) is_of_a_store: bool,
+}
+
+impl Loaded {
+    /// The session in it: of the dialect that was named, else of the one that its place tells or that is
+    /// recognised. The blobs are given away.
+    pub(crate) fn session(&mut self, named: Option<Dialect>) -> Result<Session, Error> {
+        let blobs = std::mem::take(&mut self.blobs);
+        match named.or(self.dialect) {
+            Some(dialect) => Session::named(dialect, blobs),
+            None => Session::recognise(blobs),
+        }
+    }
 }
 
 /// Reads the session that `name` names.

@@ -4,10 +4,7 @@
 use std::collections::HashMap;
 use std::env;
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::SystemTime;
 
 use msg_session::Dialect;
@@ -104,29 +101,6 @@ fn scan_folder(path: &Path, warnings: &mut Vec<String>) -> Vec<PathBuf> {
     let place = Place { dialect, root, depth: 8, suffixes: SUFFIXES };
     walk(&place, path, place.depth, &mut res, warnings);
     res.into_iter().map(|it| it.path).collect()
-}
-
-/// Does `job` for each candidate, on all processors; the answers come in order.
-pub(crate) fn in_parallel<T: Send>(
-    list: &[Candidate],
-    job: impl Fn(&Candidate) -> T + Sync,
-) -> Vec<T> {
-    let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let next = AtomicUsize::new(0);
-    let mut res: Vec<(usize, T)> = thread::scope(|scope| {
-        let work = || {
-            let mut done = Vec::new();
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(it) = list.get(at) else { return done };
-                done.push((at, job(it)));
-            }
-        };
-        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|it| it.join().unwrap_or_default()).collect()
-    });
-    res.sort_by_key(|it| it.0);
-    res.into_iter().map(|it| it.1).collect()
 }
 
 /// Says what could not be read.

@@ -15,31 +15,22 @@ pub(super) struct ClientArgs {
 /// A value of the headers.
 #[derive(Debug, Clone)]
 struct Value {
-    key: Key,
+    set: Set,
     value: String,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Key {
-    App,
-    Version,
-    Os,
-    Arch,
-    Project,
-    Session,
-    Request,
-    Client,
-}
+/// Sets a value of the headers.
+type Set = for<'a> fn(ClientHeaders<'a>, &'a str) -> ClientHeaders<'a>;
 
-const KEYS: [(&str, Key); 8] = [
-    ("app", Key::App),
-    ("version", Key::Version),
-    ("os", Key::Os),
-    ("arch", Key::Arch),
-    ("project", Key::Project),
-    ("session", Key::Session),
-    ("request", Key::Request),
-    ("client", Key::Client),
+const KEYS: [(&str, Set); 8] = [
+    ("app", |it, value| it.app(value)),
+    ("version", |it, value| it.version(value)),
+    ("os", |it, value| it.os(value)),
+    ("arch", |it, value| it.arch(value)),
+    ("project", |it, value| it.project(value)),
+    ("session", |it, value| it.session(value)),
+    ("request", |it, value| it.request(value)),
+    ("client", |it, value| it.client(value)),
 ];
 
 impl FromStr for Value {
@@ -47,10 +38,10 @@ impl FromStr for Value {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
-        let key = KEYS.iter().find(|it| it.0 == name).map(|it| it.1);
+        let set = KEYS.iter().find(|it| it.0 == name).map(|it| it.1);
         let names = || KEYS.map(|it| it.0).join(", ");
-        let key = key.ok_or_else(|| format!("no value is called {name:?}, only {}", names()))?;
-        Ok(Self { key, value: value.to_owned() })
+        let set = set.ok_or_else(|| format!("no value is called {name:?}, only {}", names()))?;
+        Ok(Self { set, value: value.to_owned() })
     }
 }
 
@@ -60,20 +51,10 @@ impl ClientArgs {
         if self.client.is_empty() {
             return Vec::new();
         }
-        self.client.iter().fold(ClientHeaders::new(), with).iter().collect()
-    }
-}
-
-fn with<'a>(headers: ClientHeaders<'a>, it: &'a Value) -> ClientHeaders<'a> {
-    let value = it.value.as_str();
-    match it.key {
-        Key::App => headers.app(value),
-        Key::Version => headers.version(value),
-        Key::Os => headers.os(value),
-        Key::Arch => headers.arch(value),
-        Key::Project => headers.project(value),
-        Key::Session => headers.session(value),
-        Key::Request => headers.request(value),
-        Key::Client => headers.client(value),
+        let mut headers = ClientHeaders::new();
+        for it in &self.client {
+            headers = (it.set)(headers, &it.value);
+        }
+        headers.iter().collect()
     }
 }

@@ -46,12 +46,7 @@ impl Doctor<'_> {
             return Ok((file.name, diagnosis));
         }
         let mut loaded = load(path, self.from)?;
-        let blobs = std::mem::take(&mut loaded.blobs);
-        let session = match self.from.or(loaded.dialect) {
-            Some(dialect) => Session::named(dialect, blobs),
-            None => Session::recognise(blobs),
-        };
-        let session = session.map_err(|it| failure(&loaded.name, &it))?;
+        let session = loaded.session(self.from).map_err(|it| failure(&loaded.name, &it))?;
         let diagnosis = self.held(&mut loaded, session)?;
         Ok((loaded.name, diagnosis))
     }

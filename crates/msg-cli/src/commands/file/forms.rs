@@ -1,14 +1,11 @@
 //! JSON forms of what is to be written: cells, messages (MF-52) and results (MF-56).
 
-use std::fmt;
-
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use msg_core::{Code, Diagnostic};
+use msg_core::{Code, Diagnostic, RawJson};
 use msg_file::{CellRef, Entry, Kind, NewCell, Place, RunResult};
 use msg_openai::{ReadOptions, chat};
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::request::bad_line;
@@ -25,43 +22,10 @@ struct CellForm {
     id: Option<String>,
     of: Option<String>,
     level: Option<i64>,
-    attributes: Option<Attributes>,
+    attributes: Option<RawJson>,
     body: Option<String>,
     body_b64: Option<String>,
     exact: bool,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Attributes {
-    List(Vec<(String, Option<String>)>),
-    Map(InOrder),
-}
-
-/// The members of an object, in their order.
-#[derive(Debug)]
-struct InOrder(Vec<(String, Value)>);
-
-impl<'de> Deserialize<'de> for InOrder {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = InOrder;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<InOrder, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(InOrder(members))
-            }
-        }
-        deserializer.deserialize_map(Members)
-    }
 }
 
 /// Reads a cell, or a message in OpenAI form if it has a role.
@@ -83,11 +47,7 @@ pub(super) fn entry(json: &str) -> Result<Entry, Box<Diagnostic>> {
         _ => return Err(bad_line("body and body_b64 exclude each other")),
     };
     let level = form.level.map(|it| u8::try_from(it).unwrap_or(0));
-    let attrs = match form.attributes {
-        None => Vec::new(),
-        Some(Attributes::List(list)) => list,
-        Some(Attributes::Map(map)) => map.0.into_iter().map(|(key, it)| (key, text(it))).collect(),
-    };
+    let attrs = form.attributes.as_ref().map_or(Ok(Vec::new()), attributes)?;
     Ok(Entry::Cell(NewCell {
         kind,
         ty: form.ty,
@@ -98,6 +58,13 @@ pub(super) fn entry(json: &str) -> Result<Entry, Box<Diagnostic>> {
         body,
         exact: form.exact,
     }))
+}
+
+/// A list of pairs, or the members of an object in their order.
+fn attributes(json: &RawJson) -> Result<Vec<(String, Option<String>)>, Box<Diagnostic>> {
+    let bad = |it: serde_json::Error| bad_line(&it.to_string());
+    let Some(members) = json.members() else { return json.parse().map_err(bad) };
+    members.into_iter().map(|(key, it)| Ok((key, text(it.parse().map_err(bad)?)))).collect()
 }
 
 /// `message` or `output`; what is not said follows from where the cell hangs and what it is.

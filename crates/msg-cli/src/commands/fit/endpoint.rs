@@ -1,8 +1,6 @@
 //! Summaries from an OpenAI-compatible endpoint: one blocking request each, several at once, each
 //! with a time limit. What fails is the answer's error; nothing is tried again.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use msg_compact::{SummaryError, SummaryRequest};
@@ -11,6 +9,7 @@ use msg_openai::{ChatRequest, ReadOptions, chat};
 
 use crate::endpoint::{self, Api, Patience};
 use crate::exit::Failure;
+use crate::parallel;
 
 /// An endpoint and the model to ask there.
 pub(crate) struct Endpoint {
@@ -50,22 +49,7 @@ impl Endpoint {
 impl Summarizer for Endpoint {
     /// Asks for all of them, a limited number at once; answers in the order of the requests.
     fn answer(&self, requests: &[SummaryRequest<'_>]) -> Vec<Result<String, SummaryError>> {
-        let next = AtomicUsize::new(0);
-        let workers = self.at_once.min(requests.len());
-        let mut answers: Vec<(usize, Result<String, SummaryError>)> = thread::scope(|scope| {
-            let work = || {
-                let mut done = Vec::new();
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(request) = requests.get(number) else { return done };
-                    done.push((number, self.ask(request)));
-                }
-            };
-            let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-            workers.into_iter().flat_map(|it| it.join().unwrap_or_default()).collect()
-        });
-        answers.sort_by_key(|it| it.0);
-        answers.into_iter().map(|it| it.1).collect()
+        parallel::each(requests, self.at_once, |it| self.ask(it))
     }
 }
 

