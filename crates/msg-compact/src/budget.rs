@@ -43,11 +43,7 @@ impl FromStr for Unit {
         match name {
             "tokens" => Ok(Unit::Tokens),
             "bytes" => Ok(Unit::Bytes),
-            _ => Err(Error::UnknownName {
-                kind: "unit",
-                name: name.to_owned(),
-                expected: Some("tokens or bytes".to_owned()),
-            }),
+            _ => Err(Error::unknown("unit", name, "tokens or bytes")),
         }
     }
 }

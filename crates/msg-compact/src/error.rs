@@ -80,6 +80,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// A name of this kind that does not exist.
+    pub(crate) fn unknown(kind: &'static str, name: &str, expected: &str) -> Self {
+        let expected = Some(expected.to_owned());
+        Error::UnknownName { kind, name: name.to_owned(), expected }
+    }
+
     /// The error as a diagnostic; its place is that of the message or turn.
     pub fn diagnostic(&self) -> Diagnostic {
         let found = Diagnostic::error(codes::of("compact::plan-mismatch"), self.to_string());

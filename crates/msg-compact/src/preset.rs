@@ -29,108 +29,66 @@ pub enum Preset {
     Window,
 }
 
-/// Options of [`Preset::Pentagi`]. Sizes are bytes; 0 and less mean the default.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// Options of [`Preset::Pentagi`]; what is not given has the reference's default. Sizes are bytes; 0 and less
+/// mean the default.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PentagiConfig {
-    /// Whether the last section is rotated.
-    pub preserve_last: bool,
-    /// Whether older questions and answers are merged.
-    pub use_qa: bool,
+    /// Whether the last section is rotated; it is.
+    pub preserve_last: Option<bool>,
+    /// Whether older questions and answers are merged; they are.
+    pub use_qa: Option<bool>,
     /// Whether the merged questions are summarised too.
     pub summ_human_in_qa: bool,
     /// Bytes of the last section.
-    pub last_sec_bytes: i64,
+    pub last_sec_bytes: Option<i64>,
     /// Bytes of a body pair.
-    pub max_bp_bytes: i64,
+    pub max_bp_bytes: Option<i64>,
     /// Sections that there may be.
-    pub max_qa_sections: i64,
+    pub max_qa_sections: Option<i64>,
     /// Bytes that the conversation may have.
-    pub max_qa_bytes: i64,
+    pub max_qa_bytes: Option<i64>,
     /// Sections that stay.
-    pub keep_qa_sections: i64,
+    pub keep_qa_sections: Option<i64>,
 }
 
-impl Default for PentagiConfig {
-    fn default() -> Self {
-        Self {
-            preserve_last: true,
-            use_qa: true,
-            summ_human_in_qa: false,
-            last_sec_bytes: 51_200,
-            max_bp_bytes: 16_384,
-            max_qa_sections: 10,
-            max_qa_bytes: 65_536,
-            keep_qa_sections: 1,
-        }
-    }
-}
-
-/// Options of [`Preset::Wolo`]. Numbers are tokens.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// Options of [`Preset::Wolo`]; what is not given has the reference's default. Numbers are tokens.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WoloConfig {
     /// Turns whose outputs are not pruned.
-    pub protect_recent_turns: u64,
+    pub protect_recent_turns: Option<u64>,
     /// Newest outputs that stay.
-    pub protect_token_threshold: u64,
+    pub protect_token_threshold: Option<u64>,
     /// Nothing is pruned for less.
-    pub minimum_prune_tokens: u64,
+    pub minimum_prune_tokens: Option<u64>,
     /// Tools whose outputs stay.
     pub protected_tools: Vec<String>,
     /// What takes the place of an output.
-    pub replacement_text: String,
+    pub replacement_text: Option<String>,
     /// Turns that a summary of the history leaves.
-    pub recent_exchanges_to_keep: u64,
+    pub recent_exchanges_to_keep: Option<u64>,
 }
 
-impl Default for WoloConfig {
-    fn default() -> Self {
-        let prune = PruneToolOutputs::default();
-        Self {
-            protect_recent_turns: 2,
-            protect_token_threshold: 40_000,
-            minimum_prune_tokens: 20_000,
-            protected_tools: Vec::new(),
-            replacement_text: prune.placeholder,
-            recent_exchanges_to_keep: 6,
-        }
-    }
-}
-
-/// Options of [`Preset::Forge`]. 0 and less mean the default, but for the threshold, which is
-/// clamped to 0..100.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// Options of [`Preset::Forge`]; what is not given has the reference's default. 0 and less mean the default, but
+/// for the threshold, which is clamped to 0..100.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ForgeConfig {
     /// Messages at the end whose calls stay.
-    pub messages_old: i64,
+    pub messages_old: Option<i64>,
     /// Old calls that are enough.
-    pub min_tool_calls: i64,
+    pub min_tool_calls: Option<i64>,
     /// Distance of the oldest call that is enough.
-    pub max_tool_call_distance: i64,
+    pub max_tool_call_distance: Option<i64>,
     /// Share of the limit above which halves are summarised.
-    pub threshold_percent: i64,
+    pub threshold_percent: Option<i64>,
     /// Messages at the end whose turns are not batched.
-    pub goal_messages_old: i64,
+    pub goal_messages_old: Option<i64>,
     /// Turns of a batch at least.
-    pub min_turns: i64,
+    pub min_turns: Option<i64>,
     /// Turns of a batch at most.
-    pub max_turns: i64,
-}
-
-impl Default for ForgeConfig {
-    fn default() -> Self {
-        Self {
-            messages_old: 20,
-            min_tool_calls: 10,
-            max_tool_call_distance: 40,
-            threshold_percent: 80,
-            goal_messages_old: 20,
-            min_turns: 3,
-            max_turns: 6,
-        }
-    }
+    pub max_turns: Option<i64>,
 }
 
 /// `{"preset": "wolo", "config": {"recent_exchanges_to_keep": 3}}`.
@@ -169,11 +127,7 @@ impl Preset {
             "pentagi" => read(name, config).map(Preset::Pentagi),
             "wolo" => read(name, config).map(Preset::Wolo),
             "forge" => read(name, config).map(Preset::Forge),
-            _ => Err(Error::UnknownName {
-                kind: "preset",
-                name: name.to_owned(),
-                expected: Some("balanced, pentagi, wolo, forge or window".to_owned()),
-            }),
+            _ => Err(Error::unknown("preset", name, "balanced, pentagi, wolo, forge or window")),
         }
     }
 
@@ -254,68 +208,72 @@ fn balanced() -> Pipeline {
 }
 
 fn pentagi(config: &PentagiConfig) -> Pipeline {
-    let default = PentagiConfig::default();
-    let or = |it: i64, default: i64| positive(it).or(positive(default)).unwrap_or(1);
-    let keep = or(config.keep_qa_sections, default.keep_qa_sections);
+    let keep = positive_or(config.keep_qa_sections, SummarizeSections::default().keep);
     let mut pipeline = Pipeline::new().always(SummarizeSections { keep });
-    if config.preserve_last {
+    if config.preserve_last.unwrap_or(true) {
+        let default = RotateLastSection::default();
         pipeline = pipeline.always(RotateLastSection {
-            last_sec_bytes: or(config.last_sec_bytes, default.last_sec_bytes),
-            max_bp_bytes: or(config.max_bp_bytes, default.max_bp_bytes),
+            last_sec_bytes: positive_or(config.last_sec_bytes, default.last_sec_bytes),
+            max_bp_bytes: positive_or(config.max_bp_bytes, default.max_bp_bytes),
             keep,
-            ..RotateLastSection::default()
+            ..default
         });
     }
-    if config.use_qa {
+    if config.use_qa.unwrap_or(true) {
+        let default = SummarizeQaPairs::default();
         pipeline = pipeline.always(SummarizeQaPairs {
-            max_qa_sections: or(config.max_qa_sections, default.max_qa_sections),
-            max_qa_bytes: or(config.max_qa_bytes, default.max_qa_bytes),
+            max_qa_sections: positive_or(config.max_qa_sections, default.max_qa_sections),
+            max_qa_bytes: positive_or(config.max_qa_bytes, default.max_qa_bytes),
             keep,
             summ_human_in_qa: config.summ_human_in_qa,
-            human_cap: None,
+            ..default
         });
     }
     pipeline
 }
 
 fn wolo(config: &WoloConfig) -> Pipeline {
-    let prune = PruneToolOutputs {
-        protect_turns: config.protect_recent_turns,
-        protect: Amount::Fixed(config.protect_token_threshold),
-        minimum: Amount::Fixed(config.minimum_prune_tokens),
-        protected_tools: config.protected_tools.clone(),
-        placeholder: config.replacement_text.clone(),
-        stop_at_target: false,
-    };
-    let history = SummarizeHistory {
-        keep_turns: config.recent_exchanges_to_keep,
-        ..SummarizeHistory::default()
-    };
-    Pipeline::new().over(prune).over(history)
+    let prune = PruneToolOutputs::default();
+    let history = SummarizeHistory::default();
+    let amount = |it: Option<u64>, default| it.map_or(default, Amount::Fixed);
+    Pipeline::new()
+        .over(PruneToolOutputs {
+            protect_turns: config.protect_recent_turns.unwrap_or(prune.protect_turns),
+            protect: amount(config.protect_token_threshold, prune.protect),
+            minimum: amount(config.minimum_prune_tokens, prune.minimum),
+            protected_tools: config.protected_tools.clone(),
+            placeholder: config.replacement_text.clone().unwrap_or(prune.placeholder),
+            ..prune
+        })
+        .over(SummarizeHistory {
+            keep_turns: config.recent_exchanges_to_keep.unwrap_or(history.keep_turns),
+            ..history
+        })
 }
 
 fn forge(config: &ForgeConfig) -> Pipeline {
-    let default = ForgeConfig::default();
-    let or = |it: i64, default: i64| positive(it).or(positive(default)).unwrap_or(1);
+    let (calls, halves) = (SummarizeToolCalls::default(), SummarizeThreshold::default());
+    let goals = GoalBatch::default();
+    let share = |it: i64| u64::try_from(it.min(100)).unwrap_or(0);
     Pipeline::new()
         .always(SummarizeToolCalls {
-            old_after: or(config.messages_old, default.messages_old),
-            min_calls: or(config.min_tool_calls, default.min_tool_calls),
-            max_distance: or(config.max_tool_call_distance, default.max_tool_call_distance),
+            old_after: positive_or(config.messages_old, calls.old_after),
+            min_calls: positive_or(config.min_tool_calls, calls.min_calls),
+            max_distance: positive_or(config.max_tool_call_distance, calls.max_distance),
         })
         .always(SummarizeThreshold {
-            percent: positive(config.threshold_percent.min(100)).unwrap_or(0),
-            ..SummarizeThreshold::default()
+            percent: config.threshold_percent.map_or(halves.percent, share),
+            ..halves
         })
         .always(GoalBatch {
-            old_after: or(config.goal_messages_old, default.goal_messages_old),
-            min_turns: or(config.min_turns, default.min_turns),
-            max_turns: or(config.max_turns, default.max_turns),
+            old_after: positive_or(config.goal_messages_old, goals.old_after),
+            min_turns: positive_or(config.min_turns, goals.min_turns),
+            max_turns: positive_or(config.max_turns, goals.max_turns),
         })
 }
 
-fn positive(number: i64) -> Option<u64> {
-    u64::try_from(number).ok().filter(|it| *it > 0)
+fn positive_or(number: Option<i64>, default: u64) -> u64 {
+    number.and_then(|it| u64::try_from(it).ok()).filter(|it| *it > 0).unwrap_or(default)
 }
 
 fn without_config(

@@ -47,8 +47,8 @@ pub struct CompactionRecord {
     pub summary_text: String,
     /// The policy's options.
     pub config_snapshot: Value,
-    /// `tokens` or `bytes`.
-    pub unit: String,
+    /// What the counts are in.
+    pub unit: Unit,
     /// Summaries that the stage asked for.
     pub requests: usize,
 }
@@ -87,10 +87,6 @@ impl Before {
         let (kept, gone): (Vec<_>, Vec<_>) =
             self.present.iter().copied().partition(|it| left.binary_search(it).is_ok());
         let summary = newest_summary(chain, &self);
-        let unit = match chain.measure.unit {
-            Unit::Tokens => "tokens",
-            Unit::Bytes => "bytes",
-        };
         CompactionRecord {
             id: format!("{}{number}", info.id),
             session_id: info.session_id.clone(),
@@ -105,7 +101,7 @@ impl Before {
             summary_message_id: summary.as_ref().map(|it| it.0.clone()).unwrap_or_default(),
             summary_text: summary.map(|it| it.1).unwrap_or_else(|| self.reduction(chain)),
             config_snapshot: config,
-            unit: unit.to_owned(),
+            unit: chain.measure.unit,
             requests: chain.requests.made - self.requests,
         }
     }

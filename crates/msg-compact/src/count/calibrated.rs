@@ -44,26 +44,25 @@ impl Ratio {
 /// use msg_core::{Message, ToolResult};
 ///
 /// let sent = [Message::user("What is the capital of France?")];
-/// let counter = Calibrated::from_usage(Script::new(), &sent, &[], 28);
+/// let counter = Calibrated::from_usage(Box::new(Script::new()), &sent, &[], 28);
 /// assert_eq!(Script::new().message(&sent[0]) + Script::new().request(&[]), 14);
 /// assert_eq!(counter.message(&sent[0]) + counter.request(&[]), 28);
 /// ```
-#[derive(Debug, Clone)]
-pub struct Calibrated<C> {
-    counter: C,
+pub struct Calibrated {
+    counter: Box<dyn TokenCounter>,
     ratio: Ratio,
 }
 
-impl<C: TokenCounter> Calibrated<C> {
+impl Calibrated {
     /// A counter with this ratio.
-    pub fn new(counter: C, ratio: Ratio) -> Self {
+    pub fn new(counter: Box<dyn TokenCounter>, ratio: Ratio) -> Self {
         Self { counter, ratio }
     }
 
     /// A counter calibrated by the prompt tokens that the provider reported last, for exactly these
     /// messages and tools. 0 calibrates nothing.
     pub fn from_usage(
-        counter: C,
+        counter: Box<dyn TokenCounter>,
         sent: &[Message],
         tools: &[ToolSpec],
         prompt_tokens: u64,
@@ -79,7 +78,13 @@ impl<C: TokenCounter> Calibrated<C> {
     }
 }
 
-impl<C: TokenCounter> TokenCounter for Calibrated<C> {
+impl std::fmt::Debug for Calibrated {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Calibrated").field(&self.name()).field(&self.ratio).finish()
+    }
+}
+
+impl TokenCounter for Calibrated {
     fn name(&self) -> &str {
         self.counter.name()
     }

@@ -1,11 +1,11 @@
-//! What images, sound and files cost (CP-55), and a counter with other rates.
+//! What images, sound and files cost (CP-55).
 
-use msg_core::{Audio, File, Image, Message, Part, Role};
+use msg_core::{Audio, File, Image, Part};
 
-use super::{Detail, ErrorBar, TokenCounter, ToolSpec, image};
+use super::{Detail, image};
 
 /// Prices of media in tokens. The defaults are OpenAI's published rule for images, and estimates
-/// for sound and files (CP-55).
+/// for sound and files (CP-55). A counter of your own may have others ([`TokenCounter::media`](crate::TokenCounter::media)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MediaRates {
@@ -65,53 +65,4 @@ fn data_tokens(base64: &str, per_kib: u64) -> u64 {
     let digits = text.bytes().filter(|it| *it != b'=' && !it.is_ascii_whitespace()).count();
     let bytes = digits as u64 * 3 / 4;
     bytes.div_ceil(1024) * per_kib
-}
-
-/// Another counter with other rates for media.
-#[derive(Debug, Clone)]
-pub struct WithMedia<C> {
-    counter: C,
-    rates: MediaRates,
-}
-
-impl<C: TokenCounter> WithMedia<C> {
-    /// This counter with these rates. A counter with a message rule of its own (`forge`, `wolo`)
-    /// keeps its prices.
-    pub fn new(counter: C, rates: MediaRates) -> Self {
-        Self { counter, rates }
-    }
-}
-
-impl<C: TokenCounter> TokenCounter for WithMedia<C> {
-    fn name(&self) -> &str {
-        self.counter.name()
-    }
-
-    fn text(&self, text: &str) -> u64 {
-        self.counter.text(text)
-    }
-
-    fn message(&self, message: &Message) -> u64 {
-        super::chat::message(self, message)
-    }
-
-    fn request(&self, tools: &[ToolSpec]) -> u64 {
-        self.counter.request(tools)
-    }
-
-    fn tool_overhead(&self) -> u64 {
-        self.counter.tool_overhead()
-    }
-
-    fn media(&self) -> MediaRates {
-        self.rates
-    }
-
-    fn frame(&self, _role: &Role) -> Option<u64> {
-        Some(super::chat::MESSAGE)
-    }
-
-    fn error_bar(&self) -> Option<ErrorBar> {
-        self.counter.error_bar()
-    }
 }

@@ -24,7 +24,7 @@ pub(crate) use counter::{ErrorBar, TokenCounter};
 pub use forge::Forge;
 use image::Detail;
 pub use image::image_size;
-pub use media::{MediaRates, WithMedia};
+pub use media::MediaRates;
 pub use script::{Script, ScriptCount};
 pub use tools::ToolSpec;
 pub use wolo::Wolo;

@@ -6,12 +6,12 @@ use std::fmt;
 use msg_chainast::{ChainAst, MessageOrigin};
 use msg_core::IdSource;
 
-use super::stages::{State, max_requests};
+use super::stages::{Position, max_requests};
 use crate::{
     Budget, Pipeline, TokenIndex,
     error::{Error, SummaryError},
     outcome::Outcome,
-    pipeline::{Stage, When, caps_stage},
+    pipeline::{Stage, caps_stage},
     record::CompactionRecord,
     request::SummaryRequest,
     state::{ChainState, Floor, Limits},
@@ -59,12 +59,13 @@ use crate::{
 pub struct Compactor<'a> {
     pub(super) chain: ChainState<'a>,
     pub(super) pipeline: &'a Pipeline,
-    pub(super) caps: Option<Stage>,
+    /// Those of the pipeline, behind that of the budget's caps.
+    pub(super) stages: Vec<Stage>,
     pub(super) before: Totals,
     pub(super) floor: Floor,
     pub(super) records: Vec<CompactionRecord>,
     max_requests: usize,
-    pub(super) state: State,
+    pub(super) position: Position,
 }
 
 impl fmt::Debug for Compactor<'_> {
@@ -110,19 +111,30 @@ impl<'a> Compactor<'a> {
         let total = index.total();
         let before =
             Totals { messages: ast.messages().len(), bytes: total.bytes, tokens: total.tokens };
-        let caps = budget
-            .and_then(caps_stage)
-            .map(|it| Stage { policy: Box::new(it), when: When::Always });
+        let caps = budget.map(Budget::tool_caps).filter(|it| !it.is_empty()).map(caps_stage);
+        let stages: Vec<Stage> = caps.iter().chain(&pipeline.stages).cloned().collect();
         let floor = chain.floor();
-        let max_requests = max_requests(&chain, pipeline);
-        let state = State::Before { round: 0, stage: 0, changes: 0 };
-        let mut it =
-            Self { chain, pipeline, caps, before, floor, records: Vec::new(), max_requests, state };
+        let max_requests = max_requests(&chain, &stages);
+        let position = Position::default();
+        let mut it = Self {
+            chain,
+            pipeline,
+            stages,
+            before,
+            floor,
+            records: Vec::new(),
+            max_requests,
+            position,
+        };
         if it.before.messages == 0 || it.is_hopeless() {
-            it.state = State::Done;
+            it.position.stage = it.stages.len();
         }
-        tracing::debug_span!("compact_plan", messages = it.before.messages, stages = it.n_stages())
-            .in_scope(|| {});
+        tracing::debug_span!(
+            "compact_plan",
+            messages = it.before.messages,
+            stages = it.stages.len()
+        )
+        .in_scope(|| {});
         Ok(it)
     }
 

@@ -3,7 +3,6 @@
 
 use super::compactor::Compactor;
 use crate::{
-    Pipeline,
     pipeline::{Stage, When},
     policy::Progress,
     record::Before,
@@ -14,74 +13,43 @@ use crate::{
 const MAX_ROUNDS: usize = 8;
 
 /// Where in the pipeline the compaction is.
-pub(super) enum State {
-    /// Before this stage of this round.
-    Before {
-        round: usize,
-        stage: usize,
-        changes: usize,
-    },
-    /// In this stage: the policy's next step, and what the stage found.
-    In {
-        round: usize,
-        stage: usize,
-        changes: usize,
-        at: u32,
-        before: Option<Before>,
-    },
-    Done,
+#[derive(Default)]
+pub(super) struct Position {
+    round: usize,
+    /// The stage; behind the last one at the end of a round.
+    pub(super) stage: usize,
+    /// The next step of the stage's policy.
+    step: u32,
+    /// Changes that were made before this round.
+    changes: usize,
+    /// What the stage found, if a record is wanted.
+    before: Option<Before>,
 }
 
 impl Compactor<'_> {
-    pub(super) fn n_stages(&self) -> usize {
-        self.pipeline.stages.len() + usize::from(self.caps.is_some())
-    }
-
-    fn stage(&self, number: usize) -> &Stage {
-        match (&self.caps, number) {
-            (Some(caps), 0) => caps,
-            (caps, number) => &self.pipeline.stages[number - usize::from(caps.is_some())],
-        }
-    }
-
     /// One step of one stage; false when all is done.
     pub(super) fn advance(&mut self) -> bool {
-        match std::mem::replace(&mut self.state, State::Done) {
-            State::Done => false,
-            State::Before { round, stage, changes } if stage < self.n_stages() => {
-                let it = self.stage(stage);
-                if it.when == When::Over && !self.chain.over() {
-                    self.state = State::Before { round, stage: stage + 1, changes };
-                } else {
-                    let before = self.pipeline.record.is_some().then(|| Before::new(&self.chain));
-                    self.state = State::In { round, stage, changes, at: 0, before };
-                }
-                true
+        let Some(stage) = self.stages.get(self.position.stage) else { return self.next_round() };
+        if self.position.step == 0 {
+            if stage.when == When::Over && !self.chain.over() {
+                self.position.stage += 1;
+                return true;
             }
-            State::Before { round, changes, .. } => self.next_round(round, changes),
-            State::In { round, stage, changes, at, before } => {
-                let found = self.chain.log.n_changes;
-                match self.step(stage, at) {
-                    Progress::Requested => {
-                        self.state = State::In { round, stage, changes, at: at + 1, before };
-                    }
-                    Progress::Done => {
-                        self.end_stage(stage, before);
-                        self.state = State::Before { round, stage: stage + 1, changes };
-                    }
-                }
-                debug_assert!(self.chain.log.n_changes >= found);
-                true
+            self.position.before = self.pipeline.record.is_some().then(|| Before::new(&self.chain));
+        }
+        match self.step() {
+            Progress::Requested => self.position.step += 1,
+            Progress::Done => {
+                self.end_stage();
+                self.position.stage += 1;
+                self.position.step = 0;
             }
         }
+        true
     }
 
-    fn step(&mut self, stage: usize, at: u32) -> Progress {
-        // Not by `self.stage`: the policy is borrowed beside the chain state that it changes.
-        let policy = match (&self.caps, stage) {
-            (Some(caps), 0) => &caps.policy,
-            (caps, number) => &self.pipeline.stages[number - usize::from(caps.is_some())].policy,
-        };
+    fn step(&mut self) -> Progress {
+        let (policy, at) = (&self.stages[self.position.stage].policy, self.position.step);
         let span = tracing::debug_span!(
             "compact_stage",
             policy = policy.name(),
@@ -93,14 +61,15 @@ impl Compactor<'_> {
         span.in_scope(|| policy.step(at, &mut self.chain))
     }
 
-    fn end_stage(&mut self, stage: usize, before: Option<Before>) {
+    fn end_stage(&mut self) {
         debug_assert_eq!(
             self.chain.sum,
             self.chain.items().map(|it| it.cost).sum(),
             "the kept sum is the recounted one"
         );
+        let before = self.position.before.take();
         let Some((before, info)) = before.zip(self.pipeline.record.as_ref()) else { return };
-        let policy = &self.stage(stage).policy;
+        let policy = &self.stages[self.position.stage].policy;
         let (name, config) = (policy.name(), policy.config());
         let record = before.record(&self.chain, name, config, info, self.records.len());
         if !record.compacted_message_ids.is_empty()
@@ -110,23 +79,24 @@ impl Compactor<'_> {
         }
     }
 
-    /// Whether another round is worth it (CP-11); sets the state for it.
-    fn next_round(&mut self, round: usize, changes: usize) -> bool {
+    /// Whether another round is worth it (CP-11); begins it.
+    fn next_round(&mut self) -> bool {
+        let Position { round, changes, .. } = self.position;
         let above = self.chain.measure.limits.is_some_and(|it| self.chain.total() > it.target);
         let changed = self.chain.log.n_changes > changes;
-        let feeds = may_feed_earlier(&self.pipeline.stages, self.caps.is_some());
-        if changed && (above || feeds) && round + 1 < MAX_ROUNDS {
-            self.state =
-                State::Before { round: round + 1, stage: 0, changes: self.chain.log.n_changes };
-            return true;
+        let goes_on =
+            changed && (above || may_feed_earlier(&self.stages)) && round + 1 < MAX_ROUNDS;
+        if goes_on {
+            let changes = self.chain.log.n_changes;
+            self.position = Position { round: round + 1, changes, ..Position::default() };
         }
-        false
+        goes_on
     }
 
     /// Whether not even the floor fits, and no stage may lower it (CP-13).
     pub(super) fn is_hopeless(&self) -> bool {
         let Some(limits) = self.chain.measure.limits else { return false };
-        let may_lower = self.pipeline.stages.iter().any(|it| it.policy.lowers_floor());
+        let may_lower = self.stages.iter().any(|it| it.policy.lowers_floor());
         self.chain.total() > limits.usable
             && self.floor.without_note() > limits.usable
             && !self.pipeline.best_effort
@@ -134,17 +104,15 @@ impl Compactor<'_> {
     }
 }
 
-pub(super) fn max_requests(chain: &ChainState<'_>, pipeline: &Pipeline) -> usize {
-    let sections = chain.sections.len();
-    let pairs = chain.pair_states.len();
-    let one: usize = pipeline.stages.iter().map(|it| it.policy.max_requests(sections, pairs)).sum();
-    let has_rounds = chain.measure.limits.is_some() || may_feed_earlier(&pipeline.stages, false);
+pub(super) fn max_requests(chain: &ChainState<'_>, stages: &[Stage]) -> usize {
+    let (sections, pairs) = (chain.sections.len(), chain.pair_states.len());
+    let one: usize = stages.iter().map(|it| it.policy.max_requests(sections, pairs)).sum();
+    let has_rounds = chain.measure.limits.is_some() || may_feed_earlier(stages);
     if has_rounds { one.saturating_mul(MAX_ROUNDS) } else { one }
 }
 
 /// Whether a stage that runs in any case stands before another one, whose changes may give it something to
 /// do: the next run would find that (CP-15).
-fn may_feed_earlier(stages: &[Stage], has_caps: bool) -> bool {
-    let earlier = stages.split_last().map_or(&[][..], |it| it.1);
-    !stages.is_empty() && has_caps || earlier.iter().any(|it| it.when == When::Always)
+fn may_feed_earlier(stages: &[Stage]) -> bool {
+    stages.iter().rev().skip(1).any(|it| it.when == When::Always)
 }

@@ -7,12 +7,11 @@
 
 mod on_failure;
 mod pin;
-mod stored;
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use msg_chainast::Profile;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 
 pub use self::{on_failure::OnFailure, pin::Pin};
@@ -20,7 +19,7 @@ pub use self::{on_failure::OnFailure, pin::Pin};
 use crate::{
     Error,
     budget::Unit,
-    policy::{Policy, TruncateToolOutput},
+    policy::{self, Policy, TruncateToolOutput},
     record::RecordInfo,
 };
 
@@ -56,9 +55,12 @@ impl When {
 /// assert_eq!(pipeline.stages(), ["clear-tool-uses"]);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[derive(Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Pipeline {
     pub(crate) stages: Vec<Stage>,
     pub(crate) pins: Vec<Pin>,
+    #[serde(deserialize_with = "profile_of_name")]
     pub(crate) profile: Option<Profile>,
     pub(crate) on_failure: OnFailure,
     pub(crate) max_prompt: Option<u64>,
@@ -67,9 +69,24 @@ pub struct Pipeline {
     pub(crate) record: Option<RecordInfo>,
 }
 
+#[derive(Clone)]
 pub(crate) struct Stage {
-    pub(crate) policy: Box<dyn Policy>,
+    pub(crate) policy: Arc<dyn Policy>,
     pub(crate) when: When,
+}
+
+impl<'de> Deserialize<'de> for Stage {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let stored = Value::deserialize(deserializer)?;
+        let (policy, when) = policy::from_json(&stored).map_err(D::Error::custom)?;
+        Ok(Stage { policy: policy.into(), when: when.unwrap_or(When::Over) })
+    }
+}
+
+fn profile_of_name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Profile>, D::Error> {
+    let Some(name) = Option::<String>::deserialize(from)? else { return Ok(None) };
+    let unknown = || D::Error::custom(format_args!("no profile is called {name:?}"));
+    Profile::named(&name).cloned().map(Some).ok_or_else(unknown)
 }
 
 impl Pipeline {
@@ -102,7 +119,7 @@ impl Pipeline {
     /// Adds a stage.
     #[must_use]
     pub fn with_stage(mut self, policy: Box<dyn Policy>, when: When) -> Self {
-        self.stages.push(Stage { policy, when });
+        self.stages.push(Stage { policy: policy.into(), when });
         self
     }
 
@@ -110,8 +127,7 @@ impl Pipeline {
     /// without a [`Budget`](crate::Budget), which has caps of its own.
     #[must_use]
     pub fn with_tool_caps(mut self, caps: &BTreeMap<String, u64>) -> Self {
-        let policy = Box::new(caps_policy(caps));
-        self.stages.insert(0, Stage { policy, when: When::Always });
+        self.stages.insert(0, caps_stage(caps));
         self
     }
 
@@ -196,12 +212,8 @@ impl Default for Pipeline {
     }
 }
 
-/// The stage that a budget's caps of single tools stand for (CP-10).
-pub(crate) fn caps_stage(budget: &crate::Budget) -> Option<TruncateToolOutput> {
-    let caps = budget.tool_caps();
-    (!caps.is_empty()).then(|| caps_policy(caps))
-}
-
-fn caps_policy(caps: &BTreeMap<String, u64>) -> TruncateToolOutput {
-    TruncateToolOutput { tools: caps.clone(), named_only: true, ..Default::default() }
+/// The stage that caps of single tools stand for (CP-10).
+pub(crate) fn caps_stage(caps: &BTreeMap<String, u64>) -> Stage {
+    let policy = TruncateToolOutput { tools: caps.clone(), named_only: true, ..Default::default() };
+    Stage { policy: Arc::new(policy), when: When::Always }
 }

@@ -29,11 +29,7 @@ impl FromStr for OnFailure {
         match name {
             "keep" => Ok(OnFailure::Keep),
             "digest" => Ok(OnFailure::Digest),
-            _ => Err(Error::UnknownName {
-                kind: "on-failure",
-                name: name.to_owned(),
-                expected: Some("keep or digest".to_owned()),
-            }),
+            _ => Err(Error::unknown("on-failure", name, "keep or digest")),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What may not be touched (CP-42). What a pin locks is the chain state's business.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use msg_core::{Message, Part};
 use serde::{Deserialize, Deserializer};
@@ -16,6 +16,7 @@ use crate::Error;
 /// assert!("last-user".parse::<Pin>().is_err());
 /// # Ok::<(), msg_compact::Error>(())
 /// ```
+#[derive(Clone)]
 pub enum Pin {
     /// The first user message, verbatim, wherever sections are merged or dropped.
     FirstUser,
@@ -24,7 +25,7 @@ pub enum Pin {
     /// What calls this tool.
     Tool(String),
     /// What the caller says.
-    When(Box<dyn Fn(&Message) -> bool + Send + Sync>),
+    When(Arc<dyn Fn(&Message) -> bool + Send + Sync>),
 }
 
 impl FromStr for Pin {
@@ -36,11 +37,7 @@ impl FromStr for Pin {
             _ if text == "first-user" => Ok(Pin::FirstUser),
             Some(("contains", text)) if !text.is_empty() => Ok(Pin::Contains(text.to_owned())),
             Some(("tool", name)) if !name.is_empty() => Ok(Pin::Tool(name.to_owned())),
-            _ => Err(Error::UnknownName {
-                kind: "pin",
-                name: text.to_owned(),
-                expected: Some("first-user, contains:TEXT or tool:NAME".to_owned()),
-            }),
+            _ => Err(Error::unknown("pin", text, "first-user, contains:TEXT or tool:NAME")),
         }
     }
 }

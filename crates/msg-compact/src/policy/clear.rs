@@ -68,10 +68,6 @@ impl Policy for ClearToolUses {
         inputs.into_iter().for_each(|it| clear_inputs(chain, &it));
         Progress::Done
     }
-
-    fn max_requests(&self, _sections: usize, _pairs: usize) -> usize {
-        0
-    }
 }
 
 /// The calls of one pair whose outputs are cleared.

@@ -53,13 +53,7 @@ fn named(name: &str, options: Map<String, Value>) -> Result<Box<dyn Policy>, Err
         "summarize-history" => read::<SummarizeHistory>(name, options)?,
         "goal-batch" => read::<GoalBatch>(name, options)?,
         "sliding-window" => read::<SlidingWindow>(name, options)?,
-        _ => {
-            return Err(Error::UnknownName {
-                kind: "policy",
-                name: name.to_owned(),
-                expected: Some(NAMES.to_owned()),
-            });
-        }
+        _ => return Err(Error::unknown("policy", name, NAMES)),
     })
 }
 

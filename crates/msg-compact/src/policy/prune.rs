@@ -83,10 +83,6 @@ impl Policy for PruneToolOutputs {
         }
         Progress::Done
     }
-
-    fn max_requests(&self, _sections: usize, _pairs: usize) -> usize {
-        0
-    }
 }
 
 impl PruneToolOutputs {

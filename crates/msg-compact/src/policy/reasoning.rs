@@ -48,10 +48,6 @@ impl Policy for DropReasoning {
         }
         Progress::Done
     }
-
-    fn max_requests(&self, _sections: usize, _pairs: usize) -> usize {
-        0
-    }
 }
 
 /// A pair whose assistant message has reasoning.

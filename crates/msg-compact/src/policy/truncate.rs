@@ -65,10 +65,6 @@ impl Policy for TruncateToolOutput {
         Progress::Done
     }
 
-    fn max_requests(&self, _sections: usize, _pairs: usize) -> usize {
-        0
-    }
-
     fn lowers_floor(&self) -> bool {
         self.include_last
     }

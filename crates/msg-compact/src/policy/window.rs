@@ -24,8 +24,4 @@ impl Policy for SlidingWindow {
         chain.slide_window();
         Progress::Done
     }
-
-    fn max_requests(&self, _sections: usize, _pairs: usize) -> usize {
-        0
-    }
 }

@@ -215,30 +215,30 @@ impl<'a> Choices<'a> {
 
     fn pentagi(&mut self) -> PentagiConfig {
         PentagiConfig {
-            last_sec_bytes: [0, 300, 2000][self.below(3)],
-            max_bp_bytes: [0, 100, 900][self.below(3)],
-            max_qa_sections: [1, 2, 5][self.below(3)],
-            max_qa_bytes: [500, 3000, 65_536][self.below(3)],
-            keep_qa_sections: [1, 2][self.below(2)],
+            last_sec_bytes: Some([0, 300, 2000][self.below(3)]),
+            max_bp_bytes: Some([0, 100, 900][self.below(3)]),
+            max_qa_sections: Some([1, 2, 5][self.below(3)]),
+            max_qa_bytes: Some([500, 3000, 65_536][self.below(3)]),
+            keep_qa_sections: Some([1, 2][self.below(2)]),
             ..PentagiConfig::default()
         }
     }
 
     fn wolo(&mut self) -> WoloConfig {
         WoloConfig {
-            protect_token_threshold: [0, 100][self.below(2)],
-            minimum_prune_tokens: [0, 50][self.below(2)],
-            recent_exchanges_to_keep: [1, 3][self.below(2)],
+            protect_token_threshold: Some([0, 100][self.below(2)]),
+            minimum_prune_tokens: Some([0, 50][self.below(2)]),
+            recent_exchanges_to_keep: Some([1, 3][self.below(2)]),
             ..WoloConfig::default()
         }
     }
 
     fn forge(&mut self) -> ForgeConfig {
         ForgeConfig {
-            messages_old: [2, 6][self.below(2)],
-            min_tool_calls: [1, 4][self.below(2)],
-            goal_messages_old: [2, 6][self.below(2)],
-            min_turns: [1, 2][self.below(2)],
+            messages_old: Some([2, 6][self.below(2)]),
+            min_tool_calls: Some([1, 4][self.below(2)]),
+            goal_messages_old: Some([2, 6][self.below(2)]),
+            min_turns: Some([1, 2][self.below(2)]),
             ..ForgeConfig::default()
         }
     }
