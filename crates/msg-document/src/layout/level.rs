@@ -8,7 +8,7 @@
 //!
 //! Looks at one level: values are slices of the text. The text is taken to be JSON.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, cell::OnceCell};
 
 use msg_core::json::{unescape, value_end};
 
@@ -17,6 +17,8 @@ pub(super) struct Level<'a> {
     pub(super) entries: Vec<Entry<'a>>,
     /// White space before the closing bracket.
     pub(super) close: &'a str,
+    /// Whether each list and object in it stands on one line, once that was asked: each new entry asks it.
+    of_lines: OnceCell<bool>,
 }
 
 /// An element of a list, or a member of an object.
@@ -52,7 +54,7 @@ impl<'a> Level<'a> {
             return None;
         }
         let mut cursor = Cursor { text: value, at: 1 };
-        let mut level = Level { entries: Vec::new(), close: "" };
+        let mut level = Level { entries: Vec::new(), close: "", of_lines: OnceCell::new() };
         loop {
             let lead = cursor.blanks();
             if cursor.is_at_end() {
@@ -86,10 +88,12 @@ impl<'a> Level<'a> {
 
     /// Whether each list and object in it stands on one line.
     pub(super) fn is_of_lines(&self) -> bool {
-        let mut inner =
-            self.entries.iter().map(|it| it.value).filter(|it| is_container(it) && it.len() > 2);
-        let Some(first) = inner.next() else { return false };
-        !first.contains('\n') && inner.all(|it| !it.contains('\n'))
+        *self.of_lines.get_or_init(|| {
+            let values = self.entries.iter().map(|it| it.value);
+            let mut inner = values.filter(|it| is_container(it) && it.len() > 2);
+            let Some(first) = inner.next() else { return false };
+            !first.contains('\n') && inner.all(|it| !it.contains('\n'))
+        })
     }
 }
 
