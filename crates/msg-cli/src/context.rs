@@ -3,11 +3,14 @@
 //! It does not know the commands, nor what they read and write.
 
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::Args;
 
 use crate::exit::Status;
+use crate::redact;
 use crate::render::{Folding, List, Quotes};
 use crate::terminal;
 
@@ -61,6 +64,8 @@ pub(crate) struct Context {
     /// Whether text on standard error is coloured.
     pub(crate) color_err: bool,
     color: ColorChoice,
+    /// Whether secrets are replaced in what is said; a command says so by [`Context::redact`].
+    redacts: Arc<AtomicBool>,
 }
 
 impl Context {
@@ -69,7 +74,18 @@ impl Context {
         // What has no context of its own (clap, anstream's macros) follows the choice too.
         color.write_global();
         let color_err = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
-        Context { verbose: args.verbose, quiet: args.quiet, color_err, color }
+        Context {
+            verbose: args.verbose,
+            quiet: args.quiet,
+            color_err,
+            color,
+            redacts: Arc::default(),
+        }
+    }
+
+    /// From here on secrets are replaced in all that is said, if `asked` (SE-96).
+    pub(crate) fn redact(&self, asked: bool) {
+        self.redacts.store(asked, Ordering::Relaxed);
     }
 
     /// Whether text that goes to a place is coloured.
@@ -96,6 +112,10 @@ impl Context {
     /// Text for people on standard error, in our colours. It is lost if nobody listens there.
     pub(crate) fn note(&self, text: &str) {
         let mut err = io::stderr().lock();
+        let text = match self.redacts.load(Ordering::Relaxed) {
+            true => &redact::text(text).0,
+            false => text,
+        };
         let text = terminal::visible_but_colours(text);
         let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
     }

@@ -114,6 +114,7 @@ impl SessionArgs {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
+        cx.redact(self.session.redact);
         let options = self.options()?;
         self.io.pretty.expect(self.to.is_json(), "a message file is none")?;
         let sources = self.io.sources(Some(self.to))?;
@@ -228,7 +229,8 @@ impl Run<'_> {
         report: Option<&mut Output>,
     ) -> Result<(), Failure> {
         if let Some(report) = report {
-            return report.write(&jsonl::report_line(edits));
+            let line = jsonl::report_line(edits);
+            return report.write(&redact::printed(line, self.args.session.redact, true));
         }
         if self.cx.quiet || edits.is_empty() {
             return Ok(());
@@ -236,6 +238,10 @@ impl Run<'_> {
         // About turns the positions are those of the turns, which have no messages to quote.
         let quotes = match document.format().name() {
             "turns" => Quotes::default(),
+            // A quote is cut, and a piece of a secret would not be recognised.
+            _ if self.args.session.redact => {
+                Quotes::of(&redact::messages(document.messages()), edits, self.cx.folding())
+            }
             _ => Quotes::of(document.messages(), edits, self.cx.folding()).and_lines(
                 document.text(),
                 edits,

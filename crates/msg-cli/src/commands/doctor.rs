@@ -88,6 +88,7 @@ struct WhatArgs {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
+        cx.redact(self.redact);
         let options: RepairOptions = options::of(&self.what)?;
         if self.lines.asked()? {
             return self.run_lines(cx, &options);
@@ -137,7 +138,11 @@ impl Args {
         let from = self.from;
         sources.each(cx, |mut input| {
             input.expect_lines()?;
-            let job = |line: &[u8]| Ok(line::answer(line, from, options)?);
+            let job = |line: &[u8]| {
+                let mut answer = line::answer(line, from, options)?;
+                answer.json = redact::printed(answer.json, self.redact, true);
+                Ok(answer)
+            };
             jsonl::run(cx, &self.lines, input, &mut Output::stdout(), None, job)
         })
     }
@@ -156,7 +161,8 @@ impl Args {
         let doctor = Doctor { from: self.from, fix: self.fix, force: self.force, options };
         let (name, diagnosis) = doctor.session(path)?;
         if let Some(report) = report {
-            report.write(&text::report(&name, &diagnosis.findings))?;
+            let line = text::report(&name, &diagnosis.findings);
+            report.write(&redact::printed(line, self.redact, true))?;
         }
         self.print(cx, &name, &diagnosis)?;
         let fixed = self.fix && diagnosis.findings.iter().all(|it| !it.is_error() || it.done);
@@ -172,7 +178,7 @@ impl Args {
         } else {
             text::human(name, it, self.fix, out.has_colour(cx)).into_bytes()
         };
-        out.write(&redact::if_asked(self.redact, text))?;
+        out.write(&redact::printed(text, self.redact, self.json))?;
         out.finish()
     }
 }

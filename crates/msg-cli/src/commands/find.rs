@@ -108,6 +108,7 @@ impl Needle {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
+        cx.redact(self.redact);
         let needle = Needle::new(&self.text, self.regex)?;
         let mut warnings = Vec::new();
         let found = places::find(&self.places, self.dialect, &mut warnings);
@@ -119,7 +120,7 @@ impl Command for Args {
         for hit in hits.iter().flatten() {
             count += 1;
             let text = if self.json { json_line(hit) } else { human(hit).into_bytes() };
-            out.write(&redact::if_asked(self.redact, text))?;
+            out.write(&redact::printed(text, self.redact, self.json))?;
         }
         out.finish()?;
         places::warn(cx, &warnings);

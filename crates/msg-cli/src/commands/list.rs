@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Mark sessions in which doctor finds an error with !.
     #[arg(long)]
     check: bool,
-    /// Replace secrets in titles.
+    /// Replace secrets in what is shown.
     #[arg(long)]
     redact: bool,
     /// The JSON form: a line a session.
@@ -66,6 +66,7 @@ struct Line {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
+        cx.redact(self.redact);
         let mut warnings = Vec::new();
         let found = places::find(&self.places, self.dialect, &mut warnings);
         let names = places::codex_names();
@@ -76,7 +77,7 @@ impl Command for Args {
         let mut out = Output::stdout();
         for line in &lines {
             let text = if self.json { json_line(line) } else { human(line).into_bytes() };
-            out.write(&redact::if_asked(self.redact, text))?;
+            out.write(&redact::printed(text, self.redact, self.json))?;
         }
         out.finish()?;
         places::warn(cx, &warnings);

@@ -31,6 +31,7 @@ use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::{Input, InputArgs};
+use crate::redact;
 use crate::render;
 use crate::sizes;
 use crate::sources::Sources;
@@ -69,6 +70,9 @@ pub(crate) struct Args {
     /// What a million tokens cost, in and out: each section is given its cost, nothing cached.
     #[arg(long, value_name = "IN:OUT", help_heading = "Page")]
     price: Option<Price>,
+    /// Replace secrets in what is shown.
+    #[arg(long, help_heading = "Page")]
+    redact: bool,
     /// Write to FILE instead of standard output, further pages beside it; a FOLDER gets a page for each input.
     #[arg(short, long, value_name = "FILE|FOLDER", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -79,6 +83,7 @@ pub(crate) struct Args {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
+        cx.redact(self.redact);
         let sources = self.input.sources()?;
         sources.expect_one("--browser", self.browser)?;
         let place = Place::new(self.output.as_deref(), self.browser, &sources)?;
@@ -106,10 +111,14 @@ impl Args {
             return Err(Failure::Usage(text));
         }
         let path = place.of(&input)?;
-        let messages = formats::open(cx, &mut input, &self.input)?.into_messages();
+        let mut messages = formats::open(cx, &mut input, &self.input)?.into_messages();
+        if self.redact {
+            messages = redact::messages(&messages);
+        }
+        let name = if self.redact { redact::text(&input.name).0 } else { input.name.clone() };
         let found = msg_chainast::check(&messages, profile.as_ref(), &self.chain.check_options());
         let status = Status::of(!found.iter().any(Diagnostic::is_error));
-        let book = Book::new(&input.name, &messages, &found, self.show(&messages), path.clone());
+        let book = Book::new(&name, &messages, &found, self.show(&messages), path.clone());
         for number in 0..book.n_pages() {
             let mut out = place.open(book.path(number).as_deref(), sources)?;
             page::page(&book, number, |it| out.write(it.as_bytes()))?;

@@ -18,6 +18,7 @@ mod fit;
 mod guides;
 mod lines;
 mod message_files;
+mod redaction;
 mod rescue;
 mod server;
 mod sessions;

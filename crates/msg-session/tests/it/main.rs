@@ -6,3 +6,4 @@ mod cases;
 mod hostile;
 mod laws;
 mod moved;
+mod secrets;
