@@ -261,11 +261,15 @@ impl EventWriter {
         }
         let Some(block) = self.block_of(number) else { return };
         block.ended = true;
-        if let Kind::Call { len, .. } = &mut block.kind
-            && let Some(rest) = call.arguments.text().get(*len..)
-        {
+        let Kind::Call { id, name, len, .. } = &mut block.kind else { return };
+        let is_renamed = !call.id.is_empty() && *id != call.id || *name != call.name;
+        if let Some(rest) = call.arguments.text().get(*len..) {
             block.pending.push_str(rest);
             *len += rest.len();
+        }
+        if is_renamed {
+            let note = "the id or the name of a call came behind its beginning, and is left out";
+            self.note(Severity::Warning, "convert::lost-member", note);
         }
     }
 
