@@ -3,15 +3,15 @@
 //! This table is the one place where an edge is stated. `tidy` compares it, exactly and both ways,
 //! with what cargo says for every target, feature and kind of dependency; `codegen` draws it.
 
-/// A package and the packages of this workspace that it may name.
+/// A package and the packages of this workspace that it may name, each list with blanks between.
 pub(crate) struct Room {
     pub(crate) name: &'static str,
     /// 0 is the ground; a room uses only rooms of lower floors.
     pub(crate) floor: u8,
     /// Packages that its library or program is built from; `name?` is behind a feature.
-    pub(crate) uses: &'static [&'static str],
+    uses: &'static str,
     /// Packages that only its tests, examples and benches are built from.
-    pub(crate) tested_with: &'static [&'static str],
+    tested_with: &'static str,
     /// The most crates that a user of its default features compiles, itself included and procedural
     /// macros not counted; 0 is no limit.
     pub(crate) max_crates: usize,
@@ -20,135 +20,59 @@ pub(crate) struct Room {
 /// Packages that are never published and stand outside the house.
 pub(crate) const OUTSIDE: u8 = u8::MAX;
 
-const TESTKIT: &[&str] = &["testkit"];
-const LIBRARIES: &[&str] = &[
-    "msg-anthropic",
-    "msg-chainast",
-    "msg-compact",
-    "msg-core",
-    "msg-document",
-    "msg-file",
-    "msg-gemini",
-    "msg-openai",
-    "msg-wire",
-    "msg-xml",
-];
+const WIRES: &str = "msg-anthropic msg-core msg-gemini msg-openai msg-xml";
+const DOCUMENT: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-file? msg-gemini msg-openai \
+                        msg-session msg-wire msg-xml";
+const EXAMPLES: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-document msg-file msg-gemini \
+                        msg-openai msg-wire msg-xml";
+const PROGRAM: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-document msg-file msg-gemini \
+                       msg-openai msg-session msg-wire msg-xml";
+const BENCHES: &str = "msg-anthropic msg-arrow msg-chainast msg-compact msg-core msg-document msg-file \
+                       msg-gemini msg-openai msg-session msg-wire msg-xml";
+const FUZZ: &str = "msg-anthropic msg-arrow msg-chainast msg-compact msg-core msg-document msg-file \
+                    msg-gemini msg-openai msg-session msg-wire msg-xml testkit";
 
 pub(crate) const LAYERS: &[Room] = &[
-    room("msg-core", 0, &[], TESTKIT, 9),
-    room("msg-xml", 1, &["msg-core"], TESTKIT, 16),
-    room("msg-chainast", 1, &["msg-core"], TESTKIT, 15),
-    room("msg-wire", 1, &["msg-core"], &[], 14),
-    room("msg-anthropic", 2, &["msg-core", "msg-wire"], &["msg-openai", "testkit"], 15),
-    room(
-        "msg-gemini",
-        2,
-        &["msg-core", "msg-wire"],
-        &["msg-anthropic", "msg-openai", "testkit"],
-        15,
-    ),
-    room("msg-openai", 2, &["msg-core", "msg-wire"], TESTKIT, 15),
-    room("msg-file", 2, &["msg-core", "msg-xml"], TESTKIT, 0),
-    room("msg-compact", 2, &["msg-chainast", "msg-core"], &["msg-openai", "testkit"], 0),
-    room(
-        "msg-session",
-        3,
-        &["msg-anthropic", "msg-core", "msg-gemini", "msg-openai", "msg-xml"],
-        TESTKIT,
-        0,
-    ),
-    room(
-        "msg-document",
-        4,
-        &[
-            "msg-anthropic",
-            "msg-chainast",
-            "msg-compact",
-            "msg-core",
-            "msg-file?",
-            "msg-gemini",
-            "msg-openai",
-            "msg-session",
-            "msg-wire",
-            "msg-xml",
-        ],
-        TESTKIT,
-        0,
-    ),
-    room(
-        "msg-cli",
-        5,
-        &[
-            "msg-anthropic",
-            "msg-chainast",
-            "msg-compact",
-            "msg-core",
-            "msg-document",
-            "msg-file",
-            "msg-gemini",
-            "msg-openai",
-            "msg-session",
-            "msg-wire",
-            "msg-xml",
-        ],
-        TESTKIT,
-        0,
-    ),
-    room("msg-arrow", 5, &["msg-core", "msg-document"], TESTKIT, 0),
-    room("testkit", OUTSIDE, &[], &[], 1),
-    room("doc-examples", OUTSIDE, &[], LIBRARIES, 0),
-    room("xtask", OUTSIDE, &[], &[], 0),
-    room(
-        "benches",
-        OUTSIDE,
-        &[
-            "msg-anthropic",
-            "msg-arrow",
-            "msg-chainast",
-            "msg-compact",
-            "msg-core",
-            "msg-document",
-            "msg-file",
-            "msg-gemini",
-            "msg-openai",
-            "msg-session",
-            "msg-wire",
-            "msg-xml",
-        ],
-        &[],
-        0,
-    ),
-    room(
-        "msg-fuzz",
-        OUTSIDE,
-        &[
-            "msg-anthropic",
-            "msg-arrow",
-            "msg-chainast",
-            "msg-compact",
-            "msg-core",
-            "msg-document",
-            "msg-file",
-            "msg-gemini",
-            "msg-openai",
-            "msg-session",
-            "msg-wire",
-            "msg-xml",
-            "testkit",
-        ],
-        &[],
-        0,
-    ),
+    room("msg-core", 0, "", "testkit", 9),
+    room("msg-xml", 1, "msg-core", "testkit", 16),
+    room("msg-chainast", 1, "msg-core", "testkit", 15),
+    room("msg-wire", 1, "msg-core", "", 14),
+    room("msg-anthropic", 2, "msg-core msg-wire", "msg-openai testkit", 15),
+    room("msg-gemini", 2, "msg-core msg-wire", "msg-anthropic msg-openai testkit", 15),
+    room("msg-openai", 2, "msg-core msg-wire", "testkit", 15),
+    room("msg-file", 2, "msg-core msg-xml", "testkit", 0),
+    room("msg-compact", 2, "msg-chainast msg-core", "msg-openai testkit", 0),
+    room("msg-session", 3, WIRES, "testkit", 0),
+    room("msg-document", 4, DOCUMENT, "testkit", 0),
+    room("msg-cli", 5, PROGRAM, "testkit", 0),
+    room("msg-arrow", 5, "msg-core msg-document", "testkit", 0),
+    room("testkit", OUTSIDE, "", "", 1),
+    room("doc-examples", OUTSIDE, "", EXAMPLES, 0),
+    room("xtask", OUTSIDE, "", "", 0),
+    room("benches", OUTSIDE, BENCHES, "", 0),
+    room("msg-fuzz", OUTSIDE, FUZZ, "", 0),
 ];
 
 const fn room(
     name: &'static str,
     floor: u8,
-    uses: &'static [&'static str],
-    tested_with: &'static [&'static str],
+    uses: &'static str,
+    tested_with: &'static str,
     max_crates: usize,
 ) -> Room {
     Room { name, floor, uses, tested_with, max_crates }
+}
+
+impl Room {
+    /// What it is built from.
+    pub(crate) fn uses(&self) -> Vec<&'static str> {
+        self.uses.split_whitespace().collect()
+    }
+
+    /// What only its tests are built from.
+    pub(crate) fn tested_with(&self) -> Vec<&'static str> {
+        self.tested_with.split_whitespace().collect()
+    }
 }
 
 /// The room of a package.
@@ -168,7 +92,7 @@ mod tests {
     #[test]
     fn rooms_use_only_lower_floors() {
         for room in LAYERS.iter().filter(|it| it.floor != OUTSIDE) {
-            for used in room.uses {
+            for used in room.uses() {
                 let used = find(plain(used)).expect("because every edge names a room");
                 assert!(
                     used.floor < room.floor,
@@ -183,7 +107,7 @@ mod tests {
     #[test]
     fn edges_are_sorted_and_nothing_depends_on_the_tools() {
         for room in LAYERS {
-            for edges in [room.uses, room.tested_with] {
+            for edges in [room.uses(), room.tested_with()] {
                 assert!(edges.is_sorted(), "{}", room.name);
                 assert!(
                     !edges.iter().any(|it| ["xtask", "benches", "msg-fuzz"].contains(it)),

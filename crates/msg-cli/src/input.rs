@@ -15,6 +15,8 @@ use crate::exit::Failure;
 use crate::formats;
 use crate::jsonl::LineArgs;
 use crate::sessions;
+use crate::sessions::document::Named;
+use crate::sessions::put_back::folder;
 use crate::sessions::stamp::Stamp;
 use crate::sizes;
 use crate::sources::Sources;
@@ -110,8 +112,7 @@ pub(crate) fn explained(path: &Path, error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::NotFound {
         return error;
     }
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = fs::read_dir(folder(path)).into_iter().flatten().flatten();
     let names: Vec<String> = names.filter_map(|it| it.file_name().into_string().ok()).collect();
     let name = path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     let near = did_you_mean(&name, names.iter().map(String::as_str));
@@ -120,14 +121,12 @@ pub(crate) fn explained(path: &Path, error: io::Error) -> io::Error {
 
 /// The text of a file that an option names, within a limit of bytes.
 pub(crate) fn side_file(path: &Path, limit: u64) -> Result<String, Failure> {
-    let mut input = Input::open(Some(path))?;
-    input.limit = limit;
-    let bytes = input.read_all()?;
+    let bytes = Input::open(Some(path), limit)?.read_all()?;
     String::from_utf8(bytes).map_err(|_| Failure::Usage(format!("{} is not UTF-8", path.display())))
 }
 
 /// The failure of a document beyond its limit.
-fn too_large(name: &str, limit: u64) -> Failure {
+pub(crate) fn too_large(name: &str, limit: u64) -> Failure {
     let text = format!("it has more than {limit} bytes (--max-bytes raises the limit)");
     Failure::read(name, io::Error::new(io::ErrorKind::FileTooLarge, text))
 }
@@ -165,10 +164,11 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Opens `path`; `-` and `None` are standard input, the latter only if it is no terminal.
-    pub(crate) fn open(path: Option<&Path>) -> Result<Self, Failure> {
+    /// Opens `path`, a document of which may have so many bytes; `-` and `None` are standard input, the latter
+    /// only if it is no terminal.
+    pub(crate) fn open(path: Option<&Path>, limit: u64) -> Result<Self, Failure> {
         match path {
-            Some(path) if path.as_os_str() != "-" => Input::file(path),
+            Some(path) if path.as_os_str() != "-" => Input::file(path, limit),
             None if io::stdin().is_terminal() => {
                 Err(Failure::Usage("no input: name a file, or pipe a conversation in".to_owned()))
             }
@@ -177,17 +177,22 @@ impl Input {
                 path: None,
                 stamp: None,
                 len: None,
-                limit: MAX_DOCUMENT,
+                limit,
                 reader: Box::new(io::stdin()),
             }),
         }
     }
 
-    fn file(path: &Path) -> Result<Self, Failure> {
-        if let Some((name, bytes)) = sessions::document::of(path)? {
-            let (len, reader) = (Some(bytes.len() as u64), Box::new(io::Cursor::new(bytes)));
-            return Ok(Input { name, path: None, stamp: None, len, limit: MAX_DOCUMENT, reader });
-        }
+    fn file(named: &Path, limit: u64) -> Result<Self, Failure> {
+        let path = match sessions::document::of(named, limit)? {
+            Named::File => named.to_owned(),
+            Named::Session(path) => path,
+            Named::Read(name, bytes) => {
+                let (len, reader) = (Some(bytes.len() as u64), Box::new(io::Cursor::new(bytes)));
+                return Ok(Input { name, path: None, stamp: None, len, limit, reader });
+            }
+        };
+        let path = path.as_path();
         let name = path.display().to_string();
         let opened = File::open(path).and_then(|file| file.metadata().map(|it| (file, it)));
         let (file, meta) =
@@ -199,10 +204,11 @@ impl Input {
         }
         Ok(Input {
             name,
-            path: Some(path.to_owned()),
+            // Only what is named by its path may be replaced.
+            path: (path == named).then(|| path.to_owned()),
             stamp: Stamp::of(path).ok(),
             len: meta.is_file().then_some(meta.len()),
-            limit: MAX_DOCUMENT,
+            limit,
             reader: Box::new(file),
         })
     }

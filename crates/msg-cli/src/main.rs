@@ -32,6 +32,7 @@ mod options;
 mod output;
 mod parallel;
 mod progress;
+mod random;
 mod redact;
 mod render;
 mod selecting;

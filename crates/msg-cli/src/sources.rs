@@ -125,9 +125,7 @@ impl Sources {
     }
 
     fn open(&self, path: Option<&Path>) -> Result<Input, Failure> {
-        let mut input = Input::open(path)?;
-        input.limit = self.max_bytes;
-        Ok(input)
+        Input::open(path, self.max_bytes)
     }
 }
 

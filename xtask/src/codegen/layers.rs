@@ -36,11 +36,9 @@ fn picture() -> String {
 }
 
 fn push_room(res: &mut String, label: &str, room: &Room) {
-    let uses: Vec<String> = room
-        .uses
-        .iter()
-        .map(|it| if it.ends_with('?') { format!("({})", plain(it)) } else { (*it).to_owned() })
-        .collect();
+    let drawn =
+        |it: &str| if it.ends_with('?') { format!("({})", plain(it)) } else { it.to_owned() };
+    let uses: Vec<String> = room.uses().into_iter().map(drawn).collect();
     let uses =
         if uses.is_empty() { String::new() } else { format!("──▶ {}", uses.join(", ")) };
     let line = format!("{label:<9}{:<14}{uses}", room.name);

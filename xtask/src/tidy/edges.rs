@@ -53,8 +53,8 @@ fn compare(package: &Value, room: &Room, names: &BTreeSet<&str>, breaches: &mut 
             None => uses.insert(to.to_owned()),
         };
     }
-    report(room, "uses", &uses, room.uses, breaches);
-    report(room, "is tested with", &tested_with, room.tested_with, breaches);
+    report(room, "uses", &uses, &room.uses(), breaches);
+    report(room, "is tested with", &tested_with, &room.tested_with(), breaches);
 }
 
 fn report(

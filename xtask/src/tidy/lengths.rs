@@ -1,4 +1,4 @@
-//! Files stay short: a ratchet, with the exceptions named.
+//! Files stay short.
 
 use super::House;
 use crate::Res;
@@ -6,39 +6,13 @@ use crate::Res;
 /// Lines of code that a file may have; blank lines and comments do not count.
 const LIMIT: usize = 500;
 
-/// Files that are longer, with the number of lines that they may not pass. A figure only ever goes
-/// down; a file that has come under the limit leaves the table.
-const EXCEPTIONS: &[(&str, usize)] = &[];
-
 pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     for file in &house.sources {
         let n_lines = code_lines(&file.text);
-        let exception = EXCEPTIONS.iter().find(|(path, _)| *path == file.path).map(|(_, cap)| *cap);
-        match exception {
-            None if n_lines > LIMIT => {
-                breaches.push(format!(
-                    "{} has {n_lines} lines of code, {LIMIT} are allowed: split it",
-                    file.path
-                ));
-            }
-            Some(cap) if n_lines > cap => {
-                breaches.push(format!(
-                    "{} grew to {n_lines} lines of code, its exception says {cap}",
-                    file.path
-                ));
-            }
-            Some(cap) if n_lines < cap => {
-                breaches.push(format!(
-                    "{} shrank to {n_lines} lines of code: lower its exception of {cap}",
-                    file.path
-                ));
-            }
-            _ => {}
-        }
-    }
-    for (path, cap) in EXCEPTIONS {
-        if *cap <= LIMIT || !house.sources.iter().any(|it| it.path == *path) {
-            breaches.push(format!("the exception of {path} is no longer needed"));
+        if n_lines > LIMIT {
+            let path = &file.path;
+            breaches
+                .push(format!("{path} has {n_lines} lines of code, {LIMIT} are allowed: split it"));
         }
     }
     Ok(())

@@ -15,29 +15,13 @@ const LIMIT: usize = 70;
 /// Libraries that have more, with the number that they may not pass. A figure only ever goes down.
 const MORE_NAMES: &[(&str, usize)] = &[("msg-core", 128)];
 
-/// Public functions that take a `bool`, with the reason.
-const SWITCHES: &[(&str, &str, &str)] = &[
-    ("crates/msg-core/src/json/writer.rs", "bool", "writes the JSON values `true` and `false`"),
-    (
-        "crates/msg-openai/src/chat/request.rs",
-        "parallel_tool_calls",
-        "a member that holds `true` or `false` in the request",
-    ),
-    (
-        "crates/msg-openai/src/chat/request.rs",
-        "stream",
-        "a member that holds `true` or `false` in the request",
-    ),
-    (
-        "crates/msg-openai/src/chat/request.rs",
-        "include_usage",
-        "a member that holds `true` or `false` in the request",
-    ),
-    (
-        "crates/msg-openai/src/chat/tool.rs",
-        "strict",
-        "a member that holds `true` or `false` in the request",
-    ),
+/// Public functions that take a `bool`: it is a JSON value, or a member of a request that holds one.
+const SWITCHES: &[(&str, &str)] = &[
+    ("crates/msg-core/src/json/writer.rs", "bool"),
+    ("crates/msg-openai/src/chat/request.rs", "parallel_tool_calls"),
+    ("crates/msg-openai/src/chat/request.rs", "stream"),
+    ("crates/msg-openai/src/chat/request.rs", "include_usage"),
+    ("crates/msg-openai/src/chat/tool.rs", "strict"),
 ];
 
 /// At most [`LIMIT`] names a library.
@@ -66,7 +50,7 @@ pub(crate) fn switches(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     for (_, root) in libraries(house) {
         for file in house.sources.iter().filter(|it| it.path.starts_with(&root)) {
             for function in with_switch(&file.text) {
-                if !SWITCHES.iter().any(|it| (it.0, it.1) == (file.path.as_str(), function)) {
+                if !SWITCHES.contains(&(file.path.as_str(), function)) {
                     breaches.push(format!(
                         "{}: `{function}` takes a bool: make it two functions, or give it an enum",
                         file.path
@@ -75,7 +59,7 @@ pub(crate) fn switches(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
             }
         }
     }
-    for (path, function, _) in SWITCHES {
+    for (path, function) in SWITCHES {
         let stands = |it: &&crate::workspace::File| it.path == *path;
         let text = house.sources.iter().find(stands).map_or("", |it| it.text.as_str());
         if !with_switch(text).any(|it| it == *function) {

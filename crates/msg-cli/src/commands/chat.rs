@@ -176,9 +176,7 @@ impl Args {
             return Document::read(Vec::new(), Mode::of(&self.file), &Limits::default())
                 .map_err(|it| self.failed(it));
         }
-        let mut input = Input::open(Some(&self.file))?;
-        input.limit = self.max_bytes;
-        let bytes = input.read_all()?;
+        let bytes = Input::open(Some(&self.file), self.max_bytes)?.read_all()?;
         let read = Document::read(bytes, Mode::of(&self.file), &Limits::default());
         read.map_err(|it| self.failed(it))
     }

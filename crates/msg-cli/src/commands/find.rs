@@ -130,7 +130,7 @@ impl Command for Args {
 
 impl Args {
     fn hits(&self, needle: &Needle, path: &Path, dialect: Option<Dialect>) -> Vec<Hit> {
-        let Ok(mut loaded) = load(path, dialect) else { return Vec::new() };
+        let Ok(mut loaded) = load(path, dialect, u64::MAX) else { return Vec::new() };
         if !loaded.blobs.iter().any(|it| needle.may_be_in(&it.bytes)) {
             return Vec::new();
         }

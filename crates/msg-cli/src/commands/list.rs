@@ -146,7 +146,7 @@ impl Read {
             let (dialect, summary) = (session.dialect(), session.summary().ok()?);
             return Some(Self { dialect, bytes: file.source.size(), summary, ok });
         }
-        let mut loaded = load(path, dialect).ok()?;
+        let mut loaded = load(path, dialect, u64::MAX).ok()?;
         let bytes = loaded.blobs.iter().map(|it| it.bytes.len() as u64).sum();
         let session = loaded.session(dialect).ok()?;
         let is_sound = || {

@@ -12,7 +12,7 @@ use msg_wire::Assembled;
 use super::Command;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
-use crate::input::{Input, LimitArgs};
+use crate::input::{Input, LimitArgs, too_large};
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::{Output, OutputArgs, PrettyArgs, end_line};
 use crate::render::Quotes;
@@ -133,8 +133,7 @@ impl Args {
             let n = reader.read(&mut block).map_err(|it| Failure::read(&name, it))?;
             taken += n as u64;
             if taken > limit {
-                let text = format!("it has more than {limit} bytes (--max-bytes raises the limit)");
-                return Err(Failure::read(&name, std::io::Error::other(text)));
+                return Err(too_large(&name, limit));
             }
             if n == 0 || !run.feed(&block[..n]) {
                 break;

@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 
 use super::Finished;
 use crate::sessions::in_use;
-use crate::sessions::put_back::{back_up_file, keep_owner};
+use crate::sessions::put_back::{back_up_file, folder, keep_owner, persist};
 use crate::sessions::stamp::Stamp;
 use crate::signals;
 
@@ -89,7 +89,9 @@ impl Atomic {
             replaces.prepare(&self.path)?;
             keep_owner(self.temporary.path(), &fs::metadata(&self.path)?);
         }
-        rename(self.temporary, &self.path)?;
+        let name = self.temporary.path().to_owned();
+        persist(self.temporary, &self.path)?;
+        signals::forget(&name);
         Ok(Finished::Written)
     }
 }
@@ -120,18 +122,6 @@ fn explained(error: io::Error, folder: &Path) -> io::Error {
     io::Error::new(error.kind(), text)
 }
 
-fn rename(temporary: NamedTempFile, path: &Path) -> io::Result<()> {
-    temporary.as_file().sync_all()?;
-    let name = temporary.path().to_owned();
-    temporary.persist(path).map_err(|it| it.error)?;
-    signals::forget(&name);
-    // The new name is only durable once its folder is; not every system can sync a folder.
-    if let Ok(folder) = File::open(folder(path)) {
-        let _ = folder.sync_all();
-    }
-    Ok(())
-}
-
 fn is_same_text(one: &Path, other: &Path) -> io::Result<bool> {
     let (mut one, mut other) = (File::open(one)?, File::open(other)?);
     if one.metadata()?.len() != other.metadata()?.len() {
@@ -144,12 +134,5 @@ fn is_same_text(one: &Path, other: &Path) -> io::Result<bool> {
         if a != b || a.is_empty() {
             return Ok(a == b);
         }
-    }
-}
-
-fn folder(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
     }
 }

@@ -1,7 +1,7 @@
 //! From what somebody names to the blobs of a session: a file, a folder, an id, or `latest` (SE-90).
 
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use msg_session::{Blob, Dialect, Error, Session};
@@ -11,7 +11,7 @@ use super::stamp::Stamp;
 use super::stores;
 use crate::exit::Failure;
 use crate::hooks::step;
-use crate::input::explained;
+use crate::input::{Input, explained, too_large};
 
 /// A session that has been read.
 pub(crate) struct Loaded {
@@ -40,16 +40,16 @@ impl Loaded {
     }
 }
 
-/// Reads the session that `name` names.
-pub(crate) fn load(name: &Path, from: Option<Dialect>) -> Result<Loaded, Failure> {
+/// Reads the session that `name` names. Its files may have so many bytes; those of a store are bounded by it.
+pub(crate) fn load(name: &Path, from: Option<Dialect>, max_bytes: u64) -> Result<Loaded, Failure> {
     if name.as_os_str() == "-" {
-        return standard_input();
+        return standard_input(max_bytes);
     }
     let (path, dialect) = locate(name, from)?;
     if let Some((store, id)) = in_a_store(&path)? {
         return stored(&store, &id);
     }
-    Ok(Loaded { dialect, ..read(&path)? })
+    Ok(Loaded { dialect, ..read(&path, max_bytes)? })
 }
 
 /// The store and id that `STORE#ID` names, or a store that has but one session.
@@ -92,10 +92,8 @@ pub(crate) fn locate(
     Ok((name.to_owned(), None))
 }
 
-fn standard_input() -> Result<Loaded, Failure> {
-    let mut bytes = Vec::new();
-    let read = io::stdin().lock().read_to_end(&mut bytes);
-    read.map_err(|it| Failure::read("<stdin>", it))?;
+fn standard_input(max_bytes: u64) -> Result<Loaded, Failure> {
+    let bytes = Input::open(Some(Path::new("-")), max_bytes)?.read_all()?;
     Ok(Loaded {
         name: "<stdin>".to_owned(),
         path: None,
@@ -134,7 +132,7 @@ fn named(text: &str, from: Option<Dialect>) -> Result<Option<Found>, Failure> {
     }
 }
 
-fn read(path: &Path) -> Result<Loaded, Failure> {
+fn read(path: &Path, max_bytes: u64) -> Result<Loaded, Failure> {
     let name = path.display().to_string();
     let meta = fs::metadata(path).map_err(|it| Failure::read(&name, explained(path, it)))?;
     let files = if meta.is_dir() { folder_files(path) } else { session_files(path) };
@@ -147,8 +145,10 @@ fn read(path: &Path) -> Result<Loaded, Failure> {
         stamps: Vec::new(),
         is_of_a_store: false,
     };
+    let mut left = max_bytes;
     for file in files {
         let stamp = Stamp::of(&file).map_err(|it| Failure::read(&name, it))?;
+        left = left.checked_sub(stamp.len).ok_or_else(|| too_large(&name, max_bytes))?;
         let bytes = fs::read(&file).map_err(|it| Failure::read(&name, it))?;
         step();
         if !stamp.holds() {

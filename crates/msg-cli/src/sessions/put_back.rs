@@ -57,8 +57,7 @@ pub(crate) fn put_back_file(stamp: &Stamp, mended: NamedTempFile) -> io::Result<
 /// A new file beside this one, that of a link beside its target.
 pub(crate) fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = real.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    NamedTempFile::with_prefix_in(".msg-", folder)
+    NamedTempFile::with_prefix_in(".msg-", folder(&real))
 }
 
 /// A file that gets other bytes, or goes.
@@ -149,18 +148,23 @@ fn replace(path: &Path, mut bytes: impl io::Read) -> io::Result<()> {
 }
 
 /// As [`replace`], by a file beside it. Mode and owner stay.
-fn replace_by(path: &Path, mut temporary: NamedTempFile) -> io::Result<()> {
+fn replace_by(path: &Path, temporary: NamedTempFile) -> io::Result<()> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    temporary.flush()?;
     if let Ok(meta) = fs::metadata(&real) {
         temporary.as_file().set_permissions(meta.permissions())?;
         keep_owner(temporary.path(), &meta);
     }
+    persist(temporary, &real)
+}
+
+/// Gives a file its name, in the place of the one that has it.
+pub(crate) fn persist(mut temporary: NamedTempFile, path: &Path) -> io::Result<()> {
+    temporary.flush()?;
     temporary.as_file().sync_all()?;
     step();
-    temporary.persist(&real).map_err(|it| it.error)?;
+    temporary.persist(path).map_err(|it| it.error)?;
     step();
-    sync_folder(&real);
+    sync_folder(path);
     Ok(())
 }
 
@@ -182,10 +186,14 @@ pub(crate) fn keep_owner(path: &Path, meta: &fs::Metadata) {
 #[cfg(not(unix))]
 pub(crate) fn keep_owner(_: &Path, _: &fs::Metadata) {}
 
+/// The folder that a file is in.
+pub(crate) fn folder(path: &Path) -> &Path {
+    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// A new name is durable once its folder is; not every system can sync a folder.
 fn sync_folder(path: &Path) {
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if let Ok(folder) = File::open(folder) {
+    if let Ok(folder) = File::open(folder(path)) {
         let _ = folder.sync_all();
     }
 }

@@ -1,8 +1,6 @@
 //! A converted session put where its agent looks (SE-81), and a session read along one of its leaves (SE-3).
 
-use std::collections::hash_map::RandomState;
 use std::fs::{self, OpenOptions};
-use std::hash::BuildHasher;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -13,6 +11,7 @@ use msg_session::{Blob, Dialect, Session, WriteOptions};
 
 use crate::exit::Failure;
 use crate::input::InputArgs;
+use crate::random::random;
 use crate::sessions::places;
 
 /// Writes the session to its place; gives the command that resumes it. A file that is there is never
@@ -63,9 +62,8 @@ fn codex(options: &WriteOptions) -> (PathBuf, String) {
     (path.join(format!("rollout-{day}T{time}-{id}.jsonl")), format!("codex resume {id}"))
 }
 
-/// A new id, random as the hasher of the standard library is.
+/// A new id.
 pub(super) fn new_id() -> String {
-    let random = || RandomState::new().hash_one(0);
     let (a, b) = (random(), random());
     format!(
         "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",

@@ -45,7 +45,7 @@ impl Doctor<'_> {
             let diagnosis = self.lines(&file, &session)?;
             return Ok((file.name, diagnosis));
         }
-        let mut loaded = load(path, self.from)?;
+        let mut loaded = load(path, self.from, u64::MAX)?;
         let session = loaded.session(self.from).map_err(|it| failure(&loaded.name, &it))?;
         let diagnosis = self.held(&mut loaded, session)?;
         Ok((loaded.name, diagnosis))
@@ -193,7 +193,7 @@ impl Doctor<'_> {
         self.may_write(&loaded.stamps).map_err(|it| refuse(&loaded.name, &it))?;
         let failed = |it: io::Error| refuse(&loaded.name, &it.to_string());
         let backup = put_back(loaded, session.blobs()).map_err(failed)?;
-        let is_sound = load(path, self.from).ok().is_some_and(|it| {
+        let is_sound = load(path, self.from, u64::MAX).ok().is_some_and(|it| {
             let findings = Session::new(session.dialect(), it.blobs).check(&self.again());
             findings.is_ok_and(|it| is_mended(&it))
         });

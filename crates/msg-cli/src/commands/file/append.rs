@@ -110,7 +110,7 @@ impl Append {
     /// A cell or message a line, each acknowledged before the next is read.
     fn acknowledge_lines(&self) -> Result<Status, Failure> {
         let (mut log, _) = self.write.open(&self.file)?;
-        let mut input = BufReader::new(Input::open(None)?.reader);
+        let mut input = BufReader::new(Input::open(None, self.file.limit.max_bytes)?.reader);
         let longest = self.file.limit.max_bytes;
         let mut status = Status::Clean;
         let mut line = Vec::new();

@@ -42,13 +42,10 @@ pub(super) struct Fmt {
 
 impl Fmt {
     pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
-        if self.file.lines.jsonl {
-            return self.file.run_lines(cx, fmt);
-        }
-        let request = self.file.request(Options::default())?;
-        if self.file.json {
-            return self.file.print_json(request, fmt);
-        }
+        self.file.run(cx, Options::default(), fmt, |it| self.show(cx, &it))
+    }
+
+    fn show(&self, cx: &Context, request: &Request) -> Result<Status, Failure> {
         let doc = request.document().map_err(|it| failed_by(&it, &request.name))?;
         let formatted = doc.format();
         let same = formatted.bytes == doc.bytes();

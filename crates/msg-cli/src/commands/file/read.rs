@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use msg_file::HistoryOptions;
+use msg_file::{Agent, Document, HistoryOptions};
 use msg_openai::{WriteOptions, chat};
 
 use super::request::{Answered, FileArgs, Options, Request, failed_by, print, refused};
@@ -67,19 +67,14 @@ pub(super) struct Check {
 
 impl Check {
     pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
-        if self.file.lines.jsonl {
-            return self.file.run_lines(cx, check);
-        }
-        let request = self.file.request(Options::default())?;
-        if self.file.json {
-            return self.file.print_json(request, check);
-        }
-        let doc = request.document().map_err(|it| failed_by(&it, &request.name))?;
-        let found = doc.check();
-        cx.note(&render::in_source(&found, &request.name, doc.bytes(), cx.color_err));
-        let status = Status::of(!doc.has_errors());
-        cx.summary(|| format!("{}: {}", request.name, render::count(&found)), status);
-        Ok(status)
+        self.file.run(cx, Options::default(), check, |request| {
+            let doc = request.document().map_err(|it| failed_by(&it, &request.name))?;
+            let found = doc.check();
+            cx.note(&render::in_source(&found, &request.name, doc.bytes(), cx.color_err));
+            let status = Status::of(!doc.has_errors());
+            cx.summary(|| format!("{}: {}", request.name, render::count(&found)), status);
+            Ok(status)
+        })
     }
 }
 
@@ -104,11 +99,8 @@ pub(super) struct History {
 
 impl History {
     pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
-        if self.file.lines.jsonl {
-            return self.file.run_lines(cx, history);
-        }
         let options = Options { agent: self.agent.clone(), open: self.open, ..Options::default() };
-        self.file.print_json(self.file.request(options)?, history)
+        self.file.run(cx, options, history, |it| self.file.print_json(it, history))
     }
 }
 
@@ -137,27 +129,24 @@ pub(super) struct Agents {
 
 impl Agents {
     pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
-        if self.file.lines.jsonl {
-            return self.file.run_lines(cx, agents);
-        }
-        let request = self.file.request(Options::default())?;
-        if self.file.json {
-            return self.file.print_json(request, agents);
-        }
-        let doc = request.document().map_err(|it| failed_by(&it, &request.name))?;
-        let default = doc.default_agent_at(usize::MAX);
-        let mut text = String::new();
-        for agent in doc.agents() {
-            let mark = if default == Some(&*agent.name) { '*' } else { ' ' };
-            let models = agent.config.models.as_deref().unwrap_or_default().join(", ");
-            text.push_str(
-                format!("{mark} {}\t{}\t{models}", agent.name, agent.kind.as_str()).trim_end(),
-            );
-            text.push('\n');
-        }
-        print(text.trim_end_matches('\n').as_bytes())?;
-        Ok(Status::Clean)
+        self.file.run(cx, Options::default(), agents, |request| {
+            let doc = request.document().map_err(|it| failed_by(&it, &request.name))?;
+            print(agent_lines(&doc).as_bytes())?;
+            Ok(Status::Clean)
+        })
     }
+}
+
+/// A line an agent, the default with a star.
+fn agent_lines(doc: &Document) -> String {
+    let default = doc.default_agent_at(usize::MAX);
+    let line = |agent: &Agent| {
+        let mark = if default == Some(&*agent.name) { '*' } else { ' ' };
+        let models = agent.config.models.as_deref().unwrap_or_default().join(", ");
+        let line = format!("{mark} {}\t{}\t{models}", agent.name, agent.kind.as_str());
+        line.trim_end().to_owned()
+    };
+    doc.agents().iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn agents(request: Request) -> Answered {

@@ -137,6 +137,21 @@ impl FileArgs {
         jsonl::run(cx, &self.lines, input, &mut Output::stdout(), None, job)
     }
 
+    /// Answers each line by `job`, or the file: in JSON by `job` too, else as `show` does for people.
+    pub(super) fn run(
+        &self,
+        cx: &Context,
+        options: Options,
+        job: impl Fn(Request) -> Answered + Sync,
+        show: impl FnOnce(Request) -> Result<Status, Failure>,
+    ) -> Result<Status, Failure> {
+        if self.lines.jsonl {
+            return self.run_lines(cx, job);
+        }
+        let request = self.request(options)?;
+        if self.json { self.print_json(request, job) } else { show(request) }
+    }
+
     fn open(&self) -> Result<Input, Failure> {
         self.lines.asked()?;
         Sources::find(self.file.as_slice(), self.limit.max_bytes)?.open_one()

@@ -113,9 +113,7 @@ pub(super) fn acknowledge(
 
 /// What is in a file, or piped in, within a limit of bytes.
 pub(super) fn read_all(path: Option<&Path>, max_bytes: u64) -> Result<Vec<u8>, Failure> {
-    let mut input = Input::open(path)?;
-    input.limit = max_bytes;
-    input.read_all()
+    Input::open(path, max_bytes)?.read_all()
 }
 
 /// Where an appended cell stands, in an answer.

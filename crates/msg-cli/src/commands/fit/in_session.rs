@@ -24,7 +24,8 @@ pub(super) fn run(
     options: FitOptions,
     summarizer: &dyn Summarizer,
 ) -> Result<Status, Failure> {
-    let mut loaded = load(path, from)?;
+    let max_bytes = options.max_bytes.unwrap_or(u64::MAX);
+    let mut loaded = load(path, from, max_bytes)?;
     let name = loaded.name.clone();
     let refuse = |text: String| Failure::Refused(format!("{name}: {text}"));
     let mut session = loaded.session(from).map_err(|it| refuse(it.to_string()))?;
@@ -53,7 +54,7 @@ pub(super) fn run(
     let backup = put_back(&loaded, session.blobs()).map_err(|it| refuse(it.to_string()))?;
     loaded.blobs.clear();
     // What is on disk now says what it should, or the old session comes back (SE-93).
-    let is_there = load(path, from).is_ok_and(|it| it.blobs == session.blobs());
+    let is_there = load(path, from, max_bytes).is_ok_and(|it| it.blobs == session.blobs());
     let backup = sound_or_back(&name, is_there, backup)?;
     if !cx.quiet {
         let (count, backup) = (plural(fitted.messages.len(), "message"), backup.display());
