@@ -10,7 +10,7 @@ use crate::random_json::*;
 /// An object of some of these members and some unknown ones, in any order.
 fn object(members: Vec<(&'static str, Json)>) -> Json {
     let kept = |name: &str| if matches!(name, "role" | "type") { 0.99 } else { 0.85 };
-    object_of(members, kept, ["x", "citations", "cache_control"])
+    object_of(members, kept, &["x", "citations", "cache_control"])
 }
 
 fn source() -> Json {

@@ -14,7 +14,7 @@ fn object(members: Vec<(&'static str, Json)>) -> Json {
         "thought" | "thoughtSignature" | "video_metadata" => 0.2,
         _ => 0.85,
     };
-    object_of(members, kept, ["x", "y", "role_"])
+    object_of(members, kept, &["x", "y", "role_"])
 }
 
 fn inline() -> Json {

@@ -1,94 +1,25 @@
-//! Streams: the case file, recorded streams, and the laws over both and over random streams.
+//! Streams of this family; the tests are those of all.
 
-use msg_core::turns::TurnBuilder;
-use msg_gemini::GEMINI;
-use msg_openai::{CHAT, MessageForm, RESPONSES};
-use msg_wire::{Family, StreamLimits};
-use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
+#[path = "../../../msg-wire/tests/it/streams.rs"]
+mod suite;
+
+use msg_gemini::GEMINI as FAMILY;
 
 use crate::laws::events;
-use crate::laws::stream as laws;
-use crate::laws::stream::How;
-use crate::stream_cases::{Case, json, render};
+use crate::laws::stream::{How, Outcome};
 
-const FAMILIES: [Family; 3] = [RESPONSES, GEMINI, CHAT];
-
-/// Alone, and recognised among others.
-fn hows() -> [How; 2] {
-    [How::new(&[GEMINI]), How::new(&FAMILIES)]
-}
-
-fn cases() -> testkit::Rows {
-    testkit::rows!("stream/cases.jsonl")
-}
-
-#[test]
-fn cases_agree() {
-    cases().check_expect(|row| render(row, &FAMILIES));
-}
-
-#[test]
-fn recorded_streams_assemble() {
-    testkit::cases!("stream/captures").check(|case| {
-        let (res, _) = laws::read(&hows()[1], [&*case.bytes]);
-        format!("{:#}", json(&res, MessageForm::Native))
-    });
-}
-
-fn all_laws(bytes: &[u8], how: &How, at: usize) {
-    laws::chunks_change_nothing(bytes, how, at);
-    if how.options.limits == StreamLimits::default() {
-        laws::short_cuts_change_nothing(bytes, how);
-    }
-    let outcome = laws::read(how, [bytes]);
-    laws::events_say_what_the_result_says(&outcome);
-    laws::events_build_the_turn(&outcome, TurnBuilder::finish);
-    events::written_is_read(&outcome.0);
+/// What was read is written and rewritten as the stream that the API would send.
+fn own_laws((res, shown): &Outcome, how: &How) {
+    events::written_is_read(res);
     let of = (how.families.len() == 1).then_some("gemini");
-    events::live_says_the_same(&outcome.0, &outcome.1, of);
-    laws::may_stop_anywhere(bytes, how, at);
-    laws::faults_are_named(bytes, &hows()[0]);
-    laws::every_byte_is_accounted_for(bytes, 5);
+    events::live_says_the_same(res, shown, of);
 }
 
-#[test]
-fn laws_hold_for_cases_and_recordings() {
-    cases().check(|row| {
-        let case = Case::read(row);
-        for at in (0..case.bytes().len()).step_by(7) {
-            all_laws(case.bytes(), &case.how(&FAMILIES), at);
-        }
-    });
-    for case in testkit::cases!("stream/captures").cases() {
-        for how in hows() {
-            all_laws(&case.bytes, &how, case.bytes.len() / 2);
-        }
-    }
+fn regressions() -> Vec<testkit::Case> {
+    Vec::new()
 }
 
-/// Lines that streams are made of, right and wrong.
-fn line() -> impl Strategy<Value = String> {
-    let text = prop::sample::select(vec![
-        r#""""#,
-        r#""Hi\n""#,
-        r#""\ud83e""#,
-        r#""\udd80 é""#,
-        "null",
-        "[]",
-        r#""{\"a\":1}""#,
-    ]);
-    let event =
-        (text, 0..3u8, prop::sample::select(EVENTS.to_vec())).prop_map(|(text, index, it)| {
-            format!("data: {}", it.replace("TEXT", text).replace("INDEX", &index.to_string()))
-        });
-    prop_oneof![
-        8 => event,
-        1 => prop::sample::select(NOISE.to_vec()).prop_map(str::to_owned),
-    ]
-}
-
-const EVENTS: [&str; 12] = [
+const EVENTS: &[&str] = &[
     r#"{"candidates":[{"index":INDEX,"content":{"parts":[{"text":TEXT}]}}],"responseId":"r"}"#,
     r#"{"candidates":[{"content":{"parts":[{"text":TEXT,"thought":true}]}}],"modelVersion":"m"}"#,
     r#"{"candidates":[{"content":{"parts":[{"text":TEXT,"thoughtSignature":"S"}]}}]}"#,
@@ -103,7 +34,7 @@ const EVENTS: [&str; 12] = [
     r#"{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}],"promptFeedback":{"blockReason":TEXT}}"#,
 ];
 
-const NOISE: [&str; 6] = [
+const NOISE: &[&str] = &[
     ": ping",
     "event: error",
     "data: [DONE]",
@@ -111,35 +42,3 @@ const NOISE: [&str; 6] = [
     "data: {\"candidates\":",
     "{\"type\":\"ping\"}",
 ];
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, rng_seed: RngSeed::Fixed(23), ..ProptestConfig::default() })]
-
-    #[test]
-    fn laws_hold_for_random_streams(
-        lines in prop::collection::vec((line(), prop::sample::select(vec!["\n", "\n\n", "\r\n\r\n"])), 0..14),
-        how in prop::sample::select(hows().to_vec()),
-        at in 0..2000usize,
-    ) {
-        let text: String = lines.into_iter().flat_map(|(line, end)| [line, end.to_owned()]).collect();
-        all_laws(text.as_bytes(), &how, at);
-    }
-
-    #[test]
-    fn limits_hold_for_random_streams(
-        lines in prop::collection::vec(line(), 0..14),
-        at in 0..60usize,
-    ) {
-        let [mut how, _] = hows();
-        let limits = &mut how.options.limits;
-        limits.max_event_bytes = 2 * at;
-        limits.max_body_bytes = 10 * at;
-        limits.max_text_bytes = at;
-        limits.max_argument_bytes = at / 8;
-        limits.max_calls = at % 3;
-        let text = lines.join("\n\n");
-        laws::chunks_change_nothing(text.as_bytes(), &how, at);
-        laws::events_say_what_the_result_says(&laws::read(&how, [text.as_bytes()]));
-        laws::may_stop_anywhere(text.as_bytes(), &how, at);
-    }
-}

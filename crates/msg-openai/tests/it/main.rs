@@ -6,6 +6,8 @@ mod convert;
 mod hostile;
 mod laws;
 mod random;
+#[path = "../../../msg-wire/tests/it/random_json.rs"]
+mod random_json;
 mod stream;
 mod stream_cases;
 mod unit;

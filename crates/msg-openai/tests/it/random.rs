@@ -4,70 +4,12 @@
 use proptest::prelude::*;
 
 use crate::laws::wire::*;
-
-type Json = BoxedStrategy<String>;
-
-/// A text, escapes and other scripts among it.
-fn text() -> Json {
-    prop_oneof![
-        Just(r#""""#.to_owned()),
-        Just(r#""a""#.to_owned()),
-        Just(r#""\u00e9\/\n\ud83e\udd80""#.to_owned()),
-        "[a-c\\n\u{e9}]{1,3}".prop_map(|it| serde_json::to_string(&it).unwrap()),
-    ]
-    .boxed()
-}
-
-/// JSON that fits nowhere in particular.
-fn any_value() -> Json {
-    prop_oneof![
-        Just("null".to_owned()),
-        Just("true".to_owned()),
-        Just("-1.50E2".to_owned()),
-        Just("[]".to_owned()),
-        Just("{}".to_owned()),
-        Just(r#"[{"a":[1.0]},null]"#.to_owned()),
-        text(),
-    ]
-    .boxed()
-}
-
-/// Mostly what belongs there, sometimes anything.
-fn mostly(right: Json) -> Json {
-    prop_oneof![8 => right, 1 => any_value()].boxed()
-}
-
-fn word(word: &'static str) -> Json {
-    Just(format!("\"{word}\"")).boxed()
-}
-
-fn one_of(words: &'static [&'static str]) -> Json {
-    prop::sample::select(words).prop_map(|it| format!("\"{it}\"")).boxed()
-}
-
-fn list(items: Json) -> Json {
-    prop::collection::vec(items, 0..3).prop_map(|it| format!("[{}]", it.join(","))).boxed()
-}
+use crate::random_json::*;
 
 /// An object of some of these members and some unknown ones, in any order.
 fn object(members: Vec<(&'static str, Json)>) -> Json {
-    let members: Vec<_> = members
-        .into_iter()
-        .map(|(name, value)| {
-            let kept = if name == "role" { 0.99 } else { 0.8 };
-            prop::option::weighted(kept, value).prop_map(move |it| Some((name, it?)))
-        })
-        .collect();
-    let unknown = prop::sample::subsequence(vec!["x", "y", "status", "cache_control"], 0..2);
-    (members, unknown, any_value())
-        .prop_map(|(members, unknown, value)| {
-            let unknown = unknown.into_iter().map(|name| (name, value.clone()));
-            let members = members.into_iter().flatten().chain(unknown);
-            members.map(|(name, value)| format!("\"{name}\":{value}")).collect::<Vec<_>>()
-        })
-        .prop_shuffle()
-        .prop_map(|it| format!("{{{}}}", it.join(",")))
-        .boxed()
+    let kept = |name: &str| if name == "role" { 0.99 } else { 0.8 };
+    object_of(members, kept, &["x", "y", "status", "cache_control"])
 }
 
 fn chat_part() -> Json {
@@ -198,16 +140,6 @@ fn item() -> Json {
         object(vec![("type", one_of(&["web_search_call", "item_reference"])), ("id", text())]),
     ]
     .boxed()
-}
-
-/// Files with the failures of former runs would stand beside the sources; cases are kept instead.
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        rng_seed: proptest::test_runner::RngSeed::Fixed(23),
-        ..ProptestConfig::default()
-    }
 }
 
 proptest! {

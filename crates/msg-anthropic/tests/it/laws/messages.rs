@@ -1,51 +1,27 @@
 //! The laws of Anthropic documents: the same format both ways is the identity, the canonical form is a
 //! fixpoint, what is lost is named, sealed texts are never changed, no bytes panic.
 
-#[path = "../../../../msg-wire/tests/it/same_value.rs"]
-mod same_value;
+#[path = "../../../../msg-wire/tests/it/documents.rs"]
+mod documents;
 
-use msg_anthropic::{Layout, ReadOptions, WriteOptions, messages};
-use msg_core::{Message, Origin, Part, Role, native};
+use msg_anthropic::{Layout, MessagesRequest, WriteOptions, messages};
+use msg_core::{Message, Origin, Part, Role};
 
-use same_value::has_duplicates;
-pub(crate) use same_value::same_value;
+use documents::{results_apart, stored};
 
 fn read(bytes: &[u8]) -> Option<messages::Document> {
-    messages::read(bytes, &ReadOptions::new()).ok().map(|it| it.0)
+    documents::read(bytes)
 }
 
-fn written(document: &messages::Document, options: &WriteOptions) -> String {
-    let mut out = Vec::new();
-    document.write(options, &mut out);
-    String::from_utf8(out).expect("JSON is UTF-8")
-}
-
-/// Any bytes give a document or an error; what was read and not edited is written as the same value
-/// (law 1), unless the reader said that it mended something.
+/// Law 1.
 pub(crate) fn identity(bytes: &[u8]) {
-    let Ok((document, report)) = messages::read(bytes, &ReadOptions::new()) else { return };
     let kept = ["message::wrong-type", "message::role-spelling"];
-    let mended = report.iter().any(|it| !kept.contains(&it.code.as_str()));
-    let mut out = Vec::new();
-    let losses = document.write(&WriteOptions::new(), &mut out);
-    let text = std::str::from_utf8(bytes).expect("what was read is UTF-8");
-    let back = String::from_utf8(out).expect("JSON is UTF-8");
-    if !mended && !has_duplicates(text) {
-        assert!(same_value(text, &back), "read  {text}\nwrote {back}");
-        assert!(losses.is_empty(), "{losses:?} for {text}");
-    }
-    let again = read(back.as_bytes());
-    assert_eq!(again.as_ref(), Some(&document), "written {back}");
+    documents::identity::<MessagesRequest>(bytes, &kept);
 }
 
-/// Writing canonically, reading and writing again changes nothing (law 1).
+/// Law 1.
 pub(crate) fn canonical_is_a_fixpoint(bytes: &[u8]) {
-    let options = WriteOptions::canonical();
-    let Some(document) = read(bytes) else { return };
-    let once = written(&document, &options);
-    let again = read(once.as_bytes()).expect("what was written is a document");
-    let twice = written(&again, &options);
-    assert!(same_value(&once, &twice), "once  {once}\ntwice {twice}");
+    documents::canonical_is_a_fixpoint::<MessagesRequest>(bytes, &WriteOptions::canonical());
 }
 
 /// Messages that are sent in silence come back as they were (law 2): blank arguments are `{}`, bare base64
@@ -84,19 +60,6 @@ fn joined(messages: &[Message]) -> Vec<Message> {
     res
 }
 
-/// The results that a user message begins with are a tool message (AN-2), which has the members.
-fn results_apart(mut it: Message) -> Vec<Message> {
-    let is_result = |it: &&Part| matches!(it, Part::ToolResult(_));
-    let results = it.parts.iter().take_while(is_result).count();
-    if it.role != Role::User || results == 0 {
-        return vec![it];
-    }
-    let rest = it.parts.split_off(results);
-    it.role = Role::Tool;
-    let user = Message { parts: rest, ..Message::new(Role::User) };
-    if user.parts.is_empty() { vec![it] } else { vec![it, user] }
-}
-
 /// Leading instructions are one message, results of a run are one.
 fn joins(last: &Message, it: &Message) -> bool {
     last.role == it.role && matches!(it.role, Role::System | Role::Tool)
@@ -131,11 +94,8 @@ fn settle(part: &mut Part) {
 pub(crate) fn sealed_texts_survive(bytes: &[u8]) {
     let Some(document) = read(bytes) else { return };
     let messages = document.into_messages();
-    let mut stored = Vec::new();
-    native::write(&messages, &mut stored);
-    let (stored, _) = native::read(&stored).expect("what was written is native JSON");
     let mut out = Vec::new();
-    messages::write(&stored, &WriteOptions::new(), &mut out);
+    messages::write(&stored(&messages), &WriteOptions::new(), &mut out);
     let back = read(&out).expect("what was written is a document").into_messages();
     let before: Vec<_> = seals(&messages).filter(|it| !it.is_empty()).collect();
     let after: Vec<_> = seals(&back).filter(|it| !it.is_empty()).collect();

@@ -1,46 +1,24 @@
 //! The laws of chat messages and bodies: same format both ways is the identity, the canonical form is
 //! a fixpoint, no bytes panic.
 
-#[path = "../../../../msg-wire/tests/it/same_value.rs"]
-mod same_value;
+#[path = "../../../../msg-wire/tests/it/documents.rs"]
+mod documents;
 
-use msg_openai::{ReadOptions, WriteOptions, chat, responses};
+use msg_openai::{ChatRequest, ReadOptions, ResponsesRequest, WriteOptions, chat, responses};
 
-use same_value::has_duplicates;
-pub(crate) use same_value::same_value;
+pub(crate) use documents::written_as;
 
-/// Any bytes give a document or an error; what was read and not edited is written as the same value,
-/// unless the reader said that it mended something.
+/// Of chat messages.
 pub(crate) fn chat_identity(bytes: &[u8]) {
-    let Ok((document, report)) = chat::read(bytes, &ReadOptions::new()) else { return };
-    let mended = report.iter().any(|it| it.code != "message::wrong-type");
-    let mut out = Vec::new();
-    let losses = document.write(&WriteOptions::new(), &mut out);
-    let (text, back) = (std::str::from_utf8(bytes).unwrap(), String::from_utf8(out).unwrap());
-    if !mended && !has_duplicates(text) {
-        assert!(same_value(text, &back), "read  {text}\nwrote {back}");
-        assert!(losses.is_empty(), "{losses:?} for {text}");
-    }
-    let again = chat::read(back.as_bytes(), &ReadOptions::new());
-    assert_eq!(again.unwrap().0, document, "written {back}");
+    documents::identity::<ChatRequest>(bytes, &["message::wrong-type"]);
 }
 
-/// Writing canonically, reading and writing again changes nothing.
+/// Of chat messages.
 pub(crate) fn chat_canonical_fixpoint(bytes: &[u8]) {
-    let options = WriteOptions::canonical();
-    let read = |bytes: &[u8]| chat::read(bytes, &ReadOptions::new());
-    let write = |document: &chat::Document| {
-        let mut out = Vec::new();
-        document.write(&options, &mut out);
-        String::from_utf8(out).unwrap()
-    };
-    let Ok((document, _)) = read(bytes) else { return };
-    if document.messages().any(mixes_thoughts) {
-        return;
+    let read = documents::read::<ChatRequest>(bytes);
+    if !read.is_some_and(|it| it.messages().any(mixes_thoughts)) {
+        documents::canonical_is_a_fixpoint::<ChatRequest>(bytes, &WriteOptions::canonical());
     }
-    let once = write(&document);
-    let twice = write(&read(once.as_bytes()).unwrap().0);
-    assert!(same_value(&once, &twice), "once  {once}\ntwice {twice}");
 }
 
 /// Whether a message has thoughts that are blocks and thoughts that are none. Both are in its
@@ -51,33 +29,14 @@ fn mixes_thoughts(message: &msg_core::Message) -> bool {
     blocks > 0 && blocks < message.reasoning().count()
 }
 
-/// As [`chat_identity`], for Responses items.
+/// Of Responses items.
 pub(crate) fn responses_identity(bytes: &[u8]) {
-    let Ok((document, report)) = responses::read(bytes, &ReadOptions::new()) else { return };
-    let mut out = Vec::new();
-    let losses = document.write(&WriteOptions::new(), &mut out);
-    let (text, back) = (std::str::from_utf8(bytes).unwrap(), String::from_utf8(out).unwrap());
-    if report.is_empty() && !has_duplicates(text) {
-        assert!(same_value(text, &back), "read  {text}\nwrote {back}");
-        assert!(losses.is_empty(), "{losses:?} for {text}");
-    }
-    let again = responses::read(back.as_bytes(), &ReadOptions::new());
-    assert_eq!(again.unwrap().0, document, "written {back}");
+    documents::identity::<ResponsesRequest>(bytes, &[]);
 }
 
-/// As [`chat_canonical_fixpoint`], for Responses items.
+/// Of Responses items.
 pub(crate) fn responses_canonical_fixpoint(bytes: &[u8]) {
-    let options = WriteOptions::canonical();
-    let read = |bytes: &[u8]| responses::read(bytes, &ReadOptions::new());
-    let write = |document: &responses::Document| {
-        let mut out = Vec::new();
-        document.write(&options, &mut out);
-        String::from_utf8(out).unwrap()
-    };
-    let Ok((document, _)) = read(bytes) else { return };
-    let once = write(&document);
-    let twice = write(&read(once.as_bytes()).unwrap().0);
-    assert!(same_value(&once, &twice), "once  {once}\ntwice {twice}");
+    documents::canonical_is_a_fixpoint::<ResponsesRequest>(bytes, &WriteOptions::canonical());
 }
 
 /// What one format cannot hold is reported: what is converted in silence comes back.

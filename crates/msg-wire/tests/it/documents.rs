@@ -1,0 +1,77 @@
+//! The laws of documents that hold in any wire format: the same format both ways is the identity, and the
+//! canonical form is a fixpoint. The tests of the wire crates take this file in by its path, for the request
+//! type of each format.
+#![allow(dead_code, reason = "not every format has a law for everything in here")]
+
+#[path = "same_value.rs"]
+mod same_value;
+
+use std::fmt::Debug;
+
+use msg_core::{Message, Part, Report, Role, native};
+use msg_wire::ReadOptions;
+use msg_wire::codec::{Document, RequestBody};
+
+use same_value::has_duplicates;
+pub(crate) use same_value::same_value;
+
+pub(crate) fn read<Q: RequestBody>(bytes: &[u8]) -> Option<Document<Q>> {
+    Document::read(bytes, &ReadOptions::new()).ok().map(|it| it.0)
+}
+
+fn written<Q: RequestBody>(document: &Document<Q>, options: &Q::Options) -> (String, Report) {
+    let mut out = Vec::new();
+    let losses = document.write(options, &mut out);
+    (String::from_utf8(out).expect("JSON is UTF-8"), losses)
+}
+
+/// The document of these bytes as it is written.
+pub(crate) fn written_as<Q: RequestBody<Options: Default>>(bytes: &[u8]) -> String {
+    written(&read::<Q>(bytes).expect("a document"), &Q::Options::default()).0
+}
+
+/// Any bytes give a document or an error; what was read and not edited is written as the same value, unless
+/// the reader said that it mended something: something else than a finding of the codes `kept`.
+pub(crate) fn identity<Q>(bytes: &[u8], kept: &[&str])
+where
+    Q: RequestBody<Options: Default, Response: Debug + PartialEq> + Debug + PartialEq,
+{
+    let Ok((document, report)) = Document::<Q>::read(bytes, &ReadOptions::new()) else { return };
+    let mended = report.iter().any(|it| !kept.contains(&it.code.as_str()));
+    let (back, losses) = written(&document, &Q::Options::default());
+    let text = std::str::from_utf8(bytes).expect("what was read is UTF-8");
+    if !mended && !has_duplicates(text) {
+        assert!(same_value(text, &back), "read  {text}\nwrote {back}");
+        assert!(losses.is_empty(), "{losses:?} for {text}");
+    }
+    assert_eq!(read(back.as_bytes()).as_ref(), Some(&document), "written {back}");
+}
+
+/// Writing canonically, reading and writing again changes nothing.
+pub(crate) fn canonical_is_a_fixpoint<Q: RequestBody>(bytes: &[u8], canonical: &Q::Options) {
+    let Some(document) = read::<Q>(bytes) else { return };
+    let (once, _) = written(&document, canonical);
+    let again = read::<Q>(once.as_bytes()).expect("what was written is a document");
+    let (twice, _) = written(&again, canonical);
+    assert!(same_value(&once, &twice), "once  {once}\ntwice {twice}");
+}
+
+/// The messages, stored in the model's own form and read again.
+pub(crate) fn stored(messages: &[Message]) -> Vec<Message> {
+    let mut out = Vec::new();
+    native::write(messages, &mut out);
+    native::read(&out).expect("what was written is native JSON").0
+}
+
+/// The results that a user message begins with are a tool message (AN-2, GE-8), which has the members.
+pub(crate) fn results_apart(mut it: Message) -> Vec<Message> {
+    let is_result = |it: &&Part| matches!(it, Part::ToolResult(_));
+    let results = it.parts.iter().take_while(is_result).count();
+    if it.role != Role::User || results == 0 {
+        return vec![it];
+    }
+    let rest = it.parts.split_off(results);
+    it.role = Role::Tool;
+    let user = Message { parts: rest, ..Message::new(Role::User) };
+    if user.parts.is_empty() { vec![it] } else { vec![it, user] }
+}
