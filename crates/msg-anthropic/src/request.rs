@@ -7,7 +7,6 @@ use msg_core::{
     request::RequestHead,
 };
 use msg_wire::codec::{Body, Context, MessageBody, Purpose, RequestBody};
-use serde::de::DeserializeOwned;
 
 use crate::{
     MessagesResponse, WriteOptions, head,
@@ -19,6 +18,9 @@ use crate::{
 const MESSAGES: &str = "messages";
 const SYSTEM: &str = "system";
 
+/// What is held as messages; a `system` that said nothing stays in its place.
+const HELD: &[&str] = &[MESSAGES, SYSTEM];
+
 /// A request for a message.
 ///
 /// ```
@@ -29,7 +31,7 @@ const SYSTEM: &str = "system";
 /// let messages::Document::Request(request) = &document else {
 ///     unreachable!("an object with messages is a request")
 /// };
-/// assert_eq!(request.get_as::<String>("model").as_deref(), Some("claude-x"));
+/// assert_eq!(request.body.parse::<String>("model").as_deref(), Some("claude-x"));
 /// assert_eq!(request.messages[0].text(), "Be brief.");
 /// let mut out = Vec::new();
 /// document.write(&WriteOptions::new(), &mut out);
@@ -40,8 +42,8 @@ const SYSTEM: &str = "system";
 pub struct MessagesRequest {
     /// The conversation, `system` as its first message.
     pub messages: Vec<Message>,
-    /// The members; `system` keeps the value that said nothing.
-    body: Body,
+    /// The other members, raw and in their places.
+    pub body: Body,
     /// `system` became the first message, and has only its place in the body.
     has_system: bool,
     /// It was made of messages of any format, and is none that goes back to where it was.
@@ -82,13 +84,13 @@ impl MessagesRequest {
             crate::Error::Missing { code: "convert::missing-max-tokens", member: "max_tokens" };
         let max_tokens = head.max_tokens.or(options.max_tokens).ok_or(missing)?;
         let mut report = Report::new();
-        let mut body = Body::default();
+        let mut body = Body::new(HELD);
         if let Some(model) = &head.model {
             body.set("model", RawJson::string(model));
         }
         let number = max_tokens.to_string();
         body.set("max_tokens", RawJson::new(number).expect("because a number is JSON"));
-        body.dig(MESSAGES);
+        body.hold(MESSAGES);
         for (name, raw) in head::write(head, &mut report) {
             body.set(name, raw);
         }
@@ -98,16 +100,7 @@ impl MessagesRequest {
     /// What the request asks besides its conversation, in words that providers share (AN-21).
     #[must_use]
     pub fn head(&self) -> RequestHead {
-        head::read(self.members())
-    }
-
-    /// Sets a member; `messages` and `system` are the conversation and not set here.
-    #[must_use]
-    pub fn with_member(mut self, name: &str, value: RawJson) -> Self {
-        if !matches!(name, MESSAGES | SYSTEM) {
-            self.body.set(name, value);
-        }
-        self
+        head::read(self.body.iter())
     }
 
     /// Whether it is to be sent, wherever its messages are from.
@@ -115,48 +108,20 @@ impl MessagesRequest {
         if self.is_new { Purpose::Convert } else { Purpose::Return }
     }
 
-    /// The model's name.
-    #[must_use]
-    pub fn model(&self) -> Option<String> {
-        self.get_as("model")
-    }
-
-    /// Any member but `messages` and `system`, raw.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&RawJson> {
-        self.body.get(name).filter(|_| !matches!(name, MESSAGES | SYSTEM))
-    }
-
-    /// A member, read as a type; none if it is absent or something else.
-    #[must_use]
-    pub fn get_as<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        self.get(name)?.parse().ok()
-    }
-
-    /// The members but `messages` and `system`, raw, in order.
-    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
-        self.body.iter().filter(|(name, _)| !matches!(*name, MESSAGES | SYSTEM))
-    }
-
     pub(crate) fn write_with(&self, writer: &mut Writer<'_>, out: &mut Vec<u8>) {
         let n_leading = self.purpose().leading(&self.messages, &ANTHROPIC);
         let mut system = writer.system(&self.messages, n_leading);
-        let had_system = self.body.get(SYSTEM).is_some();
-        json::Writer::new(out).object(|it| {
-            for (name, raw) in self.body.iter() {
-                if name == MESSAGES {
-                    if let Some(system) = system.take_if(|_| !had_system) {
-                        it.key(SYSTEM).value(|out| out.extend_from_slice(&system));
-                    }
-                    let rest = &self.messages[n_leading..];
-                    it.key(name).value(|out| writer.messages(rest, n_leading, out));
-                } else if name != SYSTEM {
-                    it.key(name).raw(raw.text());
-                } else if let Some(system) = system.take() {
-                    it.key(name).value(|out| out.extend_from_slice(&system));
-                } else if !self.has_system {
-                    it.key(name).raw(raw.text());
-                }
+        let had_system = self.body.has(SYSTEM);
+        self.body.write(out, |it, name, raw| {
+            let is_system = name == SYSTEM;
+            match system.take_if(|_| is_system || !had_system) {
+                Some(system) => it.key(SYSTEM).value(|out| out.extend_from_slice(&system)),
+                None if is_system && !self.has_system => it.key(name).raw(raw.text()),
+                None => {}
+            }
+            if !is_system {
+                let rest = &self.messages[n_leading..];
+                it.key(name).value(|out| writer.messages(rest, n_leading, out));
             }
         });
     }
@@ -171,18 +136,11 @@ impl MessageBody for MessagesRequest {
             Some(source) => read_system(source, cx)?,
             None => None,
         };
-        let mut messages = Vec::new();
-        let mut body = Body::read(
-            reader,
-            |name| name == MESSAGES,
-            |reader| {
-                messages = read_messages(reader, cx)?;
-                Ok::<_, Error>(())
-            },
-        )?;
+        let (mut body, messages) = Body::read(reader, HELD, |it| read_messages(it, cx))?;
+        let mut messages = messages.unwrap_or_default();
         let has_system = system.is_some();
         if has_system {
-            body.dig(SYSTEM);
+            body.hold(SYSTEM);
             messages.splice(0..0, system);
         }
         Ok(Self { messages, body, has_system, is_new: false })
@@ -192,16 +150,12 @@ impl MessageBody for MessagesRequest {
         written(options, self.purpose(), |writer| self.write_with(writer, out))
     }
 
-    fn messages(&self) -> impl Iterator<Item = &Message> {
-        self.messages.iter()
+    fn messages(&self) -> &[Message] {
+        &self.messages
     }
 
-    fn take_messages(&mut self) -> Vec<Message> {
-        std::mem::take(&mut self.messages)
-    }
-
-    fn set_messages(&mut self, messages: Vec<Message>) {
-        self.messages = messages;
+    fn messages_mut(&mut self) -> &mut Vec<Message> {
+        &mut self.messages
     }
 }
 

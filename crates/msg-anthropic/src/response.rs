@@ -1,9 +1,6 @@
 //! Responses of the Messages API: one message, and every other member raw and in its place (AN-1).
 
-use msg_core::{
-    Error, Message, RawJson, Report, Role, Usage,
-    json::{self, Reader},
-};
+use msg_core::{Error, Message, RawJson, Report, Role, Usage, json::Reader};
 use msg_wire::codec::{Body, Context, MessageBody, Purpose, RequestBody, text_of};
 
 use crate::{
@@ -12,7 +9,8 @@ use crate::{
     write::{Writer, written},
 };
 
-const CONTENT: &str = "content";
+/// What is held as the message.
+const HELD: &[&str] = &["content"];
 
 /// A message that the API answered with.
 ///
@@ -36,7 +34,8 @@ const CONTENT: &str = "content";
 pub struct MessagesResponse {
     /// What the model said: one message.
     pub messages: Vec<Message>,
-    body: Body,
+    /// The other members, raw and in their places.
+    pub body: Body,
 }
 
 impl MessagesResponse {
@@ -63,25 +62,22 @@ impl MessagesResponse {
     /// ```
     #[must_use]
     pub fn new(message: Message, options: &EventOptions) -> Self {
-        let mut body = Body::default();
+        let mut body = Body::new(HELD);
+        for name in ["id", "type", "role", "model"] {
+            let text = match name {
+                "id" => &options.id,
+                "type" => "message",
+                "role" => "assistant",
+                _ => &options.model,
+            };
+            body.set(name, RawJson::string(text));
+        }
+        body.hold("content");
+        body.set("stop_reason", RawJson::string(events::stop_reason(options, &message)));
+        body.set("stop_sequence", RawJson::new("null").expect("because null is JSON"));
         let usage = events::usage_text(options);
-        let texts = [
-            ("id", RawJson::string(&options.id)),
-            ("type", RawJson::string("message")),
-            ("role", RawJson::string("assistant")),
-            ("model", RawJson::string(&options.model)),
-            (CONTENT, RawJson::string("")),
-            ("stop_reason", RawJson::string(events::stop_reason(options, &message))),
-            ("stop_sequence", RawJson::new("null").expect("because null is JSON")),
-            ("usage", RawJson::new(usage).expect("because a writer makes JSON")),
-        ];
-        texts.into_iter().for_each(|(name, value)| body.set(name, value));
+        body.set("usage", RawJson::new(usage).expect("because a writer makes JSON"));
         Self { messages: vec![message], body }
-    }
-
-    /// The members but the content, raw, in order.
-    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
-        self.body.iter().filter(|it| it.0 != CONTENT)
     }
 
     /// The provider's id of the message.
@@ -105,24 +101,12 @@ impl MessagesResponse {
     /// What it cost.
     #[must_use]
     pub fn usage(&self) -> Option<Usage> {
-        let raw = self.body.get("usage").filter(|it| it.text() != "null");
-        raw.cloned().map(Usage::from_raw)
-    }
-
-    /// Any member but the content, raw.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&RawJson> {
-        self.body.get(name).filter(|_| name != CONTENT)
+        self.body.usage("usage")
     }
 
     pub(crate) fn write_with(&self, writer: &mut Writer<'_>, out: &mut Vec<u8>) {
-        json::Writer::new(out).object(|it| {
-            for (name, raw) in self.body.iter() {
-                match name {
-                    CONTENT => it.key(name).value(|out| writer.response(&self.messages, out)),
-                    _ => it.key(name).raw(raw.text()),
-                }
-            }
+        self.body.write(out, |it, name, _| {
+            it.key(name).value(|out| writer.response(&self.messages, out));
         });
     }
 }
@@ -132,15 +116,7 @@ impl MessageBody for MessagesResponse {
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let offset = reader.next_offset();
-        let mut content = "[]";
-        let body = Body::read(
-            reader,
-            |name| name == CONTENT,
-            |reader| {
-                content = reader.raw()?;
-                Ok::<_, Error>(())
-            },
-        )?;
+        let (body, content) = Body::read(reader, HELD, |it| Ok(it.raw()?))?;
         let role = body.get("role").and_then(|it| text_of(it.text()));
         let Some((role, _)) = role else {
             return Err(Error::Shape {
@@ -149,7 +125,7 @@ impl MessageBody for MessagesResponse {
                 offset,
             });
         };
-        let mut messages = read_message(Role::from(&*role), content, cx)?;
+        let mut messages = read_message(Role::from(&*role), content.unwrap_or("[]"), cx)?;
         body.note_model("model", &mut messages);
         Ok(Self { messages, body })
     }
@@ -158,20 +134,16 @@ impl MessageBody for MessagesResponse {
         written(options, Purpose::Return, |writer| self.write_with(writer, out))
     }
 
-    fn messages(&self) -> impl Iterator<Item = &Message> {
-        self.messages.iter()
+    fn messages(&self) -> &[Message] {
+        &self.messages
     }
 
-    fn take_messages(&mut self) -> Vec<Message> {
-        std::mem::take(&mut self.messages)
+    fn messages_mut(&mut self) -> &mut Vec<Message> {
+        &mut self.messages
     }
 
     /// A response is one message.
     fn has_room(&self, messages: usize) -> bool {
         messages == 1
-    }
-
-    fn set_messages(&mut self, messages: Vec<Message>) {
-        self.messages = messages;
     }
 }

@@ -57,28 +57,21 @@ impl Ids {
     }
 }
 
-/// Reads a document that is a list of messages, or an object with one in the member `member`.
+/// Reads a document that is a list of messages, or an object with one in the only member of `held`.
 pub(crate) fn read(
     json: &[u8],
     form: &'static dyn Form,
-    member: &'static str,
+    held: &'static [&'static str],
 ) -> Result<Content, Refusal> {
     let fail = |it| Error::from_json(it, None);
     let mut reader = Reader::new(json).map_err(fail)?;
-    let mut entries = Vec::new();
+    let entries;
     let mut body = None;
     if reader.peek().map_err(fail)? == Kind::Object {
-        let mut found = false;
-        let hole = |reader: &mut Reader<'_>| {
-            found = true;
-            entries = list(reader, form)?;
-            Ok::<_, Error>(())
-        };
-        body = Some(Body::read(&mut reader, |it| it == member, hole)?);
-        if !found {
-            let expected = "a list of messages, or an object around one";
-            return Err(Error::Shape { message: None, expected, offset: 0 }.into());
-        }
+        let (around, found) = Body::read(&mut reader, held, |it| list(it, form))?;
+        let expected = "a list of messages, or an object around one";
+        entries = found.ok_or(Error::Shape { message: None, expected, offset: 0 })?;
+        body = Some(around);
     } else {
         entries = list(&mut reader, form)?;
     }
@@ -86,7 +79,7 @@ pub(crate) fn read(
     let leading = body.as_ref().and_then(|it| form.leading(it));
     let first = leading.iter().map(|it| &it.1);
     let messages = first.chain(entries.iter().map(|it| &it.message)).cloned().collect();
-    let around = Sources { form, member, body, leading, entries };
+    let around = Sources { form, body, leading, entries };
     Ok(Content::new(messages, around, Report::default()))
 }
 
@@ -122,7 +115,6 @@ struct Entry {
 /// What stands around the messages: their sources, and the object that they were in.
 struct Sources {
     form: &'static dyn Form,
-    member: &'static str,
     body: Option<Body>,
     /// The first message, if it stands in a member of its own.
     leading: Option<(&'static str, Message)>,
@@ -148,27 +140,22 @@ impl Around for Sources {
         let list = |out: &mut Vec<u8>| {
             report.append(write_with(rest, self.form, out, |it| self.source_of(it)));
         };
-        write_in(body.as_ref(), self.member, list, out);
+        write_in(body.as_ref(), list, out);
         report
     }
 
     fn members(&self) -> Vec<String> {
         let names = self.body.iter().flat_map(Body::iter).map(|it| it.0);
         let leading = self.leading.as_ref().map(|it| it.0);
-        let is_rest = |it: &&str| *it != self.member && Some(*it) != leading;
+        let is_rest = |it: &&str| Some(*it) != leading;
         names.filter(is_rest).map(str::to_owned).collect()
     }
 }
 
 /// Writes a list in its place in an object, or alone.
-fn write_in(
-    body: Option<&Body>,
-    member: &str,
-    mut list: impl FnMut(&mut Vec<u8>),
-    out: &mut Vec<u8>,
-) {
+fn write_in(body: Option<&Body>, mut list: impl FnMut(&mut Vec<u8>), out: &mut Vec<u8>) {
     match body {
-        Some(body) => body.write(out, member, list),
+        Some(body) => body.write(out, |it, name, _| it.key(name).value(&mut list)),
         None => list(out),
     }
 }

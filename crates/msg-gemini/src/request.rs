@@ -2,12 +2,11 @@
 //! member raw and in its place (GE-1).
 
 use msg_core::{
-    Error, Message, RawJson, Report,
+    Error, Message, Report,
     json::{self, Kind, Reader},
     request::RequestHead,
 };
 use msg_wire::codec::{Body, Context, MessageBody, Purpose, RequestBody};
-use serde::de::DeserializeOwned;
 
 use crate::{
     GenerateResponse, WriteOptions, head,
@@ -20,6 +19,9 @@ const CONTENTS: &str = "contents";
 const SYSTEM: &str = "systemInstruction";
 const SYSTEM_SNAKE: &str = "system_instruction";
 
+/// What is held as messages; a `systemInstruction` that said nothing stays in its place.
+const HELD: &[&str] = &[CONTENTS, SYSTEM, SYSTEM_SNAKE];
+
 /// A request for content.
 ///
 /// ```
@@ -31,7 +33,7 @@ const SYSTEM_SNAKE: &str = "system_instruction";
 ///     unreachable!("an object with contents is a request")
 /// };
 /// assert_eq!(request.messages[0].text(), "Be brief.");
-/// assert!(request.get("tools").is_some());
+/// assert!(request.body.get("tools").is_some());
 /// let mut out = Vec::new();
 /// document.write(&WriteOptions::new(), &mut out);
 /// assert_eq!(out, json);
@@ -41,8 +43,8 @@ const SYSTEM_SNAKE: &str = "system_instruction";
 pub struct GenerateRequest {
     /// The conversation, `systemInstruction` as its first message.
     pub messages: Vec<Message>,
-    /// The members; `systemInstruction` keeps the value that said nothing.
-    body: Body,
+    /// The other members, raw and in their places.
+    pub body: Body,
     /// `systemInstruction` became the first message, and has only its place in the body.
     has_system: bool,
     /// `contents` was one content, or a string, instead of a list.
@@ -70,8 +72,8 @@ impl GenerateRequest {
     /// ```
     #[must_use]
     pub fn from_head(head: &RequestHead, messages: Vec<Message>) -> (Self, Report) {
-        let (mut body, mut report) = (Body::default(), Report::new());
-        body.dig(CONTENTS);
+        let (mut body, mut report) = (Body::new(HELD), Report::new());
+        body.hold(CONTENTS);
         for (name, raw) in head::write(head, &mut report) {
             body.set(name, raw);
         }
@@ -82,59 +84,30 @@ impl GenerateRequest {
     /// What the request asks besides its conversation (AN-21).
     #[must_use]
     pub fn head(&self) -> RequestHead {
-        head::read(self.members())
-    }
-
-    /// Sets a member; the contents and `systemInstruction` are the conversation and not set here.
-    #[must_use]
-    pub fn with_member(mut self, name: &str, value: RawJson) -> Self {
-        if !is_of_messages(name) {
-            self.body.set(name, value);
-        }
-        self
-    }
-
-    /// Any member but the messages, raw.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&RawJson> {
-        self.body.get(name).filter(|_| !is_of_messages(name))
-    }
-
-    /// A member, read as a type; none if it is absent or something else.
-    #[must_use]
-    pub fn get_as<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        self.get(name)?.parse().ok()
-    }
-
-    /// The members but the messages, raw, in order.
-    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
-        self.body.iter().filter(|(name, _)| !is_of_messages(name))
+        head::read(self.body.iter())
     }
 
     pub(crate) fn write_with<'a>(&'a self, writer: &mut Writer<'a, '_>, out: &mut Vec<u8>) {
         let n_leading = self.purpose.leading(&self.messages, &GEMINI);
         let mut system = writer.system(&self.messages, n_leading);
-        let had_system = self.body.iter().any(|(name, _)| is_system(name));
+        let had_system = self.body.has(SYSTEM) || self.body.has(SYSTEM_SNAKE);
         let keeps = writer.keeps_layout();
-        json::Writer::new(out).object(|it| {
-            for (name, raw) in self.body.iter() {
-                if name == CONTENTS {
-                    if let Some(system) = system.take_if(|_| !had_system) {
-                        it.key(SYSTEM).value(|out| out.extend_from_slice(&system));
-                    }
-                    let rest = &self.messages[n_leading..];
-                    it.key(name).value(|out| match self.is_single && keeps {
-                        true => writer.single(rest, n_leading, out),
-                        false => writer.contents(rest, n_leading, out),
-                    });
-                } else if !is_system(name) {
-                    it.key(name).raw(raw.text());
-                } else if let Some(system) = system.take() {
-                    let name = if keeps { name } else { SYSTEM };
+        self.body.write(out, |it, name, raw| {
+            let is_system = name != CONTENTS;
+            match system.take_if(|_| is_system || !had_system) {
+                Some(system) => {
+                    let name = if is_system && keeps { name } else { SYSTEM };
                     it.key(name).value(|out| out.extend_from_slice(&system));
-                } else if !self.has_system && keeps {
-                    it.key(name).raw(raw.text());
                 }
+                None if is_system && !self.has_system && keeps => it.key(name).raw(raw.text()),
+                None => {}
+            }
+            if !is_system {
+                let rest = &self.messages[n_leading..];
+                it.key(name).value(|out| match self.is_single && keeps {
+                    true => writer.single(rest, n_leading, out),
+                    false => writer.contents(rest, n_leading, out),
+                });
             }
         });
     }
@@ -149,19 +122,12 @@ impl MessageBody for GenerateRequest {
             Some((name, mut value)) => read_system(&mut value, cx)?.map(|it| (name, it)),
             None => None,
         };
-        let (mut messages, mut is_single) = (Vec::new(), false);
-        let mut body = Body::read(
-            reader,
-            |name| name == CONTENTS,
-            |reader| {
-                is_single = reader.peek()? != Kind::Array;
-                messages = read_contents(reader, cx)?;
-                Ok::<_, Error>(())
-            },
-        )?;
+        let (mut body, found) =
+            Body::read(reader, HELD, |it| Ok((it.peek()? != Kind::Array, read_contents(it, cx)?)))?;
+        let (is_single, mut messages) = found.unwrap_or_default();
         let has_system = system.is_some();
         if let Some((name, message)) = system {
-            body.dig(name);
+            body.hold(name);
             messages.insert(0, message);
         }
         Ok(Self { messages, body, has_system, is_single, purpose: Purpose::Return })
@@ -171,16 +137,12 @@ impl MessageBody for GenerateRequest {
         written(options, self.purpose, |writer| self.write_with(writer, out))
     }
 
-    fn messages(&self) -> impl Iterator<Item = &Message> {
-        self.messages.iter()
+    fn messages(&self) -> &[Message] {
+        &self.messages
     }
 
-    fn take_messages(&mut self) -> Vec<Message> {
-        std::mem::take(&mut self.messages)
-    }
-
-    fn set_messages(&mut self, messages: Vec<Message>) {
-        self.messages = messages;
+    fn messages_mut(&mut self) -> &mut Vec<Message> {
+        &mut self.messages
     }
 }
 
@@ -211,10 +173,6 @@ impl RequestBody for GenerateRequest {
 
 fn is_system(name: &str) -> bool {
     matches!(name, SYSTEM | SYSTEM_SNAKE)
-}
-
-fn is_of_messages(name: &str) -> bool {
-    name == CONTENTS || is_system(name)
 }
 
 /// The last value of `systemInstruction`, wherever it stands, and its name; the reader stands before it.

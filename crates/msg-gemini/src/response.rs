@@ -2,8 +2,8 @@
 //! place (GE-1).
 
 use msg_core::{
-    Error, Message, RawJson, Report, Role, Usage,
-    json::{self, Kind, Reader},
+    Error, Message, Report, Role, Usage,
+    json::{Kind, Reader},
 };
 use msg_wire::codec::{Body, Context, MessageBody, Purpose};
 
@@ -13,8 +13,9 @@ use crate::{
     write::{Writer, written},
 };
 
-const CANDIDATES: &str = "candidates";
-const CONTENT: &str = "content";
+/// What is held as messages, and of each candidate as its message.
+const HELD: &[&str] = &["candidates"];
+const HELD_OF_CANDIDATE: &[&str] = &["content"];
 
 /// What the API answered with.
 ///
@@ -37,7 +38,8 @@ const CONTENT: &str = "content";
 pub struct GenerateResponse {
     /// What the model said: one message a candidate.
     pub messages: Vec<Message>,
-    body: Body,
+    /// The other members, raw and in their places.
+    pub body: Body,
     /// The members of each candidate.
     candidates: Vec<Candidate>,
 }
@@ -70,25 +72,13 @@ impl GenerateResponse {
     /// What it cost.
     #[must_use]
     pub fn usage(&self) -> Option<Usage> {
-        let raw = self.body.get("usageMetadata").filter(|it| it.text() != "null");
-        raw.cloned().map(Usage::from_raw)
-    }
-
-    /// Any member but the candidates, raw.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&RawJson> {
-        self.body.get(name).filter(|_| name != CANDIDATES)
-    }
-
-    /// The members but the candidates, raw, in order.
-    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
-        self.body.iter().filter(|(name, _)| *name != CANDIDATES)
+        self.body.usage("usageMetadata")
     }
 
     pub(crate) fn write_with<'a>(&'a self, writer: &mut Writer<'a, '_>, out: &mut Vec<u8>) {
         let new = Candidate::default();
-        self.body.write(out, CANDIDATES, |out| {
-            json::Writer::new(out).array(self.messages.iter().enumerate(), |out, (at, it)| {
+        self.body.write(out, |it, name, _| {
+            it.key(name).array(self.messages.iter().enumerate(), |out, (at, it)| {
                 let candidate = self.candidates.get(at).unwrap_or(&new);
                 out.value(|out| candidate.write(writer, (at, it), out));
             });
@@ -100,22 +90,18 @@ impl MessageBody for GenerateResponse {
     type Options = WriteOptions;
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
-        let (mut messages, mut candidates) = (Vec::new(), Vec::new());
-        let body = Body::read(
-            reader,
-            |name| name == CANDIDATES,
-            |reader| {
-                (messages, candidates) = (Vec::new(), Vec::new());
-                reader.begin_array()?;
-                while reader.next_element()? {
-                    let (message, candidate) = Candidate::read(reader, cx)?;
-                    messages.push(message);
-                    candidates.push(candidate);
-                    cx.next_message();
-                }
-                Ok::<_, Error>(())
-            },
-        )?;
+        let (body, found) = Body::read(reader, HELD, |reader| {
+            let (mut messages, mut candidates) = (Vec::new(), Vec::new());
+            reader.begin_array()?;
+            while reader.next_element()? {
+                let (message, candidate) = Candidate::read(reader, cx)?;
+                messages.push(message);
+                candidates.push(candidate);
+                cx.next_message();
+            }
+            Ok((messages, candidates))
+        })?;
+        let (mut messages, candidates) = found.unwrap_or_default();
         body.note_model("modelVersion", &mut messages);
         Ok(Self { messages, body, candidates })
     }
@@ -124,30 +110,32 @@ impl MessageBody for GenerateResponse {
         written(options, Purpose::Return, |writer| self.write_with(writer, out))
     }
 
-    fn messages(&self) -> impl Iterator<Item = &Message> {
-        self.messages.iter()
+    fn messages(&self) -> &[Message] {
+        &self.messages
     }
 
-    fn take_messages(&mut self) -> Vec<Message> {
-        std::mem::take(&mut self.messages)
+    fn messages_mut(&mut self) -> &mut Vec<Message> {
+        &mut self.messages
     }
 
     /// A response is a message for each candidate.
     fn has_room(&self, messages: usize) -> bool {
         messages == self.candidates.len()
     }
-
-    fn set_messages(&mut self, messages: Vec<Message>) {
-        self.messages = messages;
-    }
 }
 
 /// The members of a candidate.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 struct Candidate {
     body: Body,
     /// Whether `content` is the message, and not null or absent.
     has_content: bool,
+}
+
+impl Default for Candidate {
+    fn default() -> Self {
+        Self { body: Body::new(HELD_OF_CANDIDATE), has_content: false }
+    }
 }
 
 impl Candidate {
@@ -161,18 +149,12 @@ impl Candidate {
             let expected = "a candidate, which is an object";
             return Err(Error::Shape { message: Some(message), expected, offset });
         }
-        let mut found = None;
-        let body = Body::read(
-            reader,
-            |name| name == CONTENT,
-            |reader| {
-                found = match reader.peek()? {
-                    Kind::Null => reader.null().map(|()| None)?,
-                    _ => Some(read_candidate(reader, cx).map_err(|it| it.in_message(message))?),
-                };
-                Ok::<_, Error>(())
-            },
-        )?;
+        let (body, found) =
+            Body::read(reader, HELD_OF_CANDIDATE, |reader| match reader.peek()? {
+                Kind::Null => Ok(reader.null().map(|()| None)?),
+                _ => read_candidate(reader, cx).map(Some).map_err(|it| it.in_message(message)),
+            })?;
+        let found = found.flatten();
         let has_content = found.is_some();
         let message = found.unwrap_or_else(|| Message::new(Role::Assistant));
         Ok((message, Self { body, has_content }))
@@ -187,17 +169,14 @@ impl Candidate {
         out: &mut Vec<u8>,
     ) {
         let is_empty = message.parts.is_empty() && message.extra.is_empty();
-        if self.has_content {
-            self.body.write(out, CONTENT, |out| writer.candidate(message, at, out));
-        } else if is_empty {
-            // No hole: a null stays what it is.
-            json::Writer::new(out).object(|it| {
-                self.body.iter().for_each(|(name, raw)| it.key(name).raw(raw.text()));
-            });
-        } else {
-            let mut body = self.body.clone();
-            body.dig(CONTENT);
-            body.write(out, CONTENT, |out| writer.candidate(message, at, out));
+        let mut body = std::borrow::Cow::Borrowed(&self.body);
+        if !self.has_content && !is_empty {
+            body.to_mut().hold("content");
         }
+        body.write(out, |it, name, raw| match self.has_content || !is_empty {
+            true => it.key(name).value(|out| writer.candidate(message, at, out)),
+            // A null stays what it is.
+            false => it.key(name).raw(raw.text()),
+        });
     }
 }

@@ -23,11 +23,12 @@ mod options;
 
 mod codes;
 
-pub use chat::{ChatMessages, ChatRequest, ChatResponse, Tool, ToolChoice};
+pub use chat::{ChatMessages, ChatRequest, ChatResponse};
 pub use codes::CODES;
 pub use events::{ChunkWriter, ResponseEventWriter, write_chunks, write_response_events};
 pub use headers::ClientHeaders;
 pub use llm::{LlmMessages, to_llm_messages, to_llm_messages_with};
+pub use msg_core::request::{Function, ToolChoice};
 pub use msg_core::turns::{LowerCache, LowerOptions, LowerRules, Lowered, ReasoningPolicy, lower};
 pub use msg_wire::{
     Assembled, AssembledChoice, Assembler, Error, EventOptions, Family, Layout, ProviderError,

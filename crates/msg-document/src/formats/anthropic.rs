@@ -48,7 +48,7 @@ impl Api for Anthropic {
     }
 
     fn response_members(response: &msg_anthropic::MessagesResponse) -> Vec<String> {
-        names(response.members())
+        names(response.body.iter())
     }
 }
 

@@ -102,7 +102,7 @@ impl<A: Api> Codec for Wire<A> {
     ) -> Result<Report, Refusal> {
         let (mut request, mut report) = A::request(head, std::mem::take(messages), options)?;
         report.append(request.write_body(A::options(options), out));
-        *messages = request.take_messages();
+        *messages = std::mem::take(request.messages_mut());
         Ok(report)
     }
 

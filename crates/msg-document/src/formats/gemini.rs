@@ -66,7 +66,7 @@ impl Api for Gemini {
     }
 
     fn response_members(response: &msg_gemini::GenerateResponse) -> Vec<String> {
-        names(response.members())
+        names(response.body.iter())
     }
 
     fn side(document: &Document) -> Side {

@@ -46,7 +46,7 @@ impl Codec for Otel {
     }
 
     fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
-        verbatim::read(bytes, &Otel, "messages")
+        verbatim::read(bytes, &Otel, &["messages"])
     }
 
     fn write(&self, messages: &mut Vec<Message>, _: &WriteOptions, out: &mut Vec<u8>) -> Report {

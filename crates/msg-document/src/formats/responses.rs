@@ -49,7 +49,7 @@ impl Api for Responses {
     }
 
     fn response_members(response: &msg_openai::ResponsesResponse) -> Vec<String> {
-        names(response.members())
+        names(response.body.iter())
     }
 
     fn side(document: &Document) -> Side {

@@ -43,7 +43,7 @@ impl Codec for ShareGpt {
     }
 
     fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
-        verbatim::read(bytes, &ShareGpt, LIST)
+        verbatim::read(bytes, &ShareGpt, &[LIST])
     }
 
     fn write(&self, messages: &mut Vec<Message>, _: &WriteOptions, out: &mut Vec<u8>) -> Report {

@@ -10,7 +10,6 @@
 mod document;
 mod request;
 mod response;
-mod tool;
 
 mod read;
 mod write;
@@ -26,8 +25,7 @@ use crate::WriteOptions;
 
 pub use document::{Document, read};
 pub use request::ChatRequest;
-pub use response::{ChatResponse, Choice};
-pub use tool::{Tool, ToolChoice};
+pub use response::ChatResponse;
 
 pub(crate) use read::{messages as read_messages, one_message as read_message};
 pub(crate) use write::Writer;

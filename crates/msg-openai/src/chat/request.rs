@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 
-use msg_core::request::RequestHead;
+use msg_core::request::{Function, RequestHead, ToolChoice};
 use msg_core::{
     Code, Diagnostic, Error, Message, RawJson, Report,
-    json::{Kind, Reader, to_text},
+    json::{Kind, Reader, Writer},
 };
-use serde::{Serialize, Serializer, de::DeserializeOwned};
+use serde::{Serialize, Serializer};
 
-use super::{ChatResponse, Tool, ToolChoice, read_messages};
-use crate::head::Spelling;
+use super::{ChatResponse, read_messages};
+use crate::events::json;
+use crate::head::{self, Spelling};
 use crate::{ReadOptions, WriteOptions};
 use msg_wire::codec::{Body, Context, MessageBody, RequestBody};
 
@@ -31,6 +32,9 @@ const ORDER: [&str; 14] = [
     "stop",
     "seed",
 ];
+
+/// What is held as messages.
+const HELD: &[&str] = &["messages"];
 
 /// A request for a chat completion: the messages, and every other member raw and in place.
 ///
@@ -58,7 +62,8 @@ const ORDER: [&str; 14] = [
 pub struct ChatRequest {
     /// The conversation.
     pub messages: Vec<Message>,
-    body: Body,
+    /// The other members, raw and in their places.
+    pub body: Body,
     /// Raw members of the builder, which go last and yield to all others.
     extra: Vec<(String, RawJson)>,
     is_built: bool,
@@ -68,9 +73,9 @@ pub struct ChatRequest {
 impl ChatRequest {
     /// A request to this model.
     pub fn new(model: impl AsRef<str>, messages: Vec<Message>) -> Self {
-        let mut body = Body::default();
+        let mut body = Body::new(HELD);
         body.set("model", RawJson::string(model.as_ref()));
-        body.dig("messages");
+        body.hold("messages");
         let options = WriteOptions::new();
         Self { messages, body, extra: Vec::new(), is_built: true, options }
     }
@@ -94,7 +99,7 @@ impl ChatRequest {
     /// that have no place are in the report; so is `model`, which is only a name where it came from.
     ///
     /// ```
-    /// use msg_core::request::RequestHead;
+    /// use msg_core::request::{Function, RequestHead, ToolChoice};
     /// use msg_core::Message;
     /// use msg_openai::ChatRequest;
     ///
@@ -113,7 +118,7 @@ impl ChatRequest {
         if head.model.is_none() {
             res.body.remove("model");
         }
-        for (name, raw) in crate::head::write(head, Spelling::Chat, &mut report) {
+        for (name, raw) in head::write(head, Spelling::Chat, &mut report) {
             res.body.set(name, raw);
         }
         (res, report)
@@ -121,47 +126,14 @@ impl ChatRequest {
 
     /// What it asks besides the conversation, in words that providers share.
     pub fn head(&self) -> RequestHead {
-        crate::head::read(self.members(), Spelling::Chat)
-    }
-
-    /// The members but `messages`, raw, in order.
-    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
         let extra = self.extra.iter().map(|it| (it.0.as_str(), &it.1));
-        self.body.iter().filter(|it| it.0 != "messages").chain(extra)
-    }
-
-    /// The model's name.
-    pub fn model(&self) -> Option<String> {
-        self.get_as("model")
-    }
-
-    /// A member, raw.
-    pub fn get(&self, name: &str) -> Option<&RawJson> {
-        let extra = || self.extra.iter().find(|it| it.0 == name).map(|it| &it.1);
-        self.body.get(name).filter(|_| name != "messages").or_else(extra)
-    }
-
-    /// A member, read as a type; none if it is absent or something else.
-    pub fn get_as<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        self.get(name)?.parse().ok()
+        head::read(self.body.iter().chain(extra), Spelling::Chat)
     }
 
     /// Sets a member, whatever its name; `messages` are a field and not set here.
     #[must_use]
     pub fn set(mut self, name: &str, value: RawJson) -> Self {
-        if name != "messages" {
-            self.body.set(name, value);
-        }
-        self
-    }
-
-    /// Takes a member out.
-    #[must_use]
-    pub fn unset(mut self, name: &str) -> Self {
-        if name != "messages" {
-            self.body.remove(name);
-            self.extra.retain(|it| it.0 != name);
-        }
+        self.body.set(name, value);
         self
     }
 
@@ -173,20 +145,20 @@ impl ChatRequest {
 
     /// The tools that the model may call.
     #[must_use]
-    pub fn tools<'t>(self, tools: impl IntoIterator<Item = &'t Tool>) -> Self {
-        self.set("tools", list(tools.into_iter().map(Tool::to_json)))
+    pub fn tools<'t>(self, tools: impl IntoIterator<Item = &'t Function>) -> Self {
+        self.set("tools", json(|it| head::write_tools(tools, Spelling::Chat, it)))
     }
 
     /// Which tool the model calls.
     #[must_use]
     pub fn tool_choice(self, choice: &ToolChoice) -> Self {
-        self.set("tool_choice", choice.to_json())
+        self.set("tool_choice", json(|it| head::write_choice(choice, Spelling::Chat, it)))
     }
 
     /// Whether the model may make several calls at once.
     #[must_use]
     pub fn parallel_tool_calls(self, parallel: bool) -> Self {
-        self.set("parallel_tool_calls", boolean(parallel))
+        self.set("parallel_tool_calls", json(|it| it.bool(parallel)))
     }
 
     /// How random the answer is; 0.0 is sent as `0.0`. A number that JSON does not have is not set.
@@ -205,27 +177,26 @@ impl ChatRequest {
     /// The most tokens of the answer, in the older member.
     #[must_use]
     pub fn max_tokens(self, tokens: u64) -> Self {
-        self.set("max_tokens", whole(tokens))
+        self.set("max_tokens", json(|it| it.u64(tokens)))
     }
 
     /// The most tokens of the answer, reasoning included.
     #[must_use]
     pub fn max_completion_tokens(self, tokens: u64) -> Self {
-        self.set("max_completion_tokens", whole(tokens))
+        self.set("max_completion_tokens", json(|it| it.u64(tokens)))
     }
 
     /// Whether the answer is streamed.
     #[must_use]
     pub fn stream(self, stream: bool) -> Self {
-        self.set("stream", boolean(stream))
+        self.set("stream", json(|it| it.bool(stream)))
     }
 
     /// Whether a stream ends with the usage: `stream_options`.
     #[must_use]
     pub fn include_usage(self, include: bool) -> Self {
-        let value =
-            if include { r#"{"include_usage":true}"# } else { r#"{"include_usage":false}"# };
-        self.set("stream_options", RawJson::new(value).expect("the literal is JSON"))
+        let include = |it: &mut Writer<'_>| it.object(|it| it.key("include_usage").bool(include));
+        self.set("stream_options", json(include))
     }
 
     /// The shape of the answer, raw.
@@ -237,7 +208,7 @@ impl ChatRequest {
     /// Texts at which the model stops.
     #[must_use]
     pub fn stop<S: AsRef<str>>(self, stop: impl IntoIterator<Item = S>) -> Self {
-        self.set("stop", list(stop.into_iter().map(|it| RawJson::string(it.as_ref()))))
+        self.set("stop", json(|it| it.array(stop, |it, text| it.str(text.as_ref()))))
     }
 
     /// The seed of the sampling.
@@ -265,16 +236,12 @@ impl ChatRequest {
         if !self.is_built {
             return Cow::Borrowed(&self.body);
         }
-        let rank = |name: &str| ORDER.iter().position(|it| *it == name).unwrap_or(ORDER.len());
-        let mut members: Vec<_> = self.body.iter().collect();
-        members.sort_by_key(|it| rank(it.0));
-        let mut res = Body::default();
-        members.into_iter().for_each(|(name, value)| res.set(name, value.clone()));
+        let mut res = self.body.clone();
+        res.sort(&ORDER);
         for (name, value) in &self.extra {
-            if res.get(name).is_some() {
-                report.push(skipped(name));
-            } else {
-                res.set(name, value.clone());
+            match res.has(name) {
+                true => report.push(skipped(name)),
+                false => res.set(name, value.clone()),
             }
         }
         Cow::Owned(res)
@@ -293,15 +260,8 @@ impl MessageBody for ChatRequest {
     type Options = WriteOptions;
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
-        let mut messages = Vec::new();
-        let body = Body::read(
-            reader,
-            |name| name == "messages",
-            |reader| {
-                messages = read_messages(reader, cx)?;
-                Ok::<_, Error>(())
-            },
-        )?;
+        let (body, messages) = Body::read(reader, HELD, |it| read_messages(it, cx))?;
+        let messages = messages.unwrap_or_default();
         let options = WriteOptions::new();
         Ok(Self { messages, body, extra: Vec::new(), is_built: false, options })
     }
@@ -309,22 +269,20 @@ impl MessageBody for ChatRequest {
     fn write_body(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let mut report = Report::new();
         let whole = self.whole(&mut report);
-        whole.write(out, "messages", |out| {
-            super::write::messages(&self.messages, options, out, &mut report);
+        whole.write(out, |it, name, _| {
+            it.key(name).value(|out| {
+                super::write::messages(&self.messages, options, out, &mut report);
+            });
         });
         report
     }
 
-    fn messages(&self) -> impl Iterator<Item = &Message> {
-        self.messages.iter()
+    fn messages(&self) -> &[Message] {
+        &self.messages
     }
 
-    fn take_messages(&mut self) -> Vec<Message> {
-        std::mem::take(&mut self.messages)
-    }
-
-    fn set_messages(&mut self, messages: Vec<Message>) {
-        self.messages = messages;
+    fn messages_mut(&mut self) -> &mut Vec<Message> {
+        &mut self.messages
     }
 }
 
@@ -363,17 +321,4 @@ impl Serialize for ChatRequest {
 fn skipped(name: &str) -> Diagnostic {
     let text = format!("extra member {name} is left out: it is set otherwise");
     Diagnostic::info(Code::new("convert::lost-member"), text)
-}
-
-fn boolean(it: bool) -> RawJson {
-    RawJson::new(if it { "true" } else { "false" }).expect("a boolean is JSON")
-}
-
-fn whole(it: u64) -> RawJson {
-    RawJson::new(it.to_string()).expect("a whole number is JSON")
-}
-
-fn list(items: impl Iterator<Item = RawJson>) -> RawJson {
-    let text = to_text(|it| it.array(items, |it, item| it.raw(item.text())));
-    RawJson::new(text).expect("a list of JSON values is JSON")
 }

@@ -2,8 +2,8 @@
 //! place (OA-3).
 
 use msg_core::{
-    Error, FinishReason, IdSource, Message, RawJson, Report, Role, Turn, Usage,
-    json::{Kind, Reader, Writer as JsonWriter},
+    Error, FinishReason, IdSource, Message, RawJson, Report, Turn, Usage,
+    json::{Kind, Reader},
 };
 use serde::{Serialize, Serializer};
 
@@ -23,7 +23,7 @@ use msg_wire::codec::{Body, Context, MessageBody};
 /// let (chat::Document::Response(response), _) = chat::read(json, &ReadOptions::new())? else {
 ///     unreachable!("an object with choices is a response")
 /// };
-/// assert_eq!(response.choices()[0].message().map(|it| it.text()), Some("Hi".into()));
+/// assert_eq!(response.messages[0].text(), "Hi");
 /// let mut out = Vec::new();
 /// response.write(&WriteOptions::new(), &mut out);
 /// assert_eq!(out, json);
@@ -31,19 +31,20 @@ use msg_wire::codec::{Body, Context, MessageBody};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatResponse {
-    body: Body,
+    /// What the model said: a message for each choice that has one.
+    pub messages: Vec<Message>,
+    /// The other members, raw and in their places.
+    pub body: Body,
     choices: Vec<Choice>,
 }
 
-/// One of the answers of a [`ChatResponse`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
-    message: Option<Message>,
-    around: Around,
-}
+/// What is held as messages, and of each choice as its message.
+const HELD: &[&str] = &["choices"];
+const HELD_OF_CHOICE: &[&str] = &["message"];
 
+/// One of the answers, without its message.
 #[derive(Debug, Clone, PartialEq)]
-enum Around {
+enum Choice {
     Members(Body),
     /// Something that is no object.
     Raw(RawJson),
@@ -51,59 +52,30 @@ enum Around {
 
 impl Choice {
     fn of(choice: &AssembledChoice) -> Self {
-        let mut body = Body::default();
+        let mut body = Body::new(HELD_OF_CHOICE);
         body.set("index", json(|it| it.u64(u64::from(choice.index))));
-        body.dig("message");
+        body.hold("message");
         let reason = choice.finish.as_ref().map(|it| it.as_str());
         body.set("finish_reason", json(|it| it.opt_str(reason)));
-        Self { message: Some(choice.message.clone()), around: Around::Members(body) }
+        Self::Members(body)
     }
 
-    /// The message; none if the choice has none.
-    pub fn message(&self) -> Option<&Message> {
-        self.message.as_ref()
+    fn has_message(&self) -> bool {
+        matches!(self, Self::Members(it) if it.has("message"))
     }
 
-    /// The message, to change.
-    pub fn message_mut(&mut self) -> Option<&mut Message> {
-        self.message.as_mut()
-    }
-
-    /// Which choice this is; its place among them if it does not say.
-    pub fn index(&self) -> Option<u64> {
-        self.body()?.parse("index")
-    }
-
-    /// Why the model stopped, in the provider's word.
-    pub fn finish_reason(&self) -> Option<FinishReason> {
-        let word: String = self.body()?.parse("finish_reason")?;
-        Some(FinishReason::from(word.as_str()))
-    }
-
-    /// Any other member, raw.
-    pub fn get(&self, name: &str) -> Option<&RawJson> {
-        self.body()?.get(name).filter(|_| name != "message")
-    }
-
-    fn body(&self) -> Option<&Body> {
-        if let Around::Members(it) = &self.around { Some(it) } else { None }
-    }
-
-    fn read<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
+    /// Reads a choice, and its message behind those of the others.
+    fn read<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+        messages: &mut Vec<Message>,
+    ) -> Result<Self, Error> {
         if reader.peek()? != Kind::Object {
-            let around = Around::Raw(RawJson::new(reader.raw()?)?);
-            return Ok(Self { message: None, around });
+            return Ok(Self::Raw(RawJson::new(reader.raw()?)?));
         }
-        let mut message = None;
-        let body = Body::read(
-            reader,
-            |name| name == "message",
-            |reader| {
-                message = Some(read_message(reader, cx)?);
-                Ok::<_, Error>(())
-            },
-        )?;
-        Ok(Self { message, around: Around::Members(body) })
+        let (body, message) = Body::read(reader, HELD_OF_CHOICE, |it| read_message(it, cx))?;
+        messages.extend(message);
+        Ok(Self::Members(body))
     }
 }
 
@@ -130,41 +102,24 @@ impl ChatResponse {
     #[must_use]
     pub fn of(res: &Assembled) -> Self {
         let options = EventOptions::of(res);
-        let mut body = Body::default();
+        let mut body = Body::new(HELD);
         body.set("id", RawJson::string(&options.id));
         body.set("object", RawJson::string("chat.completion"));
         body.set("created", json(|it| it.u64(options.created)));
         body.set("model", RawJson::string(&options.model));
-        body.dig("choices");
+        body.hold("choices");
         if let Some(usage) = &options.usage {
             body.set("usage", json(|it| write_usage(it, usage, &CHAT_USAGE)));
         }
-        Self { body, choices: res.choices.iter().map(Choice::of).collect() }
+        let messages = res.choices.iter().map(|it| it.message.clone()).collect();
+        Self { messages, body, choices: res.choices.iter().map(Choice::of).collect() }
     }
 
-    /// The members but `choices`, raw, in order.
-    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
-        self.body.iter().filter(|it| it.0 != "choices")
-    }
-
-    /// The answers, in order.
-    pub fn choices(&self) -> &[Choice] {
-        &self.choices
-    }
-
-    /// The answers, to change.
-    pub fn choices_mut(&mut self) -> &mut [Choice] {
-        &mut self.choices
-    }
-
-    /// The messages of the choices that have one.
-    pub fn messages(&self) -> impl Iterator<Item = &Message> {
-        self.choices.iter().filter_map(Choice::message)
-    }
-
-    /// Gives away the messages of the choices that have one.
-    pub fn into_messages(self) -> Vec<Message> {
-        self.choices.into_iter().filter_map(|it| it.message).collect()
+    /// Why a choice stopped, in the provider's word.
+    #[must_use]
+    pub fn finish_reason(&self, choice: usize) -> Option<FinishReason> {
+        let Choice::Members(body) = self.choices.get(choice)? else { return None };
+        body.parse::<String>("finish_reason").map(|it| FinishReason::from(it.as_str()))
     }
 
     /// The provider's id of the response.
@@ -179,12 +134,7 @@ impl ChatResponse {
 
     /// What it cost.
     pub fn usage(&self) -> Option<Usage> {
-        self.body.get("usage").filter(|it| it.text() != "null").cloned().map(Usage::from_raw)
-    }
-
-    /// Any other member, raw.
-    pub fn get(&self, name: &str) -> Option<&RawJson> {
-        self.body.get(name).filter(|_| name != "choices")
+        self.body.usage("usage")
     }
 
     /// The turn of the first choice, as if the response had been streamed (OA-17, OA-25): its tool
@@ -217,16 +167,18 @@ impl ChatResponse {
     pub fn write(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let mut report = Report::new();
         let mut writer = Writer::new(options, &mut report);
-        self.body.write(out, "choices", |out| {
-            let write = |list: &mut JsonWriter<'_>, choice: &Choice| match &choice.around {
-                Around::Raw(raw) => list.raw(raw.text()),
-                Around::Members(body) => list.value(|out| {
-                    body.write(out, "message", |out| {
-                        choice.message.iter().for_each(|it| writer.alone(it, out));
+        let mut messages = self.messages.iter();
+        self.body.write(out, |it, name, _| {
+            it.key(name).array(&self.choices, |it, choice| match choice {
+                Choice::Raw(raw) => it.raw(raw.text()),
+                Choice::Members(body) => it.value(|out| {
+                    body.write(out, |it, name, _| {
+                        if let Some(message) = messages.next() {
+                            it.key(name).value(|out| writer.alone(message, out));
+                        }
                     });
                 }),
-            };
-            JsonWriter::new(out).array(&self.choices, write);
+            });
         });
         report
     }
@@ -237,52 +189,41 @@ impl MessageBody for ChatResponse {
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let offset = reader.next_offset();
-        let mut choices = Vec::new();
-        let body = Body::read(
-            reader,
-            |name| name == "choices",
-            |reader| {
-                choices.clear();
-                reader.begin_array()?;
-                while reader.next_element()? {
-                    choices.push(Choice::read(reader, cx)?);
-                }
-                Ok::<_, Error>(())
-            },
-        )?;
+        let mut messages = Vec::new();
+        let (body, choices) = Body::read(reader, HELD, |reader| {
+            messages.clear();
+            let mut choices = Vec::new();
+            reader.begin_array()?;
+            while reader.next_element()? {
+                choices.push(Choice::read(reader, cx, &mut messages)?);
+            }
+            Ok(choices)
+        })?;
+        let choices = choices.unwrap_or_default();
         // Some servers send no choice at all beside the verdict of a filter.
-        if !choices.is_empty() && choices.iter().all(|it: &Choice| it.message.is_none()) {
-            return Err(Error::Shape {
-                message: None,
-                expected: "a choice with a message",
-                offset,
-            });
+        if !choices.is_empty() && messages.is_empty() {
+            let expected = "a choice with a message";
+            return Err(Error::Shape { message: None, expected, offset });
         }
-        body.note_model("model", choices.iter_mut().filter_map(Choice::message_mut));
-        Ok(Self { body, choices })
+        body.note_model("model", &mut messages);
+        Ok(Self { messages, body, choices })
     }
 
     fn write_body(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         self.write(options, out)
     }
 
-    fn messages(&self) -> impl Iterator<Item = &Message> {
-        self.messages()
+    fn messages(&self) -> &[Message] {
+        &self.messages
     }
 
-    /// Empty ones keep the places of those that are given away.
-    fn take_messages(&mut self) -> Vec<Message> {
-        let places = self.choices.iter_mut().filter_map(Choice::message_mut);
-        places.map(|it| std::mem::replace(it, Message::new(Role::Assistant))).collect()
+    fn messages_mut(&mut self) -> &mut Vec<Message> {
+        &mut self.messages
     }
 
+    /// A response is a message for each choice that had one.
     fn has_room(&self, messages: usize) -> bool {
-        messages == self.messages().count()
-    }
-
-    fn set_messages(&mut self, messages: Vec<Message>) {
-        let places = self.choices.iter_mut().filter_map(Choice::message_mut);
-        places.zip(messages).for_each(|(place, it)| *place = it);
+        messages == self.choices.iter().filter(|it| it.has_message()).count()
     }
 }
 

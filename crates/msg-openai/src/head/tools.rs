@@ -59,9 +59,16 @@ fn function(members: Vec<(String, RawJson)>) -> Option<Function> {
 /// The functions as the member `tools`; none if there are none. All else is reported.
 pub(super) fn write(head: &RequestHead, spelling: Spelling, report: &mut Report) -> Option<String> {
     let functions = head.functions(spelling.target(), |_| None, report);
-    let list =
-        |functions| json::to_text(|it| it.array(functions, |it, tool| element(tool, spelling, it)));
-    (!functions.is_empty()).then(|| list(functions))
+    (!functions.is_empty()).then(|| json::to_text(|it| write_tools(functions, spelling, it)))
+}
+
+/// The value of `tools`.
+pub(crate) fn write_tools<'t>(
+    functions: impl IntoIterator<Item = &'t Function>,
+    spelling: Spelling,
+    it: &mut Writer<'_>,
+) {
+    it.array(functions, |it, tool| element(tool, spelling, it));
 }
 
 fn element(tool: &Function, spelling: Spelling, it: &mut Writer<'_>) {
@@ -87,9 +94,9 @@ fn members(tool: &Function, it: &mut Writer<'_>) {
     }
 }
 
-/// The member `tool_choice`.
-pub(super) fn choice(choice: &ToolChoice, spelling: Spelling) -> String {
-    json::to_text(|it| match (choice, spelling) {
+/// The value of `tool_choice`.
+pub(crate) fn write_choice(choice: &ToolChoice, spelling: Spelling, it: &mut Writer<'_>) {
+    match (choice, spelling) {
         (ToolChoice::Auto, _) => it.str("auto"),
         (ToolChoice::None, _) => it.str("none"),
         (ToolChoice::Required, _) => it.str("required"),
@@ -101,5 +108,5 @@ pub(super) fn choice(choice: &ToolChoice, spelling: Spelling) -> String {
             it.key("type").str("function");
             it.key("name").str(name);
         }),
-    })
+    }
 }

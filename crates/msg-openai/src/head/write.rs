@@ -18,10 +18,11 @@ pub(crate) fn write(
         res.extend(raw.map(|it| (name, it)));
     };
     let sampling = &head.sampling;
+    let choice = |it| json::to_text(|out| tools::write_choice(it, spelling, out));
     let number = |it: &Option<RawJson>| it.as_ref().map(|it| it.text().to_owned());
     let boolean = |it: Option<bool>| it.map(|it| it.to_string());
     set("tools", tools::write(head, spelling, report));
-    set("tool_choice", head.tool_choice.as_ref().map(|it| tools::choice(it, spelling)));
+    set("tool_choice", head.tool_choice.as_ref().map(choice));
     set("parallel_tool_calls", boolean(head.parallel_tool_calls));
     set("temperature", number(&sampling.temperature));
     set("top_p", number(&sampling.top_p));

@@ -1,13 +1,11 @@
 //! Requests of the Responses API: the items of `input`, everything else raw and in place.
 
-use std::borrow::Cow;
-
 use msg_core::request::RequestHead;
 use msg_core::{
     Error, Message, Part, RawJson, Report, Role,
     json::{Kind, Reader},
 };
-use serde::{Serialize, Serializer, de::DeserializeOwned};
+use serde::{Serialize, Serializer};
 
 use super::{ResponsesResponse, read::items};
 use crate::head::Spelling;
@@ -35,7 +33,8 @@ use msg_wire::codec::{Body, Context, MessageBody, RequestBody};
 pub struct ResponsesRequest {
     /// The conversation.
     pub messages: Vec<Message>,
-    body: Body,
+    /// The other members, raw and in their places.
+    pub body: Body,
     /// Whether `input` was a string.
     is_string: bool,
     /// Whether the first message was read from `instructions`, whose place is kept in the body.
@@ -45,12 +44,16 @@ pub struct ResponsesRequest {
 /// The member of a request that is its first system message (OA-14).
 const INSTRUCTIONS: &str = "instructions";
 
+/// What is held as messages, of a request whose `instructions` are none and of one whose are.
+const HELD: &[&str] = &["input"];
+const HELD_WITH_INSTRUCTIONS: &[&str] = &["input", INSTRUCTIONS];
+
 impl ResponsesRequest {
     /// A request to this model.
     pub fn new(model: impl AsRef<str>, messages: Vec<Message>) -> Self {
-        let mut body = Body::default();
+        let mut body = Body::new(HELD);
         body.set("model", RawJson::string(model.as_ref()));
-        body.dig("input");
+        body.hold("input");
         Self { messages, body, is_string: false, has_instructions: false }
     }
 
@@ -85,43 +88,14 @@ impl ResponsesRequest {
 
     /// What it asks besides the conversation, in words that providers share.
     pub fn head(&self) -> RequestHead {
-        crate::head::read(self.members(), Spelling::Responses)
-    }
-
-    /// The members but `input`, raw, in order.
-    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
-        self.body.iter().filter(|it| self.get(it.0).is_some())
-    }
-
-    /// A member, raw.
-    ///
-    /// `input` and `instructions` are messages, and not here.
-    pub fn get(&self, name: &str) -> Option<&RawJson> {
-        let is_messages = name == "input" || self.has_instructions && name == INSTRUCTIONS;
-        self.body.get(name).filter(|_| !is_messages)
-    }
-
-    /// A member, read as a type; none if it is absent or something else.
-    pub fn get_as<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        self.get(name)?.parse().ok()
+        crate::head::read(self.body.iter(), Spelling::Responses)
     }
 
     /// Sets a member, whatever its name, behind those that are there; `input` is `messages` and not
     /// set here.
     #[must_use]
     pub fn set(mut self, name: &str, value: RawJson) -> Self {
-        if name != "input" {
-            self.body.set(name, value);
-        }
-        self
-    }
-
-    /// Takes a member out.
-    #[must_use]
-    pub fn unset(mut self, name: &str) -> Self {
-        if name != "input" {
-            self.body.remove(name);
-        }
+        self.body.set(name, value);
         self
     }
 
@@ -131,22 +105,25 @@ impl ResponsesRequest {
     /// it is the first message and nothing but text.
     pub fn write(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let mut report = Report::new();
-        let mut body = Cow::Borrowed(&self.body);
         let mut messages = self.messages.as_slice();
-        if self.has_instructions {
-            match messages.split_first().and_then(|(first, rest)| Some((as_text(first)?, rest))) {
-                Some((text, rest)) => {
-                    body.to_mut().set(INSTRUCTIONS, RawJson::string(&text));
-                    messages = rest;
-                }
-                None => body.to_mut().remove(INSTRUCTIONS),
-            }
+        let first = messages.split_first().filter(|_| self.has_instructions);
+        let instructions = first.and_then(|(first, rest)| {
+            messages = rest;
+            as_text(first)
+        });
+        if instructions.is_none() {
+            messages = &self.messages;
         }
-        body.write(out, "input", |out| match messages {
-            [one] if self.is_string && *one == Message::user(one.text()) => {
-                msg_core::json::write_str(out, &one.text());
+        self.body.write(out, |it, name, _| match (name, messages) {
+            (INSTRUCTIONS, _) => {
+                instructions.iter().for_each(|text| it.key(name).str(text));
             }
-            all => super::write::items(all, options, out, &mut report),
+            (_, [one]) if self.is_string && *one == Message::user(one.text()) => {
+                it.key(name).str(&one.text());
+            }
+            (_, all) => {
+                it.key(name).value(|out| super::write::items(all, options, out, &mut report));
+            }
         });
         report
     }
@@ -156,28 +133,21 @@ impl MessageBody for ResponsesRequest {
     type Options = WriteOptions;
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
-        let mut messages = Vec::new();
-        let mut is_string = false;
-        let mut body = Body::read(
-            reader,
-            |name| name == "input",
-            |reader| {
-                is_string = reader.peek()? == Kind::String;
-                messages = if is_string {
-                    let it = reader.string()?;
-                    vec![Message::user(cx.text((it.text, it.lone_surrogate), "input"))]
-                } else {
-                    items(reader, cx)?
-                };
-                Ok::<_, Error>(())
-            },
-        )?;
+        let (mut body, found) = Body::read(reader, HELD, |reader| {
+            let is_string = reader.peek()? == Kind::String;
+            Ok(match is_string {
+                true => (true, vec![Message::user(cx.string(reader.string()?, "input"))]),
+                false => (false, items(reader, cx)?),
+            })
+        })?;
+        let (is_string, mut messages) = found.unwrap_or_default();
         let instructions = body.get(INSTRUCTIONS).and_then(|it| it.parse::<String>().ok());
         let instructions = instructions.filter(|it| !it.is_empty());
         let has_instructions = instructions.is_some();
         if let Some(text) = instructions {
             messages.insert(0, Message::new(Role::System).with_text(text));
-            body.dig(INSTRUCTIONS);
+            body.hold(INSTRUCTIONS);
+            body = body.holding(HELD_WITH_INSTRUCTIONS);
         }
         Ok(Self { messages, body, is_string, has_instructions })
     }
@@ -186,16 +156,12 @@ impl MessageBody for ResponsesRequest {
         self.write(options, out)
     }
 
-    fn messages(&self) -> impl Iterator<Item = &Message> {
-        self.messages.iter()
+    fn messages(&self) -> &[Message] {
+        &self.messages
     }
 
-    fn take_messages(&mut self) -> Vec<Message> {
-        std::mem::take(&mut self.messages)
-    }
-
-    fn set_messages(&mut self, messages: Vec<Message>) {
-        self.messages = messages;
+    fn messages_mut(&mut self) -> &mut Vec<Message> {
+        &mut self.messages
     }
 }
 

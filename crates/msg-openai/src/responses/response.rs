@@ -26,8 +26,12 @@ use msg_wire::codec::{Body, Context, MessageBody};
 pub struct ResponsesResponse {
     /// What the model said.
     pub messages: Vec<Message>,
-    body: Body,
+    /// The other members, raw and in their places.
+    pub body: Body,
 }
+
+/// What is held as messages.
+const HELD: &[&str] = &["output"];
 
 impl ResponsesResponse {
     /// The response that says what a stream said, of whatever format it was: for a proxy that answers its
@@ -47,7 +51,7 @@ impl ResponsesResponse {
     pub fn of(res: &Assembled) -> Self {
         let options = EventOptions::of(res);
         let end = End::of(options.finish.as_ref(), res.error.as_ref().map(|it| &*it.message));
-        let mut body = Body::default();
+        let mut body = Body::new(HELD);
         body.set("id", RawJson::string(&options.id));
         body.set("object", RawJson::string("response"));
         body.set("created_at", json(|it| it.u64(options.created)));
@@ -55,7 +59,7 @@ impl ResponsesResponse {
         body.set("error", json(|it| end.write_error(it)));
         body.set("incomplete_details", json(|it| end.write_details(it)));
         body.set("model", RawJson::string(&options.model));
-        body.dig("output");
+        body.hold("output");
         if let Some(usage) = &options.usage {
             body.set("usage", json(|it| write_usage(it, usage, &RESPONSES_USAGE)));
         }
@@ -80,26 +84,16 @@ impl ResponsesResponse {
 
     /// What it cost.
     pub fn usage(&self) -> Option<Usage> {
-        let raw = self.body.get("usage").filter(|it| it.text() != "null");
-        raw.cloned().map(Usage::from_raw)
-    }
-
-    /// Any other member, raw.
-    pub fn get(&self, name: &str) -> Option<&RawJson> {
-        self.body.get(name).filter(|_| name != "output")
-    }
-
-    /// The members but `output`, raw, in order.
-    pub fn members(&self) -> impl Iterator<Item = (&str, &RawJson)> {
-        self.body.iter().filter(|it| it.0 != "output")
+        self.body.usage("usage")
     }
 
     /// Appends the response as JSON; unedited it is the same value as what was read.
     /// What it cannot hold is in the report.
     pub fn write(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let mut report = Report::new();
-        self.body.write(out, "output", |out| {
-            super::write::items(&self.messages, options, out, &mut report);
+        self.body.write(out, |it, name, _| {
+            it.key(name)
+                .value(|out| super::write::items(&self.messages, options, out, &mut report));
         });
         report
     }
@@ -109,15 +103,8 @@ impl MessageBody for ResponsesResponse {
     type Options = WriteOptions;
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
-        let mut messages = Vec::new();
-        let body = Body::read(
-            reader,
-            |name| name == "output",
-            |reader| {
-                messages = items(reader, cx)?;
-                Ok::<_, Error>(())
-            },
-        )?;
+        let (body, messages) = Body::read(reader, HELD, |it| items(it, cx))?;
+        let mut messages = messages.unwrap_or_default();
         body.note_model("model", &mut messages);
         Ok(Self { messages, body })
     }
@@ -126,16 +113,12 @@ impl MessageBody for ResponsesResponse {
         self.write(options, out)
     }
 
-    fn messages(&self) -> impl Iterator<Item = &Message> {
-        self.messages.iter()
+    fn messages(&self) -> &[Message] {
+        &self.messages
     }
 
-    fn take_messages(&mut self) -> Vec<Message> {
-        std::mem::take(&mut self.messages)
-    }
-
-    fn set_messages(&mut self, messages: Vec<Message>) {
-        self.messages = messages;
+    fn messages_mut(&mut self) -> &mut Vec<Message> {
+        &mut self.messages
     }
 }
 

@@ -1,7 +1,7 @@
 //! The case file of headers and of built requests.
 
 use msg_core::{RawJson, native};
-use msg_openai::{ChatRequest, ClientHeaders, Tool, ToolChoice};
+use msg_openai::{ChatRequest, ClientHeaders, Function, ToolChoice};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -124,8 +124,12 @@ fn choice(raw: &RawJson) -> ToolChoice {
     }
 }
 
-fn tool(it: &ToolInput) -> Tool {
-    let res =
-        Tool { description: it.description.clone(), ..Tool::new(&it.name, it.parameters.clone()) };
-    it.strict.map_or(res.clone(), |strict| res.strict(strict))
+fn tool(it: &ToolInput) -> Function {
+    Function {
+        name: it.name.clone(),
+        description: it.description.clone(),
+        parameters: Some(it.parameters.clone()),
+        strict: it.strict,
+        rest: Vec::new(),
+    }
 }

@@ -1,90 +1,150 @@
-//! The bodies around messages: every member raw and in its place, with a hole where the messages
-//! are (OA-3). Shared by requests and responses of both wire formats.
+//! The bodies around messages: every member raw and in its place, with a place for what is held elsewhere
+//! (OA-3). Shared by requests and responses of all wire formats.
+//!
+//! ```text
+//! {"model":"m","messages":[…],"x":1}      Body, of which `messages` is held:  model "m", messages (a place), x 1
+//! ```
 
 use msg_core::{
-    Extra, Message, Origin, Provenance, RawJson,
-    json::{JsonError, Reader, Writer},
+    Error, Extra, Message, Origin, Provenance, RawJson, Usage,
+    json::{Reader, Writer},
 };
 use serde::de::DeserializeOwned;
 
-/// The members of an object in source order; that of the hole is held elsewhere.
+/// The members of an object in source order. Those that are held elsewhere, such as its messages, have only
+/// their places in it, and are neither given nor set here.
+///
+/// ```
+/// use msg_core::RawJson;
+/// use msg_wire::codec::Body;
+///
+/// let mut body = Body::new(&["messages"]);
+/// body.set("model", RawJson::string("m"));
+/// body.set("messages", RawJson::string("is held elsewhere"));
+/// assert_eq!(body.parse::<String>("model").as_deref(), Some("m"));
+/// assert_eq!(body.iter().count(), 1);
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Body {
     // Members by order and name, with an index above a few: what `Extra` is.
     members: Extra,
+    held: &'static [&'static str],
 }
 
 const JSON: Origin = Origin::Json;
 
 impl Body {
-    /// Reads an object; `hole` reads the value of its member, and may be called again for a
-    /// duplicate, whose value counts.
-    pub fn read<'a, E: From<JsonError>>(
+    /// A body without members, of which some are held elsewhere.
+    #[must_use]
+    pub fn new(held: &'static [&'static str]) -> Self {
+        Self { members: Extra::default(), held }
+    }
+
+    /// Reads an object and the value of the first of the members that are held elsewhere; of several of that
+    /// name the last counts.
+    ///
+    /// # Errors
+    /// What is no JSON, and what `value` refuses.
+    pub fn read<'a, T>(
         reader: &mut Reader<'a>,
-        is_hole: impl Fn(&str) -> bool,
-        mut hole: impl FnMut(&mut Reader<'a>) -> Result<(), E>,
-    ) -> Result<Self, E> {
-        let mut res = Self::default();
+        held: &'static [&'static str],
+        mut value: impl FnMut(&mut Reader<'a>) -> Result<T, Error>,
+    ) -> Result<(Self, Option<T>), Error> {
+        let (mut res, mut found) = (Self::new(held), None);
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
-            if is_hole(&key.text) {
-                hole(reader)?;
-                res.dig(&key.text);
+            if held.first().is_some_and(|it| key.text == *it) {
+                found = Some(value(reader)?);
+                res.hold(&key.text);
             } else {
                 let value = reader.raw_json()?;
                 res.members.insert(JSON, key.text, value);
             }
         }
-        Ok(res)
+        Ok((res, found))
     }
 
-    /// Makes place for a member that is held elsewhere.
-    pub fn dig(&mut self, name: &str) {
+    /// Makes a place for a member that is held elsewhere, where it stands or last.
+    pub fn hold(&mut self, name: &str) {
         let nothing = RawJson::new("null").expect("null is JSON");
         self.members.insert(JSON, name, nothing);
     }
 
+    /// Says anew which members are held elsewhere.
+    #[must_use]
+    pub fn holding(self, held: &'static [&'static str]) -> Self {
+        Self { held, ..self }
+    }
+
+    /// Whether the object has this member, here or elsewhere.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.members.get(&JSON, name).is_some()
+    }
+
     /// The raw value of a member.
+    #[must_use]
     pub fn get(&self, name: &str) -> Option<&RawJson> {
-        self.members.get(&JSON, name)
+        self.members.get(&JSON, name).filter(|_| !self.held.contains(&name))
     }
 
     /// A member, read as a type; none if it is absent, null or something else.
+    #[must_use]
     pub fn parse<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         self.get(name)?.parse().ok()
     }
 
+    /// A member that says what an answer cost.
+    #[must_use]
+    pub fn usage(&self, name: &str) -> Option<Usage> {
+        let raw = self.get(name).filter(|it| it.text() != "null");
+        raw.cloned().map(Usage::from_raw)
+    }
+
     /// Says of messages which model made them, where this member does: what a signature in them is bound to
     /// (MS-1).
-    pub fn note_model<'m>(
-        &self,
-        member: &str,
-        messages: impl IntoIterator<Item = &'m mut Message>,
-    ) {
+    pub fn note_model(&self, member: &str, messages: &mut [Message]) {
         note_model(self.parse::<String>(member).as_deref(), messages);
     }
 
     /// Sets a member: in its place if it is there, else last.
     pub fn set(&mut self, name: &str, value: RawJson) {
-        self.members.insert(JSON, name, value);
+        if !self.held.contains(&name) {
+            self.members.insert(JSON, name, value);
+        }
     }
 
     /// Takes a member out.
     pub fn remove(&mut self, name: &str) {
-        self.members.remove(&JSON, name);
+        if !self.held.contains(&name) {
+            self.members.remove(&JSON, name);
+        }
     }
 
     /// The members, in source order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
-        self.members.iter(&JSON)
+        self.members.iter(&JSON).filter(|it| !self.held.contains(&it.0))
     }
 
-    /// Writes the object, that of `hole` through `value`.
-    pub fn write(&self, out: &mut Vec<u8>, hole: &str, mut value: impl FnMut(&mut Vec<u8>)) {
+    /// Puts the members in this order; those that it does not name stay behind the others.
+    pub fn sort(&mut self, order: &[&str]) {
+        let rank = |name: &str| order.iter().position(|it| *it == name).unwrap_or(order.len());
+        let mut members: Vec<_> = self.members.iter(&JSON).collect();
+        members.sort_by_key(|it| rank(it.0));
+        let mut sorted = Extra::default();
+        for (name, value) in members {
+            sorted.insert(JSON, name, value.clone());
+        }
+        self.members = sorted;
+    }
+
+    /// Writes the object. In the place of a member that is held elsewhere goes what `held` writes, which gets
+    /// its name and what stands there.
+    pub fn write(&self, out: &mut Vec<u8>, mut held: impl FnMut(&mut Writer<'_>, &str, &RawJson)) {
         Writer::new(out).object(|it| {
-            for (name, raw) in self.iter() {
-                match name == hole {
-                    true => it.key(name).value(&mut value),
+            for (name, raw) in self.members.iter(&JSON) {
+                match self.held.contains(&name) {
+                    true => held(it, name, raw),
                     false => it.key(name).raw(raw.text()),
                 }
             }

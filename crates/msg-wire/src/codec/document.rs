@@ -31,18 +31,15 @@ pub trait MessageBody: Sized {
     fn write_body(&self, options: &Self::Options, out: &mut Vec<u8>) -> Report;
 
     /// The messages, in order.
-    fn messages(&self) -> impl Iterator<Item = &Message>;
+    fn messages(&self) -> &[Message];
 
-    /// Gives the messages away.
-    fn take_messages(&mut self) -> Vec<Message>;
+    /// The messages, to change.
+    fn messages_mut(&mut self) -> &mut Vec<Message>;
 
     /// Whether so many messages have a place in it.
     fn has_room(&self, _messages: usize) -> bool {
         true
     }
-
-    /// Puts messages for which there is room in the place of those that were read.
-    fn set_messages(&mut self, messages: Vec<Message>);
 }
 
 /// The request of a format, and what tells the documents of the format apart.
@@ -124,14 +121,11 @@ impl<Q: RequestBody> Document<Q> {
 
     /// The messages, in order; the instructions of a request first.
     pub fn messages(&self) -> impl Iterator<Item = &Message> {
-        let (list, request, response) = match self {
-            Self::List(it) => (it.as_slice(), None, None),
-            Self::Request(it) => (&[][..], Some(it), None),
-            Self::Response(it) => (&[][..], None, Some(it)),
-        };
-        let request = request.into_iter().flat_map(Q::messages);
-        let response = response.into_iter().flat_map(Q::Response::messages);
-        list.iter().chain(request).chain(response)
+        match self {
+            Self::List(it) => it.iter(),
+            Self::Request(it) => it.messages().iter(),
+            Self::Response(it) => it.messages().iter(),
+        }
     }
 
     /// Gives the messages away.
@@ -142,19 +136,19 @@ impl<Q: RequestBody> Document<Q> {
 
     /// Gives the messages away for a while, until [`Document::set_messages`] puts them back.
     pub fn take_messages(&mut self) -> Vec<Message> {
-        match self {
-            Self::List(it) => std::mem::take(it),
-            Self::Request(it) => it.take_messages(),
-            Self::Response(it) => it.take_messages(),
-        }
+        std::mem::take(match self {
+            Self::List(it) => it,
+            Self::Request(it) => it.messages_mut(),
+            Self::Response(it) => it.messages_mut(),
+        })
     }
 
     /// Puts other messages in the place of those that were read. Where a response has no place for so many the
     /// document becomes a list of them.
     pub fn set_messages(&mut self, messages: Vec<Message>) {
         match self {
-            Self::Request(it) => it.set_messages(messages),
-            Self::Response(it) if it.has_room(messages.len()) => it.set_messages(messages),
+            Self::Request(it) => *it.messages_mut() = messages,
+            Self::Response(it) if it.has_room(messages.len()) => *it.messages_mut() = messages,
             _ => *self = Self::List(messages),
         }
     }

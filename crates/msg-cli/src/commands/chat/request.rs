@@ -140,9 +140,9 @@ fn gemini_request(messages: Vec<Message>, who: &Settings, out: &mut Vec<u8>) -> 
     let head = RequestHead { model: None, stream: None, ..head(who) };
     let (mut request, mut report) = GenerateRequest::from_head(&head, messages);
     if who.config.reasoning == Some(true) {
-        let config = request.get("generationConfig").and_then(RawJson::members);
+        let config = request.body.get("generationConfig").and_then(RawJson::members);
         let config = with_thoughts(&config.unwrap_or_default());
-        request = request.with_member("generationConfig", config);
+        request.body.set("generationConfig", config);
     }
     let document = msg_gemini::contents::Document::Request(request);
     report.append(document.write(&msg_gemini::WriteOptions::new(), out));

@@ -60,7 +60,7 @@ fn text_of(body: &[u8]) -> Result<String, SummaryError> {
         read.map_err(|it| SummaryError::new(format!("the reply is no completion: {it}")))?;
     match document {
         chat::Document::Response(it) => {
-            let first = it.messages().next().map(|it| it.text().into_owned());
+            let first = it.messages.first().map(|it| it.text().into_owned());
             first.ok_or_else(|| SummaryError::new("the reply has no choice"))
         }
         _ => Err(SummaryError::new("the reply is no completion")),

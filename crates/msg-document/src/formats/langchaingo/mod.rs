@@ -43,7 +43,7 @@ impl Codec for Langchaingo {
     }
 
     fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
-        verbatim::read(bytes, &Langchaingo, "messages")
+        verbatim::read(bytes, &Langchaingo, &["messages"])
     }
 
     fn write(&self, messages: &mut Vec<Message>, _: &WriteOptions, out: &mut Vec<u8>) -> Report {
