@@ -17,6 +17,7 @@ use crate::format::Format;
 use crate::json::to_json;
 use crate::options::CheckMembers;
 use crate::refusal::Refusal;
+use crate::skeleton::Skeleton;
 
 /// What to check by.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -58,6 +59,10 @@ pub struct Checked {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn check(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
+    let skeleton = Skeleton::of_json(json, &options.read);
+    if let Some(checked) = skeleton.and_then(|it| it.check(options)) {
+        return Ok(checked);
+    }
     let mut document = Document::read(json, &options.read)?;
     document.say_who_made_it(options.read.made_by.as_ref());
     Ok(document.check(options))
@@ -74,6 +79,10 @@ pub fn check(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn is_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
+    let skeleton = Skeleton::of_json(json, &options.read);
+    if let Some(checked) = skeleton.and_then(|it| it.check(options)) {
+        return Ok(checked.ok);
+    }
     let mut document = Document::read(json, &options.read)?;
     document.say_who_made_it(options.read.made_by.as_ref());
     let none = |found: &[Diagnostic]| !found.iter().any(Diagnostic::is_error);

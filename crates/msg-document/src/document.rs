@@ -185,20 +185,23 @@ impl Document {
         // Editors of one platform put this in front of every text; no reader of JSON takes it.
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).filter(|_| format.is_json());
         let content = format.codec().read(text.unwrap_or(bytes), &options.name)?;
-        let (calls, given) = (options.calls, GivenIds::default());
-        let name = options.name.clone();
-        Ok(Document {
+        Ok(Document { size: bytes.len(), ..Document::of_content(format, content, options) })
+    }
+
+    /// What a reader made, as a document.
+    pub(crate) fn of_content(format: Format, content: Content, options: &ReadOptions) -> Self {
+        Document {
             format,
-            name,
+            name: options.name.clone(),
             content,
-            calls,
+            calls: options.calls,
             texts: None,
             lead: Lead::default(),
             is_edited: false,
-            given,
+            given: GivenIds::default(),
             source: None,
-            size: bytes.len(),
-        })
+            size: 0,
+        }
     }
 
     /// Writes it as `source`, which it was read from, is laid out: what was not edited keeps its text

@@ -38,6 +38,7 @@ mod formats;
 
 mod codec;
 mod outline;
+mod skeleton;
 mod verbatim;
 mod wrapper;
 
@@ -62,7 +63,7 @@ pub use fit::{
 };
 pub use format::Format;
 pub use join::join;
-pub use json::{ObjectWriter, to_json};
+pub use json::{ObjectWriter, edits_json, to_json};
 pub use key::{Key, KeyOptions, key, prefix_keys};
 pub use layout::{keep_layout, pretty};
 pub use line::LineAnswer;
@@ -72,6 +73,7 @@ pub use refusal::Refusal;
 pub use repair::{RepairOptions, Repaired, repair};
 pub use row::answer_row;
 pub use select::{FilterOptions, Strategy, TrimOptions};
+pub use skeleton::{Brief, MendedMessage, Skeleton, Source};
 pub use stats::{PartTotals, RoleTotals, SectionTotals, Stats, ToolTotals, stats, tokens};
 pub use stream::{Provider, StreamForm, StreamOptions, StreamRow, StreamRun, Streamed, stream};
 pub use text_calls::Calls;

@@ -14,6 +14,7 @@ use crate::json::edits_json;
 use crate::options::RepairMembers;
 use crate::refusal::Refusal;
 use crate::seed;
+use crate::skeleton::Skeleton;
 
 /// How to mend.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -67,6 +68,17 @@ pub struct Repaired {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn repair(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal> {
+    if let Some(skeleton) = Skeleton::of_json(json, &options.read) {
+        let messages = skeleton.n_messages();
+        if skeleton.needs_repair(options) == Some(false) {
+            return Ok(Repaired {
+                document: json.to_vec(),
+                changed: false,
+                messages,
+                edits: Vec::new(),
+            });
+        }
+    }
     let mut document = Document::read(json, &options.read)?;
     document.say_who_made_it(options.read.made_by.as_ref());
     let messages = document.messages().len();

@@ -1,22 +1,19 @@
 //! The functions over one document. Each gives plain values; the classes that people see are made in Python.
 
 use msg_document::{
-    CheckOptions, Checked, ConvertOptions, Digest, Document, FitOptions, Fitter, Format, KeyOptions,
-    ReadOptions, Refusal, RepairOptions, Repaired, WriteOptions,
+    CheckOptions, ConvertOptions, Digest, FitOptions, Fitter, Format, KeyOptions, ReadOptions,
+    Refusal, RepairOptions,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::errors::{guarded, refused};
-use crate::input::{Input, Walked};
-use crate::shortened::needs_whole_texts;
-use crate::{options, output};
+use crate::input::Input;
+use crate::reports::{Checked, Repaired};
+use crate::{input, objects, options, output};
 
 /// Documents of more bytes than this are worked on without the GIL: releasing it costs half a microsecond.
 const RELEASE_FROM: usize = 2048;
-
-/// The document, whether it changed, and the line of the edits.
-type Repair<'py> = (Bound<'py, PyAny>, bool, Bound<'py, PyString>);
 
 type Options<'a, 'py> = Option<&'a Bound<'py, PyDict>>;
 
@@ -52,45 +49,21 @@ fn text<'py>(py: Python<'py>, json: &[u8]) -> Bound<'py, PyString> {
     PyString::new(py, &String::from_utf8_lossy(json))
 }
 
-/// `(ok, format, messages, line)`; the line is `None` where nothing was found.
+/// Every problem of a document.
 #[pyfunction]
 #[pyo3(signature = (document, options=None))]
-fn check<'py>(
-    py: Python<'py>,
-    document: &Bound<'py, PyAny>,
-    options: Options<'_, 'py>,
-) -> PyResult<(bool, &'static str, usize, Option<Bound<'py, PyString>>)> {
+fn check(
+    py: Python<'_>,
+    document: &Bound<'_, PyAny>,
+    options: Options<'_, '_>,
+) -> PyResult<Checked> {
     let options = options::of::<CheckOptions>(options, py)?;
-    // The rules of single messages count characters.
-    let short = options.messages.is_none().then(|| short(document, &options.read)).transpose()?;
-    let short = short.flatten().map(|(_, it)| it.check(&options)).map(|it| (said(&it), it));
-    let (line, it) = match short.filter(|it| !it.0.as_deref().is_some_and(needs_whole_texts)) {
-        Some(answer) => answer,
-        None => {
-            let input = Input::of(document)?;
-            let it = work(py, input.json(), |json| msg_document::check(json, &options))?;
-            (said(&it), it)
-        }
-    };
-    Ok((it.ok, it.format.name(), it.messages, line.map(|it| PyString::new(py, &it))))
-}
-
-/// The line of a check, where anything was found.
-fn said(checked: &Checked) -> Option<String> {
-    (!checked.diagnostics.is_empty())
-        .then(|| String::from_utf8_lossy(&checked.to_json()).into_owned())
-}
-
-/// Objects without the middles of their long texts, and the document that they are. Nothing where only whole texts can
-/// be judged: where texts hold calls, and where reading fails, which says at which byte.
-fn short<'py>(
-    document: &Bound<'py, PyAny>,
-    read: &ReadOptions,
-) -> PyResult<Option<(Walked<'py>, Document)>> {
-    let Some(walked) = Walked::shortened(document, read.max_bytes)? else { return Ok(None) };
-    let Ok(mut document) = Document::read(&walked.json, read) else { return Ok(None) };
-    document.say_who_made_it(read.made_by.as_ref());
-    Ok(Some((walked, document)).filter(|it| !it.1.has_text_calls()))
+    let judge = || objects::skeleton(document, &options.read)?.check(&options);
+    if let Some(checked) = guarded(py, || Ok(judge()))? {
+        return Ok(checked.into());
+    }
+    let input = Input::of(document)?;
+    Ok(work(py, input.json(), |json| msg_document::check(json, &options))?.into())
 }
 
 /// Whether a check would find no error; stops at the first.
@@ -106,49 +79,50 @@ fn is_valid(
     work(py, input.json(), |json| msg_document::is_valid(json, &options))
 }
 
-/// `(document, changed, line)`: the document is of the kind of the input, and the input itself where nothing
-/// changed.
+/// The mended document, of the kind of the input, and the input itself where nothing changed.
 #[pyfunction]
 #[pyo3(signature = (document, options=None))]
-fn repair<'py>(
-    py: Python<'py>,
-    document: &Bound<'py, PyAny>,
-    options: Options<'_, 'py>,
-) -> PyResult<Repair<'py>> {
+fn repair(
+    py: Python<'_>,
+    document: &Bound<'_, PyAny>,
+    options: Options<'_, '_>,
+) -> PyResult<Repaired> {
     let options = options::of::<RepairOptions>(options, py)?;
-    if let Some(answer) = short_repair(py, document, &options)? {
+    if let Some(answer) = guarded(py, || repair_in_place(document, &options))? {
         return Ok(answer);
     }
     let input = Input::of(document)?;
     let it = work(py, input.json(), |json| msg_document::repair(json, &options))?;
-    let line = text(py, &it.report_json());
     if !it.changed {
-        return Ok((document.clone(), false, line));
+        return Ok(unchanged(document));
     }
-    Ok((output::like(py, &input, &it.document)?, true, line))
+    let line = String::from_utf8_lossy(&it.report_json()).into_owned();
+    Ok(Repaired::new(output::like(py, &input, &it.document)?.unbind(), true, Some(line)))
 }
 
-/// As [`repair`], without the middles of long texts, if that can be done.
-fn short_repair<'py>(
-    py: Python<'py>,
-    document: &Bound<'py, PyAny>,
+fn unchanged(document: &Bound<'_, PyAny>) -> Repaired {
+    Repaired::new(document.clone().unbind(), false, None)
+}
+
+/// As [`repair`], without a text of the objects, if that can be done.
+fn repair_in_place(
+    document: &Bound<'_, PyAny>,
     options: &RepairOptions,
-) -> PyResult<Option<Repair<'py>>> {
-    let Some((walked, mut read)) = short(document, &options.read)? else { return Ok(None) };
-    let edits = read.repair(options);
-    if edits.is_empty() {
-        return Ok(Some((document.clone(), false, PyString::new(py, "{\"edits\":[]}"))));
+) -> PyResult<Option<Repaired>> {
+    let skeleton = || objects::skeleton(document, &options.read);
+    match skeleton().and_then(|it| it.needs_repair(options)) {
+        None => return Ok(None),
+        Some(false) => return Ok(Some(unchanged(document))),
+        Some(true) => {}
     }
-    let mut json = Vec::with_capacity(walked.json.len());
-    read.write(&WriteOptions::default(), &mut json);
-    let messages = read.messages().len();
-    let line = Repaired { document: json, changed: true, messages, edits };
-    let report = String::from_utf8_lossy(&line.report_json()).into_owned();
-    if needs_whole_texts(&report) {
+    let own = objects::messages(document)?;
+    let whole = |at| own.get_item(at).and_then(|it| input::list_of(&it)).ok();
+    let Some((messages, edits)) = skeleton().and_then(|it| it.repair(options, whole)) else {
         return Ok(None);
-    }
-    let mended = output::objects(py, &line.document, Some(&walked))?;
-    Ok(Some((mended, true, PyString::new(py, &report))))
+    };
+    let line = String::from_utf8_lossy(&msg_document::edits_json(&edits)).into_owned();
+    let mended = objects::mended(document, &own, &messages)?;
+    Ok(Some(Repaired::new(mended.unbind(), true, Some(line))))
 }
 
 /// `(document, line)` in another format.
@@ -184,11 +158,7 @@ fn stats<'py>(
 /// How many tokens a document costs.
 #[pyfunction]
 #[pyo3(signature = (document, options=None))]
-fn tokens(
-    py: Python<'_>,
-    document: &Bound<'_, PyAny>,
-    options: Options<'_, '_>,
-) -> PyResult<u64> {
+fn tokens(py: Python<'_>, document: &Bound<'_, PyAny>, options: Options<'_, '_>) -> PyResult<u64> {
     let options = options::of::<FitOptions>(options, py)?;
     let input = Input::of(document)?;
     work(py, input.json(), |json| msg_document::tokens(json, &options))

@@ -4,7 +4,7 @@
 //! [{"role": "user", …}, …]  ->  json: [{"role":"user",…},…]   elements: (span, object) …
 //! ```
 //!
-//! Where an answer does not depend on what long texts say, their middles are left out (`shortened`).
+//! Most lists of chat messages are judged without it (`objects`).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,10 +17,7 @@ use pyo3::types::{
 };
 
 use crate::errors::unreadable;
-use crate::shortened::{Shortened, Texts};
 
-/// Most conversations fit in so many bytes without their long texts.
-const FIRST: usize = 4096;
 /// Objects nest at most this deep.
 const MAX_DEPTH: usize = 256;
 
@@ -41,8 +38,6 @@ pub(crate) struct Walked<'py> {
     /// The elements of the outermost list, or of lists that are members of the outermost dict: what an answer
     /// shares where it did not change.
     pub(crate) elements: Vec<(Range<usize>, Bound<'py, PyAny>)>,
-    /// The long texts whose middles are not in `json`.
-    pub(crate) shortened: Shortened<'py>,
 }
 
 impl<'a, 'py> Input<'a, 'py> {
@@ -64,7 +59,7 @@ impl<'a, 'py> Input<'a, 'py> {
             return Ok(Input::Bytes(Cow::Owned(copy.cast::<PyBytes>()?.as_bytes().to_vec())));
         }
         let mut walked = Walked::default();
-        walked.walk(value, 0, Texts::Whole)?;
+        walked.walk(value, 0)?;
         Ok(Input::Objects(walked))
     }
 
@@ -77,39 +72,33 @@ impl<'a, 'py> Input<'a, 'py> {
     }
 }
 
-impl<'py> Walked<'py> {
-    /// Objects without the middles of their long texts. Nothing for what is neither list nor dict, and where a
-    /// document has the marks of middles itself or would be too large with them.
-    pub(crate) fn shortened(value: &Bound<'py, PyAny>, max_bytes: u64) -> PyResult<Option<Self>> {
-        if !value.is_instance_of::<PyDict>() && !value.is_instance_of::<PyList>() {
-            return Ok(None);
-        }
-        let mut walked = Walked { json: Vec::with_capacity(FIRST), ..Walked::default() };
-        walked.walk(value, 0, Texts::Contents)?;
-        let is_sound = walked.shortened.is_sound(&walked.json, max_bytes);
-        Ok(Some(walked).filter(|_| is_sound))
-    }
+/// The JSON array that holds a value alone.
+pub(crate) fn list_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    let mut walked = Walked { json: vec![b'['], ..Walked::default() };
+    walked.walk(value, 1)?;
+    walked.json.push(b']');
+    Ok(walked.json)
+}
 
-    fn walk(&mut self, value: &Bound<'py, PyAny>, depth: usize, texts: Texts) -> PyResult<()> {
+impl<'py> Walked<'py> {
+    fn walk(&mut self, value: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
         if depth > MAX_DEPTH {
             return Err(unreadable(value.py(), "the objects nest more than 256 deep"));
         }
-        if texts == Texts::This && self.shortened.push(value, &mut self.json) {
-            Ok(())
-        } else if let Ok(text) = value.cast_exact::<PyString>() {
+        if let Ok(text) = value.cast_exact::<PyString>() {
             self.text(text)
         } else if let Ok(dict) = value.cast::<PyDict>() {
-            self.dict(dict, depth, texts)
+            self.dict(dict, depth)
         } else if let Ok(list) = value.cast::<PyList>() {
-            self.list(list.iter(), depth, texts)
+            self.list(list.iter(), depth)
         } else if let Ok(tuple) = value.cast::<PyTuple>() {
-            self.list(tuple.iter(), depth, texts)
+            self.list(tuple.iter(), depth)
         } else {
-            self.other(value, depth, texts)
+            self.other(value, depth)
         }
     }
 
-    fn other(&mut self, value: &Bound<'py, PyAny>, depth: usize, texts: Texts) -> PyResult<()> {
+    fn other(&mut self, value: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
         if value.is_none() {
             self.json.extend_from_slice(b"null");
         } else if let Ok(flag) = value.cast::<PyBool>() {
@@ -123,7 +112,7 @@ impl<'py> Walked<'py> {
         } else if let Ok(text) = value.cast::<PyString>() {
             self.text(text)?;
         } else {
-            return self.model(value, depth, texts);
+            return self.model(value, depth);
         }
         Ok(())
     }
@@ -145,7 +134,7 @@ impl<'py> Walked<'py> {
         Ok(())
     }
 
-    fn dict(&mut self, dict: &Bound<'py, PyDict>, depth: usize, texts: Texts) -> PyResult<()> {
+    fn dict(&mut self, dict: &Bound<'py, PyDict>, depth: usize) -> PyResult<()> {
         self.json.push(b'{');
         for (at, (key, value)) in dict.iter().enumerate() {
             if at > 0 {
@@ -155,18 +144,9 @@ impl<'py> Walked<'py> {
                 let found = key.get_type().name()?;
                 return Err(PyTypeError::new_err(format!("a key of a dict is {found}, not str")));
             };
-            let of_member = match key.to_str() {
-                Ok(name) => {
-                    write_str(&mut self.json, name);
-                    texts.of_member(name)
-                }
-                Err(_) => {
-                    self.text(key)?;
-                    Texts::Whole
-                }
-            };
+            self.text(key)?;
             self.json.push(b':');
-            self.walk(&value, depth + 1, of_member)?;
+            self.walk(&value, depth + 1)?;
         }
         self.json.push(b'}');
         Ok(())
@@ -176,7 +156,6 @@ impl<'py> Walked<'py> {
         &mut self,
         items: impl Iterator<Item = Bound<'py, PyAny>>,
         depth: usize,
-        texts: Texts,
     ) -> PyResult<()> {
         self.json.push(b'[');
         for (at, item) in items.enumerate() {
@@ -184,7 +163,7 @@ impl<'py> Walked<'py> {
                 self.json.push(b',');
             }
             let start = self.json.len();
-            self.walk(&item, depth + 1, texts)?;
+            self.walk(&item, depth + 1)?;
             if depth <= 1 {
                 self.elements.push((start..self.json.len(), item));
             }
@@ -194,7 +173,7 @@ impl<'py> Walked<'py> {
     }
 
     /// A model of pydantic, or whatever says its members as one does.
-    fn model(&mut self, value: &Bound<'py, PyAny>, depth: usize, texts: Texts) -> PyResult<()> {
+    fn model(&mut self, value: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
         let py = value.py();
         if !value.hasattr("model_dump")? {
             let name = value.get_type().name()?;
@@ -205,7 +184,7 @@ impl<'py> Walked<'py> {
         options.set_item("exclude_unset", true)?;
         options.set_item("mode", "json")?;
         let members = value.call_method("model_dump", (), Some(&options))?;
-        self.walk(&members, depth + 1, texts)
+        self.walk(&members, depth + 1)
     }
 }
 

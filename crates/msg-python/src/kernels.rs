@@ -27,7 +27,12 @@ type Given<'a, 'py> = Option<&'a Bound<'py, PyDict>>;
 /// The kernel of a name.
 ///
 /// Fails for a name, an option or a target that does not exist.
-pub(crate) fn of(py: Python<'_>, act: &str, given: Given<'_, '_>, to: Option<&str>) -> PyResult<Run> {
+pub(crate) fn of(
+    py: Python<'_>,
+    act: &str,
+    given: Given<'_, '_>,
+    to: Option<&str>,
+) -> PyResult<Run> {
     match act {
         "check" => run(py, given, msg_arrow::check),
         "is_valid" => run(py, given, msg_arrow::is_valid),
@@ -38,9 +43,15 @@ pub(crate) fn of(py: Python<'_>, act: &str, given: Given<'_, '_>, to: Option<&st
         "key" => run(py, given, msg_arrow::key),
         "tools" => run::<ToolsOptions, _>(py, given, msg_arrow::tools),
         "stream" => run::<StreamOptions, _>(py, given, msg_arrow::stream),
-        "messages" => run(py, given, |it, options: &CheckOptions| msg_arrow::messages(it, &options.read)),
-        "recognise" => run(py, given, |it, options: &CheckOptions| msg_arrow::recognise(it, &options.read)),
-        "prefix_keys" => run(py, given, |it, options: &KeyOptions| msg_arrow::prefix_keys(it, &options.read)),
+        "messages" => {
+            run(py, given, |it, options: &CheckOptions| msg_arrow::messages(it, &options.read))
+        }
+        "recognise" => {
+            run(py, given, |it, options: &CheckOptions| msg_arrow::recognise(it, &options.read))
+        }
+        "prefix_keys" => {
+            run(py, given, |it, options: &KeyOptions| msg_arrow::prefix_keys(it, &options.read))
+        }
         "convert" => {
             let to: Format = to.unwrap_or_default().parse().map_err(|it| refused(py, &it))?;
             run(py, given, move |it, options: &ConvertOptions| msg_arrow::convert(it, to, options))
@@ -64,7 +75,11 @@ fn run<O: Understood, A: Array + 'static>(
 }
 
 /// The answers to columns, in one array or in several that follow each other.
-pub(crate) fn answers(columns: &[ArrayRef], run: &Run, threads: usize) -> Result<Vec<ArrayRef>, Error> {
+pub(crate) fn answers(
+    columns: &[ArrayRef],
+    run: &Run,
+    threads: usize,
+) -> Result<Vec<ArrayRef>, Error> {
     let rows = columns[0].len();
     let several = columns.iter().all(|it| it.len() == rows) && rows > 1;
     if threads <= 1 || !several {

@@ -4,6 +4,7 @@
 //! ```text
 //! str, bytes ─┐                              ┌─ str
 //! list, dict ─┼─ input ▶ msg_document ▶ output ┼─ objects, unchanged ones shared
+//!             └─ objects (skeletons of chat)   ┘
 //! Arrow      ─┘  (without the GIL)           └─ Arrow
 //! ```
 
@@ -12,9 +13,10 @@ mod arrow;
 mod errors;
 mod input;
 mod kernels;
+mod objects;
 mod options;
 mod output;
-mod shortened;
+mod reports;
 mod stream;
 
 use pyo3::prelude::*;
@@ -24,6 +26,7 @@ use pyo3::prelude::*;
 fn _msg(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("version", env!("CARGO_PKG_VERSION"))?;
     answers::register(module)?;
+    reports::register(module)?;
     arrow::register(module)?;
     stream::register(module)
 }

@@ -51,7 +51,10 @@ static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 const MAX_KEPT: usize = 64;
 
 /// The options of a call, from the cache where they were understood before.
-pub(crate) fn of<T: Understood>(options: Option<&Bound<'_, PyDict>>, py: Python<'_>) -> PyResult<Arc<T>> {
+pub(crate) fn of<T: Understood>(
+    options: Option<&Bound<'_, PyDict>>,
+    py: Python<'_>,
+) -> PyResult<Arc<T>> {
     let json = match options.filter(|it| !it.is_empty()) {
         None => b"{}".to_vec(),
         Some(options) => Input::of(options.as_any())?.json().to_vec(),

@@ -8,7 +8,6 @@ use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use crate::errors::unreadable;
 use crate::input::{Input, Walked};
-use crate::shortened::Shortened;
 
 /// The caller's own objects, by their text.
 type Own<'a, 'py> = HashMap<&'a str, VecDeque<&'a Bound<'py, PyAny>>>;
@@ -39,8 +38,7 @@ pub(crate) fn objects<'py>(
             .map_err(|err| unreadable(py, &err.to_string()))?;
         own.entry(source).or_default().push_back(object);
     }
-    let shortened = walked.map(|it| &it.shortened).filter(|it| !it.is_empty());
-    let mut builder = Builder { py, reader: Reader::from_text(text), own, shortened };
+    let mut builder = Builder { py, reader: Reader::from_text(text), own };
     let value = builder.value(0)?;
     match builder.read(|it| it.finish()) {
         Ok(()) => Ok(value),
@@ -62,11 +60,13 @@ struct Builder<'a, 'py> {
     py: Python<'py>,
     reader: Reader<'a>,
     own: Own<'a, 'py>,
-    shortened: Option<&'a Shortened<'py>>,
 }
 
 impl<'a, 'py> Builder<'a, 'py> {
-    fn read<T>(&mut self, read: impl FnOnce(&mut Reader<'a>) -> Result<T, JsonError>) -> PyResult<T> {
+    fn read<T>(
+        &mut self,
+        read: impl FnOnce(&mut Reader<'a>) -> Result<T, JsonError>,
+    ) -> PyResult<T> {
         read(&mut self.reader).map_err(|err| unreadable(self.py, &err.to_string()))
     }
 
@@ -76,13 +76,7 @@ impl<'a, 'py> Builder<'a, 'py> {
         Ok(match self.read(|it| it.peek())? {
             Kind::Object => self.object(depth)?.into_any(),
             Kind::Array => self.array(depth)?.into_any(),
-            Kind::String => {
-                let text = self.read(|it| it.string())?;
-                match self.shortened {
-                    Some(it) => it.whole(py, &text.text).into_any(),
-                    None => PyString::new(py, &text.text).into_any(),
-                }
-            }
+            Kind::String => PyString::new(py, &self.read(|it| it.string())?.text).into_any(),
             Kind::Number => number(py, self.read(|it| it.number())?)?,
             Kind::Bool => self.read(|it| it.boolean())?.into_pyobject(py)?.to_owned().into_any(),
             Kind::Null => {
@@ -120,8 +114,7 @@ impl<'a, 'py> Builder<'a, 'py> {
         if let Some(own) = self.own.get_mut(source).and_then(VecDeque::pop_front) {
             return Ok(own.clone());
         }
-        let (py, reader, own) = (self.py, Reader::from_text(source), Own::new());
-        Builder { py, reader, own, shortened: self.shortened }.value(0)
+        Builder { py: self.py, reader: Reader::from_text(source), own: Own::new() }.value(0)
     }
 }
 

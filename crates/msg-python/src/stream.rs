@@ -70,8 +70,8 @@ fn events<'py, 'a>(
 ) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for event in events {
-        let json = serde_json::to_vec(&event)
-            .map_err(|it| PyRuntimeError::new_err(it.to_string()))?;
+        let json =
+            serde_json::to_vec(&event).map_err(|it| PyRuntimeError::new_err(it.to_string()))?;
         list.append(output::objects(py, &json, None)?)?;
     }
     Ok(list)

@@ -11,6 +11,7 @@ mod memory;
 mod options;
 mod recognise;
 mod responses;
+mod skeleton;
 mod text_calls;
 mod thinking;
 mod undo;

@@ -41,7 +41,7 @@ def check(document: Any, /, **options: Any) -> Checked:
     >>> bool(check('[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]'))
     True
     """
-    return Checked(*_msg.check(document, _named(options)))
+    return _msg.check(document, _named(options))
 
 
 def is_valid(document: Any, /, **options: Any) -> bool:
@@ -59,7 +59,7 @@ def repair(document: D, /, **options: Any) -> Repaired[D]:
     >>> repaired.document[0] is question, [edit.code for edit in repaired.edits]
     (True, ['chain::orphan-tool-result'])
     """
-    return Repaired(*_msg.repair(document, _named(options)))
+    return _msg.repair(document, _named(options))
 
 
 def convert(document: D, to: str, /, **options: Any) -> Converted[D]:
@@ -132,7 +132,7 @@ class Checker:
         _msg.check("[]", self._options)
 
     def __call__(self, document: Any, /) -> Checked:
-        return Checked(*_msg.check(document, self._options))
+        return _msg.check(document, self._options)
 
     def all(self, documents: Iterable[Any], /) -> list[Checked]:
         """The answers to several documents, in their order."""

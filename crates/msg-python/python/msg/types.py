@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+from ._msg import Checked, Repaired
+
+__all__ = ["Checked", "Converted", "Diagnostic", "Fitted", "Position", "Repaired", "Stats"]
+
 D = TypeVar("D")
 
 
@@ -54,41 +58,6 @@ def _all(line: str | None, member: str) -> tuple[Diagnostic, ...]:
     if line is None:
         return ()
     return tuple(Diagnostic.read(it) for it in json.loads(line).get(member, ()))
-
-
-@dataclass(frozen=True)
-class Checked:
-    """The answer of :func:`msg.check`. True iff no finding is an error."""
-
-    ok: bool
-    format: str
-    messages: int
-    _line: str | None = field(repr=False, default=None)
-
-    @cached_property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """The findings, in the order of the document."""
-        return _all(self._line, "diagnostics")
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.diagnostics)) or f"{self.messages} messages, nothing wrong"
-
-
-@dataclass(frozen=True)
-class Repaired(Generic[D]):
-    """The answer of :func:`msg.repair`."""
-
-    document: D
-    changed: bool
-    _line: str | None = field(repr=False, default=None)
-
-    @cached_property
-    def edits(self) -> tuple[Diagnostic, ...]:
-        """What was changed, and why."""
-        return _all(self._line, "edits")
 
 
 @dataclass(frozen=True)

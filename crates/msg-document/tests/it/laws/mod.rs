@@ -3,4 +3,5 @@
 pub(crate) mod layout;
 pub(crate) mod meaning;
 pub(crate) mod signatures;
+pub(crate) mod skeleton;
 pub(crate) mod undo;

@@ -1,0 +1,91 @@
+//! The repair of a skeleton: which messages stay, and those that an edit touches, read whole.
+//!
+//! ```text
+//! user 0 · assistant 1 (a call without an id) · tool 2 (no id)     skeletons, numbered
+//!   ─ repair ─▶  1 and 2 are others now
+//! user 0 · assistant, whole · tool, whole                          read from the JSON of the two
+//!   ─ repair ─▶  Kept(0), New(assistant), New(tool)
+//! ```
+
+use msg_core::{Diagnostic, Message, Origin};
+
+use super::{MARK, needs_texts};
+use crate::codec::WriteOptions;
+use crate::document::Document;
+use crate::format::Format;
+use crate::repair::RepairOptions;
+
+/// A message of a mended list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MendedMessage {
+    /// The message of this index, as it was.
+    Kept(usize),
+    /// A message that is new or was mended, as a JSON array that holds it.
+    New(Vec<u8>),
+}
+
+/// The mended messages of a document, and what was changed; nothing where that depends on more than there is.
+pub(super) fn repair(
+    document: &mut Document,
+    options: &RepairOptions,
+    whole: impl Fn(usize) -> Option<Vec<u8>>,
+) -> Option<(Vec<MendedMessage>, Vec<Diagnostic>)> {
+    let before = document.take_messages();
+    let mut given: Vec<Message> = before.iter().enumerate().map(numbered).collect();
+    document.put_messages(given.clone());
+    let mut edits = document.repair(options);
+    let touched = touched(&before, document.messages());
+    if !touched.is_empty() {
+        for at in touched {
+            given[at] = read(&whole(at)?)?;
+        }
+        document.put_messages(given);
+        edits = document.repair(options);
+    }
+    let mended = document.messages().iter().map(|it| mended(it, &before));
+    let mended = mended.collect::<Option<Vec<_>>>()?;
+    (!needs_texts(&edits)).then_some((mended, edits))
+}
+
+/// Whose layout the number of a message is: it takes no part in equality and goes where the message goes.
+const NUMBERED: Origin = Origin::Json;
+
+fn numbered((at, message): (usize, &Message)) -> Message {
+    let mut message = message.clone();
+    message.extra.set_layout(NUMBERED, at.to_le_bytes());
+    message
+}
+
+fn number(message: &Message) -> Option<usize> {
+    Some(usize::from_le_bytes(message.extra.layout(&NUMBERED)?.try_into().ok()?))
+}
+
+/// The messages that are not what they were, and those that went, perhaps into others.
+fn touched(before: &[Message], after: &[Message]) -> Vec<usize> {
+    let mut is_kept = vec![false; before.len()];
+    for message in after {
+        if let Some(at) = number(message) {
+            is_kept[at] = before[at] == *message;
+        }
+    }
+    (0..before.len()).filter(|at| !is_kept[*at]).collect()
+}
+
+/// The message in a JSON array.
+fn read(json: &[u8]) -> Option<Message> {
+    let mut content = Format::default().codec().read(json, "").ok()?;
+    content.messages.pop().filter(|_| content.messages.is_empty() && content.notes.is_empty())
+}
+
+/// A message of the mended list: one of those before if it is what it was, or else one that is whole.
+fn mended(message: &Message, before: &[Message]) -> Option<MendedMessage> {
+    if let Some(at) = number(message) {
+        return (before[at] == *message).then_some(MendedMessage::Kept(at));
+    }
+    let mut json = Vec::new();
+    let options = WriteOptions::default();
+    Format::default().codec().write(&mut vec![message.clone()], &options, &mut json);
+    // Something of a message that is not whole may have come into it.
+    let is_whole = memchr::memmem::find(&json, MARK.encode_utf8(&mut [0; 4]).as_bytes()).is_none();
+    is_whole.then_some(MendedMessage::New(json))
+}

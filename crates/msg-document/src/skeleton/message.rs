@@ -1,0 +1,258 @@
+//! The messages of a skeleton, from whatever source: the members that plain chat messages have, each at most once.
+//!
+//! What it makes of them is what the reader of chat messages makes (OA-1), but for layouts and members that nothing
+//! is judged by. Anything else gives nothing.
+
+use msg_core::json::Kind;
+use msg_core::{CallKind, Image, Message, Part, Reasoning, Role, ToolCall, ToolResult};
+
+use super::source::{HEAD, Source};
+
+/// What was found in a document.
+#[derive(Default)]
+pub(super) struct Conversation {
+    pub(super) messages: Vec<Message>,
+    /// A message has members that are not kept.
+    pub(super) has_more_members: bool,
+    /// So many contents were read.
+    texts: usize,
+}
+
+/// A list of messages, or a request with one.
+pub(super) fn conversation(source: &mut impl Source) -> Option<Conversation> {
+    let mut res = Conversation::default();
+    if source.kind()? == Kind::Array {
+        res.list(source)?;
+        return Some(res);
+    }
+    source.object(|source, name| match name {
+        "messages" if res.messages.is_empty() => res.list(source),
+        "model" if source.kind()? == Kind::String => source.skip(),
+        "tools" if source.kind()? == Kind::Array => source.list(tool),
+        "max_tokens" | "n" | "seed" | "temperature" | "top_p" if source.kind()? == Kind::Number => {
+            source.skip()
+        }
+        "stream" if source.kind()? == Kind::Bool => source.skip(),
+        _ => None,
+    })?;
+    Some(res)
+}
+
+/// A tool that is no tool of Anthropic, whose requests are recognised by them.
+fn tool<S: Source>(source: &mut S) -> Option<()> {
+    source.object(|source, name| if name == "input_schema" { None } else { source.skip() })
+}
+
+impl Conversation {
+    fn list(&mut self, source: &mut impl Source) -> Option<()> {
+        source.list(|source| {
+            let message = self.message(source)?;
+            self.messages.push(message);
+            Some(())
+        })
+    }
+
+    fn message(&mut self, source: &mut impl Source) -> Option<Message> {
+        let mut draft = Draft::default();
+        source.object(|source, name| draft.member(source, name, &mut self.texts))?;
+        self.has_more_members |= draft.has_more;
+        draft.into_message()
+    }
+}
+
+/// The members of a message as they came.
+#[derive(Default)]
+struct Draft {
+    /// A bit for each member that was read.
+    seen: u8,
+    role: Option<Role>,
+    name: Option<String>,
+    content: Vec<Part>,
+    calls: Vec<Part>,
+    call_id: Option<String>,
+    reasoning: Option<Part>,
+    has_more: bool,
+}
+
+impl Draft {
+    fn member<S: Source>(&mut self, source: &mut S, name: &str, texts: &mut usize) -> Option<()> {
+        match name {
+            "role" => {
+                self.once(1)?;
+                self.role = Some(Role::known(&source.text()?)?);
+            }
+            "content" => {
+                self.once(2)?;
+                self.content = self.content(source, texts)?;
+            }
+            "name" => {
+                self.once(4)?;
+                self.name = Some(source.text()?.into_owned()).filter(|it| !it.is_empty());
+                self.name.as_ref()?;
+            }
+            "tool_calls" => {
+                self.once(8)?;
+                self.calls = self.calls(source)?;
+            }
+            "tool_call_id" => {
+                self.once(16)?;
+                self.call_id = Some(source.text()?.into_owned());
+            }
+            "reasoning_content" | "reasoning" if source.kind()? == Kind::String => {
+                self.once(32)?;
+                let text = source.brief()?.into_text(*texts);
+                *texts += 1;
+                (!text.is_empty()).then_some(())?;
+                self.reasoning = Some(Part::Reasoning(Reasoning::new(text)));
+            }
+            _ => self.other_member(source, name)?,
+        }
+        Some(())
+    }
+
+    /// Of a member that stands twice the last counts, which is not tried here.
+    fn once(&mut self, member: u8) -> Option<()> {
+        let is_first = self.seen & member == 0;
+        self.seen |= member;
+        is_first.then_some(())
+    }
+
+    /// Members that answers of OpenAI and of those who speak like it have, and that no rule of the chain looks at.
+    fn other_member(&mut self, source: &mut impl Source, name: &str) -> Option<()> {
+        self.has_more = true;
+        match name {
+            "annotations"
+            | "cache_control"
+            | "metadata"
+            | "prefix"
+            | "provider_metadata"
+            | "provider_specific_fields"
+            | "reasoning_details"
+            | "weight" => source.skip(),
+            "audio" | "function_call" | "reasoning" | "reasoning_content" | "refusal" => {
+                (source.kind()? == Kind::Null).then(|| source.skip())?
+            }
+            _ => None,
+        }
+    }
+
+    /// A text, parts, or nothing.
+    fn content<S: Source>(&mut self, source: &mut S, texts: &mut usize) -> Option<Vec<Part>> {
+        let mut parts = Vec::new();
+        match source.kind()? {
+            Kind::Null => source.skip()?,
+            Kind::String => parts = vec![text(source, texts)?],
+            Kind::Array => source.list(|source| {
+                parts.push(self.part(source, texts)?);
+                Some(())
+            })?,
+            _ => return None,
+        }
+        Some(parts)
+    }
+
+    /// A text, or media of some kind: they count as content, whatever they hold.
+    fn part<S: Source>(&mut self, source: &mut S, texts: &mut usize) -> Option<Part> {
+        let (mut is_text, mut part) = (None, None);
+        source.object(|source, name| match name {
+            "type" if is_text.is_none() => {
+                is_text = match &*source.text()? {
+                    "text" => Some(true),
+                    "image_url" | "input_audio" => Some(false),
+                    _ => None,
+                };
+                is_text.map(|_| ())
+            }
+            "text" if part.is_none() => {
+                part = Some(text(source, texts)?);
+                Some(())
+            }
+            "cache_control" | "image_url" | "input_audio" => {
+                self.has_more = true;
+                source.skip()
+            }
+            _ => None,
+        })?;
+        if is_text? {
+            return part;
+        }
+        self.has_more = true;
+        Some(Part::Image(Image::default()))
+    }
+
+    /// Calls of functions, or `null`.
+    fn calls<S: Source>(&mut self, source: &mut S) -> Option<Vec<Part>> {
+        let mut calls = Vec::new();
+        match source.kind()? {
+            Kind::Null => source.skip()?,
+            _ => source.list(|source| {
+                calls.push(self.call(source)?);
+                Some(())
+            })?,
+        }
+        Some(calls)
+    }
+
+    fn call<S: Source>(&mut self, source: &mut S) -> Option<Part> {
+        let (mut id, mut kind, mut function) = (None, None, None);
+        source.object(|source, name| {
+            match name {
+                "id" if id.is_none() => id = Some(source.text()?.into_owned()),
+                "type" if kind.is_none() => kind = Some(CallKind::from(&*source.text()?)),
+                "function" if function.is_none() => function = Some(named(source)?),
+                "index" if source.kind()? == Kind::Number => {
+                    self.has_more = true;
+                    source.skip()?;
+                }
+                _ => return None,
+            }
+            Some(())
+        })?;
+        let kind = kind.unwrap_or(CallKind::Unspecified);
+        let (name, arguments) = function?;
+        let call = ToolCall { kind, ..ToolCall::new(id.unwrap_or_default(), name, arguments) };
+        matches!(call.kind, CallKind::Function | CallKind::Unspecified)
+            .then_some(Part::ToolCall(call))
+    }
+
+    fn into_message(self) -> Option<Message> {
+        let Draft { role, name, content, mut calls, call_id, reasoning, .. } = self;
+        let mut message = Message::new(role?);
+        if message.role == Role::Tool {
+            let result =
+                ToolResult { name, ..ToolResult::new(call_id.unwrap_or_default(), content) };
+            message.parts = vec![Part::ToolResult(result)];
+            return (calls.is_empty() && reasoning.is_none()).then_some(message);
+        }
+        message.parts = content;
+        if let Some(reasoning) = reasoning {
+            message.parts.insert(0, reasoning);
+        }
+        message.parts.append(&mut calls);
+        message.name = name;
+        call_id.is_none().then_some(message)
+    }
+}
+
+fn text(source: &mut impl Source, texts: &mut usize) -> Option<Part> {
+    let text = source.brief()?.into_text(*texts);
+    *texts += 1;
+    // Another format is recognised by it.
+    (!text.starts_with(HEAD)).then(|| Part::text(text))
+}
+
+/// The name and the arguments of a function.
+fn named<S: Source>(source: &mut S) -> Option<(String, String)> {
+    let (mut name, mut arguments) = (None, None);
+    source.object(|source, member| {
+        let place = match member {
+            "name" => &mut name,
+            "arguments" => &mut arguments,
+            _ => return None,
+        };
+        let is_first = place.is_none();
+        *place = Some(source.text()?.into_owned());
+        is_first.then_some(())
+    })?;
+    Some((name?, arguments?))
+}

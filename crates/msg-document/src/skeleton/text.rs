@@ -1,0 +1,90 @@
+//! JSON text as a source: steps over it with the reader that all formats have, and decodes what is short.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+use msg_core::json::{JsonStr, Kind, Reader, unescape};
+
+use super::source::{Brief, HEAD, LONG, Source};
+
+/// A place in JSON text.
+pub(super) struct JsonText<'a>(Reader<'a>);
+
+impl<'a> JsonText<'a> {
+    /// Nothing for what is no UTF-8, and no list or object.
+    pub(super) fn new(json: &'a [u8]) -> Option<Self> {
+        let mut reader = Reader::new(json).ok()?;
+        matches!(json.get(reader.next_offset()), Some(b'[' | b'{')).then_some(JsonText(reader))
+    }
+
+    /// Whether nothing follows.
+    pub(super) fn has_ended(mut self) -> bool {
+        self.0.finish().is_ok()
+    }
+}
+
+impl Source for JsonText<'_> {
+    fn kind(&mut self) -> Option<Kind> {
+        self.0.peek().ok()
+    }
+
+    fn object(&mut self, mut member: impl FnMut(&mut Self, &str) -> Option<()>) -> Option<()> {
+        self.0.begin_object().ok()?;
+        while let Some(name) = self.0.next_key().ok()? {
+            member(self, &sound(name)?)?;
+        }
+        Some(())
+    }
+
+    fn list(&mut self, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.0.begin_array().ok()?;
+        while self.0.next_element().ok()? {
+            item(self)?;
+        }
+        Some(())
+    }
+
+    fn text(&mut self) -> Option<Cow<'_, str>> {
+        sound(self.0.string().ok()?)
+    }
+
+    fn brief(&mut self) -> Option<Brief> {
+        let quoted = (self.kind()? == Kind::String).then(|| self.0.raw().ok())??;
+        let source = &quoted[1..quoted.len() - 1];
+        match ends_blank(source) {
+            Some(ends_blank) => Some(Brief::Long { ends_blank }),
+            None => Some(Brief::of(&sound(unescape(source))?)),
+        }
+    }
+
+    fn skip(&mut self) -> Option<()> {
+        self.0.raw().ok().map(|_| ())
+    }
+}
+
+/// The text of a string; nothing if half of a surrogate pair stood in it, which is reported.
+fn sound(text: JsonStr<'_>) -> Option<Cow<'_, str>> {
+    (!text.lone_surrogate).then_some(text.text)
+}
+
+/// Whether the text with this source ends in white space, if it is certain without decoding it that it is long, not
+/// blank and sound.
+fn ends_blank(source: &str) -> Option<bool> {
+    let bytes = source.as_bytes();
+    if bytes.len() < LONG || source.starts_with(HEAD) {
+        return None;
+    }
+    if let Some(first) = memchr(b'\\', bytes) {
+        let has = |it: &str| memchr::memmem::find(bytes, it.as_bytes()).is_some();
+        let last = memchr::memrchr(b'\\', bytes)?;
+        // The longest escape has six bytes, for one of a text; all others have two.
+        let longest = if has("\\u") { 6 } else { 2 };
+        let may_be_short = bytes.len() < longest * LONG;
+        let has_surrogate = longest == 6 && (has("\\ud") || has("\\uD"));
+        let begins_blank = source[..first].trim_start().is_empty();
+        if may_be_short || has_surrogate || begins_blank || last + longest >= bytes.len() {
+            return None;
+        }
+    }
+    (!source.trim_start().is_empty()).then(|| source.ends_with(char::is_whitespace))
+}

@@ -1,0 +1,64 @@
+//! What holds for every skeleton: it says what the document says that is read whole. Shared by the cases, by random
+//! documents and by the fuzz target of the same name.
+
+use msg_chainast::Profile;
+use msg_document::{
+    CheckOptions, Document, MendedMessage, ReadOptions, RepairOptions, Skeleton, WriteOptions,
+};
+use serde_json::Value;
+
+/// A document has the answers that it would have if it were read whole, by the chain rules and by a profile. Gives
+/// whether it has a skeleton.
+pub(crate) fn a_skeleton_answers_as_the_document(json: &[u8], profile: Option<&Profile>) -> bool {
+    let options = RepairOptions { chain: repair(profile), ..RepairOptions::default() };
+    let skeleton = || Skeleton::of_json(json, &options.read);
+    let Some(it) = skeleton() else { return false };
+    let whole = || {
+        let read = Document::read(json, &ReadOptions::default());
+        read.unwrap_or_else(|it| panic!("{it}: {}", String::from_utf8_lossy(json)))
+    };
+    let check = CheckOptions { profile: profile.cloned(), ..CheckOptions::default() };
+    if let Some(checked) = it.check(&check) {
+        let expected = whole().check(&check);
+        assert_eq!(text(checked.to_json()), text(expected.to_json()), "{}", text(json.to_vec()));
+    }
+    let mut document = whole();
+    let edits = document.repair(&options);
+    if let Some(needs_repair) = it.needs_repair(&options) {
+        assert_eq!(needs_repair, !edits.is_empty(), "{}", text(json.to_vec()));
+    }
+    let one = |at: usize| Some(format!("[{}]", messages(json)[at]).into_bytes());
+    if let Some((mended, found)) = skeleton().and_then(|it| it.repair(&options, one)) {
+        assert_eq!(format!("{found:?}"), format!("{edits:?}"), "{}", text(json.to_vec()));
+        let mut written = Vec::new();
+        document.write(&WriteOptions::default(), &mut written);
+        assert_eq!(assembled(json, &mended), messages(&written), "{}", text(json.to_vec()));
+    }
+    true
+}
+
+fn repair(profile: Option<&Profile>) -> msg_chainast::RepairOptions {
+    let options = msg_chainast::RepairOptions::new();
+    profile.map_or(options.clone(), |it| options.with_profile(it))
+}
+
+fn text(json: Vec<u8>) -> String {
+    String::from_utf8_lossy(&json).into_owned()
+}
+
+/// The mended list, made of the messages of the document and the new ones.
+fn assembled(json: &[u8], mended: &[MendedMessage]) -> Vec<Value> {
+    let before = messages(json);
+    let of = |it: &MendedMessage| match it {
+        MendedMessage::Kept(at) => vec![before[*at].clone()],
+        MendedMessage::New(json) => messages(json),
+    };
+    mended.iter().flat_map(of).collect()
+}
+
+fn messages(json: &[u8]) -> Vec<Value> {
+    let json = json.strip_prefix("\u{feff}".as_bytes()).unwrap_or(json);
+    let mut value: Value = serde_json::from_slice(json).expect("because it was read");
+    let list = if value.is_array() { value } else { value["messages"].take() };
+    list.as_array().cloned().expect("because it has messages")
+}

@@ -1,0 +1,145 @@
+//! Skeletons of chat messages: of random documents that are plain or nearly so, and of the documents of other suites.
+
+use msg_chainast::Profile;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::Value;
+
+use crate::laws::skeleton::a_skeleton_answers_as_the_document;
+
+const HEADS: &[&str] =
+    &["", "word", " ", r"\n", "Tool: ls ", r"\u0054ool: ", "\u{e000}0\u{e000}", r"\ud83e\udd80"];
+const MIDDLES: &[&str] = &["word ", r"\n", " ", r"\ud83e", r"\u00e9\u2003", r#"\"\\"#, "é"];
+const TAILS: &[&str] = &["", "end", " ", r"\n", r"\u2003", r"\\n", "\u{3000}", r"\t."];
+/// Members of requests, which are read whole if anything about them is unusual.
+const BODIES: &[&str] = &[
+    "",
+    r#""model":"m","#,
+    r#""stream":true,"temperature":0.5,"#,
+    r#""tools":[{"type":"function","function":{"name":"f"}}],"#,
+    r#""tools":[{"name":"f","input_schema":{}}],"#,
+    r#""tools":[],"max_tokens":null,"#,
+    r#""system":"s","#,
+    r#""messages":[],"#,
+];
+/// Members of messages beside role and content.
+const MEMBERS: &[&str] = &[
+    "",
+    "",
+    r#","refusal":null"#,
+    r#","refusal":"no""#,
+    r#","annotations":[],"audio":null"#,
+    r#","function_call":null,"provider_specific_fields":{"a":1}"#,
+    r#","reasoning_content":"because""#,
+    r#","reasoning":" ","reasoning_content":null"#,
+    r#","reasoning":"a","reasoning_content":"b""#,
+    r#","reasoning_content":"""#,
+    r#","prefix":true"#,
+    r#","reasoning_details":[{"type":"reasoning.text","text":"a"}],"metadata":{},"weight":1"#,
+    r#","vendor":1"#,
+    r#","name":"ann""#,
+    r#","name":"""#,
+    r#","tool_calls":null"#,
+    r#","content":"twice""#,
+];
+
+/// Texts as they are spelled in JSON: short and long, blank, with escapes and ends of white space.
+fn text() -> impl Strategy<Value = String> {
+    let times = select(&[0_usize, 1, 30, 150, 800][..]);
+    let spell = |(head, middle, times, tail): (&str, &str, usize, &str)| {
+        format!("\"{head}{}{tail}\"", middle.repeat(times))
+    };
+    (select(HEADS), select(MIDDLES), times, select(TAILS)).prop_map(spell)
+}
+
+fn content() -> impl Strategy<Value = String> {
+    let part = |(kind, text, more)| format!(r#"{{"type":"{kind}","text":{text}{more}}}"#);
+    let more = ["", "", r#","cache_control":{}"#, r#","image_url":{"url":"https://x/a"}"#];
+    let kind = select(&["text", "text", "image_url", "input_audio", "image", "tool_use"][..]);
+    let part = (kind, text(), select(more.to_vec())).prop_map(part);
+    let list = prop::collection::vec(part, 0..3).prop_map(|it| format!("[{}]", it.join(",")));
+    prop_oneof![4 => text(), 1 => Just("null".to_owned()), 1 => list]
+}
+
+fn id() -> impl Strategy<Value = &'static str> {
+    select(&["a", "b", "c", "", "call_123", "toolu 1"][..])
+}
+
+fn call() -> impl Strategy<Value = String> {
+    let arguments = select(&[r#""{}""#, r#""{\"a\":1}""#, r#""{""#, r#""[1]""#, r#""""#, "{}"][..]);
+    let kind = select(
+        &[
+            r#""type":"function","#,
+            r#""type":"function","#,
+            "",
+            r#""index":0,"#,
+            r#""type":"custom","#,
+        ][..],
+    );
+    let id = prop::option::of(id())
+        .prop_map(|it| it.map_or(String::new(), |it| format!(r#""id":"{it}","#)));
+    let call = |(id, kind, arguments)| {
+        format!(r#"{{{id}{kind}"function":{{"name":"f","arguments":{arguments}}}}}"#)
+    };
+    (id, kind, arguments).prop_map(call)
+}
+
+fn message() -> impl Strategy<Value = String> {
+    let calls = prop::collection::vec(call(), 0..3).prop_map(|it| it.join(","));
+    let plain = (select(&["user", "system", "developer", "assistant", "human"][..]), content());
+    let plain = plain.prop_map(|(role, content)| format!(r#""role":"{role}","content":{content}"#));
+    let calling = (content(), calls).prop_map(|(content, calls)| {
+        format!(r#""role":"assistant","content":{content},"tool_calls":[{calls}]"#)
+    });
+    let result = (id(), content()).prop_map(|(id, content)| {
+        format!(r#""role":"tool","tool_call_id":"{id}","content":{content}"#)
+    });
+    let lone = content().prop_map(|it| format!(r#""content":{it},"role":"tool""#));
+    let message = prop_oneof![4 => plain, 3 => calling, 4 => result, 1 => lone];
+    (message, select(MEMBERS)).prop_map(|(message, more)| format!("{{{message}{more}}}"))
+}
+
+fn document() -> impl Strategy<Value = String> {
+    let list = prop::collection::vec(message(), 0..7).prop_map(|it| format!("[{}]", it.join(", ")));
+    let body = |(list, body): (String, &str)| format!(r#"{{{body}"messages":{list}}}"#);
+    (any::<bool>(), list, select(BODIES))
+        .prop_map(move |(is_bare, list, it)| if is_bare { list } else { body((list, it)) })
+}
+
+fn profile() -> impl Strategy<Value = Option<&'static Profile>> {
+    let all: Vec<_> = Profile::all().iter().collect();
+    prop::option::of(select(all))
+}
+
+proptest! {
+    #[test]
+    fn skeletons_of_random_documents_answer_as_they_do(json in document(), profile in profile()) {
+        a_skeleton_answers_as_the_document(json.as_bytes(), profile);
+    }
+}
+
+/// Every text in the rows of other suites, and every value in them that may be a document.
+#[test]
+fn skeletons_of_the_documents_of_other_suites_answer_as_they_do() {
+    let folder = env!("CARGO_MANIFEST_DIR");
+    let files = [
+        "msg-arrow/test_data/documents.jsonl",
+        "msg-document/test_data/recognise.jsonl",
+        "msg-document/test_data/values.jsonl",
+        "msg-document/test_data/convert.jsonl",
+    ];
+    let mut found = 0;
+    for file in files {
+        for row in testkit::Rows::open(format!("{folder}/../{file}")).rows() {
+            let row: Value = serde_json::from_str(&row.text).expect("because a row is JSON");
+            for value in row.as_object().expect("because a row is an object").values() {
+                let json = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                for profile in Profile::all().iter().map(Some).chain([None]) {
+                    let has_one = a_skeleton_answers_as_the_document(json.as_bytes(), profile);
+                    found += usize::from(has_one && profile.is_none());
+                }
+            }
+        }
+    }
+    assert!(found > 20, "{found} skeletons prove little");
+}

@@ -1,0 +1,150 @@
+//! The objects of a caller as the source of a skeleton (PY-5): judged where they stand, without a text of them.
+//!
+//! ```text
+//! [{"role": "user", "content": "Please read the … and tell me"}, …]  ->  user "␟0␟", …
+//! ```
+//!
+//! It knows what `json.loads` makes, exactly. For any other class, and for values that JSON cannot say, it gives
+//! nothing, and the objects are walked whole (`input`). No code of the caller runs in between.
+
+use std::borrow::Cow;
+
+use msg_core::json::Kind;
+use msg_document::{Brief, MendedMessage, ReadOptions, Skeleton, Source};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
+
+use crate::output;
+
+/// Members that no rule looks at nest at most this deep.
+const MAX_DEPTH: usize = 32;
+
+/// A place in objects.
+struct Objects<'py> {
+    value: Bound<'py, PyAny>,
+    /// So many bytes of JSON may follow.
+    room: u64,
+}
+
+/// The skeleton of a list of messages, or of a request; nothing where the objects have to be walked whole.
+pub(crate) fn skeleton(document: &Bound<'_, PyAny>, options: &ReadOptions) -> Option<Skeleton> {
+    let mut source = Objects { value: document.clone(), room: options.max_bytes };
+    Skeleton::read(&mut source, options)
+}
+
+/// The messages of a document that has a skeleton.
+pub(crate) fn messages<'py>(document: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if document.is_instance_of::<PyDict>() {
+        document.get_item(MESSAGES)
+    } else {
+        Ok(document.clone())
+    }
+}
+
+/// The document with these messages: the caller's `own` where they are kept.
+pub(crate) fn mended<'py>(
+    document: &Bound<'py, PyAny>,
+    own: &Bound<'py, PyAny>,
+    messages: &[MendedMessage],
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = document.py();
+    let list = PyList::empty(py);
+    for message in messages {
+        match message {
+            MendedMessage::Kept(at) => list.append(own.get_item(at)?)?,
+            MendedMessage::New(json) => {
+                output::objects(py, json, None)?.try_iter()?.try_for_each(|it| list.append(it?))?;
+            }
+        }
+    }
+    let Ok(request) = document.cast::<PyDict>() else { return Ok(list.into_any()) };
+    let request = request.copy()?;
+    request.set_item(MESSAGES, list)?;
+    Ok(request.into_any())
+}
+
+/// The member of a request that holds its messages.
+const MESSAGES: &str = "messages";
+
+impl Source for Objects<'_> {
+    fn kind(&mut self) -> Option<Kind> {
+        let it = &self.value;
+        Some(if it.is_exact_instance_of::<PyString>() {
+            Kind::String
+        } else if it.is_exact_instance_of::<PyDict>() {
+            Kind::Object
+        } else if it.is_exact_instance_of::<PyList>() {
+            Kind::Array
+        } else if it.is_none() {
+            Kind::Null
+        } else if it.is_exact_instance_of::<PyBool>() {
+            Kind::Bool
+        } else if it.is_exact_instance_of::<PyInt>() || it.is_exact_instance_of::<PyFloat>() {
+            Kind::Number
+        } else {
+            return None;
+        })
+    }
+
+    fn object(&mut self, mut member: impl FnMut(&mut Self, &str) -> Option<()>) -> Option<()> {
+        let dict = self.value.cast_exact::<PyDict>().ok()?.clone();
+        for (name, value) in dict.iter() {
+            let name = name.cast_exact::<PyString>().ok()?;
+            let name = name.to_str().ok()?;
+            self.take_room(name.len())?;
+            self.value = value;
+            member(self, name)?;
+        }
+        Some(())
+    }
+
+    fn list(&mut self, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        let list = self.value.cast_exact::<PyList>().ok()?.clone();
+        for value in list.iter() {
+            self.take_room(0)?;
+            self.value = value;
+            item(self)?;
+        }
+        Some(())
+    }
+
+    fn text(&mut self) -> Option<Cow<'_, str>> {
+        let len = self.value.cast_exact::<PyString>().ok()?.to_str().ok()?.len();
+        self.take_room(len)?;
+        self.value.cast_exact::<PyString>().ok()?.to_str().ok().map(Cow::Borrowed)
+    }
+
+    fn brief(&mut self) -> Option<Brief> {
+        self.text().map(|it| Brief::of(&it))
+    }
+
+    fn skip(&mut self) -> Option<()> {
+        self.skip_nested(0)
+    }
+}
+
+impl Objects<'_> {
+    /// Takes the room of a value: a byte of a text is at most six of JSON.
+    fn take_room(&mut self, text: usize) -> Option<()> {
+        self.room = self.room.checked_sub(6 * text as u64 + 32)?;
+        Some(())
+    }
+
+    fn skip_nested(&mut self, depth: usize) -> Option<()> {
+        match self.kind().filter(|_| depth < MAX_DEPTH)? {
+            Kind::Object => self.object(|it, _| it.skip_nested(depth + 1)),
+            Kind::Array => self.list(|it| it.skip_nested(depth + 1)),
+            Kind::String => self.text().map(|_| ()),
+            Kind::Number => self.is_number().then_some(()),
+            Kind::Bool | Kind::Null => Some(()),
+        }
+    }
+
+    /// Whether a number is one of JSON, and not longer than others.
+    fn is_number(&self) -> bool {
+        match self.value.cast_exact::<PyFloat>() {
+            Ok(number) => number.value().is_finite(),
+            Err(_) => self.value.extract::<i64>().is_ok(),
+        }
+    }
+}

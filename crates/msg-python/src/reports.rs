@@ -1,0 +1,179 @@
+//! The answers of a check and of a repair as classes of Python (PY-7, PY-8). One is made for every document, so that
+//! no finding becomes an object before somebody asks for it.
+//!
+//! ```text
+//! Checked(ok=False, format='openai', messages=3)   .diagnostics ─▶ (Diagnostic(…), …)   made once, of the line
+//! ```
+
+use pyo3::PyTypeInfo;
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyTuple;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Checked>()?;
+    module.add_class::<Repaired>()
+}
+
+/// A report line of the command line, and the findings in it once they were asked for.
+struct Findings {
+    line: Option<String>,
+    objects: PyOnceLock<Py<PyAny>>,
+}
+
+impl Findings {
+    fn of(line: Option<String>) -> Self {
+        Findings { line, objects: PyOnceLock::new() }
+    }
+
+    /// A tuple of diagnostics: those in the member `name` of the line.
+    fn objects(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+        let made = self.objects.get_or_try_init(py, || {
+            let read = py.import("msg.types")?.getattr("_all")?;
+            Ok::<_, PyErr>(read.call1((&self.line, name))?.unbind())
+        });
+        made.map(|it| it.clone_ref(py))
+    }
+}
+
+/// The answer of `check`. True iff no finding is an error.
+#[pyclass(module = "msg", frozen)]
+pub(crate) struct Checked {
+    /// No finding is an error.
+    #[pyo3(get)]
+    ok: bool,
+    /// What was read.
+    #[pyo3(get)]
+    format: String,
+    /// How many messages were read.
+    #[pyo3(get)]
+    messages: usize,
+    findings: Findings,
+}
+
+impl From<msg_document::Checked> for Checked {
+    fn from(it: msg_document::Checked) -> Self {
+        let line = (!it.diagnostics.is_empty())
+            .then(|| String::from_utf8_lossy(&it.to_json()).into_owned());
+        Checked::new(it.ok, it.format.name().to_owned(), it.messages, line)
+    }
+}
+
+#[pymethods]
+impl Checked {
+    #[new]
+    #[pyo3(signature = (ok, format, messages, line=None))]
+    fn new(ok: bool, format: String, messages: usize, line: Option<String>) -> Self {
+        Checked { ok, format, messages, findings: Findings::of(line) }
+    }
+
+    /// The findings, in the order of the document.
+    #[getter]
+    fn diagnostics(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.findings.objects(py, "diagnostics")
+    }
+
+    /// The line of `msg check --jsonl --json`; none where nothing was found.
+    #[getter]
+    fn _line(&self) -> Option<&str> {
+        self.findings.line.as_deref()
+    }
+
+    fn __bool__(&self) -> bool {
+        self.ok
+    }
+
+    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
+        let found = self.diagnostics(py)?.into_bound(py);
+        let lines: Vec<String> =
+            found.try_iter()?.map(|it| Ok(it?.str()?.to_string())).collect::<PyResult<_>>()?;
+        Ok(match lines.is_empty() {
+            true => format!("{} messages, nothing wrong", self.messages),
+            false => lines.join("\n"),
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        let ok = if self.ok { "True" } else { "False" };
+        format!("Checked(ok={ok}, format='{}', messages={})", self.format, self.messages)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Checked>().is_ok_and(|it| self.fields() == it.get().fields())
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        self.fields().into_pyobject(py)?.hash()
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        Ok((Checked::type_object(py).into_any(), self.fields().into_pyobject(py)?))
+    }
+}
+
+impl Checked {
+    fn fields(&self) -> (bool, &str, usize, Option<&str>) {
+        (self.ok, &self.format, self.messages, self._line())
+    }
+}
+
+/// The answer of `repair`.
+#[pyclass(module = "msg", frozen, generic)]
+pub(crate) struct Repaired {
+    /// The mended document, of the kind of the one that was given.
+    #[pyo3(get)]
+    document: Py<PyAny>,
+    /// Whether anything was mended.
+    #[pyo3(get)]
+    changed: bool,
+    findings: Findings,
+}
+
+#[pymethods]
+impl Repaired {
+    #[new]
+    #[pyo3(signature = (document, changed, line=None))]
+    pub(crate) fn new(document: Py<PyAny>, changed: bool, line: Option<String>) -> Self {
+        Repaired { document, changed, findings: Findings::of(line) }
+    }
+
+    /// What was changed, and why.
+    #[getter]
+    fn edits(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.findings.objects(py, "edits")
+    }
+
+    /// The line of `msg repair --jsonl --report`; none where nothing was changed.
+    #[getter]
+    fn _line(&self) -> Option<&str> {
+        self.findings.line.as_deref()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let changed = if self.changed { "True" } else { "False" };
+        Ok(format!("Repaired(document={}, changed={changed})", self.document.bind(py).repr()?))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Ok(other) = other.cast::<Repaired>() else { return Ok(false) };
+        let it = other.get();
+        Ok((self.changed, self._line()) == (it.changed, it._line())
+            && self.document.bind(other.py()).eq(&it.document)?)
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let fields = (&self.document, self.changed, self._line());
+        Ok((Repaired::type_object(py).into_any(), fields.into_pyobject(py)?))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.document)
+    }
+}
