@@ -5,7 +5,7 @@ use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Int32Builder, Int64Builder};
 use arrow_schema::DataType;
 use msg_core::Diagnostic;
-use msg_document::{Checked, FitAnswer, Fitted, Refusal, RoleTotals, Stats, ToolTotals};
+use msg_document::{Checked, FitAnswer, Fitted, Refusal, Stats, ToolTotals};
 
 use crate::output::{Build, Diagnostics, Full, Lists, Presence, Texts, done, int, long, utf8};
 use crate::types::{self, Width};
@@ -239,7 +239,9 @@ impl Report<Stats> for Counts {
         self.messages.append_option(it.map(|it| int(it.messages)));
         self.bytes.append_option(it.map(|it| long(it.bytes)));
         self.tokens.append_option(it.map(|it| long(it.tokens)));
-        self.roles.push(it.map(|it| &it.roles))?;
+        self.roles.push(it.map(|it| {
+            it.roles.iter().map(|(role, it)| (role.as_str(), (it.messages, it.bytes, it.tokens)))
+        }))?;
         self.tools.push(it.map(|it| &it.tools))?;
         self.error.push(error(&answer))
     }
@@ -279,14 +281,15 @@ impl Roles {
     }
 }
 
-impl<'a> Build<(&'a String, &'a RoleTotals)> for Roles {
-    fn push(&mut self, item: Option<(&'a String, &'a RoleTotals)>) -> Result<(), Full> {
-        let (role, it) = item.unzip();
-        self.presence.push(it.is_some());
-        self.messages.append_value(it.map_or(0, |it| int(it.messages)));
-        self.bytes.append_value(it.map_or(0, |it| long(it.bytes)));
-        self.tokens.append_value(it.map_or(0, |it| long(it.tokens)));
-        self.role.push(Some(role.map_or("", String::as_str)))
+/// A role; its messages, their bytes and their tokens.
+impl<'a> Build<(&'a str, (usize, u64, u64))> for Roles {
+    fn push(&mut self, item: Option<(&'a str, (usize, u64, u64))>) -> Result<(), Full> {
+        self.presence.push(item.is_some());
+        let (role, (messages, bytes, tokens)) = item.unwrap_or_default();
+        self.messages.append_value(int(messages));
+        self.bytes.append_value(long(bytes));
+        self.tokens.append_value(long(tokens));
+        self.role.push(Some(role))
     }
 
     fn finish(&mut self) -> ArrayRef {

@@ -16,8 +16,8 @@ pub fn to_json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("because the forms of this workspace have text keys only")
 }
 
-/// The line of a report about these edits: `{"edits":[…]}`, without its end.
-pub fn edits_json(edits: &[Diagnostic]) -> Vec<u8> {
+/// The line of a report: `{"edits":[…]}`, without its end.
+pub(crate) fn edits_json(edits: &[Diagnostic]) -> Vec<u8> {
     #[derive(Serialize)]
     struct Edits<'a> {
         edits: &'a [Diagnostic],

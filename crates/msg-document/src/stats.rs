@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use msg_chainast::ChainAst;
-use msg_compact::{TokenCounter, TokenIndex};
+use msg_compact::{TokenCounter, TokenIndex, Totals};
 use msg_core::{Message, Part, Role, ToolResult};
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ pub struct Stats {
     /// Their tokens.
     pub tokens: u64,
     /// By role.
-    pub roles: BTreeMap<String, RoleTotals>,
+    pub roles: BTreeMap<String, Totals>,
     /// By section; none if the messages are no chain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sections: Option<Vec<SectionTotals>>,
@@ -41,17 +41,6 @@ pub struct Stats {
     pub largest: Vec<PartTotals>,
     /// The total after each message.
     pub growth: Vec<u64>,
-}
-
-/// What the messages of a role come to.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct RoleTotals {
-    /// How many messages.
-    pub messages: usize,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Their tokens.
-    pub tokens: u64,
 }
 
 /// What a section comes to.
@@ -188,13 +177,8 @@ impl Stats {
 /// How many of the largest parts are listed.
 const DEFAULT_TOP: usize = 10;
 
-fn roles(index: &TokenIndex) -> BTreeMap<String, RoleTotals> {
-    let of = |it: msg_compact::Totals| RoleTotals {
-        messages: it.messages,
-        bytes: it.bytes,
-        tokens: it.tokens,
-    };
-    index.roles().map(|(role, it)| (role.to_string(), of(it))).collect()
+fn roles(index: &TokenIndex) -> BTreeMap<String, Totals> {
+    index.roles().map(|(role, it)| (role.to_string(), it)).collect()
 }
 
 fn growth(index: &TokenIndex) -> Vec<u64> {

@@ -96,8 +96,12 @@ fn repair(
     if !it.changed {
         return Ok(unchanged(document));
     }
+    Ok(changed(&it, output::like(py, &input, &it.document)?))
+}
+
+fn changed(it: &msg_document::Repaired, document: Bound<'_, PyAny>) -> Repaired {
     let line = String::from_utf8_lossy(&it.report_json()).into_owned();
-    Ok(Repaired::new(output::like(py, &input, &it.document)?.unbind(), true, Some(line)))
+    Repaired::new(document.unbind(), true, Some(line))
 }
 
 fn unchanged(document: &Bound<'_, PyAny>) -> Repaired {
@@ -117,12 +121,8 @@ fn repair_in_place(
     }
     let own = objects::messages(document)?;
     let whole = |at| own.get_item(at).and_then(|it| input::list_of(&it)).ok();
-    let Some((messages, edits)) = skeleton().and_then(|it| it.repair(options, whole)) else {
-        return Ok(None);
-    };
-    let line = String::from_utf8_lossy(&msg_document::edits_json(&edits)).into_owned();
-    let mended = objects::mended(document, &own, &messages)?;
-    Ok(Some(Repaired::new(mended.unbind(), true, Some(line))))
+    let Some(it) = skeleton().and_then(|it| it.repair(options, whole)) else { return Ok(None) };
+    Ok(Some(changed(&it, objects::mended(document, &own, &it.document)?)))
 }
 
 /// `(document, line)` in another format.

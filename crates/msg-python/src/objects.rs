@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 use msg_core::json::Kind;
-use msg_document::{Brief, MendedMessage, ReadOptions, Skeleton, Source};
+use msg_document::{ReadOptions, Skeleton, Source};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
@@ -41,23 +41,20 @@ pub(crate) fn messages<'py>(document: &Bound<'py, PyAny>) -> PyResult<Bound<'py,
     }
 }
 
-/// The document with these messages: the caller's `own` where they are kept.
+/// The document with the messages of a mended list, in which numbers stand for those of `own`.
 pub(crate) fn mended<'py>(
     document: &Bound<'py, PyAny>,
     own: &Bound<'py, PyAny>,
-    messages: &[MendedMessage],
+    list: &[u8],
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = document.py();
-    let list = PyList::empty(py);
-    for message in messages {
-        match message {
-            MendedMessage::Kept(at) => list.append(own.get_item(at)?)?,
-            MendedMessage::New(json) => {
-                output::objects(py, json, None)?.try_iter()?.try_for_each(|it| list.append(it?))?;
-            }
+    let list = output::objects(document.py(), list, None)?;
+    for (at, message) in list.try_iter()?.enumerate() {
+        let message = message?;
+        if message.is_exact_instance_of::<PyInt>() {
+            list.set_item(at, own.get_item(message)?)?;
         }
     }
-    let Ok(request) = document.cast::<PyDict>() else { return Ok(list.into_any()) };
+    let Ok(request) = document.cast::<PyDict>() else { return Ok(list) };
     let request = request.copy()?;
     request.set_item(MESSAGES, list)?;
     Ok(request.into_any())
@@ -114,8 +111,8 @@ impl Source for Objects<'_> {
         self.value.cast_exact::<PyString>().ok()?.to_str().ok().map(Cow::Borrowed)
     }
 
-    fn brief(&mut self) -> Option<Brief> {
-        self.text().map(|it| Brief::of(&it))
+    fn brief(&mut self) -> Option<Cow<'_, str>> {
+        self.text()
     }
 
     fn skip(&mut self) -> Option<()> {

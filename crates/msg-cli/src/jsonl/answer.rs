@@ -3,7 +3,7 @@
 //! Knows the form of an answer and not where it goes.
 
 use msg_core::Diagnostic;
-use msg_document::{LineAnswer, ObjectWriter, to_json};
+use msg_document::{ObjectWriter, to_json};
 use serde::Serialize;
 
 use crate::exit::Status;
@@ -31,9 +31,10 @@ impl Answer {
     }
 }
 
-impl From<LineAnswer> for Answer {
-    fn from(it: LineAnswer) -> Self {
-        Answer::new(it.json, Status::of(it.is_clean))
+/// An answer as JSON, and whether no error was found.
+impl From<(Vec<u8>, bool)> for Answer {
+    fn from((json, is_clean): (Vec<u8>, bool)) -> Self {
+        Answer::new(json, Status::of(is_clean))
     }
 }
 

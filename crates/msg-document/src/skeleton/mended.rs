@@ -4,32 +4,23 @@
 //! user 0 · assistant 1 (a call without an id) · tool 2 (no id)     skeletons, numbered
 //!   ─ repair ─▶  1 and 2 are others now
 //! user 0 · assistant, whole · tool, whole                          read from the JSON of the two
-//!   ─ repair ─▶  Kept(0), New(assistant), New(tool)
+//!   ─ repair ─▶  [0,{"role":"assistant",…},{"role":"tool",…}]
 //! ```
 
-use msg_core::{Diagnostic, Message, Origin};
+use msg_core::{Message, Origin};
 
 use super::{MARK, needs_texts};
 use crate::codec::WriteOptions;
 use crate::document::Document;
 use crate::format::Format;
-use crate::repair::RepairOptions;
+use crate::repair::{RepairOptions, Repaired};
 
-/// A message of a mended list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MendedMessage {
-    /// The message of this index, as it was.
-    Kept(usize),
-    /// A message that is new or was mended, as a JSON array that holds it.
-    New(Vec<u8>),
-}
-
-/// The mended messages of a document, and what was changed; nothing where that depends on more than there is.
+/// The mended list, with numbers for messages that stay; nothing where it depends on more than there is.
 pub(super) fn repair(
     document: &mut Document,
     options: &RepairOptions,
     whole: impl Fn(usize) -> Option<Vec<u8>>,
-) -> Option<(Vec<MendedMessage>, Vec<Diagnostic>)> {
+) -> Option<Repaired> {
     let before = document.take_messages();
     let mut given: Vec<Message> = before.iter().enumerate().map(numbered).collect();
     document.put_messages(given.clone());
@@ -42,9 +33,17 @@ pub(super) fn repair(
         document.put_messages(given);
         edits = document.repair(options);
     }
-    let mended = document.messages().iter().map(|it| mended(it, &before));
-    let mended = mended.collect::<Option<Vec<_>>>()?;
-    (!needs_texts(&edits)).then_some((mended, edits))
+    let mut list = Vec::new();
+    for message in document.messages() {
+        let json = written(message, &before)?;
+        if !json.is_empty() {
+            list.push(if list.is_empty() { b'[' } else { b',' });
+            list.extend_from_slice(&json);
+        }
+    }
+    list.extend_from_slice(if list.is_empty() { b"[]" } else { b"]" });
+    let messages = before.len();
+    (!needs_texts(&edits)).then_some(Repaired { document: list, changed: true, messages, edits })
 }
 
 /// Whose layout the number of a message is: it takes no part in equality and goes where the message goes.
@@ -77,15 +76,17 @@ fn read(json: &[u8]) -> Option<Message> {
     content.messages.pop().filter(|_| content.messages.is_empty() && content.notes.is_empty())
 }
 
-/// A message of the mended list: one of those before if it is what it was, or else one that is whole.
-fn mended(message: &Message, before: &[Message]) -> Option<MendedMessage> {
+/// The number of a message if it is what it was, or else its JSON if it is whole: several objects where one cannot
+/// hold it, or none.
+fn written(message: &Message, before: &[Message]) -> Option<Vec<u8>> {
     if let Some(at) = number(message) {
-        return (before[at] == *message).then_some(MendedMessage::Kept(at));
+        return (before[at] == *message).then(|| at.to_string().into_bytes());
     }
     let mut json = Vec::new();
     let options = WriteOptions::default();
     Format::default().codec().write(&mut vec![message.clone()], &options, &mut json);
     // Something of a message that is not whole may have come into it.
     let is_whole = memchr::memmem::find(&json, MARK.encode_utf8(&mut [0; 4]).as_bytes()).is_none();
-    is_whole.then_some(MendedMessage::New(json))
+    let list = json.strip_prefix(b"[")?.strip_suffix(b"]")?;
+    is_whole.then(|| list.to_vec())
 }

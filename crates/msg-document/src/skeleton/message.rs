@@ -6,7 +6,7 @@
 use msg_core::json::Kind;
 use msg_core::{CallKind, Image, Message, Part, Reasoning, Role, ToolCall, ToolResult};
 
-use super::source::{HEAD, Source};
+use super::source::{HEAD, Source, kept};
 
 /// What was found in a document.
 #[derive(Default)]
@@ -100,7 +100,7 @@ impl Draft {
             }
             "reasoning_content" | "reasoning" if source.kind()? == Kind::String => {
                 self.once(32)?;
-                let text = source.brief()?.into_text(*texts);
+                let text = kept(source.brief()?, *texts);
                 *texts += 1;
                 (!text.is_empty()).then_some(())?;
                 self.reasoning = Some(Part::Reasoning(Reasoning::new(text)));
@@ -235,7 +235,7 @@ impl Draft {
 }
 
 fn text(source: &mut impl Source, texts: &mut usize) -> Option<Part> {
-    let text = source.brief()?.into_text(*texts);
+    let text = kept(source.brief()?, *texts);
     *texts += 1;
     // Another format is recognised by it.
     (!text.starts_with(HEAD)).then(|| Part::text(text))

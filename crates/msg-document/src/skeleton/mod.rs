@@ -17,14 +17,13 @@ mod text;
 
 use msg_core::{Diagnostic, Message, Report};
 
-pub use self::mended::MendedMessage;
-pub use self::source::{Brief, Source};
+pub use self::source::Source;
 use self::text::JsonText;
 use crate::check::{CheckOptions, Checked};
 use crate::codec::{Around, Content, WriteOptions};
 use crate::document::{Document, ReadOptions};
 use crate::format::Format;
-use crate::repair::RepairOptions;
+use crate::repair::{RepairOptions, Repaired};
 use crate::text_calls::Calls;
 
 /// Stands before the number of a long text. That a document has it itself does no harm: what quotes it is read whole.
@@ -86,13 +85,14 @@ impl Skeleton {
         self.can_mend(options).then(|| !self.document.repair(options).is_empty())
     }
 
-    /// The mended messages, and what was changed; nothing where only the whole document tells. `whole` gives the JSON
-    /// array that holds one message of the document; it is asked for those that an edit touches.
+    /// The list of mended messages as JSON, and what was changed; nothing where only the whole document tells. In the
+    /// list a number stands for the message of this index, which stays as it was. `whole` gives the JSON array
+    /// that holds one message of the document; it is asked for those that an edit touches.
     pub fn repair(
         mut self,
         options: &RepairOptions,
         whole: impl Fn(usize) -> Option<Vec<u8>>,
-    ) -> Option<(Vec<MendedMessage>, Vec<Diagnostic>)> {
+    ) -> Option<Repaired> {
         self.can_mend(options).then(|| mended::repair(&mut self.document, options, whole))?
     }
 

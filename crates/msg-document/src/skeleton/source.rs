@@ -27,46 +27,23 @@ pub trait Source {
     /// Reads a text whole.
     fn text(&mut self) -> Option<Cow<'_, str>>;
 
-    /// Reads a text of which only the kind matters.
-    fn brief(&mut self) -> Option<Brief>;
+    /// Reads a text of which it matters, if it is long, only whether it is blank and how it ends: a long one may be
+    /// given as it is spelled in its source.
+    fn brief(&mut self) -> Option<Cow<'_, str>>;
 
     /// Steps over a value of any kind.
     fn skip(&mut self) -> Option<()>;
 }
 
-/// What is kept of a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Brief {
-    /// All of it: it is short, or blank.
-    Whole(String),
-    /// A long one, which ends in white space or not.
-    Long {
-        /// Its last character is white space.
-        ends_blank: bool,
-    },
-}
-
-impl Brief {
-    /// What is kept of a text.
-    pub fn of(text: &str) -> Self {
-        if text.len() < LONG || text.starts_with(HEAD) || text.trim_start().is_empty() {
-            Brief::Whole(text.to_owned())
-        } else {
-            Brief::Long { ends_blank: text.ends_with(char::is_whitespace) }
-        }
+/// What is kept of a text, the `n`th of a conversation.
+pub(super) fn kept(text: Cow<'_, str>, n: usize) -> String {
+    if text.len() < LONG || text.starts_with(HEAD) || text.trim_start().is_empty() {
+        return text.into_owned();
     }
-
-    /// The text that stands for the `n`th text of a conversation.
-    pub(super) fn into_text(self, n: usize) -> String {
-        let ends_blank = match self {
-            Brief::Whole(text) => return text,
-            Brief::Long { ends_blank } => ends_blank,
-        };
-        let mut res = String::with_capacity(12);
-        res.extend([MARK, digit(n / DIGITS), digit(n)]);
-        res.push_str(if ends_blank { " " } else { "" });
-        res
-    }
+    let mut res = String::with_capacity(12);
+    res.extend([MARK, digit(n / DIGITS), digit(n)]);
+    res.push_str(if text.ends_with(char::is_whitespace) { " " } else { "" });
+    res
 }
 
 /// A digit of a number, as a character for private use: shorter and quicker than decimal ones.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 use msg_core::json::{JsonStr, Kind, Reader, unescape};
 
-use super::source::{Brief, HEAD, LONG, Source};
+use super::source::{HEAD, LONG, Source};
 
 /// A place in JSON text.
 pub(super) struct JsonText<'a>(Reader<'a>);
@@ -48,13 +48,10 @@ impl Source for JsonText<'_> {
         sound(self.0.string().ok()?)
     }
 
-    fn brief(&mut self) -> Option<Brief> {
+    fn brief(&mut self) -> Option<Cow<'_, str>> {
         let quoted = (self.kind()? == Kind::String).then(|| self.0.raw().ok())??;
         let source = &quoted[1..quoted.len() - 1];
-        match ends_blank(source) {
-            Some(ends_blank) => Some(Brief::Long { ends_blank }),
-            None => Some(Brief::of(&sound(unescape(source))?)),
-        }
+        if is_like_its_text(source) { Some(Cow::Borrowed(source)) } else { sound(unescape(source)) }
     }
 
     fn skip(&mut self) -> Option<()> {
@@ -67,24 +64,16 @@ fn sound(text: JsonStr<'_>) -> Option<Cow<'_, str>> {
     (!text.lone_surrogate).then_some(text.text)
 }
 
-/// Whether the text with this source ends in white space, if it is certain without decoding it that it is long, not
-/// blank and sound.
-fn ends_blank(source: &str) -> Option<bool> {
+/// Whether it is certain that a source is as long, as blank, as sound and at its end as the text that it spells.
+fn is_like_its_text(source: &str) -> bool {
     let bytes = source.as_bytes();
-    if bytes.len() < LONG || source.starts_with(HEAD) {
-        return None;
-    }
-    if let Some(first) = memchr(b'\\', bytes) {
-        let has = |it: &str| memchr::memmem::find(bytes, it.as_bytes()).is_some();
-        let last = memchr::memrchr(b'\\', bytes)?;
-        // The longest escape has six bytes, for one of a text; all others have two.
-        let longest = if has("\\u") { 6 } else { 2 };
-        let may_be_short = bytes.len() < longest * LONG;
-        let has_surrogate = longest == 6 && (has("\\ud") || has("\\uD"));
-        let begins_blank = source[..first].trim_start().is_empty();
-        if may_be_short || has_surrogate || begins_blank || last + longest >= bytes.len() {
-            return None;
-        }
-    }
-    (!source.trim_start().is_empty()).then(|| source.ends_with(char::is_whitespace))
+    let Some(first) = memchr(b'\\', bytes) else { return true };
+    let has = |it: &str| memchr::memmem::find(bytes, it.as_bytes()).is_some();
+    // The longest escape has six bytes, for one of a text; all others have two.
+    let longest = if has("\\u") { 6 } else { 2 };
+    let is_long = bytes.len() >= longest * LONG;
+    let ends_plain = !bytes[bytes.len() - longest..].contains(&b'\\');
+    let may_have_surrogate = longest == 6 && (has("\\ud") || has("\\uD"));
+    let begins_plain = !source[..first].trim_start().is_empty();
+    is_long && ends_plain && begins_plain && !may_have_surrogate && !source.starts_with(HEAD)
 }

@@ -7,7 +7,6 @@ use serde::Deserialize;
 
 use super::options::{Provider, StreamForm, StreamOptions};
 use super::run::stream;
-use crate::line::LineAnswer;
 use crate::refusal::Refusal;
 
 #[derive(Debug, Deserialize)]
@@ -49,7 +48,7 @@ impl Line {
 
 impl StreamOptions {
     /// The answer to a line of `msg stream --jsonl`: an object with `sse` or `sse_b64`, and what is else to be said
-    /// of this one.
+    /// of this one; and whether nothing was wrong with it.
     ///
     /// Fails for a line that is no such object. Linear in the line.
     ///
@@ -59,7 +58,7 @@ impl StreamOptions {
     /// assert!(StreamOptions::default().answer_line(br#"{"sse":"data: [DONE]\n\n"}"#).is_ok());
     /// assert!(StreamOptions::default().answer_line(b"[]").is_err());
     /// ```
-    pub fn answer_line(&self, line: &[u8]) -> Result<LineAnswer, Refusal> {
+    pub fn answer_line(&self, line: &[u8]) -> Result<(Vec<u8>, bool), Refusal> {
         let line: Line = serde_json::from_slice(line).map_err(|it| bad(it.to_string()))?;
         let options = line.options(self);
         let body = match (line.sse, line.sse_b64) {
@@ -71,7 +70,7 @@ impl StreamOptions {
             _ => return Err(bad("expected one of sse and sse_b64")),
         };
         let streamed = stream(&body, &options)?;
-        Ok(LineAnswer { json: streamed.to_json(), is_clean: streamed.is_clean() })
+        Ok((streamed.to_json(), streamed.is_clean()))
     }
 }
 

@@ -10,7 +10,6 @@ use serde_json::value::RawValue;
 use super::options::{Own, ToolsOptions};
 use super::read::read;
 use crate::json::to_json;
-use crate::line::LineAnswer;
 use crate::refusal::Refusal;
 
 /// A line: text to read, or something to write.
@@ -66,7 +65,8 @@ impl From<ToolResult> for ResultForm {
 
 impl ToolsOptions {
     /// The answer to a line of `msg tools --jsonl`: an object with `input` or `input_b64`, which is read, or with `call`,
-    /// `result` or `definitions`, which are written, or with `result_text`, which is a result again.
+    /// `result` or `definitions`, which are written, or with `result_text`, which is a result again; and whether that
+    /// went without an error.
     ///
     /// Fails for a line that is no such object, and for options that do not exist. Linear in the line.
     ///
@@ -74,10 +74,10 @@ impl ToolsOptions {
     /// use msg_document::ToolsOptions;
     ///
     /// let answer = ToolsOptions::default().answer_line(br#"{"input":"hello"}"#)?;
-    /// assert!(answer.is_clean && answer.json.starts_with(b"{"));
+    /// assert!(answer.1 && answer.0.starts_with(b"{"));
     /// # Ok::<(), msg_document::Refusal>(())
     /// ```
-    pub fn answer_line(&self, line: &[u8]) -> Result<LineAnswer, Refusal> {
+    pub fn answer_line(&self, line: &[u8]) -> Result<(Vec<u8>, bool), Refusal> {
         let line: Line = serde_json::from_slice(line)
             .map_err(|it| bad(format!("the line is no request: {it}")))?;
         if let Some(call) = line.call {
@@ -98,7 +98,7 @@ impl ToolsOptions {
         let options = line.options.over(self)?;
         let text = input(line.input, line.input_b64)?;
         let read = read(&text, &options, &line.stream_splits);
-        Ok(LineAnswer { json: read.to_json(), is_clean: read.is_clean() })
+        Ok((read.to_json(), read.is_clean()))
     }
 }
 
@@ -119,8 +119,8 @@ fn bad(text: impl Into<String>) -> Refusal {
     Diagnostic::error(Code::new("cli::bad-line"), text.into()).into()
 }
 
-fn clean(value: &impl Serialize) -> LineAnswer {
-    LineAnswer { json: to_json(value), is_clean: true }
+fn clean(value: &impl Serialize) -> (Vec<u8>, bool) {
+    (to_json(value), true)
 }
 
 fn render_call(form: CallForm) -> Result<String, msg_xml::Error> {
@@ -129,11 +129,9 @@ fn render_call(form: CallForm) -> Result<String, msg_xml::Error> {
     msg_xml::render(&Call::new(form.tool_name, arguments).with_server(server))
 }
 
-fn written(res: Result<String, msg_xml::Error>) -> LineAnswer {
+fn written(res: Result<String, msg_xml::Error>) -> (Vec<u8>, bool) {
     match res {
         Ok(text) => clean(&TextAnswer { text }),
-        Err(error) => {
-            LineAnswer { json: to_json(&ErrorAnswer { error: error.code() }), is_clean: false }
-        }
+        Err(error) => (to_json(&ErrorAnswer { error: error.code() }), false),
     }
 }
