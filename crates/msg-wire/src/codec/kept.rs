@@ -79,13 +79,12 @@ impl<'a> Fields<'a> {
         inner.move_members(origin, &mut extra);
         let is_canonical = self.is_canonical(canonical);
         self.move_extra(cx, origin, &mut extra);
-        if !is_canonical || inner.slots.is_some() || raw.is_some() {
-            let mut layout = vec![self.section()];
-            if inner.slots.is_some() || raw.is_some() {
-                layout.push(inner.slots.as_deref().map_or(&[], filled));
-            }
-            layout.extend(raw.map(str::as_bytes));
-            extra.set_layout(origin.clone(), sections(&layout));
+        let slots = inner.slots.as_deref().map(filled);
+        if !is_canonical || slots.is_some() || raw.is_some() {
+            let layout =
+                [self.section(), slots.unwrap_or_default(), raw.unwrap_or_default().as_bytes()];
+            let n_sections = if raw.is_some() { 3 } else { 1 + usize::from(slots.is_some()) };
+            extra.set_layout(origin.clone(), sections(&layout[..n_sections]));
         }
         extra
     }

@@ -298,7 +298,7 @@ impl Events<'_> {
     /// is remembered in the decoder.
     fn end_of_line(&mut self) -> Option<usize> {
         let rest = &self.chunk[self.pos..];
-        let len = memchr2(b'\n', b'\r', rest)?;
+        let len = line_end(rest)?;
         let end = self.pos + len;
         self.pos = end + 1;
         if rest[len] == b'\r' {
@@ -366,6 +366,18 @@ impl Drop for Events<'_> {
     fn drop(&mut self) {
         self.decoder.taken += self.chunk.len() as u64;
     }
+}
+
+/// The place of the first byte that ends a line. Most pieces as small as a token lie inside of a line: one
+/// comparison says so where a call to memchr takes a third of the time of the whole piece.
+fn line_end(bytes: &[u8]) -> Option<usize> {
+    let ends = |any, it: &u8| any | (*it == b'\n') | (*it == b'\r');
+    let block = bytes.first_chunk::<16>().filter(|_| bytes.len() < 32);
+    let passed = if block.is_some_and(|it| !it.iter().fold(false, ends)) { 16 } else { 0 };
+    if passed == bytes.len() {
+        return None;
+    }
+    memchr2(b'\n', b'\r', &bytes[passed..]).map(|it| passed + it)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
