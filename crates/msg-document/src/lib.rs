@@ -47,6 +47,8 @@ mod given_ids;
 mod json;
 mod layout;
 mod lead;
+mod line;
+mod members;
 mod refusal;
 mod row;
 mod seed;

@@ -165,7 +165,7 @@ impl Stats {
             bytes: total.bytes,
             base: index.base(),
             tokens: total.tokens,
-            roles: roles(&index),
+            roles: index.roles().map(|(role, it)| (role.to_string(), it)).collect(),
             growth: growth(&index),
             tools: by_tool,
             largest,
@@ -176,10 +176,6 @@ impl Stats {
 
 /// How many of the largest parts are listed.
 const DEFAULT_TOP: usize = 10;
-
-fn roles(index: &TokenIndex) -> BTreeMap<String, Totals> {
-    index.roles().map(|(role, it)| (role.to_string(), it)).collect()
-}
 
 fn growth(index: &TokenIndex) -> Vec<u64> {
     let costs = (0..index.len()).filter_map(|it| index.message(it));

@@ -8,11 +8,15 @@ use std::ops::Range;
 use msg_core::json::{JsonError, Kind, Reader};
 use msg_core::{Message, Report};
 
-use crate::codec::{Around, Codec, WriteOptions};
+use crate::codec::{Around, WriteOptions};
+
+/// Writes a list of messages.
+pub(crate) type WriteList = fn(&mut [Message], &WriteOptions, &mut Vec<u8>) -> Report;
 
 /// The bytes before and behind a list of messages; none if the list is the document.
 pub(crate) struct Wrapper {
-    codec: &'static dyn Codec,
+    write: WriteList,
+    list: Range<usize>,
     before: Vec<u8>,
     after: Vec<u8>,
     /// The names of its members but `messages`.
@@ -21,23 +25,27 @@ pub(crate) struct Wrapper {
 
 impl Wrapper {
     /// No wrapper: all of `json` is the list.
-    pub(crate) fn none(json: &[u8], codec: &'static dyn Codec) -> (Self, Range<usize>) {
-        (
-            Wrapper { codec, before: Vec::new(), after: Vec::new(), members: Vec::new() },
-            0..json.len(),
-        )
+    pub(crate) fn none(json: &[u8], write: WriteList) -> Self {
+        Wrapper::of(json, List { place: 0..json.len(), members: Vec::new() }, write)
     }
 
-    /// The wrapper of `json`, and where the list is. What is no object with a list in `messages`
-    /// has no wrapper: its reader says what is wrong with it.
-    pub(crate) fn around(json: &[u8], codec: &'static dyn Codec) -> (Self, Range<usize>) {
+    /// The wrapper of `json`. What is no object with a list in `messages` has none: its reader says what is
+    /// wrong with it.
+    pub(crate) fn around(json: &[u8], write: WriteList) -> Self {
         match list(json) {
-            Ok(Some(List { place: list, members })) => {
-                let (before, after) = (json[..list.start].to_vec(), json[list.end..].to_vec());
-                (Wrapper { codec, before, after, members }, list)
-            }
-            Ok(None) | Err(_) => Wrapper::none(json, codec),
+            Ok(Some(list)) => Wrapper::of(json, list, write),
+            Ok(None) | Err(_) => Wrapper::none(json, write),
         }
+    }
+
+    fn of(json: &[u8], List { place, members }: List, write: WriteList) -> Self {
+        let (before, after) = (json[..place.start].to_vec(), json[place.end..].to_vec());
+        Wrapper { write, list: place, before, after, members }
+    }
+
+    /// Where the list is.
+    pub(crate) fn list(&self) -> Range<usize> {
+        self.list.clone()
     }
 }
 
@@ -49,7 +57,7 @@ impl Around for Wrapper {
         out: &mut Vec<u8>,
     ) -> Report {
         out.extend_from_slice(&self.before);
-        let report = self.codec.write(messages, options, out);
+        let report = (self.write)(messages, options, out);
         out.extend_from_slice(self.after.trim_ascii_end());
         report
     }

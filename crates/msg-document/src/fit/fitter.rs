@@ -7,11 +7,8 @@ use std::fmt;
 
 use msg_chainast::Profile;
 use msg_compact::count::{Calibrated, ToolSpec};
-use msg_compact::{
-    Budget, Pin, Pipeline, Plan, Preset, RecordInfo, Reserve, TokenCounter, Unit, When, policy,
-};
+use msg_compact::{Budget, Pipeline, Plan, Preset, RecordInfo, TokenCounter, Unit, When, policy};
 use msg_core::Message;
-use serde_json::Value;
 
 use super::counter::Counter;
 use super::options::FitOptions;
@@ -69,12 +66,11 @@ impl Fitter {
     pub fn of_lines(options: FitOptions) -> Result<Self, Refusal> {
         let test = Test::parse(options.test_summarizer.as_deref().unwrap_or_default())?;
         let preset = preset(&options)?;
-        let unit = unit(&options)?;
+        let unit = options.unit.unwrap_or_default();
         let budget = budget(&options, preset.as_ref(), unit)?;
         let profile = profile(&options)?;
-        let pipeline = pipeline(&options, preset.as_ref(), budget.is_some())?;
-        let pipeline = with_profile(pipeline, profile).with_unit(unit);
-        let pipeline = if options.best_effort { pipeline.with_best_effort() } else { pipeline };
+        let pipeline = pipeline(&options, preset.as_ref(), budget.is_some())?.with_unit(unit);
+        let pipeline = profile.iter().fold(pipeline, |it, profile| it.with_profile(profile));
         let default = || preset.as_ref().map_or("script", Preset::default_counter).parse();
         let counter = options.counter.map_or_else(default, Ok)?;
         let tools = tool_specs(options.tools.as_deref());
@@ -135,14 +131,6 @@ pub(crate) fn counter<'a>(
     Box::new(Calibrated::from_usage(counter.make(), &sent, tools, usage.prompt_tokens))
 }
 
-fn unit(options: &FitOptions) -> Result<Unit, Refusal> {
-    match options.unit.as_deref() {
-        None | Some("tokens") => Ok(Unit::Tokens),
-        Some("bytes") => Ok(Unit::Bytes),
-        Some(other) => Err(bad(format!("no unit is called {other:?}, expected tokens or bytes"))),
-    }
-}
-
 /// The preset that is named; the balanced one if neither a preset nor policies are.
 fn preset(options: &FitOptions) -> Result<Option<Preset>, Refusal> {
     match (&options.preset, &options.policies) {
@@ -172,14 +160,14 @@ fn budget(
         (None, None) if preset.is_some_and(Preset::needs_budget) => return Ok(None),
         (None, None) => return expect_no_limits(options).map(|()| None),
     };
-    let budget = with_limits(budget, options)?;
-    budget.usable().map_err(|it| bad(it.to_string()))?;
+    let budget = with_limits(budget, options);
+    budget.usable()?;
     Ok(Some(budget))
 }
 
-fn with_limits(mut budget: Budget, options: &FitOptions) -> Result<Budget, Refusal> {
-    if let Some(reserve) = &options.reserve {
-        budget = budget.with_reserve(reserve_of(reserve)?);
+fn with_limits(mut budget: Budget, options: &FitOptions) -> Budget {
+    if let Some(reserve) = options.reserve {
+        budget = budget.with_reserve(reserve);
     }
     if let Some(trigger) = options.trigger {
         budget = budget.with_trigger(trigger);
@@ -187,24 +175,12 @@ fn with_limits(mut budget: Budget, options: &FitOptions) -> Result<Budget, Refus
     if let Some(target) = options.target {
         budget = budget.with_target(target);
     }
-    Ok(options.tool_caps.iter().fold(budget, |it, (tool, bytes)| it.with_tool_cap(tool, *bytes)))
+    options.tool_caps.iter().fold(budget, |it, (tool, bytes)| it.with_tool_cap(tool, *bytes))
 }
 
 fn expect_no_limits(options: &FitOptions) -> Result<(), Refusal> {
     let alone = options.reserve.is_some() || options.trigger.is_some() || options.target.is_some();
     if alone { Err(bad("reserve, trigger and target need a budget")) } else { Ok(()) }
-}
-
-fn reserve_of(value: &Value) -> Result<Reserve, Refusal> {
-    let expected = || bad(format!("found reserve {value}, expected a number or a percentage"));
-    if let Some(number) = value.as_u64() {
-        return Ok(Reserve::Fixed(number));
-    }
-    let text = value.as_str().ok_or_else(expected)?;
-    match text.strip_suffix('%') {
-        Some(percent) => percent.trim().parse().map(Reserve::Percent).map_err(|_| expected()),
-        None => text.trim().parse().map(Reserve::Fixed).map_err(|_| expected()),
-    }
 }
 
 /// The pipeline; `with_budget` decides when policies run that do not say it themselves.
@@ -213,43 +189,33 @@ fn pipeline(
     preset: Option<&Preset>,
     with_budget: bool,
 ) -> Result<Pipeline, Refusal> {
-    let fail = |it: msg_compact::Error| bad(it.to_string());
     let mut pipeline = preset.map_or_else(Pipeline::new, Preset::pipeline);
     if !with_budget && !options.tool_caps.is_empty() {
         pipeline = pipeline.with_tool_caps(&options.tool_caps);
     }
     let default = if with_budget { When::Over } else { When::Always };
     for policy in options.policies.iter().flatten() {
-        let (policy, when) = policy::from_json(policy).map_err(fail)?;
+        let (policy, when) = policy::from_json(policy)?;
         pipeline = pipeline.with_stage(policy, when.unwrap_or(default));
     }
     if let Some(pins) = &options.pin {
-        let pins: Result<Vec<Pin>, _> = pins.iter().map(|it| it.parse()).collect();
-        pipeline = pipeline.with_pins(pins.map_err(fail)?);
+        pipeline = pipeline.with_pins(pins.clone());
     }
-    if let Some(name) = &options.on_failure {
-        pipeline = pipeline.with_on_failure(name.parse().map_err(fail)?);
+    if let Some(on_failure) = options.on_failure {
+        pipeline = pipeline.with_on_failure(on_failure);
     }
-    Ok(with_records(pipeline, options))
+    if options.best_effort {
+        pipeline = pipeline.with_best_effort();
+    }
+    if options.records {
+        pipeline = pipeline.with_record(record_info(&options.session));
+    }
+    Ok(pipeline)
 }
 
-fn with_records(pipeline: Pipeline, options: &FitOptions) -> Pipeline {
-    if !options.records {
-        return pipeline;
-    }
-    let id = match options.session.as_str() {
-        "" => "record_".to_owned(),
-        session => format!("{session}_"),
-    };
-    let session_id = options.session.clone();
-    pipeline.with_record(RecordInfo { id, session_id, created_at: 0.0 })
-}
-
-fn with_profile(pipeline: Pipeline, profile: Option<&Profile>) -> Pipeline {
-    match profile {
-        Some(profile) => pipeline.with_profile(profile),
-        None => pipeline,
-    }
+fn record_info(session: &str) -> RecordInfo {
+    let id = if session.is_empty() { "record_".to_owned() } else { format!("{session}_") };
+    RecordInfo { id, session_id: session.to_owned(), created_at: 0.0 }
 }
 
 fn profile(options: &FitOptions) -> Result<Option<&'static Profile>, Refusal> {

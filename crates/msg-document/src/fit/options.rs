@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use msg_compact::{OnFailure, Pin, Reserve, Unit};
 use msg_core::RawJson;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -30,9 +31,9 @@ pub struct FitOptions {
     /// The limit, in `unit`.
     pub budget: Option<i64>,
     /// What the limit counts: `tokens` (the default) or `bytes`.
-    pub unit: Option<String>,
+    pub unit: Option<Unit>,
     /// What to keep free of the limit: a number, or a percentage as a text.
-    pub reserve: Option<Value>,
+    pub reserve: Option<Reserve>,
     /// Compact only above this percentage of what is usable.
     pub trigger: Option<u64>,
     /// Compact down to this percentage of what is usable.
@@ -50,7 +51,7 @@ pub struct FitOptions {
     /// Policies to run instead of a preset.
     pub policies: Option<Vec<Value>>,
     /// What stays: `first-user`, `contains:TEXT`, `tool:NAME`; replaces `first-user`.
-    pub pin: Option<Vec<String>>,
+    pub pin: Option<Vec<Pin>>,
     /// Bytes to which the outputs of a tool are cut first.
     pub tool_caps: BTreeMap<String, u64>,
     /// Keep to what this provider accepts.
@@ -60,7 +61,7 @@ pub struct FitOptions {
     /// Accept unanswered calls at the end.
     pub open: bool,
     /// When a summary fails: `keep` or `digest`.
-    pub on_failure: Option<String>,
+    pub on_failure: Option<OnFailure>,
     /// Give what was reached even if it does not fit.
     pub best_effort: bool,
     /// Summarisers that make tests repeatable.

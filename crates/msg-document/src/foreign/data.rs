@@ -2,6 +2,7 @@
 
 use super::{Foreign, certain_if};
 use crate::codec::Likelihood;
+use crate::formats::records;
 use crate::outline::{Item, Outline, Record};
 
 pub(super) static TABLE: &[Foreign] = &[
@@ -13,12 +14,6 @@ pub(super) static TABLE: &[Foreign] = &[
     ),
     Foreign::new("a list of whole conversations, of which each is a document", conversations),
 ];
-
-/// The list that the document is, its lines, or the object alone.
-fn records(outline: &Outline<'_>, of_it: impl Fn(&Record<'_>) -> bool) -> Likelihood {
-    let in_list = outline.list("").is_some_and(|it| it.records().any(&of_it));
-    certain_if(in_list || outline.entries().any(of_it))
-}
 
 /// `[{"role":"user","content":[{"type":"text","value":"hi"}]}]`: read as chat messages it has no texts, no calls, and
 /// results that answer nothing.

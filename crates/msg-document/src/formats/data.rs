@@ -5,7 +5,7 @@ use crate::foreign::certain_if;
 use crate::outline::{Item, List, Outline, Record, ValueKind};
 
 /// The list that the document is, its lines, or the object alone.
-fn records(outline: &Outline<'_>, of_it: impl Fn(&Record<'_>) -> bool) -> Likelihood {
+pub(crate) fn records(outline: &Outline<'_>, of_it: impl Fn(&Record<'_>) -> bool) -> Likelihood {
     let in_list = outline.list("").is_some_and(|it| it.records().any(&of_it));
     certain_if(in_list || outline.entries().any(of_it))
 }

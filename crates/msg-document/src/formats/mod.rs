@@ -9,19 +9,17 @@
 //! codex …    marks of the agent's records           msg_session          msg_session
 //! ```
 
-mod agent;
 mod anthropic;
 mod api;
 mod both;
 mod data;
 mod gemini;
 mod langchaingo;
+mod lists;
 #[cfg(feature = "files")]
 mod msgmd;
-mod native;
 mod openai;
 mod otel;
-mod plain;
 mod responses;
 mod session;
 mod sessions;
@@ -29,16 +27,13 @@ mod sharegpt;
 mod turns;
 
 use std::marker::PhantomData;
-use std::ops::Range;
 
-use msg_core::{Message, Report};
 use msg_openai::ReadOptions;
 
 use self::api::Wire;
-use crate::codec::{Codec, Content};
+pub(crate) use self::data::records;
+use crate::codec::Codec;
 use crate::outline::{Item, Record};
-use crate::refusal::Refusal;
-use crate::wrapper::Wrapper;
 
 /// All formats. Where two are equally likely the first is taken.
 pub(crate) static FORMATS: &[&dyn Codec] = &[
@@ -46,14 +41,14 @@ pub(crate) static FORMATS: &[&dyn Codec] = &[
     &Wire::<anthropic::Anthropic>(PhantomData),
     &Wire::<gemini::Gemini>(PhantomData),
     &Wire::<responses::Responses>(PhantomData),
-    &agent::Agent,
+    &lists::AGENT,
     // Before turns, whose marks it has too.
     &both::OTEL,
     &turns::Turns,
-    &plain::Plain,
+    &lists::PLAIN,
     #[cfg(feature = "files")]
     &msgmd::Msgmd,
-    &native::Native,
+    &lists::NATIVE,
     &langchaingo::Langchaingo,
     &sessions::CLAUDE_CODE,
     &sessions::CODEX,
@@ -76,19 +71,6 @@ pub(crate) static FORMATS: &[&dyn Codec] = &[
 /// The limit has been applied where the bytes were read.
 fn no_limit() -> ReadOptions {
     ReadOptions::new().with_max_bytes(usize::MAX)
-}
-
-type ReadList = fn(&[u8]) -> Result<(Vec<Message>, Report), msg_core::Error>;
-
-/// Reads a document that is a list of messages, or an object around one.
-fn read_list(
-    json: &[u8],
-    (wrapper, list): (Wrapper, Range<usize>),
-    read: ReadList,
-) -> Result<Content, Refusal> {
-    let start = list.start;
-    let (messages, report) = read(&json[list]).map_err(|it| Refusal::from(it).moved(start))?;
-    Ok(Content::new(messages, wrapper, report))
 }
 
 /// Members that a turn has and a native message has not.

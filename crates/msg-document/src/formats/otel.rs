@@ -10,12 +10,16 @@
 
 use msg_core::json::Writer;
 use msg_core::{
-    Arguments, ArgumentsState, Message, Origin, Other, Part, RawJson, Reasoning, Report, Role,
-    Severity, Text, ToolCall, ToolResult,
+    Arguments, Message, Origin, Other, Part, RawJson, Reasoning, Report, Role, Text, ToolCall,
+    ToolResult,
 };
 use msg_wire::codec::Losses;
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
+use crate::members::{
+    Members, keep_rest, note_refusal, note_result, take, text_or_source, write_arguments,
+    write_rest,
+};
 use crate::outline::{Item, Outline, Record};
 use crate::refusal::Refusal;
 use crate::verbatim::{self, Form, Ids};
@@ -67,9 +71,7 @@ impl Form for Otel {
         let mut res = Message::new(role);
         res.name = take(&mut members, "name");
         res.parts = parts.iter().map(|it| part(it, &self.origin())).collect();
-        for (name, raw) in members {
-            res.extra.insert(self.origin(), name, raw);
-        }
+        keep_rest(&mut res.extra, &self.origin(), members);
         Ok(res)
     }
 
@@ -83,22 +85,9 @@ impl Form for Otel {
             out.key("parts").array(message.parts.iter().enumerate(), |out, (at, it)| {
                 write_part(at, it, &self.origin(), losses, out);
             });
-            for (name, raw) in message.extra.iter(&self.origin()) {
-                out.key(name).raw(raw.text());
-            }
+            write_rest(&message.extra, &self.origin(), &[], out);
         });
     }
-}
-
-/// Takes a member of this type out; one of another type stays.
-fn take<T: serde::de::DeserializeOwned>(
-    members: &mut Vec<(String, RawJson)>,
-    name: &str,
-) -> Option<T> {
-    let at = members.iter().position(|it| it.0 == name)?;
-    let value = members[at].1.parse().ok()?;
-    members.remove(at);
-    Some(value)
 }
 
 /// OT-1: parts by their type; every other one is kept raw.
@@ -114,15 +103,13 @@ fn part(source: &RawJson, origin: &Origin) -> Part {
             "tool_call_response" => Part::ToolResult(result(&mut members)?),
             _ => return None,
         };
-        for (name, raw) in members {
-            part.extra_mut().insert(origin.clone(), name, raw);
-        }
+        keep_rest(part.extra_mut(), origin, members);
         Some(part)
     };
     read().unwrap_or_else(|| Part::Other(Other::new(origin.clone(), source.clone())))
 }
 
-fn call(members: &mut Vec<(String, RawJson)>) -> Option<ToolCall> {
+fn call(members: &mut Members) -> Option<ToolCall> {
     let name: String = take(members, "name")?;
     let id: Option<String> = take::<Option<String>>(members, "id").flatten();
     let arguments: Option<RawJson> = take(members, "arguments");
@@ -130,15 +117,14 @@ fn call(members: &mut Vec<(String, RawJson)>) -> Option<ToolCall> {
 }
 
 /// `response`; `result` in older versions. A value that is no text goes as its source text.
-fn result(members: &mut Vec<(String, RawJson)>) -> Option<ToolResult> {
+fn result(members: &mut Members) -> Option<ToolResult> {
     let id: Option<String> = take::<Option<String>>(members, "id").flatten();
     let content = take(members, "response").or_else(|| take(members, "result"));
     Some(ToolResult::new(id.unwrap_or_default(), text_of(Some(content?)).as_str()))
 }
 
 fn text_of(raw: Option<RawJson>) -> String {
-    let text = |it: RawJson| it.parse::<String>().unwrap_or_else(|_| it.text().to_owned());
-    raw.filter(|it| it.text() != "null").map(text).unwrap_or_default()
+    raw.filter(|it| it.text() != "null").map(text_or_source).unwrap_or_default()
 }
 
 /// OT-2: a part as it is stored, its unknown members behind the known ones.
@@ -161,16 +147,18 @@ fn write_part(
         match part {
             Part::Text(it) | Part::Refusal(it) => out.key("content").str(&it.text),
             Part::Reasoning(it) => out.key("content").str(&it.display_text()),
-            Part::ToolCall(it) => write_call(it, out),
+            Part::ToolCall(it) => {
+                out.key("id").str(&it.id);
+                out.key("name").str(&it.name);
+                write_arguments(it, out);
+            }
             Part::ToolResult(it) => {
                 out.key("id").str(&it.call_id);
                 out.key("response").str(&it.content.text());
             }
             _ => {}
         }
-        for (name, raw) in part.extra().iter(origin) {
-            out.key(name).raw(raw.text());
-        }
+        write_rest(part.extra(), origin, &[], out);
     });
 }
 
@@ -179,8 +167,7 @@ fn kind_of(at: usize, part: &Part, losses: &mut Losses<'_>) -> Option<&'static s
     match part {
         Part::Text(_) => Some("text"),
         Part::Refusal(_) => {
-            let text = "a refusal is a text here";
-            losses.note(Severity::Info, "convert::refusal-as-text", Some(at), text);
+            note_refusal(at, losses);
             Some("text")
         }
         Part::Reasoning(it) if it.redacted.is_none() => {
@@ -196,26 +183,12 @@ fn kind_of(at: usize, part: &Part, losses: &mut Losses<'_>) -> Option<&'static s
             Some("tool_call")
         }
         Part::ToolResult(it) => {
-            if it.is_error {
-                losses.member(Some(at), "is_error");
-            }
-            let lost = it.content.parts().iter().filter(|it| it.as_text().is_none());
-            lost.for_each(|it| losses.part(at, it.kind()));
+            note_result(at, it, losses);
             Some("tool_call_response")
         }
         other => {
             losses.part(at, other.kind());
             None
         }
-    }
-}
-
-fn write_call(call: &ToolCall, out: &mut Writer<'_>) {
-    out.key("id").str(&call.id);
-    out.key("name").str(&call.name);
-    out.key("arguments");
-    match call.arguments.state() {
-        ArgumentsState::Object | ArgumentsState::NotObject => out.raw(call.arguments.text()),
-        _ => out.str(call.arguments.text()),
     }
 }

@@ -9,12 +9,14 @@
 
 use msg_core::json::{self, Writer};
 use msg_core::{
-    Arguments, ArgumentsState, Message, Origin, Part, RawJson, Report, Role, Severity, ToolCall,
-    ToolResult,
+    Arguments, Message, Origin, Part, RawJson, Report, Role, Severity, ToolCall, ToolResult,
 };
 use msg_wire::codec::{Body, Losses};
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
+use crate::members::{
+    keep_rest, note_refusal, note_result, take, text_or_source, write_arguments, write_rest,
+};
 use crate::outline::{Outline, Record};
 use crate::refusal::Refusal;
 use crate::verbatim::{self, Form, Ids};
@@ -62,12 +64,10 @@ impl Form for ShareGpt {
     /// SG-1: a turn is a message.
     fn read(&self, source: &RawJson, ids: &mut Ids) -> Result<Message, &'static str> {
         let mut members = source.members().ok_or("a turn, which is an object")?;
-        let from = take_text(&mut members, "from").ok_or("`from` to be a string")?;
-        let value = take_text(&mut members, "value").ok_or("`value` to be a string")?;
+        let from: String = take(&mut members, "from").ok_or("`from` to be a string")?;
+        let value: String = take(&mut members, "value").ok_or("`value` to be a string")?;
         let mut res = turn(&from, value, ids);
-        for (name, raw) in members {
-            res.extra.insert(self.origin(), name, raw);
-        }
+        keep_rest(&mut res.extra, &self.origin(), members);
         Ok(res)
     }
 
@@ -93,9 +93,7 @@ impl Form for ShareGpt {
             out.object(|out| {
                 out.key("from").str(from);
                 out.key("value").str(value);
-                for (name, raw) in message.extra.iter(&self.origin()) {
-                    out.key(name).raw(raw.text());
-                }
+                write_rest(&message.extra, &self.origin(), &[], out);
             });
         };
         if text.is_some() || calls.is_empty() && results.is_empty() {
@@ -109,13 +107,6 @@ impl Form for ShareGpt {
         }
         results.iter().for_each(|it| turn("observation", &it.content.text()));
     }
-}
-
-fn take_text(members: &mut Vec<(String, RawJson)>, name: &str) -> Option<String> {
-    let at = members.iter().position(|it| it.0 == name)?;
-    let text = members[at].1.parse().ok()?;
-    members.remove(at);
-    Some(text)
 }
 
 fn turn(from: &str, value: String, ids: &mut Ids) -> Message {
@@ -150,11 +141,8 @@ fn calls(value: &str, ids: &mut Ids) -> Option<Vec<Part>> {
 
 fn call(raw: &RawJson) -> Option<ToolCall> {
     let mut members = raw.members()?;
-    let name = take_text(&mut members, "name")?;
-    let arguments =
-        members.iter().position(|it| it.0 == "arguments").map(|at| members.remove(at).1);
-    let text = |it: RawJson| it.parse::<String>().unwrap_or_else(|_| it.text().to_owned());
-    let arguments = arguments.map(text).unwrap_or_default();
+    let name: String = take(&mut members, "name")?;
+    let arguments = take(&mut members, "arguments").map(text_or_source).unwrap_or_default();
     members.is_empty().then(|| ToolCall::new("", name, Arguments::from(arguments)))
 }
 
@@ -163,11 +151,7 @@ fn call_text(calls: &[&ToolCall]) -> String {
     let one = |it: &mut Writer<'_>, call: &ToolCall| {
         it.object(|it| {
             it.key("name").str(&call.name);
-            it.key("arguments");
-            match call.arguments.state() {
-                ArgumentsState::Object | ArgumentsState::NotObject => it.raw(call.arguments.text()),
-                _ => it.str(call.arguments.text()),
-            }
+            write_arguments(call, it);
         });
     };
     json::to_text(|it| match calls {
@@ -183,18 +167,11 @@ fn text_of(message: &Message, losses: &mut Losses<'_>) -> Option<String> {
         match part {
             Part::Text(it) => texts.push(it.text.as_str()),
             Part::Refusal(it) => {
-                let text = "a refusal is a text here";
-                losses.note(Severity::Info, "convert::refusal-as-text", Some(at), text);
+                note_refusal(at, losses);
                 texts.push(it.text.as_str());
             }
             Part::ToolCall(_) => {}
-            Part::ToolResult(it) => {
-                if it.is_error {
-                    losses.member(Some(at), "is_error");
-                }
-                let lost = it.content.parts().iter().filter(|it| it.as_text().is_none());
-                lost.for_each(|it| losses.part(at, it.kind()));
-            }
+            Part::ToolResult(it) => note_result(at, it, losses),
             other => losses.part(at, other.kind()),
         }
     }

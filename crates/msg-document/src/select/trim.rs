@@ -173,17 +173,20 @@ impl<'a> Cut<'a> {
         if is_last {
             let lowest = range.start;
             range.end = end_on(messages, range.clone(), &options.end_on);
-            (range.start, room) = last(messages, range.clone(), room, counter);
+            let newest = messages[range.clone()].iter().rev();
+            let (n, left) = fitting(newest, room, counter);
+            (range.start, room) = (range.end - n, left);
             beyond = range.start.checked_sub(1).filter(|it| *it >= lowest);
         } else {
-            (range.end, room) = first(messages, range.clone(), room, counter);
+            let (n, left) = fitting(messages[range.clone()].iter(), room, counter);
+            (range.end, room) = (range.start + n, left);
             beyond = Some(range.end).filter(|it| *it < messages.len());
         }
         let (units, stays) = (Units::of(messages), Vec::new());
         let mut cut = Cut { messages, options, counter, units, stays, beyond, room };
-        let settled = cut.settled(range.clone());
+        let narrowed = cut.narrowed(range.clone());
         cut.beyond = beyond.filter(|_| {
-            if is_last { settled.start == range.start } else { settled.end == range.end }
+            if is_last { narrowed.start == range.start } else { narrowed.end == range.end }
         });
         if has_system {
             cut.stays[0] = true;
@@ -193,7 +196,7 @@ impl<'a> Cut<'a> {
 
     /// Moves the ends of the range inwards until they are such as the options ask, and separate no unit.
     /// Linear: each message is left out once.
-    fn settled(&mut self, mut range: Range<usize>) -> Range<usize> {
+    fn narrowed(&mut self, mut range: Range<usize>) -> Range<usize> {
         let at_start: &[Role] = match self.options.strategy {
             Strategy::Last => &self.options.start_on,
             Strategy::First => &[],
@@ -251,34 +254,18 @@ fn end_on(messages: &[Message], range: Range<usize>, roles: &[Role]) -> usize {
     last.map_or(range.start, |it| range.start + it + 1)
 }
 
-/// Where the last messages begin that fit, and what is left of the room.
-fn last(
-    messages: &[Message],
-    range: Range<usize>,
+/// How many of some messages fit one after the other, and what is left of the room.
+fn fitting<'m>(
+    messages: impl Iterator<Item = &'m Message>,
     mut room: u64,
     counter: &dyn TokenCounter,
 ) -> (usize, u64) {
-    let mut start = range.end;
-    while start > range.start {
-        let Some(left) = room.checked_sub(counter.message(&messages[start - 1])) else { break };
-        (start, room) = (start - 1, left);
+    let mut n = 0;
+    for message in messages {
+        let Some(left) = room.checked_sub(counter.message(message)) else { break };
+        (n, room) = (n + 1, left);
     }
-    (start, room)
-}
-
-/// Where the first messages end that fit, and what is left of the room.
-fn first(
-    messages: &[Message],
-    range: Range<usize>,
-    mut room: u64,
-    counter: &dyn TokenCounter,
-) -> (usize, u64) {
-    let mut end = range.start;
-    while end < range.end {
-        let Some(left) = room.checked_sub(counter.message(&messages[end])) else { break };
-        (end, room) = (end + 1, left);
-    }
-    (end, room)
+    (n, room)
 }
 
 /// As much of a message as fits: whole parts, else whole lines of the text at the end that stays.

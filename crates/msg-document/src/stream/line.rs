@@ -1,12 +1,10 @@
 //! A line of `msg stream --jsonl`: a body in an envelope.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use msg_core::{Code, Diagnostic};
 use serde::Deserialize;
 
 use super::options::{Provider, StreamForm, StreamOptions};
 use super::run::stream;
+use crate::line::{bad_line, decoded};
 use crate::refusal::Refusal;
 
 #[derive(Debug, Deserialize)]
@@ -59,21 +57,14 @@ impl StreamOptions {
     /// assert!(StreamOptions::default().answer_line(b"[]").is_err());
     /// ```
     pub fn answer_line(&self, line: &[u8]) -> Result<(Vec<u8>, bool), Refusal> {
-        let line: Line = serde_json::from_slice(line).map_err(|it| bad(it.to_string()))?;
+        let line: Line = serde_json::from_slice(line).map_err(|it| bad_line(it.to_string()))?;
         let options = line.options(self);
         let body = match (line.sse, line.sse_b64) {
             (Some(text), None) => text.into_bytes(),
-            (None, Some(text)) => {
-                let no_base64 = |it| bad(format!("sse_b64 is not base64: {it}"));
-                BASE64_STANDARD.decode(text).map_err(no_base64)?
-            }
-            _ => return Err(bad("expected one of sse and sse_b64")),
+            (None, Some(text)) => decoded("sse_b64", &text)?,
+            _ => return Err(bad_line("expected one of sse and sse_b64")),
         };
         let streamed = stream(&body, &options)?;
         Ok((streamed.to_json(), streamed.is_clean()))
     }
-}
-
-fn bad(text: impl Into<String>) -> Refusal {
-    Diagnostic::error(Code::new("cli::bad-line"), text.into()).into()
 }

@@ -76,34 +76,30 @@ impl Provider {
 
     /// Its name in options.
     pub fn name(self) -> &'static str {
-        match self {
-            Provider::Auto => "auto",
-            Provider::OpenAi => "openai",
-            Provider::Responses => "responses",
-            Provider::Anthropic => "anthropic",
-            Provider::Gemini => "gemini",
-        }
+        self.row().0
     }
 
     /// One line about it.
     pub fn about(self) -> &'static str {
-        match self {
-            Provider::Auto => "Recognised from the first event that tells",
-            Provider::OpenAi => "Chat Completions, and everything compatible with it",
-            Provider::Responses => "OpenAI Responses",
-            Provider::Anthropic => "Anthropic Messages",
-            Provider::Gemini => "Gemini, and Vertex AI",
-        }
+        self.row().1
     }
 
     /// The families of streams that it may be, in the order in which they are asked whose an event is.
     pub fn families(self) -> &'static [Family] {
+        self.row().2
+    }
+
+    fn row(self) -> (&'static str, &'static str, &'static [Family]) {
         match self {
-            Provider::Auto => &families::ALL,
-            Provider::OpenAi => &families::CHAT,
-            Provider::Responses => &families::RESPONSES,
-            Provider::Anthropic => &families::ANTHROPIC,
-            Provider::Gemini => &families::GEMINI,
+            Provider::Auto => {
+                ("auto", "Recognised from the first event that tells", &families::ALL)
+            }
+            Provider::OpenAi => {
+                ("openai", "Chat Completions, and everything compatible with it", &families::CHAT)
+            }
+            Provider::Responses => ("responses", "OpenAI Responses", &families::RESPONSES),
+            Provider::Anthropic => ("anthropic", "Anthropic Messages", &families::ANTHROPIC),
+            Provider::Gemini => ("gemini", "Gemini, and Vertex AI", &families::GEMINI),
         }
     }
 }

@@ -1,8 +1,5 @@
 //! A line of `msg tools --jsonl`: text to read, or something to write as text.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use msg_core::{Code, Diagnostic};
 use msg_xml::{Call, Thinking, ToolDefinition, ToolResult};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -10,6 +7,7 @@ use serde_json::value::RawValue;
 use super::options::{Own, ToolsOptions};
 use super::read::read;
 use crate::json::to_json;
+use crate::line::{bad_line, decoded};
 use crate::refusal::Refusal;
 
 /// A line: text to read, or something to write.
@@ -79,7 +77,7 @@ impl ToolsOptions {
     /// ```
     pub fn answer_line(&self, line: &[u8]) -> Result<(Vec<u8>, bool), Refusal> {
         let line: Line = serde_json::from_slice(line)
-            .map_err(|it| bad(format!("the line is no request: {it}")))?;
+            .map_err(|it| bad_line(format!("the line is no request: {it}")))?;
         if let Some(call) = line.call {
             return Ok(written(render_call(call)));
         }
@@ -105,18 +103,11 @@ impl ToolsOptions {
 fn input(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, Refusal> {
     match (text, base64) {
         (Some(text), _) => Ok(text.into_bytes()),
-        (None, Some(text)) => {
-            let no_base64 = |it| bad(format!("input_b64 is no base64: {it}"));
-            BASE64_STANDARD.decode(text).map_err(no_base64)
-        }
+        (None, Some(text)) => decoded("input_b64", &text),
         (None, None) => {
-            Err(bad("expected input, input_b64, call, result, result_text or definitions"))
+            Err(bad_line("expected input, input_b64, call, result, result_text or definitions"))
         }
     }
-}
-
-fn bad(text: impl Into<String>) -> Refusal {
-    Diagnostic::error(Code::new("cli::bad-line"), text.into()).into()
 }
 
 fn clean(value: &impl Serialize) -> (Vec<u8>, bool) {

@@ -6,8 +6,7 @@ use msg_core::{
 };
 
 use super::{origin, signature};
-
-type Members = Vec<(String, RawJson)>;
+use crate::members::{Members, keep_rest, take};
 
 /// Reads a message, or says what was expected (LG-1).
 pub(super) fn message(source: &RawJson) -> Result<Message, &'static str> {
@@ -21,9 +20,7 @@ pub(super) fn message(source: &RawJson) -> Result<Message, &'static str> {
         let text: Option<String> = take(&mut members, "text");
         res.parts.extend(text.map(Part::text));
     }
-    for (name, raw) in members {
-        res.extra.insert(origin(), name, raw);
-    }
+    keep_rest(&mut res.extra, &origin(), members);
     Ok(res)
 }
 
@@ -135,14 +132,6 @@ fn reasoning(members: &mut Members, holder: Holder) -> Option<(Option<Reasoning>
     Some(((!is_empty).then_some(reasoning), None))
 }
 
-/// Takes a member of this type out; one of another type stays.
-fn take<T: serde::de::DeserializeOwned>(members: &mut Members, name: &str) -> Option<T> {
-    let at = members.iter().position(|it| it.0 == name)?;
-    let value = members[at].1.parse().ok()?;
-    members.remove(at);
-    Some(value)
-}
-
 fn take_object(members: &mut Members, name: &str) -> Option<Members> {
     let at = members.iter().position(|it| it.0 == name)?;
     let nested = members[at].1.members()?;
@@ -152,9 +141,7 @@ fn take_object(members: &mut Members, name: &str) -> Option<Members> {
 
 /// The part with its unknown members.
 fn with_rest(mut part: Part, members: Members) -> Part {
-    for (name, raw) in members {
-        part.extra_mut().insert(origin(), name, raw);
-    }
+    keep_rest(part.extra_mut(), &origin(), members);
     part
 }
 

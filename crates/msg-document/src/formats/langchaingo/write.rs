@@ -1,12 +1,11 @@
 //! A message as langchaingo stores it (LG-4). What it has no place for is reported.
 
 use msg_core::json::Writer;
-use msg_core::{
-    Extra, Image, Message, Part, RawJson, Reasoning, Role, Severity, Text, ToolCall, ToolResult,
-};
+use msg_core::{Extra, Image, Message, Part, RawJson, Reasoning, Role, Text, ToolCall, ToolResult};
 use msg_wire::codec::Losses;
 
 use super::{origin, signature};
+use crate::members::{note_refusal, note_result, write_rest};
 
 /// Writes a message: one text beside its role, everything else as parts.
 pub(super) fn message(message: &Message, losses: &mut Losses<'_>, out: &mut Writer<'_>) {
@@ -58,8 +57,7 @@ impl Parts<'_, '_> {
         match part {
             Part::Text(it) => self.text(it, out),
             Part::Refusal(it) => {
-                let text = "a refusal is a text here";
-                self.losses.note(Severity::Info, "convert::refusal-as-text", Some(at), text);
+                note_refusal(at, self.losses);
                 self.text(it, out);
             }
             Part::Reasoning(it) => self.reasoning(at, it, out),
@@ -158,12 +156,7 @@ impl Parts<'_, '_> {
     }
 
     fn result(&mut self, at: usize, result: &ToolResult, out: &mut Writer<'_>) {
-        if result.is_error {
-            self.losses.member(Some(at), "is_error");
-        }
-        for part in result.content.parts().iter().filter(|it| it.as_text().is_none()) {
-            self.losses.part(at, part.kind());
-        }
+        note_result(at, result, self.losses);
         out.object(|out| {
             out.key("type").str("tool_response");
             out.key("tool_response").object(|out| {
@@ -212,9 +205,7 @@ fn data_url(url: &str) -> Option<(&str, &str)> {
 
 /// The unknown members of this format, behind the known ones.
 fn rest(extra: &Extra, known: &[&str], out: &mut Writer<'_>) {
-    for (name, raw) in extra.iter(&origin()).filter(|it| !known.contains(&it.0)) {
-        out.key(name).raw(raw.text());
-    }
+    write_rest(extra, &origin(), known, out);
 }
 
 /// The unknown members of the object inside a part, which stand in one of its name.

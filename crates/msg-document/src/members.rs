@@ -1,0 +1,61 @@
+//! What formats of other programs have in common: members that are taken one by one, what is left of them, and
+//! what has no place.
+
+use msg_core::json::Writer;
+use msg_core::{ArgumentsState, Extra, Origin, Part, RawJson, Severity, ToolCall, ToolResult};
+use msg_wire::codec::Losses;
+use serde::de::DeserializeOwned;
+
+/// The members of an object that nobody has taken yet.
+pub(crate) type Members = Vec<(String, RawJson)>;
+
+/// Takes a member of this type out; one of another type stays.
+pub(crate) fn take<T: DeserializeOwned>(members: &mut Members, name: &str) -> Option<T> {
+    let at = members.iter().position(|it| it.0 == name)?;
+    let value = members[at].1.parse().ok()?;
+    members.remove(at);
+    Some(value)
+}
+
+/// Keeps what is left of an object as unknown members of a format.
+pub(crate) fn keep_rest(extra: &mut Extra, origin: &Origin, rest: Members) {
+    for (name, raw) in rest {
+        extra.insert(origin.clone(), name, raw);
+    }
+}
+
+/// Writes the unknown members of a format behind the known ones, whose names are these.
+pub(crate) fn write_rest(extra: &Extra, origin: &Origin, known: &[&str], out: &mut Writer<'_>) {
+    for (name, raw) in extra.iter(origin).filter(|it| !known.contains(&it.0)) {
+        out.key(name).raw(raw.text());
+    }
+}
+
+/// The text of a JSON string; of any other value its source text.
+pub(crate) fn text_or_source(raw: RawJson) -> String {
+    raw.parse::<String>().unwrap_or_else(|_| raw.text().to_owned())
+}
+
+/// Writes the arguments of a call, as their value if they are JSON.
+pub(crate) fn write_arguments(call: &ToolCall, out: &mut Writer<'_>) {
+    out.key("arguments");
+    match call.arguments.state() {
+        ArgumentsState::Object | ArgumentsState::NotObject => out.raw(call.arguments.text()),
+        _ => out.str(call.arguments.text()),
+    }
+}
+
+/// That a refusal goes out as a text.
+pub(crate) fn note_refusal(at: usize, losses: &mut Losses<'_>) {
+    let text = "a refusal is a text here";
+    losses.note(Severity::Info, "convert::refusal-as-text", Some(at), text);
+}
+
+/// What is lost of a result of which only the text goes out.
+pub(crate) fn note_result(at: usize, result: &ToolResult, losses: &mut Losses<'_>) {
+    if result.is_error {
+        losses.member(Some(at), "is_error");
+    }
+    let lost = result.content.parts().iter().filter(|it| it.as_text().is_none());
+    lost.for_each(|it: &Part| losses.part(at, it.kind()));
+}
