@@ -57,7 +57,7 @@ fn fitted(
 ) -> Result<(Vec<Message>, Vec<Diagnostic>), Box<Diagnostic>> {
     let options = FitOptions {
         budget: Some(i64::try_from(window).unwrap_or(i64::MAX)),
-        reserve: answer.filter(|it| *it < window).map(Into::into),
+        reserve: answer.filter(|it| *it < window).map(msg_compact::Reserve::Fixed),
         repair: true,
         profile: profile.map(str::to_owned),
         ..FitOptions::default()
