@@ -19,8 +19,6 @@ mod element;
 mod end;
 mod extent;
 mod grammar;
-#[cfg(test)]
-mod growth;
 mod json_body;
 mod json_calls;
 mod names;

@@ -11,8 +11,6 @@ mod awaited;
 mod cline;
 mod gather;
 mod glm;
-#[cfg(test)]
-mod growth;
 mod json;
 mod tag_value;
 mod tags;
