@@ -157,7 +157,7 @@ impl<'a> Search<'a> {
                 return Ok(End::Far);
             }
             i = match token.kind {
-                Kind::Undecided | Kind::Raw => return Err(Pending),
+                Kind::Undecided => return Err(Pending),
                 Kind::Marker => self.value_section(scan, &token)?,
                 Kind::Close { tool } => match self.close(scan, &token, tool)? {
                     ControlFlow::Continue(tags) => i + tags,
@@ -247,7 +247,7 @@ impl<'a> Search<'a> {
             };
         };
         Ok(match t.kind {
-            Kind::Undecided | Kind::Raw => return Err(Pending),
+            Kind::Undecided => return Err(Pending),
             Kind::Close { tool } if tool || parent.closed_by(t.name) => Strength::Strong,
             Kind::Opener => Strength::Weak,
             _ if t.is_plain_open() || t.is_short_cut(self.tokens.w.end()) => Strength::Weak,
@@ -411,7 +411,7 @@ impl Search<'_> {
                 return Ok(Some(open.end(p, p + 3)));
             }
         }
-        match self.tokens.w.eof && !self.tokens.has_raw {
+        match self.tokens.w.eof {
             true => Ok(self.section_at_end(&open)),
             false => Err(Pending),
         }
@@ -462,7 +462,7 @@ impl Search<'_> {
         let mut i = self.tokens.index(pos);
         while let Some(token) = self.tokens.get(i) {
             match token.kind {
-                Kind::Undecided | Kind::Raw => return Err(Pending),
+                Kind::Undecided => return Err(Pending),
                 Kind::Marker => return Ok((token.start, false)),
                 Kind::Close { .. }
                     if token.is(open.own)

@@ -66,9 +66,6 @@ impl Grammar<'_> {
         let tokens = &self.search.tokens;
         let (mut tail, mut close) = (None, None);
         for token in tokens.iter_from(from) {
-            if token.kind == Kind::Raw {
-                return Err(Pending);
-            }
             tail = self.search.tail(token)?;
             if tail.is_some() {
                 break;

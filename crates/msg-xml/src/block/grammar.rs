@@ -4,7 +4,7 @@
 use super::close::{Parent, Search};
 use super::draft::{Arguments, Calls, Done, Params};
 use super::names::{Name, opener_attributes, read_name};
-use super::tokens::{Kind, Pending, Sections, Stand, Token, Tokens};
+use super::tokens::{Kind, Pending, Stand, Token, Tokens};
 use crate::call;
 use crate::code::Code;
 use crate::input::{Incomplete, Input};
@@ -33,19 +33,11 @@ pub(crate) fn read(
     opts: &Options,
     cut: bool,
 ) -> (Result<Done, Pending>, usize) {
-    let mut cost = 0;
-    for sections in [Sections::Raw, Sections::Lexed] {
-        let tokens = Tokens::lex(w, head.body, sections);
-        let mut grammar = Grammar::new(tokens, head, opts, cut);
-        grammar.attributes();
-        let res = grammar.body();
-        let res = grammar.ended(res);
-        cost += 1 + grammar.search.scans;
-        if res.is_ok() || !grammar.search.tokens.has_raw {
-            return (res, cost);
-        }
-    }
-    (Err(Pending), cost)
+    let mut grammar = Grammar::new(Tokens::lex(w, head.body), head, opts, cut);
+    grammar.attributes();
+    let res = grammar.body();
+    let res = grammar.ended(res);
+    (res, 1 + grammar.search.scans)
 }
 
 /// Reads the content of an element as the arguments of `tool`; its close tag, if it has one, ends the block.
@@ -58,7 +50,7 @@ pub(crate) fn read_arguments_of(
 ) -> Result<Done, Pending> {
     let tokens = match close {
         Some((to, end)) => Tokens::lex_content(w, head.body, to, end),
-        None => Tokens::lex(w, head.body, Sections::Lexed),
+        None => Tokens::lex(w, head.body),
     };
     let mut grammar = Grammar::new(tokens, head, opts, close.is_none());
     grammar.calls.cur.name = Some(tool.to_owned());
@@ -289,7 +281,7 @@ impl<'a> Grammar<'a> {
         let tokens = &self.search.tokens;
         for token in tokens.iter_from(p).take_while(|t| t.start - p <= TEXT_MAX) {
             match token.kind {
-                Kind::Undecided | Kind::Raw => return Err(Pending),
+                Kind::Undecided => return Err(Pending),
                 Kind::Opener => return Ok(false),
                 Kind::Close { tool: true } => return Ok(true),
                 Kind::Open { .. } if lex::is_envelope(token.name) => return Ok(true),

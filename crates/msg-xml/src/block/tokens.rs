@@ -46,8 +46,6 @@ pub(super) enum Kind {
     CutMarkup,
     /// More bytes are needed to say what it is.
     Undecided,
-    /// A tag in what seems to be a section, which has not been lexed.
-    Raw,
     /// Text.
     Other,
 }
@@ -98,11 +96,6 @@ impl Token<'_> {
         self.kind == Kind::CutTag && end - self.start <= CUT_TAG_MAX
     }
 
-    /// It cannot be said what it is.
-    pub(super) fn is_pending(&self) -> bool {
-        matches!(self.kind, Kind::Undecided | Kind::Raw)
-    }
-
     pub(super) fn is_misc(&self) -> bool {
         matches!(self.kind, Kind::Comment | Kind::Instruction | Kind::Declaration)
     }
@@ -129,36 +122,15 @@ pub(super) struct Tokens<'a> {
     from: usize,
     /// Where each `]]>` stands; looked for once a section asks.
     terminators: OnceCell<Vec<usize>>,
-    pub(super) has_raw: bool,
-}
-
-/// What becomes of the tags in sections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sections {
-    Raw,
-    Lexed,
 }
 
 impl<'a> Tokens<'a> {
-    /// The tokens of the window from `from` on. Sections are long and full of tags that mean nothing: by `sections` those
-    /// up to the first `]]>` are left raw. What meets a raw token is pending; then all are to be lexed.
-    pub(super) fn lex(w: Input<'a>, from: usize, sections: Sections) -> Self {
-        let list = Vec::with_capacity(FEW);
-        let mut tokens = Tokens { w, list, from, terminators: OnceCell::new(), has_raw: false };
+    /// The tokens of the window from `from` on.
+    pub(super) fn lex(w: Input<'a>, from: usize) -> Self {
+        let mut list = Vec::with_capacity(FEW);
         let mut ends = Ends { w, comment: None, instruction: None };
-        let mut raw_until = from;
-        for p in memchr::memchr_iter(b'<', w.from(from)).map(|i| from + i) {
-            if p < raw_until && is_plain(&w, p) {
-                tokens.has_raw = true;
-                tokens.list.push(token(p, p + 1, "", Kind::Raw));
-                continue;
-            }
-            let token = ends.token(p);
-            tokens.list.push(token);
-            if token.kind == Kind::Marker && sections == Sections::Raw && p >= raw_until {
-                raw_until = tokens.terminator(p).unwrap_or(p);
-            }
-        }
+        list.extend(memchr::memchr_iter(b'<', w.from(from)).map(|i| ends.token(from + i)));
+        let mut tokens = Tokens { w, list, from, terminators: OnceCell::new() };
         tokens.link();
         tokens
     }
@@ -166,7 +138,7 @@ impl<'a> Tokens<'a> {
     /// The same for the content of an element that goes up to `to`: its close tag, up to `end`, is read as the tail of
     /// a block.
     pub(super) fn lex_content(w: Input<'a>, from: usize, to: usize, end: usize) -> Self {
-        let mut tokens = Tokens::lex(Input { eof: true, ..w.upto(end) }, from, Sections::Lexed);
+        let mut tokens = Tokens::lex(Input { eof: true, ..w.upto(end) }, from);
         let at = tokens.index(to);
         let close = |start, name, tool| Token {
             start,
@@ -209,8 +181,11 @@ impl<'a> Tokens<'a> {
     /// What stands at `pos`, of which the tokens from `first` on are known.
     fn stands(&self, pos: usize, first: usize) -> Next {
         let p = self.w.skip_blanks(pos);
-        let rest = &self.list[first..];
-        let i = first + rest.partition_point(|t| t.start < p);
+        // Mostly it is the first of them; others stand in a comment.
+        let i = match self.list.get(first) {
+            Some(t) if t.start < p => self.index(p),
+            _ => first,
+        };
         match (self.list.get(i).filter(|t| t.start == p), self.w.at(p)) {
             (Some(t), _) if t.is_misc() => t.after,
             (Some(t), _) if t.kind == Kind::Unclosed => Next::Pending,
@@ -257,7 +232,7 @@ impl<'a> Tokens<'a> {
     pub(super) fn behind_blanks(&self, pos: usize) -> Result<Stand<'a>, Pending> {
         let p = self.w.skip_blanks(pos);
         match (self.next(p).filter(|t| t.start == p), self.w.at(p)) {
-            (Some(t), _) if t.is_pending() => Err(Pending),
+            (Some(t), _) if t.kind == Kind::Undecided => Err(Pending),
             (Some(t), _) => Ok(Stand::Token(*t)),
             (None, Some(b)) => Ok(Stand::Text(p, b)),
             (None, None) if self.w.eof => Ok(Stand::End),
@@ -364,12 +339,6 @@ impl<'a> Ends<'a> {
 /// A token of which is not known what follows it.
 fn token(start: usize, end: usize, name: &str, kind: Kind) -> Token<'_> {
     Token { start, end, name, kind, after: Next::Pending, row: Next::Pending }
-}
-
-/// Whether the `<` at `p` means nothing in a section: no marker, and no tag of `<tool>`.
-fn is_plain(w: &Input<'_>, p: usize) -> bool {
-    let close = usize::from(w.at(p + 1) == Some(b'/'));
-    !matches!(w.at(p + 1 + close), Some(b'!' | b't' | b'T') | None)
 }
 
 /// Whether a `<tool>` is a real opener.
