@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use msg_core::{Arguments, Extra, IdSource, RawJson, ToolCall};
+use msg_core::{Arguments, IdSource, RawJson, ToolCall};
 
 use crate::json::Json;
 
@@ -113,82 +113,52 @@ impl Call {
 
     /// The neutral form. A server other than `local` goes to `extra` as `xml.server_name`.
     pub fn to_core(&self, id: impl Into<String>) -> ToolCall {
-        core_call(id.into(), &self.tool, &self.server, self.arguments.clone())
+        let mut call = ToolCall::new(id, self.tool.as_str(), self.arguments.clone());
+        if self.server != LOCAL {
+            call.extra.insert(msg_core::Origin::Xml, "server_name", RawJson::string(&self.server));
+        }
+        call
     }
 }
 
 /// A call that the end of the message cut off. It cannot be turned into a [`Call`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PartialCall {
-    pub(crate) server: Server,
-    pub(crate) tool: Option<String>,
-    pub(crate) arguments: Arguments,
-    pub(crate) raws: Vec<(Arc<str>, Range<usize>)>,
-    pub(crate) source: String,
-    pub(crate) origin: Origin,
-    /// In the input.
-    pub(crate) span: Range<u64>,
-}
-
-impl PartialEq for PartialCall {
-    fn eq(&self, other: &Self) -> bool {
-        self.server == other.server
-            && self.tool == other.tool
-            && self.arguments.text() == other.arguments.text()
-    }
+    /// What is known of it; without a name, if that had not been closed.
+    pub(crate) known: Call,
+    pub(crate) has_name: bool,
 }
 
 impl PartialCall {
     /// The server; `local` if none is known.
     pub fn server_name(&self) -> &str {
-        &self.server
+        self.known.server_name()
     }
 
     /// The tool, if the name had been closed.
     pub fn tool_name(&self) -> Option<&str> {
-        self.tool.as_deref()
+        self.has_name.then(|| self.known.tool_name())
     }
 
     /// What there is of the arguments.
     pub fn arguments(&self) -> &Arguments {
-        &self.arguments
+        self.known.arguments()
     }
 
     /// What there is of a parameter's inner source.
     pub fn raw_str(&self, parameter: &str) -> Option<&str> {
-        let (_, range) = self.raws.iter().find(|(key, _)| **key == *parameter)?;
-        self.source.get(range.clone())
+        self.known.raw_str(parameter)
     }
 
     /// The source from the opener to the end of the message.
     pub fn source(&self) -> &str {
-        &self.source
+        self.known.source()
     }
 
     /// Where it came from.
     pub fn origin(&self) -> &Origin {
-        &self.origin
+        self.known.origin()
     }
-
-    /// The neutral form, for history only; the name is empty if unknown.
-    pub(crate) fn to_core(&self, id: String) -> ToolCall {
-        core_call(
-            id,
-            self.tool.as_deref().unwrap_or_default(),
-            &self.server,
-            self.arguments.clone(),
-        )
-    }
-}
-
-fn core_call(id: String, tool: &str, server: &str, arguments: Arguments) -> ToolCall {
-    let mut call = ToolCall::new(id, tool, arguments);
-    if server != "local" {
-        let mut extra = Extra::default();
-        extra.insert(msg_core::Origin::Xml, "server_name", RawJson::string(server));
-        call.extra = extra;
-    }
-    call
 }
 
 /// An id from the caller's source of numbers.

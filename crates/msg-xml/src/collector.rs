@@ -28,7 +28,7 @@ struct Piece {
 #[derive(Debug)]
 enum Item {
     Piece(Piece),
-    Call(Range<u64>, Outcome),
+    Call(Outcome),
     /// Something was removed: texts around it do not merge.
     Gap,
 }
@@ -77,13 +77,14 @@ impl Collector {
             match item {
                 Item::Piece(piece) => open.piece(piece),
                 Item::Gap => open.gap = true,
-                Item::Call(span, outcome) => {
+                Item::Call(outcome) => {
+                    let span = range(&outcome.call().span);
                     let kind = match outcome {
                         Outcome::Complete(call) => SegmentKind::Call(call),
                         Outcome::Partial(call) => SegmentKind::Partial(call),
                     };
                     open.flush();
-                    open.segments.push(Segment { span: range(&span), kind });
+                    open.segments.push(Segment { span, kind });
                 }
             }
         }
@@ -111,11 +112,7 @@ impl Collector {
     }
 
     fn call(&mut self, outcome: Outcome) {
-        let span = match &outcome {
-            Outcome::Complete(call) => call.span.clone(),
-            Outcome::Partial(call) => call.span.clone(),
-        };
-        let item = Item::Call(span, outcome);
+        let item = Item::Call(outcome);
         match &mut self.insert {
             Some(at) => {
                 self.items.insert(*at, item);

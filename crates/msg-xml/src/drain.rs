@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::code::diagnostic;
-use crate::event::{Ev, Event, Outcome, Queue, ThinkingStyle};
+use crate::event::{Ev, Event, Queue, ThinkingStyle};
 use crate::input::Input;
 use crate::path::ArgPath;
 
@@ -133,15 +133,12 @@ fn event<'a>(
         }
         Ev::Reset { call, path } => Event::ArgReset { call, path },
         Ev::End { call, mut outcome } => {
-            let (source, span) = match &mut *outcome {
-                Outcome::Complete(call) => (&mut call.source, &mut call.span),
-                Outcome::Partial(call) => (&mut call.source, &mut call.span),
-            };
-            let (from, to) = (span.start as usize, span.end as usize);
-            if source.is_empty() {
-                str(from, to).clone_into(source);
+            let it = outcome.call_mut();
+            let (from, to) = (it.span.start as usize, it.span.end as usize);
+            if it.source.is_empty() {
+                str(from, to).clone_into(&mut it.source);
             }
-            *span = places(from, to);
+            it.span = places(from, to);
             Event::ToolEnd { call, outcome }
         }
         Ev::Void { call, code } => Event::ToolVoid { call, code },

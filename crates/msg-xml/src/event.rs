@@ -20,10 +20,18 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn source_mut(&mut self) -> &mut String {
+    /// The call, whole or not.
+    pub(crate) fn call(&self) -> &Call {
         match self {
-            Outcome::Complete(call) => &mut call.source,
-            Outcome::Partial(call) => &mut call.source,
+            Outcome::Complete(call) => call,
+            Outcome::Partial(partial) => &partial.known,
+        }
+    }
+
+    pub(crate) fn call_mut(&mut self) -> &mut Call {
+        match self {
+            Outcome::Complete(call) => call,
+            Outcome::Partial(partial) => &mut partial.known,
         }
     }
 }
@@ -123,10 +131,8 @@ impl<'a> Event<'a> {
             Event::Thinking { text, .. } => vec![StreamEvent::ReasoningDelta { choice: 0, text }],
             Event::ToolEnd { call: index, outcome } => {
                 let id = crate::call::fresh_id(ids);
-                let (call, complete) = match *outcome {
-                    Outcome::Complete(call) => (call.to_core(id), true),
-                    Outcome::Partial(call) => (call.to_core(id), false),
-                };
+                let complete = matches!(*outcome, Outcome::Complete(_));
+                let call = outcome.call().to_core(id);
                 vec![
                     StreamEvent::ToolCallBegin {
                         choice: 0,

@@ -234,7 +234,7 @@ fn attributes_of_tag(text: &str) -> IResult<&str, (bool, &str)> {
     Ok((rest, (attrs.ends_with('/'), attrs.strip_suffix('/').unwrap_or(attrs))))
 }
 
-fn blanks(text: &str) -> IResult<&str, &str> {
+pub(crate) fn blanks(text: &str) -> IResult<&str, &str> {
     take_while(|c: char| c.is_ascii() && is_blank(c as u8)).parse(text)
 }
 

@@ -95,7 +95,7 @@ impl Parsed {
                 SegmentKind::Text(text) => Part::text(text),
                 SegmentKind::Thinking { text, .. } => Part::Reasoning(Reasoning::new(text)),
                 SegmentKind::Call(call) => Part::ToolCall(call.to_core(fresh_id(ids))),
-                SegmentKind::Partial(call) => Part::ToolCall(call.to_core(fresh_id(ids))),
+                SegmentKind::Partial(call) => Part::ToolCall(call.known.to_core(fresh_id(ids))),
             });
         }
         message

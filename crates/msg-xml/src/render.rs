@@ -312,7 +312,7 @@ impl Parsed {
                 SegmentKind::Call(call) => {
                     out.push_str(&render(call).unwrap_or_else(|_| call.source.clone()));
                 }
-                SegmentKind::Partial(call) => out.push_str(&call.source),
+                SegmentKind::Partial(call) => out.push_str(call.source()),
             }
         }
         out

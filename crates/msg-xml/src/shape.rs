@@ -6,6 +6,11 @@
 //!           equals   prefix      attribute        bars
 //! ```
 
+use nom::bytes::streaming::{tag, tag_no_case, take_till};
+use nom::character::streaming::{char, one_of};
+use nom::combinator::{map_opt, opt, peek, value};
+use nom::sequence::delimited;
+use nom::{IResult, Parser};
 use serde::{Deserialize, Serialize};
 
 use crate::input::{Incomplete, Input, MORE, Need, is_blank};
@@ -65,21 +70,44 @@ impl TagShape {
         self
     }
 
-    /// After bars, prefix and word at `p`.
-    fn word(&self, w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
-        let mut at = p;
+    /// Bars, prefix and word.
+    fn word<'a>(&self, text: &'a str) -> IResult<&'a str, ()> {
+        let mut rest = text;
         if let Some(word) = &self.bars {
-            match bars(w, p, word)? {
-                Some(end) => at = end,
-                None => return Ok(None),
+            (rest, _) = bars(word, rest)?;
+        }
+        if let Some(prefix) = &self.optional_prefix {
+            (rest, _) = opt(tag_no_case(prefix.as_str())).parse(rest)?;
+        }
+        value((), tag_no_case(self.tag.as_str())).parse(rest)
+    }
+
+    /// An open tag; its end is the caller's.
+    fn open_tag<'a>(&self, text: &'a str) -> IResult<&'a str, Opened<'a>> {
+        let (rest, _) = char('<').parse(text)?;
+        let (rest, ()) = self.word(rest)?;
+        let opened = |name| Opened { end: 0, name, text: true };
+        match &self.name {
+            NameForm::None => value(opened(""), (lex::blanks, char('>'))).parse(rest),
+            NameForm::Equals => {
+                let name = delimited((lex::blanks, char('=')), inside, char('>'));
+                name.map(|name| opened(unquoted(lex::trim(name)))).parse(rest)
+            }
+            NameForm::Attribute(key) => {
+                let attrs = delimited(peek(one_of(" \t\r\n")), inside, char('>'));
+                let name = |attrs| lex::attribute_any(attrs, key).map(|name| (name, attrs));
+                let (rest, (name, attrs)) = map_opt(attrs, name).parse(rest)?;
+                let json = lex::attribute_any(attrs, "string")
+                    .is_some_and(|it| it.eq_ignore_ascii_case("false"));
+                Ok((rest, Opened { text: !json, ..opened(lex::trim(name)) }))
             }
         }
-        if let Some(prefix) = &self.optional_prefix
-            && w.word(at, prefix)?
-        {
-            at += prefix.len();
-        }
-        Ok(w.word(at, &self.tag)?.then_some(at + self.tag.len()))
+    }
+
+    fn close_tag<'a>(&self, text: &'a str) -> IResult<&'a str, ()> {
+        let (rest, _) = tag("</").parse(text)?;
+        let (rest, ()) = self.word(rest)?;
+        value((), (lex::blanks, char('>'))).parse(rest)
     }
 
     /// The open tag at `p`, where a `<` stands.
@@ -88,75 +116,19 @@ impl TagShape {
         w: &Input<'a>,
         p: usize,
     ) -> Result<Option<Opened<'a>>, Incomplete> {
-        let Some(at) = self.word(w, p + 1)? else { return Ok(None) };
-        match &self.name {
-            NameForm::None => match w.after_blanks(at)? {
-                (q, Some(b'>')) => Ok(Some(Opened { end: q + 1, name: "", text: true })),
-                _ => Ok(None),
-            },
-            NameForm::Equals => {
-                let (equals, Some(b'=')) = w.after_blanks(at)? else { return Ok(None) };
-                let Some(gt) = tag_end(w, equals)? else { return Ok(None) };
-                Ok(Some(Opened {
-                    end: gt + 1,
-                    name: unquoted(lex::trim(w.str(equals + 1, gt))),
-                    text: true,
-                }))
-            }
-            NameForm::Attribute(key) => {
-                if !lex::need(w, at)?.is_some_and(is_blank) {
-                    return Ok(None);
-                }
-                let Some(gt) = tag_end(w, at)? else { return Ok(None) };
-                let attrs = w.str(at, gt);
-                let Some(name) = lex::attribute_any(attrs, key) else { return Ok(None) };
-                let text = lex::attribute_any(attrs, "string")
-                    .is_none_or(|v| !v.eq_ignore_ascii_case("false"));
-                Ok(Some(Opened { end: gt + 1, name: lex::trim(name), text }))
-            }
-        }
+        let found = at(w, p, |text| self.open_tag(text))?;
+        Ok(found.map(|(opened, end)| Opened { end, ..opened }))
     }
 
     /// The end of the close tag at `p`.
     pub(crate) fn close(&self, w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
-        if lex::need(w, p + 1)? != Some(b'/') {
-            return Ok(None);
-        }
-        let Some(at) = self.word(w, p + 2)? else { return Ok(None) };
-        match w.after_blanks(at)? {
-            (q, Some(b'>')) => Ok(Some(q + 1)),
-            _ => Ok(None),
-        }
+        Ok(at(w, p, |text| self.close_tag(text))?.map(|((), end)| end))
     }
 
     /// Whether the end of input cut an open (or close) tag of this shape at `p`.
     pub(crate) fn cut(&self, w: &Input<'_>, p: usize) -> bool {
-        if !w.eof {
-            return false;
-        }
-        let rest = w.str(p, w.end());
-        if rest.len() > 1 && rest[1..].contains(['<', '>']) {
-            return false;
-        }
-        let body = rest.strip_prefix("</").or_else(|| rest.strip_prefix('<')).unwrap_or(rest);
-        let mut forms = vec![self.tag.clone()];
-        if let Some(prefix) = &self.optional_prefix {
-            forms.push(format!("{prefix}{}", self.tag));
-        }
-        if let Some(word) = &self.bars {
-            let all = std::mem::take(&mut forms);
-            for bar in ["｜", "｜｜", "|", "||"] {
-                forms.extend(all.iter().map(|form| format!("{bar}{word}{bar}{form}")));
-            }
-        }
-        forms.iter().any(|form| {
-            let n = body.len().min(form.len());
-            body.as_bytes()[..n].eq_ignore_ascii_case(&form.as_bytes()[..n])
-                && body
-                    .as_bytes()
-                    .get(form.len())
-                    .is_none_or(|&b| is_blank(b) || b == b'=' && self.name == NameForm::Equals)
-        })
+        let more = Input { eof: false, ..*w };
+        w.eof && (self.open(&more, p).is_err() || self.close(&more, p).is_err())
     }
 
     pub(crate) fn words(&self) -> Vec<String> {
@@ -186,15 +158,33 @@ pub(crate) struct Opened<'a> {
     pub(crate) text: bool,
 }
 
-/// The `>` of a tag, if no `<` comes first.
-fn tag_end(w: &Input<'_>, at: usize) -> Result<Option<usize>, Incomplete> {
-    let rest = w.from(at);
-    match memchr::memchr2(b'<', b'>', rest) {
-        Some(i) if rest[i] == b'>' => Ok(Some(at + i)),
-        Some(_) => Ok(None),
-        None if w.eof => Ok(None),
-        None => Err(Incomplete::on(Need::Either(b'<', b'>'))),
+/// What `parser` finds at `p`, and one past it; it waits while it may find something.
+fn at<'a, T>(
+    w: &Input<'a>,
+    p: usize,
+    parser: impl Fn(&'a str) -> IResult<&'a str, T>,
+) -> Result<Option<(T, usize)>, Incomplete> {
+    let text = w.str(p, w.end());
+    match parser(text) {
+        Ok((rest, found)) => Ok(Some((found, w.end() - rest.len()))),
+        Err(nom::Err::Incomplete(_)) if !w.eof => Err(Incomplete::on(awaited(text))),
+        Err(_) => Ok(None),
     }
+}
+
+/// What can complete an unfinished tag: what follows its blanks, or what ends its name.
+fn awaited(text: &str) -> Need {
+    let inside = |c: char| c == '=' || c.is_ascii() && is_blank(c as u8);
+    match lex::trim_end(text) {
+        whole if whole.contains(inside) => Need::Either(b'<', b'>'),
+        begun if begun.len() < text.len() => Need::NonBlank,
+        _ => Need::Any,
+    }
+}
+
+/// What stands before the `<` or `>` that comes next.
+fn inside(text: &str) -> IResult<&str, &str> {
+    take_till(|c| matches!(c, '<' | '>')).parse(text)
 }
 
 fn unquoted(name: &str) -> &str {
@@ -208,15 +198,7 @@ pub(crate) fn open_any<'a>(
     w: &Input<'a>,
     p: usize,
 ) -> Result<Option<Opened<'a>>, Incomplete> {
-    let mut waiting = None;
-    for shape in shapes {
-        match shape.open(w, p) {
-            Ok(Some(opened)) => return Ok(Some(opened)),
-            Ok(None) => {}
-            Err(_) => waiting = Some(MORE),
-        }
-    }
-    waiting.map_or(Ok(None), Err)
+    any(shapes, |shape| shape.open(w, p))
 }
 
 /// The end of the close tag of one of `shapes` at `p`.
@@ -225,36 +207,26 @@ pub(crate) fn close_any(
     w: &Input<'_>,
     p: usize,
 ) -> Result<Option<usize>, Incomplete> {
-    let mut waiting = None;
+    any(shapes, |shape| shape.close(w, p))
+}
+
+fn any<T>(
+    shapes: &[TagShape],
+    found: impl Fn(&TagShape) -> Result<Option<T>, Incomplete>,
+) -> Result<Option<T>, Incomplete> {
+    let mut waiting: Option<Incomplete> = None;
     for shape in shapes {
-        match shape.close(w, p) {
-            Ok(Some(end)) => return Ok(Some(end)),
+        match found(shape) {
             Ok(None) => {}
-            Err(_) => waiting = Some(MORE),
+            Ok(found) => return Ok(found),
+            Err(wait) => waiting = Some(waiting.filter(|it| *it != wait).map_or(wait, |_| MORE)),
         }
     }
     waiting.map_or(Ok(None), Err)
 }
 
-/// A bar, `word`, a bar and blanks at `p` (XT-39): one past them.
-pub(crate) fn bars(w: &Input<'_>, p: usize, word: &str) -> Result<Option<usize>, Incomplete> {
-    let Some(at) = bar(w, p)? else { return Ok(None) };
-    if !w.word(at, word)? {
-        return Ok(None);
-    }
-    let Some(end) = bar(w, at + word.len())? else { return Ok(None) };
-    Ok(Some(w.after_blanks(end)?.0))
-}
-
-/// One or two bars at `p`: one past them.
-fn bar(w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
-    let one = |p: usize| -> Result<Option<usize>, Incomplete> {
-        match lex::need(w, p)? {
-            Some(b'|') => Ok(Some(p + 1)),
-            Some(0xEF) => Ok(w.str(p, w.end()).starts_with('｜').then_some(p + '｜'.len_utf8())),
-            _ => Ok(None),
-        }
-    };
-    let Some(end) = one(p)? else { return Ok(None) };
-    Ok(Some(one(end)?.unwrap_or(end)))
+/// A bar, `word`, a bar and blanks (XT-39).
+fn bars<'a>(word: &str, text: &'a str) -> IResult<&'a str, ()> {
+    let bar = || (one_of("|｜"), opt(one_of("|｜")));
+    value((), (bar(), tag_no_case(word), bar(), lex::blanks)).parse(text)
 }

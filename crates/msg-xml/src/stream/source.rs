@@ -2,7 +2,8 @@
 //! would be as long as the call.
 
 use super::StreamParser;
-use crate::event::{Ev, Outcome, Queue};
+use crate::call::Call;
+use crate::event::{Ev, Queue};
 
 /// Shorter sources are copied.
 const LONG: usize = 16 << 10;
@@ -29,7 +30,7 @@ impl StreamParser {
         source.drain(..from - base);
         source.shrink_to_fit();
         if let Ev::End { outcome, .. } = &mut events[n] {
-            *outcome.source_mut() = source;
+            outcome.call_mut().source = source;
         }
     }
 
@@ -58,9 +59,6 @@ impl StreamParser {
 /// Where the source of a call that has ended begins and ends, if it still has to be taken.
 fn ends(ev: &Ev) -> Option<(usize, usize)> {
     let Ev::End { outcome, .. } = ev else { return None };
-    let (source, span) = match &**outcome {
-        Outcome::Complete(call) => (&call.source, &call.span),
-        Outcome::Partial(call) => (&call.source, &call.span),
-    };
+    let Call { source, span, .. } = outcome.call();
     source.is_empty().then_some((span.start as usize, span.end as usize))
 }

@@ -62,11 +62,11 @@ impl Machine {
 
     /// The calls of a block whose beginnings have been announced.
     fn finished(&mut self, w: &Input<'_>, done: Done, first: u32) {
-        let Done { outcome, notes, format, .. } = done;
+        let Done { outcome, mut notes, format, .. } = done;
         let Outcome::Calls(drafts) = outcome else { return };
-        let mut notes = notes;
         notes.sort_by_key(|note| note.call);
         let mut notes = notes.into_iter().peekable();
+        let origin = Origin { format, fenced: false, recovered: false };
         for (i, mut draft) in drafts.into_iter().enumerate() {
             let call = first + i as u32;
             if draft.too_large {
@@ -74,33 +74,29 @@ impl Machine {
                 self.report(Code::ToolTooLarge, draft.start, draft.end);
                 continue;
             }
-            let mut value = draft.take_arguments();
-            let mismatches = self.coerce(&draft, &mut value);
+            let (value, mismatches) = self.arguments(&mut draft);
             self.send_values(w, call, &value, &draft.sent);
             while let Some(note) = notes.next_if(|note| note.call <= i) {
                 self.report(note.code, note.start, note.end);
             }
-            for path in mismatches {
-                self.queue.push(Ev::Report {
-                    code: Code::SchemaMismatch,
-                    from: draft.start,
-                    to: draft.end,
-                    detail: Some(path.into()),
-                });
-            }
-            let origin = Origin { format: format.clone(), fenced: false, recovered: false };
-            let outcome = build(draft, &value, origin);
-            self.queue.push(Ev::End { call, outcome: Box::new(outcome) });
+            self.queue.events.extend(mismatches);
+            let outcome = Box::new(build(draft, &value, origin.clone()));
+            self.queue.push(Ev::End { call, outcome });
         }
     }
 
-    fn coerce(&self, draft: &Draft, value: &mut Json) -> Vec<String> {
-        match (&self.opts.schema, &draft.name) {
+    /// The arguments in the types of the schema, and what does not fit it.
+    fn arguments(&self, draft: &mut Draft) -> (Json, Vec<Ev>) {
+        let mut value = draft.take_arguments();
+        let paths = match (&self.opts.schema, &draft.name) {
             (Some(schema), Some(name)) if draft.complete && !draft.typed => {
-                schema.coerce_value(name, value)
+                schema.coerce_value(name, &mut value)
             }
             _ => Vec::new(),
-        }
+        };
+        let (code, from, to) = (Code::SchemaMismatch, draft.start, draft.end);
+        let report = |path: String| Ev::Report { code, from, to, detail: Some(path.into()) };
+        (value, paths.into_iter().map(report).collect())
     }
 
     /// Sends what is missing of the text values of a call; all of them again, if what was sent is not their beginning.
@@ -108,19 +104,15 @@ impl Machine {
         let leaves = value_leaves(value);
         let Some(rests) = sent.rests(w, &leaves) else {
             self.queue.reset(call, &ArgPath::root());
-            return self.send_leaves(call, leaves.iter().map(|(path, text)| (path, *text)));
+            return self.send_leaves(call, leaves);
         };
-        let paths = leaves.iter().map(|(path, _)| path);
+        let paths = leaves.into_iter().map(|(path, _)| path);
         self.send_leaves(call, paths.zip(rests));
     }
 
-    fn send_leaves<'l>(
-        &mut self,
-        call: u32,
-        leaves: impl IntoIterator<Item = (&'l ArgPath, &'l str)>,
-    ) {
+    fn send_leaves<'l>(&mut self, call: u32, leaves: impl IntoIterator<Item = (ArgPath, &'l str)>) {
         for (path, text) in leaves.into_iter().filter(|(_, text)| !text.is_empty()) {
-            self.queue.arg_text(call, path, text);
+            self.queue.arg_text(call, &path, text);
         }
     }
 
@@ -134,31 +126,20 @@ impl Machine {
     ) -> (Vec<Ready>, Vec<Ev>) {
         let Done { outcome, notes, format, .. } = done;
         let Outcome::Calls(drafts) = outcome else { return (Vec::new(), Vec::new()) };
-        let mut reports: Vec<Ev> = notes
-            .iter()
-            .map(|n| Ev::Report { code: n.code, from: n.start, to: n.end, detail: None })
-            .collect();
+        let report = |n: Note| Ev::Report { code: n.code, from: n.start, to: n.end, detail: None };
+        let mut reports: Vec<Ev> = notes.into_iter().map(report).collect();
+        let origin = Origin { format, fenced, recovered };
         let mut ready = Vec::new();
         for mut draft in drafts {
-            let mut value = draft.take_arguments();
-            for path in self.coerce(&draft, &mut value) {
-                reports.push(Ev::Report {
-                    code: Code::SchemaMismatch,
-                    from: draft.start,
-                    to: draft.end,
-                    detail: Some(path.into()),
-                });
-            }
-            let leaves = value_leaves(&value);
-            let leaves = leaves.into_iter().map(|(path, text)| (path, text.to_owned())).collect();
-            let origin = Origin { format: format.clone(), fenced, recovered };
-            let (start, end) = (draft.start, draft.end);
-            if let CallOutcome::Complete(mut call) = build(draft, &value, origin) {
+            let (value, mismatches) = self.arguments(&mut draft);
+            reports.extend(mismatches);
+            if let CallOutcome::Complete(mut call) = build(draft, &value, origin.clone()) {
                 // It may be announced when its bytes are gone.
                 if call.source.is_empty() {
+                    let (start, end) = (call.span.start as usize, call.span.end as usize);
                     call.source = w.str(start, end).to_owned();
                 }
-                ready.push(Ready { call, leaves });
+                ready.push(Ready { call, value });
             }
         }
         (ready, reports)
@@ -166,14 +147,14 @@ impl Machine {
 
     /// Announces and ends calls that were read before.
     pub(super) fn emit_ready(&mut self, ready: Vec<Ready>) {
-        for Ready { call, leaves } in ready {
+        for Ready { call, value } in ready {
             let number = self.message.calls;
             self.message.calls += 1;
             self.queue.begin(number);
             self.queue.name(number, &call.tool);
-            self.send_leaves(number, leaves.iter().map(|(path, text)| (path, text.as_str())));
-            self.queue
-                .push(Ev::End { call: number, outcome: Box::new(CallOutcome::Complete(call)) });
+            self.send_leaves(number, value_leaves(&value));
+            let outcome = Box::new(CallOutcome::Complete(call));
+            self.queue.push(Ev::End { call: number, outcome });
         }
     }
 
@@ -194,36 +175,22 @@ impl Machine {
 
 /// The call; its source is copied when its event is taken, unless it had to be kept.
 fn build(draft: Draft, value: &Json, origin: Origin) -> CallOutcome {
-    let source = draft.source;
-    let raws = draft
-        .raws
-        .into_iter()
-        .map(|(key, from, to)| (key, from - draft.start..to - draft.start))
-        .collect();
-    let server = draft.server.unwrap_or(LOCAL);
-    let arguments = arguments_of(value);
-    // Positions of the machine; the stream turns them into positions of the input.
-    let span = draft.start as u64..draft.end as u64;
-    match draft.name {
-        Some(tool) if draft.complete => CallOutcome::Complete(Call {
-            server,
-            tool,
-            arguments,
-            raws,
-            source,
-            origin,
-            span,
-            typed: draft.typed,
-        }),
-        tool => CallOutcome::Partial(PartialCall {
-            server,
-            tool,
-            arguments,
-            raws,
-            source,
-            origin,
-            span,
-        }),
+    let relative = |(key, from, to): (_, usize, usize)| (key, from - draft.start..to - draft.start);
+    let has_name = draft.name.is_some();
+    let call = Call {
+        server: draft.server.unwrap_or(LOCAL),
+        tool: draft.name.unwrap_or_default(),
+        arguments: arguments_of(value),
+        raws: draft.raws.into_iter().map(relative).collect(),
+        source: draft.source,
+        origin,
+        // Positions of the machine; the stream turns them into positions of the input.
+        span: draft.start as u64..draft.end as u64,
+        typed: draft.typed,
+    };
+    match has_name && draft.complete {
+        true => CallOutcome::Complete(call),
+        false => CallOutcome::Partial(PartialCall { known: call, has_name }),
     }
 }
 

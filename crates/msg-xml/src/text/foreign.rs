@@ -13,7 +13,6 @@ use super::Machine;
 use crate::block::opener::OPENER_MAX;
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, is_blank};
-use crate::shape;
 
 /// The openers that are plain words.
 pub(super) const WORDS: [&str; 7] = [
@@ -27,7 +26,7 @@ pub(super) const WORDS: [&str; 7] = [
 ];
 
 /// Tokens that stand only where a call begins, or in one.
-const TOKENS: [&str; 12] = [
+const TOKENS: [&str; 16] = [
     "<|python_tag|>",
     "<|tool_calls_section_begin|>",
     "<|tool_call_begin|>",
@@ -40,6 +39,10 @@ const TOKENS: [&str; 12] = [
     "<｜tool_calls_begin｜>",
     "<｜tool_call_begin｜>",
     "<|tool▁calls▁begin|>",
+    "<｜DSML｜",
+    "<｜｜DSML｜",
+    "<|DSML|",
+    "<||DSML|",
 ];
 
 /// Tokens of Harmony behind which a header may name a tool.
@@ -77,9 +80,6 @@ impl Machine {
 
 /// An opener of a foreign syntax at `p`; one past what shows it.
 fn foreign(w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
-    if let Some(end) = shape::bars(w, p + 1, "DSML")? {
-        return Ok(Some(end));
-    }
     if matches!(w.at(p + 1), Some(b'|' | 0xEF)) {
         return token(w, p);
     }

@@ -24,8 +24,8 @@ use crate::code::Code;
 use crate::dialect::Reader;
 use crate::event::{Ev, Queue};
 use crate::input::{Incomplete, Input};
+use crate::json::Json;
 use crate::options::{Options, Thinking};
-use crate::path::ArgPath;
 use bracket::Bracket;
 use fence::Fence;
 use span::Span;
@@ -62,8 +62,8 @@ struct Candidate {
 #[derive(Debug)]
 struct Ready {
     call: Call,
-    /// Its text values by path.
-    leaves: Vec<(ArgPath, String)>,
+    /// Its arguments.
+    value: Json,
 }
 
 /// Where in a line the machine stands.
