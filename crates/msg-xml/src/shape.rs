@@ -6,7 +6,7 @@
 //!           equals   prefix      attribute        bars
 //! ```
 
-use nom::bytes::streaming::{tag, tag_no_case, take_till};
+use nom::bytes::streaming::tag;
 use nom::character::streaming::{char, one_of};
 use nom::combinator::{map_opt, opt, peek, value};
 use nom::sequence::delimited;
@@ -77,9 +77,9 @@ impl TagShape {
             (rest, _) = bars(word, rest)?;
         }
         if let Some(prefix) = &self.optional_prefix {
-            (rest, _) = opt(tag_no_case(prefix.as_str())).parse(rest)?;
+            (rest, _) = opt(lex::word(prefix)).parse(rest)?;
         }
-        value((), tag_no_case(self.tag.as_str())).parse(rest)
+        lex::word(&self.tag).parse(rest)
     }
 
     /// An open tag; its end is the caller's.
@@ -90,11 +90,11 @@ impl TagShape {
         match &self.name {
             NameForm::None => value(opened(""), (lex::blanks, char('>'))).parse(rest),
             NameForm::Equals => {
-                let name = delimited((lex::blanks, char('=')), inside, char('>'));
+                let name = delimited((lex::blanks, char('=')), lex::inside, char('>'));
                 name.map(|name| opened(unquoted(lex::trim(name)))).parse(rest)
             }
             NameForm::Attribute(key) => {
-                let attrs = delimited(peek(one_of(" \t\r\n")), inside, char('>'));
+                let attrs = delimited(peek(one_of(" \t\r\n")), lex::inside, char('>'));
                 let name = |attrs| lex::attribute_any(attrs, key).map(|name| (name, attrs));
                 let (rest, (name, attrs)) = map_opt(attrs, name).parse(rest)?;
                 let json = lex::attribute_any(attrs, "string")
@@ -182,11 +182,6 @@ fn awaited(text: &str) -> Need {
     }
 }
 
-/// What stands before the `<` or `>` that comes next.
-fn inside(text: &str) -> IResult<&str, &str> {
-    take_till(|c| matches!(c, '<' | '>')).parse(text)
-}
-
 fn unquoted(name: &str) -> &str {
     let strip = |q: char| name.strip_prefix(q).and_then(|n| n.strip_suffix(q));
     strip('"').or_else(|| strip('\'')).unwrap_or(name)
@@ -228,5 +223,5 @@ fn any<T>(
 /// A bar, `word`, a bar and blanks (XT-39).
 fn bars<'a>(word: &str, text: &'a str) -> IResult<&'a str, ()> {
     let bar = || (one_of("|｜"), opt(one_of("|｜")));
-    value((), (bar(), tag_no_case(word), bar(), lex::blanks)).parse(text)
+    value((), (bar(), lex::word(word), bar(), lex::blanks)).parse(text)
 }
