@@ -114,21 +114,9 @@ impl Dialects {
         self.list.is_empty()
     }
 
-    /// The words that may follow a `<`.
-    pub(crate) fn opener_words(&self) -> impl Iterator<Item = String> {
-        self.list.iter().flat_map(|dialect| match dialect {
-            Dialect::Tags(grammar) => grammar.opener_words(),
-            Dialect::Hermes | Dialect::Glm(_) | Dialect::Cline => Vec::new(),
-        })
-    }
-
     /// The dialects in that order.
     pub(crate) fn list(&self) -> &[Dialect] {
         &self.list
-    }
-
-    pub(crate) fn cline(&self) -> bool {
-        self.list.contains(&Dialect::Cline)
     }
 }
 

@@ -131,14 +131,6 @@ impl TagShape {
         w.eof && (self.open(&more, p).is_err() || self.close(&more, p).is_err())
     }
 
-    pub(crate) fn words(&self) -> Vec<String> {
-        match (&self.bars, &self.optional_prefix) {
-            (Some(_), _) => Vec::new(),
-            (None, Some(prefix)) => vec![self.tag.clone(), format!("{prefix}{}", self.tag)],
-            (None, None) => vec![self.tag.clone()],
-        }
-    }
-
     pub(crate) fn valid(&self) -> bool {
         let word = |s: &str| !s.is_empty() && s.bytes().all(crate::input::is_name_byte);
         word(&self.tag)

@@ -106,15 +106,6 @@ impl Grammar {
         .with_parameter(TagShape::attribute("parameter", "name"))
     }
 
-    pub(crate) fn opener_words(&self) -> Vec<String> {
-        self.wrapper
-            .iter()
-            .chain(&self.call)
-            .chain(&self.json_list)
-            .flat_map(TagShape::words)
-            .collect()
-    }
-
     pub(crate) fn check(&self) -> Result<(), Error> {
         let bad = |reason: &str| {
             Err(Error::InvalidDialect { name: self.name.clone(), reason: reason.to_owned() })

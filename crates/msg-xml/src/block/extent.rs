@@ -42,14 +42,9 @@ pub(crate) struct Block {
 
 impl Block {
     /// The block whose opener is `head`.
-    pub(crate) fn new(w: &Input<'_>, head: Head, call: u32, queue: &mut Queue) -> Self {
-        queue.begin(call);
+    pub(crate) fn new(w: &Input<'_>, head: Head, call: u32, queue: &Queue) -> Self {
         let preview = queue.on().then(|| Preview::new(w, head.start, head.body, call));
         Block { head, call, extent: Extent::new(head.start, head.body), preview, skip: None }
-    }
-
-    pub(crate) fn start(&self) -> usize {
-        self.head.start
     }
 
     /// The first byte that may still be needed.

@@ -32,8 +32,16 @@ pub(super) fn begin(
     opts: &Options,
     first_call: u32,
 ) -> Result<Option<Cline>, Incomplete> {
+    let rest = w.str(p + 1, w.end());
+    let name = &rest[..lex::name_len(rest)];
+    let is_cut = !w.eof && name.len() == rest.len();
+    if is_cut && opts.tool_names().any(|tool| tool.starts_with(name)) {
+        return Err(MORE);
+    } else if is_cut || !opts.has_tool(name) {
+        return Ok(None);
+    }
     let Tag::Open(t) = lex::tag(w, p)? else { return Ok(None) };
-    if t.prefixed || t.self_closing || !t.bare() || !opts.has_tool(t.name) {
+    if t.prefixed || t.self_closing || !t.bare() {
         return Ok(None);
     }
     let Some(q) = opener::misc_near(w, t.end)? else { return Ok(None) };

@@ -85,10 +85,6 @@ fn begin(
 }
 
 impl JsonReader {
-    pub(super) fn start(&self) -> usize {
-        self.out.start
-    }
-
     pub(super) fn cursor(&self) -> usize {
         match &self.state {
             State::Value(value) => value.start,

@@ -15,7 +15,7 @@ mod json;
 mod tag_value;
 mod tags;
 
-use crate::block::{Block, Done, Head};
+use crate::block::{Block, Done, Head, opener};
 use crate::dialects::Dialect;
 use crate::event::Queue;
 use crate::input::{Incomplete, Input};
@@ -36,24 +36,38 @@ pub(crate) enum Reader {
 }
 
 impl Reader {
-    /// A reader for the native block at `start`, whose opener ends at `body`.
-    pub(crate) fn native(
+    /// What reads the block that begins at the `<` at `p`, if one does: the native one, or the first of `dialects`.
+    pub(crate) fn begin(
         w: &Input<'_>,
-        start: usize,
-        body: usize,
-        first_call: u32,
-        queue: &mut Queue,
-    ) -> Self {
-        Reader::Native(Block::new(w, Head { start, body }, first_call, queue))
+        p: usize,
+        opts: &Options,
+        dialects: &[Dialect],
+        call: u32,
+        queue: &Queue,
+    ) -> Result<Option<Self>, Incomplete> {
+        if let Some(body) = opener::opener(w, p)? {
+            let head = Head { start: p, body };
+            return Ok(Some(Reader::Native(Block::new(w, head, call, queue))));
+        }
+        for dialect in dialects {
+            let reader = match dialect {
+                Dialect::Tags(grammar) => match json::begin_list(w, p, grammar, call)? {
+                    Some(reader) => Some(Reader::Json(reader)),
+                    None => tags::begin(w, p, grammar, call)?.map(Reader::tags),
+                },
+                Dialect::Glm(grammar) => glm::begin(w, p, grammar, call)?.map(Reader::tags),
+                Dialect::Hermes => json::begin_hermes(w, p, call)?.map(Reader::Json),
+                Dialect::Cline => cline::begin(w, p, opts, call)?.map(Reader::Cline),
+            };
+            if reader.is_some() {
+                return Ok(reader);
+            }
+        }
+        Ok(None)
     }
 
-    pub(crate) fn start(&self) -> usize {
-        match self {
-            Reader::Native(block) => block.start(),
-            Reader::Tags(reader) => reader.start(),
-            Reader::Json(reader) => reader.start(),
-            Reader::Cline(reader) => reader.start,
-        }
+    fn tags(reader: TagReader) -> Self {
+        Reader::Tags(Box::new(reader))
     }
 
     /// The first byte that may still be needed.
@@ -102,34 +116,4 @@ impl Reader {
             Reader::Cline(reader) => reader.run(&mut cx),
         }
     }
-}
-
-/// Tries the dialects that are on at the `<` at `p`, in the order of XT-32.
-pub(crate) fn begin(
-    w: &Input<'_>,
-    p: usize,
-    opts: &Options,
-    first_call: u32,
-    queue: &mut Queue,
-) -> Result<Option<Reader>, Incomplete> {
-    for dialect in opts.dialects.list() {
-        let reader = match dialect {
-            Dialect::Tags(grammar) => match json::begin_list(w, p, grammar, first_call)? {
-                Some(reader) => Some(Reader::Json(reader)),
-                None => {
-                    tags::begin(w, p, grammar, first_call)?.map(|it| Reader::Tags(Box::new(it)))
-                }
-            },
-            Dialect::Glm(grammar) => {
-                glm::begin(w, p, grammar, first_call)?.map(|it| Reader::Tags(Box::new(it)))
-            }
-            Dialect::Hermes => json::begin_hermes(w, p, first_call)?.map(Reader::Json),
-            Dialect::Cline => cline::begin(w, p, opts, first_call)?.map(Reader::Cline),
-        };
-        if let Some(reader) = reader {
-            queue.begin(first_call);
-            return Ok(Some(reader));
-        }
-    }
-    Ok(None)
 }

@@ -104,10 +104,6 @@ impl TagReader {
         }
     }
 
-    pub(super) fn start(&self) -> usize {
-        self.out.start
-    }
-
     pub(super) fn cursor(&self) -> usize {
         match &self.state {
             State::Value(value) => value.at,

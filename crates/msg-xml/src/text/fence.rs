@@ -3,10 +3,9 @@
 
 use super::line;
 use super::{Candidate, Machine, Mode, Ready};
-use crate::block::opener::opener;
 use crate::block::{Done, Outcome};
 use crate::code::Code;
-use crate::dialect::{self, Reader};
+use crate::dialect::Reader;
 use crate::event::Ev;
 use crate::input::{Incomplete, Input, MORE, Turn};
 use crate::options::{Fenced, Options};
@@ -233,11 +232,8 @@ impl Machine {
 
     fn silent_begin(&mut self, w: &Input<'_>, p: usize) -> Result<Option<Reader>, Incomplete> {
         self.queue.mute(true);
-        let res = match opener(w, p) {
-            Ok(Some(body)) => Ok(Some(Reader::native(w, p, body, 0, &mut self.queue))),
-            Ok(None) => dialect::begin(w, p, &self.opts, 0, &mut self.queue),
-            Err(wait) => Err(wait),
-        };
+        let dialects = self.opts.dialects.list();
+        let res = Reader::begin(w, p, &self.opts, dialects, 0, &self.queue);
         self.queue.mute(false);
         res
     }

@@ -15,7 +15,6 @@ mod line;
 mod scan;
 mod span;
 mod thinking;
-mod words;
 
 use std::sync::Arc;
 
@@ -30,7 +29,6 @@ use bracket::Bracket;
 use fence::Fence;
 use span::Span;
 use thinking::Thought;
-use words::Words;
 
 pub(crate) use bracket::is_thought;
 
@@ -110,7 +108,6 @@ struct Message {
 #[derive(Debug)]
 pub(crate) struct Machine {
     opts: Arc<Options>,
-    words: Words,
     pub(crate) queue: Queue,
     mode: Mode,
     /// Everything before is decided.
@@ -133,7 +130,6 @@ impl Machine {
             Mode::Text
         };
         Machine {
-            words: Words::new(&opts),
             opts,
             queue: Queue::default(),
             mode,

@@ -5,12 +5,11 @@ use super::fence::Fence;
 use super::line::{self, Line};
 use super::span::{Span, SpanEnd};
 use super::thinking::Thought;
-use super::words::{Known, bare_end};
 use super::{Machine, Mode};
-use crate::block::opener::{OPENER_MAX, opener};
+use crate::block::opener::OPENER_MAX;
 use crate::code::Code;
-use crate::dialect::{self, Reader};
-use crate::input::{Incomplete, Input, MORE};
+use crate::dialect::Reader;
+use crate::input::{Incomplete, Input, MORE, is_name_byte};
 use crate::lex::{self, Tag};
 use crate::options::Thinking;
 use crate::passthrough::begins_plainly;
@@ -130,51 +129,28 @@ impl Machine {
 
     /// A `<` in text.
     fn angle(&mut self, w: &Input<'_>, p: usize) -> Result<(), Incomplete> {
-        let known = self.words.at(w, p)?;
-        if known == Known::Nothing {
+        // Of a message that was cut in what may be a thought, no call of a dialect is run.
+        let dialects = self.opts.dialects.list();
+        let dialects = if self.message.thought_open { &[] } else { dialects };
+        let call = self.message.calls;
+        if !may_begin(w, p)? {
             self.pos = p + 1;
-            return Ok(());
-        }
-        if let Some(body) = opener(w, p)? {
-            // What stands before is sent first: the reader announces its call.
+        } else if let Some(reader) = Reader::begin(w, p, &self.opts, dialects, call, &self.queue)? {
             self.text_upto(w, p);
-            let reader = Reader::native(w, p, body, self.message.calls, &mut self.queue);
-            return self.begin(w, reader);
-        }
-        if known != Known::Close && !self.opts.dialects.is_empty() {
-            self.text_upto(w, p);
-        }
-        if known != Known::Close
-            && !self.message.thought_open
-            && let Some(reader) =
-                dialect::begin(w, p, &self.opts, self.message.calls, &mut self.queue)?
-        {
-            return self.begin(w, reader);
-        }
-        if let Some(end) = self.tool_tag(w, p)? {
+            self.queue.begin(call);
+            self.mode = Mode::Block(Box::new(reader));
+        } else if let Some(end) = self.tool_tag(w, p)? {
             self.pos = end;
-            return Ok(());
-        }
-        if self.opts.thinking != Thinking::Off && self.thinking_tag(w, p)? {
-            return Ok(());
-        }
-        if known != Known::Close {
+        } else if self.opts.thinking == Thinking::Off || !self.thinking_tag(w, p)? {
             self.foreign_at(w, p)?;
+            self.pos = p + 1;
         }
-        self.pos = p + 1;
-        Ok(())
-    }
-
-    fn begin(&mut self, w: &Input<'_>, reader: Reader) -> Result<(), Incomplete> {
-        debug_assert!(self.sent <= reader.start(), "nothing of a block has been sent");
-        self.text_upto(w, reader.start());
-        self.mode = Mode::Block(Box::new(reader));
         Ok(())
     }
 
     /// XT-10: a `<tool>` that is no opener, or `</tool>` in text; one past the tag.
     fn tool_tag(&mut self, w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
-        if !w.word(p, "<tool")? && !w.word(p, "</tool")? {
+        if !names_tool(w, p)? {
             return Ok(None);
         }
         let tag = match lex::tag(w, p) {
@@ -226,6 +202,30 @@ impl Machine {
         }
         Ok(true)
     }
+}
+
+/// Whether something of note may begin at the `<` at `p`: a tag, or a token between bars.
+fn may_begin(w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
+    Ok(lex::need(w, p + 1)?
+        .is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'/' | b'|' | b'_' | 0x80..)))
+}
+
+/// Whether a tag at `p` begins with `tool` and nothing more.
+fn names_tool(w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
+    for tag in ["<tool", "</tool"] {
+        if w.word(p, tag)? {
+            return Ok(!lex::need(w, p + tag.len())?.is_some_and(|b| is_name_byte(b) || b >= 0x80));
+        }
+    }
+    Ok(false)
+}
+
+/// Blanks from `pos` and then `>`: one past it. `None` for anything else.
+pub(super) fn bare_end(w: &Input<'_>, pos: usize) -> Result<Option<usize>, Incomplete> {
+    Ok(match w.after_blanks(pos)? {
+        (p, Some(b'>')) => Some(p + 1),
+        _ => None,
+    })
 }
 
 /// A THINK word after `<` or `</`, and where it ends.

@@ -1,13 +1,11 @@
 //! Thinking in tags (XT-6), and calls in thinking that was never closed (XT-7).
 
-use super::scan::think_word;
+use super::scan::{bare_end, think_word};
 use super::span::{Span, SpanEnd};
-use super::words::bare_end;
 use super::{Machine, Mode, Ready};
 use crate::block::Outcome;
-use crate::block::opener::opener;
 use crate::code::Code;
-use crate::dialect::{self, Reader};
+use crate::dialect::Reader;
 use crate::event::ThinkingStyle;
 use crate::event::{Ev, Queue};
 use crate::input::{Incomplete, Input, MORE};
@@ -112,12 +110,8 @@ impl Machine {
         let mut at = content;
         while let Some(p) = w.find(b'<', at) {
             at = p + 1;
-            let native =
-                opener(w, p).ok().flatten().map(|body| Reader::native(w, p, body, 0, &mut queue));
-            let reader = match native {
-                Some(reader) => Some(reader),
-                None => dialect::begin(w, p, &self.opts, 0, &mut queue).ok().flatten(),
-            };
+            let dialects = self.opts.dialects.list();
+            let reader = Reader::begin(w, p, &self.opts, dialects, 0, &queue).ok().flatten();
             let Some(mut reader) = reader else { continue };
             let Ok(done) = reader.run_with(w, &mut queue, &self.opts, self.message.cut) else {
                 break;
