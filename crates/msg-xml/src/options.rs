@@ -151,7 +151,7 @@ pub enum Fenced {
 pub struct Limits {
     /// Bytes of one block (XT-28). 10 MiB by default.
     pub max_tool_bytes: usize,
-    /// Nesting of parameters; a parameter has depth 1 (XT-28). 64 by default, 1024 at most.
+    /// Nesting of parameters; a parameter has depth 1 (XT-28). 64 by default, 512 at most.
     pub max_depth: usize,
     /// Blocks and fences that may be read twice (XT-29). 64 by default.
     pub max_retries: usize,
@@ -166,7 +166,7 @@ impl Default for Limits {
 impl Limits {
     /// Trees are walked by recursion, so no choice may make them deeper than this.
     pub(crate) fn depth(&self) -> usize {
-        self.max_depth.min(1024)
+        self.max_depth.min(512)
     }
 
     /// Brackets of JSON: the body's own and the arguments' come on top.

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use quick_xml::escape;
 
 use crate::code::Code;
-use crate::input::is_blank;
-use crate::lex::{self, trim};
+use crate::input::Input;
+use crate::lex::{self, Tag, trim};
 
 /// A CDATA section by its marker, content and end, relative to the text that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,33 +246,15 @@ pub(crate) fn is_cut_entity(s: &str) -> bool {
     digits.len() <= REFERENCE_DIGITS && digits.chars().all(|c| c.is_digit(radix))
 }
 
-/// Whether markup stands in a text: a tag in ASCII letters, a comment, a declaration or an instruction.
+/// Whether markup stands in a text: a tag, a comment, a declaration or an instruction.
 fn has_markup(text: &str) -> bool {
-    let b = text.as_bytes();
-    memchr::memchr_iter(b'<', b).any(|i| markup_at(&b[i + 1..]))
-}
-
-fn markup_at(b: &[u8]) -> bool {
-    let close = b.first() == Some(&b'/');
-    let name = &b[usize::from(close)..];
-    match b.first() {
-        Some(b'!') => {
-            b.starts_with(b"!--") || b.get(1..8).is_some_and(|w| w.eq_ignore_ascii_case(b"DOCTYPE"))
+    let w = Input { text, base: 0, eof: true };
+    memchr::memchr_iter(b'<', text.as_bytes()).any(|i| match &text.as_bytes()[i + 1..] {
+        [b'!', b'-', b'-', ..] => true,
+        [b'!', word @ ..] => {
+            word.get(..7).is_some_and(|word| word.eq_ignore_ascii_case(b"DOCTYPE"))
         }
-        Some(b'?') => b.get(1).is_some_and(u8::is_ascii_alphabetic),
-        _ => {
-            if !name.first().is_some_and(|c| c.is_ascii_alphabetic() || *c == b'_') {
-                return false;
-            }
-            let n = name.iter().position(|&c| !crate::input::is_name_byte(c)).unwrap_or(name.len());
-            match name.get(n) {
-                Some(b'>') => true,
-                Some(b'/') => name.get(n + 1) == Some(&b'>'),
-                Some(&c) if is_blank(c) => {
-                    memchr::memchr2(b'<', b'>', &name[n..]).is_some_and(|i| name[n + i] == b'>')
-                }
-                _ => false,
-            }
-        }
-    }
+        [b'?', next, ..] => next.is_ascii_alphabetic(),
+        _ => matches!(lex::tag(&w, i), Ok(Tag::Open(_) | Tag::Close(_))),
+    })
 }

@@ -4,7 +4,6 @@
 use std::ops::Range;
 
 use super::close::{End, Inside, Parent, Value};
-use super::draft::Params;
 use super::grammar::{Grammar, Halt};
 use super::recover::Mended;
 use super::tokens::{Kind, Stand, Token};
@@ -35,23 +34,6 @@ type Read = (Json, usize, usize);
 struct Path<'e> {
     outer: (&'e str, Parent<'e>),
     keys: Vec<&'e str>,
-}
-
-/// An object that is open.
-struct Level<'e> {
-    elem: Elem<'e>,
-    at: usize,
-    members: Params,
-    /// Reports from here on are the object's.
-    mark: usize,
-}
-
-/// What stands next in an object.
-enum Next<'e> {
-    Child(Token<'e>),
-    /// Its close tag: where that begins and ends.
-    Close(usize, usize),
-    NoFit,
 }
 
 impl<'a> Grammar<'a> {
@@ -90,32 +72,48 @@ impl<'a> Grammar<'a> {
         }
     }
 
-    /// XT-20: the element as an object, if it is one. Without recursion: the nesting is the caller's choice.
+    /// XT-20: the element as an object, if it is one. It calls itself for each level, of which the limits allow few.
     fn object(&mut self, elem: &Elem<'a>, path: &mut Path<'a>) -> Result<Option<Read>, Halt> {
         if !self.is_object(elem, path)? {
             return Ok(None);
         }
-        let mut open = vec![self.level(*elem)];
-        while let Some(level) = open.last_mut() {
-            match self.next(level)? {
-                Next::Child(t) => self.child(&t, &mut open, path)?,
-                Next::Close(to, end) => {
-                    let members = std::mem::take(&mut level.members);
-                    let value = Json::Object(Members::grouped(members));
-                    open.pop();
-                    if open.is_empty() {
-                        return Ok(Some((value, to, end)));
-                    }
-                    add_child(&mut open, path, value, end);
-                }
-                Next::NoFit => self.no_fit(&mut open, path)?,
+        let (mark, mut members, mut at) = (self.calls.mark(), Vec::new(), elem.content);
+        while let Some(t) = self.object_token(at)? {
+            if t.is_close() && t.is(elem.own) {
+                return Ok(Some((Json::Object(Members::grouped(members)), t.start, t.end)));
             }
+            let Some((value, end)) = self.child(&t, elem, path)? else { break };
+            members.push((t.name.to_owned(), value));
+            at = end;
         }
+        self.calls.forget(mark);
+        self.search.vain += at - elem.content;
         Ok(None)
     }
 
-    fn level(&self, elem: Elem<'a>) -> Level<'a> {
-        Level { elem, at: elem.content, members: Vec::new(), mark: self.calls.mark() }
+    /// An element in the object `of`, and where it ends; nothing if it fits none.
+    fn child(
+        &mut self,
+        t: &Token<'a>,
+        of: &Elem<'a>,
+        path: &mut Path<'a>,
+    ) -> Result<Option<(Json, usize)>, Halt> {
+        match t.kind {
+            Kind::Open { bare: true, empty: true, .. } => {
+                return Ok(Some((Json::String(String::new()), t.end)));
+            }
+            Kind::Open { bare: true, .. } => {}
+            _ => return Ok(None),
+        }
+        let (parent, depth) = (Parent::Name(of.own), of.depth + 1);
+        let elem = Elem { own: t.name, parent, content: t.end, depth };
+        path.keys.push(t.name);
+        let object = self.object(&elem, path)?;
+        path.keys.pop();
+        match object {
+            Some((value, _, end)) => Ok(Some((value, end))),
+            None => self.strict_text(&elem, path.outer),
+        }
     }
 
     /// Whether the element is to be read as an object.
@@ -123,7 +121,7 @@ impl<'a> Grammar<'a> {
         let before = elem.content - self.head.start;
         if self.search.vain > VAIN_TIMES * before + VAIN_BYTES
             || self.wants_text(path)
-            || !matches!(self.object_token(elem.content)?, Some(t) if is_bare_open(&t))
+            || !self.begins_object(elem)?
         {
             return Ok(false);
         }
@@ -131,6 +129,11 @@ impl<'a> Grammar<'a> {
             return Err(Halt::Deep(elem.content));
         }
         Ok(true)
+    }
+
+    fn begins_object(&self, elem: &Elem<'_>) -> Result<bool, Halt> {
+        let first = self.object_token(elem.content)?;
+        Ok(matches!(first, Some(Token { kind: Kind::Open { bare: true, .. }, .. })))
     }
 
     /// XT-30: whether the schema takes the element as text.
@@ -147,52 +150,6 @@ impl<'a> Grammar<'a> {
             Stand::Token(token) => Ok(Some(token)),
             Stand::Text(..) | Stand::End => Ok(None),
         }
-    }
-
-    /// What stands next in an object.
-    fn next(&self, level: &Level<'a>) -> Result<Next<'a>, Halt> {
-        Ok(match self.object_token(level.at)? {
-            Some(t) if t.is_close() && t.is(level.elem.own) => Next::Close(t.start, t.end),
-            Some(t) if is_bare_open(&t) => Next::Child(t),
-            _ => Next::NoFit,
-        })
-    }
-
-    /// The element of this open tag in the innermost object.
-    fn child(
-        &mut self,
-        t: &Token<'a>,
-        open: &mut Vec<Level<'a>>,
-        path: &mut Path<'a>,
-    ) -> Result<(), Halt> {
-        let Some(of) = open.last().map(|level| level.elem) else { return Ok(()) };
-        path.keys.push(t.name);
-        if matches!(t.kind, Kind::Open { empty: true, .. }) {
-            add_child(open, path, Json::String(String::new()), t.end);
-            return Ok(());
-        }
-        let parent = Parent::Name(of.own);
-        let elem = Elem { own: t.name, parent, content: t.end, depth: of.depth + 1 };
-        let object = self.is_object(&elem, path)?;
-        open.push(self.level(elem));
-        if object { Ok(()) } else { self.no_fit(open, path) }
-    }
-
-    /// The innermost element is no object: it is text, or what it stands in is no object either.
-    fn no_fit(&mut self, open: &mut Vec<Level<'a>>, path: &mut Path<'a>) -> Result<(), Halt> {
-        while let Some(level) = open.pop() {
-            self.calls.forget(level.mark);
-            self.search.vain += level.at - level.elem.content;
-            if open.is_empty() {
-                return Ok(());
-            }
-            if let Some((value, end)) = self.strict_text(&level.elem, path.outer)? {
-                add_child(open, path, value, end);
-                return Ok(());
-            }
-            path.keys.pop();
-        }
-        Ok(())
     }
 
     /// Text in an object, which nothing mends.
@@ -272,18 +229,6 @@ impl<'a> Grammar<'a> {
         self.add_param(key, Json::String(text), from..from + raw.len(), w.end());
         // Half a value is never run, also beside arguments that are closed.
         self.calls.cur.args_closed = false;
-    }
-}
-
-fn is_bare_open(t: &Token<'_>) -> bool {
-    matches!(t.kind, Kind::Open { bare: true, .. })
-}
-
-/// The innermost object has one member more, which ends at `end`.
-fn add_child(open: &mut [Level<'_>], path: &mut Path<'_>, value: Json, end: usize) {
-    if let (Some(level), Some(key)) = (open.last_mut(), path.keys.pop()) {
-        level.members.push((key.to_owned(), value));
-        level.at = end;
     }
 }
 

@@ -119,9 +119,8 @@ impl Machine {
         let Some(close) = close.filter(|&close| is_thought(w.str(start + 1, close))) else {
             return Ok(());
         };
-        self.text_upto(w, start);
+        self.text_upto(start);
         self.think(start + 1, close, ThinkingStyle::Bracket);
-        self.watch_for_end(w, close + 1);
         self.pos = close + 1;
         self.sent = self.pos;
         Ok(())

@@ -20,7 +20,7 @@ impl Machine {
 
     fn block_done(&mut self, w: &Input<'_>, done: Done) {
         self.mode = Mode::Text;
-        self.tags.seen = false;
+        self.message.tool_tag = false;
         let first = self.message.calls;
         self.message.calls += done.begun;
         if done.at_eof && self.retried() {
@@ -38,7 +38,7 @@ impl Machine {
             Outcome::Rejected(code) => {
                 self.void(first, done.begun, code);
                 self.notes(&done.notes);
-                self.text_upto(w, self.pos);
+                self.text_upto(self.pos);
             }
             Outcome::Dropped(code) => {
                 self.void(first, done.begun, code);
@@ -160,7 +160,7 @@ impl Machine {
 
     /// The end of the message: fences become calls if nothing else was one (XT-5).
     pub(super) fn end_of_message(&mut self, w: &Input<'_>) {
-        self.text_upto(w, w.end());
+        self.text_upto(w.end());
         self.mode = Mode::Done;
         if self.message.call_outside {
             self.candidates.clear();

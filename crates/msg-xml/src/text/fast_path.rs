@@ -23,7 +23,7 @@ impl Machine {
 
     /// Nothing is pending in the text before `end`.
     fn plain_at(&self, end: usize) -> bool {
-        self.pos == end && self.sent == end && self.lines.span.is_none() && !self.tags.open
+        self.pos == end && self.sent == end && self.lines.span.is_none()
     }
 
     /// Moves to `end`, up to which the stream has sent what the fast path stands for.

@@ -143,19 +143,19 @@ impl Machine {
         let text_only = matches!(fence.reading, Reading::Text);
         let (start, flow, hold) = (fence.start, fence.text.flow, fence.hold && !text_only);
         if !hold {
-            self.text_upto(w, flow.max(self.sent));
+            self.text_upto(flow.max(self.sent));
         }
         if text_only {
             // Nothing of it is read again.
             self.pos = self.sent;
         }
         match reading {
-            Ok(Some(end)) => self.candidate(w, start, end),
+            Ok(Some(end)) => self.candidate(start, end),
             Ok(None) => {
                 closing?;
                 let Mode::Fence(fence) = &self.mode else { return Ok(()) };
                 let end = fence.text.close.filter(|_| !fence.undecided).unwrap_or(w.end());
-                self.text_upto(w, end);
+                self.text_upto(end);
                 self.leave_fence(end);
             }
             Err(wait) => return Err(wait),
@@ -273,25 +273,25 @@ impl Machine {
         }
     }
 
-    fn candidate(&mut self, w: &Input<'_>, from: usize, to: usize) {
+    fn candidate(&mut self, from: usize, to: usize) {
         let Mode::Fence(fence) = &mut self.mode else { return };
         let calls = std::mem::take(&mut fence.calls);
         let mut notes = std::mem::take(&mut fence.notes);
         notes.push(Ev::Report { code: Code::ToolCallInCodeFence, from, to, detail: None });
         match self.opts.fenced_tools {
             Fenced::Always => {
-                self.text_upto(w, from);
+                self.text_upto(from);
                 self.emit_ready(calls);
                 self.queue.events.extend(notes);
                 self.sent = to;
-                self.tags.seen = false;
+                self.message.tool_tag = false;
             }
             Fenced::Fallback if !self.message.call_outside => {
-                self.text_upto(w, to);
+                self.text_upto(to);
                 self.candidates.push(Candidate { from, to, calls, notes });
             }
             // Its calls are text, but a fence in one of them did not end it.
-            Fenced::Fallback | Fenced::Never => self.text_upto(w, to),
+            Fenced::Fallback | Fenced::Never => self.text_upto(to),
         }
         self.leave_fence(to);
     }

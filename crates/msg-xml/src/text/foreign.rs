@@ -71,7 +71,7 @@ impl Machine {
         let found = w.word(p, LIST)? && w.str(p, end) == LIST;
         if found && !self.message.foreign {
             self.message.foreign = true;
-            self.text_upto(w, p);
+            self.text_upto(p);
             self.report(Code::ForeignToolSyntax, p, end);
         }
         Ok(found)

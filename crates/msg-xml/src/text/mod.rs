@@ -77,17 +77,6 @@ struct Lines {
     span: Option<Span>,
 }
 
-/// Tool tags in text (XT-10).
-#[derive(Debug, Default)]
-struct ToolTags {
-    /// An open `<tool>` that is no opener came since the last block.
-    seen: bool,
-    /// A `<tool …` too long to wait for is open: it counts once its `>` comes.
-    open: bool,
-    /// The last byte of it is a slash.
-    slash: bool,
-}
-
 /// What is known of the message as a whole.
 #[derive(Debug, Default)]
 struct Message {
@@ -99,6 +88,8 @@ struct Message {
     foreign: bool,
     /// A call stands outside fences.
     call_outside: bool,
+    /// An open `<tool>` that is no opener came since the last block (XT-10).
+    tool_tag: bool,
     /// Calls so far.
     calls: u32,
     /// Blocks and fences that had to be read twice.
@@ -115,7 +106,6 @@ pub(crate) struct Machine {
     /// Everything before has been sent or removed.
     sent: usize,
     lines: Lines,
-    tags: ToolTags,
     message: Message,
     candidates: Vec<Candidate>,
     /// Where normalisation changed lengths: pieces of text end there.
@@ -136,7 +126,6 @@ impl Machine {
             pos: 0,
             sent: 0,
             lines: Lines { start: true, ..Lines::default() },
-            tags: ToolTags::default(),
             message: Message::default(),
             candidates: Vec::new(),
             seams: Vec::new(),
@@ -165,7 +154,7 @@ impl Machine {
                 Mode::Bracket(_) => self.bracket(w),
                 Mode::Implicit => self.implicit(w),
                 Mode::Rest => {
-                    self.text_upto(w, w.end());
+                    self.text_upto(w.end());
                     self.pos = w.end();
                     if w.eof {
                         self.mode = Mode::Done;
@@ -182,10 +171,10 @@ impl Machine {
                 }
                 // What stands before an undecided place goes out.
                 match &self.mode {
-                    Mode::Text => self.text_upto(w, self.pos),
+                    Mode::Text => self.text_upto(self.pos),
                     Mode::Bracket(bracket) => {
                         let start = bracket.start;
-                        self.text_upto(w, start);
+                        self.text_upto(start);
                     }
                     _ => {}
                 }
@@ -207,8 +196,7 @@ impl Machine {
     }
 
     /// Sends text up to `to`, in pieces that end where normalisation changed lengths.
-    fn text_upto(&mut self, w: &Input<'_>, to: usize) {
-        self.watch_for_end(w, to);
+    fn text_upto(&mut self, to: usize) {
         while self.sent < to {
             let from = self.sent;
             self.sent = self.next_seam(from, to);
@@ -222,23 +210,6 @@ impl Machine {
         }
         let n = self.seams.partition_point(|&s| s <= from);
         self.seams.get(n).map_or(to, |&s| s.min(to))
-    }
-
-    /// Looks for the end of a long `<tool …` in what goes out next, up to `to`.
-    fn watch_for_end(&mut self, w: &Input<'_>, to: usize) {
-        if !self.tags.open {
-            return;
-        }
-        let bytes = w.str(self.sent, to.max(self.sent)).as_bytes();
-        let slash_before =
-            |i: usize| i.checked_sub(1).map_or(self.tags.slash, |i| bytes[i] == b'/');
-        match memchr::memchr2(b'<', b'>', bytes) {
-            Some(i) => {
-                self.tags.seen |= bytes[i] == b'>' && !slash_before(i);
-                self.tags.open = false;
-            }
-            None => self.tags.slash = slash_before(bytes.len()),
-        }
     }
 
     fn report(&mut self, code: Code, from: usize, to: usize) {

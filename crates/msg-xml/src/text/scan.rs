@@ -34,13 +34,7 @@ impl Machine {
         let p = self.pos + i;
         self.pos = p;
         match w.bytes()[p - w.base] {
-            b'<' => {
-                if self.tags.open {
-                    self.text_upto(w, p);
-                    self.tags.open = false;
-                }
-                self.angle(w, p)
-            }
+            b'<' => self.angle(w, p),
             b'`' => {
                 self.lines.span = Some(Span::new(p));
                 Ok(())
@@ -98,7 +92,7 @@ impl Machine {
             Line::Bracket(_) if foreign || self.opts.thinking == Thinking::Off => {}
             Line::Bracket(p) => self.mode = Mode::Bracket(Bracket::new(p)),
             Line::Fence { run, ch, n, body } => {
-                self.text_upto(w, run);
+                self.text_upto(run);
                 self.mode = Mode::Fence(Box::new(Fence::new(run, ch, n, body, &self.opts)));
             }
         }
@@ -115,13 +109,13 @@ impl Machine {
                     SpanEnd::Open(_) if self.message.cut => w.end(),
                     SpanEnd::Open(p) => p,
                 };
-                self.text_upto(w, self.pos);
+                self.text_upto(self.pos);
                 Ok(())
             }
             Err(wait) => {
                 let free = span.free(w);
                 self.lines.span = Some(*span);
-                self.text_upto(w, free);
+                self.text_upto(free);
                 Err(wait)
             }
         }
@@ -136,7 +130,7 @@ impl Machine {
         if !may_begin(w, p)? {
             self.pos = p + 1;
         } else if let Some(reader) = Reader::begin(w, p, &self.opts, dialects, call, &self.queue)? {
-            self.text_upto(w, p);
+            self.text_upto(p);
             self.queue.begin(call);
             self.mode = Mode::Block(Box::new(reader));
         } else if let Some(end) = self.tool_tag(w, p)? {
@@ -153,36 +147,26 @@ impl Machine {
         if !names_tool(w, p)? {
             return Ok(None);
         }
-        let tag = match lex::tag(w, p) {
-            Ok(tag) => tag,
-            Err(_) if w.end() - p >= OPENER_MAX && w.at(p + 1) != Some(b'/') => {
-                return Ok(Some(self.long_tool_tag(w, p)));
+        let near = w.upto(p + OPENER_MAX);
+        match lex::tag(&near, p) {
+            // It is too long to be waited for: what stands in it is read as text.
+            Err(_) if near.end() >= p + OPENER_MAX => {
+                self.message.tool_tag |= w.at(p + 1) != Some(b'/');
+                Ok(Some(p + 1))
             }
-            Err(wait) => return Err(wait.by(p + OPENER_MAX)),
-        };
-        Ok(match tag {
-            Tag::Open(t) if t.is_tool() && t.end - p > OPENER_MAX => Some(self.long_tool_tag(w, p)),
-            Tag::Open(t) if t.is_tool() => {
-                self.tags.seen |= !t.self_closing;
-                Some(t.end)
+            Err(wait) => Err(wait.by(p + OPENER_MAX)),
+            Ok(Tag::Open(t)) if t.is_tool() => {
+                self.message.tool_tag |= !t.self_closing;
+                Ok(Some(t.end))
             }
-            Tag::Close(c) if c.is_tool() => {
-                let code =
-                    if self.tags.seen { Code::InvalidToolBody } else { Code::StrayToolClose };
-                self.tags.seen = false;
+            Ok(Tag::Close(c)) if c.is_tool() => {
+                let seen = std::mem::take(&mut self.message.tool_tag);
+                let code = if seen { Code::InvalidToolBody } else { Code::StrayToolClose };
                 self.report(code, p, c.end);
-                Some(c.end)
+                Ok(Some(c.end))
             }
-            _ => None,
-        })
-    }
-
-    /// A `<tool …` that is too long to be waited for: what stands in it is read as text, until its `>` comes.
-    fn long_tool_tag(&mut self, w: &Input<'_>, p: usize) -> usize {
-        let name = p + "<tool".len();
-        self.text_upto(w, name);
-        (self.tags.open, self.tags.slash) = (true, false);
-        name
+            Ok(_) => Ok(None),
+        }
     }
 
     /// XT-6: a thinking tag at `p`; whether there was one.
@@ -190,7 +174,7 @@ impl Machine {
         let close = w.at(p + 1) == Some(b'/');
         let Some((word, after)) = think_word(w, p)? else { return Ok(false) };
         let Some(end) = bare_end(w, after)? else { return Ok(false) };
-        self.text_upto(w, p);
+        self.text_upto(p);
         if close {
             self.report(Code::StrayThinkingClose, p, end);
             self.sent = end;
