@@ -7,20 +7,26 @@ use memchr::memchr;
 use msg_core::RawJson;
 use msg_core::json::{JsonError, Kind, Reader, unescape, write_compact};
 
-/// Checks that a text is one JSON object and hands out its members, before anything is made of them.
+/// Checks that a text is one JSON object and hands out its members, each with the reader before its value, which
+/// must then be read.
 ///
 /// # Errors
 /// The text is something else; what was handed out is then to be forgotten.
 pub(crate) fn read_members<'a>(
     text: &'a str,
-    mut member: impl FnMut(&str, Json<'a>),
+    mut member: impl FnMut(&str, &mut Reader<'a>) -> Result<(), JsonError>,
 ) -> Result<(), JsonError> {
     let mut reader = Reader::from_text(text);
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
-        member(&key.text, Json(reader.raw()?));
+        member(&key.text, &mut reader)?;
     }
     reader.finish()
+}
+
+/// Checks that a text is one JSON object.
+pub(crate) fn check_object(text: &str) -> Result<(), JsonError> {
+    read_members(text, |_, reader| reader.raw().map(drop))
 }
 
 /// The source text of a well-formed JSON value.
@@ -104,33 +110,6 @@ impl<'a> Json<'a> {
     pub fn elements(self) -> Elements<'a> {
         let mut reader = Reader::from_text(self.0);
         Elements(reader.begin_array().is_ok().then_some(reader))
-    }
-
-    /// Hands out each element that is an object, as its members; they are looked at where they
-    /// stand, so that large elements are not walked over twice.
-    pub fn each_object(self, mut object: impl FnMut(&mut Members<'a>)) {
-        let mut reader = Reader::from_text(self.0);
-        if reader.begin_array().is_err() {
-            return;
-        }
-        while let Ok(true) = reader.next_element() {
-            if reader.peek() != Ok(Kind::Object) {
-                if reader.raw().is_err() {
-                    return;
-                }
-                continue;
-            }
-            if reader.begin_object().is_err() {
-                return;
-            }
-            let mut members = Members { reader: Some(reader), ended: false };
-            object(&mut members);
-            members.by_ref().for_each(drop);
-            match members.reader {
-                Some(rest) => reader = rest,
-                None => return,
-            }
-        }
     }
 
     /// The last member of this name.

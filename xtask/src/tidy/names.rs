@@ -21,7 +21,6 @@ const SWITCHES: &[(&str, &str)] = &[
     ("crates/msg-openai/src/chat/request.rs", "parallel_tool_calls"),
     ("crates/msg-openai/src/chat/request.rs", "stream"),
     ("crates/msg-openai/src/chat/request.rs", "include_usage"),
-    ("crates/msg-openai/src/chat/tool.rs", "strict"),
 ];
 
 /// At most [`LIMIT`] names a library.

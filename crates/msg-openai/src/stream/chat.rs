@@ -2,11 +2,12 @@
 //! compatible servers really send, says so where that is not what the format has, and never
 //! completes a call that may have been cut off.
 
+use msg_wire::Json;
 use msg_wire::stream::{Effects, Head, Note, Template};
 use msg_wire::{Assembled, Assembler, ProviderError, Sink, StreamOptions, StreamState};
-use msg_wire::{Json, Members};
 
 use super::choice::{Choice, Target};
+use super::delta::{ChoiceChunk, Chunk};
 
 /// Assembles the chunks of a Chat Completions stream.
 ///
@@ -34,20 +35,6 @@ pub struct ChatAssembler {
     template: Template<Target>,
 }
 
-/// The members of a chunk that count.
-#[derive(Default)]
-struct Chunk<'a> {
-    id: Option<Json<'a>>,
-    model: Option<Json<'a>>,
-    created: Option<Json<'a>>,
-    object: Option<Json<'a>>,
-    usage: Option<Json<'a>>,
-    error: Option<Json<'a>>,
-    choices: Option<Json<'a>>,
-    /// OpenAI hides the length of the text behind it; it means nothing.
-    padding: Option<Json<'a>>,
-}
-
 impl ChatAssembler {
     /// An assembler at the start of a stream.
     #[must_use]
@@ -62,20 +49,7 @@ impl ChatAssembler {
 
     fn chunk(&mut self, data: &str, named_error: bool, sink: &mut Sink<'_>) {
         let mut chunk = Chunk::default();
-        let is_object = self.head.object(data, |key, value| {
-            let place = match key {
-                "id" => &mut chunk.id,
-                "model" => &mut chunk.model,
-                "created" => &mut chunk.created,
-                "object" => &mut chunk.object,
-                "usage" => &mut chunk.usage,
-                "error" => &mut chunk.error,
-                "choices" => &mut chunk.choices,
-                "obfuscation" => &mut chunk.padding,
-                _ => return,
-            };
-            *place = Some(value);
-        });
+        let is_object = self.head.read(data, |key, reader| chunk.member(key, reader));
         if !is_object {
             return;
         }
@@ -95,8 +69,8 @@ impl ChatAssembler {
         if let Some(padding) = chunk.padding.and_then(Json::string) {
             effects.pad(padding);
         }
-        if let Some(choices) = chunk.choices {
-            choices.each_object(|members| self.choice(members, &mut effects, sink));
+        for choice in chunk.choices.into_iter().flatten() {
+            self.choice(choice, &mut effects, sink);
         }
         self.template.learn(data, effects);
     }
@@ -138,7 +112,7 @@ impl ChatAssembler {
         let is_error = chunk.object.and_then(Json::text).is_some_and(|it| it == "error");
         let error = match ProviderError::of_event(chunk.error, whole) {
             Some(error) => error,
-            None if is_error || (named && !chunk.choices.is_some_and(Json::is_array)) => {
+            None if is_error || (named && chunk.choices.is_none()) => {
                 ProviderError::of_object(whole)
             }
             None => return false,
@@ -149,38 +123,24 @@ impl ChatAssembler {
 
     fn choice<'a>(
         &mut self,
-        members: &mut Members<'a>,
+        chunk: ChoiceChunk<'a>,
         effects: &mut Effects<'a, Target>,
         sink: &mut Sink<'_>,
     ) {
-        let (mut index, mut finish, mut usage) = (0, None, None);
-        let (mut delta, mut message, mut text) = (None, None, None);
-        for (key, value) in members {
-            match &*key {
-                "index" => index = value.whole_number().unwrap_or(0),
-                "delta" => delta = Some(value),
-                "message" => message = Some(value),
-                // Of a completion of the API before chats.
-                "text" => text = Some(value),
-                "finish_reason" => finish = value.text(),
-                "usage" => usage = Some(value),
-                _ => {}
-            }
-        }
-        if self.head.set_usage(usage) {
+        if self.head.set_usage(chunk.usage) {
             effects.other();
         }
-        let index = u32::try_from(index).unwrap_or(0);
+        let index = u32::try_from(chunk.index).unwrap_or(0);
         let Some(place) = self.place_of(index) else {
             return effects.other();
         };
         let choice = &mut self.choices[place];
-        if let Some(delta) = delta.filter(|it| it.is_object()).or(message) {
+        if let Some(delta) = chunk.delta.or(chunk.message) {
             choice.delta(delta, effects, &mut self.head.step(index, sink));
-        } else if let Some(text) = text {
+        } else if let Some(text) = chunk.text {
             choice.content(text, effects, &mut self.head.step(index, sink));
         }
-        if let Some(finish) = finish {
+        if let Some(finish) = chunk.finish.and_then(Json::text) {
             effects.other();
             choice.finish.set(finish, self.head.at, &mut self.head.notes);
             // From here on what is of another response has to be seen.

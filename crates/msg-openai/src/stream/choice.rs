@@ -7,8 +7,9 @@ use msg_wire::stream::{
     Calls, Channel, Effects, Ending, Entry, Finish, Head, Merged, Note, Parts, Step, TextKind,
 };
 use msg_wire::{AssembledChoice, Sink, StreamState};
-use msg_wire::{Json, Members, Str};
+use msg_wire::{Json, Str};
 
+use super::delta::Delta;
 use super::details::Details;
 use crate::chat::signature;
 
@@ -66,43 +67,32 @@ impl Choice {
     /// OA-18
     pub(crate) fn delta<'a>(
         &mut self,
-        delta: Json<'a>,
+        delta: Delta<'a>,
         effects: &mut Effects<'a, Target>,
         step: &mut Step<'_, '_>,
     ) {
-        let mut content = None;
-        let mut reasoning = [None; 2];
-        let mut details = None;
-        for (key, value) in delta.members() {
-            match &*key {
-                "role" => {}
-                "content" => content = Some(value),
-                "refusal" => {
-                    if let Some(text) = value.filled() {
-                        effects.append(Target::Refusal(self.index), text);
-                        self.push_refusal(text, step);
-                    }
-                }
-                "reasoning_content" => reasoning[0] = value.filled(),
-                "reasoning" => reasoning[1] = value.filled(),
-                "reasoning_details" => details = Some(value).filter(|it| it.is_array()),
-                "audio" => {
-                    effects.other();
-                    self.audio(value, step);
-                }
-                "tool_calls" => self.tool_calls(value, effects, step),
-                "function_call" => {
-                    effects.other();
-                    self.function_call(value, step);
-                }
-                _ if value.is_null() => {}
-                _ => {
-                    effects.other();
-                    self.unknown.add(&key, value, &mut step.text_gauge());
-                }
-            }
+        if let Some(text) = delta.refusal.and_then(Json::filled) {
+            effects.append(Target::Refusal(self.index), text);
+            self.push_refusal(text, step);
         }
-        if let Some(text) = reasoning[0].or(reasoning[1]) {
+        if let Some(audio) = delta.audio {
+            effects.other();
+            self.audio(audio, step);
+        }
+        if let Some(calls) = delta.tool_calls {
+            self.tool_calls(calls, effects, step);
+        }
+        if let Some(call) = delta.function_call {
+            effects.other();
+            self.function_call(call, step);
+        }
+        for (key, value) in delta.unknown {
+            effects.other();
+            self.unknown.add(&key, value, &mut step.text_gauge());
+        }
+        let reasoning = delta.reasoning_content.and_then(Json::filled);
+        let details = delta.details.filter(|it| it.is_array());
+        if let Some(text) = reasoning.or_else(|| delta.reasoning?.filled()) {
             effects.append(Target::Reasoning(self.index), text);
             TextKind::Reasoning.push(&mut self.reasoning, text, step);
         } else {
@@ -114,7 +104,7 @@ impl Choice {
             effects.other();
             self.details.add(details, step);
         }
-        if let Some(content) = content {
+        if let Some(content) = delta.content {
             self.content(content, effects, step);
         }
     }
@@ -195,15 +185,17 @@ impl Choice {
         step: &mut Step<'_, '_>,
     ) {
         if calls.is_object() {
-            self.tool_call(&mut calls.members(), effects, step);
+            self.tool_call(calls, effects, step);
         }
-        calls.each_object(|call| self.tool_call(call, effects, step));
+        for call in calls.elements().filter(|it| it.is_object()) {
+            self.tool_call(call, effects, step);
+        }
     }
 
     /// OA-19
     fn tool_call<'a>(
         &mut self,
-        call: &mut Members<'a>,
+        call: Json<'a>,
         effects: &mut Effects<'a, Target>,
         step: &mut Step<'_, '_>,
     ) {
@@ -211,7 +203,7 @@ impl Choice {
         let mut entry = Entry::default();
         let mut body = None;
         let mut unknown = Vec::new();
-        for (key, value) in call {
+        for (key, value) in call.members() {
             match &*key {
                 "index" => entry.index = value.whole_number(),
                 "id" => entry.id = value.id(),

@@ -24,8 +24,14 @@ impl Details {
     /// Takes the details of one delta.
     pub(crate) fn add(&mut self, details: Json<'_>, step: &mut Step<'_, '_>) {
         for detail in details.elements().filter(|it| it.is_object()) {
-            let kind = detail.get("type").map_or("", Json::source);
-            let index = detail.get("index").map_or("", Json::source);
+            let (mut kind, mut index) = ("", "");
+            for (name, value) in detail.members() {
+                match &*name {
+                    "type" => kind = value.source(),
+                    "index" => index = value.source(),
+                    _ => {}
+                }
+            }
             if !self.elements.last().is_some_and(|it| it.kind == kind && it.index == index) {
                 if !step.text_gauge().take(kind.len() + index.len() + size_of::<Element>()) {
                     return;

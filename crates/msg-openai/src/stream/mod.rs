@@ -8,6 +8,7 @@
 
 mod chat;
 mod choice;
+mod delta;
 mod details;
 
 mod items;

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use msg_core::json::{JsonError, Reader};
 use msg_core::{FinishReason, RawJson, StreamEvent, Usage};
 
 use super::assembler::Sink;
@@ -104,18 +105,24 @@ impl Head {
         self.notes.add(note, self.at, message);
     }
 
-    /// The members of an event, handed out only if it is a JSON object.
-    pub fn object<'a>(&mut self, data: &'a str, member: impl FnMut(&str, Json<'a>)) -> bool {
-        match read_members(data, member) {
-            Ok(()) => true,
-            Err(error) => {
-                let at = self.at + error.offset as u64;
-                self.notes.add(Note::BAD_JSON, at, || {
-                    format!("an event is not a JSON object and was skipped: {}", error.problem)
-                });
-                false
-            }
-        }
+    /// The members of an event, which count only if it is a JSON object: else false.
+    pub fn object<'a>(&mut self, data: &'a str, mut member: impl FnMut(&str, Json<'a>)) -> bool {
+        self.read(data, |key, reader| reader.raw().map(|it| member(key, Json(it))))
+    }
+
+    /// As [`Head::object`], for a family that reads inner objects in the same pass: it gets the reader before the
+    /// value of a member, which it must then read.
+    pub fn read<'a>(
+        &mut self,
+        data: &'a str,
+        member: impl FnMut(&str, &mut Reader<'a>) -> Result<(), JsonError>,
+    ) -> bool {
+        let Err(error) = read_members(data, member) else { return true };
+        let at = self.at + error.offset as u64;
+        self.notes.add(Note::BAD_JSON, at, || {
+            format!("an event is not a JSON object and was skipped: {}", error.problem)
+        });
+        false
     }
 
     /// Keeps the first of each that is not empty (OA-21).

@@ -10,7 +10,7 @@ use super::options::StreamOptions;
 use super::provider_error::ProviderError;
 use super::sse::SseEvent;
 use crate::Json;
-use crate::json::read_members;
+use crate::json::check_object;
 
 /// The assembler of a stream, once it is known whose stream it is.
 #[derive(Debug, Clone)]
@@ -155,7 +155,7 @@ impl Recognition {
         let Self::Undecided(waiting) = self else {
             return true;
         };
-        if let Err(error) = read_members(data, |_, _| {}) {
+        if let Err(error) = check_object(data) {
             waiting.notes.add(Note::BAD_JSON, at + error.offset as u64, || {
                 format!("an event is not a JSON object and was skipped: {}", error.problem)
             });
@@ -227,7 +227,7 @@ impl Decided {
     fn look_behind(&mut self, data: &str, at: u64) {
         let data = data.trim_ascii();
         if self.another_at.is_none()
-            && read_members(data, |_, _| {}).is_ok()
+            && check_object(data).is_ok()
             && self.assembler.begins_another(Json(data))
         {
             self.another_at = Some(at);

@@ -25,11 +25,6 @@ fn written<Q: RequestBody>(document: &Document<Q>, options: &Q::Options) -> (Str
     (String::from_utf8(out).expect("JSON is UTF-8"), losses)
 }
 
-/// The document of these bytes as it is written.
-pub(crate) fn written_as<Q: RequestBody<Options: Default>>(bytes: &[u8]) -> String {
-    written(&read::<Q>(bytes).expect("a document"), &Q::Options::default()).0
-}
-
 /// Any bytes give a document or an error; what was read and not edited is written as the same value, unless
 /// the reader said that it mended something: something else than a finding of the codes `kept`.
 pub(crate) fn identity<Q>(bytes: &[u8], kept: &[&str])

@@ -6,8 +6,6 @@ mod documents;
 
 use msg_openai::{ChatRequest, ReadOptions, ResponsesRequest, WriteOptions, chat, responses};
 
-pub(crate) use documents::written_as;
-
 /// Of chat messages.
 pub(crate) fn chat_identity(bytes: &[u8]) {
     documents::identity::<ChatRequest>(bytes, &["message::wrong-type"]);
