@@ -20,6 +20,7 @@ mod stream;
 mod headers;
 mod llm;
 mod options;
+mod text_blocks;
 
 mod codes;
 

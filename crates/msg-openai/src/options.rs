@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::turns::ReasoningPolicy;
+use msg_core::{Message, turns::ReasoningPolicy};
 use msg_wire::{Error, Layout, option_word};
 use serde::Deserialize;
 
@@ -111,6 +111,15 @@ impl WriteOptions {
     /// Whether the layout that a reader left is kept; writers of other formats ask too.
     pub fn keeps_layout(&self) -> bool {
         self.layout == Layout::Keep
+    }
+
+    /// Whether the reasoning of this message goes out.
+    pub(crate) fn keeps_reasoning(&self, message: &Message) -> bool {
+        match self.reasoning {
+            ReasoningPolicy::All => true,
+            ReasoningPolicy::WithCalls => message.tool_calls().next().is_some(),
+            ReasoningPolicy::None => false,
+        }
     }
 
     /// Whether the shape that a source had comes back.

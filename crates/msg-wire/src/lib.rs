@@ -159,7 +159,7 @@ mod error;
 pub use codes::CODES;
 pub use data_url::DataUrl;
 pub use error::Error;
-pub use json::{Json, Members, Str};
+pub use json::{Json, Str};
 pub use link::link_ids;
 pub use options::{Layout, ReadOptions, option_word};
 pub use stream::assembled::{Assembled, AssembledChoice};

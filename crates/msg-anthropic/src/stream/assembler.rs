@@ -5,14 +5,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use msg_wire::Json;
-use msg_wire::stream::{
-    BySlot, Calls, Effects, Ending, Finish, Head, Merged, Note, Parts, Template,
-};
+use msg_wire::stream::{BySlot, Effects, Ending, Finish, Head, Merged, Note, Parts, Template};
 use msg_wire::{
     Assembled, AssembledChoice, Assembler, ProviderError, Sink, StreamOptions, StreamState,
 };
 
-use super::blocks::{Block, BlockKind, Growing};
+use super::blocks::{Block, BlockKind, Growing, Shared};
 use super::notes::UNKNOWN_DELTA;
 use crate::shape::ANTHROPIC;
 
@@ -42,7 +40,7 @@ pub struct AnthropicAssembler {
     blocks: Vec<Block>,
     /// The last block of each index.
     by_index: BTreeMap<u64, usize>,
-    calls: Calls,
+    shared: Shared,
     usage: Merged,
     /// Members of the message that the model does not know (AN-15).
     around: Merged,
@@ -50,8 +48,6 @@ pub struct AnthropicAssembler {
     /// Something of a message was seen.
     started: bool,
     message_stop: bool,
-    /// Some reasoning was announced, so that the next block's is set apart.
-    has_reasoning: bool,
     template: Template<Target>,
 }
 
@@ -82,13 +78,12 @@ impl AnthropicAssembler {
             head: Head::new(options),
             blocks: Vec::new(),
             by_index: BTreeMap::new(),
-            calls: Calls::default(),
+            shared: Shared::default(),
             usage: Merged::default(),
             around: Merged::default(),
             finish: Finish::default(),
             started: false,
             message_stop: false,
-            has_reasoning: false,
             template: Template::default(),
         }
     }
@@ -202,12 +197,10 @@ impl AnthropicAssembler {
         if let Some(Block { kind: BlockKind::Call { slot, .. }, ended: true, .. }) =
             self.blocks.last()
         {
-            self.calls.slots[*slot].settled = true;
+            self.shared.calls.slots[*slot].settled = true;
         }
         let index = index.unwrap_or(self.blocks.len() as u64);
-        let Some(block) =
-            Block::start(index, raw, &mut self.calls, &mut self.has_reasoning, &mut step)
-        else {
+        let Some(block) = Block::start(index, raw, &mut self.shared, &mut step) else {
             return;
         };
         self.by_index.insert(index, self.blocks.len());
@@ -236,7 +229,7 @@ impl AnthropicAssembler {
         let step = &mut self.head.step(0, sink);
         let known = match string {
             Some((to, Some(text))) => {
-                let taken = block.append(to, text, &mut self.calls, &mut self.has_reasoning, step);
+                let taken = block.append(to, text, &mut self.shared, step);
                 if taken {
                     effects.append((index, to), text);
                 }
@@ -260,12 +253,12 @@ impl AnthropicAssembler {
             return false;
         };
         let step = &mut self.head.step(0, sink);
-        self.blocks[place].append(to, text, &mut self.calls, &mut self.has_reasoning, step)
+        self.blocks[place].append(to, text, &mut self.shared, step)
     }
 
     fn stop(&mut self, index: Option<u64>, sink: &mut Sink<'_>) {
         if let Some(place) = self.place_of(index) {
-            self.blocks[place].end(&mut self.calls, &mut self.head.step(0, sink));
+            self.blocks[place].end(&mut self.shared.calls, &mut self.head.step(0, sink));
         }
     }
 
@@ -305,14 +298,14 @@ impl Assembler for AnthropicAssembler {
         let ending = head.ending(state, (!is_over).then_some("without a stop reason"));
         for block in &mut self.blocks {
             let step = &mut head.step(0, sink);
-            block.flush(&mut self.calls, &mut self.has_reasoning, step);
+            block.flush(&mut self.shared, step);
             if ending == Ending::Whole {
                 block.announce(step);
             }
         }
-        let n_calls = self.calls.len();
+        let n_calls = self.shared.calls.len();
         let closing = head.closing(ending, self.finish.reason().as_ref());
-        let closed = self.calls.close(closing, &mut head.step(0, sink));
+        let closed = self.shared.calls.close(closing, &mut head.step(0, sink));
         let finish = self.finish.resolve(n_calls, (state, ending), head);
         let mut calls = BySlot::new(closed);
         let mut parts = Parts::default();

@@ -20,6 +20,14 @@ pub(crate) struct Block {
     unknown: Merged,
 }
 
+/// What all blocks of a message share.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Shared {
+    pub(crate) calls: Calls,
+    /// Some reasoning was announced, so that the next block's is set apart.
+    has_reasoning: bool,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) enum BlockKind {
     Text(Channel),
@@ -66,8 +74,7 @@ impl Block {
     pub(crate) fn start(
         index: u64,
         raw: Json<'_>,
-        calls: &mut Calls,
-        has_reasoning: &mut bool,
+        shared: &mut Shared,
         step: &mut Step<'_, '_>,
     ) -> Option<Self> {
         let kind = raw.get("type").and_then(Json::text)?;
@@ -78,15 +85,15 @@ impl Block {
             }
             "redacted_thinking" => BlockKind::Redacted(String::new()),
             "tool_use" => {
-                let slot = calls.open(step)?;
-                calls.slots[slot].unended = true;
+                let slot = shared.calls.open(step)?;
+                shared.calls.slots[slot].unended = true;
                 BlockKind::Call { slot, input: String::new() }
             }
             _ => BlockKind::Other { members: Merged::default(), input: Channel::default() },
         };
         let mut block = Self { index, kind, ended: false, unknown: Merged::default() };
         for (key, value) in raw.members() {
-            block.member(&key, value, calls, has_reasoning, step);
+            block.member(&key, value, shared, step);
         }
         Some(block)
     }
@@ -101,14 +108,7 @@ impl Block {
         }))
     }
 
-    fn member(
-        &mut self,
-        key: &str,
-        value: Json<'_>,
-        calls: &mut Calls,
-        has_reasoning: &mut bool,
-        step: &mut Step<'_, '_>,
-    ) {
+    fn member(&mut self, key: &str, value: Json<'_>, shared: &mut Shared, step: &mut Step<'_, '_>) {
         match (&mut self.kind, key) {
             (BlockKind::Other { members, .. }, _) => {
                 members.set(key, value, &mut step.text_gauge());
@@ -117,7 +117,7 @@ impl Block {
             (BlockKind::Text(channel), "text") => push(TextKind::Text, channel, value, step),
             (BlockKind::Thinking { text, .. }, "thinking") => {
                 if let Some(value) = value.filled() {
-                    think(text, value, has_reasoning, step);
+                    think(text, value, &mut shared.has_reasoning, step);
                 }
             }
             (BlockKind::Thinking { signature, .. }, "signature") => {
@@ -131,10 +131,11 @@ impl Block {
                 }
             }
             (BlockKind::Call { slot, .. }, "id") => {
-                calls.slots[*slot].id = value.id().map(Cow::into_owned).unwrap_or_default();
+                shared.calls.slots[*slot].id = value.id().map(Cow::into_owned).unwrap_or_default();
             }
             (BlockKind::Call { slot, .. }, "name") => {
-                calls.slots[*slot].name = value.text().map(Cow::into_owned).unwrap_or_default();
+                shared.calls.slots[*slot].name =
+                    value.text().map(Cow::into_owned).unwrap_or_default();
             }
             (BlockKind::Call { input, .. }, "input") => {
                 let is_blank =
@@ -152,8 +153,7 @@ impl Block {
         &mut self,
         to: Growing,
         text: Str<'_>,
-        calls: &mut Calls,
-        has_reasoning: &mut bool,
+        shared: &mut Shared,
         step: &mut Step<'_, '_>,
     ) -> bool {
         match (&mut self.kind, to) {
@@ -161,13 +161,13 @@ impl Block {
                 TextKind::Text.push(channel, text, step);
             }
             (BlockKind::Thinking { text: channel, .. }, Growing::Thinking) => {
-                think(channel, text, has_reasoning, step);
+                think(channel, text, &mut shared.has_reasoning, step);
             }
             (BlockKind::Thinking { signature, .. }, Growing::Signature) => {
                 signature.push(text, &mut step.text_gauge());
             }
             (BlockKind::Call { slot, .. }, Growing::Input) => {
-                calls.slots[*slot].push_held(*slot as u32, text, step);
+                shared.calls.slots[*slot].push_held(*slot as u32, text, step);
             }
             (BlockKind::Other { input, .. }, Growing::Input) => {
                 input.push(text, &mut step.argument_gauge());
@@ -239,20 +239,15 @@ impl Block {
     }
 
     /// The stream is over: ends the texts.
-    pub(crate) fn flush(
-        &mut self,
-        calls: &mut Calls,
-        has_reasoning: &mut bool,
-        step: &mut Step<'_, '_>,
-    ) {
+    pub(crate) fn flush(&mut self, shared: &mut Shared, step: &mut Step<'_, '_>) {
         match &mut self.kind {
             BlockKind::Text(text) => TextKind::Text.end(text, step),
             BlockKind::Thinking { text, signature } => {
                 TextKind::Reasoning.end(text, step);
                 signature.end(&mut step.text_gauge());
-                *has_reasoning |= !text.is_empty();
+                shared.has_reasoning |= !text.is_empty();
             }
-            BlockKind::Call { slot, input } => use_input(*slot, input, calls, step),
+            BlockKind::Call { slot, input } => use_input(*slot, input, &mut shared.calls, step),
             BlockKind::Other { input, .. } => {
                 input.end(&mut step.argument_gauge());
             }

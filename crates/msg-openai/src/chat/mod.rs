@@ -28,7 +28,7 @@ pub use request::ChatRequest;
 pub use response::ChatResponse;
 
 pub(crate) use read::{messages as read_messages, one_message as read_message};
-pub(crate) use write::Writer;
+pub(crate) use write::{Writer, text_of};
 
 /// Appends the messages as a JSON array (OA-2): one message of the array for each, more where a
 /// message holds tool results, none for a tool message without one. What the format cannot hold is

@@ -235,9 +235,7 @@ impl ResponseEventWriter {
         (kind, place): (Kind, usize),
         out: &mut Vec<u8>,
     ) {
-        self.event(name, out, |_, it| {
-            it.key("item_id").str(&id_of(prefix(kind), place));
-            it.key("output_index").u64(place as u64);
+        self.place_event(name, (prefix(kind), place), out, |it| {
             it.key("content_index").u64(0);
             kind.write_part(text, it.key("part"));
         });
@@ -251,11 +249,24 @@ impl ResponseEventWriter {
         (kind, place): (Kind, usize),
         out: &mut Vec<u8>,
     ) {
-        self.event(name, out, |_, it| {
-            it.key("item_id").str(&id_of(prefix(kind), place));
-            it.key("output_index").u64(place as u64);
+        self.place_event(name, (prefix(kind), place), out, |it| {
             it.key("content_index").u64(0);
             it.key(member).str(text);
+        });
+    }
+
+    /// An event about the item at a place.
+    fn place_event(
+        &mut self,
+        name: &str,
+        (prefix, place): (&str, usize),
+        out: &mut Vec<u8>,
+        fill: impl FnOnce(&mut Writer<'_>),
+    ) {
+        self.event(name, out, |_, it| {
+            it.key("item_id").str(&id_of(prefix, place));
+            it.key("output_index").u64(place as u64);
+            fill(it);
         });
     }
 
@@ -273,8 +284,10 @@ impl ResponseEventWriter {
     fn argue(&mut self, index: u32, arguments: &str, out: &mut Vec<u8>) {
         let Some(call) = self.calls.get_mut(&index) else { return };
         call.arguments.push_str(arguments);
-        let place = call.place;
-        self.call_event("response.function_call_arguments.delta", place, ("delta", arguments), out);
+        let place = ("fc", call.place);
+        self.place_event("response.function_call_arguments.delta", place, out, |it| {
+            it.key("delta").str(arguments);
+        });
     }
 
     fn end_call(&mut self, index: u32, id: &str, out: &mut Vec<u8>) {
@@ -282,24 +295,12 @@ impl ResponseEventWriter {
         if call.call_id.is_empty() {
             id.clone_into(&mut call.call_id);
         }
-        let (place, text) = (call.place, ("arguments", call.arguments.as_str()));
-        self.call_event("response.function_call_arguments.done", place, text, out);
+        let place = call.place;
+        self.place_event("response.function_call_arguments.done", ("fc", place), out, |it| {
+            it.key("arguments").str(&call.arguments);
+        });
         self.items[place] = call.item("completed");
         self.item_done(place, out);
-    }
-
-    fn call_event(
-        &mut self,
-        name: &str,
-        place: usize,
-        (member, text): (&str, &str),
-        out: &mut Vec<u8>,
-    ) {
-        self.event(name, out, |_, it| {
-            it.key("item_id").str(&id_of("fc", place));
-            it.key("output_index").u64(place as u64);
-            it.key(member).str(text);
-        });
     }
 
     fn note(&mut self, code: &'static str, text: &'static str) {

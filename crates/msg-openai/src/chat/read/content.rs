@@ -5,8 +5,9 @@ use msg_core::{
     json::{JsonError, Kind, Reader},
 };
 
-use super::{OPENAI, other, reasoning};
+use super::{OPENAI, other};
 use crate::chat::shape::{body, part};
+use crate::text_blocks::TextBlocks;
 use msg_wire::codec::{Context, Fields, Inner, Shape, bit, mask, text_of, type_of};
 
 /// What a `content` member held.
@@ -151,11 +152,11 @@ fn file<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
 
 fn thinking<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let source = fields.raw(part::BODY)?;
-    let blocks = reasoning::text_blocks(source)?;
-    let text = cx.text((blocks.text.into(), blocks.lone_surrogate), "thinking");
+    let blocks = TextBlocks::read(source, "text").filter(|it| !it.texts.is_empty())?;
+    let text = cx.text((blocks.texts.concat().into(), blocks.lone_surrogate), "thinking");
     fields.set_raw(part::BODY, None);
     fields.vary(part::TYPE, part::TYPE_IN_CONTENT);
-    let raw = (!blocks.is_plain).then_some(source);
+    let raw = blocks.odd(source, 1);
     let extra = fields.keep_with(CANONICAL, Inner::default(), raw, (&OPENAI, cx));
     Some(Part::Reasoning(Reasoning { extra, ..Reasoning::new(text) }))
 }

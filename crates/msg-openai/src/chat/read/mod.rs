@@ -13,8 +13,6 @@ mod reasoning;
 
 use msg_core::{Message, Origin, Part, Place, RawJson, json::Reader};
 
-pub(super) use reasoning::text_blocks;
-
 use msg_wire::codec::Context;
 
 pub(super) const OPENAI: Origin = Origin::OpenAi;

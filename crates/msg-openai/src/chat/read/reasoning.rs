@@ -10,44 +10,6 @@ use super::OPENAI;
 use crate::chat::shape::block;
 use msg_wire::codec::{Context, Fields, bit, mask, text_of};
 
-/// The text blocks of a `thinking` part.
-pub(in crate::chat) struct TextBlocks {
-    /// Their texts, one behind the other.
-    pub(in crate::chat) text: String,
-    pub(in crate::chat) lone_surrogate: bool,
-    /// Whether it is one block without anything else, as the writer writes it.
-    pub(in crate::chat) is_plain: bool,
-}
-
-/// Reads a list of text blocks; none if it is anything else.
-pub(in crate::chat) fn text_blocks(source: &str) -> Option<TextBlocks> {
-    let mut reader = Reader::from_text(source);
-    let mut res = TextBlocks { text: String::new(), lone_surrogate: false, is_plain: true };
-    let mut count = 0;
-    reader.begin_array().ok()?;
-    while reader.next_element().ok()? {
-        count += 1;
-        let (mut is_text, mut text) = (false, None);
-        reader.begin_object().ok()?;
-        while let Some(key) = reader.next_key().ok()? {
-            let value = reader.raw().ok()?;
-            match &*key.text {
-                "type" => {
-                    res.is_plain &= text.is_none();
-                    is_text = text_of(value)?.0 == "text";
-                }
-                "text" => text = Some(text_of(value)?),
-                _ => res.is_plain = false,
-            }
-        }
-        let (text, lone_surrogate) = text.filter(|_| is_text)?;
-        res.text.push_str(&text);
-        res.lone_surrogate |= lone_surrogate;
-    }
-    res.is_plain &= count == 1 && !res.lone_surrogate;
-    (count > 0).then_some(res)
-}
-
 /// Reads `thinking_blocks`; none unless all are of the two known kinds.
 pub(super) fn thinking_blocks<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Vec<Part>> {
     let mark = cx.mark();

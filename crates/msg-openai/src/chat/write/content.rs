@@ -39,7 +39,7 @@ pub(super) fn is_reply(it: &Audio) -> bool {
 }
 
 /// The text that a part is written as: that of a text part, or the source of a JSON part.
-fn text_of(it: &Part) -> Option<&str> {
+pub(crate) fn text_of(it: &Part) -> Option<&str> {
     match it {
         Part::Text(it) => Some(&it.text),
         Part::Other(it) if it.format == Origin::Json => Some(it.value.text()),
@@ -139,10 +139,8 @@ impl Writer<'_> {
     }
 
     fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {
-        let members = [("file_id", &it.file_id), ("media_type", &it.media_type)];
-        for (name, _) in members.into_iter().filter(|(_, it)| it.is_some()) {
-            self.objects.losses.member(Some(at), name);
-        }
+        let lost = [("file_id", it.file_id.is_some()), ("media_type", it.media_type.is_some())];
+        self.objects.losses.members(Some(at), &lost);
         let url = it.url.as_deref().unwrap_or_default();
         let values = [Some(url), it.detail.as_deref()];
         let plan = self.plan(&it.extra);
@@ -154,22 +152,16 @@ impl Writer<'_> {
     }
 
     fn input_audio(&mut self, at: usize, it: &Audio, out: &mut Vec<u8>) {
-        for (name, _) in [("id", &it.id), ("transcript", &it.transcript)]
-            .into_iter()
-            .filter(|(_, it)| it.is_some())
-        {
-            self.objects.losses.member(Some(at), name);
-        }
+        let lost = [("id", it.id.is_some()), ("transcript", it.transcript.is_some())];
+        self.objects.losses.members(Some(at), &lost);
         let values = [it.data.as_deref(), it.format.as_deref()];
         let outer = (&part::AUDIO, "input_audio");
         self.nested(at, &it.extra, outer, &body::INPUT_AUDIO, &values, None, out);
     }
 
     fn file(&mut self, at: usize, it: &File, out: &mut Vec<u8>) {
-        let members = [("url", &it.url), ("media_type", &it.media_type)];
-        for (name, _) in members.into_iter().filter(|(_, it)| it.is_some()) {
-            self.objects.losses.member(Some(at), name);
-        }
+        let lost = [("url", it.url.is_some()), ("media_type", it.media_type.is_some())];
+        self.objects.losses.members(Some(at), &lost);
         let values = [it.file_id.as_deref(), it.data.as_deref(), it.filename.as_deref()];
         self.nested(at, &it.extra, (&part::FILE, "file"), &body::FILE, &values, None, out);
     }
@@ -202,9 +194,7 @@ impl Writer<'_> {
     /// The `audio` of a message: a reply of the model.
     pub(super) fn audio(&mut self, at: usize, it: &Audio, out: &mut Vec<u8>) {
         self.objects.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
-        if it.format.is_some() {
-            self.objects.losses.member(Some(at), "format");
-        }
+        self.objects.losses.members(Some(at), &[("format", it.format.is_some())]);
         let values = [it.id.as_deref(), it.data.as_deref(), it.transcript.as_deref()];
         let raw = members_of(&it.extra, &OPENAI, &[]);
         let lost = texts(out, &body::AUDIO, self.plan(&it.extra), &raw, &values);

@@ -49,9 +49,7 @@ impl Writer<'_> {
         }
         if has_results && it.parts.iter().all(|it| matches!(it, Part::ToolResult(_))) {
             self.objects.losses.foreign(&it.extra, None, None);
-            if it.name.is_some() {
-                self.objects.losses.member(None, "name");
-            }
+            self.objects.losses.members(None, &[("name", it.name.is_some())]);
         } else {
             self.spoken(it, list);
         }
@@ -63,7 +61,7 @@ impl Writer<'_> {
     fn spoken(&mut self, it: &Message, list: &mut json::Writer<'_>) {
         self.objects.losses.foreign(&it.extra, Some(&OPENAI), None);
         let plan = self.plan(&it.extra);
-        let keeps_reasoning = self.keeps_reasoning(it);
+        let keeps_reasoning = self.options.keeps_reasoning(it);
         let skip: &[&str] = if keeps_reasoning { &[] } else { &reasoning::MEMBERS };
         let raw = members_of(&it.extra, &OPENAI, skip);
         let sorted = self.sort(it, plan, keeps_reasoning);

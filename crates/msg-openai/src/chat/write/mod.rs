@@ -12,6 +12,8 @@ mod message;
 mod reasoning;
 mod result;
 
+pub(crate) use content::text_of;
+
 use msg_core::{Extra, Message, Origin, Part, Report, Role, json};
 
 use crate::{WriteOptions, chat};

@@ -6,11 +6,9 @@ use msg_core::{Message, Part, Reasoning, json};
 
 use super::{OPENAI, Writer};
 use crate::{
-    Layout, ReasoningField, ReasoningPolicy,
-    chat::{
-        read::text_blocks,
-        shape::{block, message, part},
-    },
+    Layout, ReasoningField,
+    chat::shape::{block, message, part},
+    text_blocks::TextBlocks,
 };
 use msg_wire::codec::{Plan, RawMember, bit, mask, members_of};
 
@@ -36,15 +34,6 @@ impl Thoughts<'_> {
 }
 
 impl Writer<'_> {
-    /// Whether the reasoning of this message goes out.
-    pub(super) fn keeps_reasoning(&self, message: &Message) -> bool {
-        match self.options.reasoning {
-            ReasoningPolicy::All => true,
-            ReasoningPolicy::WithCalls => message.tool_calls().next().is_some(),
-            ReasoningPolicy::None => false,
-        }
-    }
-
     /// Whether a reasoning part stood among the content parts and stays there.
     pub(super) fn is_in_content(&self, it: &Reasoning) -> bool {
         self.plan(&it.extra).variant(part::TYPE) == part::TYPE_IN_CONTENT && it.text.is_some()
@@ -109,15 +98,13 @@ impl Writer<'_> {
     ) {
         for &(at, it) in beside {
             self.objects.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
-            if it.encrypted.is_some() {
-                self.objects.losses.member(Some(at), "encrypted");
-            }
-            if it.text.is_some() && it.summary.as_ref().is_some_and(|it| !it.is_empty()) {
-                self.objects.losses.member(Some(at), "summary");
-            }
-            if it.redacted.is_some() && it.signature.is_some() {
-                self.objects.losses.member(Some(at), "redacted");
-            }
+            let has_summary = it.summary.as_ref().is_some_and(|it| !it.is_empty());
+            let lost = [
+                ("encrypted", it.encrypted.is_some()),
+                ("summary", it.text.is_some() && has_summary),
+                ("redacted", it.redacted.is_some() && it.signature.is_some()),
+            ];
+            self.objects.losses.members(Some(at), &lost);
         }
         for &(at, it) in plain {
             it.extra.iter(&OPENAI).for_each(|(name, _)| self.objects.losses.raw(Some(at), name));
@@ -156,7 +143,9 @@ impl Writer<'_> {
     pub(super) fn thinking(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
         let text = it.text.as_deref().unwrap_or_default();
         let source = self.objects.source(&it.extra, 2);
-        let source = source.filter(|it| text_blocks(it).is_some_and(|it| it.text == text));
+        let source = source.filter(|source| {
+            TextBlocks::read(source, "text").is_some_and(|it| it.texts.concat() == text)
+        });
         let plan = self.plan(&it.extra);
         let raw = members_of(&it.extra, &OPENAI, &[]);
         let lost = part::THINKING.write(
@@ -175,16 +164,13 @@ impl Writer<'_> {
             },
         );
         self.objects.losses.taken(Some(at), lost);
-        for (name, is_some) in [
+        let lost = [
             ("summary", it.summary.is_some()),
             ("signature", it.signature.is_some()),
             ("redacted", it.redacted.is_some()),
             ("encrypted", it.encrypted.is_some()),
-        ] {
-            if is_some {
-                self.objects.losses.member(Some(at), name);
-            }
-        }
+        ];
+        self.objects.losses.members(Some(at), &lost);
     }
 
     /// Notes that the reasoning of a message is left out, wherever it stands.

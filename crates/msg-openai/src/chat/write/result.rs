@@ -73,9 +73,7 @@ impl Writer<'_> {
         list: &mut json::Writer<'_>,
     ) {
         self.objects.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
-        if it.is_error {
-            self.objects.losses.member(Some(at), "is_error");
-        }
+        self.objects.losses.members(Some(at), &[("is_error", it.is_error)]);
         let mut raw = Vec::new();
         let mut plan = Plan::default();
         if let Some(message) = envelope.message {

@@ -18,8 +18,6 @@ use super::shape::{ITEM, RESPONSES};
 use item::Item;
 use msg_wire::codec::{Context, Fields, sections};
 
-pub(super) use reasoning::joined_texts;
-
 /// Reads an array of items, the reader standing before it.
 pub(crate) fn items<'a>(
     reader: &mut Reader<'a>,

@@ -3,6 +3,7 @@
 use msg_core::{Audio, Extra, File, Image, Origin, Part, Place, Text, json};
 
 use super::{Writer, block};
+use crate::chat::text_of;
 use crate::responses::shape::{ITEM, RESPONSES, part, text_type};
 use msg_wire::codec::{Shape, bit, mask, members_of, object_members};
 
@@ -21,15 +22,6 @@ pub(super) fn fits(it: &Part) -> bool {
             _ => false,
         },
         _ => false,
-    }
-}
-
-/// The text that a part is written as: that of a text part, or the source of a JSON part.
-pub(super) fn text_of(it: &Part) -> Option<&str> {
-    match it {
-        Part::Text(it) => Some(&it.text),
-        Part::Other(it) if it.format == Origin::Json => Some(it.value.text()),
-        _ => None,
     }
 }
 
@@ -105,17 +97,13 @@ impl Writer<'_> {
     }
 
     fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {
-        if it.media_type.is_some() {
-            self.objects.losses.member(Some(at), "media_type");
-        }
+        self.objects.losses.members(Some(at), &[("media_type", it.media_type.is_some())]);
         let values = [it.url.as_deref(), it.file_id.as_deref(), it.detail.as_deref()];
         self.flat(at, &it.extra, (&part::IMAGE, "input_image"), &values, out);
     }
 
     fn file(&mut self, at: usize, it: &File, out: &mut Vec<u8>) {
-        if it.media_type.is_some() {
-            self.objects.losses.member(Some(at), "media_type");
-        }
+        self.objects.losses.members(Some(at), &[("media_type", it.media_type.is_some())]);
         let values = [&it.file_id, &it.url, &it.data, &it.filename].map(Option::as_deref);
         self.flat(at, &it.extra, (&part::FILE, "input_file"), &values, out);
     }
@@ -140,9 +128,7 @@ impl Writer<'_> {
     }
 
     fn audio(&mut self, at: usize, it: &Audio, out: &mut Vec<u8>) {
-        if it.transcript.is_some() {
-            self.objects.losses.member(Some(at), "transcript");
-        }
+        self.objects.losses.members(Some(at), &[("transcript", it.transcript.is_some())]);
         let raw = members_of(&it.extra, &RESPONSES, &[ITEM, "input_audio"]);
         let inner = it.extra.get(&RESPONSES, "input_audio").and_then(object_members);
         let inner = inner.unwrap_or_default();

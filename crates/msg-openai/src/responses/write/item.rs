@@ -7,6 +7,7 @@ use msg_core::{CallKind, Message, Role, ToolCall, ToolResult, json};
 use super::{Writer, content};
 use crate::{
     TextParts,
+    chat::text_of,
     responses::shape::{RESPONSES, item},
 };
 use msg_wire::codec::{NULL, bit, mask};
@@ -53,12 +54,9 @@ impl Writer<'_> {
 
     pub(super) fn call(&mut self, at: usize, it: &ToolCall, list: &mut json::Writer<'_>) {
         self.objects.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
-        if it.signature.is_some() {
-            self.objects.losses.member(Some(at), "signature");
-        }
-        if let CallKind::Other(_) = it.kind {
-            self.objects.losses.member(Some(at), "kind");
-        }
+        let is_other = matches!(it.kind, CallKind::Other(_));
+        let lost = [("signature", it.signature.is_some()), ("kind", is_other)];
+        self.objects.losses.members(Some(at), &lost);
         let (kind, body) = match it.kind {
             CallKind::Custom => ("custom_tool_call", item::INPUT),
             _ => ("function_call", item::ARGUMENTS),
@@ -84,12 +82,8 @@ impl Writer<'_> {
 
     pub(super) fn output(&mut self, at: usize, it: &ToolResult, list: &mut json::Writer<'_>) {
         self.objects.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
-        if it.is_error {
-            self.objects.losses.member(Some(at), "is_error");
-        }
-        if it.name.is_some() {
-            self.objects.losses.member(Some(at), "name");
-        }
+        let lost = [("is_error", it.is_error), ("name", it.name.is_some())];
+        self.objects.losses.members(Some(at), &lost);
         let kind = match it.kind {
             CallKind::Custom => "custom_tool_call_output",
             _ => "function_call_output",
@@ -122,7 +116,7 @@ impl Writer<'_> {
                     }
                     (_, all)
                         if self.options.text_parts == TextParts::Join
-                            && all.iter().all(|it| content::text_of(it.1).is_some()) =>
+                            && all.iter().all(|it| text_of(it.1).is_some()) =>
                     {
                         self.joined(&parts, out);
                     }

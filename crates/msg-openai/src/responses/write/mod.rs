@@ -14,7 +14,7 @@ use std::ops::Range;
 use msg_core::{Extra, Message, Other, Part, Place, Report, Role, json};
 
 use super::shape::{ITEM, RESPONSES};
-use crate::{ItemIds, ReasoningPolicy, WriteOptions};
+use crate::{ItemIds, WriteOptions};
 use msg_wire::codec::{PartWriter, Plan, RawMember, members_of, object_members};
 
 /// Writes an array of items.
@@ -39,16 +39,10 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn message(&mut self, it: &Message, list: &mut json::Writer<'_>) {
         self.objects.losses.foreign(&it.extra, None, None);
-        if it.name.is_some() {
-            self.objects.losses.member(None, "name");
-        }
+        self.objects.losses.members(None, &[("name", it.name.is_some())]);
         self.note_roles(it);
         let before = self.n_items;
-        let keeps_reasoning = match self.options.reasoning {
-            ReasoningPolicy::All => true,
-            ReasoningPolicy::WithCalls => it.tool_calls().next().is_some(),
-            ReasoningPolicy::None => false,
-        };
+        let keeps_reasoning = self.options.keeps_reasoning(it);
         let mut at = 0;
         while let Some(part) = it.parts.get(at) {
             let end = self.end_of_group(it, at);
@@ -96,19 +90,11 @@ impl Writer<'_> {
     }
 
     fn nothing_left(&mut self, it: &Message) {
-        if it.parts.is_empty() {
-            self.objects.losses.warn(
-                "convert::lost-message",
-                None,
-                "a message without parts is no item",
-            );
-        } else {
-            self.objects.losses.warn(
-                "convert::lost-message",
-                None,
-                "nothing is left of this message",
-            );
-        }
+        let text = match it.parts.is_empty() {
+            true => "a message without parts is no item",
+            false => "nothing is left of this message",
+        };
+        self.objects.losses.warn("convert::lost-message", None, text);
     }
 
     /// The end of the run of content parts that begins at `at` and makes one message item. Parts

@@ -5,10 +5,8 @@ use msg_core::{Reasoning, json};
 use super::{Writer, block};
 use crate::{
     ItemIds,
-    responses::{
-        read::joined_texts,
-        shape::{ITEM, RESPONSES, item},
-    },
+    responses::shape::{ITEM, RESPONSES, item},
+    text_blocks::TextBlocks,
 };
 use msg_wire::codec::{bit, mask, object_members};
 
@@ -21,11 +19,8 @@ impl Writer<'_> {
             return self.objects.losses.warn("convert::lost-part", Some(at), text);
         }
         self.objects.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
-        for (name, value) in [("signature", &it.signature), ("redacted", &it.redacted)] {
-            if value.is_some() {
-                self.objects.losses.member(Some(at), name);
-            }
-        }
+        let lost = [("signature", it.signature.is_some()), ("redacted", it.redacted.is_some())];
+        self.objects.losses.members(Some(at), &lost);
         let raw = self.all_members(at, &it.extra);
         let has_raw_summary = it.summary.is_none() && raw.iter().any(|it| it.name == "summary");
         let has_summary =
@@ -58,27 +53,31 @@ impl Writer<'_> {
 
     fn summary(&self, it: &Reasoning, out: &mut Vec<u8>) {
         let texts = it.summary.as_deref().unwrap_or_default();
-        match self
-            .objects
-            .source(&it.extra, 1)
-            .filter(|source| joined_texts(source, "summary_text").is_some_and(|it| it == texts))
-        {
-            Some(source) => out.extend_from_slice(source.as_bytes()),
-            None => blocks("summary_text", texts.iter().map(String::as_str), out),
-        }
+        let source = self.objects.source(&it.extra, 1);
+        let is_same = |it: &TextBlocks| it.texts == texts;
+        blocks("summary_text", source, is_same, texts.iter().map(String::as_str), out);
     }
 
     fn texts(&self, it: &Reasoning, out: &mut Vec<u8>) {
         let text = it.text.as_deref().unwrap_or_default();
-        match self.objects.source(&it.extra, 2).filter(|source| {
-            joined_texts(source, "reasoning_text").is_some_and(|it| it.join("\n\n") == text)
-        }) {
-            Some(source) => out.extend_from_slice(source.as_bytes()),
-            None => blocks("reasoning_text", [text].into_iter(), out),
-        }
+        let source = self.objects.source(&it.extra, 2);
+        let is_same = |it: &TextBlocks| it.texts.join("\n\n") == text;
+        blocks("reasoning_text", source, is_same, [text].into_iter(), out);
     }
 }
 
-fn blocks<'t>(kind: &str, texts: impl Iterator<Item = &'t str>, out: &mut Vec<u8>) {
-    json::Writer::new(out).array(texts, |it, text| it.value(|out| block(out, kind, text)));
+/// Writes blocks, from their source where that still says the same.
+fn blocks<'t>(
+    kind: &str,
+    source: Option<&str>,
+    is_same: impl Fn(&TextBlocks) -> bool,
+    texts: impl Iterator<Item = &'t str>,
+    out: &mut Vec<u8>,
+) {
+    match source.filter(|it| TextBlocks::read(it, kind).is_some_and(|it| is_same(&it))) {
+        Some(source) => out.extend_from_slice(source.as_bytes()),
+        None => json::Writer::new(out).array(texts, |it, text| {
+            it.value(|out| block(out, kind, text));
+        }),
+    }
 }
