@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::workspace::Workspace;
 use crate::{Res, sh};
 
-const TOOLS: &[&str] = &["maturin", "hypothesis", "mypy", "pyarrow", "pytest"];
+const TOOLS: &[&str] = &["maturin", "hypothesis", "mypy", "pyarrow", "pytest", "ruff"];
 const ENGINES: &[&str] = &[
     "daft",
     "duckdb",
@@ -41,6 +41,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     if !args.is_empty() {
         return exactness(workspace, &root, &python, &target);
     }
+    sh::run(&root, &python, &["-m", "ruff", "check"], &[])?;
     sh::run(&root, &python, &["-m", "mypy", "--strict", "python", "tests", "benches"], &[])?;
     sh::run(&root, &python, &["-m", "mypy.stubtest", "msg._msg"], &[])
 }

@@ -94,18 +94,9 @@ fn repair(
     let input = Input::of(document)?;
     let it = work(py, input.json(), |json| msg_document::repair(json, &options))?;
     if !it.changed {
-        return Ok(unchanged(document));
+        return Ok(Repaired::unchanged(document));
     }
-    Ok(changed(&it, output::like(py, &input, &it.document)?))
-}
-
-fn changed(it: &msg_document::Repaired, document: Bound<'_, PyAny>) -> Repaired {
-    let line = String::from_utf8_lossy(&it.report_json()).into_owned();
-    Repaired::new(document.unbind(), true, Some(line))
-}
-
-fn unchanged(document: &Bound<'_, PyAny>) -> Repaired {
-    Repaired::new(document.clone().unbind(), false, None)
+    Ok(Repaired::mended(output::like(py, &input, &it.document)?, it))
 }
 
 /// As [`repair`], without a text of the objects, if that can be done.
@@ -116,13 +107,13 @@ fn repair_in_place(
     let skeleton = || objects::skeleton(document, &options.read);
     match skeleton().and_then(|it| it.needs_repair(options)) {
         None => return Ok(None),
-        Some(false) => return Ok(Some(unchanged(document))),
+        Some(false) => return Ok(Some(Repaired::unchanged(document))),
         Some(true) => {}
     }
     let own = objects::messages(document)?;
     let whole = |at| own.get_item(at).and_then(|it| input::list_of(&it)).ok();
     let Some(it) = skeleton().and_then(|it| it.repair(options, whole)) else { return Ok(None) };
-    Ok(Some(changed(&it, objects::mended(document, &own, &it.document)?)))
+    Ok(Some(Repaired::mended(objects::mended(document, &own, &it.document)?, it)))
 }
 
 /// `(document, line)` in another format.

@@ -5,6 +5,8 @@
 //! Checked(ok=False, format='openai', messages=3)   .diagnostics ─▶ (Diagnostic(…), …)   made once, of the line
 //! ```
 
+use std::borrow::Cow;
+
 use pyo3::PyTypeInfo;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -16,22 +18,39 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Repaired>()
 }
 
-/// A report line of the command line, and the findings in it once they were asked for.
+/// What was found, and the objects that it is once they were asked for.
 struct Findings {
-    line: Option<String>,
+    report: Report,
     objects: PyOnceLock<Py<PyAny>>,
 }
 
+enum Report {
+    Check(msg_document::Checked),
+    Repair(msg_document::Repaired),
+    /// The line that one of them is, of an answer that was pickled.
+    Line(Option<String>),
+}
+
 impl Findings {
-    fn of(line: Option<String>) -> Self {
-        Findings { line, objects: PyOnceLock::new() }
+    fn of(report: Report) -> Self {
+        Findings { report, objects: PyOnceLock::new() }
+    }
+
+    /// The line of the command line; none where nothing was found.
+    fn line(&self) -> Option<String> {
+        let (found, line) = match &self.report {
+            Report::Line(line) => return line.clone(),
+            Report::Check(it) => (&it.diagnostics, it.to_json()),
+            Report::Repair(it) => (&it.edits, it.report_json()),
+        };
+        (!found.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned())
     }
 
     /// A tuple of diagnostics: those in the member `name` of the line.
     fn objects(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
         let made = self.objects.get_or_try_init(py, || {
             let read = py.import("msg.types")?.getattr("_all")?;
-            Ok::<_, PyErr>(read.call1((&self.line, name))?.unbind())
+            Ok::<_, PyErr>(read.call1((self.line(), name))?.unbind())
         });
         made.map(|it| it.clone_ref(py))
     }
@@ -45,7 +64,7 @@ pub(crate) struct Checked {
     ok: bool,
     /// What was read.
     #[pyo3(get)]
-    format: String,
+    format: Cow<'static, str>,
     /// How many messages were read.
     #[pyo3(get)]
     messages: usize,
@@ -54,9 +73,8 @@ pub(crate) struct Checked {
 
 impl From<msg_document::Checked> for Checked {
     fn from(it: msg_document::Checked) -> Self {
-        let line = (!it.diagnostics.is_empty())
-            .then(|| String::from_utf8_lossy(&it.to_json()).into_owned());
-        Checked::new(it.ok, it.format.name().to_owned(), it.messages, line)
+        let (ok, format, messages) = (it.ok, it.format.name().into(), it.messages);
+        Checked { ok, format, messages, findings: Findings::of(Report::Check(it)) }
     }
 }
 
@@ -65,7 +83,7 @@ impl Checked {
     #[new]
     #[pyo3(signature = (ok, format, messages, line=None))]
     fn new(ok: bool, format: String, messages: usize, line: Option<String>) -> Self {
-        Checked { ok, format, messages, findings: Findings::of(line) }
+        Checked { ok, format: format.into(), messages, findings: Findings::of(Report::Line(line)) }
     }
 
     /// The findings, in the order of the document.
@@ -76,8 +94,8 @@ impl Checked {
 
     /// The line of `msg check --jsonl --json`; none where nothing was found.
     #[getter]
-    fn _line(&self) -> Option<&str> {
-        self.findings.line.as_deref()
+    fn _line(&self) -> Option<String> {
+        self.findings.line()
     }
 
     fn __bool__(&self) -> bool {
@@ -116,7 +134,7 @@ impl Checked {
 }
 
 impl Checked {
-    fn fields(&self) -> (bool, &str, usize, Option<&str>) {
+    fn fields(&self) -> (bool, &str, usize, Option<String>) {
         (self.ok, &self.format, self.messages, self._line())
     }
 }
@@ -133,12 +151,26 @@ pub(crate) struct Repaired {
     findings: Findings,
 }
 
+impl Repaired {
+    /// The input itself, for nothing was mended.
+    pub(crate) fn unchanged(document: &Bound<'_, PyAny>) -> Self {
+        Repaired::new(document.clone().unbind(), false, None)
+    }
+
+    /// A document that was mended so.
+    pub(crate) fn mended(document: Bound<'_, PyAny>, mut it: msg_document::Repaired) -> Self {
+        it.document = Vec::new();
+        let findings = Findings::of(Report::Repair(it));
+        Repaired { document: document.unbind(), changed: true, findings }
+    }
+}
+
 #[pymethods]
 impl Repaired {
     #[new]
     #[pyo3(signature = (document, changed, line=None))]
-    pub(crate) fn new(document: Py<PyAny>, changed: bool, line: Option<String>) -> Self {
-        Repaired { document, changed, findings: Findings::of(line) }
+    fn new(document: Py<PyAny>, changed: bool, line: Option<String>) -> Self {
+        Repaired { document, changed, findings: Findings::of(Report::Line(line)) }
     }
 
     /// What was changed, and why.
@@ -149,8 +181,8 @@ impl Repaired {
 
     /// The line of `msg repair --jsonl --report`; none where nothing was changed.
     #[getter]
-    fn _line(&self) -> Option<&str> {
-        self.findings.line.as_deref()
+    fn _line(&self) -> Option<String> {
+        self.findings.line()
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

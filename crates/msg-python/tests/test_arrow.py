@@ -6,10 +6,9 @@ import json
 import sys
 from typing import Any
 
-import pytest
-
 import msg
 import msg.arrow
+import pytest
 
 pyarrow = pytest.importorskip("pyarrow")
 

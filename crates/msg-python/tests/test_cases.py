@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import msg
+import pytest
 
 CRATES = Path(__file__).parents[2]
 PROFILES = [None, "openai", "anthropic", "gemini", "mistral"]

@@ -6,9 +6,8 @@ import json
 import pickle
 from typing import Any
 
-import pytest
-
 import msg
+import pytest
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path":"a"}'}}
 BROKEN: list[dict[str, Any]] = [

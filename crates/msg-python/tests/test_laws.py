@@ -6,12 +6,11 @@ import json
 import pickle
 from typing import Any
 
-from hypothesis import given, settings
-import pytest
-from hypothesis import strategies as st
-
 import msg
 import msg.arrow
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

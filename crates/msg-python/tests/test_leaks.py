@@ -10,9 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import msg
+import pytest
 
 TEXT = json.dumps([{"role": "user", "content": "hi " * 60}, {"role": "tool", "tool_call_id": "c", "content": "4"}])
 CALLS = 50_000

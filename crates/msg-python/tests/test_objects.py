@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-import msg
-
 
 @pytest.mark.engine
 def test_langchain() -> None:

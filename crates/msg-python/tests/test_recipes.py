@@ -11,15 +11,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import msg
 import msg.arrow
+import pytest
 
 pytest.importorskip("pyarrow")
-import pyarrow.parquet
-
 import logs
+import pyarrow.parquet
 
 PAGE = Path(__file__).parents[3] / "docs/scale.md"
 

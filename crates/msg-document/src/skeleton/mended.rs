@@ -22,11 +22,11 @@ pub(super) fn repair(
     whole: impl Fn(usize) -> Option<Vec<u8>>,
 ) -> Option<Repaired> {
     let before = document.take_messages();
-    let mut given: Vec<Message> = before.iter().enumerate().map(numbered).collect();
-    document.put_messages(given.clone());
+    document.put_messages(before.iter().enumerate().map(numbered).collect());
     let mut edits = document.repair(options);
     let touched = touched(&before, document.messages());
     if !touched.is_empty() {
+        let mut given: Vec<Message> = before.iter().enumerate().map(numbered).collect();
         for at in touched {
             given[at] = read(&whole(at)?)?;
         }

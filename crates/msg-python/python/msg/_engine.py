@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from . import arrow
@@ -26,6 +27,17 @@ class Kernel:
         import pyarrow
 
         return self(pyarrow.array([], pyarrow.string())).type
+
+
+def expression(act: str, over: Callable[[Any, Kernel], Any]) -> Callable[..., Any]:
+    """The function of an engine that makes expressions: ``over`` puts a kernel over a column."""
+
+    def made(column: Any, *args: Any, **options: Any) -> Any:
+        return over(column, Kernel(act, *args, **options))
+
+    made.__name__ = act
+    made.__doc__ = f"The answers of :func:`msg.arrow.{act}` to an expression of documents."
+    return made
 
 
 def kernels(options: dict[str, dict[str, Any]]) -> dict[str, Kernel]:

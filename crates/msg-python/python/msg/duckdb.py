@@ -20,7 +20,7 @@ def register(connection: Any, **options: dict[str, Any]) -> None:
 
 def _sql_type(kind: Any) -> str:
     """The name of an Arrow type in SQL."""
-    import pyarrow.types as types
+    from pyarrow import types
 
     if types.is_struct(kind):
         fields = (kind.field(at) for at in range(kind.num_fields))

@@ -92,9 +92,8 @@ def _spark_type(kind: Any) -> Any:
 
 def _plain(kind: Any) -> Any:
     """The type without binaries of a fixed size, which Spark does not have."""
-    import pyarrow.types as types
-
     import pyarrow
+    from pyarrow import types
 
     if types.is_fixed_size_binary(kind):
         return pyarrow.binary()
