@@ -91,7 +91,7 @@ pub fn quoted(text: &str) -> String {
 /// JSON without the white space between its tokens: what programs send.
 ///
 /// ```
-/// assert_eq!(benches::corpus::compact(r#"{"a b": [1, "\\" x"]}"#), r#"{"a b":[1,"\\" x"]}"#);
+/// assert_eq!(benches::corpus::compact(r#"{"a b": [1, "\" x"]}"#), r#"{"a b":[1,"\" x"]}"#);
 /// ```
 pub fn compact(json: &str) -> String {
     let (mut in_string, mut is_escaped) = (false, false);

@@ -74,7 +74,7 @@ fn options(head: &[u8]) -> (RepairOptions, Option<&'static Profile>, bool) {
 fn every_profile_is_kept() {
     for profile in Profile::all() {
         let options = RepairOptions::new().with_profile(profile);
-        over_bytes(300, 140, |bytes| {
+        over_bytes(120, 140, |bytes| {
             laws::repair_is_valid(&chain(bytes), &options, Some(profile), false);
             laws::nothing_is_lost(&chain(bytes), &options);
         });
@@ -83,7 +83,7 @@ fn every_profile_is_kept() {
 
 #[test]
 fn profiles_of_users_are_kept() {
-    over_bytes(3000, 160, |bytes| {
+    over_bytes(1500, 160, |bytes| {
         let (head, tail) = bytes.split_at(bytes.len().min(24));
         let profile = Choices::new(head).own_profile();
         let options = RepairOptions::new().with_profile(&profile);

@@ -113,7 +113,7 @@ fn found_inputs_are_lawful() {
 
 #[test]
 fn policies_of_others_cannot_break_a_chain() {
-    over_bytes(1500, 300, |bytes| {
+    over_bytes(800, 300, |bytes| {
         let (what, bytes) = bytes.split_at(bytes.len().min(40));
         let mut setup = Setup::new(bytes);
         let pipeline = std::mem::take(&mut setup.pipeline);

@@ -155,34 +155,26 @@ impl Doctor<'_> {
         };
         let findings = session.check(self.options).map_err(wrong)?;
         let named = named.map(|it| self.explained(it, &findings));
+        let mut res =
+            Diagnosis { dialect, findings, named, changed: None, effect: None, script: None };
         let may_change = |it: &Finding| it.fix.is_some() && (it.is_error() || self.options.all);
-        if !findings.iter().any(may_change) {
-            return Ok(Diagnosis {
-                dialect,
-                findings,
-                named,
-                changed: None,
-                effect: None,
-                script: None,
-            });
+        if !res.findings.iter().any(may_change) {
+            return Ok(res);
         }
         // Only what is mended is held twice.
         loaded.blobs = session.blobs().to_vec();
         let mended = session.repair(self.options).map_err(wrong)?;
-        let is_changed = session.blobs() != loaded.blobs;
-        let effect = is_changed.then(|| effect(&loaded.blobs, session.blobs()));
         if loaded.is_of_a_store {
-            let script = stores::script(&loaded.blobs, session.blobs());
-            return Ok(Diagnosis { dialect, findings, named, changed: None, effect: None, script });
+            res.script = stores::script(&loaded.blobs, session.blobs());
+            return Ok(res);
         }
-        if !self.fix {
-            return Ok(Diagnosis { dialect, findings, named, changed: None, effect, script: None });
+        let is_changed = session.blobs() != loaded.blobs;
+        res.effect = is_changed.then(|| effect(&loaded.blobs, session.blobs()));
+        if self.fix {
+            res.findings = mended;
+            res.changed = is_changed.then(|| self.put(loaded, &session)).transpose()?;
         }
-        let changed = match is_changed {
-            true => Some(self.put(loaded, &session)?),
-            false => None,
-        };
-        Ok(Diagnosis { dialect, findings: mended, named, changed, effect, script: None })
+        Ok(res)
     }
 
     /// Puts the mended session in its place, and looks at it again (SE-92, SE-93).

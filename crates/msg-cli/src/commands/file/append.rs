@@ -5,10 +5,10 @@ use std::io::{self, BufRead, BufReader, Read};
 use msg_core::Diagnostic;
 use msg_document::to_json;
 use msg_file::store::{self, Appender};
-use msg_file::{CellRef, Entry, NewCell, Place, ToCells};
+use msg_file::{Entry, ToCells};
 use serde::Serialize;
 
-use super::forms::{entry, kind};
+use super::forms::{CellForm, entry};
 use super::nonces::Nonces;
 use super::request::{Answered, FileArgs, Request, bad_line, failed, failed_by, print, refused};
 use super::writing::{WriteArgs, ack, acknowledge, append_all, read_all};
@@ -27,33 +27,8 @@ pub(super) struct Append {
     file: FileArgs,
     #[command(flatten)]
     write: WriteArgs,
-    /// message or output [default: message; output with --of and for tool and summary].
-    #[arg(long, conflicts_with = "jsonl")]
-    kind: Option<String>,
-    /// The type: markdown, code, an agent's name, tool, a language.
-    #[arg(long = "type", value_name = "TYPE", conflicts_with = "jsonl")]
-    ty: Option<String>,
-    /// The title.
-    #[arg(long, conflicts_with = "jsonl")]
-    title: Option<String>,
-    /// The id [default: the next number].
-    #[arg(long, conflicts_with_all = ["of", "jsonl"])]
-    id: Option<String>,
-    /// The cell below which it hangs: a call, a result, an execution or a summary of it.
-    #[arg(long, value_name = "ID", conflicts_with = "jsonl")]
-    of: Option<String>,
-    /// Number of #s, 1 to 5.
-    #[arg(long, conflicts_with = "jsonl")]
-    level: Option<u8>,
-    /// An attribute, K=V, or K for a flag; may be repeated.
-    #[arg(long = "attr", value_name = "K=V", conflicts_with = "jsonl")]
-    attrs: Vec<String>,
-    /// Keep white space at the edges of the body.
-    #[arg(long, conflicts_with = "jsonl")]
-    exact: bool,
-    /// The body; else standard input.
-    #[arg(long, value_name = "TEXT", conflicts_with = "jsonl")]
-    body: Option<String>,
+    #[command(flatten)]
+    cell: CellForm,
 }
 
 impl Append {
@@ -62,11 +37,11 @@ impl Append {
             return self.run_lines(cx);
         }
         let (mut log, name) = self.write.open(&self.file)?;
-        let cell = self.cell().map_err(|it| failed_by(&it, &name))?;
-        let cell = match &self.body {
-            Some(body) => NewCell { body: body.clone().into_bytes(), ..cell },
-            None => NewCell { body: read_all(None, self.file.limit.max_bytes)?, ..cell },
-        };
+        let has_body = self.cell.body.is_some();
+        let mut cell = self.cell.cell().map_err(|it| failed_by(&it, &name))?;
+        if !has_body {
+            cell.body = read_all(None, self.file.limit.max_bytes)?;
+        }
         let done = log.append(&cell, &mut || Nonces::System.next());
         acknowledge(&[done.map_err(|it| failed(it, &name))?], self.file.json, cx)?;
         Ok(Status::Clean)
@@ -84,27 +59,6 @@ impl Append {
             }
             None => self.acknowledge_lines(),
         }
-    }
-
-    fn cell(&self) -> Result<NewCell, Box<Diagnostic>> {
-        let place = match (&self.id, &self.of) {
-            (Some(id), _) => Place::Id(id.clone()),
-            (None, Some(of)) => Place::Of(CellRef::from(of.as_str())),
-            (None, None) => Place::Next,
-        };
-        let attr = |it: &String| match it.split_once('=') {
-            Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
-            None => (it.clone(), None),
-        };
-        Ok(NewCell {
-            ty: self.ty.clone(),
-            title: self.title.clone(),
-            place,
-            level: self.level,
-            attrs: self.attrs.iter().map(attr).collect(),
-            exact: self.exact,
-            ..NewCell::new(kind(self.kind.as_deref(), self.of.is_some(), self.ty.as_deref())?)
-        })
     }
 
     /// A cell or message a line, each acknowledged before the next is read.

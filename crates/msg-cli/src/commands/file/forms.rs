@@ -1,4 +1,4 @@
-//! JSON forms of what is to be written: cells, messages (MF-52) and results (MF-56).
+//! What is to be written, as JSON and as flags: cells, messages (MF-52) and results (MF-56).
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -10,54 +10,91 @@ use serde_json::Value;
 
 use super::request::bad_line;
 
-/// A cell, all members optional.
-#[derive(Debug, Default, Deserialize)]
+/// A cell: the flags of `append`, and the members of a line, all optional.
+#[derive(Debug, Clone, Default, clap::Args, Deserialize)]
 #[serde(default)]
-struct CellForm {
+pub(super) struct CellForm {
+    #[arg(skip)]
     role: Option<Value>,
+    /// message or output [default: message; output with --of and for tool and summary].
+    #[arg(long, conflicts_with = "jsonl")]
     kind: Option<String>,
+    /// The type: markdown, code, an agent's name, tool, a language.
+    #[arg(long = "type", value_name = "TYPE", conflicts_with = "jsonl")]
     #[serde(rename = "type")]
     ty: Option<String>,
+    /// The title.
+    #[arg(long, conflicts_with = "jsonl")]
     title: Option<String>,
+    /// The id [default: the next number].
+    #[arg(long, conflicts_with_all = ["of", "jsonl"])]
     id: Option<String>,
+    /// The cell below which it hangs: a call, a result, an execution or a summary of it.
+    #[arg(long, value_name = "ID", conflicts_with = "jsonl")]
     of: Option<String>,
+    /// Number of #s, 1 to 5.
+    #[arg(long, conflicts_with = "jsonl")]
     level: Option<i64>,
+    /// An attribute, K=V, or K for a flag; may be repeated.
+    #[arg(long = "attr", value_name = "K=V", conflicts_with = "jsonl")]
+    #[serde(skip)]
+    attrs: Vec<String>,
+    #[arg(skip)]
     attributes: Option<RawJson>,
-    body: Option<String>,
-    body_b64: Option<String>,
+    /// Keep white space at the edges of the body.
+    #[arg(long, conflicts_with = "jsonl")]
     exact: bool,
+    /// The body; else standard input.
+    #[arg(long, value_name = "TEXT", conflicts_with = "jsonl")]
+    pub(super) body: Option<String>,
+    #[arg(skip)]
+    body_b64: Option<String>,
+}
+
+impl CellForm {
+    /// The cell; its body is empty if there is none.
+    pub(super) fn cell(self) -> Result<NewCell, Box<Diagnostic>> {
+        let kind = kind(self.kind.as_deref(), self.of.is_some(), self.ty.as_deref())?;
+        let place = match (self.id, self.of) {
+            (Some(id), _) => Place::Id(id),
+            (None, Some(of)) => Place::Of(CellRef::from(of.as_str())),
+            (None, None) => Place::Next,
+        };
+        let body = match (self.body, self.body_b64) {
+            (Some(body), None) => body.into_bytes(),
+            (None, Some(it)) => decoded(&it)?,
+            (None, None) => Vec::new(),
+            _ => return Err(bad_line("body and body_b64 exclude each other")),
+        };
+        let level = self.level.map(|it| u8::try_from(it).unwrap_or(0));
+        let attrs = match &self.attributes {
+            Some(it) => attributes(it)?,
+            None => self.attrs.iter().map(|it| attribute(it)).collect(),
+        };
+        let (ty, title, exact) = (self.ty, self.title, self.exact);
+        Ok(NewCell { kind, ty, title, place, level, attrs, body, exact })
+    }
 }
 
 /// Reads a cell, or a message in OpenAI form if it has a role.
 pub(super) fn entry(json: &str) -> Result<Entry, Box<Diagnostic>> {
     let form: CellForm = serde_json::from_str(json).map_err(|it| bad_line(&it.to_string()))?;
-    if form.role.is_some() {
-        return message(json);
+    match form.role {
+        Some(_) => message(json),
+        None => form.cell().map(Entry::Cell),
     }
-    let kind = kind(form.kind.as_deref(), form.of.is_some(), form.ty.as_deref())?;
-    let place = match (form.id, form.of) {
-        (Some(id), _) => Place::Id(id),
-        (None, Some(of)) => Place::Of(CellRef::from(of.as_str())),
-        (None, None) => Place::Next,
-    };
-    let body = match (form.body, form.body_b64) {
-        (Some(body), None) => body.into_bytes(),
-        (None, Some(it)) => BASE64_STANDARD.decode(it).map_err(|it| bad_line(&it.to_string()))?,
-        (None, None) => Vec::new(),
-        _ => return Err(bad_line("body and body_b64 exclude each other")),
-    };
-    let level = form.level.map(|it| u8::try_from(it).unwrap_or(0));
-    let attrs = form.attributes.as_ref().map_or(Ok(Vec::new()), attributes)?;
-    Ok(Entry::Cell(NewCell {
-        kind,
-        ty: form.ty,
-        title: form.title,
-        place,
-        level,
-        attrs,
-        body,
-        exact: form.exact,
-    }))
+}
+
+fn decoded(base64: &str) -> Result<Vec<u8>, Box<Diagnostic>> {
+    BASE64_STANDARD.decode(base64).map_err(|it| bad_line(&it.to_string()))
+}
+
+/// `K=V`, or `K` for a flag.
+fn attribute(text: &str) -> (String, Option<String>) {
+    match text.split_once('=') {
+        Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
+        None => (text.to_owned(), None),
+    }
 }
 
 /// A list of pairs, or the members of an object in their order.
@@ -108,23 +145,55 @@ fn message(json: &str) -> Result<Entry, Box<Diagnostic>> {
     message.map(Entry::Message).ok_or_else(|| bad_line("it is no message"))
 }
 
-/// What running a code cell or a call gave.
-#[derive(Debug, Clone, Default, Deserialize)]
+/// What running a code cell or a call gave: the flags of `run-result`, and the members of a line.
+#[derive(Debug, Clone, Default, clap::Args, Deserialize)]
 #[serde(default)]
 pub(super) struct ResultForm {
-    pub(super) of: String,
-    pub(super) stdout: Option<String>,
-    pub(super) stderr: Option<String>,
-    pub(super) streams: Vec<(String, String)>,
-    pub(super) text: Option<String>,
-    pub(super) data_b64: Option<String>,
-    pub(super) mime_type: Option<String>,
-    pub(super) status: Option<String>,
-    pub(super) exit_code: Option<Value>,
-    pub(super) error: Option<String>,
-    pub(super) duration: Option<Value>,
-    pub(super) time: Option<String>,
-    pub(super) lang: Option<String>,
+    /// The code cell or call that was run: an id or #N.
+    #[arg(long, value_name = "ID", required_unless_present = "jsonl", conflicts_with = "jsonl")]
+    of: Option<String>,
+    /// What went to standard output.
+    #[arg(long, value_name = "TEXT", conflicts_with = "jsonl")]
+    stdout: Option<String>,
+    /// What went to standard error.
+    #[arg(long, value_name = "TEXT", conflicts_with = "jsonl")]
+    stderr: Option<String>,
+    #[arg(skip)]
+    streams: Vec<(String, String)>,
+    /// The value, or the text of a call's result.
+    #[arg(long, conflicts_with = "jsonl")]
+    text: Option<String>,
+    #[arg(skip)]
+    data_b64: Option<String>,
+    /// The media type of text or data.
+    #[arg(long, value_name = "TYPE", conflicts_with = "jsonl")]
+    mime_type: Option<String>,
+    /// How it ended; else by exit code and error.
+    #[arg(long, conflicts_with = "jsonl")]
+    status: Option<String>,
+    /// The exit code.
+    #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "jsonl", value_parser = exit_code)]
+    exit_code: Option<Value>,
+    /// What went wrong.
+    #[arg(long, value_name = "TEXT", conflicts_with = "jsonl")]
+    error: Option<String>,
+    /// How long it took: 0.5s, 500ms.
+    #[arg(long, conflicts_with = "jsonl", value_parser = as_text)]
+    duration: Option<Value>,
+    /// When it ended, RFC 3339.
+    #[arg(long, conflicts_with = "jsonl")]
+    time: Option<String>,
+    /// The language, if it is not the cell's.
+    #[arg(long, conflicts_with = "jsonl")]
+    lang: Option<String>,
+}
+
+fn exit_code(text: &str) -> Result<Value, std::num::ParseIntError> {
+    text.parse::<i64>().map(Value::from)
+}
+
+fn as_text(text: &str) -> Result<Value, std::convert::Infallible> {
+    Ok(Value::from(text))
 }
 
 impl ResultForm {
@@ -132,11 +201,10 @@ impl ResultForm {
     pub(super) fn read(self) -> Result<(CellRef, RunResult), Box<Diagnostic>> {
         let whole = [("stdout", self.stdout), ("stderr", self.stderr)];
         let whole = whole.into_iter().filter_map(|(name, it)| Some((name.to_owned(), it?)));
-        let data = self.data_b64.map(|it| BASE64_STANDARD.decode(it)).transpose();
         let result = RunResult {
             streams: whole.chain(self.streams).collect(),
             text: self.text,
-            data: data.map_err(|it| bad_line(&it.to_string()))?,
+            data: self.data_b64.as_deref().map(decoded).transpose()?,
             mime_type: self.mime_type,
             status: self.status,
             exit_code: self.exit_code.and_then(text),
@@ -145,6 +213,6 @@ impl ResultForm {
             time: self.time,
             lang: self.lang,
         };
-        Ok((CellRef::from(self.of.as_str()), result))
+        Ok((CellRef::from(self.of.unwrap_or_default().as_str()), result))
     }
 }
