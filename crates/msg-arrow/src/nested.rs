@@ -16,7 +16,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_schema::{DataType, Field, Fields};
-use msg_core::json::{write_member_name, write_str};
+use msg_core::json::write_str;
 use msg_core::{Code, Diagnostic};
 use serde::Serialize;
 
@@ -168,7 +168,8 @@ impl Writer {
             if self.out.len() > start + 1 {
                 self.out.push(b',');
             }
-            write_member_name(&mut self.out, member.name());
+            write_str(&mut self.out, member.name());
+            self.out.push(b':');
             self.member(member, column, i);
         }
         self.out.push(b'}');
@@ -188,7 +189,8 @@ impl Writer {
             if i > 0 {
                 self.out.push(b',');
             }
-            write_member_name(&mut self.out, text(keys, i).unwrap_or_default());
+            write_str(&mut self.out, text(keys, i).unwrap_or_default());
+            self.out.push(b':');
             self.value(values, i);
         }
         self.out.push(b'}');

@@ -4,7 +4,7 @@
 //! cost a copy and the spelling of numbers.
 
 use msg_core::Diagnostic;
-use msg_core::json::write_member_name;
+use msg_core::json::write_str;
 use serde::Serialize;
 
 /// Compact JSON of a value.
@@ -60,7 +60,8 @@ impl ObjectWriter {
     #[must_use]
     pub fn written(mut self, name: &str, write: impl FnOnce(&mut Vec<u8>)) -> Self {
         self.next();
-        write_member_name(&mut self.0, name);
+        write_str(&mut self.0, name);
+        self.0.push(b':');
         write(&mut self.0);
         self
     }

@@ -13,7 +13,7 @@ use crate::Res;
 const LIMIT: usize = 70;
 
 /// Libraries that have more, with the number that they may not pass. A figure only ever goes down.
-const MORE_NAMES: &[(&str, usize)] = &[("msg-core", 128)];
+const MORE_NAMES: &[(&str, usize)] = &[("msg-core", 127)];
 
 /// Public functions that take a `bool`: it is a JSON value, or a member of a request that holds one.
 const SWITCHES: &[(&str, &str)] = &[

@@ -3,7 +3,7 @@
 
 use crate::{
     Arguments, Error, Extra, Origin, ToolCall,
-    json::{Kind, tokens, validate, write_compact, write_str},
+    json::{Kind, Writer, tokens, validate},
     reading::Source,
 };
 
@@ -42,21 +42,19 @@ fn read_arguments(source: &mut Source<'_, '_>) -> Result<String, Error> {
     Ok(tokens(source.raw_text()?).collect())
 }
 
-/// Appends the object of a call in the documented form.
-pub(super) fn write(call: &ToolCall, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"id\":");
-    write_str(out, &call.id);
-    out.extend_from_slice(b",\"name\":");
-    write_str(out, &call.name);
-    out.extend_from_slice(b",\"arguments\":");
-    write_arguments(call.arguments.text(), out);
-    write_unknown(&call.extra, &MEMBERS, out);
-    out.push(b'}');
+/// Writes the object of a call in the documented form.
+pub(super) fn write(call: &ToolCall, out: &mut Writer<'_>) {
+    out.object(|it| {
+        it.key("id").str(&call.id);
+        it.key("name").str(&call.name);
+        write_arguments(call.arguments.text(), it.key("arguments"));
+        write_unknown(&call.extra, &MEMBERS, it);
+    });
 }
 
-/// Appends arguments as their value; text that is no JSON, or is a JSON string, as a string.
-pub(super) fn write_arguments(text: &str, out: &mut Vec<u8>) {
-    if is_value(text) { write_compact(out, text) } else { write_str(out, text) }
+/// Writes arguments as their value; text that is no JSON, or is a JSON string, as a string.
+pub(super) fn write_arguments(text: &str, out: &mut Writer<'_>) {
+    if is_value(text) { out.compact(text) } else { out.str(text) }
 }
 
 /// Whether the text is JSON and no string.

@@ -2,7 +2,7 @@
 
 use crate::{
     RawJson,
-    json::{JsonError, Kind, Reader, write_member_name, write_str},
+    json::{JsonError, Kind, Reader, Writer, to_text, tokens},
 };
 
 /// Takes `tool_call_id` out of a metadata object. Gives the id and what is left of the object,
@@ -15,47 +15,32 @@ pub(super) fn split(metadata: &RawJson) -> Option<(String, Option<RawJson>)> {
 
 fn try_split(text: &str) -> Result<(Option<String>, Option<String>), JsonError> {
     let mut reader = Reader::from_text(text);
-    let mut id = None;
-    let mut rest = vec![b'{'];
+    let (mut id, mut rest) = (None, Vec::new());
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
         if key.text == "tool_call_id" && reader.peek()? == Kind::String {
             id = Some(reader.string()?.text.into_owned());
-            continue;
+        } else {
+            rest.push((key.text, reader.raw()?));
         }
-        if rest.len() > 1 {
-            rest.push(b',');
-        }
-        write_member_name(&mut rest, &key.text);
-        rest.extend_from_slice(reader.raw()?.as_bytes());
     }
-    let is_empty = rest.len() == 1;
-    rest.push(b'}');
-    let rest = String::from_utf8(rest).expect("members of UTF-8 text are UTF-8");
-    Ok((id, (!is_empty).then_some(rest)))
+    let object = |it: &mut Writer<'_>| rest.iter().for_each(|(name, raw)| it.key(name).raw(raw));
+    let text = (!rest.is_empty()).then(|| to_text(|it| it.object(object)));
+    Ok((id, text))
 }
 
-/// Appends `,"metadata":{…}` with the id first, if there is anything to write.
-pub(super) fn write(tool_call_id: Option<&str>, rest: Option<&RawJson>, out: &mut Vec<u8>) {
-    let mut compact = Vec::new();
-    if let Some(rest) = rest {
-        rest.write_compact(&mut compact);
-    }
-    if tool_call_id.is_some() || rest.is_some() {
-        out.extend_from_slice(b",\"metadata\":");
-    }
-    match (tool_call_id, compact.as_slice()) {
-        (None, rest) => out.extend_from_slice(rest),
-        (Some(id), rest) => {
-            out.extend_from_slice(b"{\"tool_call_id\":");
-            write_str(out, id);
-            match rest {
-                [b'{', b'"', ..] => {
-                    out.push(b',');
-                    out.extend_from_slice(&rest[1..]);
-                }
-                _ => out.push(b'}'),
-            }
+/// Writes the member `metadata` with the id first, if there is anything to write.
+pub(super) fn write(tool_call_id: Option<&str>, rest: Option<&RawJson>, out: &mut Writer<'_>) {
+    let rest: Option<String> = rest.map(|it| tokens(it.text()).collect());
+    let Some(id) = tool_call_id else {
+        return rest.iter().for_each(|it| out.key("metadata").raw(it));
+    };
+    out.key("metadata").object(|it| {
+        it.key("tool_call_id").str(id);
+        let rest = rest.as_deref().and_then(|it| it.strip_prefix('{')?.strip_suffix('}'));
+        if let Some(members) = rest.filter(|it| !it.is_empty()) {
+            // All members at once, as they came.
+            it.raw(members);
         }
-    }
+    });
 }

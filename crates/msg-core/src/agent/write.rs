@@ -4,12 +4,7 @@ use super::{
     AgentForm, call, sdk,
     shape::{Body, Shape, is_json, is_plain_image, shapes},
 };
-use crate::{
-    Extra, Image, Message, Origin, Part, Report,
-    json::{write_member_name, write_str},
-    losses::Losses,
-    native,
-};
+use crate::{Extra, Image, Message, Origin, Part, Report, json::Writer, losses::Losses, native};
 
 /// Appends a list of agent messages in the shapes of a form (MS-11, MS-12), and reports what it cannot hold
 /// (MS-24).
@@ -27,133 +22,82 @@ use crate::{
 /// ```
 pub fn write(messages: &[Message], form: AgentForm, out: &mut Vec<u8>) -> Report {
     let mut report = Report::default();
-    out.push(b'[');
-    let start = out.len();
-    for (at, message) in messages.iter().enumerate() {
-        let mut losses = Losses::new(&mut report, at);
-        match form {
-            AgentForm::Document => {
-                for shape in shapes(message, &mut losses) {
-                    separate(out, start);
-                    write_shape(&shape, out);
+    Writer::new(out).list(|list| {
+        for (at, message) in messages.iter().enumerate() {
+            let mut losses = Losses::new(&mut report, at);
+            match form {
+                AgentForm::Document => {
+                    shapes(message, &mut losses).iter().for_each(|it| write_shape(it, list));
                 }
+                AgentForm::Sdk => sdk::write_message(message, &mut losses, list),
             }
-            AgentForm::Sdk => sdk::write_message(message, &mut losses, start, out),
         }
-    }
-    out.push(b']');
+    });
     report
 }
 
-/// A comma, unless nothing was written behind `start`.
-pub(super) fn separate(out: &mut Vec<u8>, start: usize) {
-    if out.len() > start {
-        out.push(b',');
-    }
-}
-
-fn write_shape(shape: &Shape<'_>, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"role\":\"");
-    out.extend_from_slice(shape.role.as_str().as_bytes());
-    out.extend_from_slice(b"\",\"content\":");
-    write_body(&shape.content, out);
-    write_member(out, "name", shape.name);
-    write_member(out, "tool_call_id", shape.tool_call_id);
-    if let Some(owner) = shape.owner {
-        // The id of a message that answers no call is carried; it stands where the id stands.
-        let carried = owner.extra.get(&Origin::Agent, "tool_call_id");
-        if let (None, Some(id)) = (shape.tool_call_id, carried) {
-            out.push(b',');
-            write_member_name(out, "tool_call_id");
-            id.write_compact(out);
+fn write_shape(shape: &Shape<'_>, list: &mut Writer<'_>) {
+    list.object(|it| {
+        it.key("role").str(shape.role.as_str());
+        it.key("content").object(|it| write_body(&shape.content, it));
+        write_text(it, "name", shape.name);
+        write_text(it, "tool_call_id", shape.tool_call_id);
+        if let Some(owner) = shape.owner {
+            // The id of a message that answers no call is carried; it stands where the id stands.
+            let carried = owner.extra.get(&Origin::Agent, "tool_call_id");
+            if let (None, Some(id)) = (shape.tool_call_id, carried) {
+                it.key("tool_call_id").compact(id.text());
+            }
+            write_unknown(&owner.extra, &["role", "content", "name", "tool_call_id"], it);
         }
-        write_unknown(&owner.extra, &["role", "content", "name", "tool_call_id"], out);
-    }
-    out.push(b'}');
+    });
 }
 
-fn write_body(body: &Body<'_>, out: &mut Vec<u8>) {
+fn write_body(body: &Body<'_>, out: &mut Writer<'_>) {
     match body {
-        Body::Text(text) => {
-            out.extend_from_slice(b"{\"Text\":");
-            write_str(out, text);
-        }
+        Body::Text(text) => out.key("Text").str(text),
         Body::ToolCalls(calls) => {
-            out.extend_from_slice(b"{\"ToolCalls\":[");
-            for (n, it) in calls.iter().enumerate() {
-                if n > 0 {
-                    out.push(b',');
-                }
-                call::write(it, out);
-            }
-            out.push(b']');
+            out.key("ToolCalls").array(calls, |it, call| call::write(call, it));
         }
-        Body::ToolResult(text, extra) => {
-            out.extend_from_slice(b"{\"ToolResult\":{\"content\":");
-            write_str(out, text);
+        Body::ToolResult(text, extra) => out.key("ToolResult").object(|it| {
+            it.key("content").str(text);
             if let Some(extra) = extra {
-                write_unknown(extra, &["content"], out);
+                write_unknown(extra, &["content"], it);
             }
-            out.push(b'}');
-        }
+        }),
         Body::MultiPart(parts) => {
-            out.extend_from_slice(b"{\"MultiPart\":[");
-            for (n, it) in parts.iter().enumerate() {
-                if n > 0 {
-                    out.push(b',');
-                }
-                write_part(it, out);
-            }
-            out.push(b']');
+            out.key("MultiPart").array(parts, |it, part| write_part(part, it));
         }
     }
-    out.push(b'}');
 }
 
-fn write_part(part: &Part, out: &mut Vec<u8>) {
-    match part {
-        Part::Text(it) => {
-            out.extend_from_slice(b"{\"Text\":");
-            write_str(out, &it.text);
-        }
-        Part::ToolCall(it) => {
-            out.extend_from_slice(b"{\"ToolCall\":");
-            call::write(it, out);
-        }
-        Part::Image(it) if is_plain_image(part) => write_image(it, out),
-        Part::Other(it) if is_json(part) => {
-            out.extend_from_slice(b"{\"Json\":");
-            it.value.write_compact(out);
-        }
-        _ => {
-            out.extend_from_slice(b"{\"Other\":");
-            native::write_part(part, out);
-        }
-    }
-    out.push(b'}');
+fn write_part(part: &Part, list: &mut Writer<'_>) {
+    list.object(|out| match part {
+        Part::Text(it) => out.key("Text").str(&it.text),
+        Part::ToolCall(it) => call::write(it, out.key("ToolCall")),
+        Part::Image(it) if is_plain_image(part) => write_image(it, out.key("Image")),
+        Part::Other(it) if is_json(part) => out.key("Json").compact(it.value.text()),
+        _ => out.key("Other").value(|out| native::write_part(part, out)),
+    });
 }
 
-fn write_image(image: &Image, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"Image\":{\"url\":");
-    write_str(out, image.url.as_deref().unwrap_or_default());
-    write_member(out, "detail", image.detail.as_deref());
-    write_unknown(&image.extra, &["url", "detail"], out);
-    out.push(b'}');
+fn write_image(image: &Image, out: &mut Writer<'_>) {
+    out.object(|it| {
+        it.key("url").str(image.url.as_deref().unwrap_or_default());
+        write_text(it, "detail", image.detail.as_deref());
+        write_unknown(&image.extra, &["url", "detail"], it);
+    });
 }
 
-pub(super) fn write_member(out: &mut Vec<u8>, name: &str, text: Option<&str>) {
+fn write_text(out: &mut Writer<'_>, name: &str, text: Option<&str>) {
     if let Some(text) = text {
-        out.push(b',');
-        write_member_name(out, name);
-        write_str(out, text);
+        out.key(name).str(text);
     }
 }
 
 /// The members that this form had and the model does not know, behind those that it knows.
-pub(super) fn write_unknown(extra: &Extra, known: &[&str], out: &mut Vec<u8>) {
+pub(super) fn write_unknown(extra: &Extra, known: &[&str], out: &mut Writer<'_>) {
     for (name, value) in extra.iter(&Origin::Agent).filter(|it| !known.contains(&it.0)) {
-        out.push(b',');
-        write_member_name(out, name);
-        value.write_compact(out);
+        out.key(name).compact(value.text());
     }
 }

@@ -37,5 +37,5 @@ pub(crate) use member::string_member;
 pub use reader::{Kind, Reader};
 pub use scan::{TextState, classify, skip_value, validate};
 pub use string::{JsonStr, unescape, unescape_into};
-pub use write::{write_member_name, write_str};
+pub use write::write_str;
 pub use writer::{Writer, to_text};

@@ -23,13 +23,6 @@ pub fn write_str(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Appends `"name":`.
-#[inline]
-pub fn write_member_name(out: &mut Vec<u8>, name: &str) {
-    write_str(out, name);
-    out.push(b':');
-}
-
 /// Appends a whole number.
 pub(super) fn write_u64(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(number.to_string().as_bytes());

@@ -1,7 +1,10 @@
 //! Appends whole JSON values to a buffer: commas, colons, brackets and escapes are its business, so
 //! that no caller writes one by hand. It checks nothing: a key outside an object is the caller's bug.
 
-use super::write::{write_str, write_u64};
+use super::{
+    compact::write_compact,
+    write::{write_str, write_u64},
+};
 
 /// JSON under construction, appended to a buffer of the caller's.
 ///
@@ -54,8 +57,7 @@ impl<'o> Writer<'o> {
     /// Writes the name of a member, whose value must follow.
     #[inline]
     pub fn key(&mut self, name: &str) -> &mut Self {
-        self.separate();
-        write_str(self.out, name);
+        self.str(name);
         self.out.push(b':');
         self.comma = false;
         self
@@ -97,6 +99,11 @@ impl<'o> Writer<'o> {
     pub fn raw(&mut self, json: &str) {
         self.separate();
         self.out.extend_from_slice(json.as_bytes());
+    }
+
+    /// Writes text that is one JSON value already, without its white space.
+    pub fn compact(&mut self, json: &str) {
+        self.value(|out| write_compact(out, json));
     }
 
     /// Lends the buffer to something else that appends exactly one value.

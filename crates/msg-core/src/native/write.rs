@@ -2,9 +2,8 @@
 
 use super::is_known_type;
 use crate::{
-    CallKind, Content, Extra, Message, Origin, Other, Part, Place, RawJson, Reasoning, ToolCall,
-    ToolResult,
-    json::{string_member, write_member_name, write_str},
+    CallKind, Extra, Message, Origin, Other, Part, Place, Reasoning, ToolCall, ToolResult,
+    json::{Writer, string_member},
 };
 
 /// Appends a list of messages in native form (MS-7). Nothing is lost, so there is no report.
@@ -16,26 +15,20 @@ use crate::{
 /// assert_eq!(json, br#"[{"role":"user","parts":[{"type":"text","text":"Hi"}]}]"#);
 /// ```
 pub fn write(messages: &[Message], out: &mut Vec<u8>) {
-    out.push(b'[');
-    for (n, message) in messages.iter().enumerate() {
-        if n > 0 {
-            out.push(b',');
-        }
-        write_message(message, out);
-    }
-    out.push(b']');
+    Writer::new(out).array(messages, |it, message| it.value(|out| write_message(message, out)));
 }
 
 /// Appends one message in native form.
 pub fn write_message(message: &Message, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"role\":");
-    write_str(out, message.role.as_str());
-    let name = message.name.as_ref().filter(|it| !it.is_empty());
-    write_text(out, "name", name);
-    out.extend_from_slice(b",\"parts\":");
-    write_parts(&message.parts, out);
-    write_extra(&message.extra, &["role", "name", "parts", "extra"], out);
-    out.push(b'}');
+    Writer::new(out).object(|it| {
+        it.key("role").str(message.role.as_str());
+        if let Some(name) = message.name.as_deref().filter(|it| !it.is_empty()) {
+            it.key("name").str(name);
+        }
+        it.key("parts");
+        write_parts(&message.parts, it);
+        write_extra(&message.extra, &["role", "name", "parts", "extra"], it);
+    });
 }
 
 /// Appends one part in native form.
@@ -46,11 +39,11 @@ pub fn write_part(part: &Part, out: &mut Vec<u8>) {
         it.value.write_compact(out);
         return;
     }
-    out.extend_from_slice(b"{\"type\":\"");
-    out.extend_from_slice(part.kind().as_bytes());
-    out.push(b'"');
-    write_extra(part.extra(), write_members(part, out), out);
-    out.push(b'}');
+    Writer::new(out).object(|it| {
+        it.key("type").str(part.kind());
+        let known = write_members(part, it);
+        write_extra(part.extra(), known, it);
+    });
 }
 
 /// Whether it is a part of a type that is unknown here, to be written as it is: nothing would tell
@@ -63,115 +56,103 @@ fn is_foreign(other: &Other) -> bool {
 }
 
 /// Writes what belongs to the kind of part, and says which names that kind has.
-fn write_members(part: &Part, out: &mut Vec<u8>) -> &'static [&'static str] {
+fn write_members(part: &Part, out: &mut Writer<'_>) -> &'static [&'static str] {
     match part {
         Part::Text(it) | Part::Refusal(it) => {
-            write_required(out, "text", &it.text);
+            out.key("text").str(&it.text);
             &["type", "text", "extra"]
         }
         Part::Reasoning(it) => write_reasoning(it, out),
         Part::Image(it) => {
-            write_text(out, "url", it.url.as_ref());
-            write_text(out, "file_id", it.file_id.as_ref());
-            write_text(out, "media_type", it.media_type.as_ref());
-            write_text(out, "detail", it.detail.as_ref());
+            write_text(out, "url", &it.url);
+            write_text(out, "file_id", &it.file_id);
+            write_text(out, "media_type", &it.media_type);
+            write_text(out, "detail", &it.detail);
             &["type", "url", "file_id", "media_type", "detail", "extra"]
         }
         Part::Audio(it) => {
-            write_text(out, "id", it.id.as_ref());
-            write_text(out, "data", it.data.as_ref());
-            write_text(out, "format", it.format.as_ref());
-            write_text(out, "transcript", it.transcript.as_ref());
+            write_text(out, "id", &it.id);
+            write_text(out, "data", &it.data);
+            write_text(out, "format", &it.format);
+            write_text(out, "transcript", &it.transcript);
             &["type", "id", "data", "format", "transcript", "extra"]
         }
         Part::File(it) => {
-            write_text(out, "file_id", it.file_id.as_ref());
-            write_text(out, "url", it.url.as_ref());
-            write_text(out, "data", it.data.as_ref());
-            write_text(out, "filename", it.filename.as_ref());
-            write_text(out, "media_type", it.media_type.as_ref());
+            write_text(out, "file_id", &it.file_id);
+            write_text(out, "url", &it.url);
+            write_text(out, "data", &it.data);
+            write_text(out, "filename", &it.filename);
+            write_text(out, "media_type", &it.media_type);
             &["type", "file_id", "url", "data", "filename", "media_type", "extra"]
         }
         Part::ToolCall(it) => write_call(it, out),
         Part::ToolResult(it) => write_result(it, out),
         Part::Other(it) => {
-            write_required(out, "format", it.format.as_str());
+            out.key("format").str(it.format.as_str());
             if let Some(place) = it.place {
-                write_required(out, "place", Place::as_str(place));
+                out.key("place").str(Place::as_str(place));
             }
-            write_raw(out, "value", &it.value);
+            out.key("value").compact(it.value.text());
             &["type", "format", "place", "value", "extra"]
         }
     }
 }
 
-fn write_reasoning(it: &Reasoning, out: &mut Vec<u8>) -> &'static [&'static str] {
-    write_text(out, "text", it.text.as_ref());
+fn write_reasoning(it: &Reasoning, out: &mut Writer<'_>) -> &'static [&'static str] {
+    write_text(out, "text", &it.text);
     if let Some(summary) = &it.summary {
-        out.extend_from_slice(b",\"summary\":[");
-        for (n, text) in summary.iter().enumerate() {
-            if n > 0 {
-                out.push(b',');
-            }
-            write_str(out, text);
-        }
-        out.push(b']');
+        out.key("summary").array(summary, |it, text| it.str(text));
     }
-    write_text(out, "signature", it.signature.as_ref());
-    write_text(out, "redacted", it.redacted.as_ref());
-    write_text(out, "encrypted", it.encrypted.as_ref());
+    write_text(out, "signature", &it.signature);
+    write_text(out, "redacted", &it.redacted);
+    write_text(out, "encrypted", &it.encrypted);
     &["type", "text", "summary", "signature", "redacted", "encrypted", "extra"]
 }
 
-fn write_call(it: &ToolCall, out: &mut Vec<u8>) -> &'static [&'static str] {
+fn write_call(it: &ToolCall, out: &mut Writer<'_>) -> &'static [&'static str] {
     write_kind(out, &it.kind);
-    write_required(out, "id", &it.id);
-    write_required(out, "name", &it.name);
-    write_required(out, "arguments", it.arguments.text());
-    write_text(out, "signature", it.signature.as_ref());
+    out.key("id").str(&it.id);
+    out.key("name").str(&it.name);
+    out.key("arguments").str(it.arguments.text());
+    write_text(out, "signature", &it.signature);
     &["type", "kind", "id", "name", "arguments", "signature", "extra"]
 }
 
-fn write_result(it: &ToolResult, out: &mut Vec<u8>) -> &'static [&'static str] {
+fn write_result(it: &ToolResult, out: &mut Writer<'_>) -> &'static [&'static str] {
     write_kind(out, &it.kind);
-    write_required(out, "call_id", &it.call_id);
-    write_text(out, "name", it.name.as_ref());
-    out.extend_from_slice(b",\"content\":");
-    write_content(&it.content, out);
+    out.key("call_id").str(&it.call_id);
+    write_text(out, "name", &it.name);
+    out.key("content");
+    match it.content.as_text() {
+        // One plain text is written as a string, no part as an empty one (MS-3).
+        Some(text) => out.str(text),
+        None => write_parts(it.content.parts(), out),
+    }
     if it.is_error {
-        out.extend_from_slice(b",\"is_error\":true");
+        out.key("is_error").bool(true);
     }
     &["type", "kind", "call_id", "name", "content", "is_error", "extra"]
 }
 
-/// One plain text is written as a string, no part as an empty one (MS-3).
-fn write_content(content: &Content, out: &mut Vec<u8>) {
-    match content.as_text() {
-        Some(text) => write_str(out, text),
-        None => write_parts(content.parts(), out),
-    }
+fn write_parts(parts: &[Part], out: &mut Writer<'_>) {
+    out.array(parts, |it, part| it.value(|out| write_part(part, out)));
 }
 
-fn write_parts(parts: &[Part], out: &mut Vec<u8>) {
-    out.push(b'[');
-    for (n, part) in parts.iter().enumerate() {
-        if n > 0 {
-            out.push(b',');
-        }
-        write_part(part, out);
-    }
-    out.push(b']');
-}
-
-fn write_kind(out: &mut Vec<u8>, kind: &CallKind) {
+fn write_kind(out: &mut Writer<'_>, kind: &CallKind) {
     if *kind != CallKind::Function {
-        write_required(out, "kind", kind.as_str());
+        out.key("kind").str(kind.as_str());
+    }
+}
+
+fn write_text(out: &mut Writer<'_>, name: &str, text: &Option<String>) {
+    if let Some(text) = text {
+        out.key(name).str(text);
     }
 }
 
 /// `extra` with the members of all other formats, then those that were unknown on this level. One
 /// that has the name of a known member cannot stand there and stays in `extra`.
-fn write_extra(extra: &Extra, known: &[&str], out: &mut Vec<u8>) {
+fn write_extra(extra: &Extra, known: &[&str], out: &mut Writer<'_>) {
     if extra.is_empty() {
         return;
     }
@@ -182,41 +163,15 @@ fn write_extra(extra: &Extra, known: &[&str], out: &mut Vec<u8>) {
             origins.push(origin);
         }
     }
-    for (n, origin) in origins.iter().enumerate() {
-        out.extend_from_slice(if n == 0 { b",\"extra\":{" } else { b"," });
-        write_member_name(out, origin.as_str());
-        out.push(b'{');
-        for (n, (name, value)) in extra.iter(origin).filter(|it| stays(origin, it.0)).enumerate() {
-            if n > 0 {
-                out.push(b',');
-            }
-            write_member_name(out, name);
-            value.write_compact(out);
-        }
-        out.push(b'}');
-    }
+    let of = |origin, out: &mut Writer<'_>| {
+        let members = extra.iter(origin).filter(|it| stays(origin, it.0));
+        out.object(|it| members.for_each(|(name, value)| it.key(name).compact(value.text())));
+    };
     if !origins.is_empty() {
-        out.push(b'}');
+        out.key("extra")
+            .object(|it| origins.iter().for_each(|origin| of(origin, it.key(origin.as_str()))));
     }
     for (name, value) in extra.iter(&Origin::Native).filter(|it| !known.contains(&it.0)) {
-        write_raw(out, name, value);
+        out.key(name).compact(value.text());
     }
-}
-
-fn write_required(out: &mut Vec<u8>, name: &str, text: &str) {
-    out.push(b',');
-    write_member_name(out, name);
-    write_str(out, text);
-}
-
-fn write_text(out: &mut Vec<u8>, name: &str, text: Option<&String>) {
-    if let Some(text) = text {
-        write_required(out, name, text);
-    }
-}
-
-fn write_raw(out: &mut Vec<u8>, name: &str, value: &RawJson) {
-    out.push(b',');
-    write_member_name(out, name);
-    value.write_compact(out);
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     CallKind, Message, Origin, Part, RawJson, Report, Role, ToolResult,
-    json::{write_member_name, write_str},
+    json::Writer,
     layout::{Order, Step},
     losses::Losses,
 };
@@ -20,17 +20,11 @@ use crate::{
 /// ```
 pub fn write(messages: &[Message], out: &mut Vec<u8>) -> Report {
     let mut report = Report::default();
-    out.push(b'[');
-    let mut is_first = true;
-    for (at, message) in messages.iter().enumerate() {
-        for shape in shapes(message, at, &mut report) {
-            if !std::mem::take(&mut is_first) {
-                out.push(b',');
-            }
-            write_shape(&shape, out);
+    Writer::new(out).list(|list| {
+        for (at, message) in messages.iter().enumerate() {
+            shapes(message, at, &mut report).iter().for_each(|it| write_shape(it, list));
         }
-    }
-    out.push(b']');
+    });
     report
 }
 
@@ -43,15 +37,12 @@ pub fn write(messages: &[Message], out: &mut Vec<u8>) -> Report {
 /// assert_eq!(json, "[{\"role\":\"user\",\"content\":\"one two…\"}]".as_bytes());
 /// ```
 pub fn write_previews(messages: &[Message], max_chars: usize, out: &mut Vec<u8>) {
-    out.push(b'[');
-    for (at, message) in messages.iter().enumerate() {
-        out.extend_from_slice(if at == 0 { b"{\"role\":" } else { b",{\"role\":" });
-        write_str(out, message.role.as_str());
-        out.extend_from_slice(b",\"content\":");
-        write_str(out, &message.preview(max_chars));
-        out.push(b'}');
-    }
-    out.push(b']');
+    Writer::new(out).array(messages, |it, message| {
+        it.object(|it| {
+            it.key("role").str(message.role.as_str());
+            it.key("content").str(&message.preview(max_chars));
+        });
+    });
 }
 
 /// One plain message that a message becomes.
@@ -107,39 +98,23 @@ pub(super) fn shapes<'a>(message: &'a Message, at: usize, report: &mut Report) -
 const KNOWN: [&str; 2] = ["role", "content"];
 const N_KNOWN: u8 = KNOWN.len() as u8;
 
-fn write_shape(shape: &Shape<'_>, out: &mut Vec<u8>) {
-    let known = |number: u8, out: &mut Vec<u8>| {
-        let (name, text) = match number {
-            0 => ("role", shape.role.as_str()),
-            _ => ("content", &*shape.content),
+fn write_shape(shape: &Shape<'_>, list: &mut Writer<'_>) {
+    let known = |number: u8, it: &mut Writer<'_>| match number {
+        0 => it.key("role").str(shape.role.as_str()),
+        _ => it.key("content").str(&shape.content),
+    };
+    list.object(|it| {
+        let Some(owner) = shape.owner else {
+            return (0..N_KNOWN).for_each(|number| known(number, it));
         };
-        write_member_name(out, name);
-        write_str(out, text);
-    };
-    out.push(b'{');
-    let Some(owner) = shape.owner else {
-        known(0, out);
-        out.push(b',');
-        known(1, out);
-        out.push(b'}');
-        return;
-    };
-    let unknown: Vec<(&str, &RawJson)> =
-        owner.extra.iter(&Origin::Plain).filter(|it| !KNOWN.contains(&it.0)).collect();
-    let start = out.len();
-    Order::of(&owner.extra, &Origin::Plain, N_KNOWN).walk(N_KNOWN, unknown.len(), |step| {
-        if out.len() > start {
-            out.push(b',');
-        }
-        match step {
-            Step::Known(number) => known(number, out),
-            Step::Unknown(at) => {
-                write_member_name(out, unknown[at].0);
-                unknown[at].1.write_compact(out);
-            }
-        }
+        let unknown: Vec<(&str, &RawJson)> =
+            owner.extra.iter(&Origin::Plain).filter(|it| !KNOWN.contains(&it.0)).collect();
+        let order = Order::of(&owner.extra, &Origin::Plain, N_KNOWN);
+        order.walk(N_KNOWN, unknown.len(), |step| match step {
+            Step::Known(number) => known(number, it),
+            Step::Unknown(at) => it.key(unknown[at].0).compact(unknown[at].1.text()),
+        });
     });
-    out.push(b'}');
 }
 
 /// The header, the mark of an error, and the text of a result.

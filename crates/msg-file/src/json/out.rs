@@ -3,7 +3,7 @@
 //! It knows no document. What it is given is never in memory as a whole: the JSON of a cell is many times
 //! longer than the shortest cell.
 
-use msg_core::json::{write_member_name, write_str};
+use msg_core::json::write_str;
 use std::io::{self, Write};
 
 /// How much is written at once.
@@ -65,7 +65,8 @@ impl<'w> Out<'w> {
 
     pub(crate) fn key(&mut self, name: &str) -> &mut Self {
         self.separate();
-        write_member_name(&mut self.text, name);
+        write_str(&mut self.text, name);
+        self.text.push(b':');
         self.comma = false;
         self
     }

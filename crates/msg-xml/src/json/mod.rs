@@ -12,7 +12,7 @@ mod read;
 
 use std::collections::HashMap;
 
-use msg_core::json::{write_member_name, write_str};
+use msg_core::json::write_str;
 
 pub(crate) use read::{Read, Stop, read};
 
@@ -155,7 +155,8 @@ impl Json {
                 out.push(b'{');
                 for (i, (key, value)) in members.iter().enumerate() {
                     separate(i, out);
-                    write_member_name(out, key);
+                    write_str(out, key);
+                    out.push(b':');
                     value.write(out);
                 }
                 out.push(b'}');
