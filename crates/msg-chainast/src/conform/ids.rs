@@ -26,7 +26,7 @@ impl Conform<'_> {
         for (at, item) in self.items.iter().enumerate() {
             for (part, it) in item.message.parts.iter().enumerate() {
                 let Part::ToolCall(call) = it else { continue };
-                let of_shape = kept.as_ref().is_none_or(|it| it.stays(&call.id, &call.name, index));
+                let of_shape = kept.as_ref().is_none_or(|it| it.stays(&call.id, &call.name));
                 let accepted = of_shape && accepts_text(self.profile, &call.id);
                 let reused = chain_wide && !seen.insert(&call.id);
                 if !accepted || reused {

@@ -7,7 +7,7 @@ use msg_core::{IdSource, Message, Part};
 use super::IdPattern;
 
 /// How often an id is drawn before a number is appended to the last one.
-pub(super) const DRAWS: u64 = 64;
+const DRAWS: u64 = 64;
 
 /// Draws ids of one pattern that the chain does not use yet.
 pub(crate) struct FreshIds<'a> {
@@ -31,15 +31,7 @@ impl<'a> FreshIds<'a> {
         source: &'a mut dyn IdSource,
         messages: impl IntoIterator<Item = &'m Message>,
     ) -> Self {
-        let mut used = HashSet::new();
-        for part in messages.into_iter().flat_map(|it| &it.parts) {
-            match part {
-                Part::ToolCall(call) => used.insert(call.id.clone()),
-                Part::ToolResult(result) => used.insert(result.call_id.clone()),
-                _ => false,
-            };
-        }
-        FreshIds { pattern, source, used, appended: HashMap::new() }
+        FreshIds { pattern, source, used: ids_in_use(messages), appended: HashMap::new() }
     }
 
     /// A fresh id for a function of this name; `index` is the call's place among all calls.
@@ -65,4 +57,14 @@ impl<'a> FreshIds<'a> {
             }
         }
     }
+}
+
+/// All ids of these messages, of calls and of results.
+pub(super) fn ids_in_use<'m>(messages: impl IntoIterator<Item = &'m Message>) -> HashSet<String> {
+    let ids = messages.into_iter().flat_map(|it| &it.parts).filter_map(|it| match it {
+        Part::ToolCall(it) => Some(&it.id),
+        Part::ToolResult(it) => Some(&it.call_id),
+        _ => None,
+    });
+    ids.cloned().collect()
 }

@@ -123,7 +123,7 @@ fn new_ids(
     let mut seen = HashSet::new();
     let mut ids = Vec::new();
     for call in pair.assistant.tool_calls() {
-        let stays = kept.stays(&call.id, &call.name, *n_calls);
+        let stays = kept.stays(&call.id, &call.name);
         ids.push(match stays && seen.insert(call.id.as_str()) {
             true => FreshId { id: call.id.clone(), exhausted: false },
             false => fresh.next(&call.name, *n_calls),

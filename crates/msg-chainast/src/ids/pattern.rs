@@ -58,19 +58,6 @@ enum Set {
     HexUpper,
 }
 
-/// How many ids a pattern gives for one function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Room {
-    /// Always the same.
-    One,
-    /// One for each number.
-    Counter,
-    /// So many at random.
-    Few(u64),
-    /// More than a chain has calls.
-    Endless,
-}
-
 impl IdPattern {
     /// The pattern's text, as it was parsed.
     pub fn as_str(&self) -> &str {
@@ -79,11 +66,14 @@ impl IdPattern {
 
     /// Whether the whole id is one of this pattern, for a function of this name. O(id).
     pub fn matches(&self, id: &str, name: &str) -> bool {
-        let counters = self.pieces.iter().filter(|it| matches!(it, Piece::Counter)).count();
-        match counters {
-            0 | 1 => self.matches_by_length(id.as_bytes(), name),
-            _ => self.matches_by_positions(id.as_bytes(), name),
+        let id = id.as_bytes();
+        // Each piece maps the set of positions reached so far to the next one.
+        let mut reached = vec![false; id.len() + 1];
+        reached[0] = true;
+        for piece in &self.pieces {
+            reached = piece.reached_from(&reached, id, name);
         }
+        reached[id.len()]
     }
 
     /// An id of this pattern, for a function of this name; `counter` fills `{n}`.
@@ -108,69 +98,6 @@ impl IdPattern {
             Piece::Literal(_) | Piece::Name => false,
         };
         self.pieces.iter().any(varies)
-    }
-
-    /// How many ids it gives for one function.
-    pub(super) fn room(&self) -> Room {
-        let counts = self.pieces.iter().any(|it| matches!(it, Piece::Counter));
-        let size = |it: &Piece| match it {
-            Piece::Random { len, set } => {
-                (0..*len).fold(1, |all: u64, _| all.saturating_mul(set.alphabet().len() as u64))
-            }
-            _ => 1,
-        };
-        match self.pieces.iter().map(size).fold(1, u64::saturating_mul) {
-            1 if counts => Room::Counter,
-            1 => Room::One,
-            all if !counts && all <= u64::from(u32::MAX) => Room::Few(all),
-            _ => Room::Endless,
-        }
-    }
-
-    /// What of a function's name stands in its ids: nothing if the name is not in them.
-    pub(super) fn part_in_ids<'n>(&self, name: &'n str) -> &'n str {
-        if self.pieces.contains(&Piece::Name) { name_or_default(name) } else { "" }
-    }
-
-    /// With at most one counter, its length is what the fixed pieces leave.
-    fn matches_by_length(&self, id: &[u8], name: &str) -> bool {
-        let fixed: usize = self.pieces.iter().filter_map(|it| it.fixed_len(name)).sum();
-        let Some(free) = id.len().checked_sub(fixed) else { return false };
-        let mut rest = id;
-        for piece in &self.pieces {
-            let (head, tail) = rest.split_at(piece.fixed_len(name).unwrap_or(free).min(rest.len()));
-            if !piece.accepts(head, name) {
-                return false;
-            }
-            rest = tail;
-        }
-        rest.is_empty()
-    }
-
-    /// With several counters, each piece maps the set of positions reached so far to the next one.
-    fn matches_by_positions(&self, id: &[u8], name: &str) -> bool {
-        let mut reached = vec![false; id.len() + 1];
-        reached[0] = true;
-        for piece in &self.pieces {
-            let mut next = vec![false; id.len() + 1];
-            for at in 0..id.len() {
-                match piece.fixed_len(name) {
-                    Some(len) => {
-                        if reached[at]
-                            && id.get(at..at + len).is_some_and(|it| piece.accepts(it, name))
-                        {
-                            next[at + len] = true;
-                        }
-                    }
-                    None => next[at + 1] = id[at].is_ascii_digit() && (reached[at] || next[at]),
-                }
-            }
-            if piece.fixed_len(name) == Some(0) {
-                next[id.len()] |= reached[id.len()];
-            }
-            reached = next;
-        }
-        reached[id.len()]
     }
 }
 
@@ -245,6 +172,24 @@ impl Piece {
             Piece::Name => Some(name_or_default(name).len()),
             Piece::Counter => None,
         }
+    }
+
+    /// The positions behind this piece, where it begins at one of those reached so far.
+    fn reached_from(&self, reached: &[bool], id: &[u8], name: &str) -> Vec<bool> {
+        let mut next = vec![false; id.len() + 1];
+        for at in 0..=id.len() {
+            match self.fixed_len(name) {
+                Some(len) => {
+                    let fits = |it: &[u8]| reached[at] && self.accepts(it, name);
+                    if id.get(at..at + len).is_some_and(fits) {
+                        next[at + len] = true;
+                    }
+                }
+                None if at == id.len() => {}
+                None => next[at + 1] = id[at].is_ascii_digit() && (reached[at] || next[at]),
+            }
+        }
+        next
     }
 
     fn accepts(&self, bytes: &[u8], name: &str) -> bool {
