@@ -24,23 +24,16 @@ impl Conform<'_> {
         if rule == ArgumentsRule::Any {
             return;
         }
-        for at in 0..self.items.len() {
-            for part in self.calls(at) {
-                let Some(Part::ToolCall(call)) = self.items[at].message.parts.get(part) else {
-                    continue;
-                };
-                let Some(new) = accepted_arguments(call, rule) else { continue };
-                let sentence = match rule {
-                    ArgumentsRule::Object => "arguments must be a JSON object",
-                    _ => "arguments must be JSON",
-                };
-                let fix =
-                    if new == FALLBACK_REQUEST_ARGS { "set to {}" } else { "made valid JSON" };
-                self.at_part(at, part, Breach::error("profile::arguments", sentence, fix));
-                if let Some(Part::ToolCall(call)) = self.items[at].message.parts.get_mut(part) {
-                    call.arguments = new.into();
-                }
-            }
+        for (at, part) in self.all_calls() {
+            let Some(call) = self.call(at, part) else { continue };
+            let Some(new) = accepted_arguments(call, rule) else { continue };
+            let sentence = match rule {
+                ArgumentsRule::Object => "arguments must be a JSON object",
+                _ => "arguments must be JSON",
+            };
+            let fix = if new == FALLBACK_REQUEST_ARGS { "set to {}" } else { "made valid JSON" };
+            call.arguments = new.into();
+            self.at_part(at, part, Breach::error("profile::arguments", sentence, fix));
         }
     }
 
@@ -91,8 +84,7 @@ impl Conform<'_> {
         for item in std::mem::take(&mut self.items) {
             if item.message.role.is_system() && self.is_filled(&item.message) {
                 for message in item.sources() {
-                    let breach = empty_message(&item.message.role, "removed");
-                    self.report.push(breach.diagnostic().at_message(message));
+                    self.at_input(message, empty_message(&item.message.role, "removed"));
                 }
                 removed_before = true;
                 continue;
@@ -105,8 +97,7 @@ impl Conform<'_> {
                     let sentence = "two user messages in a row, once the system message is removed";
                     let at = item.origin.message;
                     let fix = merge_told("merged into the one before", last.merge(item));
-                    let breach = Breach::error("chain::consecutive-user", sentence, fix);
-                    self.report.push(breach.diagnostic().at_message(at));
+                    self.at_input(at, Breach::error("chain::consecutive-user", sentence, fix));
                 }
                 None => kept.push(item),
             }
@@ -159,8 +150,7 @@ impl Conform<'_> {
     }
 
     fn tell_empty_text(&mut self, message: usize, fix: String) {
-        let breach = Breach::error("profile::empty-text", "an empty text part", fix);
-        self.report.push(breach.diagnostic().at_message(message));
+        self.at_input(message, Breach::error("profile::empty-text", "an empty text part", fix));
     }
 
     /// Whether a message holds more than empty texts, reasoning and refusals, of which most providers know

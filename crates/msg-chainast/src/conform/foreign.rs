@@ -3,7 +3,10 @@
 
 use msg_core::{Part, Provenance};
 
-use super::state::{Breach, Conform};
+use super::{
+    reasoning::drop_signature,
+    state::{Breach, Conform},
+};
 use crate::profile::{Profile, ReasoningBound, undated};
 
 impl Conform<'_> {
@@ -21,17 +24,13 @@ impl Conform<'_> {
             let Some(sentence) = other_maker(maker, self.profile) else { continue };
             for message in self.sources(at, &bound) {
                 let code = "profile::foreign-reasoning";
-                let breach = Breach::error(code, sentence.clone(), "removed");
-                self.report.push(breach.diagnostic().at_message(message));
+                self.at_input(message, Breach::error(code, sentence.clone(), "removed"));
             }
-            let is_reasoning: Vec<bool> =
-                self.items[at].message.parts.iter().map(|it| it.as_reasoning().is_some()).collect();
-            self.remove_reasoning(at, |part| bound[part] && is_reasoning[part]);
-            for part in &mut self.items[at].message.parts {
-                if let Part::ToolCall(it) = part {
-                    it.signature = None;
-                }
-            }
+            self.items[at].message.parts.iter_mut().for_each(drop_signature);
+            let parts = &self.items[at].message.parts;
+            let goes = |part: usize| bound[part] && parts[part].as_reasoning().is_some();
+            let goes: Vec<bool> = (0..parts.len()).map(goes).collect();
+            self.remove_reasoning(at, |part| goes[part]);
         }
     }
 }

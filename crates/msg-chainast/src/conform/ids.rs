@@ -48,28 +48,21 @@ impl Conform<'_> {
             FreshIds::new(&profile.id_pattern, ids, self.items.iter().map(|it| &it.message));
         let mut new_ids = Vec::with_capacity(wrong.len());
         for (at, part, index, _) in &wrong {
-            let Some(Part::ToolCall(call)) = self.items[*at].message.parts.get(*part) else {
-                continue;
-            };
-            let it = fresh.next(&call.name, *index);
+            let name = self.items[*at].message.parts[*part].as_tool_call().map(|it| &it.name);
+            let it = fresh.next(name.map_or("", String::as_str), *index);
             // A pattern of a user's own may give what the same profile refuses; then nothing is gained.
             new_ids.push(Some(it).filter(|it| accepts_text(profile, &it.id)));
         }
         let mut renamed: HashMap<usize, HashMap<String, String>> = HashMap::new();
         for ((at, part, _, reused), new) in wrong.into_iter().zip(new_ids) {
-            let Some(Part::ToolCall(call)) = self.items[at].message.parts.get(part) else {
-                continue;
-            };
-            let old = call.id.clone();
+            let Some(old) = self.call(at, part).map(|it| it.id.clone()) else { continue };
             let mut breach = self.bad_id(&old, reused);
             breach.fix = new.as_ref().map(|it| match it.exhausted {
                 false => "given a fresh id".into(),
                 true => NUMBERED.into(),
             });
             self.at_part(at, part, breach);
-            if let (Some(new), Some(Part::ToolCall(call))) =
-                (new, self.items[at].message.parts.get_mut(part))
-            {
+            if let Some((new, call)) = new.zip(self.call(at, part)) {
                 call.id.clone_from(&new.id);
                 renamed.entry(at).or_default().insert(old, new.id);
             }

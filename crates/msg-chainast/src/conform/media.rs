@@ -151,17 +151,13 @@ impl Conform<'_> {
         for at in 0..self.items.len() {
             for (item, part) in self.results(at..at + 1) {
                 let blank = |it: &Part| it.as_text().is_some_and(|it| it.trim().is_empty());
-                let Some(Part::ToolResult(it)) = self.items[item].message.parts.get(part) else {
-                    continue;
-                };
+                let Some(it) = self.result(item, part) else { continue };
                 if !it.content.parts().iter().all(blank) {
                     continue;
                 }
                 let sentence = "a tool result without content";
-                let mut fix = "inserted a placeholder text".to_owned();
-                if let Some(Part::ToolResult(it)) = self.items[item].message.parts.get_mut(part) {
-                    fix.push_str(&without_members(&put_placeholder(&mut it.content)));
-                }
+                let lost = without_members(&put_placeholder(&mut it.content));
+                let fix = format!("inserted a placeholder text{lost}");
                 self.at_part(item, part, Breach::error("profile::empty-result", sentence, fix));
             }
         }

@@ -32,17 +32,16 @@ impl Conform<'_> {
         had: &mut HashMap<String, String>,
         renames: &mut Option<Renames>,
     ) {
-        let Some(Part::ToolCall(call)) = self.items[item].message.parts.get(part) else { return };
-        if accepts_name(self.profile, &call.name) {
+        let profile = self.profile;
+        let Some(call) = self.call(item, part) else { return };
+        if accepts_name(profile, &call.name) {
             had.remove(&call.id);
             return;
         }
         let (id, old) = (call.id.clone(), call.name.clone());
-        let new = renames.get_or_insert_with(|| self.renames()).of(self.profile, &old);
+        let new = renames.get_or_insert_with(|| self.renames()).of(profile, &old);
         self.at_part(item, part, bad_name(&old).mended_if(new.is_some()));
-        if let (Some(new), Some(Part::ToolCall(call))) =
-            (new, self.items[item].message.parts.get_mut(part))
-        {
+        if let Some((new, call)) = new.zip(self.call(item, part)) {
             call.name = new;
         }
         had.insert(id, old);
@@ -56,25 +55,23 @@ impl Conform<'_> {
         had: &HashMap<String, String>,
         renames: &mut Option<Renames>,
     ) {
-        let Some(Part::ToolResult(result)) = self.items[item].message.parts.get(part) else {
-            return;
-        };
+        let profile = self.profile;
+        let Some(result) = self.result(item, part) else { return };
         let Some(old) = result.name.clone().filter(|it| !it.is_empty()) else { return };
         let follows = had.get(&result.call_id) == Some(&old);
-        if accepts_name(self.profile, &old) {
+        if accepts_name(profile, &old) {
             return;
         }
         let renames = renames.get_or_insert_with(|| self.renames());
-        if !follows && !renames.results_hold {
-            return self.at_part(item, part, bad_name(&old));
-        }
-        let new = renames.of(self.profile, &old);
+        let new = match follows || renames.results_hold {
+            true => renames.of(profile, &old),
+            false => None,
+        };
         if !follows {
-            self.at_part(item, part, bad_name(&old).mended_if(new.is_some()));
+            let mended = new.is_some() || !renames.results_hold;
+            self.at_part(item, part, bad_name(&old).mended_if(mended));
         }
-        if let (Some(new), Some(Part::ToolResult(result))) =
-            (new, self.items[item].message.parts.get_mut(part))
-        {
+        if let Some((new, result)) = new.zip(self.result(item, part)) {
             result.name = Some(new);
         }
     }
@@ -116,22 +113,15 @@ impl Conform<'_> {
             let calls = self.items[at].message.tool_calls();
             names.extend(calls.map(|it| (it.id.clone(), it.name.clone())));
             for (item, part) in self.results(at..at + 1) {
-                let Some(Part::ToolResult(it)) = self.items[item].message.parts.get(part) else {
-                    continue;
-                };
+                let Some(it) = self.result(item, part) else { continue };
                 let Some(name) = names.get(&it.call_id) else { continue };
                 if it.name.as_ref() == Some(name) {
                     continue;
                 }
-                let breach = Breach::error(
-                    "profile::result-name",
-                    "a result must carry the name of its call",
-                    "set to the name of the call",
-                );
-                self.at_part(item, part, breach);
-                if let Some(Part::ToolResult(it)) = self.items[item].message.parts.get_mut(part) {
-                    it.name = Some(name.clone());
-                }
+                it.name = Some(name.clone());
+                let sentence = "a result must carry the name of its call";
+                let fix = "set to the name of the call";
+                self.at_part(item, part, Breach::error("profile::result-name", sentence, fix));
             }
         }
     }

@@ -64,7 +64,7 @@ impl Conform<'_> {
                     true => Breach::error(code, sentence, fix),
                     false => Breach::warning(code, sentence, fix),
                 };
-                self.report.push(breach.diagnostic().at_message(message));
+                self.at_input(message, breach);
             }
             self.remove_reasoning(at, |part| goes[part]);
             let item = &mut self.items[at];
@@ -281,7 +281,7 @@ fn is_signed(part: &Part) -> bool {
     part.as_tool_call().is_some_and(|it| it.signature.is_some())
 }
 
-fn drop_signature(part: &mut Part) {
+pub(super) fn drop_signature(part: &mut Part) {
     if let Part::ToolCall(it) = part {
         it.signature = None;
     }

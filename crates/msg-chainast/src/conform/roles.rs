@@ -32,9 +32,8 @@ impl Conform<'_> {
         for at in 0..self.items.len() {
             if self.items[at].message.role == Role::Developer {
                 let sentence = "the role developer is not accepted";
-                let breach =
-                    Breach::error("profile::developer-role", sentence, "renamed to system");
-                self.at_message(at, breach);
+                let fix = "renamed to system";
+                self.at_message(at, Breach::error("profile::developer-role", sentence, fix));
                 self.items[at].message.role = Role::System;
             }
         }
@@ -86,11 +85,8 @@ impl Conform<'_> {
         if fulfilled || self.items.is_empty() {
             return;
         }
-        let breach = Breach::error(
-            "profile::user-message",
-            "a user message is required first",
-            "inserted a user message",
-        );
+        let (sentence, fix) = ("a user message is required first", "inserted a user message");
+        let breach = Breach::error("profile::user-message", sentence, fix);
         if begin < self.items.len() {
             self.at_message(begin, breach);
         } else {
@@ -125,12 +121,10 @@ impl Conform<'_> {
             match merged.last_mut() {
                 Some(last) if joins => {
                     let at = item.origin.message;
-                    let breach = Breach::error(
-                        "profile::consecutive-assistant",
-                        "two assistant messages in a row",
-                        merge_told("merged with the one before", last.merge(item)),
-                    );
-                    self.report.push(breach.diagnostic().at_message(at));
+                    let sentence = "two assistant messages in a row";
+                    let fix = merge_told("merged with the one before", last.merge(item));
+                    let breach = Breach::error("profile::consecutive-assistant", sentence, fix);
+                    self.at_input(at, breach);
                 }
                 _ => merged.push(item),
             }
@@ -146,13 +140,10 @@ impl Conform<'_> {
         let mut bridged = Vec::with_capacity(self.items.len());
         for item in std::mem::take(&mut self.items) {
             if after_tool && item.message.role == Role::User {
-                let breach = Breach::error(
-                    "profile::user-after-tool",
-                    "a user message directly after tool results",
-                    "inserted an assistant message between",
-                );
+                let sentence = "a user message directly after tool results";
+                let fix = "inserted an assistant message between";
                 let at = item.origin.message;
-                self.report.push(breach.diagnostic().at_message(at));
+                self.at_input(at, Breach::error("profile::user-after-tool", sentence, fix));
                 let bridge = Item::whole(Message::assistant(BRIDGE_CONTENT), at);
                 bridged.push(bridge.inserted());
             }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, ops::Range};
 
 use std::collections::{HashMap, HashSet};
 
-use msg_core::{Code, Diagnostic, Part, Role, Severity, with_article};
+use msg_core::{Code, Diagnostic, Part, Role, Severity, ToolCall, ToolResult, with_article};
 
 use crate::{analyze::Enforced, profile::Profile, repair::Item};
 
@@ -70,8 +70,12 @@ impl Conform<'_> {
 
     /// Reports a breach at a message.
     pub(super) fn at_message(&mut self, item: usize, breach: Breach) {
-        let at = self.items[item].origin.message;
-        self.report.push(breach.diagnostic().at_message(at));
+        self.at_input(self.items[item].origin.message, breach);
+    }
+
+    /// Reports a breach at a message of the input.
+    pub(super) fn at_input(&mut self, message: usize, breach: Breach) {
+        self.report.push(breach.diagnostic().at_message(message));
     }
 
     /// Reports a breach at a part, with the id of its call in the input.
@@ -129,6 +133,27 @@ impl Conform<'_> {
             }
         }
         pairs
+    }
+
+    /// The places of all calls: (item, part).
+    pub(super) fn all_calls(&self) -> Vec<(usize, usize)> {
+        (0..self.items.len())
+            .flat_map(|at| self.calls(at).into_iter().map(move |part| (at, part)))
+            .collect()
+    }
+
+    pub(super) fn call(&mut self, item: usize, part: usize) -> Option<&mut ToolCall> {
+        match self.items[item].message.parts.get_mut(part)? {
+            Part::ToolCall(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    pub(super) fn result(&mut self, item: usize, part: usize) -> Option<&mut ToolResult> {
+        match self.items[item].message.parts.get_mut(part)? {
+            Part::ToolResult(it) => Some(it),
+            _ => None,
+        }
     }
 
     /// The places of an item's calls.
