@@ -1,16 +1,17 @@
 //! Checking: everything that is wrong with a list of messages, without a tree and without a copy.
 
+use std::{borrow::Cow, collections::HashMap};
+
 use msg_core::{Diagnostic, Message, SeededIds};
 
 use crate::{
     ChainAst,
-    analyze::{Chain, Rules, analyze, diagnostics},
+    analyze::{Chain, Plan, Rules, analyze, diagnostics},
     conform::unmendable,
     options::CheckOptions,
     pairing,
     profile::Profile,
-    repair::{add_answers, add_in_order, mend_for},
-    skeleton,
+    repair::{Item, Parts, add_answers, add_in_order, conformed, structured},
 };
 
 /// Everything that is wrong with a list of messages, in the order of the input (CA-11); with a profile
@@ -56,32 +57,35 @@ pub(crate) fn check_chain(
     let rules = Rules::of_check(*options, profile);
     let stand_ins = pairing::stand_ins_of(chain.iter());
     let chain = stand_ins.as_deref().map_or(chain, Chain::Messages);
-    let (_, found) = analyze(chain, rules);
+    let (mut plan, found) = analyze(chain, rules);
     let mut report = diagnostics(found, chain);
     if stand_ins.is_some() {
         pairing::name_items(&mut report);
     }
     if let Some(profile) = profile {
-        check_profile(chain, stand_ins.is_some(), profile, rules, &mut report);
+        plan.stand_ins = stand_ins.is_some();
+        check_profile(chain, profile, plan, rules, &mut report);
         add_in_order(&mut report, unmendable(chain, profile));
         add_answers(&mut report, profile);
     }
     report
 }
 
-/// Profile rules judge the mended chain, so a reduced copy of the chain is mended (CA-71).
+/// Profile rules judge the mended chain (CA-71): a valid one as it is, a copy of another.
 fn check_profile(
     chain: Chain<'_>,
-    stand_ins: bool,
     profile: &Profile,
+    plan: Plan,
     rules: Rules<'_>,
     report: &mut Vec<Diagnostic>,
 ) {
-    let significant = [rules.options.placeholder_text(), &profile.reasoning_fallback];
-    let reduced: Vec<Message> = (0..chain.len())
-        .map(|at| skeleton::of(chain.message(at as u32), &significant, profile))
-        .collect();
-    let (mut plan, _) = analyze(Chain::Messages(&reduced), rules);
-    plan.stand_ins = stand_ins;
-    mend_for(reduced, plan, rules, profile, &mut SeededIds::new(0), report);
+    let mut ids = SeededIds::new(0);
+    let (items, replaced) = if plan.mends || plan.stand_ins {
+        let messages = chain.iter().cloned().collect();
+        structured(messages, plan, rules, &mut ids, report, Parts::Tracked)
+    } else {
+        let lent = chain.iter().enumerate().map(|(at, it)| Item::of(Cow::Borrowed(it), at));
+        (lent.collect(), HashMap::new())
+    };
+    conformed(items, &replaced, rules, profile, &mut ids, report);
 }

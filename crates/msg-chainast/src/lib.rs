@@ -36,7 +36,6 @@ mod by_id;
 mod conform;
 mod idx;
 mod options;
-mod skeleton;
 
 mod cut;
 mod edit;

@@ -18,7 +18,7 @@ use crate::{
 /// The member by which a client asks that what stands before it be cached.
 pub(crate) const CACHE_MARKER: &str = "cache_control";
 
-impl Conform<'_> {
+impl Conform<'_, '_> {
     pub(super) fn arguments(&mut self) {
         let rule = self.profile.arguments;
         if rule == ArgumentsRule::Any {
@@ -32,8 +32,10 @@ impl Conform<'_> {
                 _ => "arguments must be JSON",
             };
             let fix = if new == FALLBACK_REQUEST_ARGS { "set to {}" } else { "made valid JSON" };
-            call.arguments = new.into();
             self.at_part(at, part, Breach::error("profile::arguments", sentence, fix));
+            if let Some(call) = self.call_mut(at, part) {
+                call.arguments = new.into();
+            }
         }
     }
 
@@ -75,12 +77,12 @@ impl Conform<'_> {
 
     /// Takes system messages away that are refused as empty. It comes before all that asks who follows whom.
     pub(super) fn empty_systems(&mut self) {
-        let goes = |it: &Item| it.message.role.is_system() && self.is_filled(&it.message);
+        let goes = |it: &Item<'_>| it.message.role.is_system() && self.is_filled(&it.message);
         if !self.items.iter().any(goes) {
             return;
         }
         let mut removed_before = false;
-        let mut kept: Vec<Item> = Vec::with_capacity(self.items.len());
+        let mut kept: Vec<Item<'_>> = Vec::with_capacity(self.items.len());
         for item in std::mem::take(&mut self.items) {
             if item.message.role.is_system() && self.is_filled(&item.message) {
                 for message in item.sources() {
@@ -108,7 +110,7 @@ impl Conform<'_> {
 
     /// A strict chain that began with an assistant message, once the system message is gone, would be none.
     pub(super) fn lead_again(&mut self) {
-        let assistant_first = |it: &Item| it.message.role == Role::Assistant;
+        let assistant_first = |it: &Item<'_>| it.message.role == Role::Assistant;
         if self.enforced.first_role && self.items.first().is_some_and(assistant_first) {
             let sentence = "an assistant message first, once the system message is removed";
             let fix = "inserted a user message";
@@ -176,8 +178,8 @@ impl Conform<'_> {
                 continue;
             }
             let message = item.place(part).0;
-            let extra = std::mem::take(item.message.parts[part].extra_mut());
-            let before = kept.map(|it| item.message.parts[it].extra_mut());
+            let extra = std::mem::take(item.message.to_mut().parts[part].extra_mut());
+            let before = kept.map(|it| item.message.to_mut().parts[it].extra_mut());
             if taken.last().is_none_or(|it| it.0 != message) {
                 taken.push((message, Gone::default()));
             }

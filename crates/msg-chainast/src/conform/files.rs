@@ -8,7 +8,7 @@ use crate::{constants::EMPTY_CONTENT, profile::CharClass};
 /// What a document is called of whose name nothing stays.
 const NAMELESS: &str = "document";
 
-impl Conform<'_> {
+impl Conform<'_, '_> {
     pub(super) fn file_names(&mut self) {
         if self.profile.file_name_class.is_any() && self.profile.file_name_max == 0 {
             return;
@@ -19,15 +19,17 @@ impl Conform<'_> {
         };
         for at in 0..self.items.len() {
             for part in 0..self.items[at].message.parts.len() {
-                let Part::File(file) = &mut self.items[at].message.parts[part] else { continue };
-                let Some(name) = &mut file.filename else { continue };
+                let Part::File(file) = &self.items[at].message.parts[part] else { continue };
+                let Some(name) = &file.filename else { continue };
                 let new = accepted_name(name, &self.profile.file_name_class, max);
                 if new == *name {
                     continue;
                 }
                 let sentence = format!("the document name `{name}` is not accepted");
-                *name = new;
                 self.at_part(at, part, Breach::error("profile::file-name", sentence, "renamed"));
+                if let Part::File(file) = &mut self.items[at].message.to_mut().parts[part] {
+                    file.filename = Some(new);
+                }
             }
         }
     }

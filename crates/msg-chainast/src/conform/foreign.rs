@@ -9,7 +9,7 @@ use super::{
 };
 use crate::profile::{Profile, ReasoningBound, undated};
 
-impl Conform<'_> {
+impl Conform<'_, '_> {
     /// Reasoning and signatures that are bound to another provider, model or account are removed.
     pub(super) fn foreign_reasoning(&mut self) {
         if self.profile.reasoning_bound == ReasoningBound::None {
@@ -26,7 +26,7 @@ impl Conform<'_> {
                 let code = "profile::foreign-reasoning";
                 self.at_input(message, Breach::error(code, sentence.clone(), "removed"));
             }
-            self.items[at].message.parts.iter_mut().for_each(drop_signature);
+            self.items[at].message.to_mut().parts.iter_mut().for_each(drop_signature);
             let parts = &self.items[at].message.parts;
             let goes = |part: usize| bound[part] && parts[part].as_reasoning().is_some();
             let goes: Vec<bool> = (0..parts.len()).map(goes).collect();

@@ -14,10 +14,10 @@ use crate::{
 const NUMBERED: &str =
     "given a fresh id, with a number appended because the id pattern gives no other";
 
-impl Conform<'_> {
+impl Conform<'_, '_> {
     pub(super) fn call_ids(&mut self, ids: &mut dyn IdSource) {
         let chain_wide = self.profile.ids_unique_in_chain;
-        let messages = || self.items.iter().map(|it| &it.message);
+        let messages = || self.items.iter().map(|it| &*it.message);
         let pattern = &self.profile.id_pattern;
         let kept = self.profile.id_shape.then(|| KeptIds::new(pattern, messages()));
         let mut wrong: Vec<(usize, usize, usize, bool)> = Vec::new();
@@ -45,7 +45,7 @@ impl Conform<'_> {
     fn replace_ids(&mut self, wrong: Vec<(usize, usize, usize, bool)>, ids: &mut dyn IdSource) {
         let profile = self.profile;
         let mut fresh =
-            FreshIds::new(&profile.id_pattern, ids, self.items.iter().map(|it| &it.message));
+            FreshIds::new(&profile.id_pattern, ids, self.items.iter().map(|it| &*it.message));
         let mut new_ids = Vec::with_capacity(wrong.len());
         for (at, part, index, _) in &wrong {
             let name = self.items[*at].message.parts[*part].as_tool_call().map(|it| &it.name);
@@ -62,7 +62,7 @@ impl Conform<'_> {
                 true => NUMBERED.into(),
             });
             self.at_part(at, part, breach);
-            if let Some((new, call)) = new.zip(self.call(at, part)) {
+            if let Some((new, call)) = new.zip(self.call_mut(at, part)) {
                 call.id.clone_from(&new.id);
                 renamed.entry(at).or_default().insert(old, new.id);
             }
@@ -79,7 +79,10 @@ impl Conform<'_> {
                 new_ids.remove(&call.id);
             }
             new_ids.extend(renamed.remove(&at).into_iter().flatten());
-            for part in &mut item.message.parts {
+            if !item.message.tool_results().any(|it| new_ids.contains_key(&it.call_id)) {
+                continue;
+            }
+            for part in &mut item.message.to_mut().parts {
                 if let Part::ToolResult(it) = part
                     && let Some(new) = new_ids.get(&it.call_id)
                 {

@@ -12,7 +12,7 @@ use crate::profile::Acceptance;
 /// The member that holds what an item has beside its content.
 pub(crate) const ITEM: &str = "item";
 
-impl Conform<'_> {
+impl Conform<'_, '_> {
     /// Ids of items begin as those that the provider gave (PM-95). An item without its id is fine.
     pub(super) fn item_ids(&mut self) {
         let rules = &self.profile.item_ids;
@@ -28,7 +28,7 @@ impl Conform<'_> {
                 let begins = begins.join("` or `");
                 let sentence = format!("the item id `{id}` does not begin with `{begins}`");
                 self.at_part(at, part, Breach::error("profile::item-id", sentence, "left out"));
-                leave_id_out(self.items[at].message.parts[part].extra_mut());
+                leave_id_out(self.items[at].message.to_mut().parts[part].extra_mut());
             }
         }
     }

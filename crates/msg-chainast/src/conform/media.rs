@@ -3,7 +3,7 @@
 //! What may not stay moves into a user message behind the results, if it may stand there. Nothing is
 //! decoded or converted.
 
-use msg_core::{Content, Message, Part, Role, ToolResult, with_article};
+use msg_core::{Content, Message, Part, Role, with_article};
 
 use super::{
     opaque::Facts,
@@ -32,13 +32,13 @@ pub(crate) fn kind(part: &Part) -> Option<&'static str> {
     }
 }
 
-impl Conform<'_> {
+impl Conform<'_, '_> {
     pub(super) fn media_places(&mut self) {
         if !self.judges_media() {
             return;
         }
         let answered = self.answered();
-        let mut placed: Vec<Item> = Vec::with_capacity(self.items.len());
+        let mut placed: Vec<Item<'_>> = Vec::with_capacity(self.items.len());
         let mut moved = Moved::new();
         for (at, mut item) in std::mem::take(&mut self.items).into_iter().enumerate() {
             if item.message.role != Role::Tool && !moved.is_empty() {
@@ -70,49 +70,50 @@ impl Conform<'_> {
     }
 
     /// Takes the media out that may not stay in a message, if they may stand in one of the user.
-    fn take_media(&mut self, item: &mut Item, mends: bool, moved: &mut Moved) {
+    fn take_media(&mut self, item: &mut Item<'_>, mends: bool, moved: &mut Moved) {
         let role = item.message.role.clone();
         for at in 0..item.message.parts.len() {
+            let part = &item.message.parts[at];
+            if part.as_tool_result().is_some() {
+                self.take_from_result(item, at, mends, moved);
+                continue;
+            }
+            let Some(kind) = kind(part).filter(|it| !self.takes(role.as_str(), it)) else {
+                continue;
+            };
             let place = item.place(at);
-            match &mut item.message.parts[at] {
-                Part::ToolResult(result) => self.take_from_result(result, place, mends, moved),
-                part => {
-                    let Some(kind) = kind(part).filter(|it| !self.takes(role.as_str(), it)) else {
-                        continue;
-                    };
-                    let mended = mends && self.takes("user", kind) && role == Role::Assistant;
-                    let code = "profile::media-place";
-                    self.tell_media(code, (kind, role.as_str()), place, None, mended);
-                    if mended {
-                        moved.push((std::mem::replace(part, left_behind(kind)), place));
-                    }
-                }
+            let mended = mends && self.takes("user", kind) && role == Role::Assistant;
+            self.tell_media("profile::media-place", (kind, role.as_str()), place, None, mended);
+            if mended {
+                let part = &mut item.message.to_mut().parts[at];
+                moved.push((std::mem::replace(part, left_behind(kind)), place));
             }
         }
     }
 
     /// As [`Conform::take_media`], of the content of a result; a failed one may hold no media at all.
-    fn take_from_result(
-        &mut self,
-        result: &mut ToolResult,
-        place: (usize, usize),
-        mends: bool,
-        moved: &mut Moved,
-    ) {
+    fn take_from_result(&mut self, item: &mut Item<'_>, at: usize, mends: bool, moved: &mut Moved) {
+        let Some(result) = item.message.parts[at].as_tool_result() else { return };
         let failed = result.is_error && self.profile.error_result == Acceptance::Reject;
         let refused = |it: &Part| kind(it).filter(|it| failed || !self.takes("tool", it));
         let Some(first) = result.content.parts().iter().find_map(refused) else { return };
         let goes = |it: &Part| refused(it).is_some_and(|it| mends && self.takes("user", it));
+        let (id, content) = (result.call_id.clone(), result.content.clone());
         let (gone, mut kept): (Vec<Part>, Vec<Part>) =
-            std::mem::take(&mut result.content).into_parts().into_iter().partition(goes);
+            content.into_parts().into_iter().partition(goes);
         let mended = !gone.is_empty();
         if mended && kept.iter().all(|it| is_empty_text(it, true)) {
             kept.push(left_behind(first));
         }
-        result.content = kept.into();
+        let place = item.place(at);
+        if let Some(Part::ToolResult(it)) =
+            item.message.to_mut().parts.get_mut(at).filter(|_| mended)
+        {
+            it.content = kept.into();
+        }
         moved.extend(gone.into_iter().map(|it| (it, place)));
         let code = if failed { "profile::error-result" } else { "profile::media-place" };
-        self.tell_media(code, (first, "tool"), place, Some(&result.call_id), mended);
+        self.tell_media(code, (first, "tool"), place, Some(&id), mended);
     }
 
     fn tell_media(
@@ -156,7 +157,8 @@ impl Conform<'_> {
                     continue;
                 }
                 let sentence = "a tool result without content";
-                let lost = without_members(&put_placeholder(&mut it.content));
+                let lost = self.result_mut(item, part).map(|it| put_placeholder(&mut it.content));
+                let lost = without_members(&lost.unwrap_or_default());
                 let fix = format!("inserted a placeholder text{lost}");
                 self.at_part(item, part, Breach::error("profile::empty-result", sentence, fix));
             }
@@ -187,7 +189,7 @@ fn left_behind(kind: &str) -> Part {
 }
 
 /// Puts media before a message: into it, if it is the user's.
-fn put_before(item: &mut Item, moved: &mut Moved, placed: &mut Vec<Item>) {
+fn put_before(item: &mut Item<'_>, moved: &mut Moved, placed: &mut Vec<Item<'_>>) {
     if item.message.role == Role::User {
         item.prepend(std::mem::take(moved));
     } else {
@@ -196,7 +198,7 @@ fn put_before(item: &mut Item, moved: &mut Moved, placed: &mut Vec<Item>) {
     }
 }
 
-fn user_of(moved: &mut Moved, at: usize) -> Item {
+fn user_of(moved: &mut Moved, at: usize) -> Item<'static> {
     let mut item = Item::whole(Message::new(Role::User), at).inserted();
     for (part, place) in moved.drain(..) {
         item.push_part(part, place);

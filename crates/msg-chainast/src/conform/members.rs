@@ -15,7 +15,7 @@ use crate::profile::Profile;
 /// A message, or a part of it.
 type Spot = (usize, Option<usize>);
 
-impl Conform<'_> {
+impl Conform<'_, '_> {
     /// At most so many cache markers, none on reasoning, and of the members that are known.
     pub(super) fn cache_markers(&mut self) {
         let max = self.profile.cache_max;
@@ -145,7 +145,7 @@ impl Conform<'_> {
     }
 
     fn extra_mut(&mut self, (item, part): Spot) -> &mut Extra {
-        let message = &mut self.items[item].message;
+        let message = self.items[item].message.to_mut();
         match part {
             None => &mut message.extra,
             Some(it) => message.parts[it].extra_mut(),

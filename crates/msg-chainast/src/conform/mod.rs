@@ -28,10 +28,7 @@ use std::collections::HashMap;
 
 use msg_core::{Code, Diagnostic, IdSource, Part, Role};
 
-pub(crate) use content::CACHE_MARKER;
-pub(crate) use items::{ITEM, item_id};
-pub(crate) use opaque::Facts;
-pub(crate) use reasoning::{remove_twins, twins};
+pub(crate) use reasoning::remove_twins;
 use state::Conform;
 pub(crate) use unmendable::unmendable;
 
@@ -71,13 +68,13 @@ impl ChainAst {
 }
 
 /// Runs all steps. `ids_in_input` holds the ids that were others in the input, by place.
-pub(crate) fn conform(
-    items: Vec<Item>,
+pub(crate) fn conform<'m>(
+    items: Vec<Item<'m>>,
     profile: &Profile,
     enforced: Enforced,
     ids: &mut dyn IdSource,
     ids_in_input: &HashMap<(usize, usize), String>,
-) -> (Vec<Item>, Vec<Diagnostic>) {
+) -> (Vec<Item<'m>>, Vec<Diagnostic>) {
     let mut it =
         Conform { profile, enforced, items, ids_in_input, report: Vec::new(), emptied: Vec::new() };
     it.developer_role();
@@ -114,16 +111,18 @@ pub(crate) fn conform(
 }
 
 /// White space that a request may not end with (PM-8).
-pub(crate) fn trim_last(items: &mut [Item], profile: &Profile) -> Option<Diagnostic> {
+pub(crate) fn trim_last(items: &mut [Item<'_>], profile: &Profile) -> Option<Diagnostic> {
     let last = items.last_mut().filter(|it| it.message.role == Role::Assistant)?;
     let part = last.message.parts.len().checked_sub(1)?;
     let place = last.place(part);
-    let Part::Text(it) = &mut last.message.parts[part] else { return None };
+    let Part::Text(it) = &last.message.parts[part] else { return None };
     let end = it.text.trim_end().len();
     if !profile.last_trim || end == it.text.len() || end == 0 {
         return None;
     }
-    it.text.truncate(end);
+    if let Part::Text(it) = &mut last.message.to_mut().parts[part] {
+        it.text.truncate(end);
+    }
     let sentence = "the last text of the assistant ends in white space";
     let code = Code::new("profile::trailing-white-space");
     let it = Diagnostic::error(code, sentence).with_fix("trimmed");
@@ -131,7 +130,7 @@ pub(crate) fn trim_last(items: &mut [Item], profile: &Profile) -> Option<Diagnos
 }
 
 /// What a request may not end with; never mended.
-pub(crate) fn last_message(items: &[Item], profile: &Profile) -> Option<Diagnostic> {
+pub(crate) fn last_message(items: &[Item<'_>], profile: &Profile) -> Option<Diagnostic> {
     let last = items.last()?;
     // Where the provider has a member for it, an answer may be begun for the model.
     let begins = |name: &str| !name.is_empty() && name == profile.prefill;
@@ -145,8 +144,8 @@ pub(crate) fn last_message(items: &[Item], profile: &Profile) -> Option<Diagnost
 
 /// The answer that results were given to begins with a thought, where thinking is on (PM-18). Nobody can make one
 /// up, so it is never mended.
-pub(crate) fn missing_thinking(items: &[Item], profile: &Profile) -> Option<Diagnostic> {
-    let is = |it: &Item, role: Role| it.message.role == role;
+pub(crate) fn missing_thinking(items: &[Item<'_>], profile: &Profile) -> Option<Diagnostic> {
+    let is = |it: &Item<'_>, role: Role| it.message.role == role;
     let n_results = items.iter().rev().take_while(|it| is(it, Role::Tool)).count();
     let before = &items[..items.len() - n_results];
     // Answers in a row are one.

@@ -10,7 +10,7 @@ use crate::{
     profile::{CharClass, Profile},
 };
 
-impl Conform<'_> {
+impl Conform<'_, '_> {
     pub(super) fn tool_names(&mut self) {
         let mut renames: Option<Renames> = None;
         // The names that calls had, by id, where one is not accepted; of the same id the last one.
@@ -41,7 +41,7 @@ impl Conform<'_> {
         let (id, old) = (call.id.clone(), call.name.clone());
         let new = renames.get_or_insert_with(|| self.renames()).of(profile, &old);
         self.at_part(item, part, bad_name(&old).mended_if(new.is_some()));
-        if let Some((new, call)) = new.zip(self.call(item, part)) {
+        if let Some((new, call)) = new.zip(self.call_mut(item, part)) {
             call.name = new;
         }
         had.insert(id, old);
@@ -71,7 +71,7 @@ impl Conform<'_> {
             let mended = new.is_some() || !renames.results_hold;
             self.at_part(item, part, bad_name(&old).mended_if(mended));
         }
-        if let Some((new, result)) = new.zip(self.result(item, part)) {
+        if let Some((new, result)) = new.zip(self.result_mut(item, part)) {
             result.name = Some(new);
         }
     }
@@ -118,10 +118,12 @@ impl Conform<'_> {
                 if it.name.as_ref() == Some(name) {
                     continue;
                 }
-                it.name = Some(name.clone());
                 let sentence = "a result must carry the name of its call";
                 let fix = "set to the name of the call";
                 self.at_part(item, part, Breach::error("profile::result-name", sentence, fix));
+                if let Some(it) = self.result_mut(item, part) {
+                    it.name = Some(name.clone());
+                }
             }
         }
     }
@@ -147,7 +149,7 @@ impl Conform<'_> {
                 }
             };
             self.at_message(at, breach);
-            self.items[at].message.name = new;
+            self.items[at].message.to_mut().name = new;
         }
     }
 }

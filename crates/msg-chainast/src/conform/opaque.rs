@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use msg_core::{Origin, Other, Part, RawJson};
+use msg_core::{Origin, Other, Part};
 use serde::Deserialize;
 
 use super::state::{Breach, Conform};
@@ -34,19 +34,9 @@ impl Facts {
         let is_data = it.format == Origin::Gemini && !is_blank_object(it.value.text());
         Facts { kind: facts.kind.or(is_data.then(|| "data".to_owned())), ..facts }
     }
-
-    /// JSON of just these facts.
-    pub(crate) fn to_json(&self) -> RawJson {
-        let ids = [("id", &self.id), ("tool_use_id", &self.tool_use_id)];
-        let members = [("type", &self.kind), ("role", &self.role)].into_iter().chain(ids);
-        let members: serde_json::Map<String, serde_json::Value> =
-            members.filter_map(|(name, it)| Some((name.to_owned(), it.clone()?.into()))).collect();
-        let text = serde_json::Value::Object(members).to_string();
-        RawJson::new(text).unwrap_or_else(|_| RawJson::string(""))
-    }
 }
 
-impl Conform<'_> {
+impl Conform<'_, '_> {
     /// Blocks of server tools: a result follows its call in the same message, and the call's id is one that
     /// the provider gave. What does not belong together is removed together.
     pub(super) fn server_tools(&mut self) {

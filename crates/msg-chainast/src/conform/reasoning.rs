@@ -16,7 +16,7 @@ use crate::{
 /// goes would be read as reasoning when the message is read again.
 const TWINS: [&str; 2] = ["reasoning", "reasoning_content"];
 
-impl Conform<'_> {
+impl Conform<'_, '_> {
     pub(super) fn reasoning_kept(&mut self) {
         if self.accepts_all_reasoning() {
             return;
@@ -69,10 +69,10 @@ impl Conform<'_> {
             self.remove_reasoning(at, |part| goes[part]);
             let item = &mut self.items[at];
             if twin {
-                remove_twins(&mut item.message);
+                remove_twins(item.message.to_mut());
             }
             if signatures {
-                item.message.parts.iter_mut().for_each(drop_signature);
+                item.message.to_mut().parts.iter_mut().for_each(drop_signature);
             }
         }
     }
@@ -215,7 +215,7 @@ impl Conform<'_> {
                 item.insert_first(Part::Reasoning(Reasoning::new(fallback.as_str())), place);
             }
             ReasoningRequired::CallSignature => {
-                let mut calls = item.message.parts.iter_mut();
+                let mut calls = item.message.to_mut().parts.iter_mut();
                 let first = calls.find_map(|it| match it {
                     Part::ToolCall(it) => Some(it),
                     _ => None,
@@ -260,7 +260,7 @@ pub(crate) fn remove_twins(message: &mut Message) -> bool {
 }
 
 /// The members of a message that would be read as its reasoning if it had no reasoning part: texts.
-pub(crate) fn twins(message: &Message) -> impl Iterator<Item = &'static str> + '_ {
+fn twins(message: &Message) -> impl Iterator<Item = &'static str> + '_ {
     let is_text = |it: &RawJson| it.text().starts_with('"') && it.text() != "\"\"";
     TWINS
         .into_iter()

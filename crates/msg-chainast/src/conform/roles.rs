@@ -10,7 +10,7 @@ use crate::{
     repair::{Dropped, Item, without_members},
 };
 
-fn system_refused(item: &Item, mended: bool) -> Diagnostic {
+fn system_refused(item: &Item<'_>, mended: bool) -> Diagnostic {
     let members: Vec<String> = item.message.extra.all().map(|it| it.1.to_owned()).collect();
     let name = item.message.name.as_ref().map(|it| format!(", without the name `{it}`"));
     let lost = format!("{}{}", name.unwrap_or_default(), without_members(&members));
@@ -24,7 +24,7 @@ pub(super) fn merge_told(fix: &str, dropped: Option<Dropped>) -> String {
     format!("{fix}{}", dropped.map_or_else(String::new, |it| it.text()))
 }
 
-impl Conform<'_> {
+impl Conform<'_, '_> {
     pub(super) fn developer_role(&mut self) {
         if !self.profile.developer_as_system {
             return;
@@ -34,7 +34,7 @@ impl Conform<'_> {
                 let sentence = "the role developer is not accepted";
                 let fix = "renamed to system";
                 self.at_message(at, Breach::error("profile::developer-role", sentence, fix));
-                self.items[at].message.role = Role::System;
+                self.items[at].message.to_mut().role = Role::System;
             }
         }
     }
@@ -47,7 +47,7 @@ impl Conform<'_> {
         }
         let mended = self.profile.system == SystemPlace::User;
         let mut said: Vec<(Part, (usize, usize))> = Vec::new();
-        let mut kept: Vec<Item> = Vec::with_capacity(self.items.len());
+        let mut kept: Vec<Item<'_>> = Vec::with_capacity(self.items.len());
         for mut item in std::mem::take(&mut self.items) {
             if item.message.role.is_system() {
                 self.report.push(system_refused(&item, mended));
@@ -72,7 +72,7 @@ impl Conform<'_> {
 
     pub(super) fn user_message(&mut self) {
         let begin = self.after_system();
-        let is_user = |it: &Item| it.message.role == Role::User;
+        let is_user = |it: &Item<'_>| it.message.role == Role::User;
         let fulfilled = match self.profile.user {
             UserMessage::Any => true,
             // Where the prompt is a field, results are sent as the user's.
@@ -111,8 +111,8 @@ impl Conform<'_> {
         if !self.profile.alternate {
             return;
         }
-        let is_assistant = |it: &Item| it.message.role == Role::Assistant;
-        let mut merged: Vec<Item> = Vec::with_capacity(self.items.len());
+        let is_assistant = |it: &Item<'_>| it.message.role == Role::Assistant;
+        let mut merged: Vec<Item<'_>> = Vec::with_capacity(self.items.len());
         // Of the last one merged. It is asked of each item alone, as what many are merged into grows.
         let mut is_completion = false;
         for item in std::mem::take(&mut self.items) {

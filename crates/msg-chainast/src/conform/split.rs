@@ -7,10 +7,10 @@ use msg_core::{Message, Part, Role};
 use super::state::{Breach, Conform};
 use crate::{constants::SUMMARIZATION_TOOL_NAME, profile::ReasoningRequired, repair::Item};
 
-impl Conform<'_> {
+impl<'m> Conform<'_, 'm> {
     pub(super) fn surplus_calls(&mut self) {
         let max = self.profile.max_calls;
-        let surplus = |it: &Item| it.message.tool_calls().nth(max).is_some();
+        let surplus = |it: &Item<'_>| it.message.tool_calls().nth(max).is_some();
         if max == 0 || !self.items.iter().any(surplus) {
             return;
         }
@@ -71,7 +71,7 @@ impl Conform<'_> {
         tools: std::ops::Range<usize>,
         groups: Vec<Vec<usize>>,
         in_turn: bool,
-    ) -> Vec<Item> {
+    ) -> Vec<Item<'m>> {
         let origin = self.items[assistant].origin.message;
         let parts = &self.items[assistant].message.parts;
         let mut group_of: HashMap<String, usize> = HashMap::new();
@@ -79,7 +79,7 @@ impl Conform<'_> {
             let ids = calls.iter().filter_map(|it| parts[*it].as_tool_call());
             group_of.extend(ids.map(|it| (it.id.clone(), group)));
         }
-        let mut results: Vec<Vec<Item>> = groups.iter().map(|_| Vec::new()).collect();
+        let mut results: Vec<Vec<Item<'_>>> = groups.iter().map(|_| Vec::new()).collect();
         for tool in tools {
             let blank = Item::whole(Message::new(Role::Tool), origin);
             let item = std::mem::replace(&mut self.items[tool], blank);
@@ -116,7 +116,7 @@ impl Conform<'_> {
     }
 
     /// A message of a split carries what the provider requires of every message with calls.
-    fn with_fallback(&mut self, item: Item, in_turn: bool) -> Item {
+    fn with_fallback(&mut self, item: Item<'m>, in_turn: bool) -> Item<'m> {
         if self.profile.reasoning_require == ReasoningRequired::CallSignature && !in_turn {
             return item;
         }
@@ -126,7 +126,7 @@ impl Conform<'_> {
     }
 
     /// Puts the items behind their message, in the place of its tool messages.
-    fn put_groups(&mut self, inserted: Vec<(usize, std::ops::Range<usize>, Vec<Item>)>) {
+    fn put_groups(&mut self, inserted: Vec<(usize, std::ops::Range<usize>, Vec<Item<'m>>)>) {
         let mut out = Vec::with_capacity(self.items.len());
         let mut inserted = inserted.into_iter().peekable();
         let mut skip_to = 0;
@@ -145,7 +145,11 @@ impl Conform<'_> {
 }
 
 /// Puts a tool message to the group of its results; one whose results go to several is split.
-fn sort_results(mut item: Item, group_of: &HashMap<String, usize>, groups: &mut [Vec<Item>]) {
+fn sort_results<'m>(
+    mut item: Item<'m>,
+    group_of: &HashMap<String, usize>,
+    groups: &mut [Vec<Item<'m>>],
+) {
     let group = |part: &Part| {
         part.as_tool_result().and_then(|it| group_of.get(&it.call_id)).copied().unwrap_or(0)
     };

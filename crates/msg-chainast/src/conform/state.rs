@@ -10,11 +10,11 @@ use msg_core::{Code, Diagnostic, Part, Role, Severity, ToolCall, ToolResult, wit
 use crate::{analyze::Enforced, profile::Profile, repair::Item};
 
 /// A chain on its way through the steps, and what they found.
-pub(super) struct Conform<'a> {
+pub(super) struct Conform<'a, 'm> {
     pub(super) profile: &'a Profile,
     /// The rules of the chain that hold besides: a tree is always of a strict chain.
     pub(super) enforced: Enforced,
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<Item<'m>>,
     pub(super) ids_in_input: &'a HashMap<(usize, usize), String>,
     pub(super) report: Vec<Diagnostic>,
     /// The messages that had nothing left once reasoning was removed, as in the input.
@@ -59,7 +59,7 @@ impl Breach {
     }
 }
 
-impl Conform<'_> {
+impl Conform<'_, '_> {
     /// A breach of a field of which the profile is not certain is a warning.
     pub(super) fn doubting(&self, field: &str, breach: Breach) -> Breach {
         match self.profile.doubts(field) {
@@ -142,15 +142,25 @@ impl Conform<'_> {
             .collect()
     }
 
-    pub(super) fn call(&mut self, item: usize, part: usize) -> Option<&mut ToolCall> {
-        match self.items[item].message.parts.get_mut(part)? {
+    pub(super) fn call(&self, item: usize, part: usize) -> Option<&ToolCall> {
+        self.items[item].message.parts.get(part)?.as_tool_call()
+    }
+
+    /// A call, to be changed.
+    pub(super) fn call_mut(&mut self, item: usize, part: usize) -> Option<&mut ToolCall> {
+        match self.items[item].message.to_mut().parts.get_mut(part)? {
             Part::ToolCall(it) => Some(it),
             _ => None,
         }
     }
 
-    pub(super) fn result(&mut self, item: usize, part: usize) -> Option<&mut ToolResult> {
-        match self.items[item].message.parts.get_mut(part)? {
+    pub(super) fn result(&self, item: usize, part: usize) -> Option<&ToolResult> {
+        self.items[item].message.parts.get(part)?.as_tool_result()
+    }
+
+    /// A result, to be changed.
+    pub(super) fn result_mut(&mut self, item: usize, part: usize) -> Option<&mut ToolResult> {
+        match self.items[item].message.to_mut().parts.get_mut(part)? {
             Part::ToolResult(it) => Some(it),
             _ => None,
         }

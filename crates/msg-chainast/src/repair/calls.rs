@@ -13,7 +13,7 @@ use crate::{
 
 impl Repairer<'_> {
     /// Mends the calls of a unit in place.
-    pub(super) fn mend_calls(&mut self, unit: Idx<Unit>, item: &mut Item) {
+    pub(super) fn mend_calls(&mut self, unit: Idx<Unit>, item: &mut Item<'_>) {
         for call in self.plan.calls_of(unit) {
             let planned = &self.plan.calls[call];
             let (part, slot, naming, fresh) =
@@ -22,7 +22,9 @@ impl Repairer<'_> {
                 continue;
             }
             let place = item.place(part);
-            let Some(Part::ToolCall(it)) = item.message.parts.get_mut(part) else { continue };
+            let Some(Part::ToolCall(it)) = item.message.to_mut().parts.get_mut(part) else {
+                continue;
+            };
             match (naming, slot) {
                 (Naming::Own, _) => {}
                 (Naming::Result, Some(slot)) => {

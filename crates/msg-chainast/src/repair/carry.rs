@@ -20,7 +20,7 @@ use crate::{
 /// What a repair made of a list of messages, for a profile to judge or a tree to be built of.
 #[derive(Default)]
 pub(crate) struct Mended {
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<Item<'static>>,
     /// Where the id pattern gave no unused id, so that a number was appended (CA-52).
     pub(crate) exhausted: Vec<Place>,
     /// What merges dropped, with the input message that joined another.
@@ -168,18 +168,18 @@ impl<'a> Repairer<'a> {
 
     /// Takes a message of the input, with the role that it is read with. Calls and results do not stay
     /// in a system or user message.
-    pub(super) fn take(&mut self, at: u32, role: RolePart) -> Item {
+    pub(super) fn take(&mut self, at: u32, role: RolePart) -> Item<'static> {
         let message = &mut self.messages[at as usize];
         let message = std::mem::replace(message, Message::new(Role::Tool));
         let mut item = self.item(message, at as usize);
         match read_role(&item.message) {
             // It may not stay what it is where it stands.
             Reading::Known(RolePart::System) if role == RolePart::User => {
-                item.message.role = Role::User;
+                item.message.to_mut().role = Role::User;
             }
             Reading::Known(_) => {}
-            Reading::Spelled(_, word) => item.message.role = canonical(word),
-            Reading::Unknown => item.message.role = Role::User,
+            Reading::Spelled(_, word) => item.message.to_mut().role = canonical(word),
+            Reading::Unknown => item.message.to_mut().role = Role::User,
         }
         if matches!(role, RolePart::System | RolePart::User) {
             item.retain_parts(|_, it| !matches!(it, Part::ToolCall(_) | Part::ToolResult(_)));
@@ -188,7 +188,7 @@ impl<'a> Repairer<'a> {
     }
 
     /// A message that came from this one of the input.
-    pub(super) fn item(&self, message: Message, at: usize) -> Item {
+    pub(super) fn item(&self, message: Message, at: usize) -> Item<'static> {
         match self.parts {
             Parts::Tracked => Item::whole(message, at),
             Parts::Untracked => Item::untracked(message, at),

@@ -1,5 +1,7 @@
 //! A message on its way through a repair, and where in the input it came from (CA-71).
 
+use std::borrow::Cow;
+
 use msg_core::{Message, Part};
 
 use crate::tree::Carrier;
@@ -7,10 +9,11 @@ use crate::tree::Carrier;
 /// A part of the input: the index of its message, and its own there.
 pub(crate) type Place = (usize, usize);
 
-/// A message, with the place of the input that a finding about it names.
+/// A message, with the place of the input that a finding about it names. A check lends its messages, and what
+/// would be changed in one is changed in a copy of that one alone.
 #[derive(Debug)]
-pub(crate) struct Item {
-    pub(crate) message: Message,
+pub(crate) struct Item<'m> {
+    pub(crate) message: Cow<'m, Message>,
     pub(crate) origin: Origin,
 }
 
@@ -36,9 +39,14 @@ enum Places {
     Each(Vec<Place>),
 }
 
-impl Item {
+impl<'m> Item<'m> {
     /// A message of the input, as it came.
     pub(crate) fn whole(message: Message, at: usize) -> Self {
+        Item::of(Cow::Owned(message), at)
+    }
+
+    /// As [`Item::whole`], of a message that is lent.
+    pub(crate) fn of(message: Cow<'m, Message>, at: usize) -> Self {
         Item { message, origin: Origin { message: at, inserted: false, parts: Places::Own } }
     }
 
@@ -50,14 +58,16 @@ impl Item {
 
     /// As [`Item::whole`], for a message whose parts nobody will ask about.
     pub(crate) fn untracked(message: Message, at: usize) -> Self {
-        Item { message, origin: Origin { message: at, inserted: false, parts: Places::Untracked } }
+        let origin = Origin { message: at, inserted: false, parts: Places::Untracked };
+        Item { message: Cow::Owned(message), origin }
     }
 
     /// A new message with one part that came from somewhere.
     pub(crate) fn of_part(mut message: Message, part: Part, place: Place) -> Self {
         message.parts = vec![part];
         let parts = Places::One(place);
-        Item { message, origin: Origin { message: place.0, inserted: false, parts } }
+        let origin = Origin { message: place.0, inserted: false, parts };
+        Item { message: Cow::Owned(message), origin }
     }
 
     /// Where a part came from.
@@ -83,7 +93,7 @@ impl Item {
         if let Some(places) = self.places() {
             places.push(place);
         }
-        self.message.parts.push(part);
+        self.message.to_mut().parts.push(part);
     }
 
     /// Puts parts that came from elsewhere before these.
@@ -92,7 +102,7 @@ impl Item {
         if let Some(places) = self.places() {
             places.splice(0..0, from);
         }
-        self.message.parts.splice(0..0, parts);
+        self.message.to_mut().parts.splice(0..0, parts);
     }
 
     /// Puts a part first.
@@ -100,7 +110,7 @@ impl Item {
         if let Some(places) = self.places() {
             places.insert(0, place);
         }
-        self.message.parts.insert(0, part);
+        self.message.to_mut().parts.insert(0, part);
     }
 
     /// Keeps the parts for which the predicate, given the index, holds.
@@ -115,31 +125,32 @@ impl Item {
             places.retain(|_| place.next().copied().unwrap_or(true));
         }
         let mut part = kept.iter();
-        self.message.parts.retain(|_| part.next().copied().unwrap_or(true));
+        self.message.to_mut().parts.retain(|_| part.next().copied().unwrap_or(true));
     }
 
     /// Takes the parts from this index on, with their places.
     pub(crate) fn split_parts(&mut self, from: usize) -> (Vec<Part>, Vec<Place>) {
         let places = self.places().map_or_else(Vec::new, |it| it.split_off(from));
-        (self.message.parts.split_off(from), places)
+        (self.message.to_mut().parts.split_off(from), places)
     }
 
     /// Puts all parts of another message behind these; its name and extra members fill gaps (CA-25). What
     /// finds no gap is dropped, and reported.
-    pub(crate) fn merge(&mut self, mut other: Item) -> Option<Dropped> {
+    pub(crate) fn merge(&mut self, mut other: Item<'_>) -> Option<Dropped> {
         let dropped = Dropped::between(&self.message, &other.message);
         if let (Some(places), Some(others)) = (self.places(), other.places()) {
             places.append(others);
         }
-        if self.message.parts.len() == 1 {
+        let (message, mut other) = (self.message.to_mut(), other.message.into_owned());
+        if message.parts.len() == 1 {
             // Two messages in a row are common, three are not.
-            self.message.parts.reserve_exact(other.message.parts.len());
+            message.parts.reserve_exact(other.parts.len());
         }
-        self.message.parts.append(&mut other.message.parts);
-        if self.message.name.is_none() {
-            self.message.name = other.message.name;
+        message.parts.append(&mut other.parts);
+        if message.name.is_none() {
+            message.name = other.name;
         }
-        self.message.extra.merge(other.message.extra);
+        message.extra.merge(other.extra);
         dropped
     }
 
@@ -193,12 +204,12 @@ pub(crate) fn without_members(names: &[String]) -> String {
     }
 }
 
-impl Carrier for Item {
+impl Carrier for Item<'_> {
     fn message(&self) -> &Message {
         &self.message
     }
 
     fn into_message(self) -> Message {
-        self.message
+        self.message.into_owned()
     }
 }

@@ -70,7 +70,7 @@ pub fn repair(
         return (messages, report);
     }
     let items = mended(messages, plan, rules, ids, &mut report);
-    (items.into_iter().map(|it| it.message).collect(), report)
+    (items.into_iter().map(|it| it.message.into_owned()).collect(), report)
 }
 
 impl ChainAst {
@@ -120,7 +120,7 @@ impl ChainAst {
         ids: &mut dyn IdSource,
     ) -> (Self, Vec<Diagnostic>, Vec<MessageOrigin>) {
         repaired(messages, options, ids, |items| {
-            let origin = |it: &Item| {
+            let origin = |it: &Item<'_>| {
                 let Origin { message, inserted, .. } = it.origin;
                 MessageOrigin { message, inserted }
             };
@@ -135,7 +135,7 @@ fn repaired<T>(
     mut messages: Vec<Message>,
     options: &RepairOptions,
     ids: &mut dyn IdSource,
-    read: impl FnOnce(&[Item]) -> T,
+    read: impl FnOnce(&[Item<'_>]) -> T,
 ) -> (ChainAst, Vec<Diagnostic>, T) {
     let span = tracing::debug_span!(
         "chain_repair",
@@ -177,26 +177,30 @@ fn mended(
     rules: Rules<'_>,
     ids: &mut dyn IdSource,
     report: &mut Vec<Diagnostic>,
-) -> Vec<Item> {
-    if let Some(profile) = rules.profile {
-        let refused = unmendable(Chain::Messages(&messages), profile);
-        let items = mend_for(messages, plan, rules, profile, ids, report);
-        add_in_order(report, refused);
-        add_answers(report, profile);
-        return items;
-    }
-    structured(messages, plan, rules, ids, report, Parts::Untracked).0
+) -> Vec<Item<'static>> {
+    let Some(profile) = rules.profile else {
+        return structured(messages, plan, rules, ids, report, Parts::Untracked).0;
+    };
+    // Drawn before all others: the ids that a profile gives must not depend on how many a repair gave
+    // before, or a chain that grows would not keep those of its beginning (CA-52).
+    let mut ids_of_profile = SeededIds::new(ids.next_u64());
+    let refused = unmendable(Chain::Messages(&messages), profile);
+    let (items, replaced) = structured(messages, plan, rules, ids, report, Parts::Tracked);
+    let items = conformed(items, &replaced, rules, profile, &mut ids_of_profile, report);
+    add_in_order(report, refused);
+    add_answers(report, profile);
+    items
 }
 
 /// Mends the messages as planned, if anything is to be mended; the ids that were replaced, by place.
-fn structured(
+pub(crate) fn structured(
     messages: Vec<Message>,
     plan: Plan,
     rules: Rules<'_>,
     ids: &mut dyn IdSource,
     report: &mut [Diagnostic],
     parts: Parts,
-) -> (Vec<Item>, HashMap<Place, String>) {
+) -> (Vec<Item<'static>>, HashMap<Place, String>) {
     let stand_ins = plan.stand_ins;
     let (mut items, replaced_ids) = if plan.mends {
         let mended = carry_out(messages, plan, rules, ids, parts);
@@ -219,27 +223,21 @@ pub(crate) fn add_answers(report: &mut [Diagnostic], profile: &Profile) {
     }
 }
 
-/// Mends the messages as planned, and for a profile; adds what that reports.
-pub(crate) fn mend_for(
-    messages: Vec<Message>,
-    plan: Plan,
+/// Makes the messages of a valid chain what a profile accepts; adds what that reports.
+pub(crate) fn conformed<'m>(
+    items: Vec<Item<'m>>,
+    replaced_ids: &HashMap<Place, String>,
     rules: Rules<'_>,
     profile: &Profile,
     ids: &mut dyn IdSource,
     report: &mut Vec<Diagnostic>,
-) -> Vec<Item> {
-    // Drawn before all others: the ids that a profile gives must not depend on how many a repair gave
-    // before, or a chain that grows would not keep those of its beginning (CA-52).
-    let mut ids_of_profile = SeededIds::new(ids.next_u64());
-    let (items, replaced_ids) = structured(messages, plan, rules, ids, report, Parts::Tracked);
-    let (mut items, mut refused) =
-        conform(items, profile, rules.enforced, &mut ids_of_profile, &replaced_ids);
+) -> Vec<Item<'m>> {
+    let (mut items, mut refused) = conform(items, profile, rules.enforced, ids, replaced_ids);
     if rules.check.request {
         refused.extend(trim_last(&mut items, profile));
         refused.extend(last_message(&items, profile));
-        refused.extend(
-            missing_thinking(&items, profile).filter(|_| rules.check.thinking == Thinking::On),
-        );
+        let thinks = rules.check.thinking == Thinking::On;
+        refused.extend(missing_thinking(&items, profile).filter(|_| thinks));
     }
     add_in_order(report, refused);
     items
@@ -278,7 +276,7 @@ fn add_exhausted(report: &mut [Diagnostic], place: Place) {
 }
 
 /// Puts back what stood in for raw items; placeholders that their kind has no form for go.
-fn restore_items(items: &mut Vec<Item>) {
-    items.iter_mut().for_each(|it| pairing::restore_in(&mut it.message));
+fn restore_items(items: &mut Vec<Item<'_>>) {
+    items.iter_mut().for_each(|it| pairing::restore_in(it.message.to_mut()));
     items.retain(|it| !pairing::stays_unanswered(&it.message));
 }

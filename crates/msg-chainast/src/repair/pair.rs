@@ -142,7 +142,7 @@ impl Repairer<'_> {
     }
 
     fn swap_id(&mut self, at: usize, part: usize, id: String) -> String {
-        match self.out.items[at].message.parts.get_mut(part) {
+        match self.out.items[at].message.to_mut().parts.get_mut(part) {
             Some(Part::ToolCall(it)) => std::mem::replace(&mut it.id, id),
             _ => String::new(),
         }
@@ -230,7 +230,7 @@ impl Repairer<'_> {
         let item = &mut self.out.items[at];
         let take = |it: &Written| {
             let place = item.place(it.part);
-            let part = item.message.parts.get_mut(it.part)?;
+            let part = item.message.to_mut().parts.get_mut(it.part)?;
             // An empty result is what `clean` takes out.
             Some((std::mem::replace(part, Part::ToolResult(ToolResult::default())), place))
         };

@@ -53,7 +53,7 @@ impl Repairer<'_> {
             slot.natural && message == place && self.apart.results.contains_key(&place);
         if !into_shell && !self.apart.results.contains_key(&message) {
             let mut item = self.take(message, RolePart::Tool);
-            if let Some(Part::ToolResult(it)) = item.message.parts.first_mut() {
+            if let Some(Part::ToolResult(it)) = item.message.to_mut().parts.first_mut() {
                 set_id(it, call_id, at, &mut self.out.replaced_ids);
             }
             self.out.items.push(item);
