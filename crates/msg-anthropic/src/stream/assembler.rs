@@ -18,7 +18,7 @@ use crate::shape::ANTHROPIC;
 ///
 /// ```
 /// use msg_anthropic::AnthropicAssembler;
-/// use msg_wire::{Assembler, SseEvent, StreamOptions};
+/// use msg_wire::{Assembler, StreamOptions};
 ///
 /// let mut assembler = AnthropicAssembler::new(&StreamOptions::default());
 /// for data in [
@@ -28,7 +28,7 @@ use crate::shape::ANTHROPIC;
 ///     r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}"#,
 ///     r#"{"type":"message_stop"}"#,
 /// ] {
-///     assembler.event(SseEvent { event: None, data: data.into() }, &mut |_| {});
+///     assembler.event(data.into(), &mut |_| {});
 /// }
 /// let res = assembler.finish(&mut |_| {});
 /// assert!(res.complete);
@@ -197,7 +197,7 @@ impl AnthropicAssembler {
         if let Some(Block { kind: BlockKind::Call { slot, .. }, ended: true, .. }) =
             self.blocks.last()
         {
-            self.shared.calls.slots[*slot].settled = true;
+            self.shared.calls.slots[*slot].is_final = true;
         }
         let index = index.unwrap_or(self.blocks.len() as u64);
         let Some(block) = Block::start(index, raw, &mut self.shared, &mut step) else {

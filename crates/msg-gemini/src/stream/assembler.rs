@@ -15,14 +15,14 @@ use super::reason;
 ///
 /// ```
 /// use msg_gemini::GeminiAssembler;
-/// use msg_wire::{Assembler, SseEvent, StreamOptions};
+/// use msg_wire::{Assembler, StreamOptions};
 ///
 /// let mut assembler = GeminiAssembler::new(&StreamOptions::default());
 /// for data in [
 ///     r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"Hel"}]}}]}"#,
 ///     r#"{"candidates":[{"content":{"parts":[{"text":"lo"}]},"finishReason":"STOP"}]}"#,
 /// ] {
-///     assembler.event(SseEvent { event: None, data: data.into() }, &mut |_| {});
+///     assembler.event(data.into(), &mut |_| {});
 /// }
 /// let res = assembler.finish(&mut |_| {});
 /// assert!(res.complete);

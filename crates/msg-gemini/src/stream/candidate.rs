@@ -188,7 +188,7 @@ impl Candidate {
                 let text = Json::from_valid(call.arguments.text()).compact();
                 if let Some(at) = self.slot(call, step) {
                     let slot = &mut self.calls.slots[at];
-                    slot.settled = true;
+                    slot.is_final = true;
                     slot.push(at as u32, Str::plain(&text), step);
                 }
             }
@@ -230,7 +230,7 @@ impl Candidate {
     fn close_call(&mut self, step: &mut Step<'_, '_>) {
         if let Some(at) = self.give_arguments(step) {
             self.calls.slots[at].unended = false;
-            self.calls.slots[at].settled = true;
+            self.calls.slots[at].is_final = true;
         }
     }
 

@@ -12,7 +12,7 @@ use super::delta::{ChoiceChunk, Chunk};
 /// Assembles the chunks of a Chat Completions stream.
 ///
 /// ```
-/// use msg_openai::{Assembler, ChatAssembler, SseEvent, StreamOptions};
+/// use msg_openai::{Assembler, ChatAssembler, StreamOptions};
 ///
 /// let mut assembler = ChatAssembler::new(&StreamOptions::default());
 /// for data in [
@@ -20,7 +20,7 @@ use super::delta::{ChoiceChunk, Chunk};
 ///     r#"{"choices":[{"delta":{"content":"lo"},"finish_reason":"stop"}]}"#,
 ///     "[DONE]",
 /// ] {
-///     assembler.event(SseEvent { event: None, data: data.into() }, &mut |_| {});
+///     assembler.event(data.into(), &mut |_| {});
 /// }
 /// let res = assembler.finish(&mut |_| {});
 /// assert!(res.complete);
@@ -135,7 +135,7 @@ impl ChatAssembler {
             return effects.other();
         };
         let choice = &mut self.choices[place];
-        if let Some(delta) = chunk.delta.or(chunk.message) {
+        if let Some(delta) = chunk.delta {
             choice.delta(delta, effects, &mut self.head.step(index, sink));
         } else if let Some(text) = chunk.text {
             choice.content(text, effects, &mut self.head.step(index, sink));

@@ -30,8 +30,8 @@ pub(super) struct Chunk<'a> {
 #[derive(Default)]
 pub(super) struct ChoiceChunk<'a> {
     pub(super) index: u64,
+    /// That of `delta`, or else of `message`.
     pub(super) delta: Option<Delta<'a>>,
-    pub(super) message: Option<Delta<'a>>,
     /// Of a completion of the API before chats.
     pub(super) text: Option<Json<'a>>,
     pub(super) finish: Option<Json<'a>>,
@@ -95,12 +95,18 @@ fn read_choices<'a>(reader: &mut Reader<'a>) -> Result<Option<Vec<ChoiceChunk<'a
 
 impl<'a> ChoiceChunk<'a> {
     fn read(reader: &mut Reader<'a>) -> Result<Self, JsonError> {
-        let mut res = Self::default();
+        let (mut res, mut has_delta) = (Self::default(), false);
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             match &*key.text {
-                "delta" => res.delta = Delta::read(reader)?,
-                "message" => res.message = Delta::read(reader)?,
+                name @ ("delta" | "message") => {
+                    let is_delta = name == "delta";
+                    let read = Delta::read(reader)?;
+                    if read.is_some() && (is_delta || !has_delta) {
+                        res.delta = read;
+                        has_delta = is_delta;
+                    }
+                }
                 name => {
                     let value = Json::from_valid(reader.raw()?);
                     match name {

@@ -16,14 +16,14 @@ use super::output::{Address, Output};
 /// Assembles the events of a Responses stream.
 ///
 /// ```
-/// use msg_openai::{Assembler, ResponsesAssembler, SseEvent, StreamOptions};
+/// use msg_openai::{Assembler, ResponsesAssembler, StreamOptions};
 ///
 /// let mut assembler = ResponsesAssembler::new(&StreamOptions::default());
 /// for data in [
 ///     r#"{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"Hi"}"#,
 ///     r#"{"type":"response.completed","response":{"id":"r1","status":"completed","output":[]}}"#,
 /// ] {
-///     assembler.event(SseEvent { event: None, data: data.into() }, &mut |_| {});
+///     assembler.event(data.into(), &mut |_| {});
 /// }
 /// let res = assembler.finish(&mut |_| {});
 /// assert_eq!((res.complete, res.id.as_deref()), (true, Some("r1")));

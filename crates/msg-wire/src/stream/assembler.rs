@@ -46,6 +46,7 @@ pub trait Assembler: fmt::Debug + Send + Sync {
     /// Takes the next event; what it adds goes to `sink`, borrowed where possible.
     fn event(&mut self, event: SseEvent<'_>, sink: &mut Sink<'_>) {
         let head = self.head_mut();
+        head.at = event.at;
         if head.stopped {
             return;
         }
@@ -58,7 +59,7 @@ pub trait Assembler: fmt::Debug + Send + Sync {
 
     /// Takes a body, or a line or element of it, that is a document of its own (OA-17).
     fn document(&mut self, text: &str, sink: &mut Sink<'_>) {
-        self.event(SseEvent { event: None, data: text.into() }, sink);
+        self.event(SseEvent { at: self.head().at, ..text.into() }, sink);
     }
 
     /// Whether the stream has said that it is over: what follows is ignored.

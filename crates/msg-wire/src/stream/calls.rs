@@ -68,7 +68,7 @@ pub struct Slot {
     /// Its begin was announced.
     pub begun: bool,
     /// Another block came behind: it will not grow any more (OA-23).
-    pub settled: bool,
+    pub is_final: bool,
     /// It has to be ended by the provider and was not (OA-23).
     pub unended: bool,
     /// The provider sent it whole (OA-22).
@@ -201,11 +201,11 @@ impl Slot {
 
     /// Takes the whole argument text at its end (OA-22); one that does not begin with the deltas
     /// wins.
-    pub fn settle_text(&mut self, number: u32, whole: &str, step: &mut Step<'_, '_>) {
+    pub fn take_whole(&mut self, number: u32, whole: &str, step: &mut Step<'_, '_>) {
         if self.arguments.is_empty() {
             return self.push(number, Str::plain(whole), step);
         }
-        match self.arguments.settle(whole, &mut step.argument_gauge()) {
+        match self.arguments.take_whole(whole, &mut step.argument_gauge()) {
             Some(added) => {
                 self.brackets.feed(added.as_bytes());
                 if self.begun {
@@ -310,15 +310,15 @@ impl Calls {
         };
         let at = match known {
             None => self.open(step)?,
-            Some(at) => match fate(&self.slots[at], entry) {
-                Fate::Same => at,
-                Fate::Repeated => {
+            Some(at) => match relation(&self.slots[at], entry) {
+                Relation::Same => at,
+                Relation::Repeated => {
                     step.note(Note::CALL_REPEATED, || {
                         "a whole call came again and was ignored".into()
                     });
                     return None;
                 }
-                Fate::Another => {
+                Relation::Another => {
                     step.note(Note::INDEX_REUSED, || {
                         format!("the index {index} is used by more than one call")
                     });
@@ -335,31 +335,31 @@ impl Calls {
 }
 
 /// What an entry with a known index is to the call that has the index.
-enum Fate {
+enum Relation {
     Same,
     Repeated,
     Another,
 }
 
-fn fate(slot: &Slot, entry: &Entry<'_>) -> Fate {
+fn relation(slot: &Slot, entry: &Entry<'_>) -> Relation {
     let Some(name) = entry.name.as_deref() else {
-        return Fate::Same;
+        return Relation::Same;
     };
     match (entry.id.as_deref(), entry.arguments) {
-        (Some(id), _) if !slot.id.is_empty() && slot.id != id => Fate::Another,
+        (Some(id), _) if !slot.id.is_empty() && slot.id != id => Relation::Another,
         (Some(_), Some(arguments)) if slot.name == name && slot.closed() => {
             if slot.says(&arguments.text()) {
-                Fate::Repeated
+                Relation::Repeated
             } else if !slot.held && begins_object(arguments) {
-                Fate::Another
+                Relation::Another
             } else {
-                Fate::Same
+                Relation::Same
             }
         }
         (_, Some(_)) if slot.closed() && (entry.id.is_none() || slot.id.is_empty()) => {
-            Fate::Another
+            Relation::Another
         }
-        _ => Fate::Same,
+        _ => Relation::Same,
     }
 }
 

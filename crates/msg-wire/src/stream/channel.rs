@@ -57,7 +57,7 @@ impl Channel {
             return "";
         }
         if !delta.escaped {
-            self.settle_half(gauge);
+            self.end_half(gauge);
             self.text.push_str(delta.source);
         } else if self.half.is_some() {
             self.push_units(delta.source, gauge);
@@ -65,19 +65,19 @@ impl Channel {
             self.text.truncate(start);
             self.push_units(delta.source, gauge);
         }
-        self.settle_size(start, gauge)
+        self.keep_within_limits(start, gauge)
     }
 
     /// Ends the text: a half without its partner becomes U+FFFD. Gives what was added.
     pub fn end(&mut self, gauge: &mut Gauge<'_>) -> &str {
         let start = self.text.len();
-        self.settle_half(gauge);
-        self.settle_size(start, gauge)
+        self.end_half(gauge);
+        self.keep_within_limits(start, gauge)
     }
 
     /// Takes the whole text at its end (OA-22): gives what it adds to the deltas, or nothing if it
     /// does not begin with them and took their place.
-    pub fn settle(&mut self, whole: &str, gauge: &mut Gauge<'_>) -> Option<&str> {
+    pub fn take_whole(&mut self, whole: &str, gauge: &mut Gauge<'_>) -> Option<&str> {
         if let Some(rest) = whole.strip_prefix(&*self.text) {
             self.half = None;
             return Some(self.push(Str::plain(rest), gauge));
@@ -95,7 +95,7 @@ impl Channel {
     }
 
     /// Takes back what was added from `start` on if it went over a limit.
-    fn settle_size(&mut self, start: usize, gauge: &mut Gauge<'_>) -> &str {
+    fn keep_within_limits(&mut self, start: usize, gauge: &mut Gauge<'_>) -> &str {
         let added = self.text.len() - start;
         if added > *gauge.left || self.text.len() > gauge.most {
             self.text.truncate(start);
@@ -117,14 +117,14 @@ impl Channel {
             let (text, behind) = rest.split_at(plain);
             let (escape, behind) = behind.split_at_checked(len).unwrap_or((behind, ""));
             if !text.is_empty() {
-                self.settle_half(gauge);
+                self.end_half(gauge);
                 self.text.push_str(text);
             }
             match surrogate(escape) {
                 Some(unit) => self.push_half(unit, gauge),
                 None if escape.is_empty() => {}
                 None => {
-                    self.settle_half(gauge);
+                    self.end_half(gauge);
                     unescape_into(escape, &mut self.text);
                 }
             }
@@ -138,14 +138,14 @@ impl Channel {
             self.text.extend(char::decode_utf16([high, unit]).flatten());
             return;
         }
-        self.settle_half(gauge);
+        self.end_half(gauge);
         self.half = Some(unit);
         if unit >= 0xdc00 {
-            self.settle_half(gauge);
+            self.end_half(gauge);
         }
     }
 
-    fn settle_half(&mut self, gauge: &mut Gauge<'_>) {
+    fn end_half(&mut self, gauge: &mut Gauge<'_>) {
         if self.half.take().is_some() {
             self.text.push(char::REPLACEMENT_CHARACTER);
             gauge.notes.add(Note::LONE_SURROGATE, gauge.at, || {

@@ -80,12 +80,12 @@ impl Calls {
         let mut next = self.slots.len() as u32;
         for (at, mut slot) in self.slots.into_iter().enumerate() {
             slot.end(at as u32, step);
-            let fate = judge(&slot, closing, step);
-            if fate == Fate::Empty {
+            let outcome = judge(&slot, closing, step);
+            if outcome == Outcome::Empty {
                 slot.push(at as u32, Str::plain("{}"), step);
             }
-            let texts = match fate {
-                Fate::Several if closing.split => {
+            let texts = match outcome {
+                Outcome::Several if closing.split => {
                     objects(slot.arguments.text()).unwrap_or_default()
                 }
                 _ => Vec::new(),
@@ -94,7 +94,7 @@ impl Calls {
             if calls.is_empty() {
                 // For `{}` there may have been no room.
                 let complete =
-                    matches!(fate, Fate::Whole | Fate::Empty) && !slot.arguments.is_full();
+                    matches!(outcome, Outcome::Whole | Outcome::Empty) && !slot.arguments.is_full();
                 calls.push(Closed { slot: at, number: at as u32, call: into_call(slot), complete });
             }
             closed.append(&mut calls);
@@ -113,7 +113,7 @@ impl Calls {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum Outcome {
     Whole,
     /// No arguments where none are meant.
     Empty,
@@ -122,14 +122,14 @@ enum Fate {
     Incomplete,
 }
 
-fn judge(slot: &Slot, closing: Closing, step: &mut Step<'_, '_>) -> Fate {
+fn judge(slot: &Slot, closing: Closing, step: &mut Step<'_, '_>) -> Outcome {
     let text = slot.arguments.text();
-    let cut = closing.cut && !slot.settled;
+    let cut = closing.cut && !slot.is_final;
     if slot.unended || slot.arguments.is_full() {
         return incomplete(slot, step);
     }
     if slot.kind == CallKind::Custom {
-        return if closing.cut && !slot.done { incomplete(slot, step) } else { Fate::Whole };
+        return if closing.cut && !slot.done { incomplete(slot, step) } else { Outcome::Whole };
     }
     if text.trim_ascii().is_empty() {
         if cut {
@@ -138,38 +138,38 @@ fn judge(slot: &Slot, closing: Closing, step: &mut Step<'_, '_>) -> Fate {
         step.note(Note::ARGUMENTS_EMPTY, || {
             format!("the call {} came without arguments, which became {{}}", slot.name)
         });
-        return Fate::Empty;
+        return Outcome::Empty;
     }
     match classify(text) {
-        TextState::Object => Fate::Whole,
+        TextState::Object => Outcome::Whole,
         TextState::Value if cut && !slot.closed() => incomplete(slot, step),
         TextState::Value => {
             step.note(Note::ARGUMENTS_NOT_OBJECT, || {
                 format!("the arguments of the call {} are no object", slot.name)
             });
-            Fate::Whole
+            Outcome::Whole
         }
         TextState::Incomplete => incomplete(slot, step),
         TextState::Invalid if objects(text).is_some() => {
             step.note(Note::ARGUMENTS_CONCATENATED, || {
                 format!("the arguments of the call {} are several objects", slot.name)
             });
-            Fate::Several
+            Outcome::Several
         }
         TextState::Invalid => {
             step.note(Note::ARGUMENTS_INVALID, || {
                 format!("the arguments of the call {} are not JSON", slot.name)
             });
-            Fate::Incomplete
+            Outcome::Incomplete
         }
     }
 }
 
-fn incomplete(slot: &Slot, step: &mut Step<'_, '_>) -> Fate {
+fn incomplete(slot: &Slot, step: &mut Step<'_, '_>) -> Outcome {
     step.note(Note::ARGUMENTS_INCOMPLETE, || {
         format!("the call {} was cut off before its arguments were complete", slot.name)
     });
-    Fate::Incomplete
+    Outcome::Incomplete
 }
 
 /// The objects that a text is a sequence of; none if it is something else, or only one.

@@ -29,8 +29,8 @@ pub(super) struct Document {
 }
 
 impl Body {
-    /// Looks for the first byte that is no white space; gives its place if it begins a document.
-    pub(super) fn look(&mut self, chunk: &[u8], taken: u64) -> Option<usize> {
+    /// Finds the first byte that is no white space, which tells; gives its place if it begins a document.
+    pub(super) fn begin(&mut self, chunk: &[u8], taken: u64) -> Option<usize> {
         let Self::Unknown { bom } = self else {
             return None;
         };
@@ -117,8 +117,7 @@ fn deliver_lines(text: &str, at: u64, to: &mut Recognition, sink: &mut Sink<'_>)
         let content = content.strip_prefix("data:").map_or(content, str::trim_ascii);
         match content {
             "[DONE]" => {
-                let done = SseEvent { event: None, data: content.into() };
-                return to.event(done, offset, sink);
+                return to.event(SseEvent { at: offset, ..content.into() }, sink);
             }
             "" => {}
             content => to.document(content, offset, sink),

@@ -37,7 +37,11 @@ impl Merged {
 
     /// Sets one member; null does not overwrite.
     pub fn set(&mut self, key: &str, value: Json<'_>, gauge: &mut Gauge<'_>) {
-        if value.is_null() && self.find(key).is_some() || !gauge.take(value.source().len()) {
+        let is_there = self.find(key).is_some_and(|at| match &self.members[at].1 {
+            Value::Json(kept) => value.is_null() || kept == value.source(),
+            _ => value.is_null(),
+        });
+        if is_there || !gauge.take(value.source().len()) {
             return;
         }
         self.put(key, Value::Json(value.source().to_owned()), gauge);

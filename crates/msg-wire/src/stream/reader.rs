@@ -50,13 +50,13 @@ impl StreamReader {
 
     /// Takes the next bytes; what they add goes to `sink`, borrowed where possible.
     pub fn feed(&mut self, chunk: &[u8], sink: &mut dyn FnMut(StreamEvent<'_>)) {
-        let from = self.body.look(chunk, self.taken).unwrap_or(0);
+        let from = self.body.begin(chunk, self.taken).unwrap_or(0);
         match &mut self.body {
             Body::Document(document) => document.push(&chunk[from..], self.limits.max_body_bytes),
             Body::Unknown { .. } | Body::Events => {
                 let mut events = self.decoder.feed(chunk);
-                while let Some((event, at)) = events.next_at() {
-                    self.recognition.event(event, at, sink);
+                while let Some(event) = events.next() {
+                    self.recognition.event(event, sink);
                     if self.recognition.is_finished() {
                         events.mute();
                     }
@@ -95,8 +95,8 @@ impl StreamReader {
         match std::mem::replace(&mut self.body, Body::Events) {
             Body::Document(document) => document.deliver(&mut self.recognition, sink),
             Body::Unknown { .. } | Body::Events => {
-                if let Some((event, at)) = self.decoder.finish_at() {
-                    self.recognition.event(event, at, sink);
+                if let Some(event) = self.decoder.finish() {
+                    self.recognition.event(event, sink);
                 }
             }
         }

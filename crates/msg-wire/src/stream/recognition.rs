@@ -32,19 +32,26 @@ pub(super) struct Decided {
 pub(super) struct Waiting {
     families: Vec<Family>,
     options: StreamOptions,
-    events: Vec<Held>,
+    events: Vec<Held<String>>,
     bytes: usize,
     /// Where the event began that told the family.
     recognised_at: u64,
     notes: Notes,
 }
 
+/// An event that waits, or may have to.
 #[derive(Debug, Clone)]
-struct Held {
-    name: Option<String>,
-    data: String,
+struct Held<T> {
+    name: Option<T>,
+    data: T,
     at: u64,
     is_document: bool,
+}
+
+impl<'a> Held<&'a str> {
+    fn event(it: &'a SseEvent<'_>) -> Self {
+        Self { name: it.event, data: &it.data, at: it.at, is_document: false }
+    }
 }
 
 impl Recognition {
@@ -65,23 +72,20 @@ impl Recognition {
         res
     }
 
-    /// Takes an event that began at byte `at`.
-    pub(super) fn event(&mut self, event: SseEvent<'_>, at: u64, sink: &mut Sink<'_>) {
+    /// Takes an event.
+    pub(super) fn event(&mut self, event: SseEvent<'_>, sink: &mut Sink<'_>) {
         match self {
-            Self::Decided(it) if it.assembler.is_finished() => it.look_behind(&event.data, at),
-            Self::Decided(Decided { assembler: it, .. }) => {
-                it.locate(at);
-                it.event(event, sink);
-            }
-            Self::Undecided(waiting) => match Data::of(&event.data, at, &mut waiting.notes) {
+            Self::Decided(it) if it.assembler.is_finished() => it.note_next(&event.data, event.at),
+            Self::Decided(it) => it.assembler.event(event, sink),
+            Self::Undecided(waiting) => match Data::of(&event.data, event.at, &mut waiting.notes) {
                 Data::Noise => {}
                 Data::Done => {
-                    self.settle(sink);
-                    self.event(event, at, sink);
+                    self.decide_without_event(sink);
+                    self.event(event, sink);
                 }
                 Data::Json => {
-                    if self.recognise(event.event, &event.data, at, false, sink) {
-                        self.event(event, at, sink);
+                    if self.recognise(Held::event(&event), sink) {
+                        self.event(event, sink);
                     }
                 }
             },
@@ -91,13 +95,13 @@ impl Recognition {
     /// Takes a body, or a line of it, that is a document of its own.
     pub(super) fn document(&mut self, text: &str, at: u64, sink: &mut Sink<'_>) {
         match self {
-            Self::Decided(it) if it.assembler.is_finished() => it.look_behind(text, at),
-            Self::Decided(Decided { assembler: it, .. }) => {
-                it.locate(at);
-                it.document(text, sink);
+            Self::Decided(it) if it.assembler.is_finished() => it.note_next(text, at),
+            Self::Decided(it) => {
+                it.assembler.locate(at);
+                it.assembler.document(text, sink);
             }
             Self::Undecided(_) => {
-                if self.recognise(None, text, at, true, sink) {
+                if self.recognise(Held { name: None, data: text, at, is_document: true }, sink) {
                     self.document(text, at, sink);
                 }
             }
@@ -121,10 +125,10 @@ impl Recognition {
 
     /// Ends the stream, whose last byte was before `at`.
     pub(super) fn close(mut self, state: StreamState, at: u64, sink: &mut Sink<'_>) -> Assembled {
-        self.settle(sink);
+        self.decide_without_event(sink);
         let (mut it, another_at) = match self {
             Self::Decided(it) => (it.assembler, it.another_at),
-            // `settle` leaves nothing undecided.
+            // Nothing is undecided any more.
             Self::Undecided(waiting) => (Refused::boxed(&waiting.options), None),
         };
         // What is found at the end of a stream that said where it ends is found there, not where the
@@ -144,48 +148,37 @@ impl Recognition {
     }
 
     /// Decides by an event, or lets it wait; true if it is still to be taken.
-    fn recognise(
-        &mut self,
-        name: Option<&str>,
-        data: &str,
-        at: u64,
-        is_document: bool,
-        sink: &mut Sink<'_>,
-    ) -> bool {
+    fn recognise(&mut self, event: Held<&str>, sink: &mut Sink<'_>) -> bool {
         let Self::Undecided(waiting) = self else {
             return true;
         };
-        if let Err(error) = check_object(data) {
-            waiting.notes.add(Note::BAD_JSON, at + error.offset as u64, || {
+        if let Err(error) = check_object(event.data) {
+            waiting.notes.add(Note::BAD_JSON, event.at + error.offset as u64, || {
                 format!("an event is not a JSON object and was skipped: {}", error.problem)
             });
             return false;
         }
-        let object = Json(data.trim_ascii());
+        let object = Json(event.data.trim_ascii());
         if let Some(family) = waiting.families.iter().copied().find(|it| (it.recognises)(object)) {
-            waiting.recognised_at = at;
+            waiting.recognised_at = event.at;
             self.decide(Some(family), sink);
             return true;
         }
-        if waiting.hold(Held {
-            name: name.map(str::to_owned),
-            data: data.to_owned(),
-            at,
-            is_document,
-        }) {
-            return false;
+        let is_held = waiting.hold(event);
+        if !is_held {
+            self.decide_without_event(sink);
         }
-        self.settle(sink);
-        true
+        !is_held
     }
 
     /// Decides without an event that tells: the last family takes what waits if there is an error in it
     /// or nothing at all; what is neither is of no family that is read.
-    fn settle(&mut self, sink: &mut Sink<'_>) {
+    fn decide_without_event(&mut self, sink: &mut Sink<'_>) {
         let Self::Undecided(waiting) = self else {
             return;
         };
-        let is_error = |it: &Held| ProviderError::looks_like_one(Json(it.data.trim_ascii()));
+        let is_error =
+            |it: &Held<String>| ProviderError::looks_like_one(Json(it.data.trim_ascii()));
         if waiting.events.is_empty() || waiting.events.iter().any(is_error) {
             let last = waiting.families.last().copied();
             return self.decide(last, sink);
@@ -215,16 +208,16 @@ impl Recognition {
             if it.is_document {
                 self.document(&it.data, it.at, sink);
             } else {
-                let event = SseEvent { event: it.name.as_deref(), data: it.data.into() };
-                self.event(event, it.at, sink);
+                let (event, data) = (it.name.as_deref(), it.data.into());
+                self.event(SseEvent { event, data, at: it.at }, sink);
             }
         }
     }
 }
 
 impl Decided {
-    /// Looks at an event behind the end for nothing but whether another response begins with it.
-    fn look_behind(&mut self, data: &str, at: u64) {
+    /// Takes of an event behind the end nothing but whether another response begins with it.
+    fn note_next(&mut self, data: &str, at: u64) {
         let data = data.trim_ascii();
         if self.another_at.is_none()
             && check_object(data).is_ok()
@@ -237,11 +230,13 @@ impl Decided {
 
 impl Waiting {
     /// Keeps an event; false if there is no more room.
-    fn hold(&mut self, event: Held) -> bool {
-        self.bytes += event.data.len() + size_of::<Held>();
+    fn hold(&mut self, event: Held<&str>) -> bool {
+        self.bytes += event.data.len() + size_of::<Held<String>>();
         let fits = self.bytes <= self.options.limits.max_body_bytes;
         if fits {
-            self.events.push(event);
+            let Held { name, data, at, is_document } = event;
+            let (name, data) = (name.map(str::to_owned), data.to_owned());
+            self.events.push(Held { name, data, at, is_document });
         }
         fits
     }

@@ -139,12 +139,12 @@ impl Item {
         let call = &mut shared.calls.slots[slot];
         if value.is_object() || value.is_array() {
             step.note(Note::ARGUMENTS_OBJECT, || "arguments came as JSON instead of text".into());
-            return call.settle_text(slot as u32, &value.compact(), step);
+            return call.take_whole(slot as u32, &value.compact(), step);
         }
         let Some(text) = value.filled() else { return };
         match form {
             Form::Delta => call.push(slot as u32, text, step),
-            Form::Whole => call.settle_text(slot as u32, &text.text(), step),
+            Form::Whole => call.take_whole(slot as u32, &text.text(), step),
         }
     }
 

@@ -100,7 +100,7 @@ pub(super) fn take(
 ) {
     match form {
         Form::Delta => kind.push(channel, text, step),
-        Form::Whole => match channel.settle(&text.text(), &mut step.text_gauge()) {
+        Form::Whole => match channel.take_whole(&text.text(), &mut step.text_gauge()) {
             Some(added) => kind.announce(added, step),
             None => step.note(Note::DONE_DIFFERS, || "a final text differs from its deltas".into()),
         },

@@ -37,7 +37,7 @@ impl Line {
         }
         // What so many bytes were kept of counts.
         if self.bytes.len() < NAME && counts_for_nothing(&self.bytes, bytes) {
-            return self.look_through(bytes, at, notes);
+            return self.check_ignored(bytes, at, notes);
         }
         // The field name and what makes the value too long by itself.
         let most = max_event_bytes.saturating_add(16);
@@ -46,9 +46,9 @@ impl Line {
         self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// Looks at more of a line that counts for nothing. That it is text is all that matters, so it is kept
+    /// Checks more of a line that counts for nothing. That it is text is all that matters, so it is kept
     /// as an empty comment, however long it is.
-    fn look_through(&mut self, bytes: &[u8], at: u64, notes: &mut Notes) {
+    fn check_ignored(&mut self, bytes: &[u8], at: u64, notes: &mut Notes) {
         if self.bytes != b":" {
             note_invalid(self.ignored.feed(&self.bytes, self.at), notes);
             self.bytes.clear();

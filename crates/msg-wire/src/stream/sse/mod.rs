@@ -23,6 +23,15 @@ pub struct SseEvent<'a> {
     pub event: Option<&'a str>,
     /// Its `data` lines, joined with a line feed; invalid UTF-8 became U+FFFD.
     pub data: Cow<'a, str>,
+    /// The offset in the stream, in bytes, at which its data began; 0 of one that was in none.
+    pub at: u64,
+}
+
+impl<'a> From<&'a str> for SseEvent<'a> {
+    /// An event of this data, without a name.
+    fn from(data: &'a str) -> Self {
+        Self { event: None, data: data.into(), at: 0 }
+    }
 }
 
 /// Turns chunks of bytes into events; the cuts between chunks make no difference.
@@ -87,25 +96,13 @@ impl SseDecoder {
 
     /// Ends the stream: an unfinished line counts as a line and a pending event is dispatched.
     pub fn finish(&mut self) -> Option<SseEvent<'_>> {
-        self.finish_at().map(|(event, _)| event)
-    }
-
-    /// Like [`SseDecoder::finish`], with the offset at which the event's data began.
-    pub fn finish_at(&mut self) -> Option<(SseEvent<'_>, u64)> {
         self.pending.release();
         self.flush_bom();
         self.cr = false;
         if !self.line.bytes.is_empty() {
             self.end_buffered_line();
         }
-        let at = self.pending.at;
-        self.ready().then(|| (self.pending.dispatch(&mut self.notes), at))
-    }
-
-    /// The offset in the stream, in bytes, at which the data of the last event began.
-    #[must_use]
-    pub fn event_offset(&self) -> u64 {
-        self.pending.at
+        self.ready().then(|| self.pending.dispatch(&mut self.notes))
     }
 
     /// What was found at the level of bytes and lines.
@@ -224,26 +221,17 @@ pub struct Events<'a> {
 }
 
 impl Events<'_> {
-    /// The next event with the offset at which its data began.
-    pub fn next_at(&mut self) -> Option<(SseEvent<'_>, u64)> {
-        let held = self.advance()?;
-        let at = self.decoder.pending.at;
-        Some((self.event(held), at))
-    }
-
     /// The next event, borrowed from the chunk or the decoder.
     ///
     /// Not an `Iterator`, because the event is gone when the next one is asked for.
     #[allow(clippy::should_implement_trait)] // it lends, which the trait cannot say
     pub fn next(&mut self) -> Option<SseEvent<'_>> {
         let held = self.advance()?;
-        Some(self.event(held))
-    }
-
-    /// The offset in the stream, in bytes, at which the data of the last event began.
-    #[must_use]
-    pub fn event_offset(&self) -> u64 {
-        self.decoder.pending.at
+        let SseDecoder { pending, notes, .. } = &mut *self.decoder;
+        Some(match held {
+            Some((from, to)) => pending.dispatch_with(&self.chunk[from..to], notes),
+            None => pending.dispatch(notes),
+        })
     }
 
     /// Takes no note of anything from here on: the stream has said that it is over.
@@ -350,14 +338,6 @@ impl Events<'_> {
             && !self.decoder.pending.too_large
         {
             self.decoder.pending.push(&self.chunk[from..to]);
-        }
-    }
-
-    fn event(&mut self, held: Option<(usize, usize)>) -> SseEvent<'_> {
-        let SseDecoder { pending, notes, .. } = &mut *self.decoder;
-        match held {
-            Some((from, to)) => pending.dispatch_with(&self.chunk[from..to], notes),
-            None => pending.dispatch(notes),
         }
     }
 }

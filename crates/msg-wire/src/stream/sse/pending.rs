@@ -88,7 +88,7 @@ impl Pending {
     pub(super) fn dispatch(&mut self, notes: &mut Notes) -> SseEvent<'_> {
         self.dispatched = true;
         let data = decode(&self.data[self.from..], self.at, notes);
-        SseEvent { event: name_of(&self.name), data }
+        SseEvent { event: name_of(&self.name), data, at: self.at }
     }
 
     /// Hands it out, with the data that lies elsewhere.
@@ -98,7 +98,7 @@ impl Pending {
         notes: &mut Notes,
     ) -> SseEvent<'a> {
         self.dispatched = true;
-        SseEvent { event: name_of(&self.name), data: decode(data, self.at, notes) }
+        SseEvent { event: name_of(&self.name), data: decode(data, self.at, notes), at: self.at }
     }
 }
 
