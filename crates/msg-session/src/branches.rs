@@ -1,18 +1,18 @@
 //! The other ways through a session (SE-3): what a resume does not send, and can be read along its leaf.
 
-use crate::dialects::{self, claude_code};
-use crate::{Dialect, Error, RepairOptions, Session};
+use crate::{Error, RepairOptions, Session};
 
 /// A way through a session beside the active path. [`RepairOptions::with_leaf`] reads along it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Branch {
-    /// The id of its last record.
+    /// What [`RepairOptions::with_leaf`] takes: the id of its last record, or that record's number where records
+    /// stand one behind the other.
     pub leaf: String,
     /// Index of that record.
     pub record: u32,
     /// Why it is not sent.
     pub kind: BranchKind,
-    /// How many records it has that are not on the active path.
+    /// How many records (of Codex: items) it has that are not on the active path.
     pub records: usize,
 }
 
@@ -30,8 +30,8 @@ pub enum BranchKind {
 }
 
 impl Session {
-    /// The branches beside the active path, in the order of their leaves; none where the sessions of the
-    /// dialect are no trees. Linear.
+    /// The branches beside the active path, in the order of their leaves: [`View::branches`](crate::View) alone.
+    /// Linear.
     ///
     /// ```
     /// use msg_session::{Blob, BranchKind, Dialect, RepairOptions, Session};
@@ -49,14 +49,22 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// It has no record of its dialect.
+    /// As [`Session::read`].
     pub fn branches(&self) -> Result<Vec<Branch>, Error> {
-        match self.dialect() {
-            Dialect::ClaudeCode => {
-                let bytes = dialects::only(self.blobs());
-                Ok(claude_code::branches(bytes, &RepairOptions::default()))
-            }
-            _ => self.read(&RepairOptions::default()).map(|_| Vec::new()),
-        }
+        self.read(&RepairOptions::default()).map(|it| it.branches)
+    }
+}
+
+impl Branch {
+    /// What was there before record `at`, of which `records` left the path then; none if nothing did.
+    pub(crate) fn before(at: usize, kind: BranchKind, records: usize) -> Option<Self> {
+        let last = at.checked_sub(1).filter(|_| records > 0)?;
+        Some(Self::until(last, kind, records))
+    }
+
+    /// What was there when record `last` was the last one.
+    pub(crate) fn until(last: usize, kind: BranchKind, records: usize) -> Self {
+        let record = u32::try_from(last).unwrap_or(u32::MAX);
+        Self { leaf: last.to_string(), record, kind, records }
     }
 }

@@ -67,7 +67,15 @@ fn opencode(blobs: &[Blob]) -> String {
         let list: Vec<_> = list.iter().map(|it| it.1).collect();
         format!("{{\"info\":{info},\"parts\":[{}]}}", list.join(","))
     };
-    let messages: Vec<_> = of("message/").map(message).collect();
-    let info = of("session/").next().map_or("{}", |it| it.1);
+    let member = |json: &str, name: &str| Some(Object::whole(json, 0)?.text(name)?.into_owned());
+    let sessions: Vec<_> = of("session/").map(|it| it.1).collect();
+    // An export is of one session: those of subtasks are others.
+    let main = sessions.iter().find(|it| member(it, "parentID").is_none()).or(sessions.first());
+    let info = main.copied().unwrap_or("{}");
+    let is_of_another = |it: &str| {
+        let (session, id) = (member(it, "sessionID"), member(info, "id"));
+        session.is_some() && id.is_some() && session != id
+    };
+    let messages: Vec<_> = of("message/").filter(|it| !is_of_another(it.1)).map(message).collect();
     format!("{{\"info\":{info},\"messages\":[{}]}}", messages.join(","))
 }

@@ -3,6 +3,7 @@
 
 use std::io::Write;
 
+use crate::branches::Branch;
 use crate::dialects::{self, Change, Checked, LineRules, Mends};
 use crate::excerpt::{self, Effect};
 use crate::finding::{Finding, Place, sort};
@@ -137,6 +138,15 @@ impl<'s> LargeSession<'s> {
         let lines = excerpt::read(self.source, options.max_record)?;
         let mends = self.rules.check_lines(&lines, &self.name, options)?;
         Ok((lines, mends))
+    }
+
+    /// The other ways through the session, as [`Session::branches`] gives them.
+    ///
+    /// # Errors
+    /// As [`LargeSession::check`].
+    pub fn branches(&self, options: &RepairOptions) -> Result<Vec<Branch>, Error> {
+        let lines = excerpt::read(self.source, options.max_record)?;
+        Ok(self.rules.view_lines(&lines, options)?.branches)
     }
 
     /// The places that the message of a provider names, as [`crate::View::named_by`] gives them.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use msg_core::{Message, Part, Provenance, Role, Usage};
 
+use crate::branches::Branch;
 use crate::finding::Finding;
 use crate::json::Value;
 use crate::link::{Content, Sender, Sent};
@@ -19,6 +20,8 @@ pub struct View {
     pub usage: Usage,
     /// What was mended in memory to read the session (SE-7).
     pub findings: Vec<Finding>,
+    /// The other ways through the session (SE-3), in the order of their leaves.
+    pub branches: Vec<Branch>,
 }
 
 /// The record and block that a part came from.

@@ -6,11 +6,13 @@
 //!  {"role":"user","content":[…],"isTruncationMarker":true,"truncationId":"t1"}]
 //! ```
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 
 use super::{Checked, Format, list};
 use crate::Error;
 use crate::blob::Blob;
+use crate::branches::{Branch, BranchKind};
 use crate::finding::Finding;
 use crate::frame::{Array, read_array};
 use crate::json::Object;
@@ -25,9 +27,9 @@ pub(crate) struct Cline;
 impl Format for Cline {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
         let array = read_array(super::only(blobs), Some("messages"));
-        let path = path(&array);
-        super::leaf_is_not_chosen(options)?;
-        let mut view = View { findings: array.findings.clone(), ..View::default() };
+        let path = path(&array, options)?;
+        let findings = array.findings.clone();
+        let mut view = View { findings, branches: path.branches, ..View::default() };
         messages(&mut view, &path.sent, false, anthropic::part);
         view.note_makers(|at| {
             let info = array.object(at).and_then(|it| it.get("modelInfo")?.object());
@@ -42,7 +44,7 @@ impl Format for Cline {
 
     fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
         let array = read_array(super::only(blobs), Some("messages"));
-        let path = path(&array);
+        let path = path(&array, options)?;
         let mut findings = array.findings.clone();
         findings.extend(path.unknown);
         if !array.is_readable() {
@@ -74,33 +76,43 @@ const EMPTIED: &str =
 struct Path<'a> {
     sent: Vec<Sent<'a>>,
     unknown: Vec<Finding>,
+    branches: Vec<Branch>,
 }
 
-/// The messages that no summary and no cut hides.
-fn path<'a>(array: &'a Array<'_>) -> Path<'a> {
-    let objects: Vec<_> = (0..array.records.len()).map(|it| array.object(it)).collect();
+/// The messages that no summary and no cut hides, up to the leaf.
+fn path<'a>(array: &'a Array<'_>, options: &RepairOptions) -> Result<Path<'a>, Error> {
+    let end = super::records_to_leaf(options, array.records.len())?;
+    let objects: Vec<_> = (0..end).map(|it| array.object(it)).collect();
     let hiding: HashSet<_> = objects
         .iter()
         .flatten()
         .flat_map(|it| ["condenseId", "truncationId"].map(|name| it.text(name)))
         .flatten()
         .collect();
-    let is_hidden = |it: &Object<'_>| {
+    let hidden_by = |it: &Object<'_>| {
         let parents = ["condenseParent", "truncationParent"].map(|name| it.text(name));
-        parents.iter().flatten().any(|it| hiding.contains(it))
+        parents.into_iter().flatten().find(|it| hiding.contains(it)).map(Cow::into_owned)
     };
-    let mut res = Path { sent: Vec::new(), unknown: Vec::new() };
+    // What one summary hides: the last record, and how many there are.
+    let mut hidden: BTreeMap<_, (usize, usize)> = BTreeMap::new();
+    let mut res = Path { sent: Vec::new(), unknown: Vec::new(), branches: Vec::new() };
     for (at, object) in objects.iter().enumerate() {
-        match object.as_ref().and_then(record) {
-            Some(Record::Message(sender)) => {
-                let object = object.as_ref().filter(|it| !is_hidden(it));
-                res.sent.extend(object.map(|it| sent(array, at, sender, it)));
-            }
-            Some(Record::Meta) => {}
+        match object.as_ref().and_then(|it| Some((record(it)?, it))) {
+            Some((Record::Message(sender), object)) => match hidden_by(object) {
+                Some(by) => {
+                    let known = hidden.entry(by).or_default();
+                    *known = (at, known.1 + 1);
+                }
+                None => res.sent.push(sent(array, at, sender, object)),
+            },
+            Some((Record::Meta, _)) => {}
             None => res.unknown.push(super::unknown_record(array.place(at))),
         }
     }
-    res
+    let branch = |(last, count): (usize, usize)| Branch::until(last, BranchKind::Compacted, count);
+    res.branches.extend(hidden.into_values().map(branch));
+    res.branches.sort_by_key(|it| it.record);
+    Ok(res)
 }
 
 enum Record {

@@ -11,6 +11,7 @@ use msg_core::json::Reader;
 use super::list::Records;
 use super::{Checked, Format, LineRules, Mends, list};
 use crate::blob::Blob;
+use crate::branches::{Branch, BranchKind};
 use crate::excerpt::{Describe, Described, Step};
 use crate::finding::Finding;
 use crate::frame::{Array, Lines, read_array, read_lines};
@@ -30,8 +31,7 @@ impl Format for Goose {
         let Some(export) = export(bytes) else {
             return self.view_lines(&read_lines(bytes, options.max_record, |_, _| {}), options);
         };
-        super::leaf_is_not_chosen(options)?;
-        let mut view = view(&export, export.findings.clone());
+        let mut view = view(&export, export.findings.clone(), options)?;
         let document = Object::whole(&export.text, 0);
         let config = document.as_ref().and_then(|it| it.get("model_config")?.object());
         let model = config.as_ref().and_then(|it| it.text("model_name"));
@@ -48,7 +48,7 @@ impl Format for Goose {
                 reason: "the export has no list of messages".to_owned(),
             });
         };
-        let mends = check(&export, export.findings.clone(), options);
+        let mends = check(&export, export.findings.clone(), options)?;
         Ok(Checked::of_mends(&export.text, mends))
     }
 
@@ -62,8 +62,7 @@ impl Format for Goose {
 
 impl LineRules for Goose {
     fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
-        super::leaf_is_not_chosen(options)?;
-        Ok(view(lines, lines.findings.clone()))
+        view(lines, lines.findings.clone(), options)
     }
 
     fn check_lines(
@@ -72,11 +71,11 @@ impl LineRules for Goose {
         _: &str,
         options: &RepairOptions,
     ) -> Result<Mends, Error> {
-        Ok(check(lines, lines.findings.clone(), options))
+        check(lines, lines.findings.clone(), options)
     }
 
     fn describe(&self, _: &RepairOptions) -> Option<Box<Describe<'static>>> {
-        Some(Box::new(describe))
+        Some(Box::new(|record, _| describe(record)))
     }
 }
 
@@ -93,11 +92,19 @@ fn describe(record: &Object<'_>) -> Described {
     }
 }
 
-fn view(records: &impl Records, findings: Vec<Finding>) -> View {
+fn view(
+    records: &impl Records,
+    findings: Vec<Finding>,
+    options: &RepairOptions,
+) -> Result<View, Error> {
+    let path = path(records, options)?;
     let mut view = View { findings, ..View::default() };
-    messages(&mut view, &path(records).0, false, blocks::part);
+    messages(&mut view, &path.sent, false, blocks::part);
     blocks::join_thoughts(&mut view);
-    view
+    let hidden = path.hidden.last().map(|last| (*last, path.hidden.len()));
+    let branch = hidden.map(|(last, count)| Branch::until(last, BranchKind::Compacted, count));
+    view.branches.extend(branch);
+    Ok(view)
 }
 
 /// The member names of the object that a text begins with, which may be cut off.
@@ -125,9 +132,13 @@ fn export(bytes: &[u8]) -> Option<Array<'_>> {
     Some(read_array(bytes, Some(member))).filter(|it| it.is_readable())
 }
 
-fn check(records: &impl Records, mut findings: Vec<Finding>, options: &RepairOptions) -> Mends {
-    let (sent, unknown) = path(records);
-    findings.extend(unknown);
+fn check(
+    records: &impl Records,
+    mut findings: Vec<Finding>,
+    options: &RepairOptions,
+) -> Result<Mends, Error> {
+    let path = path(records, options)?;
+    findings.extend(path.unknown);
     let rules = Rules {
         joins_answers: false,
         results_first: true,
@@ -137,17 +148,26 @@ fn check(records: &impl Records, mut findings: Vec<Finding>, options: &RepairOpt
         placeholder: blocks::placeholder,
         images: blocks::images,
     };
-    list::check(records, &sent, &rules, findings)
+    Ok(list::check(records, &path.sent, &rules, findings))
 }
 
-/// What is sent, and records that are nothing known.
-fn path(records: &impl Records) -> (Vec<Sent<'_>>, Vec<Finding>) {
-    let (mut sent, mut unknown) = (Vec::new(), Vec::new());
-    for at in 0..records.len() {
+#[derive(Default)]
+struct Path<'a> {
+    sent: Vec<Sent<'a>>,
+    /// Messages that the model does not see any more.
+    hidden: Vec<usize>,
+    /// Records that are nothing known.
+    unknown: Vec<Finding>,
+}
+
+/// What is sent; up to a leaf, what was hidden later too.
+fn path<'a>(records: &'a impl Records, options: &RepairOptions) -> Result<Path<'a>, Error> {
+    let mut res = Path::default();
+    for at in 0..super::records_to_leaf(options, records.len())? {
         let Some(object) = records.value(at).and_then(|it| it.object()) else { continue };
         match sender(&object) {
-            Some(_) if is_hidden(&object) => {}
-            Some(sender) => sent.push(Sent {
+            Some(_) if is_hidden(&object) && options.leaf.is_none() => res.hidden.push(at),
+            Some(sender) => res.sent.push(Sent {
                 record: at,
                 place: records.place(at),
                 sender,
@@ -155,11 +175,11 @@ fn path(records: &impl Records) -> (Vec<Sent<'_>>, Vec<Finding>) {
                 content: blocks::content(object.get("content")),
             }),
             None if is_header(&object) => {}
-            None => unknown.push(super::unknown_record(records.place(at))),
+            None => res.unknown.push(super::unknown_record(records.place(at))),
         }
     }
-    sent.retain(list::says_something);
-    (sent, unknown)
+    res.sent.retain(list::says_something);
+    Ok(res)
 }
 
 fn sender(object: &Object<'_>) -> Option<Sender> {

@@ -6,7 +6,7 @@
 
 mod agents_sdk;
 mod aider;
-pub(crate) mod claude_code;
+mod claude_code;
 mod cline;
 mod codex;
 mod data_set;
@@ -193,7 +193,15 @@ pub(crate) fn checked_leaf<T>(
     }
 }
 
-/// Refuses a leaf in a dialect whose sessions are no trees.
+/// How many of `count` records are read, where they stand one behind the other: all, or those up to the one whose
+/// number is the leaf (SE-3).
+pub(crate) fn records_to_leaf(options: &RepairOptions, count: usize) -> Result<usize, Error> {
+    let Some(leaf) = &options.leaf else { return Ok(count) };
+    let last = leaf.parse().ok().filter(|it: &usize| *it < count);
+    last.map(|it| it + 1).ok_or_else(|| Error::NoLeaf(leaf.clone()))
+}
+
+/// Refuses a leaf in a dialect whose sessions have but one way through them.
 pub(crate) fn leaf_is_not_chosen(options: &RepairOptions) -> Result<(), Error> {
     options.leaf.as_ref().map_or(Ok(()), |it| Err(Error::NoLeaf(it.clone())))
 }

@@ -77,6 +77,14 @@ impl Holes {
         self.behind(next, at)
     }
 
+    /// As [`Holes::clean`], but before what is left out there.
+    pub(super) fn clean_end(&self, at: usize) -> u64 {
+        let at = at as u64;
+        let next =
+            self.list.partition_point(|it| it.end() < at || it.end() == at && it.start() < at);
+        self.behind(next, at)
+    }
+
     /// What a hole stands for.
     pub(super) fn clean_span(&self, number: usize) -> Range<u64> {
         let at = self.list.partition_point(|it| it.number < number);
@@ -107,6 +115,7 @@ mod tests {
         holes.push(1, 0, 7);
         holes.push(8, 3, 17);
         assert_eq!(holes.clean(0), 0);
+        assert_eq!((holes.clean(1), holes.clean_end(1)), (7, 1));
         assert_eq!(holes.clean(5), 11);
         assert_eq!(holes.clean(8), 17);
         assert_eq!(holes.clean(9), 18);

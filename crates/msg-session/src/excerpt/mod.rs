@@ -68,7 +68,9 @@ impl Elided<'_> {
     }
 
     fn clean_span(&self, span: Range<usize>) -> Range<u64> {
-        self.holes.clean(span.start)..self.holes.clean(span.end)
+        let start = self.holes.clean(span.start);
+        // What is left out behind a span is not of it.
+        start..if span.is_empty() { start } else { self.holes.clean_end(span.end) }
     }
 
     /// Writes the session with these edits of the excerpt. Those inside removed bytes fall away.
@@ -79,10 +81,11 @@ impl Elided<'_> {
             if edit.span.start < at {
                 continue;
             }
-            self.clean.copy(clean_at..self.holes.clean(edit.span.start), out)?;
+            let span = self.clean_span(edit.span.clone());
+            self.clean.copy(clean_at..span.start, out)?;
             let text = self.expanded(&edit.text)?;
             out.write_all(&text).map_err(|it| Error::written(&it))?;
-            (at, clean_at) = (edit.span.end, self.holes.clean(edit.span.end));
+            (at, clean_at) = (edit.span.end, span.end);
         }
         self.clean.copy(clean_at..self.clean.len(), out)
     }

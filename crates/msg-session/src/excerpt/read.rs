@@ -18,8 +18,9 @@ use crate::surrogate;
 /// The byte order mark.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Says what a record is for its neighbours; see [`super::settle`].
-pub(crate) type Describe<'d> = dyn FnMut(&Object<'_>) -> Described + 'd;
+/// Says what a record is for its neighbours; see [`super::settle`]. It is told too whether the text of the record
+/// is free of escapes that could be half a character.
+pub(crate) type Describe<'d> = dyn FnMut(&Object<'_>, bool) -> Described + 'd;
 
 /// How many records are kept whatever they are: a session of fewer is held as it is.
 const KEPT: usize = 4096;
@@ -148,7 +149,7 @@ impl<'s> Excerpter<'s, '_> {
             settler.unsettled();
             return true;
         };
-        let mut described = describe(&object);
+        let mut described = describe(&object, is_plain);
         if !is_plain && described.step != Step::Back {
             described.step = Step::Unsettled;
         }

@@ -31,6 +31,8 @@ pub(crate) enum Step {
     Results,
     /// A thought that needs an answer behind it.
     Thought,
+    /// Nothing is wrong with it, whatever stands around it.
+    Sound,
     /// Anything else: what stands around it is not settled.
     Unsettled,
     /// It goes back to what was before in a way that nobody knows here.
@@ -103,6 +105,7 @@ pub(super) struct Settler {
     /// Where the last answer of the turn begins; none of a turn that is not sound.
     answer: Option<Mark>,
     is_sound: bool,
+    has_dropped: bool,
 }
 
 impl Settler {
@@ -121,6 +124,7 @@ impl Settler {
             from: None,
             answer: None,
             is_sound: false,
+            has_dropped: false,
         }
     }
 
@@ -139,8 +143,10 @@ impl Settler {
                 self.thinks = true;
                 Verdict::Nothing
             }
+            Step::Sound => self.sound(start, behind),
             Step::Unsettled => self.unsettled(),
-            Step::Back => Verdict::Restart,
+            Step::Back if self.has_dropped => Verdict::Restart,
+            Step::Back => self.unsettled(),
         };
         let is_known = self.calls_and_results(it.calls, &it.results, start);
         self.last_id = it.link.map(|it| it.0).or(self.last_id.take());
@@ -148,10 +154,19 @@ impl Settler {
             return Verdict::Restart;
         }
         if let Verdict::Drop(from, to) = verdict {
+            self.has_dropped = true;
             self.records.forget(from.record, to.record);
             self.calls.forget(from.record, to.record);
         }
         verdict
+    }
+
+    /// Drops a record by itself, with those before it that are sound too.
+    fn sound(&mut self, start: Mark, behind: Mark) -> Verdict {
+        if start.record < self.kept {
+            return Verdict::Nothing;
+        }
+        Verdict::Drop(*self.from.get_or_insert(start), behind)
     }
 
     /// Nothing around here is settled.

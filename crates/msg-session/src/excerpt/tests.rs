@@ -84,7 +84,8 @@ fn settled_is_as_good_as_all(case: &Case) {
     assert_eq!(found.findings, whole.findings);
     let (found, whole) = (mended(&found).unwrap_or_default(), mended(&whole).unwrap_or_default());
     let differs = found.lines().zip(whole.lines()).find(|it| it.0 != it.1);
-    assert_eq!(differs, None);
+    let text = String::from_utf8_lossy(&case.blob.bytes);
+    assert_eq!(differs, None, "of\n{text}\nbecame\n{found}\nand\n{whole}");
     assert_eq!(found.len(), whole.len());
 }
 

@@ -44,13 +44,13 @@ fn sessions() {
 fn render(row: &Row) -> Value {
     let mut session = row.session();
     let before = session.blobs().to_vec();
-    let messages = match session.read(&row.options) {
+    let (messages, branches) = match session.read(&row.options) {
         Ok(view) => {
             let mut out = Vec::new();
             msg_core::native::write(&view.messages, &mut out);
-            serde_json::from_slice(&out).unwrap()
+            (serde_json::from_slice(&out).unwrap(), view.branches)
         }
-        Err(error) => json!(error.to_string()),
+        Err(error) => (json!(error.to_string()), Vec::new()),
     };
     let found = session.repair(&row.options);
     let findings = found.map_or_else(|it| json!(it.to_string()), |it| json!(it));
@@ -61,7 +61,11 @@ fn render(row: &Row) -> Value {
     for it in before.iter().filter(|it| session.blobs().iter().all(|new| new.name != it.name)) {
         changed.insert(it.name.clone(), Value::Null);
     }
-    json!({ "findings": findings, "changed": changed, "messages": messages })
+    let mut res = json!({ "findings": findings, "changed": changed, "messages": messages });
+    if !branches.is_empty() {
+        res["branches"] = json!(branches);
+    }
+    res
 }
 
 #[test]

@@ -35,9 +35,15 @@ fn sorted(findings: &[Finding]) -> bool {
     findings.is_sorted_by_key(|it| (it.at.blob, it.at.line, it.at.record))
 }
 
-/// Reading never panics, and each part knows where it came from.
+/// Reading never panics, each part knows where it came from, and what is named as a branch can be read along.
 pub(crate) fn every_part_has_an_origin(dialect: Dialect, blobs: Vec<Blob>) {
-    let Ok(view) = Session::new(dialect, blobs).read(&RepairOptions::default()) else { return };
+    let session = Session::new(dialect, blobs);
+    let Ok(view) = session.read(&RepairOptions::default()) else { return };
+    // A few of them: each costs a reading.
+    for branch in view.branches.iter().take(3) {
+        let along = session.read(&RepairOptions::default().with_leaf(branch.leaf.as_str()));
+        assert!(along.is_ok_and(|it| branch.records > 0 && !it.messages.is_empty()), "{branch:?}");
+    }
     assert_eq!(view.messages.len(), view.origins.len());
     for (message, origins) in view.messages.iter().zip(&view.origins) {
         assert_eq!(message.parts.len(), origins.len());

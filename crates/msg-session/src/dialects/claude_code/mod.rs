@@ -20,7 +20,6 @@ mod usage;
 use super::{Format, LineRules, Mends};
 use crate::Error;
 use crate::blob::Blob;
-use crate::branches::Branch;
 use crate::excerpt::Describe;
 use crate::finding::Finding;
 use crate::frame::{Lines, read_lines};
@@ -73,16 +72,8 @@ impl LineRules for ClaudeCode {
     }
 
     fn describe(&self, _: &RepairOptions) -> Option<Box<Describe<'static>>> {
-        Some(Box::new(settled::describe))
+        Some(Box::new(|record, _| settled::describe(record)))
     }
-}
-
-/// The branches beside the active path (SE-3).
-pub(crate) fn branches(bytes: &[u8], options: &RepairOptions) -> Vec<Branch> {
-    let lines = read_lines(bytes, options.max_record, |_, _| {});
-    let nodes = Nodes::of(&lines);
-    let tree = tree::read(&nodes, false);
-    branches::of(&nodes, &tree, &tree.path(tree.leaf(&nodes, None)))
 }
 
 fn view(nodes: &Nodes<'_>, options: &RepairOptions) -> Result<View, Error> {
@@ -92,6 +83,7 @@ fn view(nodes: &Nodes<'_>, options: &RepairOptions) -> Result<View, Error> {
     let mut view = View { usage: usage::of(nodes), ..View::default() };
     messages(&mut view, &path.sent, true, anthropic::part);
     view.note_makers(|at| maker(nodes.message(at).and_then(|it| it.text("model")), None));
+    view.branches = branches::of(nodes, &tree, &path.records);
     view.findings.clone_from(&nodes.lines.findings);
     view.findings.extend(tree.findings);
     Ok(view)

@@ -46,8 +46,9 @@ impl Format for Codex {
 
 impl LineRules for Codex {
     fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
-        super::leaf_is_not_chosen(options)?;
-        let mut view = view::of(&Path::of(lines));
+        let path = Path::of(lines, options)?;
+        let mut view = view::of(&path);
+        view.branches = path.branches;
         view.usage = usage::of(lines);
         view.findings.clone_from(&lines.findings);
         Ok(view)
@@ -59,7 +60,7 @@ impl LineRules for Codex {
         name: &str,
         options: &RepairOptions,
     ) -> Result<Mends, Error> {
-        let path = Path::of(lines);
+        let path = Path::of(lines, options)?;
         let mut findings = lines.findings.clone();
         if lines.records.is_empty() || path.is_bare {
             // Files of the first versions, which have no envelope, are read only (SE-50).
@@ -81,7 +82,7 @@ impl LineRules for Codex {
 
     fn describe(&self, options: &RepairOptions) -> Option<Box<Describe<'static>>> {
         let mut describer = settled::Describer::new(options.all);
-        Some(Box::new(move |record| describer.describe(record)))
+        Some(Box::new(move |record, _| describer.describe(record)))
     }
 }
 

@@ -4,8 +4,11 @@ use msg_core::Provenance;
 
 use super::envelope;
 use super::items::{Item, Kind};
+use crate::Error;
+use crate::branches::{Branch, BranchKind};
 use crate::frame::Lines;
 use crate::json::{BLANKS, Object, Value};
+use crate::options::RepairOptions;
 use crate::view::maker;
 
 /// The active path.
@@ -20,6 +23,8 @@ pub(super) struct Path<'a> {
     /// The models that were asked, each with the record from which on.
     models: Vec<(usize, String)>,
     provider: Option<String>,
+    /// What left the path.
+    pub(super) branches: Vec<Branch>,
     /// Whether the records are items without an envelope.
     pub(super) is_bare: bool,
 }
@@ -31,16 +36,17 @@ pub(super) struct Summary {
 }
 
 impl<'a> Path<'a> {
-    pub(super) fn of(lines: &'a Lines<'_>) -> Self {
+    /// The path, up to the leaf.
+    pub(super) fn of(lines: &'a Lines<'_>, options: &RepairOptions) -> Result<Self, Error> {
         let mut res = Self::default();
-        for at in 0..lines.records.len() {
+        for at in 0..crate::dialects::records_to_leaf(options, lines.records.len())? {
             let Some(object) = lines.object(at) else { continue };
             match envelope(&object) {
                 Some((kind, payload)) => res.record(lines, at, &kind, &object, &payload),
                 None => res.without_envelope(lines, at, &object),
             }
         }
-        res
+        Ok(res)
     }
 
     fn record(
@@ -64,7 +70,7 @@ impl<'a> Path<'a> {
             "compacted" => self.compacted(lines, at, payload),
             "event_msg" if payload.text("type").is_some_and(|it| it == "thread_rolled_back") => {
                 let turns = payload.get("num_turns").and_then(|it| it.number()).unwrap_or(0);
-                self.roll_back(turns);
+                self.roll_back(at, turns);
             }
             _ => {}
         }
@@ -81,19 +87,24 @@ impl<'a> Path<'a> {
     fn compacted(&mut self, lines: &'a Lines<'_>, at: usize, payload: &Object<'a>) {
         if let Some(list) = payload.get("replacement_history").and_then(|it| it.array()) {
             self.summary = None;
+            self.branches.extend(Branch::before(at, BranchKind::Compacted, self.items.len()));
             let place = lines.place(at);
             let items = list.into_iter().enumerate();
             self.items =
                 items.filter_map(|(block, it)| Item::new((at, Some(block)), place, it)).collect();
             return;
         }
+        let before = self.items.len();
         self.items.retain(|it| it.kind == Kind::UserMessage);
+        let gone = before - self.items.len();
+        self.branches.extend(Branch::before(at, BranchKind::Compacted, gone));
         let text = payload.text("message").map(Into::into).unwrap_or_default();
         self.summary = Some(Summary { record: at, text, behind: self.items.len() });
     }
 
     /// Drops the last turns, counted by the user's messages.
-    fn roll_back(&mut self, turns: u64) {
+    fn roll_back(&mut self, at: usize, turns: u64) {
+        let before = self.items.len();
         let mut left = turns;
         while left > 0 {
             let last = self.items.iter().rposition(|it| it.kind == Kind::UserMessage);
@@ -103,6 +114,8 @@ impl<'a> Path<'a> {
             }
             left -= 1;
         }
+        let gone = before - self.items.len();
+        self.branches.extend(Branch::before(at, BranchKind::Abandoned, gone));
         if self.summary.as_ref().is_some_and(|it| it.behind > self.items.len()) {
             self.summary = None;
         }

@@ -10,15 +10,26 @@ use crate::json::{Object, Value};
 use crate::parts::INTERRUPTED;
 
 pub(super) fn check(message: &Message<'_>, findings: &mut Vec<Finding>, edits: &mut Edits) {
-    if message.kind != Kind::Gemini {
+    check_object(message.kind, &message.object, message.place, findings, edits);
+}
+
+/// As [`check`], of the members of a message.
+pub(super) fn check_object(
+    kind: Kind,
+    message: &Object<'_>,
+    place: Place,
+    findings: &mut Vec<Finding>,
+    edits: &mut Edits,
+) {
+    if kind != Kind::Gemini {
         return;
     }
-    let calls = message.object.get("toolCalls").and_then(|it| it.array()).unwrap_or_default();
+    let calls = message.get("toolCalls").and_then(|it| it.array()).unwrap_or_default();
     let mut ids = HashSet::new();
     for (at, call) in calls.iter().enumerate() {
         let Some(call) = call.object() else { continue };
         ids.extend(id_of(&call));
-        let place = message.place.with_block(at);
+        let place = place.with_block(at);
         if has_result(&call) {
             check_ids(&call, place, findings, edits);
         } else {
@@ -30,7 +41,7 @@ pub(super) fn check(message: &Message<'_>, findings: &mut Vec<Finding>, edits: &
         .filter(|it| id_of(it).is_some_and(|id| !ids.contains(&id)))
         .collect();
     if !missing.is_empty() {
-        findings.extend(missing.iter().map(|it| unanswered(it, message.place)));
+        findings.extend(missing.iter().map(|it| unanswered(it, place)));
         edits.push(append(message, &calls, &missing));
     }
 }
@@ -47,8 +58,8 @@ fn has_result(call: &Object<'_>) -> bool {
 }
 
 /// The calls that stand in the content.
-fn content_calls<'a>(message: &Message<'a>) -> impl Iterator<Item = Object<'a>> {
-    let parts = message.object.get("content").and_then(|it| it.array()).unwrap_or_default();
+fn content_calls<'a>(message: &Object<'a>) -> impl Iterator<Item = Object<'a>> {
+    let parts = message.get("content").and_then(|it| it.array()).unwrap_or_default();
     parts.into_iter().filter_map(|it| it.get("functionCall")?.object())
 }
 
@@ -72,8 +83,8 @@ fn source<'a>(object: &Object<'a>, name: &str) -> &'a str {
 }
 
 /// Adds entries for calls of the content that have none.
-fn append(message: &Message<'_>, calls: &[Value<'_>], missing: &[Object<'_>]) -> Edit {
-    let time = message.object.get("timestamp");
+fn append(message: &Object<'_>, calls: &[Value<'_>], missing: &[Object<'_>]) -> Edit {
+    let time = message.get("timestamp");
     let time = time.map(|it| format!(",\"timestamp\":{}", it.source)).unwrap_or_default();
     let entry = |call: &Object<'_>| {
         let args = call.get("args").map_or("{}", |it| it.source);
@@ -85,7 +96,7 @@ fn append(message: &Message<'_>, calls: &[Value<'_>], missing: &[Object<'_>]) ->
     let entries = missing.iter().map(entry).collect::<Vec<_>>().join(",");
     match calls.last() {
         Some(last) => Edit::insert(last.end(), format!(",{entries}")),
-        None => set_member(&message.object, "toolCalls", format!("[{entries}]")),
+        None => set_member(message, "toolCalls", format!("[{entries}]")),
     }
 }
 

@@ -12,11 +12,13 @@ mod replay;
 mod view;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::{Checked, Format, LineRules, Mends};
 use crate::Error;
 use crate::blob::Blob;
 use crate::edit::Edit;
+use crate::excerpt::{Describe, Described, Step};
 use crate::finding::{Finding, Place};
 use crate::frame::{Array, Lines, read_array, read_lines};
 use crate::json::{BLANKS, Object};
@@ -31,20 +33,19 @@ pub(crate) struct GeminiCli;
 
 impl Format for GeminiCli {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        super::leaf_is_not_chosen(options)?;
         let (bytes, name) = named(blobs);
-        Ok(match is_document(name, bytes) {
-            true => view(&File::Document(&read_array(bytes, Some("messages")))),
-            false => view(&File::Lines(&read_lines(bytes, options.max_record, |_, _| {}))),
-        })
+        match is_document(name, bytes) {
+            true => view(&File::Document(&read_array(bytes, Some("messages"))), options),
+            false => view(&File::Lines(&read_lines(bytes, options.max_record, |_, _| {})), options),
+        }
     }
 
-    fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
+    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
         let array = read_array(super::only(blobs), Some("messages"));
         if !array.is_readable() {
             return Ok(Checked::unreadable(array.findings));
         }
-        Ok(Checked::of_mends(&array.text, check(&File::Document(&array))))
+        Ok(Checked::of_mends(&array.text, check(&File::Document(&array), options)?))
     }
 
     fn line_rules(&self, name: &str, start: &[u8]) -> Option<&dyn LineRules> {
@@ -54,12 +55,21 @@ impl Format for GeminiCli {
 
 impl LineRules for GeminiCli {
     fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
-        super::leaf_is_not_chosen(options)?;
-        Ok(view(&File::Lines(lines)))
+        view(&File::Lines(lines), options)
     }
 
-    fn check_lines(&self, lines: &Lines<'_>, _: &str, _: &RepairOptions) -> Result<Mends, Error> {
-        Ok(check(&File::Lines(lines)))
+    fn check_lines(
+        &self,
+        lines: &Lines<'_>,
+        _: &str,
+        options: &RepairOptions,
+    ) -> Result<Mends, Error> {
+        check(&File::Lines(lines), options)
+    }
+
+    fn describe(&self, _: &RepairOptions) -> Option<Box<Describe<'static>>> {
+        let mut kept = HashSet::new();
+        Some(Box::new(move |record, is_plain| describe(record, is_plain, &mut kept)))
     }
 }
 
@@ -67,17 +77,18 @@ fn named(blobs: &[Blob]) -> (&[u8], &str) {
     (super::only(blobs), blobs.first().map_or("", |it| &it.name))
 }
 
-fn view(file: &File<'_>) -> View {
-    let replay = Replay::of(file);
+fn view(file: &File<'_>, options: &RepairOptions) -> Result<View, Error> {
+    let replay = Replay::of(file, options)?;
     let mut view = view::of(&replay);
     view.findings = file.findings().to_vec();
     view.findings.extend(replay.findings);
-    view
+    view.branches = replay.branches;
+    Ok(view)
 }
 
-fn check(file: &File<'_>) -> Mends {
+fn check(file: &File<'_>, options: &RepairOptions) -> Result<Mends, Error> {
     let mut findings = file.findings().to_vec();
-    let mut replay = Replay::of(file);
+    let mut replay = Replay::of(file, options)?;
     let mut edits = std::mem::take(&mut replay.edits);
     findings.append(&mut replay.findings);
     for message in &replay.messages {
@@ -94,7 +105,30 @@ fn check(file: &File<'_>) -> Mends {
         let message = "the session has no header, without which the agent does not load it";
         findings.push(Finding::error("session::missing-header", Place::line(1), message));
     }
-    Mends::new(records, records - replay.removed, findings, edits)
+    Ok(Mends::new(records, records - replay.removed, findings, edits))
+}
+
+/// What a record is to the others: no rule looks at two messages. A later line may go back to one, or say one
+/// again, so that one in which something was found is kept with all its versions.
+fn describe(record: &Object<'_>, is_plain: bool, kept: &mut HashSet<String>) -> Described {
+    if record.has("$rewindTo") {
+        return Described::of(Step::Back);
+    }
+    if let Some(set) = record.get("$set") {
+        let step = if set.get("messages").is_some() { Step::Unsettled } else { Step::Sound };
+        return Described::of(step);
+    }
+    let Some(kind) = replay::kind(record) else { return Described::of(Step::Unsettled) };
+    let (mut findings, mut edits) = (Vec::new(), Edits::new());
+    calls::check_object(kind, record, Place::default(), &mut findings, &mut edits);
+    let id = id_of(record);
+    let is_sound = is_plain && findings.is_empty();
+    if !is_sound {
+        kept.extend(id.map(Cow::into_owned));
+    } else if !id.is_some_and(|it| kept.contains(&*it)) {
+        return Described::of(Step::Sound);
+    }
+    Described::of(Step::Unsettled)
 }
 
 /// A session of either form.

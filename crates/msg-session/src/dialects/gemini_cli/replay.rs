@@ -4,9 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::{Edits, File, id_of, is_header};
+use crate::Error;
+use crate::branches::{Branch, BranchKind};
+use crate::dialects::records_to_leaf;
 use crate::finding::{Finding, Place};
 use crate::frame::{Array, Lines};
 use crate::json::{Object, Value};
+use crate::options::RepairOptions;
 
 /// A message that is there at the end.
 pub(super) struct Message<'a> {
@@ -41,23 +45,26 @@ pub(super) struct Replay<'a> {
     /// Edits that remove lines, and how many.
     pub(super) edits: Edits,
     pub(super) removed: usize,
+    /// What left the session.
+    pub(super) branches: Vec<Branch>,
     /// Where the message of each id stands.
     ids: HashMap<Cow<'a, str>, usize>,
 }
 
 impl<'a> Replay<'a> {
-    pub(super) fn of(file: &File<'a>) -> Self {
+    /// The messages, up to the leaf.
+    pub(super) fn of(file: &File<'a>, options: &RepairOptions) -> Result<Self, Error> {
         let mut res = Self::default();
         match file {
-            File::Lines(lines) => res.lines(lines),
-            File::Document(array) => res.document(array),
+            File::Lines(it) => res.lines(it, records_to_leaf(options, it.records.len())?),
+            File::Document(it) => res.document(it, records_to_leaf(options, it.records.len())?),
         }
-        res
+        Ok(res)
     }
 
-    fn document(&mut self, array: &'a Array<'a>) {
+    fn document(&mut self, array: &'a Array<'a>, end: usize) {
         self.has_header = array.document().is_some_and(|it| is_header(&it));
-        for at in 0..array.records.len() {
+        for at in 0..end {
             let message = array.value(at).and_then(|it| message(at, array.place(at), it));
             match message {
                 // In a document a repeated id is nothing special.
@@ -67,8 +74,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn lines(&mut self, lines: &'a Lines<'a>) {
-        for at in 0..lines.records.len() {
+    fn lines(&mut self, lines: &'a Lines<'a>, end: usize) {
+        for at in 0..end {
             let Some(object) = lines.object(at) else { continue };
             if let Some(set) = object.get("$set") {
                 self.set(lines, at, set);
@@ -99,7 +106,8 @@ impl<'a> Replay<'a> {
     /// New values of the session; messages replace all that there are.
     fn set(&mut self, lines: &'a Lines<'a>, at: usize, set: Value<'a>) {
         let Some(list) = set.get("messages").and_then(|it| it.array()) else { return };
-        self.messages.clear();
+        let gone = std::mem::take(&mut self.messages).len();
+        self.branches.extend(Branch::before(at, BranchKind::Compacted, gone));
         self.ids.clear();
         let place = lines.place(at);
         list.into_iter().filter_map(|it| message(at, place, it)).for_each(|it| self.put(it));
@@ -109,6 +117,8 @@ impl<'a> Replay<'a> {
     fn rewind(&mut self, lines: &'a Lines<'a>, at: usize, id: Value<'a>) {
         let to = id.text().and_then(|it| self.ids.get(&it).copied());
         if let Some(to) = to {
+            let gone = self.messages.len() - to;
+            self.branches.extend(Branch::before(at, BranchKind::Abandoned, gone));
             for gone in self.messages.drain(to..) {
                 if let Some(id) = id_of(&gone.object) {
                     self.ids.remove(&id);
@@ -138,7 +148,7 @@ fn message(record: usize, place: Place, value: Value<'_>) -> Option<Message<'_>>
     Some(Message { record, place, value, kind: kind(&object)?, object })
 }
 
-fn kind(object: &Object<'_>) -> Option<Kind> {
+pub(super) fn kind(object: &Object<'_>) -> Option<Kind> {
     Some(match &*object.text("type")? {
         "user" => Kind::User,
         "gemini" => Kind::Gemini,

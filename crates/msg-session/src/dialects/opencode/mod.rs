@@ -32,7 +32,7 @@ impl Format for OpenCode {
         let texts = stored::texts(blobs);
         let stored = Stored::read(&texts).ok_or(unreadable())?;
         let session = stored.session(options)?;
-        Ok(view::of(&stored, session))
+        Ok(view::of(&stored, session, options.leaf.as_deref()))
     }
 
     fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {

@@ -37,10 +37,17 @@ fn place(blob: usize) -> Place {
 /// All that is stored.
 #[derive(Default)]
 pub(super) struct Stored<'a> {
-    pub(super) sessions: Vec<String>,
+    pub(super) sessions: Vec<Info>,
     /// Those of all sessions, by time, then id.
     pub(super) messages: Vec<Message<'a>>,
     pub(super) findings: Vec<Finding>,
+}
+
+/// A session: the main one, or that of a subtask.
+pub(super) struct Info {
+    pub(super) id: String,
+    pub(super) parent: Option<String>,
+    pub(super) place: Place,
 }
 
 pub(super) struct Message<'a> {
@@ -90,7 +97,7 @@ impl<'a> Stored<'a> {
 
     fn export(&mut self, export: &Object<'a>) {
         let info = export.get("info").and_then(|it| it.object());
-        let session = info.map(|it| crate::parts::text(&it, "id")).unwrap_or_default();
+        let session = info.as_ref().map(|it| crate::parts::text(it, "id")).unwrap_or_default();
         let list = export.get("messages").and_then(|it| it.array()).unwrap_or_default();
         for (at, value) in list.into_iter().enumerate() {
             let record = Place { line: 1, record: u32::try_from(at).ok(), ..Place::default() };
@@ -106,7 +113,7 @@ impl<'a> Stored<'a> {
                 .collect();
             self.messages.push(message);
         }
-        self.sessions.push(session);
+        self.sessions.push(Info { id: session, parent: None, place: Place::line(1) });
     }
 
     fn files(&mut self, texts: &'a [Text<'_>]) {
@@ -119,7 +126,11 @@ impl<'a> Stored<'a> {
                 continue;
             };
             match kind {
-                Some("session") => self.sessions.push(crate::parts::text(&object, "id")),
+                Some("session") => {
+                    let id = crate::parts::text(&object, "id");
+                    let parent = object.text("parentID").map(Into::into);
+                    self.sessions.push(Info { id, parent, place });
+                }
                 Some("message") => self.messages.push(message(place, object, folder)),
                 Some("part") => {
                     let of = object.text("messageID").map(Into::into);
@@ -149,24 +160,34 @@ impl<'a> Stored<'a> {
             self.findings.push(Finding::warning("session::orphan-part", part.place, message));
         }
         for it in &self.messages {
-            if !self.sessions.contains(&it.session) {
+            if !self.sessions.iter().any(|session| session.id == it.session) {
                 let message = format!("the message {} belongs to no session that is there", it.id);
                 self.findings.push(Finding::warning("session::orphan-message", it.place, message));
             }
         }
     }
 
-    /// The session that is read: the only one, or the one that the leaf names.
-    pub(super) fn session(&self, options: &RepairOptions) -> Result<String, Error> {
-        let mut ids: Vec<&str> = self.sessions.iter().map(String::as_str).collect();
+    /// The session that is read: the only one that is no subtask, or the one that the leaf names or that has the
+    /// message which it names.
+    pub(super) fn session(&self, options: &RepairOptions) -> Result<&str, Error> {
+        let mut ids: Vec<&str> = self.sessions.iter().map(|it| it.id.as_str()).collect();
         ids.extend(self.messages.iter().map(|it| it.session.as_str()));
         ids.sort_unstable();
         ids.dedup();
-        match &options.leaf {
-            Some(leaf) if ids.contains(&leaf.as_str()) => Ok(leaf.clone()),
-            Some(leaf) => Err(Error::NoLeaf(leaf.clone())),
-            None if ids.len() > 1 => Err(Error::Several { count: ids.len() }),
-            None => Ok(ids.first().copied().unwrap_or_default().to_owned()),
+        if let Some(leaf) = &options.leaf {
+            let of_message =
+                || Some(self.messages.iter().find(|it| it.id == *leaf)?.session.as_str());
+            let found = ids.into_iter().find(|it| it == leaf).or_else(of_message);
+            return found.ok_or_else(|| Error::NoLeaf(leaf.clone()));
+        }
+        let has_parent = |it: &&Info| it.parent.as_deref().is_some_and(|id| ids.contains(&id));
+        let subtasks: Vec<_> =
+            self.sessions.iter().filter(has_parent).map(|it| it.id.as_str()).collect();
+        ids.retain(|it| !subtasks.contains(it));
+        match ids.as_slice() {
+            [] => Ok(""),
+            [id] => Ok(id),
+            _ => Err(Error::Several { count: ids.len() }),
         }
     }
 }

@@ -1,17 +1,24 @@
 //! An opencode session as messages (SE-65).
 
+use std::collections::HashSet;
+
 use msg_core::{File, Image, Part as MessagePart, Reasoning, Role, ToolCall, ToolResult, Usage};
 
 use super::stored::{Message, Part, Stored, text_of};
+use crate::branches::{Branch, BranchKind};
 use crate::parts;
 use crate::view::{Draft, Origin, View};
 
-pub(super) fn of(stored: &Stored<'_>, session: String) -> View {
-    let messages: Vec<_> = stored.messages.iter().filter(|it| it.session == session).collect();
+/// The messages of a session, up to the one that the leaf names.
+pub(super) fn of(stored: &Stored<'_>, session: &str, leaf: Option<&str>) -> View {
+    let mut messages: Vec<_> = stored.messages.iter().filter(|it| it.session == session).collect();
+    let last = messages.iter().position(|it| Some(it.id.as_str()) == leaf);
+    messages.truncate(last.map_or(usize::MAX, |it| it + 1));
     let mut view = View { findings: stored.findings.clone(), ..View::default() };
-    for message in active(&messages) {
-        add(&mut view, message);
-    }
+    let active = active(&messages);
+    active.iter().for_each(|it| add(&mut view, it));
+    view.branches.extend(hidden(&messages, &active));
+    view.branches.extend(subtasks(stored, session));
     view.usage =
         messages.iter().filter_map(|it| usage(it)).fold(Usage::default(), super::super::add_usage);
     view
@@ -33,6 +40,27 @@ fn active<'m, 'a>(messages: &[&'m Message<'a>]) -> Vec<&'m Message<'a>> {
     res.extend(&messages[tail.unwrap_or(user)..user]);
     res.extend(&messages[summary + 1..]);
     res
+}
+
+/// What stands before a compaction.
+fn hidden(messages: &[&Message<'_>], active: &[&Message<'_>]) -> Option<Branch> {
+    let sent: HashSet<&str> = active.iter().map(|it| it.id.as_str()).collect();
+    let is_hidden = |it: &&&Message<'_>| !sent.contains(it.id.as_str());
+    let last = messages.iter().rfind(is_hidden)?;
+    let (leaf, record) = (last.id.clone(), last.place.record.unwrap_or(0));
+    let records = messages.iter().filter(is_hidden).count();
+    Some(Branch { leaf, record, kind: BranchKind::Compacted, records })
+}
+
+/// The sessions of its subtasks.
+fn subtasks<'s>(stored: &'s Stored<'_>, session: &'s str) -> impl Iterator<Item = Branch> + 's {
+    let own = stored.sessions.iter().filter(move |it| it.parent.as_deref() == Some(session));
+    own.map(|it| Branch {
+        leaf: it.id.clone(),
+        record: it.place.record.unwrap_or(0),
+        kind: BranchKind::Sidechain,
+        records: stored.messages.iter().filter(|message| message.session == it.id).count(),
+    })
 }
 
 fn add(view: &mut View, message: &Message<'_>) {

@@ -28,12 +28,12 @@ pub(crate) struct OpenHands;
 
 impl Format for OpenHands {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        super::leaf_is_not_chosen(options)?;
         let texts = events::texts(blobs);
-        let events = Events::read(blobs, &texts);
+        let mut events = Events::read(blobs, &texts);
         if events.list.is_empty() {
             return Err(Error::WrongDialect { dialect: Dialect::OpenHands, looks_like: None });
         }
+        events.list.truncate(super::records_to_leaf(options, events.list.len())?);
         Ok(view::of(&events))
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use msg_core::{Content, Image, Part, Reasoning, Role, ToolCall, ToolResult};
 
 use super::events::{Event, Events, Kind};
+use crate::branches::{Branch, BranchKind};
 use crate::json::{Object, Value};
 use crate::parts::{self, anthropic};
 use crate::view::{Draft, Origin, View};
@@ -25,8 +26,10 @@ pub(super) fn of(events: &Events<'_>) -> View {
     let summary =
         events.list.iter().rfind(|it| it.kind == Kind::Condensation && it.object.has("summary"));
     let mut left = summary.and_then(|it| it.object.get("summary_offset")?.number());
-    for event in &events.list {
+    let (mut last, mut gone) = (0, 0);
+    for (at, event) in events.list.iter().enumerate() {
         if event.object.text("id").is_some_and(|it| forgotten.contains(&*it)) {
+            (last, gone) = (at, gone + 1);
             continue;
         }
         if left == Some(0) {
@@ -39,6 +42,9 @@ pub(super) fn of(events: &Events<'_>) -> View {
         res.summary(summary);
     }
     res.end_answer();
+    if gone > 0 {
+        res.view.branches.push(Branch::until(last, BranchKind::Compacted, gone));
+    }
     res.view
 }
 
