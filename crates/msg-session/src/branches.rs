@@ -1,5 +1,7 @@
 //! The other ways through a session (SE-3): what a resume does not send, and can be read along its leaf.
 
+use std::fmt;
+
 use crate::{Error, RepairOptions, Session};
 
 /// A way through a session beside the active path. [`RepairOptions::with_leaf`] reads along it.
@@ -27,6 +29,16 @@ pub enum BranchKind {
     Sidechain,
     /// It stands before a compaction.
     Compacted,
+}
+
+impl fmt::Display for BranchKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BranchKind::Abandoned => "abandoned",
+            BranchKind::Sidechain => "sidechain",
+            BranchKind::Compacted => "compacted",
+        })
+    }
 }
 
 impl Session {

@@ -6,7 +6,7 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use msg_session::{Dialect, Effect, Finding, Place, RepairOptions};
+use msg_session::{Branch, Dialect, Effect, Finding, Place, RepairOptions};
 use serde::Serialize;
 
 use self::line::Form;
@@ -43,6 +43,9 @@ pub(crate) struct Args {
     /// Mend a session that seems to be in use, too.
     #[arg(long, requires = "fix")]
     force: bool,
+    /// Say which branches there are beside what a resume sends; --leaf reads along one.
+    #[arg(long, conflicts_with = "jsonl")]
+    branches: bool,
     #[command(flatten)]
     what: WhatArgs,
     /// Replace secrets in everything that is printed.
@@ -126,6 +129,8 @@ struct Diagnosis {
     effect: Option<Effect>,
     /// What would mend a store, which is never written.
     script: Option<String>,
+    /// The other ways through the session, if they were asked for.
+    branches: Option<Vec<Branch>>,
 }
 
 impl Args {
@@ -158,7 +163,8 @@ impl Args {
         options: &RepairOptions,
         report: Option<&mut Output>,
     ) -> Result<Status, Failure> {
-        let doctor = Doctor { from: self.from, fix: self.fix, force: self.force, options };
+        let Args { from, fix, force, branches, .. } = *self;
+        let doctor = Doctor { from, fix, force, branches, options };
         let (name, diagnosis) = doctor.session(path)?;
         if let Some(report) = report {
             let line = text::report(&name, &diagnosis.findings);
@@ -196,6 +202,8 @@ fn json(path: Option<&str>, it: &Diagnosis) -> Vec<u8> {
         backup: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         script: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        branches: Option<&'a [Branch]>,
     }
     #[derive(Serialize)]
     struct Named {
@@ -219,5 +227,6 @@ fn json(path: Option<&str>, it: &Diagnosis) -> Vec<u8> {
         output_b64: None,
     };
     let backup = it.changed.as_ref().map(|it| it.display().to_string());
-    json_line(&WithPath { path, form, named, backup, script: it.script.as_deref() })
+    let (script, branches) = (it.script.as_deref(), it.branches.as_deref());
+    json_line(&WithPath { path, form, named, backup, script, branches })
 }

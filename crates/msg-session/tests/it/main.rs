@@ -3,6 +3,7 @@
 
 mod broken;
 mod cases;
+mod dialects;
 mod hostile;
 mod laws;
 mod moved;

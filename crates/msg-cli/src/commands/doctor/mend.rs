@@ -33,6 +33,8 @@ pub(super) struct Doctor<'o> {
     pub(super) from: Option<Dialect>,
     pub(super) fix: bool,
     pub(super) force: bool,
+    /// Whether branches are asked for.
+    pub(super) branches: bool,
     pub(super) options: &'o RepairOptions,
 }
 
@@ -42,12 +44,16 @@ impl Doctor<'_> {
         if let Some(file) = SessionFile::open(path, self.from)?
             && let Some(session) = file.session().map_err(|it| failure(&file.name, &it))?
         {
-            let diagnosis = self.lines(&file, &session)?;
+            let branches = self.branches.then(|| session.branches(self.options)).transpose();
+            let branches = branches.map_err(|it| failure(&file.name, &it))?;
+            let diagnosis = Diagnosis { branches, ..self.lines(&file, &session)? };
             return Ok((file.name, diagnosis));
         }
         let mut loaded = load(path, self.from, u64::MAX)?;
         let session = loaded.session(self.from).map_err(|it| failure(&loaded.name, &it))?;
-        let diagnosis = self.held(&mut loaded, session)?;
+        // What cannot be read as messages, as a data set of many, has findings and no branches.
+        let branches = self.branches.then(|| session.branches().unwrap_or_default());
+        let diagnosis = Diagnosis { branches, ..self.held(&mut loaded, session)? };
         Ok((loaded.name, diagnosis))
     }
 
@@ -93,7 +99,7 @@ impl Doctor<'_> {
         if changed.is_none() {
             findings.iter_mut().for_each(|it| it.done = false);
         }
-        Ok(Diagnosis { dialect, findings, named, changed, effect, script: None })
+        Ok(Diagnosis { dialect, findings, named, changed, effect, script: None, branches: None })
     }
 
     /// The mended file, beside the old one.
@@ -155,8 +161,15 @@ impl Doctor<'_> {
         };
         let findings = session.check(self.options).map_err(wrong)?;
         let named = named.map(|it| self.explained(it, &findings));
-        let mut res =
-            Diagnosis { dialect, findings, named, changed: None, effect: None, script: None };
+        let mut res = Diagnosis {
+            dialect,
+            findings,
+            named,
+            changed: None,
+            effect: None,
+            script: None,
+            branches: None,
+        };
         let may_change = |it: &Finding| it.fix.is_some() && (it.is_error() || self.options.all);
         if !res.findings.iter().any(may_change) {
             return Ok(res);

@@ -34,6 +34,10 @@ pub(super) fn human(name: &str, it: &Diagnosis, fix: bool, color: bool) -> Strin
         }
         _ => {}
     }
+    for branch in it.branches.iter().flatten() {
+        let (kind, records) = (branch.kind, plural(branch.records, "record"));
+        let _ = writeln!(res, "  {kind} branch --leaf {}: {records}", safe(&branch.leaf));
+    }
     if let Some(script) = &it.script {
         res.push_str("  a store is never written; with the agent closed, this SQL mends it:\n");
         res.extend(script.lines().map(|it| format!("    {}\n", safe(it))));
