@@ -150,9 +150,12 @@ impl<'s> Excerpter<'s, '_> {
             return true;
         };
         let mut described = describe(&object, is_plain);
-        if !is_plain && described.step != Step::Back {
-            described.step = Step::Unsettled;
-        }
+        described.step = match described.step {
+            // Nothing is missed yet.
+            Step::Back if self.dropped == 0 => Step::Unsettled,
+            step if is_plain || step == Step::Back => step,
+            _ => Step::Unsettled,
+        };
         match settler.record(described, start, behind) {
             Verdict::Drop(from, to) => self.drop(from, to),
             Verdict::Restart => return false,

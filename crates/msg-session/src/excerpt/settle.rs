@@ -105,7 +105,6 @@ pub(super) struct Settler {
     /// Where the last answer of the turn begins; none of a turn that is not sound.
     answer: Option<Mark>,
     is_sound: bool,
-    has_dropped: bool,
 }
 
 impl Settler {
@@ -124,7 +123,6 @@ impl Settler {
             from: None,
             answer: None,
             is_sound: false,
-            has_dropped: false,
         }
     }
 
@@ -145,8 +143,7 @@ impl Settler {
             }
             Step::Sound => self.sound(start, behind),
             Step::Unsettled => self.unsettled(),
-            Step::Back if self.has_dropped => Verdict::Restart,
-            Step::Back => self.unsettled(),
+            Step::Back => Verdict::Restart,
         };
         let is_known = self.calls_and_results(it.calls, &it.results, start);
         self.last_id = it.link.map(|it| it.0).or(self.last_id.take());
@@ -154,7 +151,6 @@ impl Settler {
             return Verdict::Restart;
         }
         if let Verdict::Drop(from, to) = verdict {
-            self.has_dropped = true;
             self.records.forget(from.record, to.record);
             self.calls.forget(from.record, to.record);
         }
