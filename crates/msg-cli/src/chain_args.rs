@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::exit::Failure;
 use crate::input::side_file;
-use crate::options;
+use crate::options::Flags;
 use crate::words::{self, did_you_mean};
 
 #[derive(Debug, Clone, clap::Args, Serialize)]
@@ -125,8 +125,7 @@ impl ChainArgs {
 impl RepairArgs {
     /// The first of these that was given.
     pub(crate) fn given(&self) -> Option<String> {
-        let given = options::members(self);
-        given.keys().next().map(|it| format!("--{}", it.replace('_', "-")))
+        Flags::of(self).first()
     }
 }
 

@@ -8,7 +8,6 @@
 //! What is answered, and what becomes of a document, is the command's.
 
 use msg_document::{Format, Refusal};
-use serde::Serialize;
 
 use crate::context::Context;
 use crate::exit::{Failure, Status};
@@ -18,32 +17,25 @@ use crate::output::{DocumentArgs, Output, OutputArgs, PrettyArgs, ReportArgs, ex
 use crate::sources::Sources;
 
 // No doc comments on the flattened structs: clap would show them as the text of the command.
-#[derive(Debug, clap::Args, Serialize)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct AnswerArgs {
     #[command(flatten)]
-    #[serde(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
-    #[serde(skip)]
     lines: LineArgs,
     #[command(flatten)]
-    #[serde(skip)]
     output: OutputArgs,
 }
 
-#[derive(Debug, clap::Args, Serialize)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct EditArgs {
     #[command(flatten)]
-    #[serde(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
-    #[serde(skip)]
     lines: LineArgs,
     #[command(flatten)]
-    #[serde(skip)]
     pub(crate) output: DocumentArgs,
     #[command(flatten)]
-    #[serde(skip)]
     pub(crate) pretty: PrettyArgs,
 }
 

@@ -91,6 +91,12 @@ impl Failure {
         Failure::Read { name: name.into(), source }
     }
 
+    /// The failure of a document beyond its limit.
+    pub(crate) fn too_large(name: &str, limit: u64) -> Self {
+        let text = format!("it has more than {limit} bytes (--max-bytes raises the limit)");
+        Failure::read(name, io::Error::new(io::ErrorKind::FileTooLarge, text))
+    }
+
     /// A writing failure of `name`; a closed pipe is told apart.
     pub(crate) fn write(name: impl Into<String>, source: io::Error) -> Self {
         match source.kind() {

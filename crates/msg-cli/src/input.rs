@@ -2,7 +2,7 @@
 //!
 //! Opens and reads; does not look at what the bytes say (`formats`).
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
@@ -14,13 +14,12 @@ use crate::context::Context;
 use crate::exit::Failure;
 use crate::formats;
 use crate::jsonl::LineArgs;
+use crate::paths::explained;
 use crate::sessions;
 use crate::sessions::document::Named;
-use crate::sessions::put_back::folder;
 use crate::sessions::stamp::Stamp;
 use crate::sizes;
 use crate::sources::Sources;
-use crate::words::did_you_mean;
 
 /// The largest document that is read, in bytes (256 MiB), unless `--max-bytes` says otherwise.
 pub(crate) const MAX_DOCUMENT: u64 = 256 << 20;
@@ -107,28 +106,10 @@ impl InputArgs {
     }
 }
 
-/// A file that is not there is probably called a little otherwise.
-pub(crate) fn explained(path: &Path, error: io::Error) -> io::Error {
-    if error.kind() != io::ErrorKind::NotFound {
-        return error;
-    }
-    let names = fs::read_dir(folder(path)).into_iter().flatten().flatten();
-    let names: Vec<String> = names.filter_map(|it| it.file_name().into_string().ok()).collect();
-    let name = path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-    let near = did_you_mean(&name, names.iter().map(String::as_str));
-    io::Error::new(error.kind(), format!("there is no such file{near}"))
-}
-
 /// The text of a file that an option names, within a limit of bytes.
 pub(crate) fn side_file(path: &Path, limit: u64) -> Result<String, Failure> {
     let bytes = Input::open(Some(path), limit)?.read_all()?;
     String::from_utf8(bytes).map_err(|_| Failure::Usage(format!("{} is not UTF-8", path.display())))
-}
-
-/// The failure of a document beyond its limit.
-pub(crate) fn too_large(name: &str, limit: u64) -> Failure {
-    let text = format!("it has more than {limit} bytes (--max-bytes raises the limit)");
-    Failure::read(name, io::Error::new(io::ErrorKind::FileTooLarge, text))
 }
 
 /// Where the second line begins that is not blank.
@@ -278,7 +259,7 @@ impl Input {
     /// All bytes. Fails beyond the limit, without having read more than one byte beyond it.
     pub(crate) fn read_all(&mut self) -> Result<Vec<u8>, Failure> {
         if self.len.is_some_and(|len| len > self.limit) {
-            return Err(too_large(&self.name, self.limit));
+            return Err(Failure::too_large(&self.name, self.limit));
         }
         let room = self.len.and_then(|it| usize::try_from(it).ok()).unwrap_or(0);
         // One more than the file has, so that the last read finds its end without growing.
@@ -286,7 +267,7 @@ impl Input {
         let read = (&mut self.reader).take(self.limit.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|source| Failure::read(&self.name, source))?;
         if bytes.len() as u64 > self.limit {
-            return Err(too_large(&self.name, self.limit));
+            return Err(Failure::too_large(&self.name, self.limit));
         }
         Ok(bytes)
     }

@@ -31,6 +31,7 @@ mod jsonl;
 mod options;
 mod output;
 mod parallel;
+mod paths;
 mod progress;
 mod random;
 mod redact;

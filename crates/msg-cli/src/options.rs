@@ -19,33 +19,47 @@ use serde_json::{Map, Value};
 
 use crate::exit::Failure;
 
-/// The options that these flags say. Fails for values that an option cannot have.
-pub(crate) fn of<T: DeserializeOwned>(flags: &impl Serialize) -> Result<T, Failure> {
-    read(members(flags)).map_err(|it| Failure::Usage(it.to_string()))
-}
+/// The flags of a command that were given, as members.
+pub(crate) struct Flags(Map<String, Value>);
 
-/// The options of `line`: those of the flags, member by member under its own.
-///
-/// Fails for an option that does not exist and for a value that it cannot have.
-pub(crate) fn of_line<T: DeserializeOwned>(
-    flags: &impl Serialize,
-    line: &[u8],
-) -> Result<T, Refusal> {
-    let mut all = members(flags);
-    all.extend(own(line).map_err(|it| bad(&it))?);
-    read(all).map_err(|it| bad(&it))
-}
+impl Flags {
+    /// These flags.
+    pub(crate) fn of(flags: &impl Serialize) -> Self {
+        Flags(Map::new()).and(flags)
+    }
 
-/// The flags that were given, as members.
-pub(crate) fn members(flags: &impl Serialize) -> Map<String, Value> {
-    let Ok(Value::Object(mut all)) = serde_json::to_value(flags) else { return Map::new() };
-    all.retain(|_, it| match it {
-        Value::Null => false,
-        Value::Array(it) => !it.is_empty(),
-        Value::Object(it) => !it.is_empty(),
-        _ => true,
-    });
-    all
+    /// And these.
+    pub(crate) fn and(mut self, flags: &impl Serialize) -> Self {
+        let Ok(Value::Object(given)) = serde_json::to_value(flags) else { return self };
+        self.0.extend(given.into_iter().filter(|(_, it)| match it {
+            Value::Null => false,
+            Value::Array(it) => !it.is_empty(),
+            Value::Object(it) => !it.is_empty(),
+            _ => true,
+        }));
+        self
+    }
+
+    /// The first of them, as it is typed.
+    pub(crate) fn first(&self) -> Option<String> {
+        self.0.keys().next().map(|it| format!("--{}", it.replace('_', "-")))
+    }
+
+    /// The options that they say. Fails for values that an option cannot have.
+    pub(crate) fn options<T: DeserializeOwned>(self) -> Result<T, Failure> {
+        read(self.0).map_err(|it| Failure::Usage(it.to_string()))
+    }
+
+    /// The options of `line`: those of the flags, member by member under its own.
+    ///
+    /// Fails for an option that does not exist and for a value that it cannot have.
+    pub(crate) fn options_of_line<T: DeserializeOwned>(
+        mut self,
+        line: &[u8],
+    ) -> Result<T, Refusal> {
+        self.0.extend(own(line).map_err(|it| bad(&it))?);
+        read(self.0).map_err(|it| bad(&it))
+    }
 }
 
 /// Pairs of a flag that is given several times, as an object.

@@ -59,11 +59,6 @@ impl Sources {
         })
     }
 
-    /// All of them, for a command that opens them itself.
-    pub(crate) fn named(&self) -> impl Iterator<Item = &Path> {
-        self.paths.iter().map(|it| it.as_deref().unwrap_or(Path::new("-")))
-    }
-
     /// Whether something is read that is no file.
     pub(crate) fn has_standard_input(&self) -> bool {
         self.files().count() < self.paths.len()
@@ -99,10 +94,18 @@ impl Sources {
         cx: &Context,
         mut one: impl FnMut(Input) -> Result<Status, Failure>,
     ) -> Result<Status, Failure> {
+        self.each_path(cx, |path| self.open(path).and_then(&mut one))
+    }
+
+    /// As [`Sources::each`], for a command that opens them itself; what is piped in has no path.
+    pub(crate) fn each_path(
+        &self,
+        cx: &Context,
+        mut one: impl FnMut(Option<&Path>) -> Result<Status, Failure>,
+    ) -> Result<Status, Failure> {
         let mut worst = Status::Clean;
         for path in &self.paths {
-            let answered = self.open(path.as_deref()).and_then(&mut one);
-            worst = worst.max(match answered {
+            worst = worst.max(match one(path.as_deref()) {
                 Ok(status) => status,
                 Err(failure) if self.is_one() || matches!(failure, Failure::ClosedPipe) => {
                     return Err(failure);

@@ -10,7 +10,6 @@ use msg_chainast::{ChainAst, RepairOptions};
 use msg_core::{Diagnostic, Message};
 use msg_document::{CheckOptions, Document, ObjectWriter, to_json};
 use msg_openai::{WriteOptions, chat};
-use serde::Serialize;
 
 use self::ops::Op;
 use super::Command;
@@ -20,45 +19,36 @@ use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::InputArgs;
 use crate::jsonl::{self, Answer, LineArgs};
-use crate::options;
+use crate::options::Flags;
 use crate::output::{OutputArgs, PrettyArgs, end_line};
 use crate::render::{self, Quotes};
 
 /// Show a conversation as a tree: sections, headers, body pairs, sizes.
-#[derive(Debug, clap::Args, Serialize)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg ast session.json
   msg ast --repair --json --pretty session.json")]
 pub(crate) struct Args {
     #[command(flatten)]
-    #[serde(flatten)]
     input: InputArgs,
     #[command(flatten)]
-    #[serde(flatten)]
     chain: ChainArgs,
     /// Mend the chain first.
     #[arg(long = "repair")]
-    #[serde(skip)]
     mend: bool,
     #[command(flatten)]
-    #[serde(flatten)]
     repair: RepairArgs,
     /// Apply the operations of the document's member `ops` (docs/cli.md lists them).
     #[arg(long)]
-    #[serde(skip)]
     ops: bool,
     /// Print the tree as JSON, with the flattened messages in OpenAI form.
     #[arg(long)]
-    #[serde(skip)]
     json: bool,
     #[command(flatten)]
-    #[serde(skip)]
     lines: LineArgs,
     #[command(flatten)]
-    #[serde(skip)]
     output: OutputArgs,
     #[command(flatten)]
-    #[serde(skip)]
     pretty: PrettyArgs,
 }
 
@@ -83,7 +73,8 @@ struct Grown {
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         let profile = self.chain.profile(self.input.max_bytes())?;
-        let repair = options::of::<msg_document::RepairOptions>(&self)?.chain;
+        let flags = Flags::of(&self.chain).and(&self.repair);
+        let repair = flags.options::<msg_document::RepairOptions>()?.chain;
         let repair = match &profile {
             Some(profile) => repair.with_profile(profile),
             None => repair,

@@ -13,15 +13,16 @@ use crate::documents::{AnswerArgs, Lines};
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::jsonl::Answer;
+use crate::options::Flags;
 use crate::output::{Output, PrettyArgs, end_line};
 use crate::render::{self, List, Quotes, plural};
-use crate::{options, sizes};
+use crate::sizes;
 
 /// Show all problems of a conversation.
 ///
 /// Calls without results, results without calls, ids used twice, roles out of order; with --profile
 /// also what that provider rejects, with --messages also what is wrong with single messages.
-#[derive(Debug, clap::Args, Serialize)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg check session.json
   msg check --profile anthropic --request session.json
@@ -29,27 +30,28 @@ use crate::{options, sizes};
   msg check data.jsonl                       each line a conversation")]
 pub(crate) struct Args {
     #[command(flatten)]
-    #[serde(flatten)]
     io: AnswerArgs,
     #[command(flatten)]
-    #[serde(flatten)]
     chain: ChainArgs,
     #[command(flatten)]
-    #[serde(flatten)]
     request: RequestArgs,
+    #[command(flatten)]
+    how: MessageArgs,
+    /// Print `{"ok":…,"format":…,"messages":…,"diagnostics":[…]}` instead of text.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    pretty: PrettyArgs,
+}
+
+#[derive(Debug, clap::Args, Serialize)]
+struct MessageArgs {
     /// Also check each message by itself: roles, empty content, misplaced parts, arguments.
     #[arg(long)]
     messages: bool,
     /// With --messages: refuse user texts of more than N characters.
     #[arg(long, value_name = "N", requires = "messages", value_parser = sizes::count)]
     max_chars: Option<usize>,
-    /// Print `{"ok":…,"format":…,"messages":…,"diagnostics":[…]}` instead of text.
-    #[arg(long)]
-    #[serde(skip)]
-    json: bool,
-    #[command(flatten)]
-    #[serde(skip)]
-    pretty: PrettyArgs,
 }
 
 impl Command for Args {
@@ -106,7 +108,8 @@ fn status(checked: &Checked) -> Status {
 
 impl Args {
     fn options(&self) -> Result<CheckOptions, Failure> {
-        let mut options: CheckOptions = options::of(self)?;
+        let flags = Flags::of(&self.io.input).and(&self.chain).and(&self.request).and(&self.how);
+        let mut options: CheckOptions = flags.options()?;
         options.read.accept = Accept::Json;
         options.profile = self.request.ask(self.chain.profile(self.io.input.max_bytes())?)?;
         Ok(options)

@@ -18,7 +18,7 @@ use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::Input;
 use crate::jsonl::{self, Answer};
-use crate::options;
+use crate::options::Flags;
 use crate::output::{Output, ReportArgs, end_line};
 use crate::redact;
 use crate::render::Quotes;
@@ -29,35 +29,36 @@ use crate::render::Quotes;
 /// included; only `human` and `ai` are written `user` and `assistant` (reported), duplicate members
 /// once, and halves of characters as U+FFFD. Of a request the conversation is converted: what stays
 /// behind is named, --request takes it along.
-#[derive(Debug, clap::Args, Serialize)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg convert --to anthropic --request --model claude-x request.json
   msg convert --to msgmd session.json -o talk.msg.md
   msg convert --to codex --cwd . session.jsonl -o rollout.jsonl")]
 pub(crate) struct Args {
     #[command(flatten)]
-    #[serde(flatten)]
     io: EditArgs,
     /// The format of the output.
     #[arg(long, value_name = "FORMAT", value_parser = formats::parser())]
-    #[serde(skip)]
     to: Format,
     /// Options of both sides as a JSON object, such as `{"layout":"canonical"}`.
     #[arg(long, value_name = "JSON")]
-    #[serde(skip)]
     options: Option<String>,
+    #[command(flatten)]
+    carry: CarryArgs,
+    #[command(flatten)]
+    session: SessionArgs,
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+#[derive(Debug, Clone, clap::Args, Serialize)]
+struct CarryArgs {
     /// Carry the whole request (tools, limits, temperature …), not only its conversation.
     #[arg(long)]
     request: bool,
     /// With --request: the model to ask; the name in the input is of another provider.
     #[arg(long, value_name = "NAME", requires = "request")]
     model: Option<String>,
-    #[command(flatten)]
-    #[serde(flatten)]
-    session: SessionArgs,
-    #[command(flatten)]
-    #[serde(skip)]
-    report: ReportArgs,
 }
 
 #[derive(Debug, Clone, clap::Args, Serialize)]
@@ -261,7 +262,8 @@ impl Run<'_> {
 
 impl Args {
     fn options(&self) -> Result<ConvertOptions, Failure> {
-        let mut options: ConvertOptions = options::of(self)?;
+        let flags = Flags::of(&self.io.input).and(&self.carry).and(&self.session);
+        let mut options: ConvertOptions = flags.options()?;
         options.read.accept = Accept::Json;
         options.write.session = self.session.complete(options.write.session);
         let json = self.options.as_deref().unwrap_or("{}");

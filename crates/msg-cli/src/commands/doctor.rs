@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::MAX_DOCUMENT;
 use crate::jsonl::{self, LineArgs};
-use crate::options;
+use crate::options::Flags;
 use crate::output::{Output, json_line};
 use crate::redact;
 use crate::sources::Sources;
@@ -92,28 +92,17 @@ struct WhatArgs {
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         cx.redact(self.redact);
-        let options: RepairOptions = options::of(&self.what)?;
+        let options: RepairOptions = Flags::of(&self.what).options()?;
         if self.lines.asked()? {
             return self.run_lines(cx, &options);
         }
         let sources = Sources::find(&self.sessions, MAX_DOCUMENT)?;
         let mut report = self.open_report(&sources)?;
-        let mut worst = Status::Clean;
-        for path in sources.named() {
-            let status = match self.session(cx, path, &options, report.as_mut()) {
-                Ok(status) => status,
-                Err(Failure::ClosedPipe) => return Err(Failure::ClosedPipe),
-                Err(failure) => {
-                    cx.note(&crate::render::failure(&failure, cx.color_err));
-                    Status::Failed
-                }
-            };
-            worst = worst.max(status);
-        }
-        if let Some(report) = report {
-            report.finish()?;
-        }
-        Ok(worst)
+        let status = sources.each_path(cx, |path| {
+            self.session(cx, path.unwrap_or(Path::new("-")), &options, report.as_mut())
+        })?;
+        report.map(Output::finish).transpose()?;
+        Ok(status)
     }
 }
 

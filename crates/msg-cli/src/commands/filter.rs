@@ -9,9 +9,10 @@ use super::Command;
 use crate::context::Context;
 use crate::documents::EditArgs;
 use crate::exit::{Failure, Status};
+use crate::options::Flags;
 use crate::render::plural;
 use crate::selecting::{self, Selected};
-use crate::{options, words};
+use crate::words;
 
 /// Keep some messages: those of a role, a name, a tool or a range.
 ///
@@ -52,14 +53,14 @@ struct WhatArgs {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        let options: FilterOptions = options::of(&self.what)?;
+        let options: FilterOptions = Flags::of(&self.what).options()?;
         let is_all = FilterOptions { others: false, ..options.clone() } == FilterOptions::default();
         if options.others && is_all {
             let text = "--not keeps what the other flags do not name: add --role, --name, --tool or --range";
             return Err(Failure::Usage(text.to_owned()));
         }
         selecting::run(cx, &self.io, |document, line| {
-            let options = options::of_line(&self.what, line)?;
+            let options = Flags::of(&self.what).options_of_line(line)?;
             let before = document.messages().len();
             let after = document.filter(&options);
             let said = format!("kept {after} of {}", plural(before, "message"));

@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use msg_document::{Digest, FitOptions, Goal, Summarizer};
-use serde::Serialize;
 
 use self::args::FitArgs;
 use self::endpoint::Endpoint;
@@ -24,14 +23,14 @@ use super::Command;
 use crate::context::Context;
 use crate::documents::{EditArgs, Lines, Opened};
 use crate::exit::{Failure, Status};
-use crate::options;
+use crate::options::Flags;
 use crate::sources::Sources;
 
 /// Compact a conversation until it fits a budget; print it, report what was cut.
 ///
 /// Summaries are digests made without a model, unless --summarizer names an endpoint. Exit status 1
 /// if it does not fit; nothing is printed then without --json or --best-effort.
-#[derive(Debug, clap::Args, Serialize)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg fit --budget 8k session.json -o smaller.json
   msg fit --budget 100k --counter o200k --pin tool:plan session.json
@@ -39,29 +38,22 @@ use crate::sources::Sources;
   msg fit --budget 100k --in-session ~/.claude/projects/p/s.jsonl")]
 pub(crate) struct Args {
     #[command(flatten)]
-    #[serde(flatten)]
     io: EditArgs,
     #[command(flatten)]
-    #[serde(flatten)]
     fit: FitArgs,
     #[command(flatten)]
-    #[serde(skip)]
     model: ModelArgs,
     #[command(flatten)]
-    #[serde(skip)]
     files: FileArgs,
     /// Print the result as JSON: whether it fits, before and after, edits, messages.
     #[arg(long)]
-    #[serde(skip)]
     json: bool,
     /// Compact the session of an agent in its own file, by the agent's own record, behind a backup.
     #[arg(long, conflicts_with_all = ["jsonl", "json", "output", "in_place", "pretty", "plan", "apply", "undo", "records", "best_effort"])]
-    #[serde(skip)]
     in_session: bool,
     /// Print the requests of the first step as JSON lines, and do nothing; with --in-session the lines that
     /// would be appended.
     #[arg(long, conflicts_with_all = ["jsonl", "json", "plan", "records", "summarizer", "best_effort"])]
-    #[serde(skip)]
     dry_run: bool,
 }
 
@@ -167,7 +159,7 @@ impl Command for Args {
 
 impl Args {
     fn options(&self) -> Result<FitOptions, Failure> {
-        let options = options::of(self)?;
+        let options = Flags::of(&self.io.input).and(&self.fit).options()?;
         let mut options = self.fit.count.with_tools(options, self.io.input.max_bytes())?;
         options.records = self.files.records.is_some();
         options.plan = self.files.plan.is_some();

@@ -4,7 +4,6 @@
 
 use msg_core::Diagnostic;
 use msg_document::{Accept, RepairOptions, Repaired, WriteOptions, repair};
-use serde::Serialize;
 
 use super::Command;
 use crate::chain_args::{ChainArgs, RepairArgs, RequestArgs};
@@ -13,7 +12,7 @@ use crate::documents::{EditArgs, Lines, Opened};
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::jsonl::{self, Answer};
-use crate::options;
+use crate::options::Flags;
 use crate::output::ReportArgs;
 use crate::render::{Quotes, plural};
 
@@ -21,30 +20,24 @@ use crate::render::{Quotes, plural};
 ///
 /// The mended conversation goes to standard output in the format it came in, the list of edits to
 /// standard error or --report. What is sound stays as it is, byte for byte.
-#[derive(Debug, clap::Args, Serialize)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg repair session.json -o mended.json
   msg repair --profile mistral *.json --in-place
   msg repair --jsonl --report edits.jsonl < data.jsonl > mended.jsonl")]
 pub(crate) struct Args {
     #[command(flatten)]
-    #[serde(flatten)]
     io: EditArgs,
     #[command(flatten)]
-    #[serde(flatten)]
     chain: ChainArgs,
     #[command(flatten)]
-    #[serde(flatten)]
     repair: RepairArgs,
     #[command(flatten)]
-    #[serde(flatten)]
     request: RequestArgs,
     /// List the edits on standard error as a line of JSON, `{"edits":[…]}`.
     #[arg(long, conflicts_with_all = ["jsonl", "report"])]
-    #[serde(skip)]
     json: bool,
     #[command(flatten)]
-    #[serde(skip)]
     report: ReportArgs,
 }
 
@@ -70,7 +63,8 @@ impl Command for Args {
 
 impl Args {
     fn options(&self) -> Result<RepairOptions, Failure> {
-        let mut options: RepairOptions = options::of(self)?;
+        let flags = Flags::of(&self.io.input).and(&self.chain).and(&self.repair).and(&self.request);
+        let mut options: RepairOptions = flags.options()?;
         options.read.accept = Accept::Json;
         if let Some(it) = self.request.ask(self.chain.profile(self.io.input.max_bytes())?)? {
             options.chain = options.chain.with_profile(&it);

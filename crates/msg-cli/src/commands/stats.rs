@@ -10,7 +10,6 @@ mod table;
 use std::path::PathBuf;
 
 use msg_document::{Accept, FitOptions, Stats, stats};
-use serde::Serialize;
 
 use super::Command;
 use super::fit::args::CountArgs;
@@ -20,40 +19,35 @@ use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::Input;
 use crate::jsonl::Answer;
+use crate::options::Flags;
 use crate::output::{Output, PrettyArgs, end_line};
+use crate::sizes;
 use crate::sources::Sources;
-use crate::{options, sizes};
 
 /// Count messages, bytes and tokens by role, section and tool; show the largest parts and the growth.
-#[derive(Debug, clap::Args, Serialize)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg stats session.json
   msg stats --budget 128k --svg growth.svg session.json
   msg stats --json --top 0 'logs/*.json'")]
 pub(crate) struct Args {
     #[command(flatten)]
-    #[serde(flatten)]
     io: AnswerArgs,
     /// A limit in tokens (k, M), drawn as a line over the growth.
     #[arg(long, value_name = "N", value_parser = sizes::above_zero)]
-    #[serde(skip)]
     budget: Option<u64>,
     #[command(flatten)]
-    #[serde(flatten)]
     count: CountArgs,
     /// How many of the largest parts to list.
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
     /// Draw the growth as a picture into FILE.
     #[arg(long, value_name = "FILE")]
-    #[serde(skip)]
     svg: Option<PathBuf>,
     /// Print the numbers as JSON.
     #[arg(long)]
-    #[serde(skip)]
     json: bool,
     #[command(flatten)]
-    #[serde(skip)]
     pretty: PrettyArgs,
 }
 
@@ -66,7 +60,9 @@ impl Command for Args {
         self.pretty.expect(self.json, "it needs --json")?;
         self.io.input.sources()?.expect_one("--svg", self.svg.is_some())?;
         let max_bytes = self.io.input.max_bytes();
-        let options = self.count.with_tools(options::of(&self)?, max_bytes)?;
+        let options = Flags::of(&self.io.input).and(&self.count).options()?;
+        let mut options = self.count.with_tools(options, max_bytes)?;
+        options.top = Some(self.top);
         let of_lines = FitOptions { accept: Accept::Json, ..options.clone() };
         let lines = |it: Lines<'_>| {
             self.expect_no_picture()?;

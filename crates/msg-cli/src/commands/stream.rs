@@ -12,7 +12,7 @@ use msg_wire::Assembled;
 use super::Command;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
-use crate::input::{Input, LimitArgs, too_large};
+use crate::input::{Input, LimitArgs};
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::{Output, OutputArgs, PrettyArgs, end_line};
 use crate::render::Quotes;
@@ -133,7 +133,7 @@ impl Args {
             let n = reader.read(&mut block).map_err(|it| Failure::read(&name, it))?;
             taken += n as u64;
             if taken > limit {
-                return Err(too_large(&name, limit));
+                return Err(Failure::too_large(&name, limit));
             }
             if n == 0 || !run.feed(&block[..n]) {
                 break;

@@ -9,7 +9,8 @@ use crate::documents::{AnswerArgs, Lines};
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::jsonl::Answer;
-use crate::{options, sizes};
+use crate::options::Flags;
+use crate::sizes;
 
 /// Write a conversation as text or XML, for the prompt of a summariser.
 ///
@@ -40,11 +41,11 @@ struct HowArgs {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        let options: TranscriptOptions = options::of(&self.how)?;
+        let options: TranscriptOptions = Flags::of(&self.how).options()?;
         let read = self.io.input.of_a_line();
         let lines = |it: Lines<'_>| {
             it.answer(|line| {
-                let options = options::of_line(&self.how, line)?;
+                let options = Flags::of(&self.how).options_of_line(line)?;
                 let messages = Document::read(line, &read)?.into_messages();
                 let text = transcript(&messages, &options);
                 let json = ObjectWriter::new().with("transcript", &text).finish();

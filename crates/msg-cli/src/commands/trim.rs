@@ -10,9 +10,10 @@ use super::Command;
 use crate::context::Context;
 use crate::documents::EditArgs;
 use crate::exit::{Failure, Status};
+use crate::options::Flags;
 use crate::render::plural;
 use crate::selecting::{self, Selected};
-use crate::{options, sizes, words};
+use crate::{sizes, words};
 
 /// Cut a conversation to its last or first messages that fit, without summaries.
 ///
@@ -60,7 +61,7 @@ struct HowArgs {
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         selecting::run(cx, &self.io, |document, line| {
-            let options: TrimOptions = options::of_line(&self.how, line)?;
+            let options: TrimOptions = Flags::of(&self.how).options_of_line(line)?;
             expect_a_limit(&options)?;
             let before = document.messages().len();
             let tokens = document.trim(&options);

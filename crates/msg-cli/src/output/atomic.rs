@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::Finished;
+use crate::paths::folder;
 use crate::sessions::in_use;
-use crate::sessions::put_back::{back_up_file, folder, keep_owner, persist};
+use crate::sessions::put_back::{back_up_file, keep_owner, persist};
 use crate::sessions::stamp::Stamp;
 use crate::signals;
 

@@ -1,7 +1,7 @@
 //! From what somebody names to the blobs of a session: a file, a folder, an id, or `latest` (SE-90).
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use msg_session::{Blob, Dialect, Error, Session};
@@ -11,7 +11,7 @@ use super::stamp::Stamp;
 use super::stores;
 use crate::exit::Failure;
 use crate::hooks::step;
-use crate::input::{Input, explained, too_large};
+use crate::paths::explained;
 
 /// A session that has been read.
 pub(crate) struct Loaded {
@@ -93,7 +93,12 @@ pub(crate) fn locate(
 }
 
 fn standard_input(max_bytes: u64) -> Result<Loaded, Failure> {
-    let bytes = Input::open(Some(Path::new("-")), max_bytes)?.read_all()?;
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().take(max_bytes.saturating_add(1)).read_to_end(&mut bytes);
+    match read.map_err(|it| Failure::read("<stdin>", it))? as u64 {
+        n if n > max_bytes => return Err(Failure::too_large("<stdin>", max_bytes)),
+        _ => {}
+    }
     Ok(Loaded {
         name: "<stdin>".to_owned(),
         path: None,
@@ -148,7 +153,7 @@ fn read(path: &Path, max_bytes: u64) -> Result<Loaded, Failure> {
     let mut left = max_bytes;
     for file in files {
         let stamp = Stamp::of(&file).map_err(|it| Failure::read(&name, it))?;
-        left = left.checked_sub(stamp.len).ok_or_else(|| too_large(&name, max_bytes))?;
+        left = left.checked_sub(stamp.len).ok_or_else(|| Failure::too_large(&name, max_bytes))?;
         let bytes = fs::read(&file).map_err(|it| Failure::read(&name, it))?;
         step();
         if !stamp.holds() {

@@ -12,6 +12,7 @@ use tempfile::NamedTempFile;
 use super::load::Loaded;
 use super::stamp::Stamp;
 use crate::hooks::step;
+use crate::paths::folder;
 
 /// A backup that was made.
 pub(crate) struct Backup {
@@ -185,11 +186,6 @@ pub(crate) fn keep_owner(path: &Path, meta: &fs::Metadata) {
 
 #[cfg(not(unix))]
 pub(crate) fn keep_owner(_: &Path, _: &fs::Metadata) {}
-
-/// The folder that a file is in.
-pub(crate) fn folder(path: &Path) -> &Path {
-    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
 
 /// A new name is durable once its folder is; not every system can sync a folder.
 fn sync_folder(path: &Path) {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::exit::Failure;
 use crate::input::side_file;
-use crate::options;
+use crate::options::Flags;
 
 // No doc comment: clap would show it as the text of the command.
 #[derive(Debug, Clone, clap::Args, Serialize)]
@@ -58,7 +58,7 @@ pub(crate) struct ReadArgs {
 impl ReadArgs {
     /// The options of these flags, with what the files hold that they name.
     pub(crate) fn load(&self, max_bytes: u64) -> Result<ToolsOptions, Failure> {
-        let mut res: ToolsOptions = options::of(self)?;
+        let mut res: ToolsOptions = Flags::of(self).options()?;
         let read = Arc::make_mut(&mut res.read);
         if let Some(tools) = &self.tools {
             read.tools = load_tools(tools, max_bytes)?;
