@@ -67,41 +67,28 @@ impl SummarizeThreshold {
 /// behind it.
 fn best_split(chain: &ChainState<'_>) -> Option<Split> {
     let half = chain.n_without_system() / 2;
-    let mut choice = Choice { half, best: None };
+    let mut best = None;
+    let mut offer = |place: usize, split: Split| {
+        if place <= half || best.is_none() {
+            best = Some(split);
+        }
+    };
     let mut place = 0;
     let mut before = Replaced::default();
     for (section, state) in chain.sections.iter().enumerate() {
-        let is_cut = section > 0 && state.cut && before.has_request();
-        if is_cut && choice.is_made(place, Split { section, pair: 0 }) {
-            break;
+        if section > 0 && state.cut && before.has_request() {
+            offer(place, Split { section, pair: 0 });
         }
         place += usize::from(state.user.is_some());
         let mut inside = Replaced::default();
         for (pair, it) in chain.pairs_of(state).iter().enumerate() {
-            let is_cut = pair > 0 && it.cut && (before.has_request() || inside.has_request());
-            if is_cut && choice.is_made(place, Split { section, pair }) {
-                return choice.best;
+            if pair > 0 && it.cut && (before.has_request() || inside.has_request()) {
+                offer(place, Split { section, pair });
             }
             inside.add_pair(chain, state, it);
             place += it.len();
         }
         before.add_section(chain, state);
     }
-    choice.best
-}
-
-/// The best of the splits that were offered so far, in order.
-struct Choice {
-    half: usize,
-    best: Option<Split>,
-}
-
-impl Choice {
-    /// Offers a split before the message at `place`; whether the choice is made with it.
-    fn is_made(&mut self, place: usize, split: Split) -> bool {
-        if place <= self.half || self.best.is_none() {
-            self.best = Some(split);
-        }
-        place > self.half
-    }
+    best
 }

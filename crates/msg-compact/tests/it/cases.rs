@@ -171,6 +171,9 @@ impl Asked {
 
     fn pipeline(&self, preset: Option<&Preset>, has_budget: bool) -> Result<Pipeline, Error> {
         let mut pipeline = preset.map_or_else(Pipeline::new, Preset::pipeline).with_unit(self.unit);
+        if !has_budget && !self.tool_caps.is_empty() {
+            pipeline = pipeline.with_tool_caps(&self.tool_caps);
+        }
         let default = if has_budget { When::Over } else { When::Always };
         for stage in &self.policies {
             let (policy, when) = policy::from_json(stage)?;
@@ -208,6 +211,7 @@ impl Asked {
         match self.test_summarizer.as_deref().map(|it| it.split_once(':').unwrap_or((it, ""))) {
             None | Some(("digest", _)) => Ok(digest(request)),
             Some(("fixed", text)) => Ok(text.to_owned()),
+            Some(("len", _)) => Ok(format!("LEN {}", request.replaced_bytes())),
             Some(("hash", _)) => Ok(format!("{:016x}", request.source_hash())),
             Some(("echo", n)) => {
                 Ok(request.source_text().chars().take(n.parse().unwrap()).collect())

@@ -4,7 +4,7 @@ use msg_chainast::{ChainAst, SeededIds};
 use msg_compact::{
     Budget, Compactor, Edit, Error, FloorPart, OnFailure, Outcome, Pipeline, Preset, RecordInfo,
     Reserve, Step, SummaryError, TokenIndex, Unit, compact_with, count,
-    policy::{ClearToolUses, SummarizeSections},
+    policy::{self, ClearToolUses, SummarizeSections, SummarizeThreshold},
 };
 use msg_core::{
     Message, Part, ToolCall, ToolPart, Turn, TurnPart,
@@ -331,4 +331,41 @@ fn a_plan_puts_a_summary_turn_in_the_place_of_turns() {
     assert!(compaction.contains(r#""compacted_message_ids":["a0","b0"]"#), "{compaction}");
     turns[0].parts.clear();
     assert_eq!(plan.apply_turns(turns, None), Err(Error::PlanMismatch { message: 0 }));
+}
+
+#[test]
+fn policies_bear_their_names_and_know_how_many_summaries_they_may_want() {
+    let rows = [
+        ("drop-reasoning", 0),
+        ("prune-tool-outputs", 0),
+        ("clear-tool-uses", 0),
+        ("truncate-tool-output", 0),
+        ("summarize-sections", 5),
+        ("rotate-last-section", 12),
+        ("summarize-qa-pairs", 2),
+        ("summarize-tool-calls", 7),
+        ("summarize-threshold", 16),
+        ("summarize-history", 6),
+        ("goal-batch", 5),
+        ("sliding-window", 0),
+    ];
+    for (name, requests) in rows {
+        let (policy, _) = policy::from_json(&serde_json::json!({"policy": name})).unwrap();
+        assert_eq!((policy.name(), policy.max_requests(5, 7)), (name, requests));
+        assert!(policy.config().is_object(), "{name}");
+    }
+}
+
+#[test]
+fn one_run_of_a_threshold_splits_eight_times() {
+    let (ast, index) = tree(&talk(600, 4));
+    let budget = Budget::tokens(10);
+    let threshold = SummarizeThreshold { percent: 1, min_messages: 1 };
+    let record = RecordInfo::default();
+    let pipeline = Pipeline::new().over(threshold).with_best_effort().with_record(record);
+    let ask = |_: &_| Ok("S".to_owned());
+    let outcome = compact_with(&ast, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), ask);
+    let Outcome::CannotFit(it) = outcome.unwrap() else { panic!("it cannot fit") };
+    let first = &it.best.unwrap().records[0];
+    assert_eq!(first.requests, 8);
 }
