@@ -214,6 +214,6 @@ impl Default for Pipeline {
 
 /// The stage that caps of single tools stand for (CP-10).
 pub(crate) fn caps_stage(caps: &BTreeMap<String, u64>) -> Stage {
-    let policy = TruncateToolOutput { tools: caps.clone(), named_only: true, ..Default::default() };
+    let policy = TruncateToolOutput { tools: caps.clone(), max_bytes: None, ..Default::default() };
     Stage { policy: Arc::new(policy), when: When::Always }
 }

@@ -16,27 +16,23 @@ use crate::{
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TruncateToolOutput {
-    /// Bytes that an output may have; 64 at least.
-    pub max_bytes: u64,
+    /// Bytes that an output may have, 64 at least; none: only the tools named below are cut.
+    pub max_bytes: Option<u64>,
     /// Share of the room that the head gets.
     pub head_percent: u64,
     /// Bytes for the outputs of single tools; `*` for all others.
     pub tools: BTreeMap<String, u64>,
     /// Whether the last pair may be cut too.
     pub include_last: bool,
-    /// Whether only the tools named above are cut.
-    #[serde(skip)]
-    pub(crate) named_only: bool,
 }
 
 impl Default for TruncateToolOutput {
     fn default() -> Self {
         Self {
-            max_bytes: 8192,
+            max_bytes: Some(8192),
             head_percent: 50,
             tools: BTreeMap::new(),
             include_last: false,
-            named_only: false,
         }
     }
 }
@@ -90,8 +86,8 @@ impl TruncateToolOutput {
     }
 
     fn cap(&self, tool: &str) -> Option<usize> {
-        let named = self.tools.get(tool).or_else(|| self.tools.get("*"));
-        let cap = if self.named_only { named.copied()? } else { *named.unwrap_or(&self.max_bytes) };
+        let named = self.tools.get(tool).or_else(|| self.tools.get("*")).copied();
+        let cap = named.or(self.max_bytes)?;
         Some(usize::try_from(cap).unwrap_or(usize::MAX).max(MIN_CAP))
     }
 }

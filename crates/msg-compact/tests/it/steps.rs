@@ -18,6 +18,8 @@ pub(crate) enum Call {
     RequestSections(usize, usize),
     /// Section and pair.
     DropBefore(usize, usize),
+    /// Section and pair.
+    DropReasoning(usize, usize),
 }
 
 impl Call {
@@ -31,6 +33,7 @@ impl Call {
                 chain.request_sections(first..end, Merge::FirstUser, Form::Text)
             }
             Call::DropBefore(section, pair) => chain.drop_before(section, pair),
+            Call::DropReasoning(section, pair) => chain.drop_reasoning(section, pair),
         }
     }
 }

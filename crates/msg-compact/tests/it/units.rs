@@ -4,7 +4,7 @@ use msg_chainast::{ChainAst, SeededIds};
 use msg_compact::{
     Budget, Compactor, Edit, Error, FloorPart, OnFailure, Outcome, Pipeline, Preset, RecordInfo,
     Reserve, Step, SummaryError, TokenIndex, Unit, compact_with, count,
-    policy::{self, ClearToolUses, SummarizeSections, SummarizeThreshold},
+    policy::{self, ClearToolUses, SummarizeSections, SummarizeThreshold, TruncateToolOutput},
 };
 use msg_core::{
     Message, Part, ToolCall, ToolPart, Turn, TurnPart,
@@ -368,4 +368,22 @@ fn one_run_of_a_threshold_splits_eight_times() {
     let Outcome::CannotFit(it) = outcome.unwrap() else { panic!("it cannot fit") };
     let first = &it.best.unwrap().records[0];
     assert_eq!(first.requests, 8);
+}
+
+#[test]
+fn results_that_share_a_message_are_cut_one_by_one() {
+    let mut calls = Message::assistant("");
+    calls.parts = ["a", "b"].map(|it| Part::ToolCall(ToolCall::new(it, "read", "{}"))).to_vec();
+    let mut results = Message::tool_result("a", "short");
+    results.parts.push(Message::tool_result("b", "long ".repeat(99)).parts.remove(0));
+    let (ast, index) = tree(&[Message::user("q"), calls, results, Message::assistant("ok")]);
+    let pipeline = Pipeline::new()
+        .always(TruncateToolOutput { max_bytes: Some(64), ..TruncateToolOutput::default() });
+    let nobody = |_: &_| Err(SummaryError::new("nobody is asked"));
+    let mut ids = SeededIds::new(1);
+    let outcome = compact_with(&ast, &index, None, &pipeline, &mut ids, nobody).unwrap();
+    let Outcome::Compacted(it) = outcome else { panic!("one is too long") };
+    let shorter = it.apply(ast).unwrap();
+    let lengths = shorter[2].tool_results().map(|it| it.content.text().len());
+    assert_eq!(lengths.collect::<Vec<_>>(), [5, 64]);
 }
