@@ -111,7 +111,7 @@ fn repair_in_place(
         Some(true) => {}
     }
     let own = objects::messages(document)?;
-    let whole = |at| own.get_item(at).and_then(|it| input::list_of(&it)).ok();
+    let whole = |ats: &[usize]| input::list_of(&own, ats).ok();
     let Some(it) = skeleton().and_then(|it| it.repair(options, whole)) else { return Ok(None) };
     Ok(Some(Repaired::mended(objects::mended(document, &own, &it.document)?, it)))
 }

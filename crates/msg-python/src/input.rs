@@ -72,11 +72,11 @@ impl<'a, 'py> Input<'a, 'py> {
     }
 }
 
-/// The JSON array that holds a value alone.
-pub(crate) fn list_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    let mut walked = Walked { json: vec![b'['], ..Walked::default() };
-    walked.walk(value, 1)?;
-    walked.json.push(b']');
+/// The JSON array of some items of a list.
+pub(crate) fn list_of(list: &Bound<'_, PyAny>, ats: &[usize]) -> PyResult<Vec<u8>> {
+    let items = ats.iter().map(|at| list.get_item(at)).collect::<PyResult<Vec<_>>>()?;
+    let mut walked = Walked::default();
+    walked.list(items.into_iter(), 0)?;
     Ok(walked.json)
 }
 

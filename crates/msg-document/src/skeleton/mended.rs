@@ -19,7 +19,7 @@ use crate::repair::{RepairOptions, Repaired};
 pub(super) fn repair(
     document: &mut Document,
     options: &RepairOptions,
-    whole: impl Fn(usize) -> Option<Vec<u8>>,
+    whole: impl FnOnce(&[usize]) -> Option<Vec<u8>>,
 ) -> Option<Repaired> {
     let before = document.take_messages();
     document.put_messages(before.iter().enumerate().map(numbered).collect());
@@ -27,14 +27,14 @@ pub(super) fn repair(
     let touched = touched(&before, document.messages());
     if !touched.is_empty() {
         let mut given: Vec<Message> = before.iter().enumerate().map(numbered).collect();
-        for at in touched {
-            given[at] = read(&whole(at)?)?;
+        for (at, message) in touched.iter().zip(read(&whole(&touched)?, touched.len())?) {
+            given[*at] = message;
         }
         document.put_messages(given);
         edits = document.repair(options);
     }
     let mut list = Vec::new();
-    for message in document.messages() {
+    for message in document.take_messages() {
         let json = written(message, &before)?;
         if !json.is_empty() {
             list.push(if list.is_empty() { b'[' } else { b',' });
@@ -70,21 +70,21 @@ fn touched(before: &[Message], after: &[Message]) -> Vec<usize> {
     (0..before.len()).filter(|at| !is_kept[*at]).collect()
 }
 
-/// The message in a JSON array.
-fn read(json: &[u8]) -> Option<Message> {
-    let mut content = Format::default().codec().read(json, "").ok()?;
-    content.messages.pop().filter(|_| content.messages.is_empty() && content.notes.is_empty())
+/// So many messages in a JSON array.
+fn read(json: &[u8], n: usize) -> Option<Vec<Message>> {
+    let content = Format::default().codec().read(json, "").ok()?;
+    (content.messages.len() == n && content.notes.is_empty()).then_some(content.messages)
 }
 
 /// The number of a message if it is what it was, or else its JSON if it is whole: several objects where one cannot
 /// hold it, or none.
-fn written(message: &Message, before: &[Message]) -> Option<Vec<u8>> {
-    if let Some(at) = number(message) {
-        return (before[at] == *message).then(|| at.to_string().into_bytes());
+fn written(message: Message, before: &[Message]) -> Option<Vec<u8>> {
+    if let Some(at) = number(&message) {
+        return (before[at] == message).then(|| at.to_string().into_bytes());
     }
     let mut json = Vec::new();
     let options = WriteOptions::default();
-    Format::default().codec().write(&mut vec![message.clone()], &options, &mut json);
+    Format::default().codec().write(&mut vec![message], &options, &mut json);
     // Something of a message that is not whole may have come into it.
     let is_whole = memchr::memmem::find(&json, MARK.encode_utf8(&mut [0; 4]).as_bytes()).is_none();
     let list = json.strip_prefix(b"[")?.strip_suffix(b"]")?;

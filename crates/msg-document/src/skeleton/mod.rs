@@ -87,11 +87,11 @@ impl Skeleton {
 
     /// The list of mended messages as JSON, and what was changed; nothing where only the whole document tells. In the
     /// list a number stands for the message of this index, which stays as it was. `whole` gives the JSON array
-    /// that holds one message of the document; it is asked for those that an edit touches.
+    /// of those messages of the document that an edit touches.
     pub fn repair(
         mut self,
         options: &RepairOptions,
-        whole: impl Fn(usize) -> Option<Vec<u8>>,
+        whole: impl FnOnce(&[usize]) -> Option<Vec<u8>>,
     ) -> Option<Repaired> {
         self.can_mend(options).then(|| mended::repair(&mut self.document, options, whole))?
     }

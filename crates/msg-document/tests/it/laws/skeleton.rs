@@ -25,8 +25,12 @@ pub(crate) fn a_skeleton_answers_as_the_document(json: &[u8], profile: Option<&P
     if let Some(needs_repair) = it.needs_repair(&options) {
         assert_eq!(needs_repair, !edits.is_empty(), "{}", text(json.to_vec()));
     }
-    let one = |at: usize| Some(format!("[{}]", messages(json)[at]).into_bytes());
-    if let Some(mended) = skeleton().and_then(|it| it.repair(&options, one)) {
+    let some = |ats: &[usize]| {
+        let all = messages(json);
+        let chosen: Vec<_> = ats.iter().map(|it| &all[*it]).collect();
+        serde_json::to_vec(&chosen).ok()
+    };
+    if let Some(mended) = skeleton().and_then(|it| it.repair(&options, some)) {
         let found = format!("{:?}", mended.edits);
         assert_eq!(found, format!("{edits:?}"), "{}", text(json.to_vec()));
         let mut written = Vec::new();
