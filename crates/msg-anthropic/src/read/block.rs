@@ -4,7 +4,9 @@ use msg_core::{
     Extra, Other, Part, RawJson, Reasoning, Text, ToolCall, ToolResult,
     json::{JsonError, Kind, Reader},
 };
-use msg_wire::codec::{Context, Fields, Shape, argument_text, bit, mask, text_of, type_of};
+use msg_wire::codec::{
+    Context, Fields, Shape, argument_text, bit, is_plain_text, mask, text_of, type_of,
+};
 
 use super::media;
 use crate::shape::{ANTHROPIC, block, call, result};
@@ -170,7 +172,7 @@ fn content<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Vec<
         let parts = read_list(&mut Reader::from_text(source), cx, Depth::Result).ok()?;
         let is_short = match &*parts {
             [] => true,
-            [Part::Text(it)] => it.extra.is_empty() && it.extra.layout(&ANTHROPIC).is_none(),
+            [one] => is_plain_text(one, &ANTHROPIC),
             _ => false,
         };
         (parts, if is_short { result::CONTENT_ARRAY } else { 0 })

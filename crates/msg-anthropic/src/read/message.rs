@@ -6,7 +6,7 @@ use msg_core::{
     Error, Extra, Message, Part, Role,
     json::{JsonError, Kind, Reader},
 };
-use msg_wire::codec::{Context, Fields, Placement, bit, mask};
+use msg_wire::codec::{Context, Fields, Placement, bit, is_plain_text, mask};
 
 use super::block;
 use crate::shape::{ANTHROPIC, message};
@@ -125,7 +125,7 @@ impl<'a> Draft<'a> {
             _ => 0,
         };
         let rest = parts.split_off(results);
-        let is_plain = results == 0 && matches!(&*rest, [it] if is_plain(it));
+        let is_plain = results == 0 && matches!(&*rest, [it] if is_plain_text(it, &ANTHROPIC));
         if is_array && is_plain {
             self.fields.vary(message::CONTENT, message::CONTENT_ARRAY);
         }
@@ -175,9 +175,4 @@ impl<'a> Draft<'a> {
         let canonical = bit(message::ROLE) | mask(!has_raw, message::CONTENT);
         self.fields.keep_placed(canonical, placement, &ANTHROPIC, cx)
     }
-}
-
-/// Whether a part is written as a string when it is the only one.
-fn is_plain(part: &Part) -> bool {
-    matches!(part, Part::Text(it) if it.extra.is_empty() && it.extra.layout(&ANTHROPIC).is_none())
 }

@@ -4,7 +4,7 @@ use msg_core::{
     Extra, Message, Part, Role,
     json::{JsonError, Reader},
 };
-use msg_wire::codec::{Context, Placement, text_of};
+use msg_wire::codec::{Context, Placement, is_plain_text, text_of};
 
 use super::block::{self, Depth};
 use crate::shape::{ANTHROPIC, message};
@@ -37,10 +37,8 @@ pub(crate) fn read<'a>(
 /// The layout of an array that would be written as a string.
 fn array(parts: &[Part]) -> Extra {
     match parts {
-        [Part::Text(it)] if it.extra.is_empty() && it.extra.layout(&ANTHROPIC).is_none() => {
-            Placement::default()
-                .keep(&ANTHROPIC, &[message::ROLE, message::CONTENT_ARRAY << 5 | message::CONTENT])
-        }
+        [one] if is_plain_text(one, &ANTHROPIC) => Placement::default()
+            .keep(&ANTHROPIC, &[message::ROLE, message::CONTENT_ARRAY << 5 | message::CONTENT]),
         _ => Extra::default(),
     }
 }

@@ -32,23 +32,14 @@ pub(crate) fn written(
     write: impl FnOnce(&mut Writer<'_>),
 ) -> Report {
     let mut report = Report::new();
-    let mut writer = Writer::new(options, purpose, &mut report);
+    let objects = PartWriter::new(ANTHROPIC, options.layout, &mut report);
+    let mut writer = Writer { options, purpose, objects };
     write(&mut writer);
-    writer.finish();
+    writer.objects.losses.flush();
     report
 }
 
-impl<'a> Writer<'a> {
-    pub(crate) fn new(options: &'a WriteOptions, purpose: Purpose, report: &'a mut Report) -> Self {
-        let objects = PartWriter::new(ANTHROPIC, options.layout, report);
-        Self { options, purpose, objects }
-    }
-
-    /// Reports what was lost.
-    pub(crate) fn finish(mut self) {
-        self.objects.losses.flush();
-    }
-
+impl Writer<'_> {
     fn later_system(&self) -> LaterSystem {
         match self.purpose {
             Purpose::Convert => self.options.later_system,

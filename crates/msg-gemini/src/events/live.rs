@@ -13,7 +13,7 @@ use msg_wire::{AssembledChoice, EventOptions};
 
 use super::order::Order;
 use super::words::{usage_metadata, word};
-use crate::{WriteOptions, shape::GEMINI, stream::meaning, write::Writer};
+use crate::{WriteOptions, shape::GEMINI, stream::meaning, write::written};
 
 /// What readers put between two thoughts, in the events only (OA-26).
 const APART: &str = "\n\n";
@@ -299,10 +299,8 @@ fn content(message: &Message, report: &mut Report) -> String {
     let mut bare = Message { parts: message.parts.clone(), ..Message::new(Role::Assistant) };
     bare.name.clone_from(&message.name);
     let options = WriteOptions::canonical();
-    let mut writer = Writer::new(&options, Purpose::Convert, report);
     let mut out = Vec::new();
-    writer.candidate(&bare, 0, &mut out);
-    writer.finish();
+    report.append(written(&options, Purpose::Convert, |it| it.candidate(&bare, 0, &mut out)));
     String::from_utf8(out).expect("because only strings are written")
 }
 

@@ -41,33 +41,6 @@ impl GeminiAssembler {
         Self { head: Head::new(options), candidates: BTreeMap::new() }
     }
 
-    fn chunk(&mut self, data: &str, sink: &mut Sink<'_>) {
-        let mut response = None;
-        if !self.head.object(data, |key, value| {
-            if key == "response" && value.is_object() {
-                response = Some(value);
-            }
-        }) {
-            return;
-        }
-        let whole = Json::from_valid(data.trim_ascii());
-        let response = response.unwrap_or(whole);
-        self.head.identify(response.get("responseId"), response.get("modelVersion"), None);
-        let mut is_known = self.head.set_usage(response.get("usageMetadata"));
-        for candidate in response.get("candidates").into_iter().flat_map(Json::elements) {
-            is_known = true;
-            self.candidate(candidate, sink);
-        }
-        is_known |= self.feedback(response, sink);
-        if let Some(error) = whole.get("error").or_else(|| response.get("error")) {
-            is_known |= self.error(error, sink);
-        }
-        let says_nothing = ["candidates", "usageMetadata", "promptFeedback", "responseId"];
-        if !is_known && says_nothing.iter().all(|name| response.get(name).is_none()) {
-            self.head.note(Note::UNKNOWN_EVENT, || "a chunk that is no response".into());
-        }
-    }
-
     fn candidate(&mut self, raw: Json<'_>, sink: &mut Sink<'_>) {
         let index = raw.get("index").and_then(Json::whole_number).unwrap_or(0);
         let index = u32::try_from(index).unwrap_or(u32::MAX);
@@ -119,7 +92,30 @@ impl Assembler for GeminiAssembler {
     }
 
     fn take(&mut self, data: &str, _name: Option<&str>, sink: &mut Sink<'_>) {
-        self.chunk(data, sink);
+        let mut response = None;
+        if !self.head.object(data, |key, value| {
+            if key == "response" && value.is_object() {
+                response = Some(value);
+            }
+        }) {
+            return;
+        }
+        let whole = Json::from_valid(data.trim_ascii());
+        let response = response.unwrap_or(whole);
+        self.head.identify(response.get("responseId"), response.get("modelVersion"), None);
+        let mut is_known = self.head.set_usage(response.get("usageMetadata"));
+        for candidate in response.get("candidates").into_iter().flat_map(Json::elements) {
+            is_known = true;
+            self.candidate(candidate, sink);
+        }
+        is_known |= self.feedback(response, sink);
+        if let Some(error) = whole.get("error").or_else(|| response.get("error")) {
+            is_known |= self.error(error, sink);
+        }
+        let says_nothing = ["candidates", "usageMetadata", "promptFeedback", "responseId"];
+        if !is_known && says_nothing.iter().all(|name| response.get(name).is_none()) {
+            self.head.note(Note::UNKNOWN_EVENT, || "a chunk that is no response".into());
+        }
     }
 
     fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {

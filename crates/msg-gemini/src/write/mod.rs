@@ -45,30 +45,21 @@ pub(crate) fn written<'a>(
     write: impl FnOnce(&mut Writer<'a, '_>),
 ) -> Report {
     let mut report = Report::new();
-    let mut writer = Writer::new(options, purpose, &mut report);
+    let objects = PartWriter::new(GEMINI, options.layout, &mut report);
+    let mut writer = Writer {
+        options,
+        purpose,
+        objects,
+        names: HashMap::new(),
+        waiting: VecDeque::new(),
+        answered: HashSet::new(),
+    };
     write(&mut writer);
-    writer.finish();
+    writer.objects.losses.flush();
     report
 }
 
-impl<'a, 'r> Writer<'a, 'r> {
-    pub(crate) fn new(options: &'a WriteOptions, purpose: Purpose, report: &'r mut Report) -> Self {
-        let objects = PartWriter::new(GEMINI, options.layout, report);
-        Self {
-            options,
-            purpose,
-            objects,
-            names: HashMap::new(),
-            waiting: VecDeque::new(),
-            answered: HashSet::new(),
-        }
-    }
-
-    /// Reports what was lost.
-    pub(crate) fn finish(mut self) {
-        self.objects.losses.flush();
-    }
-
+impl Writer<'_, '_> {
     /// Whether documents go back as they were, roles and odd shapes included.
     fn is_verbatim(&self) -> bool {
         self.purpose == Purpose::Return && self.keeps_layout()

@@ -97,36 +97,6 @@ impl ResponsesAssembler {
         Self { head: Head::new(options), output: Output::default(), outcome: None, started: false }
     }
 
-    fn read(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
-        let mut event = Event::default();
-        if !self.head.object(data, |key, value| event.member(key, value)) {
-            return;
-        }
-        let whole = Json::from_valid(data.trim_ascii());
-        let kind = event.kind.and_then(Json::text).or(name.map(Cow::Borrowed)).unwrap_or_default();
-        if event.kind.is_none()
-            && event.object.and_then(Json::text).is_some_and(|it| it == "response")
-        {
-            self.started = true;
-            return self.response(whole, None, sink);
-        }
-        let Some(step) = kind.strip_prefix("response.") else {
-            return self.foreign(&kind, &event, whole, sink);
-        };
-        self.started = true;
-        match step {
-            "created" | "in_progress" | "queued" => {
-                if let Some(response) = event.response {
-                    self.identify(response);
-                }
-            }
-            "completed" | "incomplete" | "failed" => {
-                self.response(event.response.unwrap_or(Json::from_valid("{}")), Some(step), sink);
-            }
-            _ => self.item_event(step, &event, sink),
-        }
-    }
-
     /// An event that is none of the API's own.
     fn foreign(&mut self, kind: &str, event: &Event<'_>, whole: Json<'_>, sink: &mut Sink<'_>) {
         match ProviderError::of_event(event.error, whole) {
@@ -238,7 +208,33 @@ impl Assembler for ResponsesAssembler {
     }
 
     fn take(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
-        self.read(data, name, sink);
+        let mut event = Event::default();
+        if !self.head.object(data, |key, value| event.member(key, value)) {
+            return;
+        }
+        let whole = Json::from_valid(data.trim_ascii());
+        let kind = event.kind.and_then(Json::text).or(name.map(Cow::Borrowed)).unwrap_or_default();
+        if event.kind.is_none()
+            && event.object.and_then(Json::text).is_some_and(|it| it == "response")
+        {
+            self.started = true;
+            return self.response(whole, None, sink);
+        }
+        let Some(step) = kind.strip_prefix("response.") else {
+            return self.foreign(&kind, &event, whole, sink);
+        };
+        self.started = true;
+        match step {
+            "created" | "in_progress" | "queued" => {
+                if let Some(response) = event.response {
+                    self.identify(response);
+                }
+            }
+            "completed" | "incomplete" | "failed" => {
+                self.response(event.response.unwrap_or(Json::from_valid("{}")), Some(step), sink);
+            }
+            _ => self.item_event(step, &event, sink),
+        }
     }
 
     fn begins_another(&self, event: Json<'_>) -> bool {

@@ -30,7 +30,7 @@ pub use fields::Fields;
 pub use kept::Inner;
 pub use layout::{Plan, sections};
 pub use losses::Losses;
-pub use object::{ArgumentForm, PartWriter, Placed, Purpose, text_of_part, wrap};
+pub use object::{ArgumentForm, PartWriter, Placed, Purpose, is_plain_text, text_of_part, wrap};
 pub use placement::Placement;
 pub use raw::{RawMember, members_of, object_members, object_of, text_of, type_of};
 pub use shape::{Shape, bit, mask};

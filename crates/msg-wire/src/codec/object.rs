@@ -225,6 +225,12 @@ pub fn text_of_part(it: &Part) -> Option<&str> {
     }
 }
 
+/// Whether a part was read as nothing but a text, as a string is.
+#[must_use]
+pub fn is_plain_text(it: &Part, origin: &Origin) -> bool {
+    matches!(it, Part::Text(it) if it.extra.is_empty() && it.extra.layout(origin).is_none())
+}
+
 /// Writes an object of one text.
 pub fn wrap(name: &str, text: &str, out: &mut Vec<u8>) {
     json::Writer::new(out).object(|it| it.key(name).str(text));

@@ -13,7 +13,7 @@ use crate::chat::{
     shape::{body, message, part},
     spells_tool,
 };
-use msg_wire::codec::{Context, Fields, bit, mask, text_of};
+use msg_wire::codec::{Context, Fields, bit, is_plain_text, mask, text_of};
 
 /// Reads the message before which the reader stands.
 pub(super) fn read<'a>(
@@ -89,7 +89,7 @@ impl<'a> Draft<'a> {
         parts.reserve_exact(1 + self.calls.len());
         self.move_content(&mut parts, cx);
         let contents = parts.len() - content_at;
-        let is_plain = contents == 1 && is_plain(&parts[content_at]);
+        let is_plain = contents == 1 && is_plain_text(&parts[content_at], &OPENAI);
         let shows_reasoning = parts.iter().filter_map(Part::as_reasoning);
         let shows_reasoning =
             shows_reasoning.filter(|it| !it.display_text().is_empty()).count() > 0;
@@ -128,7 +128,7 @@ impl<'a> Draft<'a> {
         }
         let mut parts = Vec::with_capacity(1);
         self.move_content(&mut parts, cx);
-        self.vary_content(parts.len(), parts.len() == 1 && is_plain(&parts[0]));
+        self.vary_content(parts.len(), parts.len() == 1 && is_plain_text(&parts[0], &OPENAI));
         self.fields.set_raw(message::CALLS, calls);
         let canonical = bit(message::ROLE)
             | mask(self.fields.raw(message::CALL_ID).is_none(), message::CALL_ID)
@@ -277,9 +277,4 @@ impl<'a> Draft<'a> {
             }
         }
     }
-}
-
-/// Whether a part is written as a string when it is the only one.
-fn is_plain(part: &Part) -> bool {
-    matches!(part, Part::Text(it) if it.extra.is_empty() && it.extra.layout(&OPENAI).is_none())
 }

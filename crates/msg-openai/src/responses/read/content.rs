@@ -31,11 +31,6 @@ pub(super) fn parts<'a>(
     Ok(res)
 }
 
-/// Whether a part is written as a string where it is the only one.
-pub(super) fn is_plain(part: &Part) -> bool {
-    matches!(part, Part::Text(it) if it.extra.is_empty() && it.extra.layout(&RESPONSES).is_none())
-}
-
 fn read<'a>(source: &'a str, cx: &mut Context<'a, '_>, is_assistant: bool) -> Option<Part> {
     let kind = type_of(Reader::from_text(source)).ok()??;
     let fields = |shape, cx: &mut Context<'a, '_>| {

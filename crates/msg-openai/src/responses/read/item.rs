@@ -6,8 +6,8 @@ use msg_core::{
 };
 
 use super::{ItemKept, content, other, reasoning};
-use crate::responses::shape::item;
-use msg_wire::codec::{Context, Fields, NULL, bit, text_of};
+use crate::responses::shape::{RESPONSES, item};
+use msg_wire::codec::{Context, Fields, NULL, bit, is_plain_text, text_of};
 
 /// What an item becomes: parts of a message of this role.
 pub(super) struct Item {
@@ -133,7 +133,7 @@ fn output<'a>(
         Some("null") => fields.vary(item::OUTPUT, NULL),
         Some(source) if source.starts_with('[') => {
             parts = content::parts(source, cx, false)?;
-            if parts.is_empty() || (parts.len() == 1 && content::is_plain(&parts[0])) {
+            if parts.is_empty() || (parts.len() == 1 && is_plain_text(&parts[0], &RESPONSES)) {
                 fields.vary(item::OUTPUT, item::OUTPUT_ARRAY);
             }
         }
