@@ -7,11 +7,13 @@
 //! messages ──▶ Analyzer: a pass over the messages, one over the pairs ──▶ Plan (indices), Vec<Defect>
 //! ```
 
+mod calls;
 mod chain;
 mod defect;
 mod finish;
 mod index;
 mod link;
+mod parts;
 mod plan;
 mod role;
 mod rules;
@@ -24,7 +26,7 @@ pub(crate) use plan::{Call, Naming, Plan, Slot, Unit, UnitKind};
 pub(crate) use role::{Part as RolePart, Reading, canonical, read as read_role};
 pub(crate) use rules::{Enforced, Rules};
 
-use crate::{arguments::is_json, constants::SUMMARIZATION_TOOL_NAME, idx::Idx, pairing};
+use crate::{idx::Idx, pairing};
 use defect::{PartEdit, RoleEdit, What};
 use index::{Entry, Index};
 use link::OpenPair;
@@ -266,143 +268,6 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         }
         if results > 0 {
             self.misplaced_results(at, message, PartEdit::ResultBehind);
-        }
-    }
-
-    /// Begins a pair with an assistant message.
-    fn pair(&mut self, at: u32, message: &'m Message) {
-        if self.plan.units.is_empty() && self.plan.lead.is_none() {
-            self.start.first_unled = !pairing::may_come_first(message);
-        }
-        let unit = self.push_unit(at, UnitKind::Pair);
-        let mut content = false;
-        for (part, it) in message.parts.iter().enumerate() {
-            match it {
-                Part::ToolCall(_) => {
-                    self.plan.calls.push(Call {
-                        part: part as u32,
-                        unit,
-                        slot: None,
-                        next_same: None,
-                        naming: Naming::Own,
-                        removed: false,
-                        fresh_id: false,
-                    });
-                }
-                it => content |= !says_nothing(it),
-            }
-        }
-        let it = &mut self.plan.units[unit];
-        it.n_calls = self.plan.calls.len() as u32 - it.first_call;
-        let n_calls = it.n_calls;
-        self.links.open = (n_calls > 0).then(|| OpenPair::new(unit));
-        if n_calls > 0 {
-            self.judge_calls(unit, message);
-        }
-        if !content && n_calls == 0 && self.rules.warnings {
-            self.find(at, None, What::EmptyMessage);
-        }
-    }
-
-    /// What can be said of the calls of a message before their results are known.
-    fn judge_calls(&mut self, unit: Idx<Unit>, message: &'m Message) {
-        let calls = self.plan.calls_of(unit);
-        let mut suspect = false;
-        let mut first = true;
-        for call in calls.clone() {
-            let part = self.plan.calls[call].part;
-            let Part::ToolCall(it) = &message.parts[part as usize] else { continue };
-            suspect |= it.name.is_empty()
-                || it.id.is_empty()
-                || first && calls.len() > 1 && it.name == SUMMARIZATION_TOOL_NAME;
-            first = false;
-            if self.rules.warnings && !it.name.is_empty() {
-                self.judge_arguments(call);
-            }
-        }
-        suspect |= link::has_repeated_id(&self.plan, unit, message);
-        self.plan.units[unit].suspect = suspect;
-    }
-
-    /// Warns of the kind and the arguments of a call.
-    fn judge_arguments(&mut self, call: Idx<Call>) {
-        let message = self.plan.message_of(call);
-        let part = self.plan.calls[call].part;
-        let Some(it) = self.chain.call(message, part) else { return };
-        let kind = it.kind.as_str();
-        if kind.is_empty() {
-            self.find(message, Some(part), What::MissingKind);
-        }
-        if !kind.is_empty() && kind != "function" {
-            return;
-        }
-        if it.arguments.text().is_empty() {
-            self.find(message, Some(part), What::EmptyArguments);
-        } else if !is_json(it.arguments.text()) {
-            let sanitized = self.rules.options.sanitizes_arguments();
-            self.find(message, Some(part), What::InvalidArguments { sanitized });
-        }
-    }
-
-    fn tool(&mut self, at: u32, message: &'m Message) {
-        if let [Part::ToolResult(it)] = message.parts.as_slice() {
-            self.result(at, 0, &it.call_id, true);
-        } else {
-            self.mixed_tool(at, message);
-        }
-    }
-
-    /// A tool message with several results, with other parts, or without a result.
-    fn mixed_tool(&mut self, at: u32, message: &'m Message) {
-        self.plan.taken_apart.push(at);
-        let has_results = message.tool_results().next().is_some();
-        let mut others = false;
-        for (part, it) in message.parts.iter().enumerate() {
-            match it {
-                Part::ToolResult(it) => self.result(at, part as u32, &it.call_id, true),
-                Part::ToolCall(_) => {
-                    self.find(at, Some(part as u32), What::MisplacedPart(PartEdit::CallRemoved));
-                }
-                _ if has_results => {
-                    self.find(at, Some(part as u32), What::MisplacedPart(PartEdit::Joined));
-                }
-                _ => others = true,
-            }
-        }
-        if others {
-            self.find(at, None, What::EmptyToolMessage { read: true });
-            self.result(at, 0, "", true);
-        } else if message.parts.is_empty() {
-            self.find(at, None, What::EmptyToolMessage { read: false });
-        }
-    }
-
-    /// Moves results and calls out of a system or user message; says whether nothing is left of it.
-    fn moves_parts(&mut self, at: u32, message: &'m Message) -> bool {
-        let moves = |it: &Part| matches!(it, Part::ToolCall(_) | Part::ToolResult(_));
-        let moved = message.parts.iter().filter(|it| moves(it)).count();
-        if moved == 0 {
-            return false;
-        }
-        if message.tool_results().next().is_some() {
-            self.misplaced_results(at, message, PartEdit::ResultBefore);
-        }
-        for (part, it) in message.parts.iter().enumerate() {
-            if it.as_tool_call().is_some() {
-                self.find(at, Some(part as u32), What::MisplacedPart(PartEdit::CallRemoved));
-            }
-        }
-        moved == message.parts.len()
-    }
-
-    /// Moves the results out of a message that is no tool message and has some.
-    fn misplaced_results(&mut self, at: u32, message: &'m Message, edit: PartEdit) {
-        self.plan.taken_apart.push(at);
-        for (part, it) in message.parts.iter().enumerate() {
-            if let Part::ToolResult(it) = it {
-                self.find(at, Some(part as u32), What::MisplacedPart(edit));
-                self.result(at, part as u32, &it.call_id, false);
-            }
         }
     }
 
