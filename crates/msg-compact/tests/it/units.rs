@@ -3,8 +3,11 @@
 use msg_chainast::{ChainAst, SeededIds};
 use msg_compact::{
     Budget, Compactor, Edit, Error, FloorPart, OnFailure, Outcome, Pipeline, Preset, RecordInfo,
-    Reserve, Step, SummaryError, TokenIndex, Unit, compact_with, count,
-    policy::{self, ClearToolUses, SummarizeSections, SummarizeThreshold, TruncateToolOutput},
+    Reserve, Step, SummaryError, SummaryRequest, TokenIndex, Unit, compact_with, count,
+    policy::{
+        self, ClearToolUses, HistoryKeep, SummarizeHistory, SummarizeSections, SummarizeThreshold,
+        TruncateToolOutput,
+    },
 };
 use msg_core::{
     Message, Part, ToolCall, ToolPart, Turn, TurnPart,
@@ -386,4 +389,33 @@ fn results_that_share_a_message_are_cut_one_by_one() {
     let shorter = it.apply(ast).unwrap();
     let lengths = shorter[2].tool_results().map(|it| it.content.text().len());
     assert_eq!(lengths.collect::<Vec<_>>(), [5, 64]);
+}
+
+#[test]
+fn a_request_says_how_long_its_answer_should_and_may_be() {
+    let (ast, index) = tree(&talk(2, 100));
+    let pipeline = Pipeline::new().always(SummarizeSections::default()).with_unit(Unit::Bytes);
+    let mut ids = SeededIds::new(1);
+    let mut compactor = Compactor::plan(&ast, &index, None, &pipeline, &mut ids).unwrap();
+    let Step::Summarize(requests) = compactor.next() else { panic!("it asks") };
+    let (replaced, prefix) = (requests[0].replaced_bytes(), "**summarized content:**\n".len());
+    assert_eq!(requests[0].target(), replaced / 5);
+    assert_eq!(requests[0].max(), replaced - prefix as u64 - 1);
+}
+
+#[test]
+fn a_history_is_split_again_where_an_answer_was_too_long() {
+    let (ast, index) = tree(&talk(8, 60));
+    let half = index.total().tokens / 2;
+    let history = SummarizeHistory { keep: HistoryKeep::Most, ..SummarizeHistory::default() };
+    let record = RecordInfo::default();
+    let pipeline = Pipeline::new().over(history).with_record(record);
+    let long = |it: &SummaryRequest<'_>| {
+        Ok(it.source_text()[..it.replaced_bytes() as usize / 2].to_owned())
+    };
+    let mut ids = SeededIds::new(1);
+    let outcome =
+        compact_with(&ast, &index, Some(&Budget::tokens(half)), &pipeline, &mut ids, long);
+    let Outcome::Compacted(it) = outcome.unwrap() else { panic!("it fits in the end") };
+    assert!(it.records[0].requests > 1, "{}", it.records[0].requests);
 }
