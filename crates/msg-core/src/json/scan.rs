@@ -252,11 +252,12 @@ pub(crate) fn skip_word(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, J
 /// The first offset from `at` on of a quote, a backslash or a control character, or the length.
 #[inline]
 pub(crate) fn next_special(bytes: &[u8], mut at: usize) -> usize {
-    // Names and ids end in their first word; of longer texts two words are passed in one step.
-    if let Some(special) = word_at(bytes, at).map(special_in) {
-        match special {
-            Some(special) => return at + special,
-            None => at += WORD,
+    // Names and ids end in their first words; of longer texts two words are passed in one step.
+    for _ in 0..2 {
+        match word_at(bytes, at).map(special_in) {
+            Some(Some(special)) => return at + special,
+            Some(None) => at += WORD,
+            None => break,
         }
     }
     while block_at(bytes, at).is_some_and(|it| !has_special(it)) {
