@@ -206,7 +206,7 @@ fn by_element(object: &Object<'_>) -> Option<Dialect> {
 /// Whether the content is a list of Anthropic blocks that no other format has.
 fn has_blocks(object: &Object<'_>) -> bool {
     const MARKS: [&str; 4] = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
-    let blocks = object.get("content").and_then(|it| it.array()).unwrap_or_default();
+    let blocks = object.list("content");
     let kinds = blocks.iter().filter_map(|it| it.get("type")?.text());
     kinds.into_iter().any(|it| MARKS.contains(&&*it))
 }
@@ -214,8 +214,5 @@ fn has_blocks(object: &Object<'_>) -> bool {
 fn is_otel(object: &Object<'_>) -> bool {
     let is_mark = |name: &str| name.starts_with("gen_ai.");
     object.iter().any(|it| is_mark(it.0))
-        || object
-            .get("attributes")
-            .and_then(|it| it.object())
-            .is_some_and(|it| it.iter().any(|it| is_mark(it.0)))
+        || object.inner("attributes").is_some_and(|it| it.iter().any(|it| is_mark(it.0)))
 }

@@ -71,6 +71,11 @@ impl<'a> Value<'a> {
         Some(json::unescape(inner).text)
     }
 
+    /// The text of a string, or the JSON of another value.
+    pub(crate) fn plain(&self) -> String {
+        self.text().map_or_else(|| self.source.to_owned(), Into::into)
+    }
+
     pub(crate) fn number(&self) -> Option<u64> {
         self.source.parse().ok()
     }
@@ -95,6 +100,16 @@ impl<'a> Value<'a> {
     /// The member of this name, of an object.
     pub(crate) fn get(&self, name: &str) -> Option<Value<'a>> {
         self.object()?.get(name)
+    }
+
+    /// The object that is the member of this name.
+    pub(crate) fn inner(&self, name: &str) -> Option<Object<'a>> {
+        self.get(name)?.object()
+    }
+
+    /// The elements of the member of this name; none of what is no list.
+    pub(crate) fn list(&self, name: &str) -> Vec<Value<'a>> {
+        self.get(name).and_then(|it| it.array()).unwrap_or_default()
     }
 
     pub(crate) fn raw_json(&self) -> RawJson {
@@ -130,6 +145,16 @@ impl<'a> Object<'a> {
     /// The last member of this name: of several the last one counts (MS-8).
     pub(crate) fn get(&self, name: &str) -> Option<Value<'a>> {
         self.members.iter().rev().find(|it| it.0 == name).map(|it| it.1)
+    }
+
+    /// The object that is the member of this name.
+    pub(crate) fn inner(&self, name: &str) -> Option<Object<'a>> {
+        self.get(name)?.object()
+    }
+
+    /// The elements of the member of this name; none of what is no list.
+    pub(crate) fn list(&self, name: &str) -> Vec<Value<'a>> {
+        self.get(name).and_then(|it| it.array()).unwrap_or_default()
     }
 
     /// The text of a string member.

@@ -16,7 +16,7 @@ use crate::branches::{Branch, BranchKind};
 use crate::finding::Finding;
 use crate::frame::{Array, read_array};
 use crate::json::Object;
-use crate::link::{Rules, Sender, Sent};
+use crate::link::{Rules, Sender, Sent, limits};
 use crate::options::RepairOptions;
 use crate::parts::anthropic;
 use crate::view::{View, maker, messages};
@@ -32,9 +32,7 @@ impl Format for Cline {
         let mut view = View { findings, branches: path.branches, ..View::default() };
         messages(&mut view, &path.sent, false, anthropic::part);
         view.note_makers(|at| {
-            let info = array.object(at).and_then(|it| it.get("modelInfo")?.object());
-            let said = |names: [&str; 2]| names.iter().find_map(|it| info.as_ref()?.text(it));
-            maker(said(["modelId", "id"]), said(["providerId", "provider"]))
+            maker(model_info(&array, at, MODEL), model_info(&array, at, PROVIDER))
         });
         if options.xml {
             crate::parts::xml::read_calls(&mut view);
@@ -50,7 +48,10 @@ impl Format for Cline {
         if !array.is_readable() {
             return Ok(Checked::unreadable(findings));
         }
+        let asked = (0..array.records.len()).rev();
+        let provider = asked.into_iter().find_map(|at| model_info(&array, at, PROVIDER));
         let rules = Rules {
+            limits: limits::of(provider.as_deref()),
             joins_answers: false,
             results_first: true,
             starts_with_user: true,
@@ -67,6 +68,16 @@ impl Format for Cline {
         }
         Ok(Checked::of_mends(&array.text, mends))
     }
+}
+
+/// How a message calls the model that made it, and the provider that was asked.
+const MODEL: [&str; 2] = ["modelId", "id"];
+const PROVIDER: [&str; 2] = ["providerId", "provider"];
+
+/// What a message says about the model that made it.
+fn model_info<'a>(array: &'a Array<'_>, at: usize, names: [&str; 2]) -> Option<Cow<'a, str>> {
+    let info = array.object(at)?.inner("modelInfo")?;
+    names.iter().find_map(|it| info.text(it))
 }
 
 /// What a crash can leave behind, and where the texts still are.

@@ -16,7 +16,7 @@ use crate::excerpt::{Describe, Described, Step};
 use crate::finding::Finding;
 use crate::frame::{Array, Lines, read_array, read_lines};
 use crate::json::Object;
-use crate::link::{Rules, Sender, Sent, describe as describe_sent};
+use crate::link::{Rules, Sender, Sent, describe as describe_sent, limits};
 use crate::options::RepairOptions;
 use crate::parts::goose as blocks;
 use crate::view::{View, maker, messages};
@@ -48,7 +48,9 @@ impl Format for Goose {
                 reason: "the export has no list of messages".to_owned(),
             });
         };
-        let mends = check(&export, export.findings.clone(), options)?;
+        let document = Object::whole(&export.text, 0);
+        let provider = document.as_ref().and_then(|it| it.text("provider_name"));
+        let mends = check(&export, export.findings.clone(), provider.as_deref(), options)?;
         Ok(Checked::of_mends(&export.text, mends))
     }
 
@@ -71,7 +73,7 @@ impl LineRules for Goose {
         _: &str,
         options: &RepairOptions,
     ) -> Result<Mends, Error> {
-        check(lines, lines.findings.clone(), options)
+        check(lines, lines.findings.clone(), None, options)
     }
 
     fn describe(&self, _: &RepairOptions) -> Option<Box<Describe<'static>>> {
@@ -135,6 +137,7 @@ fn export(bytes: &[u8]) -> Option<Array<'_>> {
 fn check(
     records: &impl Records,
     mut findings: Vec<Finding>,
+    provider: Option<&str>,
     options: &RepairOptions,
 ) -> Result<Mends, Error> {
     let path = path(records, options)?;
@@ -145,6 +148,7 @@ fn check(
         starts_with_user: true,
         all: options.all,
         has_marks: records.has_marks(),
+        limits: limits::of(provider),
         placeholder: blocks::placeholder,
         images: blocks::images,
     };

@@ -72,7 +72,7 @@ fn message(view: &mut View, at: usize, value: Value<'_>) {
     } else {
         content(&mut draft, at, body);
         calls(&mut draft, at, body);
-        let metadata = body.get("response_metadata").and_then(|it| it.object());
+        let metadata = body.inner("response_metadata");
         let said = |name: &str| metadata.as_ref().and_then(|it| it.text(name));
         let model = said("model_name").or_else(|| said("model"));
         draft.made_by(model, said("model_provider"));
@@ -147,7 +147,7 @@ fn image(object: &Object<'_>) -> Option<Image> {
 
 fn calls(draft: &mut Draft, at: usize, body: &Object<'_>) {
     let list = |object: &Object<'_>, name: &str| -> Vec<String> {
-        let list = object.get(name).and_then(|it| it.array()).unwrap_or_default();
+        let list = object.list(name);
         list.into_iter().map(|it| it.source.to_owned()).collect()
     };
     let mut found: Vec<ToolCall> = Vec::new();
@@ -155,7 +155,7 @@ fn calls(draft: &mut Draft, at: usize, body: &Object<'_>) {
         found.extend(list(body, name).iter().filter_map(|it| call(it)));
     }
     if found.is_empty()
-        && let Some(more) = body.get("additional_kwargs").and_then(|it| it.object())
+        && let Some(more) = body.inner("additional_kwargs")
     {
         found.extend(list(&more, "tool_calls").iter().filter_map(|it| openai_call(it)));
     }

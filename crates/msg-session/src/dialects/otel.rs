@@ -105,7 +105,7 @@ impl Attributes {
     fn from(map: &Object<'_>) -> Self {
         let own =
             map.iter().filter(|it| it.0.starts_with("gen_ai.") || !it.1.source.starts_with('{'));
-        Self(own.map(|(name, it)| (name.to_owned(), plain(it))).collect())
+        Self(own.map(|(name, it)| (name.to_owned(), it.plain())).collect())
     }
 
     /// Says of answers who gave them.
@@ -127,12 +127,7 @@ fn pair(value: Value<'_>) -> Option<(String, String)> {
     let object = value.object()?;
     let typed = object.get("value")?;
     let inner = typed.object().and_then(|it| it.iter().next().map(|it| it.1)).unwrap_or(typed);
-    Some((object.text("key")?.into_owned(), plain(inner)))
-}
-
-/// A string's text, or the JSON of another value.
-fn plain(value: Value<'_>) -> String {
-    value.text().map_or_else(|| value.source.to_owned(), Into::into)
+    Some((object.text("key")?.into_owned(), inner.plain()))
 }
 
 fn add(view: &mut View, at: usize, json: &str, role: Option<Role>) {
@@ -148,7 +143,7 @@ fn add(view: &mut View, at: usize, json: &str, role: Option<Role>) {
     }
     for message in list.iter().filter_map(|it| it.object()) {
         let role = Role::from(&*message.text("role").unwrap_or_default());
-        let parts = message.get("parts").and_then(|it| it.array()).unwrap_or_default();
+        let parts = message.list("parts");
         let parts: Vec<_> = parts.into_iter().map(part).collect();
         let is_results = !parts.is_empty() && parts.iter().all(|it| it.as_tool_result().is_some());
         let role = if is_results { Role::Tool } else { role };
@@ -174,12 +169,13 @@ fn known_part(object: &Object<'_>) -> Option<Part> {
         "text" => Part::text(object.text("content")?),
         "reasoning" => Part::Reasoning(Reasoning::new(object.text("content")?)),
         "tool_call" => {
-            let arguments = object.get("arguments").map(plain).unwrap_or_default();
+            let arguments = object.get("arguments").map(|it| it.plain()).unwrap_or_default();
             let (id, name) = (parts::text(object, "id"), parts::text(object, "name"));
             Part::ToolCall(ToolCall::new(id, name, arguments))
         }
         "tool_call_response" => {
-            let content = object.get("response").or_else(|| object.get("result")).map(plain);
+            let content =
+                object.get("response").or_else(|| object.get("result")).map(|it| it.plain());
             let content = Content::from(content.unwrap_or_default());
             Part::ToolResult(ToolResult::new(parts::text(object, "id"), content))
         }
@@ -209,7 +205,7 @@ fn known_part(object: &Object<'_>) -> Option<Part> {
 
 /// The events of older spans: one a message, with the members of a chat message.
 fn events(view: &mut View, at: usize, span: &Object<'_>) {
-    let events = span.get("events").and_then(|it| it.array()).unwrap_or_default();
+    let events = span.list("events");
     for event in events.iter().filter_map(|it| it.object()) {
         let name = event.text("name").unwrap_or_default();
         let Some(kind) = name.strip_prefix("gen_ai.") else { continue };

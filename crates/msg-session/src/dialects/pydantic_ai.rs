@@ -55,7 +55,7 @@ fn instructions(view: &mut View, messages: &[Object<'_>]) {
 }
 
 fn parts_of<'a>(message: &Object<'a>) -> Vec<Object<'a>> {
-    let list = message.get("parts").and_then(|it| it.array()).unwrap_or_default();
+    let list = message.list("parts");
     list.into_iter().filter_map(|it| it.object()).collect()
 }
 
@@ -87,16 +87,12 @@ fn result(part: &Object<'_>) -> Option<ToolResult> {
         "retry-prompt" | "retry-feedback" if part.text("tool_name").is_some() => true,
         _ => return None,
     };
-    let content = part.get("content").map(text_of).unwrap_or_default();
+    let content = part.get("content").map(|it| it.plain()).unwrap_or_default();
     Some(ToolResult {
         name: part.text("tool_name").map(Into::into),
         is_error,
         ..ToolResult::new(parts::text(part, "tool_call_id"), Content::from(content))
     })
-}
-
-fn text_of(value: Value<'_>) -> String {
-    value.text().map_or_else(|| value.source.to_owned(), Into::into)
 }
 
 fn prompt(part: &Object<'_>) -> Vec<Part> {
@@ -105,7 +101,7 @@ fn prompt(part: &Object<'_>) -> Vec<Part> {
         Some(list) if part.text("part_kind").is_some_and(|it| it == "user-prompt") => {
             list.into_iter().filter_map(item).collect()
         }
-        _ => vec![Part::text(text_of(content))],
+        _ => vec![Part::text(content.plain())],
     }
 }
 
@@ -137,7 +133,7 @@ fn item(value: Value<'_>) -> Option<Part> {
 
 fn response(view: &mut View, at: usize, message: &Object<'_>) {
     let mut draft = Draft::new(Role::Assistant);
-    let list = message.get("parts").and_then(|it| it.array()).unwrap_or_default();
+    let list = message.list("parts");
     for (n, value) in list.into_iter().enumerate() {
         if let Some(part) = value.object().and_then(|it| answer(&it, value)) {
             draft.push(part, Origin::block(at, n));
@@ -160,7 +156,7 @@ fn answer(part: &Object<'_>, value: Value<'_>) -> Option<Part> {
             ..Reasoning::default()
         }),
         "tool-call" => {
-            let arguments = part.get("args").filter(|it| !it.is_null()).map(text_of);
+            let arguments = part.get("args").filter(|it| !it.is_null()).map(|it| it.plain());
             let (id, name) = (parts::text(part, "tool_call_id"), parts::text(part, "tool_name"));
             Part::ToolCall(ToolCall::new(id, name, arguments.unwrap_or_default()))
         }

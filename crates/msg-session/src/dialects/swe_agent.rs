@@ -23,7 +23,7 @@ impl Format for SweAgent {
         let (text, findings) = document::text(super::only(blobs));
         let document = document::object(&text, Dialect::SweAgent)?;
         let mut view = View { findings, ..View::default() };
-        let history = document.get("history").and_then(|it| it.array()).unwrap_or_default();
+        let history = document.list("history");
         for (at, value) in history.into_iter().enumerate() {
             let Some(object) = value.object() else { continue };
             let message = match object.text("role").as_deref() {
@@ -45,7 +45,7 @@ impl Format for SweAgent {
 
 /// A result: the ids of its calls stand in a list.
 fn result(object: &Object<'_>) -> Option<Message> {
-    let ids = object.get("tool_call_ids").and_then(|it| it.array()).unwrap_or_default();
+    let ids = object.list("tool_call_ids");
     let id = ids.first().and_then(|it| it.text()).or_else(|| object.text("tool_call_id"));
     let content = match object.get("content") {
         Some(it) if it.text().is_none() && !it.is_null() => {

@@ -39,7 +39,7 @@ impl Format for VercelUi {
 fn message(view: &mut View, at: usize, object: &Object<'_>) {
     let role = Role::from(&*object.text("role").unwrap_or_default());
     // What an application keeps of an answer is its own; these two names are the usual ones.
-    let metadata = object.get("metadata").and_then(|it| it.object());
+    let metadata = object.inner("metadata");
     let said = |name: &str| metadata.as_ref().and_then(|it| it.text(name));
     let answer = || {
         let mut draft = Draft::new(role.clone());
@@ -49,7 +49,7 @@ fn message(view: &mut View, at: usize, object: &Object<'_>) {
         draft
     };
     let mut step = Step { answer: answer(), results: Draft::new(Role::Tool) };
-    let list = object.get("parts").and_then(|it| it.array()).unwrap_or_default();
+    let list = object.list("parts");
     if list.is_empty()
         && let Some(text) = object.text("content").filter(|it| !it.is_empty())
     {
@@ -99,11 +99,11 @@ impl Step {
     fn tool(&mut self, name: &str, part: &Object<'_>, origin: Origin) {
         let input = part.get("input").or_else(|| part.get("rawInput"));
         let id = parts::text(part, "toolCallId");
-        let call = ToolCall::new(id.clone(), name, input.map(text_of).unwrap_or_default());
+        let call = ToolCall::new(id.clone(), name, input.map(|it| it.plain()).unwrap_or_default());
         self.answer.push(Part::ToolCall(call), origin);
         let (content, is_error) = match part.text("state").as_deref() {
-            Some("output-available") => (part.get("output").map(text_of), false),
-            Some("output-error") => (part.get("errorText").map(text_of), true),
+            Some("output-available") => (part.get("output").map(|it| it.plain()), false),
+            Some("output-error") => (part.get("errorText").map(|it| it.plain()), true),
             _ => return,
         };
         let result = ToolResult {
@@ -113,10 +113,6 @@ impl Step {
         };
         self.results.push(Part::ToolResult(result), origin);
     }
-}
-
-fn text_of(value: Value<'_>) -> String {
-    value.text().map_or_else(|| value.source.to_owned(), Into::into)
 }
 
 fn file(part: &Object<'_>) -> Option<Part> {

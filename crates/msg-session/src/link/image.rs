@@ -1,25 +1,13 @@
 //! Images that the provider refuses (SE-39): their size, read from the first bytes of PNG, JPEG, GIF and
 //! WebP. Nothing is decoded but base64.
 
+use super::limits;
 use super::model::Content;
 use super::plan::Plan;
 use crate::base64::decode_start;
 use crate::excerpt::Mark;
 use crate::finding::Finding;
 use crate::json::{Value, quoted};
-
-/// What the provider takes, in pixels a side and in bytes of base64.
-struct Limits {
-    side: u32,
-    base64: usize,
-    /// The side above which images are refused in a request of many.
-    many_side: u32,
-    /// How many images are not yet many.
-    many: usize,
-}
-
-/// The limits of Anthropic's Messages API, the provider of the dialects that these rules are for.
-const LIMITS: Limits = Limits { side: 8000, base64: 5 << 20, many_side: 2000, many: 20 };
 
 /// Width and height in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +27,9 @@ pub(super) fn check(plan: &mut Plan<'_>) {
             found.extend((plan.rules.images)(it.value).into_iter().map(|it| (sent, block, it)));
         }
     }
-    let side = if found.len() > LIMITS.many { LIMITS.many_side } else { LIMITS.side };
+    let limits = plan.rules.limits;
+    let is_many = limits.many.is_some_and(|it| found.len() > it);
+    let side = if is_many { limits.many_side } else { limits.side };
     let has_marks = plan.rules.has_marks;
     for (sent, block, (value, data)) in found {
         let mark = Mark::read(data.source).filter(|_| has_marks);
@@ -47,7 +37,7 @@ pub(super) fn check(plan: &mut Plan<'_>) {
             Some(mark) => (mark.len.unwrap_or(0), mark.size),
             None => text_and_size(data),
         };
-        let Some(text) = refusal(measured, side) else { continue };
+        let Some(text) = refusal(measured, side, limits.base64) else { continue };
         let place = plan.sent[sent].place.with_block(block);
         let message = format!("an image is larger than the provider takes: {text}");
         let finding = Finding::error("session::image-too-large", place, message);
@@ -69,7 +59,8 @@ fn text_and_size(data: Value<'_>) -> Measured {
 pub(crate) fn measure(source: &str) -> Option<Measured> {
     let value = Value { source, at: 0 };
     let start = source.strip_prefix('"')?.trim_start_matches('\\');
-    let is_image = STARTS.iter().any(|it| start.starts_with(it)) || source.len() > LIMITS.base64;
+    let is_large = || limits::of(None).base64.is_some_and(|it| source.len() > it);
+    let is_image = STARTS.iter().any(|it| start.starts_with(it)) || is_large();
     is_image.then(|| text_and_size(value))
 }
 
@@ -77,13 +68,14 @@ pub(crate) fn measure(source: &str) -> Option<Measured> {
 const STARTS: [&str; 4] = ["iVBOR", "R0lGO", "UklGR", "/9"];
 
 /// Why an image is refused, if it is.
-fn refusal((len, size): Measured, side: u32) -> Option<String> {
-    let size = size.map(|(width, height)| Size { width, height });
-    if let Some(Size { width, height }) = size.filter(|it| it.width > side || it.height > side) {
+fn refusal((len, size): Measured, side: Option<u32>, base64: Option<usize>) -> Option<String> {
+    if let (Some((width, height)), Some(side)) = (size, side)
+        && width.max(height) > side
+    {
         return Some(format!("{width}x{height}, at most {side}x{side} is accepted"));
     }
-    let most = LIMITS.base64;
-    (len > most).then(|| format!("{len} bytes, at most {most} are accepted"))
+    let most = base64.filter(|it| len > *it)?;
+    Some(format!("{len} bytes, at most {most} are accepted"))
 }
 
 /// How much base64 holds the headers of the formats whose size stands at a fixed place.

@@ -16,13 +16,14 @@
 mod calls;
 mod content;
 mod image;
+pub(crate) mod limits;
 mod model;
 mod plan;
 mod results;
 mod settled;
 
 pub(crate) use image::measure;
-pub(crate) use model::{Block, BlockKind, Content, Rules, Sender, Sent};
+pub(crate) use model::{BlockKind, Content, Rules, Sender, Sent};
 pub(crate) use plan::{Plan, messages};
 pub(crate) use settled::describe;
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::limits::Limits;
 use crate::finding::Place;
 use crate::json::Value;
 
@@ -37,6 +38,24 @@ pub(crate) enum Content<'a> {
     None,
 }
 
+impl<'a> Content<'a> {
+    /// The content member of a message, whose blocks are of the kind that `kind` says.
+    pub(crate) fn of(
+        content: Option<Value<'a>>,
+        kind: fn(Value<'a>) -> Option<BlockKind<'a>>,
+    ) -> Self {
+        let Some(value) = content else { return Content::None };
+        if value.text().is_some() {
+            return Content::Text(value);
+        }
+        let block = |value| Block { value, kind: kind(value).unwrap_or(BlockKind::Other) };
+        match value.array() {
+            Some(blocks) => Content::Blocks(value, blocks.into_iter().map(block).collect()),
+            None => Content::None,
+        }
+    }
+}
+
 /// A block of a content list.
 #[derive(Debug, Clone)]
 pub(crate) struct Block<'a> {
@@ -68,6 +87,8 @@ pub(crate) struct Rules {
     pub(crate) all: bool,
     /// Whether long values are marks of an excerpt.
     pub(crate) has_marks: bool,
+    /// What the provider takes of images.
+    pub(crate) limits: &'static Limits,
     /// The JSON of an error result for the call with this id, which is given as JSON.
     pub(crate) placeholder: fn(&str) -> String,
     /// The images of a block, as (block or nested block to replace, base64).

@@ -12,22 +12,11 @@ use msg_anthropic::{ReadOptions, messages};
 use msg_core::{Origin, Other, Part, Place};
 
 use crate::json::{Object, Value};
-use crate::link::{Block, BlockKind, Content};
+use crate::link::{BlockKind, Content};
 
 /// The content member of a message, as the link rules see it.
 pub(crate) fn content<'a>(content: Option<Value<'a>>) -> Content<'a> {
-    let Some(value) = content else { return Content::None };
-    if value.text().is_some() {
-        return Content::Text(value);
-    }
-    match value.array() {
-        Some(blocks) => Content::Blocks(value, blocks.into_iter().map(block).collect()),
-        None => Content::None,
-    }
-}
-
-fn block(value: Value<'_>) -> Block<'_> {
-    Block { value, kind: kind(value).unwrap_or(BlockKind::Other) }
+    Content::of(content, kind)
 }
 
 fn kind(value: Value<'_>) -> Option<BlockKind<'_>> {
@@ -59,7 +48,7 @@ pub(crate) fn images(value: Value<'_>) -> Vec<(Value<'_>, Value<'_>)> {
     match object.text("type").as_deref() {
         Some("image") => base64(&object).map(|it| (value, it)).into_iter().collect(),
         Some("tool_result") => {
-            let nested = object.get("content").and_then(|it| it.array()).unwrap_or_default();
+            let nested = object.list("content");
             nested
                 .into_iter()
                 .filter_map(|it| {

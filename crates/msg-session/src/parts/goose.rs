@@ -6,23 +6,12 @@ use msg_core::{
 };
 
 use crate::json::{Object, Value};
-use crate::link::{Block, BlockKind, Content};
+use crate::link::{BlockKind, Content};
 use crate::view::View;
 
 /// The content member of a message, as the link rules see it.
 pub(crate) fn content<'a>(content: Option<Value<'a>>) -> Content<'a> {
-    let Some(value) = content else { return Content::None };
-    if value.text().is_some() {
-        return Content::Text(value);
-    }
-    match value.array() {
-        Some(blocks) => Content::Blocks(value, blocks.into_iter().map(block).collect()),
-        None => Content::None,
-    }
-}
-
-fn block(value: Value<'_>) -> Block<'_> {
-    Block { value, kind: kind(value).unwrap_or(BlockKind::Other) }
+    Content::of(content, kind)
 }
 
 fn kind(value: Value<'_>) -> Option<BlockKind<'_>> {
@@ -110,12 +99,12 @@ fn call(object: &Object<'_>) -> ToolCall {
 }
 
 fn result(object: &Object<'_>) -> ToolResult {
-    let result = object.get("toolResult").and_then(|it| it.object());
+    let result = object.inner("toolResult");
     let id = super::text(object, "id");
     let Some(result) = result else { return ToolResult::new(id, ResultContent::default()) };
     let failed = result.text("status").is_some_and(|it| it == "error");
     if let Some(error) = result.get("error").filter(|_| failed) {
-        let text = error.text().map_or_else(|| error.source.to_owned(), Into::into);
+        let text = error.plain();
         return ToolResult { is_error: true, ..ToolResult::new(id, text) };
     }
     let Some(value) = result.get("value") else {
@@ -130,9 +119,7 @@ fn result_content(value: Value<'_>) -> ResultContent {
     let list = value.array().or_else(|| value.get("content")?.array());
     match list {
         Some(list) => ResultContent::from(list.into_iter().filter_map(nested).collect::<Vec<_>>()),
-        None => {
-            ResultContent::from(value.text().map_or_else(|| value.source.to_owned(), Into::into))
-        }
+        None => ResultContent::from(value.plain()),
     }
 }
 

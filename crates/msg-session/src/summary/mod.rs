@@ -111,7 +111,7 @@ impl Gathering {
         match self.dialect {
             Dialect::ClaudeCode => self.claude_code(object, &kind),
             Dialect::Codex => {
-                let Some(payload) = object.get("payload").and_then(|it| it.object()) else {
+                let Some(payload) = object.inner("payload") else {
                     return;
                 };
                 self.codex(&payload);
@@ -129,14 +129,14 @@ impl Gathering {
 
     /// What several dialects call the same.
     fn common(&mut self, object: &Object<'_>) {
-        let set = object.get("$set").and_then(|it| it.object());
+        let set = object.inner("$set");
         let time = |it: &Object<'_>| {
             let names = ["timestamp", "lastUpdated", "created"];
-            names.iter().find_map(|name| it.get(name)).map(plain)
+            names.iter().find_map(|name| it.get(name)).map(|it| it.plain())
         };
         let found = set.as_ref().and_then(time).or_else(|| time(object)).or_else(|| {
             let time = object.get("time")?;
-            time.get("updated").or_else(|| time.get("created")).map(plain)
+            time.get("updated").or_else(|| time.get("created")).map(|it| it.plain())
         });
         self.summary.time = found.or(self.summary.time.take());
         if self.summary.project.is_none() {
@@ -222,7 +222,3 @@ impl Gathering {
 /// How many characters of the user's words are kept: more than are shown, so that a secret is not cut where
 /// it would not be recognised any more.
 const WORDS: usize = 1000;
-
-fn plain(value: Value<'_>) -> String {
-    value.text().map_or_else(|| value.source.to_owned(), Into::into)
-}

@@ -24,7 +24,7 @@ use crate::excerpt::Describe;
 use crate::finding::Finding;
 use crate::frame::{Lines, read_lines};
 use crate::json::Object;
-use crate::link::{Plan, Rules};
+use crate::link::{Plan, Rules, limits};
 use crate::options::RepairOptions;
 use crate::parts::anthropic;
 use crate::surrogate::{self, Halves};
@@ -96,6 +96,7 @@ fn rules(options: &RepairOptions) -> Rules {
         starts_with_user: false,
         all: options.all,
         has_marks: false,
+        limits: limits::of(None),
         placeholder: anthropic::placeholder,
         images: anthropic::images,
     }

@@ -28,7 +28,7 @@ pub(super) fn describe(record: &Object<'_>) -> Described {
 }
 
 fn sent(record: &Object<'_>, sender: Sender) -> Described {
-    let Some(message) = record.get("message").and_then(|it| it.object()) else {
+    let Some(message) = record.inner("message") else {
         return Described::of(Step::Unsettled);
     };
     let answer = message.text("id").map(Into::into);

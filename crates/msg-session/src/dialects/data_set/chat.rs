@@ -18,7 +18,7 @@ pub(super) fn view(line: &Object<'_>, at: usize) -> View {
 
 pub(super) fn check(line: &Object<'_>) -> Faults {
     let mut faults = Faults::default();
-    let messages = line.get("messages").and_then(|it| it.array()).unwrap_or_default();
+    let messages = line.list("messages");
     let messages: Option<Vec<_>> = messages.iter().map(|it| message(*it)).collect();
     let Some(messages) = messages.filter(|it| !it.is_empty()) else {
         faults.add("session::bad-shape", "the line has no list of messages of the right types");

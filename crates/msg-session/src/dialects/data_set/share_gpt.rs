@@ -35,7 +35,7 @@ impl From {
 
 pub(super) fn check(line: &Object<'_>) -> Faults {
     let mut faults = Faults::default();
-    let turns = line.get("conversations").and_then(|it| it.array()).unwrap_or_default();
+    let turns = line.list("conversations");
     let turns: Option<Vec<_>> = turns.iter().map(|it| turn(*it)).collect();
     let Some(turns) = turns.filter(|it| !it.is_empty()) else {
         faults.add("session::bad-shape", "the line has no list of turns of from and value");
@@ -97,7 +97,7 @@ pub(super) fn view(line: &Object<'_>, at: usize) -> View {
     if let Some(system) = line.text("system").filter(|it| !it.is_empty()) {
         res.text(Role::System, &system, None);
     }
-    let turns = line.get("conversations").and_then(|it| it.array()).unwrap_or_default();
+    let turns = line.list("conversations");
     for (n, value) in turns.iter().enumerate() {
         if let Some((from, text)) = turn(*value) {
             res.turn(From::of(&from).ok_or(from), &text, n);

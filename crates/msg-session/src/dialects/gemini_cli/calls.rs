@@ -24,7 +24,7 @@ pub(super) fn check_object(
     if kind != Kind::Gemini {
         return;
     }
-    let calls = message.get("toolCalls").and_then(|it| it.array()).unwrap_or_default();
+    let calls = message.list("toolCalls");
     let mut ids = HashSet::new();
     for (at, call) in calls.iter().enumerate() {
         let Some(call) = call.object() else { continue };
@@ -59,7 +59,7 @@ fn has_result(call: &Object<'_>) -> bool {
 
 /// The calls that stand in the content.
 fn content_calls<'a>(message: &Object<'a>) -> impl Iterator<Item = Object<'a>> {
-    let parts = message.get("content").and_then(|it| it.array()).unwrap_or_default();
+    let parts = message.list("content");
     parts.into_iter().filter_map(|it| it.get("functionCall")?.object())
 }
 

@@ -36,7 +36,7 @@ fn user(view: &mut View, message: &Message<'_>) {
 fn answer(view: &mut View, message: &Message<'_>) {
     let mut draft = Draft::new(Role::Assistant);
     let content = content(message);
-    let calls = message.object.get("toolCalls").and_then(|it| it.array()).unwrap_or_default();
+    let calls = message.object.list("toolCalls");
     let is_exact = content.iter().any(|it| matches!(it.1, Part::ToolCall(_) | Part::Reasoning(_)));
     let here = Origin::record(message.record);
     if !is_exact {
@@ -54,7 +54,7 @@ fn answer(view: &mut View, message: &Message<'_>) {
     view.push(draft);
     let mut results = Draft::new(Role::Tool);
     for (at, call) in calls.iter().enumerate() {
-        let list = call.get("result").and_then(|it| it.array()).unwrap_or_default();
+        let list = call.list("result");
         let is_response = |it: &&Value<'_>| it.get("functionResponse").is_some();
         for response in list.iter().filter(is_response).filter_map(|it| gemini::result(*it)) {
             results.push(Part::ToolResult(response), Origin::block(message.record, at));
@@ -91,7 +91,7 @@ fn part(value: Value<'_>) -> Option<Part> {
 
 /// Thoughts as `**subject** description`.
 fn thoughts(message: &Message<'_>) -> Vec<Part> {
-    let list = message.object.get("thoughts").and_then(|it| it.array()).unwrap_or_default();
+    let list = message.object.list("thoughts");
     let text = |it: &Object<'_>| {
         let subject = it.text("subject").filter(|it| !it.is_empty());
         let description = it.text("description").unwrap_or_default();

@@ -33,7 +33,7 @@ impl Format for Inspect {
         }
         let (text, findings) = document::text(bytes);
         let log = document::object(&text, Dialect::Inspect)?;
-        let samples = log.get("samples").and_then(|it| it.array()).unwrap_or_default();
+        let samples = log.list("samples");
         let at = document::number(options, samples.len())?;
         let view = samples.get(at).map(|it| sample(it.source)).unwrap_or_default();
         Ok(View { findings, ..view })
@@ -57,9 +57,9 @@ fn unreadable(reason: &str) -> Error {
 fn sample(source: &str) -> View {
     let mut view = View::default();
     let Some(sample) = (Value { source, at: 0 }).object() else { return view };
-    let attachments = sample.get("attachments").and_then(|it| it.object());
+    let attachments = sample.inner("attachments");
     let reader = Reader { attachments: attachments.as_ref() };
-    let messages = sample.get("messages").and_then(|it| it.array()).unwrap_or_default();
+    let messages = sample.list("messages");
     for (at, message) in messages.into_iter().filter_map(|it| it.object()).enumerate() {
         view.push(reader.message(at, &message));
     }
@@ -88,7 +88,7 @@ impl Reader<'_, '_> {
             return draft;
         }
         parts.into_iter().for_each(|it| draft.push(it, Origin::record(at)));
-        let calls = message.get("tool_calls").and_then(|it| it.array()).unwrap_or_default();
+        let calls = message.list("tool_calls");
         for (n, call) in calls.iter().filter_map(|it| it.object()).enumerate() {
             let arguments = call.get("arguments").map_or("", |it| it.source);
             let (id, name) = (parts::text(&call, "id"), parts::text(&call, "function"));

@@ -45,7 +45,7 @@ impl Format for OpenCode {
             let goes_on = message.is_completed || at + 1 < stored.messages.len();
             for part in message.parts.iter().filter(|it| goes_on && it.is_stuck()) {
                 findings.push(stuck(message, part, options.all));
-                let state = part.object.get("state").and_then(|it| it.object());
+                let state = part.object.inner("state");
                 if let Some(state) = state.filter(|_| options.all) {
                     let blob = part.place.blob as usize;
                     edits.entry(blob).or_default().extend(interrupted(&state));
@@ -78,7 +78,7 @@ fn interrupted(state: &Object<'_>) -> Vec<Edit> {
     let mut edits = vec![set_member(state, "status", "\"error\"")];
     let start = state.get("time").and_then(|it| it.get("start")).map_or("0", |it| it.source);
     let mut added = String::new();
-    match state.get("time").and_then(|it| it.object()) {
+    match state.inner("time") {
         Some(time) => edits.push(set_member(&time, "end", start)),
         None => added = format!(",\"time\":{{\"start\":{start},\"end\":{start}}}"),
     }

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::blob::Blob;
 use crate::finding::{Finding, Place};
 use crate::frame::clean_record;
-use crate::json::{Object, Value};
+use crate::json::Object;
 use crate::options::RepairOptions;
 
 /// A blob behind the frame rules.
@@ -96,16 +96,16 @@ impl<'a> Stored<'a> {
     }
 
     fn export(&mut self, export: &Object<'a>) {
-        let info = export.get("info").and_then(|it| it.object());
+        let info = export.inner("info");
         let session = info.as_ref().map(|it| crate::parts::text(it, "id")).unwrap_or_default();
-        let list = export.get("messages").and_then(|it| it.array()).unwrap_or_default();
+        let list = export.list("messages");
         for (at, value) in list.into_iter().enumerate() {
             let record = Place { line: 1, record: u32::try_from(at).ok(), ..Place::default() };
-            let Some(info) = value.get("info").and_then(|it| it.object()) else {
+            let Some(info) = value.inner("info") else {
                 self.findings.push(super::super::unknown_record(record));
                 continue;
             };
-            let parts = value.get("parts").and_then(|it| it.array()).unwrap_or_default();
+            let parts = value.list("parts");
             let parts = parts.into_iter().enumerate();
             let mut message = message(record, info, &session);
             message.parts = parts
@@ -201,7 +201,7 @@ fn kind_of(name: &str) -> (Option<&str>, &str) {
 }
 
 fn message<'a>(place: Place, object: Object<'a>, session: &str) -> Message<'a> {
-    let time = object.get("time").and_then(|it| it.object());
+    let time = object.inner("time");
     let number = |name: &str| time.as_ref().and_then(|it| it.get(name)?.number());
     Message {
         id: crate::parts::text(&object, "id"),
@@ -216,9 +216,4 @@ fn message<'a>(place: Place, object: Object<'a>, session: &str) -> Message<'a> {
 
 fn part(place: Place, object: Object<'_>) -> Part<'_> {
     Part { id: crate::parts::text(&object, "id"), place, object }
-}
-
-/// The value of an object's member as text: a string's, or the JSON of another value.
-pub(super) fn text_of(value: Value<'_>) -> String {
-    value.text().map_or_else(|| value.source.to_owned(), Into::into)
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use msg_core::{File, Image, Part as MessagePart, Reasoning, Role, ToolCall, ToolResult, Usage};
 
-use super::stored::{Message, Part, Stored, text_of};
+use super::stored::{Message, Part, Stored};
 use crate::branches::{Branch, BranchKind};
 use crate::parts;
 use crate::view::{Draft, Origin, View};
@@ -74,7 +74,7 @@ fn add(view: &mut View, message: &Message<'_>) {
 
 /// A failed answer is not sent, unless it was aborted and has content.
 fn is_sent(message: &Message<'_>) -> bool {
-    let Some(error) = message.object.get("error").and_then(|it| it.object()) else { return true };
+    let Some(error) = message.object.inner("error") else { return true };
     let says = |it: &Part<'_>| {
         !matches!(it.object.text("type").as_deref(), Some("step-start" | "reasoning" | "snapshot"))
     };
@@ -154,8 +154,8 @@ fn assistant(view: &mut View, message: &Message<'_>) {
 
 fn tool(part: &Part<'_>, answer: &mut Draft, results: &mut Draft) {
     let (id, name) = (parts::text(&part.object, "callID"), parts::text(&part.object, "tool"));
-    let state = part.object.get("state").and_then(|it| it.object());
-    let member = |name: &str| state.as_ref().and_then(|it| it.get(name)).map(text_of);
+    let state = part.object.inner("state");
+    let member = |name: &str| state.as_ref().and_then(|it| it.get(name)).map(|it| it.plain());
     let input = member("input").unwrap_or_default();
     answer
         .push(MessagePart::ToolCall(ToolCall::new(id.clone(), name.clone(), input)), origin(part));
@@ -175,7 +175,7 @@ fn tool(part: &Part<'_>, answer: &mut Draft, results: &mut Draft) {
 fn usage(message: &Message<'_>) -> Option<Usage> {
     let tokens = message.object.get("tokens")?.object()?;
     let number = |name: &str| tokens.get(name).and_then(|it| it.number());
-    let cache = tokens.get("cache").and_then(|it| it.object());
+    let cache = tokens.inner("cache");
     let cached = |name: &str| cache.as_ref().and_then(|it| it.get(name)?.number());
     Some(Usage {
         input: number("input"),

@@ -60,13 +60,12 @@ impl Reading {
         let origin = origin(event);
         match event.kind {
             Kind::System => {
-                let prompt = event.object.get("system_prompt").and_then(|it| it.object());
+                let prompt = event.object.inner("system_prompt");
                 let text = prompt.map(|it| parts::text(&it, "text")).unwrap_or_default();
                 self.push(Role::System, vec![Part::text(text)], origin);
             }
             Kind::Message => {
-                let Some(message) = event.object.get("llm_message").and_then(|it| it.object())
-                else {
+                let Some(message) = event.object.inner("llm_message") else {
                     return;
                 };
                 let role = Role::from(&*message.text("role").unwrap_or_default());
@@ -121,7 +120,7 @@ fn origin(event: &Event<'_>) -> Origin {
 }
 
 fn thoughts(object: &Object<'_>) -> Vec<Part> {
-    let blocks = object.get("thinking_blocks").and_then(|it| it.array()).unwrap_or_default();
+    let blocks = object.list("thinking_blocks");
     let blocks: Vec<_> = blocks.into_iter().filter_map(anthropic::part).collect();
     let text = object.text("reasoning_content").filter(|it| !it.is_empty());
     match text {
@@ -154,7 +153,7 @@ fn items(value: Value<'_>) -> Vec<Part> {
 
 fn call(action: &Object<'_>) -> Option<ToolCall> {
     let call = action.get("tool_call")?.object()?;
-    let function = call.get("function").and_then(|it| it.object());
+    let function = call.inner("function");
     let inner = function.as_ref().unwrap_or(&call);
     let id = call.text("id").or_else(|| action.text("tool_call_id")).unwrap_or_default();
     Some(ToolCall::new(id, parts::text(inner, "name"), parts::text(inner, "arguments")))
@@ -167,7 +166,7 @@ fn result(event: &Object<'_>) -> ToolResult {
     if let Some(text) = failed {
         return ToolResult { name, is_error: true, ..ToolResult::new(id, text.into_owned()) };
     }
-    let observation = event.get("observation").and_then(|it| it.object());
+    let observation = event.inner("observation");
     let content =
         observation.as_ref().and_then(|it| it.get("content").or_else(|| it.get("output")));
     let is_error = observation.as_ref().is_some_and(|it| it.is_true("is_error"));
