@@ -94,10 +94,9 @@ fn options(bytes: &[u8]) -> (WriteOptions, Option<String>, usize) {
     let default = WriteOptions::default();
     let (mut cwd, mut version, mut session, mut time) =
         (default.cwd.clone(), default.version.clone(), default.session_id.clone(), default.now);
-    let (mut leaf, mut records) = (None, 0);
-    read_lines(bytes, RepairOptions::default().max_record, |_, object| {
-        records += 1;
-        let Some(object) = object else { return };
+    let mut leaf = None;
+    let lines = read_lines(bytes, RepairOptions::default().max_record);
+    for object in (0..lines.records.len()).filter_map(|it| lines.object(it)) {
         let take = |name: &str, to: &mut String| {
             if let Some(text) = object.text(name) {
                 *to = text.into_owned();
@@ -107,17 +106,17 @@ fn options(bytes: &[u8]) -> (WriteOptions, Option<String>, usize) {
         take("version", &mut version);
         take("sessionId", &mut session);
         take("timestamp", &mut time);
-        if is_message(object) {
+        if is_message(&object) {
             leaf = object.text("uuid").map(Into::into).or(leaf.take());
         }
-    });
+    }
     let options = WriteOptions::default()
         .with_cwd(cwd)
         .with_version(version)
         .with_session_id(session)
         .with_now(time)
         .with_signatures(Signatures::Keep);
-    (options, leaf, records)
+    (options, leaf, lines.records.len())
 }
 
 fn is_message(object: &Object<'_>) -> bool {
@@ -169,11 +168,9 @@ fn codex_line(bytes: &[u8], compacted: &Compacted<'_>) -> String {
 
 /// The number behind the last one of a paginated session (SE-56).
 fn next_ordinal(bytes: &[u8]) -> Option<u64> {
-    let mut last = None;
-    read_lines(bytes, RepairOptions::default().max_record, |_, object| {
-        let ordinal = object.and_then(|it| it.get("ordinal")?.number());
-        last = ordinal.max(last);
-    });
+    let lines = read_lines(bytes, RepairOptions::default().max_record);
+    let ordinal = |it: usize| lines.object(it)?.get("ordinal")?.number();
+    let last = (0..lines.records.len()).filter_map(ordinal).max();
     last.map(|it: u64| it.saturating_add(1))
 }
 

@@ -55,7 +55,10 @@ impl Session {
             res.extend(array.values().map(|it| it.object().as_ref().map_or(0.0, time_of)));
             return res;
         }
-        read_lines(bytes, options.max_record, |_, it| res.push(it.map_or(0.0, time_of)));
+        let lines = read_lines(bytes, options.max_record);
+        res.extend(
+            (0..lines.records.len()).map(|it| lines.object(it).as_ref().map_or(0.0, time_of)),
+        );
         res
     }
 }

@@ -44,7 +44,7 @@ impl Format for AgentsSdk {
         if text.trim_start().starts_with('[') {
             return Ok(document::check_list(bytes, &[]));
         }
-        let lines = read_lines(bytes, options.max_record, |_, _| {});
+        let lines = read_lines(bytes, options.max_record);
         let (count, findings) = (lines.records.len(), lines.findings.clone());
         Ok(Checked::of_text(&lines.text, count, count, findings, Vec::new()))
     }
@@ -63,7 +63,7 @@ fn sources(text: &str, options: &RepairOptions) -> Vec<String> {
             _ => Vec::new(),
         },
         None => {
-            let lines = read_lines(text.as_bytes(), options.max_record, |_, _| {});
+            let lines = read_lines(text.as_bytes(), options.max_record);
             let objects = (0..lines.records.len()).filter_map(|it| lines.object(it));
             objects.filter_map(|it| row(&it)).collect()
         }

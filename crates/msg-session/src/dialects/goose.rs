@@ -29,7 +29,7 @@ impl Format for Goose {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
         let bytes = super::only(blobs);
         let Some(export) = export(bytes) else {
-            return self.view_lines(&read_lines(bytes, options.max_record, |_, _| {}), options);
+            return self.view_lines(&read_lines(bytes, options.max_record), options);
         };
         let mut view = view(&export, export.findings.clone(), options)?;
         let document = Object::whole(&export.text, 0);

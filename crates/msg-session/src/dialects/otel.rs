@@ -34,7 +34,7 @@ impl Format for Otel {
         if Value::whole(&document::text(bytes).0, 0).is_some() {
             return Ok(document::check_text(bytes));
         }
-        let lines = read_lines(bytes, options.max_record, |_, _| {});
+        let lines = read_lines(bytes, options.max_record);
         let count = lines.records.len();
         let findings = lines.findings.clone();
         Ok(Checked::of_text(&lines.text, count, count, findings, Vec::new()))
@@ -44,7 +44,7 @@ impl Format for Otel {
 /// The JSON of each span, out of a list, of lines, or of an export.
 fn spans(text: &str, options: &RepairOptions) -> Vec<String> {
     let Some(value) = Value::whole(text, 0) else {
-        let lines = read_lines(text.as_bytes(), options.max_record, |_, _| {});
+        let lines = read_lines(text.as_bytes(), options.max_record);
         return lines.records.iter().map(|it| lines.text[it.span()].trim().to_owned()).collect();
     };
     let mut res = Vec::new();

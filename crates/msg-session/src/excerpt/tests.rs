@@ -34,7 +34,7 @@ fn case(row: &Value) -> Option<Case> {
 /// Diagnosed by the whole text.
 fn by_text(Case { dialect, blob, options }: &Case) -> Option<Checked> {
     let rules = format(*dialect).line_rules(&blob.name, &blob.bytes)?;
-    let lines = read_lines(&blob.bytes, options.max_record, |_, _| {});
+    let lines = read_lines(&blob.bytes, options.max_record);
     let mut mends = rules.check_lines(&lines, &blob.name, options).ok()?;
     crate::finding::sort(&mut mends.findings);
     Some(Checked::of_mends(&lines.text, mends))
@@ -137,7 +137,7 @@ fn a_settled_excerpt_is_as_good_as_all_of_it_for_all_cases() {
 fn dropped_of(case: &Case) -> usize {
     let rules = format(case.dialect).line_rules(&case.blob.name, &case.blob.bytes);
     let Some(mut describe) = rules.and_then(|it| it.describe(&case.options)) else { return 0 };
-    let whole = read_lines(&case.blob.bytes, u64::MAX, |_, _| {}).records.len();
+    let whole = read_lines(&case.blob.bytes, u64::MAX).records.len();
     let lines = super::read::read_behind(&case.blob, u64::MAX, 0, &mut *describe).unwrap();
     whole - lines.records.len()
 }

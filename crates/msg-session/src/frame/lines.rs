@@ -140,18 +140,13 @@ impl Lines<'_> {
     }
 }
 
-/// Reads JSON lines. Each line is walked over once; `head` is given the members of every record as it
-/// is found, so that a dialect takes what it needs in the same walk.
-pub(crate) fn read<'a>(
-    bytes: &'a [u8],
-    max_record: u64,
-    mut head: impl FnMut(usize, Option<&Object<'_>>),
-) -> Lines<'a> {
+/// Reads JSON lines. Linear.
+pub(crate) fn read(bytes: &[u8], max_record: u64) -> Lines<'_> {
     let mut reader = LinesReader { max_record, ..LinesReader::default() };
     let bytes = reader.without_mark(bytes);
     match std::str::from_utf8(bytes) {
-        Ok(text) => reader.borrowed(text, &mut head),
-        Err(_) => reader.owned(bytes, &mut head),
+        Ok(text) => reader.borrowed(text),
+        Err(_) => reader.rest(bytes, 0, Vec::with_capacity(bytes.len())),
     }
 }
 
@@ -171,55 +166,36 @@ impl LinesReader {
     }
 
     /// The way of a text without faults: nothing is copied. At the first fault the rest is copied.
-    fn borrowed<'a>(
-        mut self,
-        text: &'a str,
-        head: &mut impl FnMut(usize, Option<&Object<'_>>),
-    ) -> Lines<'a> {
+    fn borrowed<'a>(mut self, text: &'a str) -> Lines<'a> {
         let mut at = 0;
         while at < text.len() {
             let (end, behind) = line_end(text.as_bytes(), at);
-            if !self.sound(&text[at..end], at, head) {
+            if !self.sound(&text[at..end], at) {
                 let mut out = Vec::with_capacity(text.len());
                 out.extend_from_slice(&text.as_bytes()[..at]);
-                return self.rest(text.as_bytes(), at, out, head);
+                return self.rest(text.as_bytes(), at, out);
             }
             at = behind;
         }
         self.finish(Cow::Borrowed(text))
     }
 
-    fn owned<'a>(
-        self,
-        bytes: &[u8],
-        head: &mut impl FnMut(usize, Option<&Object<'_>>),
-    ) -> Lines<'a> {
-        self.rest(bytes, 0, Vec::with_capacity(bytes.len()), head)
-    }
-
     /// Goes on from `at`, copying what is kept.
-    fn rest<'a>(
-        mut self,
-        bytes: &[u8],
-        mut at: usize,
-        mut out: Vec<u8>,
-        head: &mut impl FnMut(usize, Option<&Object<'_>>),
-    ) -> Lines<'a> {
+    fn rest<'a>(mut self, bytes: &[u8], mut at: usize, mut out: Vec<u8>) -> Lines<'a> {
         while at < bytes.len() {
             let (end, behind) = line_end(bytes, at);
             let line = &bytes[at..end];
-            let is_sound =
-                std::str::from_utf8(line).is_ok_and(|it| self.sound(it, out.len(), head));
+            let is_sound = std::str::from_utf8(line).is_ok_and(|it| self.sound(it, out.len()));
             if !is_sound && line.len() as u64 > self.max_record {
                 self.line += 1;
                 let start = out.len();
                 out.extend_from_slice(String::from_utf8_lossy(line).as_bytes());
-                self.opaque(start..out.len(), line.len(), head);
+                self.opaque(start..out.len(), line.len());
                 out.extend_from_slice(&bytes[end..behind]);
             } else if is_sound {
                 out.extend_from_slice(&bytes[at..behind]);
             } else {
-                self.damaged(line, &bytes[end..behind], &mut out, head);
+                self.damaged(line, &bytes[end..behind], &mut out);
             }
             at = behind;
         }
@@ -232,47 +208,31 @@ impl LinesReader {
     }
 
     /// Takes a line that is one object, or blank. `at` is where it stands in the text that is kept.
-    fn sound(
-        &mut self,
-        line: &str,
-        at: usize,
-        head: &mut impl FnMut(usize, Option<&Object<'_>>),
-    ) -> bool {
+    fn sound(&mut self, line: &str, at: usize) -> bool {
         if line.trim_matches(BLANKS).is_empty() {
             self.line += 1;
             return true;
         }
         if line.len() as u64 > self.max_record {
             self.line += 1;
-            self.opaque(at..at + line.len(), line.len(), head);
+            self.opaque(at..at + line.len(), line.len());
             return true;
         }
-        let Some(object) = Object::whole(line, at) else { return false };
+        if Object::whole(line, at).is_none() {
+            return false;
+        }
         self.line += 1;
         self.records.push(Record::new(at..at + line.len(), self.line, false));
-        head(at, Some(&object));
         true
     }
 
     /// Takes a line that is not looked into; `len` is how long it is in the file.
-    fn opaque(
-        &mut self,
-        span: Range<usize>,
-        len: usize,
-        head: &mut impl FnMut(usize, Option<&Object<'_>>),
-    ) {
+    fn opaque(&mut self, span: Range<usize>, len: usize) {
         self.findings.push(too_large(len as u64, self.records.len(), self.line));
-        head(span.start, None);
         self.records.push(Record::new(span, self.line, true));
     }
 
-    fn damaged(
-        &mut self,
-        line: &[u8],
-        line_end: &[u8],
-        out: &mut Vec<u8>,
-        head: &mut impl FnMut(usize, Option<&Object<'_>>),
-    ) {
+    fn damaged(&mut self, line: &[u8], line_end: &[u8], out: &mut Vec<u8>) {
         self.line += 1;
         let saved = save_line(line, line_end, self.line);
         self.findings.extend(saved.findings);
@@ -281,7 +241,6 @@ impl LinesReader {
             out.extend_from_slice(object.as_bytes());
             if !object.is_empty() {
                 self.records.push(Record::new(start..out.len(), self.line, false));
-                head(start, Object::whole(object, start).as_ref());
             }
             out.extend_from_slice(behind.as_bytes());
         }

@@ -23,7 +23,6 @@ use crate::blob::Blob;
 use crate::excerpt::Describe;
 use crate::finding::Finding;
 use crate::frame::{Lines, read_lines};
-use crate::json::Object;
 use crate::link::{Plan, Rules, limits};
 use crate::options::RepairOptions;
 use crate::parts::anthropic;
@@ -31,17 +30,14 @@ use crate::surrogate::{self, Halves};
 use crate::view::{View, maker, messages};
 
 use mend::Mend;
-use node::{Node, Nodes};
+use node::Nodes;
 
 /// The dialect.
 pub(crate) struct ClaudeCode;
 
 impl Format for ClaudeCode {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        let mut list = Vec::new();
-        let head = |at, it: Option<&Object<'_>>| list.push(Node::of(at, it));
-        let lines = read_lines(super::only(blobs), options.max_record, head);
-        view(&Nodes { lines: &lines, list }, options)
+        self.view_lines(&read_lines(super::only(blobs), options.max_record), options)
     }
 
     fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {

@@ -35,7 +35,7 @@ pub(crate) struct Codex;
 
 impl Format for Codex {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        let lines = read_lines(super::only(blobs), options.max_record, |_, _| {});
+        let lines = read_lines(super::only(blobs), options.max_record);
         self.view_lines(&lines, options)
     }
 

@@ -36,7 +36,7 @@ impl Format for GeminiCli {
         let (bytes, name) = named(blobs);
         match is_document(name, bytes) {
             true => view(&File::Document(&read_array(bytes, Some("messages"))), options),
-            false => view(&File::Lines(&read_lines(bytes, options.max_record, |_, _| {})), options),
+            false => view(&File::Lines(&read_lines(bytes, options.max_record)), options),
         }
     }
 
