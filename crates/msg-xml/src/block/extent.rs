@@ -271,8 +271,11 @@ impl Extent {
 
     /// Goes on to `to` over what has no marks.
     fn pass(&mut self, w: &Input<'_>, to: usize) {
-        let from = self.at.saturating_sub(2);
-        self.in_section &= memchr::memmem::find(w.str(from, to).as_bytes(), b"]]>").is_none();
+        if self.in_section {
+            let from = self.at.saturating_sub(2);
+            let fresh = w.from(from).get(..to - from).unwrap_or_default();
+            self.in_section = memchr::memmem::find(fresh, b"]]>").is_none();
+        }
         self.at = to;
         let Some(end) = self.after_args else { return };
         let between = w.str(end, to).as_bytes();

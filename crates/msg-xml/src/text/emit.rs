@@ -7,7 +7,7 @@ use crate::code::Code;
 use crate::event::{Ev, Outcome as CallOutcome};
 use crate::input::{Incomplete, Input};
 use crate::json::Json;
-use crate::path::ArgPath;
+use crate::path::{ArgPath, Paths};
 
 impl Machine {
     /// Reads the block that is open.
@@ -101,7 +101,7 @@ impl Machine {
 
     /// Sends what is missing of the text values of a call; all of them again, if what was sent is not their beginning.
     fn send_values(&mut self, w: &Input<'_>, call: u32, value: &Json, sent: &Sent) {
-        let leaves = value_leaves(value);
+        let leaves = value_leaves(value, &mut self.queue.paths);
         let Some(rests) = sent.rests(w, &leaves) else {
             self.queue.reset(call, &ArgPath::root());
             return self.send_leaves(call, leaves);
@@ -152,7 +152,8 @@ impl Machine {
             self.message.calls += 1;
             self.queue.begin(number);
             self.queue.name(number, &call.tool);
-            self.send_leaves(number, value_leaves(&value));
+            let leaves = value_leaves(&value, &mut self.queue.paths);
+            self.send_leaves(number, leaves);
             let outcome = Box::new(CallOutcome::Complete(call));
             self.queue.push(Ev::End { call: number, outcome });
         }
@@ -195,23 +196,29 @@ fn build(draft: Draft, value: &Json, origin: Origin) -> CallOutcome {
 }
 
 /// The text values of a tree with their paths.
-fn value_leaves(value: &Json) -> Vec<(ArgPath, &str)> {
+fn value_leaves<'v>(value: &'v Json, paths: &mut Paths) -> Vec<(ArgPath, &'v str)> {
     let mut out = Vec::new();
-    leaves(value, &ArgPath::root(), &mut out);
+    leaves(value, &ArgPath::root(), paths, &mut out);
     out
 }
 
-fn leaves<'v>(value: &'v Json, path: &ArgPath, out: &mut Vec<(ArgPath, &'v str)>) {
+fn leaves<'v>(
+    value: &'v Json,
+    path: &ArgPath,
+    paths: &mut Paths,
+    out: &mut Vec<(ArgPath, &'v str)>,
+) {
     match value {
         Json::String(text) => out.push((path.clone(), text)),
         Json::Object(members) => {
             for (key, member) in members.iter() {
-                match member {
-                    Json::Array(items) => {
-                        let items = items.iter().enumerate();
-                        items.for_each(|(i, item)| leaves(item, &path.child(key, i), out));
-                    }
-                    member => leaves(member, &path.child(key, 0), out),
+                let items = match member {
+                    Json::Array(items) => items,
+                    member => std::slice::from_ref(member),
+                };
+                for (i, item) in items.iter().enumerate() {
+                    let path = paths.child(path, key, i);
+                    leaves(item, &path, paths, out);
                 }
             }
         }
