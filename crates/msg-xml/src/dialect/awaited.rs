@@ -1,8 +1,7 @@
-//! A JSON value whose bytes are being stored: it is read once a tag that may follow it has come. Where such a tag stands
-//! in one of its texts, the reading was too early and is made again.
+//! JSON whose bytes are being stored: it is read once a tag that may follow it has come. Where such a tag stands in one of
+//! its texts, the reading was too early and is made again.
 
 use crate::input::{Incomplete, Input, MORE};
-use crate::json::{self, Read, Stop};
 use crate::options::Options;
 use crate::shape::{TagShape, close_any, open_any};
 
@@ -13,12 +12,12 @@ const BYTES: usize = 64 << 10;
 /// How many bytes behind the size limit are stored: an end that is so near is found.
 const BEHIND: usize = 8 << 10;
 
-/// A value that has begun.
+/// JSON that has begun.
 #[derive(Debug)]
 pub(super) struct Awaited {
     pub(super) start: usize,
     /// The bytes before have been looked through.
-    pub(super) at: usize,
+    at: usize,
     /// What readings have cost, in bytes.
     work: usize,
 }
@@ -33,29 +32,18 @@ impl Awaited {
         w.end() - self.start > opts.limits.max_tool_bytes.saturating_add(BEHIND)
     }
 
-    /// The value, or why there is none; its end and that place are positions of the window. `shapes` are the tags that
-    /// may follow it.
-    pub(super) fn read(
+    /// What has come, once it is to be read; `shapes` are the tags that may follow.
+    pub(super) fn text<'w>(
         &mut self,
-        w: &Input<'_>,
+        w: &Input<'w>,
         shapes: &[TagShape],
-        opts: &Options,
-    ) -> Result<Result<Read, Stop>, Incomplete> {
+    ) -> Result<&'w str, Incomplete> {
         let is_first = self.at == self.start;
         if !(is_first | self.is_due(w, shapes)? || w.eof) {
             return Err(MORE);
         }
-        let text = w.str(self.start, w.end());
-        self.work += text.len();
-        match json::read(text, opts.limits.json_depth()) {
-            Err(Stop::More(_)) if !w.eof => Err(MORE),
-            Err(Stop::Error(at)) => Ok(Err(Stop::Error(self.start + at))),
-            Err(Stop::Depth(at)) => Ok(Err(Stop::Depth(self.start + at))),
-            Err(more) => Ok(Err(more)),
-            // A number goes on until something else comes.
-            Ok(read) if !w.eof && read.end == text.len() => Err(MORE),
-            Ok(read) => Ok(Ok(Read { end: self.start + read.end, ..read })),
-        }
+        self.work += w.end() - self.start;
+        Ok(w.str(self.start, w.end()))
     }
 
     /// Whether new bytes hold one of the tags.

@@ -75,7 +75,7 @@ impl Reader {
         match self {
             Reader::Native(block) => block.keep(),
             Reader::Tags(reader) => reader.out.keep(reader.cursor(), opts),
-            Reader::Json(reader) => reader.out.keep(reader.cursor(), opts),
+            Reader::Json(reader) => reader.keep(),
             Reader::Cline(reader) => reader.keep(opts),
         }
     }

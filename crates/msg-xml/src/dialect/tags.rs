@@ -190,7 +190,11 @@ impl TagReader {
             self.state = State::Skip(start);
             return Ok(None);
         }
-        self.state = match value.read(cx.w, &self.grammar.call, cx.opts)? {
+        let text = value.text(cx.w, &self.grammar.call)?;
+        self.state = match json::read(text, cx.opts.limits.json_depth()) {
+            Err(Stop::More(_)) if !cx.w.eof => return Err(MORE),
+            // A number goes on until something else comes.
+            Ok(read) if !cx.w.eof && read.end == text.len() => return Err(MORE),
             Ok(read) => State::JsonTail(start, read),
             // A quote that is never closed is text.
             Err(Stop::More(_)) if cx.w.at(start) != Some(b'"') => {
@@ -199,16 +203,17 @@ impl TagReader {
             Err(Stop::More(_) | Stop::Error(_)) => State::Call,
             Err(Stop::Depth(at)) => {
                 self.out.reject = Some(Code::DepthLimit);
-                State::Skip(at)
+                State::Skip(start + at)
             }
         };
         Ok(None)
     }
 
     fn json_tail(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
-        let State::JsonTail(from, Read { end: to, repaired, .. }) = self.state else {
+        let State::JsonTail(from, Read { end: len, repaired, .. }) = self.state else {
             return Ok(None);
         };
+        let to = from + len;
         let (q, next) = cx.w.after_blanks(to)?;
         let cut = next.is_none()
             || self.grammar.call.iter().any(|shape| next == Some(b'<') && shape.cut(cx.w, q));
