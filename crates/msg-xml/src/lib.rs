@@ -24,6 +24,8 @@ mod dialects;
 mod drain;
 mod error;
 mod event;
+#[cfg(test)]
+mod growth;
 mod input;
 mod instructions;
 mod json;

@@ -22,9 +22,11 @@ mod grammar;
 mod json_body;
 mod json_calls;
 mod names;
+mod open_value;
 pub(crate) mod opener;
 mod preview;
 mod recover;
+mod section;
 mod sent;
 mod tokens;
 

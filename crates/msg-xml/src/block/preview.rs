@@ -3,7 +3,6 @@
 //! compared with the values that the reading gives. It decides nothing.
 
 use super::names::{Name, opener_attributes, param_key, read_name};
-use super::opener::opener;
 use super::sent::{Counts, Sent};
 use crate::event::Queue;
 use crate::input::{Incomplete, Input, MORE, Need, Turn};
@@ -14,7 +13,7 @@ use crate::path::ArgPath;
 use crate::value;
 
 #[derive(Debug)]
-enum State {
+pub(super) enum State {
     /// Names and ARGS.
     Top,
     /// Between elements.
@@ -27,22 +26,22 @@ enum State {
 
 /// ARGS, or an object in it.
 #[derive(Debug)]
-struct Level {
-    name: String,
+pub(super) struct Level {
+    pub(super) name: String,
     path: ArgPath,
     counts: Counts,
 }
 
 /// A value that is open.
 #[derive(Debug)]
-struct Leaf {
-    own: String,
-    content: usize,
-    flow: Flow,
+pub(super) struct Leaf {
+    pub(super) own: String,
+    pub(super) content: usize,
+    pub(super) flow: Flow,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Flow {
+pub(super) enum Flow {
     /// Only blanks so far.
     Lead,
     /// Plain text: sent up to here, looked through up to there.
@@ -56,11 +55,11 @@ enum Flow {
 /// A preview of one block.
 #[derive(Debug)]
 pub(crate) struct Preview {
-    call: u32,
-    at: usize,
-    state: State,
-    tool: Option<String>,
-    levels: Vec<Level>,
+    pub(super) call: u32,
+    pub(super) at: usize,
+    pub(super) state: State,
+    pub(super) tool: Option<String>,
+    pub(super) levels: Vec<Level>,
     /// Its name has been sent.
     pub(crate) has_name: bool,
     pub(crate) sent: Sent,
@@ -179,7 +178,7 @@ impl Preview {
         Ok(())
     }
 
-    fn open_level(&mut self, name: &str, path: ArgPath) {
+    pub(super) fn open_level(&mut self, name: &str, path: ArgPath) {
         self.levels.push(Level { name: name.to_owned(), path, counts: Counts::default() });
         self.state = State::Elements;
     }
@@ -213,151 +212,10 @@ impl Preview {
         Ok(())
     }
 
-    fn flow(&mut self, to: Flow) {
+    pub(super) fn flow(&mut self, to: Flow) {
         if let State::Leaf(leaf) = &mut self.state {
             leaf.flow = to;
         }
-    }
-
-    /// How a value begins.
-    fn lead(&mut self, w: &Input<'_>, opts: &Options) -> Result<(), Incomplete> {
-        let State::Leaf(leaf) = &self.state else { return Ok(()) };
-        let content = leaf.content;
-        let (p, next) = w.after_blanks(content)?;
-        let flow = match next {
-            Some(b'<') if w.word(p, lex::CDATA)? => Flow::Section(p + lex::CDATA.len()),
-            Some(b'<') if self.is_object(w, p, opts)? => {
-                self.open_object(p);
-                return Ok(());
-            }
-            Some(b'<') => Flow::Held(p, false),
-            Some(b'&') | None => Flow::Held(p, false),
-            Some(_) if w.word(p, value::PLACEHOLDER)? => Flow::Held(p, false),
-            Some(_) => {
-                let from = content + value::block_lead(w.str(content, p));
-                Flow::Plain(from, from)
-            }
-        };
-        self.flow(flow);
-        Ok(())
-    }
-
-    /// Whether the value seems to be an object, whose first child stands at `p`.
-    fn is_object(&self, w: &Input<'_>, p: usize, opts: &Options) -> Result<bool, Incomplete> {
-        let bare = matches!(lex::tag(w, p)?, Tag::Open(t) if t.bare());
-        Ok(bare && !self.wants_text(opts) && opener(w, p)?.is_none())
-    }
-
-    /// XT-30: whether the schema takes the value as text.
-    fn wants_text(&self, opts: &Options) -> bool {
-        let (Some(schema), Some(tool), Some(path)) = (&opts.schema, &self.tool, self.sent.path())
-        else {
-            return false;
-        };
-        schema.wants_text(tool, &path.keys().collect::<Vec<_>>())
-    }
-
-    /// The value is an object, whose first child stands at `p`.
-    fn open_object(&mut self, p: usize) {
-        let State::Leaf(leaf) = &self.state else { return };
-        let own = leaf.own.clone();
-        let path = self.sent.take_back();
-        self.open_level(&own, path);
-        self.at = p;
-    }
-
-    fn plain(
-        &mut self,
-        w: &Input<'_>,
-        queue: &mut Queue,
-        sent: usize,
-        at: usize,
-    ) -> Result<(), Incomplete> {
-        let rest = w.from(at);
-        let stop = memchr::memchr2(b'<', b'&', rest);
-        let end = at + stop.unwrap_or(rest.len());
-        let to = self.sent.send_text(w, queue, self.call, (sent, end));
-        match stop {
-            Some(_) => self.flow(Flow::Held(end, false)),
-            None => {
-                self.flow(Flow::Plain(to, end));
-                return Err(MORE);
-            }
-        }
-        Ok(())
-    }
-
-    fn section_goes_on(
-        &mut self,
-        w: &Input<'_>,
-        queue: &mut Queue,
-        at: usize,
-    ) -> Result<(), Incomplete> {
-        let rest = w.from(at);
-        let Some(i) = memchr::memmem::find(rest, b"]]>") else {
-            let open = rest.iter().rev().take(2).take_while(|&&b| b == b']').count();
-            let to = at + rest.len() - open;
-            self.sent.send(queue, self.call, at, to);
-            self.flow(Flow::Section(to));
-            return Err(MORE);
-        };
-        self.sent.send(queue, self.call, at, at + i);
-        self.flow(Flow::Section(at + i));
-        let end = at + i + 3;
-        let flow = match w.word(end, lex::CDATA)? {
-            true => Flow::Section(end + lex::CDATA.len()),
-            false => Flow::Held(end, true),
-        };
-        self.flow(flow);
-        Ok(())
-    }
-
-    /// Looks for the close tag of a value that has more than can be sent.
-    fn held(
-        &mut self,
-        w: &Input<'_>,
-        queue: &mut Queue,
-        at: usize,
-        sections: bool,
-    ) -> Result<(), Incomplete> {
-        let Some(p) = w.find(b'<', at) else { return Err(Incomplete::on(Need::Byte(b'<'))) };
-        self.flow(Flow::Held(p, sections));
-        if lex::marker(w, p)? {
-            let Some(i) = memchr::memmem::find(w.from(p), b"]]>") else {
-                return Err(Incomplete::on(Need::Byte(b'>')));
-            };
-            self.flow(Flow::Held(p + i + 3, true));
-            return Ok(());
-        }
-        let State::Leaf(leaf) = &self.state else { return Ok(()) };
-        let content = leaf.content;
-        match lex::tag(w, p)? {
-            Tag::Close(c) if c.is(&leaf.own) && self.ends_here(w, c.end)? => {
-                if !sections {
-                    let text = value::value(w.str(content, p), &[]).0;
-                    self.sent.send_rest(queue, self.call, &text);
-                }
-                self.at = c.end;
-                self.state = State::Elements;
-            }
-            _ => self.flow(Flow::Held(p + 1, sections)),
-        }
-        Ok(())
-    }
-
-    /// Whether what follows a close tag makes it one of the structure.
-    fn ends_here(&self, w: &Input<'_>, end: usize) -> Result<bool, Incomplete> {
-        let (q, next) = w.after_blanks(end)?;
-        if next != Some(b'<') {
-            return Ok(false);
-        }
-        let args = self.levels.len() == 1;
-        let level = self.levels.last().map_or("", |level| level.name.as_str());
-        Ok(match lex::tag(w, q)? {
-            Tag::Close(c) => c.is(level) || args && lex::is_word(c.name, &ARGS) || c.is_tool(),
-            Tag::Open(t) => t.bare() || t.named_param(),
-            Tag::Cut | Tag::None => false,
-        })
     }
 
     /// The fast path for the bytes from `end` on, if a value is being sent there.

@@ -1,4 +1,5 @@
-//! Where a call of GLM begins: its name is text right behind the opener (XT-36). The rest is `tags`.
+//! What is different in GLM (XT-36): a call's name is text right behind the opener, and a parameter's name an element of
+//! its own. The rest is `tags`.
 //!
 //! ```text
 //! <tool_call>ls
@@ -11,8 +12,9 @@ use super::gather::Cx;
 use super::tags::{State, TagReader};
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, Need};
+use crate::json::Json;
 use crate::lex;
-use crate::shape::{close_any, open_any};
+use crate::shape::{Opened, TagShape, close_any, open_any};
 use crate::tag_grammar::Grammar;
 
 /// A longer word behind the opener is no name.
@@ -91,6 +93,70 @@ impl TagReader {
             Some(name) if lex::valid_tool_name(&name) => self.out.announce(cx.queue, Some(&name)),
             Some(_) => self.out.reject = Some(Code::InvalidToolName),
             None => {}
+        }
+    }
+
+    /// A parameter's open tag; of GLM the key, its close tag and the value's open tag. A key without value is stored.
+    pub(super) fn parameter<'w>(
+        &mut self,
+        cx: &mut Cx<'_, 'w>,
+        p: usize,
+    ) -> Result<Option<Opened<'w>>, Incomplete> {
+        let Some(opened) = open_any(&self.grammar.parameter, cx.w, p)? else { return Ok(None) };
+        if !self.glm {
+            return Ok(Some(opened));
+        }
+        let w = cx.w;
+        let Some(lt) = w.find(b'<', opened.end) else {
+            return if w.eof { Ok(None) } else { Err(Incomplete::on(Need::Byte(b'<'))) };
+        };
+        let Some(end) = close_any(&self.grammar.parameter, w, lt)? else { return Ok(None) };
+        let key = lex::trim(w.str(opened.end, lt));
+        let (q, next) = w.after_blanks(end)?;
+        if next == Some(b'<')
+            && let Some(value) = TagShape::bare("arg_value").open(w, q)?
+        {
+            return Ok(Some(Opened { end: value.end, name: key, text: true }));
+        }
+        if next.is_none() || lex::cut_markup(w, q) {
+            return Ok(None);
+        }
+        self.out.note(Code::MissingCloseTag, end, end);
+        self.counts.add(key);
+        self.add(key.to_owned(), Json::String(String::new()));
+        self.at = end;
+        Ok(None)
+    }
+
+    pub(super) fn close_param(&self, w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
+        if self.glm {
+            TagShape::bare("arg_value").close(w, p)
+        } else {
+            close_any(&self.grammar.parameter, w, p)
+        }
+    }
+
+    pub(super) fn cut(&self, w: &Input<'_>, p: usize) -> bool {
+        let grammar = &self.grammar;
+        let shapes = grammar.parameter.iter().chain(&grammar.call).chain(&grammar.wrapper);
+        let value = TagShape::bare("arg_value");
+        shapes.chain(self.glm.then_some(&value)).any(|shape| shape.cut(w, p))
+    }
+
+    /// Whether the end of input cut a key at `p`, or what follows it.
+    pub(super) fn cut_key(&self, w: &Input<'_>, p: usize) -> bool {
+        let parameter = &self.grammar.parameter;
+        let Ok(Some(opened)) = open_any(parameter, w, p) else { return false };
+        if !self.glm || !w.eof {
+            return false;
+        }
+        let Some(lt) = w.find(b'<', opened.end) else { return true };
+        match close_any(parameter, w, lt) {
+            Ok(Some(end)) => {
+                let q = w.skip_blanks(end);
+                q == w.end() || lex::cut_markup(w, q)
+            }
+            _ => lex::cut_markup(w, lt),
         }
     }
 }

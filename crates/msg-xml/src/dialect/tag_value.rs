@@ -26,10 +26,7 @@ pub(super) struct Value {
     pub(super) from: usize,
     pub(super) at: usize,
     pub(super) text: bool,
-    /// How many parameters, calls and wrappers are open in it.
-    params: usize,
-    calls: usize,
-    wraps: usize,
+    open: Open,
     inside: Inside,
     /// The first close tag of a wrapper that none in the value opens, and what came before it.
     bare: Option<(usize, Inside)>,
@@ -43,6 +40,14 @@ pub(super) struct Value {
     pub(super) sent: Option<usize>,
     /// Too many before it had no end: from here on none is looked for.
     far: usize,
+}
+
+/// How many parameters, calls and wrappers are open in a value.
+#[derive(Clone, Copy, Debug, Default)]
+struct Open {
+    params: usize,
+    calls: usize,
+    wraps: usize,
 }
 
 /// Tags of parameters in a value that has no end of its own.
@@ -60,9 +65,7 @@ impl Value {
             from,
             at: from,
             text,
-            params: 0,
-            calls: 0,
-            wraps: 0,
+            open: Open::default(),
             inside: Inside::default(),
             bare: None,
             block: None,
@@ -169,18 +172,18 @@ impl TagReader {
             return Ok(self.closed_param(value, p, end, self.followed(w, end)?));
         }
         if let Some(opened) = open_any(&grammar.parameter, w, p)? {
-            value.params += 1;
+            value.open.params += 1;
             value.inside.first_param.get_or_insert(p);
             return Ok(value.pass(opened.end));
         } else if let Some(opened) = open_any(&grammar.call, w, p)? {
-            value.calls += 1;
+            value.open.calls += 1;
             return Ok(value.pass(opened.end));
         } else if let Some(end) = close_any(&grammar.call, w, p)? {
-            let Some(calls) = value.calls.checked_sub(1) else {
+            let Some(calls) = value.open.calls.checked_sub(1) else {
                 let (stop, inside) = value.bare.unwrap_or((p, value.inside));
                 return Ok(Some(unclosed(inside, stop)));
             };
-            value.calls = calls;
+            value.open.calls = calls;
             return Ok(value.pass(end));
         }
         self.wrapper_tag(w, value, p)
@@ -193,10 +196,10 @@ impl TagReader {
         end: usize,
         followed: bool,
     ) -> Option<Ends> {
-        if value.params == 0 && value.calls == 0 && followed {
+        if value.open.params == 0 && value.open.calls == 0 && followed {
             return Some(Ends { to: p, end, report: None, trim: false });
         }
-        value.params = value.params.saturating_sub(1);
+        value.open.params = value.open.params.saturating_sub(1);
         value.inside.last_close = Some((p, end));
         value.pass(end)
     }
@@ -210,14 +213,14 @@ impl TagReader {
     ) -> Result<Option<Ends>, Incomplete> {
         let grammar = &self.grammar;
         if let Some(end) = close_any(&grammar.wrapper, w, p)? {
-            match value.wraps.checked_sub(1) {
-                Some(wraps) => value.wraps = wraps,
+            match value.open.wraps.checked_sub(1) {
+                Some(wraps) => value.open.wraps = wraps,
                 None => _ = value.bare.get_or_insert((p, value.inside)),
             }
             return Ok(value.pass(end));
         } else if let Some(opened) = open_any(&grammar.wrapper, w, p)? {
             let block = open_block(grammar, w, p)?.is_some();
-            value.wraps += 1;
+            value.open.wraps += 1;
             if block {
                 value.block.get_or_insert(p);
             }

@@ -10,7 +10,7 @@ use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, Need, until_done};
 use crate::json::{self, Json, Read, Stop};
 use crate::lex;
-use crate::shape::{Opened, TagShape, close_any, open_any};
+use crate::shape::{Opened, close_any, open_any};
 use crate::tag_grammar::Grammar;
 
 #[derive(Debug)]
@@ -20,7 +20,6 @@ pub(super) enum State {
     /// Right after a call's open tag.
     Begun,
     Json(Awaited),
-    JsonTail(usize, Read),
     Call,
     Value(Value),
     /// After a call.
@@ -126,7 +125,6 @@ impl TagReader {
             State::Wrapper => self.first_call(cx),
             State::Begun => self.begun(cx),
             State::Json(_) => self.json(cx),
-            State::JsonTail(..) => self.json_tail(cx),
             State::Call => self.call(cx),
             State::Value(_) => self.value(cx),
             State::After => self.after(cx),
@@ -181,7 +179,7 @@ impl TagReader {
         Ok(None)
     }
 
-    /// A JSON value right after a call's open tag.
+    /// A JSON value right after a call's open tag: it counts if the close tag follows.
     fn json(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         let State::Json(value) = &mut self.state else { return Ok(None) };
         let start = value.start;
@@ -191,43 +189,40 @@ impl TagReader {
             return Ok(None);
         }
         let text = value.text(cx.w, &self.grammar.call)?;
-        self.state = match json::read(text, cx.opts.limits.json_depth()) {
+        match json::read(text, cx.opts.limits.json_depth()) {
             Err(Stop::More(_)) if !cx.w.eof => return Err(MORE),
-            // A number goes on until something else comes.
-            Ok(read) if !cx.w.eof && read.end == text.len() => return Err(MORE),
-            Ok(read) => State::JsonTail(start, read),
             // A quote that is never closed is text.
             Err(Stop::More(_)) if cx.w.at(start) != Some(b'"') => {
                 return Ok(Some(self.incomplete(cx, cx.w.end())));
             }
-            Err(Stop::More(_) | Stop::Error(_)) => State::Call,
+            Err(Stop::More(_) | Stop::Error(_)) => self.state = State::Call,
             Err(Stop::Depth(at)) => {
                 self.out.reject = Some(Code::DepthLimit);
-                State::Skip(start + at)
+                self.state = State::Skip(start + at);
             }
-        };
+            Ok(read) => return self.json_value(cx, start, read),
+        }
         Ok(None)
     }
 
-    fn json_tail(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
-        let State::JsonTail(from, Read { end: len, repaired, .. }) = self.state else {
-            return Ok(None);
-        };
-        let to = from + len;
+    fn json_value(
+        &mut self,
+        cx: &mut Cx<'_, '_>,
+        from: usize,
+        read: Read,
+    ) -> Result<Option<Done>, Incomplete> {
+        let to = from + read.end;
         let (q, next) = cx.w.after_blanks(to)?;
-        let cut = next.is_none()
-            || self.grammar.call.iter().any(|shape| next == Some(b'<') && shape.cut(cx.w, q));
-        if cut {
+        let is_tag = next == Some(b'<');
+        if next.is_none() || is_tag && self.grammar.call.iter().any(|it| it.cut(cx.w, q)) {
             return Ok(Some(self.incomplete(cx, cx.w.end())));
         }
-        let closed = next == Some(b'<') && close_any(&self.grammar.call, cx.w, q)?.is_some();
-        let State::JsonTail(_, read) = std::mem::replace(&mut self.state, State::Call) else {
-            return Ok(None);
-        };
+        let closed = is_tag && close_any(&self.grammar.call, cx.w, q)?.is_some();
+        self.state = State::Call;
         if !closed {
             return Ok(None);
         }
-        if repaired {
+        if read.repaired {
             self.out.note(Code::JsonRepaired, from, to);
         }
         self.cur.typed = true;
@@ -280,70 +275,6 @@ impl TagReader {
             return Ok(Some(self.incomplete(cx, cx.w.end())));
         }
         self.stray(cx, p)
-    }
-
-    /// A parameter's open tag; of GLM the key, its close tag and the value's open tag. A key without value is stored.
-    pub(super) fn parameter<'w>(
-        &mut self,
-        cx: &mut Cx<'_, 'w>,
-        p: usize,
-    ) -> Result<Option<Opened<'w>>, Incomplete> {
-        let Some(opened) = open_any(&self.grammar.parameter, cx.w, p)? else { return Ok(None) };
-        if !self.glm {
-            return Ok(Some(opened));
-        }
-        let w = cx.w;
-        let Some(lt) = w.find(b'<', opened.end) else {
-            return if w.eof { Ok(None) } else { Err(Incomplete::on(Need::Byte(b'<'))) };
-        };
-        let Some(end) = close_any(&self.grammar.parameter, w, lt)? else { return Ok(None) };
-        let key = lex::trim(w.str(opened.end, lt));
-        let (q, next) = w.after_blanks(end)?;
-        if next == Some(b'<')
-            && let Some(value) = TagShape::bare("arg_value").open(w, q)?
-        {
-            return Ok(Some(Opened { end: value.end, name: key, text: true }));
-        }
-        if next.is_none() || lex::cut_markup(w, q) {
-            return Ok(None);
-        }
-        self.out.note(Code::MissingCloseTag, end, end);
-        self.counts.add(key);
-        self.add(key.to_owned(), Json::String(String::new()));
-        self.at = end;
-        Ok(None)
-    }
-
-    pub(super) fn close_param(&self, w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
-        if self.glm {
-            TagShape::bare("arg_value").close(w, p)
-        } else {
-            close_any(&self.grammar.parameter, w, p)
-        }
-    }
-
-    pub(super) fn cut(&self, w: &Input<'_>, p: usize) -> bool {
-        let grammar = &self.grammar;
-        let shapes = grammar.parameter.iter().chain(&grammar.call).chain(&grammar.wrapper);
-        let value = TagShape::bare("arg_value");
-        shapes.chain(self.glm.then_some(&value)).any(|shape| shape.cut(w, p))
-    }
-
-    /// Whether the end of input cut a key at `p`, or what follows it.
-    fn cut_key(&self, w: &Input<'_>, p: usize) -> bool {
-        let parameter = &self.grammar.parameter;
-        let Ok(Some(opened)) = open_any(parameter, w, p) else { return false };
-        if !self.glm || !w.eof {
-            return false;
-        }
-        let Some(lt) = w.find(b'<', opened.end) else { return true };
-        match close_any(parameter, w, lt) {
-            Ok(Some(end)) => {
-                let q = w.skip_blanks(end);
-                q == w.end() || lex::cut_markup(w, q)
-            }
-            _ => lex::cut_markup(w, lt),
-        }
     }
 
     pub(super) fn add(&mut self, key: String, value: Json) {
