@@ -71,9 +71,11 @@ fn is_like_its_text(source: &str) -> bool {
     let has = |it: &str| memchr::memmem::find(bytes, it.as_bytes()).is_some();
     // The longest escape has six bytes, for one of a text; all others have two.
     let longest = if has("\\u") { 6 } else { 2 };
-    let is_long = bytes.len() >= longest * LONG;
+    if bytes.len() < longest * LONG {
+        return false;
+    }
     let ends_plain = !bytes[bytes.len() - longest..].contains(&b'\\');
     let may_have_surrogate = longest == 6 && (has("\\ud") || has("\\uD"));
     let begins_plain = !source[..first].trim_start().is_empty();
-    is_long && ends_plain && begins_plain && !may_have_surrogate && !source.starts_with(HEAD)
+    ends_plain && begins_plain && !may_have_surrogate && !source.starts_with(HEAD)
 }

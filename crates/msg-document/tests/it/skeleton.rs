@@ -10,7 +10,7 @@ use crate::laws::skeleton::a_skeleton_answers_as_the_document;
 const HEADS: &[&str] =
     &["", "word", " ", r"\n", "Tool: ls ", r"\u0054ool: ", "\u{e000}0\u{e000}", r"\ud83e\udd80"];
 const MIDDLES: &[&str] = &["word ", r"\n", " ", r"\ud83e", r"\u00e9\u2003", r#"\"\\"#, "é"];
-const TAILS: &[&str] = &["", "end", " ", r"\n", r"\u2003", r"\\n", "\u{3000}", r"\t."];
+const TAILS: &[&str] = &["", r"\\u", "end", " ", r"\n", r"\u2003", r"\\n", "\u{3000}", r"\t."];
 /// Members of requests, which are read whole if anything about them is unusual.
 const BODIES: &[&str] = &[
     "",
@@ -42,6 +42,12 @@ const MEMBERS: &[&str] = &[
     r#","tool_calls":null"#,
     r#","content":"twice""#,
 ];
+
+#[test]
+fn a_short_text_may_look_like_a_long_escape() {
+    let json = br#"[{"role":"user","content":"\\u"},{"role":"assistant","content":"a"}]"#;
+    a_skeleton_answers_as_the_document(json, None);
+}
 
 /// Texts as they are spelled in JSON: short and long, blank, with escapes and ends of white space.
 fn text() -> impl Strategy<Value = String> {

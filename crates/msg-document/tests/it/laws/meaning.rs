@@ -277,8 +277,10 @@ fn converted(json: &[u8], from: Format, to: Format) -> Result<(), (Vec<Said>, Ve
     let reading = |format| ReadOptions::default().with_from(Some(format));
     let options = ConvertOptions::default().with_read(reading(from));
     let Ok(converted) = convert(json, to, &options) else { return Ok(()) };
-    let source = messages(json, reading(from));
-    let mut back = messages(&converted.document, reading(to));
+    // These find the result of a call by its tool or its place.
+    let by_place = |it: Format| matches!(it.name(), "gemini" | "native");
+    let source = messages(json, &reading(from), by_place(from) || by_place(to));
+    let mut back = messages(&converted.document, &reading(to), by_place(to));
     back.iter_mut().for_each(whole_thoughts);
     let reported = Reported::of(&converted.edits);
     let kept = Reported {
@@ -303,8 +305,10 @@ fn whole_thoughts(message: &mut Message) {
 }
 
 /// The messages of a document; results that are matched by the name of their tool are linked to their calls.
-fn messages(json: &[u8], options: ReadOptions) -> Vec<Message> {
-    let mut res = Document::read(json, &options).map(Document::into_messages).unwrap_or_default();
-    msg_wire::link_ids(&mut res);
+fn messages(json: &[u8], options: &ReadOptions, links: bool) -> Vec<Message> {
+    let mut res = Document::read(json, options).map(Document::into_messages).unwrap_or_default();
+    if links {
+        msg_wire::link_ids(&mut res);
+    }
     res
 }
