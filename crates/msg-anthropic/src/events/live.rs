@@ -215,9 +215,14 @@ impl EventWriter {
             self.lose_members();
         }
         let is_text = |it: &&mut Block| matches!(it.kind, Kind::Text) && !it.ended;
-        if let Some(block) = self.blocks.back_mut().filter(is_text) {
-            block.end = citations.cloned().map_or(BlockEnd::Plain, BlockEnd::Citations);
-            block.ended = true;
+        match self.blocks.back_mut().filter(is_text) {
+            Some(block) => {
+                block.end = citations.cloned().map_or(BlockEnd::Plain, BlockEnd::Citations);
+                block.ended = true;
+            }
+            // A text that says nothing has no block.
+            None if citations.is_some() => self.lose_members(),
+            None => {}
         }
     }
 
