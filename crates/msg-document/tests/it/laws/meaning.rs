@@ -194,7 +194,17 @@ fn text_of(part: &Part) -> String {
 
 /// JSON without its spelling.
 fn value_text(json: &str) -> String {
-    serde_json::from_str::<Value>(json).map_or_else(|_| json.to_owned(), |it| it.to_string())
+    serde_json::from_str::<Value>(json).map_or_else(|_| without_spaces(json), |it| it.to_string())
+}
+
+/// JSON that only we read, for half characters in it.
+fn without_spaces(json: &str) -> String {
+    let mut out = Vec::new();
+    match msg_core::json::validate(json) {
+        Ok(_) => msg_core::json::write_compact(&mut out, json),
+        Err(_) => out.extend_from_slice(json.as_bytes()),
+    }
+    String::from_utf8(out).expect("because it was a text")
 }
 
 /// What messages say, without what is reported of them.
