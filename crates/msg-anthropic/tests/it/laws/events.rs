@@ -52,6 +52,12 @@ fn settle(mut part: Part) -> Option<Part> {
                 it.text.get_or_insert_default();
             }
         }
+        // Citations come with the end of a block, behind its other members.
+        Part::Text(it) => {
+            if let Some(citations) = it.extra.remove(&Origin::Anthropic, "citations") {
+                it.extra.insert(Origin::Anthropic, "citations", citations);
+            }
+        }
         Part::Other(it) => it.place = None,
         _ => {}
     }
