@@ -39,18 +39,28 @@ fn serve(manner: Manner) -> (String, Arc<AtomicUsize>) {
     let seen = Arc::clone(&most);
     let url = server::serve(move |it| {
         most.fetch_max(open.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-        answer(it, manner);
+        wait_for_company(&most);
+        // Before the answer: the client may ask again as soon as it has it.
         open.fetch_sub(1, Ordering::SeqCst);
+        answer(it, manner);
     });
     (url, seen)
+}
+
+/// Holds the first request back until a second one is there, or two seconds have passed.
+fn wait_for_company(most: &AtomicUsize) {
+    for _ in 0..400 {
+        if most.load(Ordering::SeqCst) > 1 {
+            return;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn answer(it: Request, manner: Manner) {
     let Request { json: request, mut stream, .. } = it;
     assert_eq!(request["model"], "tiny");
     assert!(request.get("tools").is_none(), "a summary is asked without tools");
-    // Long enough for another request to come in beside this one.
-    thread::sleep(Duration::from_millis(60));
     let (status, text) = match manner {
         Manner::Answers => {
             let message = json!({"role": "assistant", "content": "What was said."});
