@@ -73,6 +73,17 @@ impl<'a> ChainState<'a> {
         if pipeline.pins.iter().any(|it| matches!(it, Pin::FirstUser)) {
             self.input.goal = self.sections.iter().find_map(|it| it.user);
         }
+        self.pin_question();
+    }
+
+    /// Pins the section that begins the turn whose calls are signed, where a pinned one stands before it and
+    /// others behind it: without that question the pinned calls, which bear no signature, would be of the turn.
+    fn pin_question(&mut self) {
+        let turn = self.signed_turn();
+        let is_earlier = turn < self.sections.len().saturating_sub(1);
+        if is_earlier && self.sections[..turn].iter().any(|it| it.pinned) {
+            self.sections[turn].pinned = true;
+        }
     }
 }
 

@@ -97,7 +97,9 @@ impl ChainState<'_> {
     pub(crate) fn slide_window(&mut self) {
         let Some(target) = self.target() else { return };
         let kept = self.newest_that_fit(target);
-        self.drop_all_but(&kept);
+        if self.cost_of_kept(&kept) < self.total() {
+            self.drop_all_but(&kept);
+        }
     }
 
     fn newest_that_fit(&self, target: u64) -> Kept {
@@ -165,7 +167,12 @@ impl ChainState<'_> {
         self.cost_at(self.goal_user(section)) + self.note_cost()
     }
 
+    /// Never where calls of the current turn are signed: the question between may go, and these calls would
+    /// be of that turn.
     fn keeps_goal_body(&self, section: &SectionState) -> bool {
+        if self.forms.rules.require_signature {
+            return false;
+        }
         let least = self.cost_at(self.goal_user(section)) + self.note_cost();
         self.measure.unit.of(self.cost_without_system(section)) <= self.measure.unit.of(least)
             && !section.pairs().is_empty()

@@ -9,7 +9,10 @@ use super::{
 };
 use crate::{
     EmptyContent,
-    chat::shape::{message, part},
+    chat::{
+        shape::{message, part},
+        spells_tool,
+    },
 };
 use msg_wire::codec::{Plan, bit, mask, members_of};
 
@@ -60,6 +63,7 @@ impl Writer<'_> {
 
     fn spoken(&mut self, it: &Message, list: &mut json::Writer<'_>) {
         self.objects.losses.foreign(&it.extra, Some(&OPENAI), None);
+        let role = self.speaker(it);
         let plan = self.plan(&it.extra);
         let keeps_reasoning = self.options.keeps_reasoning(it);
         let skip: &[&str] = if keeps_reasoning { &[] } else { &reasoning::MEMBERS };
@@ -93,7 +97,7 @@ impl Writer<'_> {
             | mask(sorted.legacy.is_some(), message::FUNCTION_CALL);
         let lost = list.value(|out| {
             message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-                message::ROLE => json::write_str(out, it.role.as_str()),
+                message::ROLE => json::write_str(out, role),
                 message::NAME => json::write_str(out, name.unwrap_or_default()),
                 message::CONTENT => self.content(&contents, content.unwrap_or_default(), out),
                 message::REFUSAL => json::write_str(out, &refusal),
@@ -105,6 +109,19 @@ impl Writer<'_> {
             })
         });
         self.objects.losses.taken(None, lost);
+    }
+
+    /// The role of a message that is no result's. An unknown one that this format reads as a result's
+    /// (`function` of another format) would make a result of what was said.
+    fn speaker<'m>(&mut self, it: &'m Message) -> &'m str {
+        let role = it.role.as_str();
+        if role != "function" && !spells_tool(role) {
+            return role;
+        }
+        let text =
+            format!("role {role} is a tool's in this format, the message is written as user");
+        self.objects.losses.warn("convert::role-changed", None, text);
+        "user"
     }
 
     /// Finds the place of each part and notes those that have none.
