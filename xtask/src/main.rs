@@ -41,7 +41,8 @@ usage: cargo xtask TASK
   fuzz [TARGET] [--seconds N] [--seeds DIR]
                                 fuzz one target, or all in turn (cargo-fuzz; N is 60)
   fuzz table DIR                docs/fuzz.md from logs of such runs, TARGET.log each
-  mutants [CRATE] [--sample N]  which changes of the code no test sees; docs/mutants.md (cargo-mutants, installs itself)
+  mutants [CRATE] [--sample N] [--offset I]
+                                which changes of the code no test sees; docs/mutants.md (cargo-mutants, installs itself)
   mutants --changed BRANCH      the same for what differs from a branch
   bench [NAME...] [--data DIR]  measure rows beside the peers; the first build compiles these and takes long
   bench all                     measure all rows and write docs/benchmarks.md and its picture

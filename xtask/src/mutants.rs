@@ -4,6 +4,7 @@
 //! ```text
 //! cargo xtask mutants --sample 30               every crate of the table, 30 mutants each
 //! cargo xtask mutants msg-chainast --sample 60  one crate
+//! cargo xtask mutants --sample 30 --offset 7    other mutants: those that begin with the eighth
 //! cargo xtask mutants --changed main            what differs from a branch, in any file
 //! cargo xtask mutants table                     docs/mutants.md from the runs under target/mutants
 //! ```
@@ -17,12 +18,17 @@ use crate::{Res, sh};
 
 /// The code of which nothing may get lost unseen, by crate.
 const MOVES_CONTENT: &[(&str, &[&str])] = &[
-    ("msg-chainast", &["repair/**/*.rs", "edit/**/*.rs"]),
-    ("msg-compact", &["state/**/*.rs", "policy/**/*.rs"]),
-    ("msg-document", &["convert/**/*.rs", "fit/**/*.rs", "layout/**/*.rs"]),
-    ("msg-session", &["edit.rs", "joined.rs", "link/**/*.rs", "dialects/**/*.rs"]),
-    ("msg-anthropic", &["write/**/*.rs"]),
-    ("msg-gemini", &["write/**/*.rs"]),
+    ("msg-core", &["agent", "json", "lower", "native", "part", "plain", "turn", "truncate.rs"]),
+    ("msg-wire", &["codec", "stream"]),
+    ("msg-openai", &["chat", "responses", "stream", "events", "head"]),
+    ("msg-anthropic", &["read", "write", "stream", "events", "head"]),
+    ("msg-gemini", &["read", "write", "stream", "events", "head"]),
+    ("msg-chainast", &["repair", "edit", "conform", "cut"]),
+    ("msg-compact", &["state", "policy", "engine"]),
+    ("msg-document", &["convert", "fit", "layout", "formats", "text_calls"]),
+    ("msg-session", &["edit.rs", "joined.rs", "link", "dialects", "frame", "write"]),
+    ("msg-xml", &["block", "text", "dialect", "render.rs", "value.rs", "passthrough.rs"]),
+    ("msg-file", &["syntax", "model", "history", "append", "edit", "store", "render.rs"]),
 ];
 
 /// What no test can see: checks that are compiled for tests only, and what is printed for a person.
@@ -33,6 +39,7 @@ const LEFT_OUT: &[&str] = &["assert_sizes", "fmt::Debug"];
 struct Order<'a> {
     krate: Option<&'a str>,
     sample: Option<usize>,
+    offset: usize,
     changed: Option<&'a str>,
 }
 
@@ -47,7 +54,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     }
     for (krate, files) in MOVES_CONTENT {
         if order.krate.is_none_or(|it| it == *krate) {
-            sampled(workspace, krate, files, order.sample)?;
+            sampled(workspace, krate, files, &order)?;
         }
     }
     table(workspace)
@@ -58,17 +65,19 @@ fn parse<'a>(args: &[&'a str]) -> Res<Order<'a>> {
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match *arg {
-            "--sample" => {
-                let n = args.next().ok_or("--sample needs a number")?;
-                res.sample =
-                    Some(n.parse().map_err(|_| format!("--sample: {n:?} is not a number"))?);
-            }
+            "--sample" => res.sample = Some(number(arg, args.next())?),
+            "--offset" => res.offset = number(arg, args.next())?,
             "--changed" => res.changed = Some(args.next().ok_or("--changed needs a branch")?),
             name if MOVES_CONTENT.iter().any(|it| it.0 == name) => res.krate = Some(name),
             other => crate::no_more(&[other])?,
         }
     }
     Ok(res)
+}
+
+fn number(of: &str, value: Option<&&str>) -> Res<usize> {
+    let value = value.ok_or_else(|| format!("{of} needs a number"))?;
+    Ok(value.parse().map_err(|_| format!("{of}: {value:?} is not a number"))?)
 }
 
 fn folder() -> Res<PathBuf> {
@@ -96,16 +105,23 @@ fn program() -> Res<String> {
 }
 
 /// All mutants of a crate's files, or every so manieth of them.
-fn sampled(workspace: &Workspace, krate: &str, files: &[&str], sample: Option<usize>) -> Res {
-    let files: Vec<String> = files.iter().map(|it| format!("crates/{krate}/src/{it}")).collect();
+fn sampled(workspace: &Workspace, krate: &str, files: &[&str], order: &Order<'_>) -> Res {
+    let files: Vec<String> = files.iter().map(|it| pattern(krate, it)).collect();
     let mut what = vec!["--package", krate];
     files.iter().for_each(|it| what.extend(["--file", it]));
     LEFT_OUT.iter().for_each(|it| what.extend(["--exclude-re", it]));
     let list = [&["mutants", "--list"], &what[..]].concat();
     let total = sh::read(&workspace.root, &program()?, &list)?.lines().count();
-    let shard = format!("0/{}", (total / sample.unwrap_or(total).max(1)).max(1));
+    let every = (total / order.sample.unwrap_or(total).max(1)).max(1);
+    let shard = format!("{}/{every}", order.offset % every);
     what.extend(["--shard", &shard, "--sharding", "round-robin", "--no-shuffle"]);
     mutate(workspace, krate, &what)
+}
+
+/// What cargo-mutants calls a file, or a folder and the file of the same name that opens it.
+fn pattern(krate: &str, name: &str) -> String {
+    let rest = if name.ends_with(".rs") { "" } else { "{.rs,/**/*.rs}" };
+    format!("crates/{krate}/src/{name}{rest}")
 }
 
 fn changed(workspace: &Workspace, base: &str) -> Res {
@@ -116,16 +132,31 @@ fn changed(workspace: &Workspace, base: &str) -> Res {
     mutate(workspace, "changed", &["--in-diff", &path.display().to_string()])
 }
 
-/// Mutants that survive are no failure of the task: the table says them.
+/// Asks the tests of each mutant, and of those that survive the examples in the documentation too, which take as long to
+/// build as all the rest. Mutants that survive are no failure of the task: the table says them.
 fn mutate(workspace: &Workspace, name: &str, what: &[&str]) -> Res {
     let output = folder()?.join(name);
+    let _ = std::fs::remove_dir_all(&output);
     std::fs::create_dir_all(&output)?;
     let output = output.display().to_string();
     let how =
-        ["mutants", "--output", &output, "--baseline", "skip", "--timeout", "120", "--jobs", "2"];
-    let run = sh::run(&workspace.root, &program()?, &[&how, what].concat(), &[]);
-    let outcomes = PathBuf::from(output).join("mutants.out/outcomes.json");
-    if outcomes.is_file() { Ok(()) } else { run }
+        ["mutants", "--output", &output, "--baseline", "skip", "--timeout", "60", "--jobs", "2"];
+    let tests = ["--cargo-test-arg=--lib", "--cargo-test-arg=--tests"];
+    for more in [&tests[..], &["--iterate"]] {
+        let run = sh::run(&workspace.root, &program()?, &[&how, what, more].concat(), &[]);
+        if !outcomes(name, LAST)?.is_file() {
+            return run;
+        }
+    }
+    Ok(())
+}
+
+/// The folders that cargo-mutants leaves of the run before the last one, and of the last one.
+const FIRST: &str = "mutants.out.old";
+const LAST: &str = "mutants.out";
+
+fn outcomes(name: &str, run: &str) -> Res<PathBuf> {
+    Ok(folder()?.join(name).join(run).join("outcomes.json"))
 }
 
 /// What became of the mutants of a crate.
@@ -140,9 +171,7 @@ fn table(workspace: &Workspace) -> Res {
     let mut page = String::from(HEAD);
     let mut missed = String::new();
     for (krate, files) in MOVES_CONTENT {
-        let path = folder()?.join(krate).join("mutants.out/outcomes.json");
-        let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        let it = tally(&serde_json::from_str(&text)?);
+        let Some(it) = result(krate)? else { continue };
         let viable = it.killed + it.missed.len();
         let share = 100.0 * it.killed as f64 / viable.max(1) as f64;
         let files = files.join("`, `");
@@ -159,14 +188,30 @@ fn table(workspace: &Workspace) -> Res {
     Ok(())
 }
 
+/// What both runs over a crate found: the first one's killed, and what became of its survivors in the second.
+fn result(krate: &str) -> Res<Option<Tally>> {
+    let (Some(first), Some(last)) = (read(krate, FIRST)?, read(krate, LAST)?) else {
+        return Ok(None);
+    };
+    Ok(Some(Tally { killed: first.killed + last.killed, unviable: first.unviable, ..last }))
+}
+
+fn read(krate: &str, run: &str) -> Res<Option<Tally>> {
+    let path = outcomes(krate, run)?;
+    if !path.is_file() {
+        return Ok(None);
+    }
+    Ok(Some(tally(&serde_json::from_str(&std::fs::read_to_string(path)?)?)))
+}
+
 const HEAD: &str = "\
 # Mutants
 
-What the tests of each crate say when its code is changed: `cargo xtask mutants --sample 30` (cargo-mutants; installs itself
-under `target/`) takes every so manieth mutant of the code that moves or drops content, and runs the crate's own tests, although
-others see much of it too: msg-compact is tested through msg-document. A
-mutant that runs into the time limit counts as killed, one that does not compile not at all. `cargo xtask mutants --changed
-main` takes what differs from a branch. This page is written by the command.
+What the tests of each crate say when its code is changed: `cargo xtask mutants --sample 40` (cargo-mutants; installs itself
+under `target/`) takes every so manieth mutant of the code that moves or drops content, and runs the crate's own tests; those
+that survive are tried again with the examples in the documentation. A mutant that runs into the time limit counts as killed,
+one that does not compile not at all. `--offset 7` takes other mutants, `cargo xtask mutants --changed main` what differs from a
+branch. The tables of this page are written by the command.
 
 Equivalent, and so never killed: `^` for `|` in the writers' `want` (`write/block.rs`), since the members of a shape have a bit each;
 `()` for `ChainAst::assert_sizes`, which holds a `debug_assert!` alone.
