@@ -190,6 +190,8 @@ impl Candidate {
                     let slot = &mut self.calls.slots[at];
                     slot.is_final = true;
                     slot.push(at as u32, Str::plain(&text), step);
+                    // One without arguments begins in its place too.
+                    slot.begin(at as u32, step);
                 }
             }
             _ => self.whole(part, step),
