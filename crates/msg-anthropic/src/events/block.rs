@@ -43,8 +43,6 @@ pub(super) enum Kind {
         id: String,
         name: String,
         brackets: Brackets,
-        /// Bytes of the arguments that have come.
-        len: usize,
     },
 }
 

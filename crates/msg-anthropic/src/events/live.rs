@@ -49,12 +49,23 @@ pub struct EventWriter {
     /// An error is written, behind which nothing comes.
     failed: bool,
     report: Report,
-    /// The place of the block of each call that has begun, counted as `index` is.
-    calls: BTreeMap<u32, u64>,
+    /// The calls that have begun, those whose block has gone out too.
+    calls: BTreeMap<u32, Begun>,
     /// Codes that were reported: each once.
     reported: Vec<&'static str>,
     /// A thought has ended that the next one is set apart from.
     thought_ended: bool,
+}
+
+/// What went out of a call.
+#[derive(Debug, Clone)]
+struct Begun {
+    /// The place of its block, counted as the writer's `index` is.
+    place: u64,
+    id: String,
+    name: String,
+    /// Bytes of its arguments that have come.
+    len: usize,
 }
 
 impl EventWriter {
@@ -234,27 +245,29 @@ impl EventWriter {
     fn call(&mut self, number: u32, id: Option<&str>, name: &str) {
         // As the readers of streams do for a call without an id (OA-19).
         let id = id.map_or_else(|| format!("call_{}", u64::from(number) + 1), str::to_owned);
-        let name = name.to_owned();
-        let brackets = Brackets::default();
-        self.calls.insert(number, self.index + self.blocks.len() as u64);
-        self.blocks.push_back(Block::new(Kind::Call { id, name, brackets, len: 0 }));
+        let place = self.index + self.blocks.len() as u64;
+        let begun = Begun { place, id: id.clone(), name: name.to_owned(), len: 0 };
+        self.calls.insert(number, begun);
+        let kind = Kind::Call { id, name: name.to_owned(), brackets: Brackets::default() };
+        self.blocks.push_back(Block::new(kind));
     }
 
-    /// The block of a call, unless it has ended.
-    fn block_of(&mut self, number: u32) -> Option<&mut Block> {
-        let place = self.calls.get(&number)?.checked_sub(self.index)?;
-        self.blocks.get_mut(usize::try_from(place).ok()?)
+    /// The block at a place, unless it has gone out.
+    fn block_at(&mut self, place: u64) -> Option<&mut Block> {
+        self.blocks.get_mut(usize::try_from(place.checked_sub(self.index)?).ok()?)
     }
 
     /// Appends to the arguments of a call.
     fn argue(&mut self, number: u32, text: &str) {
-        let Some(block) = self.block_of(number) else {
-            let note = "arguments behind the end of a call have no place";
-            return self.note(Severity::Warning, "convert::lost-member", note);
+        let place = self.calls.get_mut(&number).map(|it| {
+            it.len += text.len();
+            it.place
+        });
+        let Some(block) = place.and_then(|it| self.block_at(it)) else {
+            return self.lose_of_call("arguments behind the end of a call have no place");
         };
-        if let Kind::Call { brackets, len, .. } = &mut block.kind {
+        if let Kind::Call { brackets, .. } = &mut block.kind {
             brackets.feed(text.as_bytes());
-            *len += text.len();
         }
         block.pending.push_str(text);
     }
@@ -264,18 +277,24 @@ impl EventWriter {
         if !self.calls.contains_key(&number) {
             self.call(number, Some(&call.id), &call.name);
         }
-        let Some(block) = self.block_of(number) else { return };
-        block.ended = true;
-        let Kind::Call { id, name, len, .. } = &mut block.kind else { return };
-        let is_renamed = !call.id.is_empty() && *id != call.id || *name != call.name;
-        if let Some(rest) = call.arguments.text().get(*len..) {
-            block.pending.push_str(rest);
-            *len += rest.len();
-        }
+        let Some(begun) = self.calls.get(&number) else { return };
+        let is_renamed = !call.id.is_empty() && begun.id != call.id || begun.name != call.name;
+        let (place, rest) = (begun.place, call.arguments.text().get(begun.len..));
         if is_renamed {
-            let note = "the id or the name of a call came behind its beginning, and is left out";
-            self.note(Severity::Warning, "convert::lost-member", note);
+            self.lose_of_call(
+                "the id or the name of a call came behind its beginning, and is left out",
+            );
         }
+        if let Some(rest) = rest.filter(|it| !it.is_empty()) {
+            self.argue(number, rest);
+        }
+        if let Some(block) = self.block_at(place) {
+            block.ended = true;
+        }
+    }
+
+    fn lose_of_call(&mut self, note: &'static str) {
+        self.note(Severity::Warning, "convert::lost-member", note);
     }
 
     /// Writes as much as may go out.

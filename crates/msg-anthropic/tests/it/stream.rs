@@ -14,10 +14,6 @@ fn own_laws((res, shown): &Outcome, _how: &How) {
     res.choices.iter().for_each(|it| events::written_is_read(&it.message));
 }
 
-fn regressions() -> Vec<testkit::Case> {
-    testkit::cases!("stream/regressions").cases()
-}
-
 const EVENTS: &[&str] = &[
     r#"{"type":"message_start","message":{"id":"m","model":"c","content":[],"usage":{"input_tokens":1}}}"#,
     r#"{"type":"content_block_start","index":INDEX,"content_block":{"type":"text","text":TEXT}}"#,

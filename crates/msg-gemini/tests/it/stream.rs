@@ -15,10 +15,6 @@ fn own_laws((res, shown): &Outcome, how: &How) {
     events::live_says_the_same(res, shown, of);
 }
 
-fn regressions() -> Vec<testkit::Case> {
-    Vec::new()
-}
-
 const EVENTS: &[&str] = &[
     r#"{"candidates":[{"index":INDEX,"content":{"parts":[{"text":TEXT}]}}],"responseId":"r"}"#,
     r#"{"candidates":[{"content":{"parts":[{"text":TEXT,"thought":true}]}}],"modelVersion":"m"}"#,

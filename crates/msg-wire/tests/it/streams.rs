@@ -8,7 +8,7 @@ use msg_wire::{Family, StreamLimits};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::{EVENTS, FAMILY, NOISE, own_laws, regressions};
+use super::{EVENTS, FAMILY, NOISE, own_laws};
 use crate::laws::stream as laws;
 use crate::laws::stream::How;
 use crate::stream_cases::{Case, json, render};
@@ -59,7 +59,10 @@ fn laws_hold_for_cases_and_recordings() {
             all_laws(case.bytes(), &case.how(&FAMILIES), at);
         }
     });
-    for case in testkit::cases!("stream/captures").cases().into_iter().chain(regressions()) {
+    for case in [testkit::cases!("stream/captures"), testkit::cases!("stream/regressions")]
+        .iter()
+        .flat_map(testkit::Folder::cases)
+    {
         for how in hows() {
             all_laws(&case.bytes, &how, case.bytes.len() / 2);
         }
