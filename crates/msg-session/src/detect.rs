@@ -17,7 +17,36 @@ pub(crate) fn detect(blobs: &[Blob]) -> Result<Dialect, Error> {
     }
     let Some(blob) = blobs.first() else { return Err(Error::UnknownDialect) };
     let found = by_content(&blob.bytes)?;
-    found.or_else(|| by_name(&blob.name)).ok_or(Error::UnknownDialect)
+    found.or_else(|| by_name(&blob.name)).ok_or_else(|| match not_read(&blob.bytes) {
+        Some(what) => Error::NotRead { what },
+        None => Error::UnknownDialect,
+    })
+}
+
+/// What is no session by itself, by its first record, with what can be given in its place.
+fn not_read(bytes: &[u8]) -> Option<&'static str> {
+    if bytes.starts_with(b"SQLite format 3\0") {
+        return Some("a SQLite database, which is not read here; its rows are, as lines of JSON");
+    }
+    let text = text(&bytes[..bytes.len().min(PREFIX)]);
+    let (object, _) = Object::begin(&text, 0)?;
+    let has = |name: &str| object.has(name);
+    let is_timed = object.get("time").is_some_and(|it| it.object().is_some());
+    let is_stored = is_timed && ["projectID", "worktree", "callID", "type"].into_iter().any(has);
+    let is_of_another = ["sessionId", "session_id", "timestamp", "created_at", "protocol_version"];
+    if has("message_data") {
+        Some("a row of the OpenAI Agents SDK, which is read where the dialect agents-sdk is named")
+    } else if has("sessionID") || has("messageID") || has("id") && is_stored {
+        Some(
+            "one file of opencode's storage; give the storage folder, or what `opencode export` writes",
+        )
+    } else if has("agent") && has("workspace") && has("id") {
+        Some("the state of an OpenHands conversation; give its folder, which has its events too")
+    } else if has("type") && (has("data") || has("subtype")) || is_of_another.into_iter().any(has) {
+        Some("the log of an agent whose sessions are not read")
+    } else {
+        None
+    }
 }
 
 /// Whether a session that looks like another dialect may be this one after all: dialects that have no
@@ -109,7 +138,7 @@ fn by_record(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
     let kind = object.text("type");
     let kind = kind.as_deref().unwrap_or_default();
     if kind == "session" && object.has("version") {
-        return Err(Error::NotRead { program: "pi" });
+        return Err(Error::NotRead { what: "a session of pi, which is not read" });
     }
     let meta = ["summary", "file-history-snapshot", "queue-operation"];
     Ok(Some(if object.has("payload") && object.has("type") {

@@ -15,11 +15,11 @@ pub enum Error {
     /// Nothing in the input says which agent wrote it.
     #[error("this is no session of a known dialect; name the dialect if you know it")]
     UnknownDialect,
-    /// The input is a session of a program whose sessions are not read.
-    #[error("this is a session of {program}, which is not read")]
+    /// The input is known, and not read by itself.
+    #[error("this is {what}")]
     NotRead {
-        /// The program.
-        program: &'static str,
+        /// What it is, and what can be given in its place.
+        what: &'static str,
     },
     /// No record of the named dialect is in the input.
     #[error("this is no session of {dialect}{}", seen_as(.looks_like))]

@@ -8,7 +8,6 @@
 //!                                                                                   └▶ findings ▶ edits of bytes
 //! ```
 
-mod base64;
 mod blob;
 mod branches;
 mod causes;

@@ -1,8 +1,9 @@
 //! A session as a line of JSON (SE-91): its bytes as text or base64, its dialect, and options.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 
-use crate::base64::decode_all;
 use crate::{Blob, Dialect, Error, RepairOptions, Session};
 
 /// A session in a line.
@@ -48,7 +49,7 @@ impl Line {
         let form: Form = serde_json::from_slice(json).ok()?;
         let bytes = match (&form.input, &form.input_b64) {
             (Some(text), None) => Some(text.clone().into_bytes()),
-            (None, Some(text)) => decode_all(text),
+            (None, Some(text)) => BASE64_STANDARD.decode(text).ok(),
             _ => return None,
         };
         let dialect = form.dialect.as_deref().map(str::parse).transpose();

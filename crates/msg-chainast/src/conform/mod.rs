@@ -17,7 +17,6 @@ mod media;
 mod members;
 mod names;
 mod opaque;
-mod pixels;
 mod reasoning;
 mod roles;
 mod split;

@@ -3,7 +3,6 @@
 
 use msg_core::{Code, Diagnostic, Part};
 
-use super::pixels;
 use crate::{
     analyze::Chain,
     profile::{Acceptance, Profile},
@@ -54,8 +53,7 @@ fn side_max(chain: Chain<'_>, profile: &Profile) -> usize {
 
 fn too_large(part: &Part, side_max: usize) -> Option<Diagnostic> {
     let Part::Image(it) = part else { return None };
-    let (_, base64) = it.url.as_deref()?.strip_prefix("data:")?.split_once(";base64,")?;
-    let (width, height) = pixels::size(base64).filter(|_| side_max > 0)?;
+    let (width, height) = it.pixels().filter(|_| side_max > 0)?;
     let is_larger = width.max(height) as usize > side_max;
     let sentence = format!("an image of {width} x {height} pixels, {side_max} a side are accepted");
     is_larger.then(|| Diagnostic::error(Code::new("profile::image-size"), sentence))

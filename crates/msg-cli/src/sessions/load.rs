@@ -188,7 +188,10 @@ fn folder_files(path: &Path) -> io::Result<Files> {
         let root =
             if path.join("storage").is_dir() { path.join("storage") } else { path.to_owned() };
         for kind in ["session", "message", "part"] {
-            for folder in folders(&root.join(kind)) {
+            let kind = root.join(kind);
+            // The oldest versions have parts in no folder of their message.
+            for folder in [kind.clone()].into_iter().filter(|it| it.is_dir()).chain(folders(&kind))
+            {
                 json_files(&folder, &mut files)?;
             }
         }

@@ -20,6 +20,10 @@ use tempfile::TempDir;
 /// What a file of SQLite begins with.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
+/// What to do with the sessions of the OpenAI Agents SDK.
+const AGENTS_SDK: &str = "it is a store of the OpenAI Agents SDK; give the rows of one session, such as \
+    `select json_object('message_data', message_data) from agent_messages` prints them, with --from agents-sdk";
+
 /// A row: its columns by name.
 type Row = HashMap<String, Value>;
 
@@ -94,6 +98,7 @@ impl Store {
         store.dialect = match (has("sessions") && has("messages"), has("session") && has("part")) {
             (true, _) => Dialect::Goose,
             (_, true) => Dialect::OpenCode,
+            _ if has("agent_messages") => return Err(AGENTS_SDK.to_owned()),
             _ => return Err("it is a store of SQLite, and none of goose or opencode".to_owned()),
         };
         Ok(store)

@@ -48,8 +48,7 @@ pub(super) fn tokens(rates: &MediaRates, part: &Part) -> u64 {
 
 fn image_part(rates: &MediaRates, it: &Image) -> u64 {
     let detail = if it.detail.as_deref() == Some("low") { Detail::Low } else { Detail::High };
-    let size = it.url.as_deref().and_then(image::size_of_url);
-    image::tokens_by(rates, detail, size)
+    image::tokens_by(rates, detail, it.pixels())
 }
 
 fn audio(rates: &MediaRates, it: &Audio) -> u64 {

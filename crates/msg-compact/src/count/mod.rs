@@ -23,7 +23,6 @@ pub use counter::Growing;
 pub(crate) use counter::{ErrorBar, TokenCounter};
 pub use forge::Forge;
 use image::Detail;
-pub use image::image_size;
 pub use media::MediaRates;
 pub use script::{Script, ScriptCount};
 pub use tools::ToolSpec;

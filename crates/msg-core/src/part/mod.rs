@@ -12,6 +12,7 @@ mod from;
 mod media;
 mod other;
 mod pairing;
+mod pixels;
 mod reasoning;
 mod text;
 mod tool;

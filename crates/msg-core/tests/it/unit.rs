@@ -1,8 +1,8 @@
 //! Single functions, by data: each row of `unit.jsonl` names the function and what it gives.
 
 use msg_core::{
-    Arguments, Diagnostic, FinishReason, InputRules, Message, Part, RawJson, Role, StreamEvent,
-    ToolCall, ToolPart, ToolResult, ToolStatus, Usage,
+    Arguments, Diagnostic, FinishReason, Image, InputRules, Message, Part, RawJson, Role,
+    StreamEvent, ToolCall, ToolPart, ToolResult, ToolStatus, Usage,
     agent::{self, AgentMessage, AgentStateSnapshot, MessageContent},
     check_id,
     plain::PlainMessage,
@@ -32,6 +32,7 @@ fn unit() {
             "diagnostic_roundtrip" => return round_trip::<Diagnostic>(&row.text),
             "constructor" => constructor(&case),
             "arguments" => format!("{:?}", Arguments::from(text(&case, "text")).state()).into(),
+            "pixels" => json!({"pixels": Image::from_url(text(&case, "url")).pixels()}),
             "size" => {
                 let part: Part = serde_json::from_value(case["part"].clone()).unwrap();
                 json!({"size": part.size(), "reasoning": part.reasoning_size()})

@@ -14,7 +14,7 @@ pub(super) trait Records {
     fn len(&self) -> usize;
     /// Whether long values are marks.
     fn has_marks(&self) -> bool;
-    /// The value of a record; blanks around it may belong to it.
+    /// The value of a record.
     fn value(&self, record: usize) -> Option<Value<'_>>;
     fn place(&self, record: usize) -> Place;
     fn drop(&self, records: &[usize]) -> Vec<Edit>;
@@ -68,8 +68,7 @@ impl Records for Lines<'_> {
     }
 
     fn value(&self, record: usize) -> Option<Value<'_>> {
-        let it = self.records.get(record).filter(|it| !it.opaque)?;
-        Some(Value { source: &self.text[it.span()], at: it.span().start })
+        Lines::value(self, record)
     }
 
     fn place(&self, record: usize) -> Place {

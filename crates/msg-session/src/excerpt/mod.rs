@@ -20,6 +20,7 @@ mod read;
 mod settle;
 mod shorten;
 #[cfg(test)]
+#[path = "../../tests/unit/excerpt.rs"]
 #[allow(clippy::unwrap_used)]
 mod tests;
 

@@ -7,7 +7,7 @@ use super::line::{Fault, save};
 use crate::edit::Edit;
 use crate::excerpt::{self, Elided};
 use crate::finding::{Finding, Place};
-use crate::json::{BLANKS, Object};
+use crate::json::{BLANKS, Object, Value};
 
 /// A session of JSON lines behind the frame rules: its whole text, or an excerpt of it.
 pub(crate) struct Lines<'a> {
@@ -63,6 +63,15 @@ impl Lines<'_> {
     pub(crate) fn object(&self, record: usize) -> Option<Object<'_>> {
         let it = self.records.get(record).filter(|it| !it.opaque)?;
         Object::whole(&self.text[it.span()], it.start)
+    }
+
+    /// The value of a record, without the blanks around it; none of one that is too large.
+    pub(crate) fn value(&self, record: usize) -> Option<Value<'_>> {
+        let it = self.records.get(record).filter(|it| !it.opaque)?;
+        let text = &self.text[it.span()];
+        let source = text.trim_start_matches(BLANKS);
+        let at = it.start + (text.len() - source.len());
+        Some(Value { source: source.trim_end_matches(BLANKS), at })
     }
 
     /// The text of a record with all that an excerpt leaves out; none if it cannot be read again.

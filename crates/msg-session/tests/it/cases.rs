@@ -1,5 +1,6 @@
 //! Case rows: a session a line, with what is found, what it becomes, and what it says.
 
+use msg_core::Usage;
 use msg_session::{Blob, Dialect, RepairOptions, Session};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -44,13 +45,13 @@ fn sessions() {
 fn render(row: &Row) -> Value {
     let mut session = row.session();
     let before = session.blobs().to_vec();
-    let (messages, branches) = match session.read(&row.options) {
+    let (messages, branches, usage) = match session.read(&row.options) {
         Ok(view) => {
             let mut out = Vec::new();
             msg_core::native::write(&view.messages, &mut out);
-            (serde_json::from_slice(&out).unwrap(), view.branches)
+            (serde_json::from_slice(&out).unwrap(), view.branches, view.usage)
         }
-        Err(error) => (json!(error.to_string()), Vec::new()),
+        Err(error) => (json!(error.to_string()), Vec::new(), Usage::default()),
     };
     let found = session.repair(&row.options);
     let findings = found.map_or_else(|it| json!(it.to_string()), |it| json!(it));
@@ -64,6 +65,9 @@ fn render(row: &Row) -> Value {
     let mut res = json!({ "findings": findings, "changed": changed, "messages": messages });
     if !branches.is_empty() {
         res["branches"] = json!(branches);
+    }
+    if usage != Usage::default() {
+        res["usage"] = json!(usage);
     }
     res
 }
@@ -81,21 +85,19 @@ fn dialects_are_recognised() {
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
+/// What is no session by itself, or not of the dialect that is named, is refused with what it is.
 #[test]
-fn a_session_of_another_dialect_is_refused_by_name() {
-    let line = r#"{"type":"user","uuid":"u","parentUuid":null,"message":{"content":"a"}}"#;
-    let error = Session::named(Dialect::Codex, vec![Blob::new("a.jsonl", line)]).unwrap_err();
-    assert_eq!(error.to_string(), "this is no session of codex; it looks like claude-code");
-    let pi = r#"{"type":"session","version":3,"id":"x"}"#;
-    let error = Session::recognise(vec![Blob::new("a.jsonl", pi)]).unwrap_err();
-    assert_eq!(error.to_string(), "this is a session of pi, which is not read");
-    assert!(Session::recognise(vec![Blob::new("a.jsonl", "hello\n")]).is_err());
-    // A tree like Claude Code's, of another agent.
-    let other =
-        r#"{"uuid":"u","parentUuid":null,"type":"user","message":{"parts":[{"text":"a"}]}}"#;
-    assert!(Session::recognise(vec![Blob::new("a.jsonl", other)]).is_err());
-    let document = "{\n\"messages\":[{\"role\":\"user\"}]}";
-    assert!(Session::recognise(vec![Blob::new("a.json", document)]).is_err());
+fn refused() {
+    testkit::rows!("refused.jsonl").check_expect(|row| {
+        let case: Value = serde_json::from_str(&row.text).unwrap();
+        let text = |name: &str| case[name].as_str().unwrap_or_default();
+        let blobs = vec![Blob::new(text("file"), text("text"))];
+        let session = match case.get("named") {
+            Some(it) => Session::named(serde_json::from_value(it.clone()).unwrap(), blobs),
+            None => Session::recognise(blobs),
+        };
+        json!(session.unwrap_err().to_string()).to_string()
+    });
 }
 
 /// The files of an opencode or OpenHands session joined to one document say what they say apart.

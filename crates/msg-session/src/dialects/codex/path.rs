@@ -7,7 +7,7 @@ use super::items::{Item, Kind};
 use crate::Error;
 use crate::branches::{Branch, BranchKind};
 use crate::frame::Lines;
-use crate::json::{BLANKS, Object, Value};
+use crate::json::Object;
 use crate::options::RepairOptions;
 use crate::view::maker;
 
@@ -128,11 +128,8 @@ impl<'a> Path<'a> {
             self.unknown.extend((!is_header).then_some(at));
             return;
         }
-        let span = lines.records[at].span();
-        let text = &lines.text[span.clone()];
-        let start = span.start + (text.len() - text.trim_start_matches(BLANKS).len());
-        let value = Value { source: text.trim_matches(BLANKS), at: start };
-        self.items.extend(Item::new((at, None), lines.place(at), value));
+        let value = lines.value(at);
+        self.items.extend(value.and_then(|it| Item::new((at, None), lines.place(at), it)));
         self.is_bare = true;
     }
 }

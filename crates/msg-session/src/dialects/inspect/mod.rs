@@ -5,7 +5,6 @@
 //!                         "attachments":{"HASH":"…"}}]}      a text `attachment://HASH` stands for that
 //! ```
 
-mod inflate;
 mod zip;
 
 use msg_core::{Content, Image, Part, Reasoning, Role, ToolCall, ToolResult};

@@ -1,7 +1,7 @@
 //! The archive of an evaluation log: which files are samples, and their texts. Only what such logs use is
 //! read: stored and deflated files, by the central directory at the end.
 
-use super::inflate::inflate;
+use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
 
 /// What an archive begins with.
 pub(super) const MAGIC: &[u8] = b"PK\x03\x04";
@@ -65,7 +65,9 @@ impl File {
         let size = self.size.min(MAX_FILE);
         let unpacked = match self.method {
             0 => packed.to_vec(),
-            8 => inflate(packed, size).map_err(|it| format!("{name}: {it}"))?,
+            8 => {
+                decompress_to_vec_with_limit(packed, size).map_err(|it| why_not(name, it.status))?
+            }
             other => return Err(format!("{name} is packed by method {other}, which is not read")),
         };
         String::from_utf8(unpacked).map_err(|_| format!("{name} is not UTF-8"))
@@ -77,6 +79,16 @@ impl File {
         let start = self.header + 30 + name + extra;
         bytes.get(start..start.checked_add(self.packed)?)
     }
+}
+
+/// Why a file could not be unpacked.
+fn why_not(name: &str, status: TINFLStatus) -> String {
+    let why = match status {
+        TINFLStatus::HasMoreOutput => "there is more data than announced",
+        TINFLStatus::FailedCannotMakeProgress => "the data is cut off",
+        _ => "the data is damaged",
+    };
+    format!("{name}: {why}")
 }
 
 /// A number of so many bytes, the lowest first.

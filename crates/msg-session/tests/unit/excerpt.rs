@@ -40,10 +40,12 @@ fn by_text(Case { dialect, blob, options }: &Case) -> Option<Checked> {
     Some(Checked::of_mends(&lines.text, mends))
 }
 
-/// The new bytes. The character around marks may stand there as an escape.
+/// The new bytes. The character around marks may stand there as an escape, and in edits of a whole text as they
+/// spell it.
 fn mended(it: &Checked) -> Option<String> {
     let bytes = it.changed.first()?.bytes.as_deref()?;
-    Some(String::from_utf8_lossy(bytes).replace("\\ue000", "\u{e000}"))
+    let text = String::from_utf8_lossy(bytes).replace("\\ue000", "\u{e000}");
+    Some(text.replace("\u{e000}@\u{e000}", "\u{e000}"))
 }
 
 fn excerpt_is_as_good_as_the_text(case: &Case) {
@@ -58,7 +60,7 @@ fn excerpt_is_as_good_as_the_text(case: &Case) {
 fn by_settled(Case { dialect, blob, options }: &Case) -> Option<Checked> {
     let rules = format(*dialect).line_rules(&blob.name, &blob.bytes)?;
     let mut describe = rules.describe(options)?;
-    let lines = super::read::read_behind(blob, options.max_record, 0, &mut *describe).ok()?;
+    let lines = super::read::read_behind(blob, options.max_record, 1, &mut *describe).ok()?;
     let mut mends = rules.check_lines(&lines, &blob.name, options).ok()?;
     if crate::large::needs_all(&lines, &mends) {
         return None;
@@ -128,7 +130,7 @@ fn a_settled_excerpt_is_as_good_as_all_of_it_for_all_cases() {
             }
         }
     }
-    for dialect in [Dialect::ClaudeCode, Dialect::Codex, Dialect::Goose] {
+    for dialect in [Dialect::ClaudeCode, Dialect::Codex, Dialect::Goose, Dialect::GeminiCli] {
         assert!(dropped[&dialect] > 100, "{dialect}: few records leave an excerpt: {dropped:?}");
     }
 }
@@ -138,7 +140,7 @@ fn dropped_of(case: &Case) -> usize {
     let rules = format(case.dialect).line_rules(&case.blob.name, &case.blob.bytes);
     let Some(mut describe) = rules.and_then(|it| it.describe(&case.options)) else { return 0 };
     let whole = read_lines(&case.blob.bytes, u64::MAX).records.len();
-    let lines = super::read::read_behind(&case.blob, u64::MAX, 0, &mut *describe).unwrap();
+    let lines = super::read::read_behind(&case.blob, u64::MAX, 1, &mut *describe).unwrap();
     whole - lines.records.len()
 }
 
