@@ -65,6 +65,11 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::error("profile::user-message", "CA-72", "a user message is required"),
     CodeInfo::error("profile::tool-name", "CA-72", "the name of a tool is not accepted"),
     CodeInfo::error("profile::result-name", "CA-72", "a result has not the name of its call"),
+    CodeInfo::error(
+        "profile::split-results",
+        "PM-40",
+        "the results of a pair stand in several contents",
+    ),
     CodeInfo::error("profile::message-name", "CA-72", "the name of a message is not accepted"),
     CodeInfo::error("profile::arguments", "CA-72", "the arguments of a call are not accepted"),
     CodeInfo::error("profile::reasoning-not-accepted", "CA-72", "reasoning is not accepted"),

@@ -18,7 +18,8 @@ impl GivenIds {
         Self(given.map(str::to_owned).collect())
     }
 
-    /// Takes the ids away; a result that was made up meanwhile gets the name of its call.
+    /// Takes the ids away. A result gets the name of its call, by which alone it is the call's then: it may have
+    /// been made up meanwhile, or have been another tool's.
     pub(crate) fn take_back(&self, messages: &mut [Message]) {
         if self.0.is_empty() {
             return;
@@ -31,7 +32,7 @@ impl GivenIds {
                 }
                 Part::ToolResult(it) if self.0.contains(&it.call_id) => {
                     let id = std::mem::take(&mut it.call_id);
-                    it.name = it.name.take().or_else(|| names.get(&id).cloned());
+                    it.name = names.get(&id).cloned().or(it.name.take());
                 }
                 _ => {}
             }

@@ -39,7 +39,8 @@ impl Conform<'_, '_> {
         if self.profile.lone_reasoning == Acceptance::Accept {
             return;
         }
-        for at in 0..self.items.len() {
+        // From the end on: an item before one that goes has to be followed by what is left.
+        for at in (0..self.items.len()).rev() {
             let lone = self.lone_parts(at);
             if lone.is_empty() {
                 continue;

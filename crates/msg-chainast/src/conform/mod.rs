@@ -82,6 +82,7 @@ pub(crate) fn conform<'m>(
     it.user_message();
     it.tool_names();
     it.result_names();
+    it.split_results();
     it.message_names();
     it.arguments();
     // Before all that asks where a turn begins, as a user message may come of it.

@@ -1,11 +1,11 @@
 //! Steps 1, 2, 9 and 12: roles, the user message that is required, who may follow whom.
 
-use msg_core::{Diagnostic, Message, Part, Role};
+use msg_core::{Diagnostic, Message, Origin, Part, Role};
 
 use super::state::{Breach, Conform};
 use crate::{
     constants::{BRIDGE_CONTENT, FIRST_USER_CONTENT},
-    profile::{SystemPlace, UserMessage},
+    profile::{Acceptance, SystemPlace, UserMessage},
     reasoning::has_tool_calls,
     repair::{Dropped, Item, without_members},
 };
@@ -130,6 +130,22 @@ impl Conform<'_, '_> {
             }
         }
         self.items = merged;
+    }
+
+    /// The results of a pair stand in one content (PM-40). Only a message that a content was read into says
+    /// that it stood apart, in its layout; without one it is written into the content before it.
+    pub(super) fn split_results(&mut self) {
+        if self.profile.split_results == Acceptance::Accept {
+            return;
+        }
+        for at in self.pairs().into_iter().flat_map(|it| it.1.skip(1)) {
+            if self.items[at].message.extra.layout(&Origin::Gemini).is_some() {
+                let sentence = "results of a pair in several contents";
+                let fix = "joined with those before";
+                self.at_message(at, Breach::error("profile::split-results", sentence, fix));
+                self.items[at].message.to_mut().extra.clear_layout();
+            }
+        }
     }
 
     pub(super) fn user_after_tool(&mut self) {

@@ -178,6 +178,8 @@ profile! {
     arguments: ArgumentsRule,
     /// Whether a result has to bear the name of its call.
     results_named: bool = "result_name" ["any", "call"],
+    /// Whether the results of a pair may stand in several contents of the provider's own format.
+    split_results: Acceptance,
     /// The characters of a message's name; none if messages have no name.
     message_name: Option<CharClass>,
     /// The greatest length of a message's name in bytes; 0 for no limit.

@@ -270,6 +270,28 @@ fn a_growing_chain_keeps_the_ids_that_a_profile_gave() {
     assert_eq!(first_id(&messages), before);
 }
 
+/// A layout is no part of a message's JSON, so this is no row.
+#[test]
+fn results_of_a_pair_in_several_contents_are_joined() {
+    let call = |id: &str| Part::from(ToolCall::new(id, "f", "{}"));
+    let result = |id: &str| {
+        let it = ToolResult { name: Some("f".into()), ..ToolResult::new(id, "r") };
+        Message::new(Role::Tool).with_part(Part::from(it))
+    };
+    let assistant = Message::assistant("").with_part(call("a")).with_part(call("b"));
+    let mut messages = vec![Message::user("q"), assistant, result("a"), result("b")];
+    let gemini = Profile::named("gemini").expect("a profile").asked_as("gemini-2.5-flash");
+    let options = RepairOptions::new().with_profile(&gemini);
+    let mend = |it: &[Message]| repair(it.to_vec(), &options, &mut SeededIds::new(1));
+    assert_eq!(mend(&messages).1, []);
+    messages.iter_mut().for_each(|it| it.extra.set_layout(Origin::Gemini, [1]));
+    let (mended, report) = mend(&messages);
+    let places: Vec<_> = report.iter().map(|it| (it.code.as_str(), it.at.message)).collect();
+    assert_eq!(places, [("profile::split-results", Some(3))]);
+    let keeps = |it: &Message| it.extra.layout(&Origin::Gemini).is_some();
+    assert_eq!(mended.iter().map(keeps).collect::<Vec<_>>(), [true, true, true, false]);
+}
+
 /// Options are read from JSON strictly; a profile is named.
 #[test]
 fn options_are_data() {
