@@ -31,11 +31,6 @@ pub(crate) fn write_rest(extra: &Extra, origin: &Origin, known: &[&str], out: &m
     }
 }
 
-/// The text of a JSON string; of any other value its source text.
-pub(crate) fn text_or_source(raw: RawJson) -> String {
-    raw.parse::<String>().unwrap_or_else(|_| raw.text().to_owned())
-}
-
 /// Writes the arguments of a call, as their value if they are JSON.
 pub(crate) fn write_arguments(call: &ToolCall, out: &mut Writer<'_>) {
     out.key("arguments");

@@ -9,10 +9,9 @@
 //! For formats of other programs that are read for their messages and are no wire format. Each
 //! message is held twice until the document is written: as it was, and as it is.
 
-use std::collections::VecDeque;
-
 use msg_core::json::{Kind, Reader, Writer};
 use msg_core::{Error, Message, Origin, RawJson, Report};
+use msg_session::ShareGptTurns;
 use msg_wire::codec::{Body, Losses};
 
 use crate::codec::{Around, Content, WriteOptions};
@@ -23,8 +22,8 @@ pub(crate) trait Form: Sync {
     /// Whose unknown members and layouts are its own.
     fn origin(&self) -> Origin;
 
-    /// Reads a message, or says what was expected in its place.
-    fn read(&self, source: &RawJson, ids: &mut Ids) -> Result<Message, &'static str>;
+    /// Reads a message, or says what was expected in its place. `turns` knows those before it.
+    fn read(&self, source: &RawJson, turns: &mut ShareGptTurns) -> Result<Message, &'static str>;
 
     /// The message that an object holds outside its list, and the name of the member.
     fn leading(&self, _body: &Body) -> Option<(&'static str, Message)> {
@@ -33,28 +32,6 @@ pub(crate) trait Form: Sync {
 
     /// Writes a message as one value, or as several where one cannot hold it.
     fn write(&self, message: &Message, losses: &mut Losses<'_>, out: &mut Writer<'_>);
-}
-
-/// Ids of calls for a format that has none: results answer in the order of the calls.
-#[derive(Debug, Default)]
-pub(crate) struct Ids {
-    calls: usize,
-    open: VecDeque<String>,
-}
-
-impl Ids {
-    /// The id of the next call: `call_1`, `call_2` …
-    pub(crate) fn of_call(&mut self) -> String {
-        self.calls += 1;
-        let id = format!("call_{}", self.calls);
-        self.open.push_back(id.clone());
-        id
-    }
-
-    /// The id of the call that the next result answers; `""` if there is none.
-    pub(crate) fn of_result(&mut self) -> String {
-        self.open.pop_front().unwrap_or_default()
-    }
 }
 
 /// Reads a document that is a list of messages, or an object with one in the only member of `held`.
@@ -85,7 +62,7 @@ pub(crate) fn read(
 
 fn list(reader: &mut Reader<'_>, form: &'static dyn Form) -> Result<Vec<Entry>, Error> {
     let mut res: Vec<Entry> = Vec::new();
-    let mut ids = Ids::default();
+    let mut turns = ShareGptTurns::default();
     let at = |it, index| Error::from_json(it, Some(index));
     reader.begin_array().map_err(|it| Error::from_json(it, None))?;
     while reader.next_element().map_err(|it| at(it, res.len()))? {
@@ -93,7 +70,7 @@ fn list(reader: &mut Reader<'_>, form: &'static dyn Form) -> Result<Vec<Entry>, 
         let offset = reader.next_offset();
         let source = reader.raw_json().map_err(|it| at(it, index))?;
         let shape = |expected| Error::Shape { message: Some(index), expected, offset };
-        let mut message = form.read(&source, &mut ids).map_err(shape)?;
+        let mut message = form.read(&source, &mut turns).map_err(shape)?;
         // The place is a layout: it takes no part in equality and goes where the message goes.
         message.extra.set_layout(form.origin(), (index as u64).to_le_bytes());
         res.push(Entry { source, message });

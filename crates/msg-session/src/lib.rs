@@ -52,6 +52,8 @@ pub use finding::{Finding, Place};
 pub use large::{Diagnosis, LargeSession};
 pub use line::Line;
 pub use options::RepairOptions;
+pub use parts::otel::otel_part;
+pub use parts::share_gpt::ShareGptTurns;
 pub use redact::{redact, redact_json};
 pub use session::Session;
 pub use source::ReadAt;

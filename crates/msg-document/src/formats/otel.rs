@@ -9,20 +9,15 @@
 //! Spans themselves are not read here.
 
 use msg_core::json::Writer;
-use msg_core::{
-    Arguments, Message, Origin, Other, Part, RawJson, Reasoning, Report, Role, Text, ToolCall,
-    ToolResult,
-};
+use msg_core::{Message, Origin, Other, Part, RawJson, Report, Role};
+use msg_session::ShareGptTurns;
 use msg_wire::codec::Losses;
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
-use crate::members::{
-    Members, keep_rest, note_refusal, note_result, take, text_or_source, write_arguments,
-    write_rest,
-};
+use crate::members::{keep_rest, note_refusal, note_result, take, write_arguments, write_rest};
 use crate::outline::{Item, Outline, Record};
 use crate::refusal::Refusal;
-use crate::verbatim::{self, Form, Ids};
+use crate::verbatim::{self, Form};
 
 pub(crate) struct Otel;
 
@@ -63,14 +58,17 @@ impl Form for Otel {
         Origin::Other("otel".into())
     }
 
-    fn read(&self, source: &RawJson, _: &mut Ids) -> Result<Message, &'static str> {
+    fn read(&self, source: &RawJson, _: &mut ShareGptTurns) -> Result<Message, &'static str> {
         let mut members = source.members().ok_or("a message, which is an object")?;
         let role: String = take(&mut members, "role").ok_or("`role` to be a string")?;
         let parts: Vec<RawJson> = take(&mut members, "parts").ok_or("`parts` to be a list")?;
         let role = Role::known(&role).unwrap_or_else(|| Role::from(role.as_str()));
         let mut res = Message::new(role);
         res.name = take(&mut members, "name");
-        res.parts = parts.iter().map(|it| part(it, &self.origin())).collect();
+        // OT-1: every part of another kind is kept raw.
+        let raw = |it: &RawJson| Part::Other(Other::new(self.origin(), it.clone()));
+        let part = |it| msg_session::otel_part(it).unwrap_or_else(|| raw(it));
+        res.parts = parts.iter().map(part).collect();
         keep_rest(&mut res.extra, &self.origin(), members);
         Ok(res)
     }
@@ -88,43 +86,6 @@ impl Form for Otel {
             write_rest(&message.extra, &self.origin(), &[], out);
         });
     }
-}
-
-/// OT-1: parts by their type; every other one is kept raw.
-fn part(source: &RawJson, origin: &Origin) -> Part {
-    let read = || {
-        let mut members = source.members()?;
-        let mut part = match take::<String>(&mut members, "type")?.as_str() {
-            "text" => Part::Text(Text::new(take::<String>(&mut members, "content")?)),
-            "reasoning" => {
-                Part::Reasoning(Reasoning::new(take::<String>(&mut members, "content")?))
-            }
-            "tool_call" => Part::ToolCall(call(&mut members)?),
-            "tool_call_response" => Part::ToolResult(result(&mut members)?),
-            _ => return None,
-        };
-        keep_rest(part.extra_mut(), origin, members);
-        Some(part)
-    };
-    read().unwrap_or_else(|| Part::Other(Other::new(origin.clone(), source.clone())))
-}
-
-fn call(members: &mut Members) -> Option<ToolCall> {
-    let name: String = take(members, "name")?;
-    let id: Option<String> = take::<Option<String>>(members, "id").flatten();
-    let arguments: Option<RawJson> = take(members, "arguments");
-    Some(ToolCall::new(id.unwrap_or_default(), name, Arguments::from(text_of(arguments))))
-}
-
-/// `response`; `result` in older versions. A value that is no text goes as its source text.
-fn result(members: &mut Members) -> Option<ToolResult> {
-    let id: Option<String> = take::<Option<String>>(members, "id").flatten();
-    let content = take(members, "response").or_else(|| take(members, "result"));
-    Some(ToolResult::new(id.unwrap_or_default(), text_of(Some(content?)).as_str()))
-}
-
-fn text_of(raw: Option<RawJson>) -> String {
-    raw.filter(|it| it.text() != "null").map(text_or_source).unwrap_or_default()
 }
 
 /// OT-2: a part as it is stored, its unknown members behind the known ones.

@@ -8,18 +8,15 @@
 //! ```
 
 use msg_core::json::{self, Writer};
-use msg_core::{
-    Arguments, Message, Origin, Part, RawJson, Report, Role, Severity, ToolCall, ToolResult,
-};
+use msg_core::{Message, Origin, Part, RawJson, Report, Role, Severity, ToolCall};
+use msg_session::ShareGptTurns;
 use msg_wire::codec::{Body, Losses};
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
-use crate::members::{
-    keep_rest, note_refusal, note_result, take, text_or_source, write_arguments, write_rest,
-};
+use crate::members::{keep_rest, note_refusal, note_result, take, write_arguments, write_rest};
 use crate::outline::{Outline, Record};
 use crate::refusal::Refusal;
-use crate::verbatim::{self, Form, Ids};
+use crate::verbatim::{self, Form};
 
 pub(crate) struct ShareGpt;
 
@@ -61,12 +58,12 @@ impl Form for ShareGpt {
         Origin::Other("sharegpt".into())
     }
 
-    /// SG-1: a turn is a message.
-    fn read(&self, source: &RawJson, ids: &mut Ids) -> Result<Message, &'static str> {
+    /// SG-1, SG-2: a turn is a message.
+    fn read(&self, source: &RawJson, turns: &mut ShareGptTurns) -> Result<Message, &'static str> {
         let mut members = source.members().ok_or("a turn, which is an object")?;
         let from: String = take(&mut members, "from").ok_or("`from` to be a string")?;
         let value: String = take(&mut members, "value").ok_or("`value` to be a string")?;
-        let mut res = turn(&from, value, ids);
+        let mut res = turns.read(&from, &value);
         keep_rest(&mut res.extra, &self.origin(), members);
         Ok(res)
     }
@@ -109,49 +106,13 @@ impl Form for ShareGpt {
     }
 }
 
-fn turn(from: &str, value: String, ids: &mut Ids) -> Message {
-    match from {
-        "human" | "user" => Message::user(value),
-        "gpt" | "assistant" | "chatgpt" | "bard" | "bing" => Message::assistant(value),
-        "system" => Message::system(value),
-        "function_call" => match calls(&value, ids) {
-            Some(parts) => Message { parts, ..Message::new(Role::Assistant) },
-            None => Message::assistant(value),
-        },
-        "observation" | "tool" | "function_response" => {
-            let result = ToolResult::new(ids.of_result(), value.as_str());
-            Message::new(Role::Tool).with_part(Part::ToolResult(result))
-        }
-        other => Message::new(Role::Other(other.into())).with_text(value),
-    }
-}
-
-/// SG-2: `{"name","arguments"}` as text, or a list of them. None if it is something else.
-fn calls(value: &str, ids: &mut Ids) -> Option<Vec<Part>> {
-    let raw = RawJson::new(value).ok()?;
-    let list = raw.parse::<Vec<RawJson>>().unwrap_or_else(|_| vec![raw]);
-    let read: Option<Vec<_>> = list.iter().map(call).collect();
-    let with_id = |mut it: ToolCall| {
-        it.id = ids.of_call();
-        Part::ToolCall(it)
-    };
-    let parts: Vec<Part> = read?.into_iter().map(with_id).collect();
-    (!parts.is_empty()).then_some(parts)
-}
-
-fn call(raw: &RawJson) -> Option<ToolCall> {
-    let mut members = raw.members()?;
-    let name: String = take(&mut members, "name")?;
-    let arguments = take(&mut members, "arguments").map(text_or_source).unwrap_or_default();
-    members.is_empty().then(|| ToolCall::new("", name, Arguments::from(arguments)))
-}
-
 /// One call as an object, several as a list. Arguments that are JSON go as their value.
 fn call_text(calls: &[&ToolCall]) -> String {
     let one = |it: &mut Writer<'_>, call: &ToolCall| {
         it.object(|it| {
             it.key("name").str(&call.name);
             write_arguments(call, it);
+            write_rest(&call.extra, &ShareGpt.origin(), &[], it);
         });
     };
     json::to_text(|it| match calls {

@@ -5,7 +5,7 @@
 //!  "events":[{"name":"gen_ai.user.message","attributes":{"content":"hi"}}]}           before 1.37
 //! ```
 
-use msg_core::{Content, File, Image, Message, Part, Reasoning, Role, ToolCall, ToolResult};
+use msg_core::{File, Image, Message, Part, Role};
 
 use super::{Checked, Format, document};
 use crate::Error;
@@ -158,27 +158,15 @@ fn push(view: &mut View, at: usize, message: Message) {
 }
 
 fn part(value: Value<'_>) -> Part {
-    value.object().and_then(|it| known_part(&it)).unwrap_or_else(|| parts::other(value))
+    let known = parts::otel::otel_part(&value.raw_json());
+    known.or_else(|| media(&value.object()?)).unwrap_or_else(|| parts::other(value))
 }
 
-fn known_part(object: &Object<'_>) -> Option<Part> {
+fn media(object: &Object<'_>) -> Option<Part> {
     let media_type: Option<String> = object.text("mime_type").map(Into::into);
     let is_image = object.text("modality").is_some_and(|it| it == "image")
         || media_type.as_deref().is_some_and(|it| it.starts_with("image/"));
     Some(match &*object.text("type")? {
-        "text" => Part::text(object.text("content")?),
-        "reasoning" => Part::Reasoning(Reasoning::new(object.text("content")?)),
-        "tool_call" => {
-            let arguments = object.get("arguments").map(|it| it.plain()).unwrap_or_default();
-            let (id, name) = (parts::text(object, "id"), parts::text(object, "name"));
-            Part::ToolCall(ToolCall::new(id, name, arguments))
-        }
-        "tool_call_response" => {
-            let content =
-                object.get("response").or_else(|| object.get("result")).map(|it| it.plain());
-            let content = Content::from(content.unwrap_or_default());
-            Part::ToolResult(ToolResult::new(parts::text(object, "id"), content))
-        }
         "blob" if is_image => {
             let data = object.text("data").or_else(|| object.text("content"))?;
             let url = parts::data_url(media_type.as_deref(), &data);

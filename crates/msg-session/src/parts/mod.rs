@@ -9,6 +9,8 @@ pub(crate) mod gemini;
 pub(crate) mod goose;
 pub(crate) mod items;
 pub(crate) mod openai;
+pub(crate) mod otel;
+pub(crate) mod share_gpt;
 pub(crate) mod xml;
 
 use msg_core::{Image, Origin, Part};

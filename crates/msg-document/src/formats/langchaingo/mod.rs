@@ -15,12 +15,13 @@ mod write;
 
 use msg_core::json::Writer;
 use msg_core::{Message, Origin, RawJson, Report};
+use msg_session::ShareGptTurns;
 use msg_wire::codec::Losses;
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
 use crate::outline::{Item, Outline, Record, ValueKind};
 use crate::refusal::Refusal;
-use crate::verbatim::{self, Form, Ids};
+use crate::verbatim::{self, Form};
 
 pub(crate) struct Langchaingo;
 
@@ -56,7 +57,7 @@ impl Form for Langchaingo {
         origin()
     }
 
-    fn read(&self, source: &RawJson, _: &mut Ids) -> Result<Message, &'static str> {
+    fn read(&self, source: &RawJson, _: &mut ShareGptTurns) -> Result<Message, &'static str> {
         read::message(source)
     }
 

@@ -1,37 +1,11 @@
 //! A ShareGPT conversation (SE-70).
 
-use msg_core::{Message, Part, Role, ToolCall};
+use msg_core::{Message, Role};
 
 use super::Faults;
 use crate::json::{Object, Value};
+use crate::parts::share_gpt::{ShareGptTurns, is_call, role};
 use crate::view::{Draft, Origin, View};
-
-/// Whose turn it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum From {
-    System,
-    Human,
-    Observation,
-    Gpt,
-    FunctionCall,
-}
-
-impl From {
-    fn of(word: &str) -> Option<Self> {
-        Some(match word {
-            "system" => From::System,
-            "human" | "user" => From::Human,
-            "observation" | "tool" | "function_response" | "tool_response" => From::Observation,
-            "gpt" | "assistant" | "chatgpt" | "model" => From::Gpt,
-            "function_call" | "tool_call" => From::FunctionCall,
-            _ => return None,
-        })
-    }
-
-    fn is_answer(self) -> bool {
-        matches!(self, From::Gpt | From::FunctionCall)
-    }
-}
 
 pub(super) fn check(line: &Object<'_>) -> Faults {
     let mut faults = Faults::default();
@@ -41,137 +15,87 @@ pub(super) fn check(line: &Object<'_>) -> Faults {
         faults.add("session::bad-shape", "the line has no list of turns of from and value");
         return faults;
     };
-    let known: Option<Vec<_>> =
-        turns.iter().map(|it| Some((From::of(&it.0)?, it.1.as_str()))).collect();
-    let Some(turns) = known else {
+    if turns.iter().any(|it| matches!(role(&it.0), Role::Other(_))) {
         faults.add("session::unknown-role", "a turn is of somebody whom the data set has not");
         return faults;
-    };
+    }
     turns.iter().for_each(|it| content(it, &mut faults));
+    if turns.iter().skip(1).any(|it| role(&it.0) == Role::System) {
+        faults.add("session::misplaced-system", "a system text is not the first turn");
+    }
+    let turns = turns.iter().map(|it| (role(&it.0), is_call(&it.0)));
+    let turns: Vec<_> = turns.filter(|it| it.0 != Role::System).collect();
     order(&turns, &mut faults);
+    ends(&turns, &mut faults);
     faults
 }
 
+/// Who says it, and what.
 fn turn(value: Value<'_>) -> Option<(String, String)> {
     let object = value.object()?;
     Some((object.text("from")?.into_owned(), object.text("value")?.into_owned()))
 }
 
-fn content((from, value): &(From, &str), faults: &mut Faults) {
+fn content((from, value): &(String, String), faults: &mut Faults) {
+    let is_object = |it: Value<'_>| it.object().is_some();
+    let is_call_or_list = |it: Value<'_>| match it.array() {
+        Some(list) => list.into_iter().all(is_object),
+        None => is_object(it),
+    };
     if value.is_empty() {
         faults.add("session::empty-message", "a turn has no text");
-    } else if *from == From::FunctionCall && calls(value).is_none() {
+    } else if is_call(from) && !Value::whole(value, 0).is_some_and(is_call_or_list) {
         faults.add("session::bad-arguments", "a call is no JSON object");
     }
 }
 
-fn order(turns: &[(From, &str)], faults: &mut Faults) {
-    if turns.iter().skip(1).any(|it| it.0 == From::System) {
-        faults.add("session::misplaced-system", "a system text is not the first turn");
-    }
-    let turns: Vec<_> = turns.iter().map(|it| it.0).filter(|it| *it != From::System).collect();
-    let expected = turns.iter().enumerate().all(|(at, it)| it.is_answer() == (at % 2 == 1));
-    if !expected {
+/// Of each turn but system texts its role, and whether it is a call.
+fn order(turns: &[(Role, bool)], faults: &mut Faults) {
+    let is_answer = |it: &(Role, bool)| it.0 == Role::Assistant;
+    if turns.iter().enumerate().any(|(at, it)| is_answer(it) != (at % 2 == 1)) {
         faults.add("session::alternation", "human and gpt do not take turns");
     }
-    for pair in turns.windows(2) {
-        if pair[0] == From::FunctionCall && pair[1] != From::Observation {
-            faults.add("session::unanswered-call", "no observation stands behind a call");
-        }
-        if pair[0] != From::FunctionCall && pair[1] == From::Observation {
-            faults.add("session::orphan-result", "an observation stands behind no call");
+    let before = [false].into_iter().chain(turns.iter().map(|it| it.1));
+    for (is_behind_call, it) in before.zip(turns) {
+        match (is_behind_call, it.0 == Role::Tool) {
+            (true, false) => {
+                faults.add("session::unanswered-call", "no observation stands behind a call")
+            }
+            (false, true) => {
+                faults.add("session::orphan-result", "an observation stands behind no call");
+            }
+            _ => {}
         }
     }
-    if turns.first() == Some(&From::Observation) {
-        faults.add("session::orphan-result", "an observation stands behind no call");
-    }
-    if !turns.iter().any(|it| it.is_answer()) {
+}
+
+fn ends(turns: &[(Role, bool)], faults: &mut Faults) {
+    let is_answer = |it: &(Role, bool)| it.0 == Role::Assistant;
+    if !turns.iter().any(is_answer) {
         faults.add("session::no-assistant", "the line has no answer");
-    } else if !turns.last().is_some_and(|it| it.is_answer()) {
+    } else if !turns.last().is_some_and(is_answer) {
         faults.add("session::last-not-assistant", "the line does not end with an answer");
     }
 }
 
 pub(super) fn view(line: &Object<'_>, at: usize) -> View {
-    let mut res = Reading { record: at, ..Reading::default() };
-    if let Some(system) = line.text("system").filter(|it| !it.is_empty()) {
-        res.text(Role::System, &system, None);
+    let mut view = View::default();
+    if let Some(system) = line.text("system") {
+        push(&mut view, Message::system(system), Origin::record(at));
     }
-    let turns = line.list("conversations");
-    for (n, value) in turns.iter().enumerate() {
-        if let Some((from, text)) = turn(*value) {
-            res.turn(From::of(&from).ok_or(from), &text, n);
+    let mut turns = ShareGptTurns::default();
+    for (n, value) in line.list("conversations").into_iter().enumerate() {
+        if let Some((from, text)) = turn(value) {
+            push(&mut view, turns.read(&from, &text), Origin::block(at, n));
         }
     }
-    res.view
+    view
 }
 
-#[derive(Default)]
-struct Reading {
-    view: View,
-    record: usize,
-    calls: usize,
-    /// Calls that wait for their observation, in order.
-    open: std::collections::VecDeque<String>,
-}
-
-impl Reading {
-    fn turn(&mut self, from: Result<From, String>, text: &str, n: usize) {
-        match from {
-            Ok(From::System) => self.text(Role::System, text, Some(n)),
-            Ok(From::Human) => self.text(Role::User, text, Some(n)),
-            Ok(From::Gpt) => self.text(Role::Assistant, text, Some(n)),
-            Ok(From::FunctionCall) => self.call(text, n),
-            Ok(From::Observation) => {
-                let id = self.open.pop_front().unwrap_or_default();
-                let mut result = Message::tool_result(id, text);
-                let mut draft = Draft::new(Role::Tool);
-                draft.push(result.parts.remove(0), Origin::block(self.record, n));
-                self.view.push(draft);
-            }
-            Err(word) => self.text(Role::from(word.as_str()), text, Some(n)),
-        }
-    }
-
-    fn text(&mut self, role: Role, text: &str, n: Option<usize>) {
-        let mut draft = Draft::new(role);
-        let origin = match n {
-            Some(n) => Origin::block(self.record, n),
-            None => Origin::record(self.record),
-        };
-        if !text.is_empty() {
-            draft.push(Part::text(text), origin);
-        }
-        self.view.push(draft);
-    }
-
-    fn call(&mut self, text: &str, n: usize) {
-        let mut draft = Draft::new(Role::Assistant);
-        let found = calls(text).unwrap_or_else(|| vec![(String::new(), text.to_owned())]);
-        self.open.clear();
-        for (name, arguments) in found {
-            self.calls += 1;
-            let id = format!("call_{}", self.calls);
-            self.open.push_back(id.clone());
-            let call = Part::ToolCall(ToolCall::new(id, name, arguments));
-            draft.push(call, Origin::block(self.record, n));
-        }
-        self.view.push(draft);
-    }
-}
-
-/// Name and arguments of the calls in the value of a turn, which is one object, or a list of them.
-fn calls(value: &str) -> Option<Vec<(String, String)>> {
-    let value = Value::whole(value, 0)?;
-    let list = value.array().unwrap_or_else(|| vec![value]);
-    list.into_iter()
-        .map(|it| {
-            let call = it.object()?;
-            let arguments = call.get("arguments").map(|it| match it.text() {
-                Some(text) => text.into_owned(),
-                None => it.source.to_owned(),
-            });
-            Some((crate::parts::text(&call, "name"), arguments.unwrap_or_default()))
-        })
-        .collect()
+/// Adds a message that says something.
+fn push(view: &mut View, message: Message, origin: Origin) {
+    let mut draft = Draft::new(message.role);
+    let parts = message.parts.into_iter().filter(|it| it.as_text() != Some(""));
+    parts.for_each(|it| draft.push(it, origin));
+    view.push(draft);
 }
