@@ -117,6 +117,13 @@ impl<'a> Json<'a> {
         self.members().filter(|(key, _)| key == name).last().map(|(_, value)| value)
     }
 
+    /// The last member of each of these names.
+    pub fn pick<const N: usize>(self, names: [&str; N]) -> [Option<Json<'a>>; N] {
+        let mut res = [None; N];
+        self.members().for_each(|(key, value)| put(&mut res, names, &key, value));
+        res
+    }
+
     /// The value without white space between its tokens.
     pub fn compact(self) -> String {
         let mut out = Vec::with_capacity(self.0.len());
@@ -127,6 +134,18 @@ impl<'a> Json<'a> {
     /// A copy that stands alone.
     pub fn to_json(self) -> RawJson {
         RawJson::new(self.0).unwrap_or_else(|_| RawJson::string(self.0))
+    }
+}
+
+/// Puts a member into the place that its name has, if it has one.
+pub(crate) fn put<'a, const N: usize>(
+    found: &mut [Option<Json<'a>>; N],
+    names: [&str; N],
+    key: &str,
+    value: Json<'a>,
+) {
+    if let Some(at) = names.iter().position(|it| *it == key) {
+        found[at] = Some(value);
     }
 }
 

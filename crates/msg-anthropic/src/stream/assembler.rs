@@ -58,18 +58,6 @@ type Target = (Option<u64>, Growing);
 const KNOWN: [&str; 9] =
     ["id", "type", "role", "model", "content", "stop_reason", "usage", "delta", "index"];
 
-/// The members of an event that count.
-#[derive(Default)]
-struct Event<'a> {
-    kind: Option<Json<'a>>,
-    index: Option<Json<'a>>,
-    message: Option<Json<'a>>,
-    block: Option<Json<'a>>,
-    delta: Option<Json<'a>>,
-    usage: Option<Json<'a>>,
-    error: Option<Json<'a>>,
-}
-
 impl AnthropicAssembler {
     /// An assembler at the start of a stream.
     #[must_use]
@@ -89,43 +77,29 @@ impl AnthropicAssembler {
     }
 
     fn read(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
-        let mut event = Event::default();
-        let is_object = self.head.object(data, |key, value| {
-            let place = match key {
-                "type" => &mut event.kind,
-                "index" => &mut event.index,
-                "message" => &mut event.message,
-                "content_block" => &mut event.block,
-                "delta" => &mut event.delta,
-                "usage" => &mut event.usage,
-                "error" => &mut event.error,
-                _ => return,
-            };
-            *place = Some(value);
-        });
-        if !is_object {
-            return;
-        }
+        let names = ["type", "index", "message", "content_block", "delta", "error"];
+        let picked = self.head.pick(data, names);
+        let Some([own_kind, index, message, block, delta, error]) = picked else { return };
         let whole = Json::from_valid(data.trim_ascii());
-        let kind = event.kind.and_then(Json::text).or(name.map(Cow::Borrowed));
-        let index = event.index.and_then(Json::whole_number);
+        let kind = own_kind.and_then(Json::text).or(name.map(Cow::Borrowed));
+        let index = index.and_then(Json::whole_number);
         self.started |= !matches!(kind.as_deref(), None | Some("ping" | "error"));
         match kind.as_deref().unwrap_or_default() {
             "message_start" => {
-                if let Some(message) = event.message {
+                if let Some(message) = message {
                     self.message(message, sink);
                 }
             }
             "message" => self.message(whole, sink),
             "content_block_start" => {
-                if let Some(block) = event.block {
+                if let Some(block) = block {
                     self.start(index, block, sink);
                 }
             }
             "content_block_delta" => {
-                if let Some(delta) = event.delta {
+                if let Some(delta) = delta {
                     let mut effects = Effects::default();
-                    if event.kind.is_none() {
+                    if own_kind.is_none() {
                         // It is the event's name that says what this is, and names may change.
                         effects.other();
                     }
@@ -134,17 +108,17 @@ impl AnthropicAssembler {
                 }
             }
             "content_block_stop" => self.stop(index, sink),
-            "message_delta" => self.message_delta(&event, whole, sink),
+            "message_delta" => self.message_delta(whole, sink),
             "message_stop" => {
                 self.message_stop = true;
                 self.head.stopped = true;
             }
             "ping" => {}
             "error" => {
-                let error = event.error.and_then(ProviderError::of_member);
+                let error = error.and_then(ProviderError::of_member);
                 self.head.fail(error.unwrap_or_else(|| ProviderError::of_object(whole)), sink);
             }
-            kind => match ProviderError::of_event(event.error, whole) {
+            kind => match ProviderError::of_event(error, whole) {
                 Some(error) => self.head.fail(error, sink),
                 None => self.head.note(Note::UNKNOWN_EVENT, || format!("unknown event {kind:?}")),
             },
@@ -153,20 +127,23 @@ impl AnthropicAssembler {
 
     /// The message of `message_start`, or a whole one.
     fn message(&mut self, message: Json<'_>, sink: &mut Sink<'_>) {
-        self.head.identify(message.get("id"), message.get("model"), None);
-        for block in message.get("content").into_iter().flat_map(Json::elements) {
+        let [id, model, content, usage, reason] =
+            message.pick(["id", "model", "content", "usage", "stop_reason"]);
+        self.head.identify(id, model, None);
+        for block in content.into_iter().flat_map(Json::elements) {
             self.start(None, block, sink);
             self.stop(None, sink);
         }
-        self.usage.merge(message.get("usage"), &mut self.head.step(0, sink).text_gauge());
+        self.usage.merge(usage, &mut self.head.step(0, sink).text_gauge());
         self.keep_unknown(message, sink);
-        self.stop_reason(message.get("stop_reason"));
+        self.stop_reason(reason);
     }
 
-    fn message_delta(&mut self, event: &Event<'_>, whole: Json<'_>, sink: &mut Sink<'_>) {
-        self.usage.merge(event.usage, &mut self.head.step(0, sink).text_gauge());
+    fn message_delta(&mut self, whole: Json<'_>, sink: &mut Sink<'_>) {
+        let [delta, usage] = whole.pick(["delta", "usage"]);
+        self.usage.merge(usage, &mut self.head.step(0, sink).text_gauge());
         self.keep_unknown(whole, sink);
-        if let Some(delta) = event.delta {
+        if let Some(delta) = delta {
             self.keep_unknown(delta, sink);
             self.stop_reason(delta.get("stop_reason"));
         }

@@ -53,20 +53,29 @@ impl ChatAssembler {
         if !is_object {
             return;
         }
+        let [id, model, created, object, usage, error, padding] = chunk.members;
         let mut effects = Effects::default();
-        if self.is_over() && self.is_of_another(chunk.id) {
+        if self.is_over() && self.is_of_another(id) {
             self.head.note(Note::SEVERAL_RESPONSES, || {
                 "another response begins here and is read as the same one".into()
             });
         }
-        self.head.identify(chunk.id, chunk.model, chunk.created);
-        if self.head.set_usage(chunk.usage) {
+        self.head.identify(id, model, created);
+        if self.head.set_usage(usage) {
             effects.other();
         }
-        if self.error(&chunk, Json::from_valid(data.trim_ascii()), named_error, sink) {
-            effects.other();
+        let is_error = object.and_then(Json::text).is_some_and(|it| it == "error")
+            || (named_error && chunk.choices.is_none());
+        if error.is_some() || is_error {
+            let whole = Json::from_valid(data.trim_ascii());
+            let own = || is_error.then(|| ProviderError::of_object(whole));
+            if let Some(error) = ProviderError::of_event(error, whole).or_else(own) {
+                effects.other();
+                self.head.fail(error, sink);
+            }
         }
-        if let Some(padding) = chunk.padding.and_then(Json::string) {
+        // OpenAI hides the length of the text behind it; it means nothing.
+        if let Some(padding) = padding.and_then(Json::string) {
             effects.pad(padding);
         }
         for choice in chunk.choices.into_iter().flatten() {
@@ -101,46 +110,28 @@ impl ChatAssembler {
         id.is_some_and(|id| self.head.id.as_ref().is_some_and(|own| *own != id))
     }
 
-    /// Whether the chunk reports an error (OA-21), which is taken.
-    fn error(
-        &mut self,
-        chunk: &Chunk<'_>,
-        whole: Json<'_>,
-        named: bool,
-        sink: &mut Sink<'_>,
-    ) -> bool {
-        let is_error = chunk.object.and_then(Json::text).is_some_and(|it| it == "error");
-        let error = match ProviderError::of_event(chunk.error, whole) {
-            Some(error) => error,
-            None if is_error || (named && chunk.choices.is_none()) => {
-                ProviderError::of_object(whole)
-            }
-            None => return false,
-        };
-        self.head.fail(error, sink);
-        true
-    }
-
     fn choice<'a>(
         &mut self,
         chunk: ChoiceChunk<'a>,
         effects: &mut Effects<'a, Target>,
         sink: &mut Sink<'_>,
     ) {
-        if self.head.set_usage(chunk.usage) {
+        let [index, text, finish, usage] = chunk.members;
+        if self.head.set_usage(usage) {
             effects.other();
         }
-        let index = u32::try_from(chunk.index).unwrap_or(0);
+        let index = index.and_then(Json::whole_number).and_then(|it| it.try_into().ok());
+        let index = index.unwrap_or(0);
         let Some(place) = self.place_of(index) else {
             return effects.other();
         };
         let choice = &mut self.choices[place];
         if let Some(delta) = chunk.delta {
             choice.delta(delta, effects, &mut self.head.step(index, sink));
-        } else if let Some(text) = chunk.text {
+        } else if let Some(text) = text {
             choice.content(text, effects, &mut self.head.step(index, sink));
         }
-        if let Some(finish) = chunk.finish.and_then(Json::text) {
+        if let Some(finish) = finish.and_then(Json::text) {
             effects.other();
             choice.finish.set(finish, self.head.at, &mut self.head.notes);
             // From here on what is of another response has to be seen.

@@ -71,18 +71,20 @@ impl Choice {
         effects: &mut Effects<'a, Target>,
         step: &mut Step<'_, '_>,
     ) {
-        if let Some(text) = delta.refusal.and_then(Json::filled) {
+        let [content, refusal, reasoning_content, reasoning, details, audio, calls, call, _role] =
+            delta.known;
+        if let Some(text) = refusal.and_then(Json::filled) {
             effects.append(Target::Refusal(self.index), text);
             self.push_refusal(text, step);
         }
-        if let Some(audio) = delta.audio {
+        if let Some(audio) = audio {
             effects.other();
             self.audio(audio, step);
         }
-        if let Some(calls) = delta.tool_calls {
+        if let Some(calls) = calls {
             self.tool_calls(calls, effects, step);
         }
-        if let Some(call) = delta.function_call {
+        if let Some(call) = call {
             effects.other();
             self.function_call(call, step);
         }
@@ -90,9 +92,9 @@ impl Choice {
             effects.other();
             self.unknown.add(&key, value, &mut step.text_gauge());
         }
-        let reasoning = delta.reasoning_content.and_then(Json::filled);
-        let details = delta.details.filter(|it| it.is_array());
-        if let Some(text) = reasoning.or_else(|| delta.reasoning?.filled()) {
+        let details = details.filter(|it| it.is_array());
+        let text = reasoning_content.and_then(Json::filled).or_else(|| reasoning?.filled());
+        if let Some(text) = text {
             effects.append(Target::Reasoning(self.index), text);
             TextKind::Reasoning.push(&mut self.reasoning, text, step);
         } else {
@@ -104,7 +106,7 @@ impl Choice {
             effects.other();
             self.details.add(details, step);
         }
-        if let Some(content) = delta.content {
+        if let Some(content) = content {
             self.content(content, effects, step);
         }
     }
@@ -249,12 +251,10 @@ impl Choice {
     ) -> Option<(usize, Option<Str<'a>>)> {
         let mut object = String::new();
         let mut arguments = None;
-        for (key, value) in body.into_iter().flat_map(Json::members) {
-            match &*key {
-                "name" => entry.name = value.text(),
-                "arguments" | "input" => arguments = Some(value),
-                _ => {}
-            }
+        if let Some(body) = body {
+            let [name, input, own_arguments] = body.pick(["name", "input", "arguments"]);
+            entry.name = name.and_then(Json::text);
+            arguments = own_arguments.or(input);
         }
         entry.arguments = arguments.and_then(Json::filled);
         if let Some(value) = arguments.filter(|it| it.is_object() || it.is_array()) {

@@ -11,45 +11,46 @@ use std::borrow::Cow;
 use msg_core::json::{JsonError, Kind, Reader};
 use msg_wire::Json;
 
-/// The members of a chunk that count.
+/// The members of a chunk that count, but its choices.
+const CHUNK: [&str; 7] = ["id", "model", "created", "object", "usage", "error", "obfuscation"];
+
+/// What a chunk says.
 #[derive(Default)]
 pub(super) struct Chunk<'a> {
-    pub(super) id: Option<Json<'a>>,
-    pub(super) model: Option<Json<'a>>,
-    pub(super) created: Option<Json<'a>>,
-    pub(super) object: Option<Json<'a>>,
-    pub(super) usage: Option<Json<'a>>,
-    pub(super) error: Option<Json<'a>>,
+    /// The values of [`CHUNK`].
+    pub(super) members: [Option<Json<'a>>; 7],
     /// None if there is no array of them.
     pub(super) choices: Option<Vec<ChoiceChunk<'a>>>,
-    /// OpenAI hides the length of the text behind it; it means nothing.
-    pub(super) padding: Option<Json<'a>>,
 }
 
 /// What a chunk says of one choice.
 #[derive(Default)]
 pub(super) struct ChoiceChunk<'a> {
-    pub(super) index: u64,
     /// That of `delta`, or else of `message`.
     pub(super) delta: Option<Delta<'a>>,
-    /// Of a completion of the API before chats.
-    pub(super) text: Option<Json<'a>>,
-    pub(super) finish: Option<Json<'a>>,
-    pub(super) usage: Option<Json<'a>>,
+    /// Index, text of a completion of the API before chats, finish reason, usage.
+    pub(super) members: [Option<Json<'a>>; 4],
 }
 
-/// The members of a delta, or of a whole message.
+/// The members of a delta, or of a whole message, that the model knows.
+const DELTA: [&str; 9] = [
+    "content",
+    "refusal",
+    "reasoning_content",
+    "reasoning",
+    "reasoning_details",
+    "audio",
+    "tool_calls",
+    "function_call",
+    "role",
+];
+
+/// What a delta, or a whole message, says.
 #[derive(Default)]
 pub(crate) struct Delta<'a> {
-    pub(super) content: Option<Json<'a>>,
-    pub(super) refusal: Option<Json<'a>>,
-    pub(super) reasoning_content: Option<Json<'a>>,
-    pub(super) reasoning: Option<Json<'a>>,
-    pub(super) details: Option<Json<'a>>,
-    pub(super) audio: Option<Json<'a>>,
-    pub(super) tool_calls: Option<Json<'a>>,
-    pub(super) function_call: Option<Json<'a>>,
-    /// Members that the model does not know, but for those that are null.
+    /// The values of [`DELTA`].
+    pub(super) known: [Option<Json<'a>>; 9],
+    /// The others, but for those that are null.
     pub(super) unknown: Vec<(Cow<'a, str>, Json<'a>)>,
 }
 
@@ -58,20 +59,9 @@ impl<'a> Chunk<'a> {
     pub(super) fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<(), JsonError> {
         if key == "choices" {
             self.choices = read_choices(reader)?;
-            return Ok(());
+        } else {
+            put(&mut self.members, CHUNK, key, reader)?;
         }
-        let value = Json::from_valid(reader.raw()?);
-        let place = match key {
-            "id" => &mut self.id,
-            "model" => &mut self.model,
-            "created" => &mut self.created,
-            "object" => &mut self.object,
-            "usage" => &mut self.usage,
-            "error" => &mut self.error,
-            "obfuscation" => &mut self.padding,
-            _ => return Ok(()),
-        };
-        *place = Some(value);
         Ok(())
     }
 }
@@ -98,25 +88,16 @@ impl<'a> ChoiceChunk<'a> {
         let (mut res, mut has_delta) = (Self::default(), false);
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
-            match &*key.text {
-                name @ ("delta" | "message") => {
-                    let is_delta = name == "delta";
-                    let read = Delta::read(reader)?;
-                    if read.is_some() && (is_delta || !has_delta) {
-                        res.delta = read;
-                        has_delta = is_delta;
-                    }
+            let is_delta = key.text == "delta";
+            if is_delta || key.text == "message" {
+                let read = Delta::read(reader)?;
+                if read.is_some() && (is_delta || !has_delta) {
+                    res.delta = read;
+                    has_delta = is_delta;
                 }
-                name => {
-                    let value = Json::from_valid(reader.raw()?);
-                    match name {
-                        "index" => res.index = value.whole_number().unwrap_or(0),
-                        "text" => res.text = Some(value),
-                        "finish_reason" => res.finish = Some(value),
-                        "usage" => res.usage = Some(value),
-                        _ => {}
-                    }
-                }
+            } else {
+                let names = ["index", "text", "finish_reason", "usage"];
+                put(&mut res.members, names, &key.text, reader)?;
             }
         }
         Ok(res)
@@ -132,25 +113,22 @@ impl<'a> Delta<'a> {
         let mut res = Self::default();
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
-            let value = Json::from_valid(reader.raw()?);
-            let place = match &*key.text {
-                "role" => continue,
-                "content" => &mut res.content,
-                "refusal" => &mut res.refusal,
-                "reasoning_content" => &mut res.reasoning_content,
-                "reasoning" => &mut res.reasoning,
-                "reasoning_details" => &mut res.details,
-                "audio" => &mut res.audio,
-                "tool_calls" => &mut res.tool_calls,
-                "function_call" => &mut res.function_call,
-                _ if value.is_null() => continue,
-                _ => {
-                    res.unknown.push((key.text, value));
-                    continue;
-                }
-            };
-            *place = Some(value);
+            let other = put(&mut res.known, DELTA, &key.text, reader)?;
+            res.unknown.extend(other.filter(|it| !it.is_null()).map(|it| (key.text, it)));
         }
         Ok(Some(res))
     }
+}
+
+/// Reads a value into the place that its name has; gives back that of another name.
+fn put<'a, const N: usize>(
+    found: &mut [Option<Json<'a>>; N],
+    names: [&str; N],
+    key: &str,
+    reader: &mut Reader<'a>,
+) -> Result<Option<Json<'a>>, JsonError> {
+    let value = Json::from_valid(reader.raw()?);
+    let Some(at) = names.iter().position(|it| *it == key) else { return Ok(Some(value)) };
+    found[at] = Some(value);
+    Ok(None)
 }

@@ -24,14 +24,8 @@ impl Details {
     /// Takes the details of one delta.
     pub(crate) fn add(&mut self, details: Json<'_>, step: &mut Step<'_, '_>) {
         for detail in details.elements().filter(|it| it.is_object()) {
-            let (mut kind, mut index) = ("", "");
-            for (name, value) in detail.members() {
-                match &*name {
-                    "type" => kind = value.source(),
-                    "index" => index = value.source(),
-                    _ => {}
-                }
-            }
+            let [kind, index] =
+                detail.pick(["type", "index"]).map(|it| it.map_or("", Json::source));
             if !self.elements.last().is_some_and(|it| it.kind == kind && it.index == index) {
                 if !step.text_gauge().take(kind.len() + index.len() + size_of::<Element>()) {
                     return;

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use msg_core::CallKind;
 use msg_wire::Json;
 use msg_wire::stream::{BySlot, Closing, Note, Parts, Step};
 
@@ -19,15 +18,6 @@ pub(crate) struct Output {
     shared: Shared,
 }
 
-/// Where an event says that it belongs.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Address<'a> {
-    pub(crate) output_index: Option<u64>,
-    pub(crate) id: Option<Json<'a>>,
-    /// The place of the part in its item.
-    pub(crate) part: u64,
-}
-
 /// The id of an output item changed.
 const ITEM_ID_CHANGED: Note = Note::warning("stream::item-id-changed");
 
@@ -35,62 +25,6 @@ const ITEM_ID_CHANGED: Note = Note::warning("stream::item-id-changed");
 const IDS_AN_ITEM: usize = 4;
 
 impl Output {
-    /// Text or refusal of a message.
-    pub(crate) fn text(
-        &mut self,
-        refusal: bool,
-        at: Address<'_>,
-        form: Form,
-        text: Json<'_>,
-        step: &mut Step<'_, '_>,
-    ) {
-        if let Some((item, _)) = self.find(at, Some(Class::Message), step) {
-            item.text(refusal, at.part, form, text, step);
-        }
-    }
-
-    /// Reasoning text, or its summary.
-    pub(crate) fn reasoning(
-        &mut self,
-        of_summary: bool,
-        at: Address<'_>,
-        form: Form,
-        text: Json<'_>,
-        step: &mut Step<'_, '_>,
-    ) {
-        if let Some((item, shared)) = self.find(at, Some(Class::Reasoning), step) {
-            item.reasoning(of_summary, at.part, form, text, shared, step);
-        }
-    }
-
-    /// Arguments of a call, or the input of a custom one.
-    pub(crate) fn arguments(
-        &mut self,
-        kind: CallKind,
-        at: Address<'_>,
-        form: Form,
-        value: Json<'_>,
-        step: &mut Step<'_, '_>,
-    ) {
-        if let Some((item, shared)) = self.find(at, Some(Class::Call), step) {
-            item.arguments(kind, form, value, shared, step);
-        }
-    }
-
-    /// A content part as a whole.
-    pub(crate) fn part(&mut self, at: Address<'_>, part: Json<'_>, step: &mut Step<'_, '_>) {
-        if let Some((item, shared)) = self.find(at, Some(Class::of_part(part)), step) {
-            item.part(at.part, part, shared, step);
-        }
-    }
-
-    /// A citation or the like of a text.
-    pub(crate) fn annotation(&mut self, at: Address<'_>, it: Json<'_>, step: &mut Step<'_, '_>) {
-        if let Some((item, _)) = self.find(at, Some(Class::Message), step) {
-            item.annotation(at.part, it, step);
-        }
-    }
-
     /// An event that carries an item.
     pub(crate) fn item(
         &mut self,
@@ -99,9 +33,9 @@ impl Output {
         form: Form,
         step: &mut Step<'_, '_>,
     ) {
-        let at = Address { output_index, id: item.get("id"), part: 0 };
         if item.is_object()
-            && let Some(place) = self.place_of(at, Class::of_item(item), step)
+            && let Some(place) =
+                self.place_of(output_index, item.get("id"), Class::of_item(item), step)
         {
             self.put(place, item, form, step);
         }
@@ -154,13 +88,15 @@ impl Output {
         self.items[place].whole(item, form, &mut self.shared, step);
     }
 
-    fn find(
+    /// The item of this kind that an event is about, and what it shares with the others.
+    pub(crate) fn find(
         &mut self,
-        at: Address<'_>,
-        class: Option<Class>,
+        output_index: Option<u64>,
+        id: Option<Json<'_>>,
+        class: Class,
         step: &mut Step<'_, '_>,
     ) -> Option<(&mut Item, &mut Shared)> {
-        let place = self.place_of(at, class, step)?;
+        let place = self.place_of(output_index, id, Some(class), step)?;
         Some((&mut self.items[place], &mut self.shared))
     }
 
@@ -168,25 +104,26 @@ impl Output {
     /// there is none, and where the one that is there is of another kind, up to the limit.
     fn place_of(
         &mut self,
-        at: Address<'_>,
+        output_index: Option<u64>,
+        id: Option<Json<'_>>,
         class: Option<Class>,
         step: &mut Step<'_, '_>,
     ) -> Option<usize> {
         let last = self.items.len().checked_sub(1);
-        let found = match at.output_index {
+        let found = match output_index {
             Some(index) => last
-                .filter(|&last| self.items[last].output_index == at.output_index)
+                .filter(|&last| self.items[last].output_index == output_index)
                 .or_else(|| self.by_index.get(&index).copied()),
-            None => at.id.and_then(|id| self.by_id.get(id.source()).copied()).or(last),
+            None => id.and_then(|id| self.by_id.get(id.source()).copied()).or(last),
         };
         let place = match found {
             Some(place) => match in_ring(&self.items, place, |it| self.items[it].takes(class)) {
                 Some(place) => place,
                 None => self.open_beside(place, step)?,
             },
-            None => self.open(at.output_index, step)?,
+            None => self.open(output_index, step)?,
         };
-        self.set_id(place, at.id, step);
+        self.set_id(place, id, step);
         Some(place)
     }
 

@@ -10,8 +10,8 @@ use msg_wire::{
     Assembled, AssembledChoice, Assembler, ProviderError, Sink, StreamOptions, StreamState,
 };
 
-use super::items::Form;
-use super::output::{Address, Output};
+use super::items::{Class, Form};
+use super::output::Output;
 
 /// Assembles the events of a Responses stream.
 ///
@@ -46,49 +46,25 @@ struct Outcome {
     raw: String,
 }
 
-/// The members of an event that count.
-#[derive(Default)]
-struct Event<'a> {
-    kind: Option<Json<'a>>,
-    object: Option<Json<'a>>,
-    output_index: Option<u64>,
-    item_id: Option<Json<'a>>,
-    /// The place of the part in its item.
-    part: u64,
-    item: Option<Json<'a>>,
-    content: Option<Json<'a>>,
-    response: Option<Json<'a>>,
-    error: Option<Json<'a>>,
-    annotation: Option<Json<'a>>,
-    /// `delta`, or the whole text of a `done` event.
-    text: Option<Json<'a>>,
-}
-
-impl<'a> Event<'a> {
-    fn member(&mut self, key: &str, value: Json<'a>) {
-        let place = match key {
-            "output_index" => return self.output_index = value.whole_number(),
-            "content_index" | "summary_index" => {
-                return self.part = value.whole_number().unwrap_or(0);
-            }
-            "type" => &mut self.kind,
-            "object" => &mut self.object,
-            "item_id" => &mut self.item_id,
-            "item" => &mut self.item,
-            "part" => &mut self.content,
-            "response" => &mut self.response,
-            "error" => &mut self.error,
-            "annotation" => &mut self.annotation,
-            "delta" | "text" | "refusal" | "arguments" | "input" => &mut self.text,
-            _ => return,
-        };
-        *place = Some(value);
-    }
-
-    fn text(&self) -> Json<'a> {
-        self.text.unwrap_or(Json::from_valid("null"))
-    }
-}
+/// The members of an event that count: what it is, then where in which item which text goes.
+const MEMBERS: [&str; 16] = [
+    "type",
+    "object",
+    "response",
+    "error",
+    "output_index",
+    "item_id",
+    "content_index",
+    "summary_index",
+    "item",
+    "part",
+    "annotation",
+    "delta",
+    "text",
+    "refusal",
+    "arguments",
+    "input",
+];
 
 impl ResponsesAssembler {
     /// An assembler at the start of a stream.
@@ -97,49 +73,55 @@ impl ResponsesAssembler {
         Self { head: Head::new(options), output: Output::default(), outcome: None, started: false }
     }
 
-    /// An event that is none of the API's own.
-    fn foreign(&mut self, kind: &str, event: &Event<'_>, whole: Json<'_>, sink: &mut Sink<'_>) {
-        match ProviderError::of_event(event.error, whole) {
-            Some(error) => self.head.fail(error, sink),
-            None if kind == "error" => self.head.fail(ProviderError::of_object(whole), sink),
-            None => self.head.note(Note::UNKNOWN_EVENT, || format!("unknown event {kind:?}")),
-        }
-    }
-
-    fn item_event(&mut self, kind: &str, event: &Event<'_>, sink: &mut Sink<'_>) {
+    /// An event about an item; `members` are those behind the first four.
+    fn item_event(&mut self, kind: &str, members: [Option<Json<'_>>; 12], sink: &mut Sink<'_>) {
+        let [output_index, id, content_index, summary_index, item, part, annotation, texts @ ..] =
+            members;
+        let output_index = output_index.and_then(Json::whole_number);
+        let place = content_index.or(summary_index).and_then(Json::whole_number).unwrap_or(0);
+        let text = texts.into_iter().flatten().next().unwrap_or(Json::from_valid("null"));
         let Some((name, phase)) = kind.rsplit_once('.') else { return };
         let form = if phase == "done" { Form::Whole } else { Form::Delta };
-        let at = Address { output_index: event.output_index, id: event.item_id, part: event.part };
-        let (text, output) = (event.text(), &mut self.output);
-        let step = &mut self.head.step(0, sink);
-        match (name, phase) {
+        let (step, output) = (&mut self.head.step(0, sink), &mut self.output);
+        let class = match (name, phase) {
             ("output_item", "added" | "done") => {
-                if let Some(item) = event.item {
-                    output.item(event.output_index, item, form, step);
-                }
+                return item.into_iter().for_each(|it| output.item(output_index, it, form, step));
             }
             ("content_part" | "reasoning_summary_part", "added" | "done") => {
-                if let Some(part) = event.content {
-                    output.part(at, part, step);
-                }
+                part.map(Class::of_part)
             }
-            ("output_text" | "refusal", "delta" | "done") => {
-                output.text(name == "refusal", at, form, text, step);
-            }
+            ("output_text" | "refusal", "delta" | "done") => Some(Class::Message),
+            ("output_text.annotation", "added") => annotation.map(|_| Class::Message),
             ("reasoning_text" | "reasoning_summary_text", "delta" | "done") => {
-                output.reasoning(name == "reasoning_summary_text", at, form, text, step);
+                Some(Class::Reasoning)
             }
-            ("function_call_arguments", "delta" | "done") => {
-                output.arguments(CallKind::Function, at, form, text, step);
+            ("function_call_arguments" | "custom_tool_call_input", "delta" | "done") => {
+                Some(Class::Call)
             }
-            ("custom_tool_call_input", "delta" | "done") => {
-                output.arguments(CallKind::Custom, at, form, text, step);
+            _ => None,
+        };
+        let Some((item, shared)) = class.and_then(|it| output.find(output_index, id, it, step))
+        else {
+            return;
+        };
+        match (name, part, annotation) {
+            ("output_text" | "refusal", ..) => {
+                item.text(name == "refusal", place, form, text, step);
             }
-            ("output_text.annotation", "added") => {
-                if let Some(annotation) = event.annotation {
-                    output.annotation(at, annotation, step);
-                }
+            ("reasoning_text" | "reasoning_summary_text", ..) => {
+                let of_summary = name == "reasoning_summary_text";
+                item.reasoning(of_summary, place, form, text, shared, step);
             }
+            ("function_call_arguments", ..) => {
+                item.arguments(CallKind::Function, form, text, shared, step);
+            }
+            ("custom_tool_call_input", ..) => {
+                item.arguments(CallKind::Custom, form, text, shared, step);
+            }
+            ("output_text.annotation", _, Some(annotation)) => {
+                item.annotation(place, annotation, step);
+            }
+            (_, Some(part), _) => item.part(place, part, shared, step),
             _ => {}
         }
     }
@@ -208,32 +190,32 @@ impl Assembler for ResponsesAssembler {
     }
 
     fn take(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
-        let mut event = Event::default();
-        if !self.head.object(data, |key, value| event.member(key, value)) {
-            return;
-        }
+        let picked = self.head.pick(data, MEMBERS);
+        let Some([own_kind, object, response, error, of_item @ ..]) = picked else { return };
         let whole = Json::from_valid(data.trim_ascii());
-        let kind = event.kind.and_then(Json::text).or(name.map(Cow::Borrowed)).unwrap_or_default();
-        if event.kind.is_none()
-            && event.object.and_then(Json::text).is_some_and(|it| it == "response")
-        {
+        let kind = own_kind.and_then(Json::text).or(name.map(Cow::Borrowed)).unwrap_or_default();
+        if own_kind.is_none() && object.and_then(Json::text).is_some_and(|it| it == "response") {
             self.started = true;
             return self.response(whole, None, sink);
         }
         let Some(step) = kind.strip_prefix("response.") else {
-            return self.foreign(&kind, &event, whole, sink);
+            return match ProviderError::of_event(error, whole) {
+                Some(error) => self.head.fail(error, sink),
+                None if kind == "error" => self.head.fail(ProviderError::of_object(whole), sink),
+                None => self.head.note(Note::UNKNOWN_EVENT, || format!("unknown event {kind:?}")),
+            };
         };
         self.started = true;
         match step {
             "created" | "in_progress" | "queued" => {
-                if let Some(response) = event.response {
+                if let Some(response) = response {
                     self.identify(response);
                 }
             }
             "completed" | "incomplete" | "failed" => {
-                self.response(event.response.unwrap_or(Json::from_valid("{}")), Some(step), sink);
+                self.response(response.unwrap_or(Json::from_valid("{}")), Some(step), sink);
             }
-            _ => self.item_event(step, &event, sink),
+            _ => self.item_event(step, of_item, sink),
         }
     }
 

@@ -14,7 +14,7 @@ use super::limits::StreamLimits;
 use super::notes::{Note, Notes};
 use super::options::StreamOptions;
 use super::provider_error::ProviderError;
-use crate::json::{Json, read_members};
+use crate::json::{Json, put, read_members};
 
 /// The part of a stream's state that is the same for every provider.
 #[derive(Debug, Clone)]
@@ -108,6 +108,17 @@ impl Head {
     /// The members of an event, which count only if it is a JSON object: else false.
     pub fn object<'a>(&mut self, data: &'a str, mut member: impl FnMut(&str, Json<'a>)) -> bool {
         self.read(data, |key, reader| reader.raw().map(|it| member(key, Json(it))))
+    }
+
+    /// The last member of each of these names of an event, which must be a JSON object: else none.
+    pub fn pick<'a, const N: usize>(
+        &mut self,
+        data: &'a str,
+        names: [&str; N],
+    ) -> Option<[Option<Json<'a>>; N]> {
+        let mut res = [None; N];
+        let is_object = self.object(data, |key, value| put(&mut res, names, key, value));
+        is_object.then_some(res)
     }
 
     /// As [`Head::object`], for a family that reads inner objects in the same pass: it gets the reader before the

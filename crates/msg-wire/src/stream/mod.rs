@@ -39,7 +39,6 @@ mod merged;
 mod notes;
 mod output;
 mod template;
-mod utf8;
 
 pub(crate) use assembled::Assembled;
 pub use brackets::Brackets;

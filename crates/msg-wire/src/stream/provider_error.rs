@@ -73,21 +73,17 @@ impl ProviderError {
 
     /// The error that an object is.
     pub fn of_object(object: Json<'_>) -> Self {
-        let mut found = Self::new(String::new());
-        let mut detail = None;
-        for (key, value) in object.members() {
-            match &*key {
-                "message" => found.message = value.text().map(Cow::into_owned).unwrap_or_default(),
-                "detail" => detail = value.text().or_else(|| spoken(value)),
-                "type" => found.kind = value.text().map(Cow::into_owned),
-                "code" => found.code = value.id().map(|_| value.to_json()),
-                "param" => found.param = value.text().map(Cow::into_owned),
-                _ => {}
-            }
-        }
+        let [message, detail, kind, code, param] =
+            object.pick(["message", "detail", "type", "code", "param"]);
+        let text = |it: Option<Json<'_>>| it.and_then(Json::text).map(Cow::into_owned);
+        let detail = || detail.and_then(|it| it.text().or_else(|| spoken(it)));
+        let mut found = Self::new(text(message).unwrap_or_default());
         if found.message.is_empty() {
-            found.message = detail.map_or_else(|| object.compact(), Cow::into_owned);
+            found.message = detail().map_or_else(|| object.compact(), Cow::into_owned);
         }
+        found.kind = text(kind);
+        found.code = code.filter(|it| it.id().is_some()).map(Json::to_json);
+        found.param = text(param);
         found
     }
 }

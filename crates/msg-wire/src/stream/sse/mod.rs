@@ -1,8 +1,11 @@
 //! The byte-level decoder of server-sent events (OA-16): chunks in, events out.
 //!
 //! It knows lines and fields and nothing of JSON or providers. It never waits for more than it
-//! must, looks at each byte once, borrows an event from the chunk when it lies there whole, and
-//! keeps at most one line and one event of bounded size.
+//! must, looks at each byte once, and keeps at most one line and one event of bounded size.
+//!
+//! ```text
+//! chunk ─ Events: lines ─ Line: the one that is not over ─ Field ─ Pending: the event that is not over
+//! ```
 
 mod line;
 mod pending;
@@ -11,8 +14,8 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
-use self::line::{Field, Line, note_invalid};
-use self::pending::Pending;
+use self::line::{Field, Line, most_of_line};
+use self::pending::{Pending, decode};
 use super::limits::StreamLimits;
 use super::notes::{Note, Notes};
 
@@ -36,8 +39,7 @@ impl<'a> From<&'a str> for SseEvent<'a> {
 
 /// Turns chunks of bytes into events; the cuts between chunks make no difference.
 ///
-/// Lines end at LF, CRLF or CR. A CR that ends a chunk waits for the next byte. `data` lines are
-/// joined, `event` names the event, a line that begins with `{` counts as data, comments and other
+/// Lines end at LF, CRLF or CR. `data` lines are joined, `event` names the event, a line that begins with `{` counts as data, comments and other
 /// fields are passed over, a blank line dispatches.
 ///
 /// ```
@@ -58,17 +60,17 @@ impl<'a> From<&'a str> for SseEvent<'a> {
 pub struct SseDecoder {
     max_event_bytes: usize,
     line: Line,
-    /// The last chunk ended in a CR: the line is over, an LF may belong to its end.
-    cr: bool,
-    /// How many bytes of a byte order mark were seen; 3 when its place has passed.
-    bom: u8,
+    /// The line before ended in a CR: an LF may belong to its end.
+    after_cr: bool,
+    /// A line has ended: a byte order mark can only stand before the first.
+    has_line: bool,
     pending: Pending,
-    /// Bytes taken before the chunk at hand.
+    /// Bytes taken so far.
     taken: u64,
     notes: Notes,
 }
 
-const BOM: &[u8; 3] = b"\xef\xbb\xbf";
+const BOM: &[u8] = b"\xef\xbb\xbf";
 
 impl SseDecoder {
     /// A decoder at the start of a stream; of `limits` it heeds `max_event_bytes`.
@@ -77,8 +79,8 @@ impl SseDecoder {
         Self {
             max_event_bytes: limits.max_event_bytes,
             line: Line::default(),
-            cr: false,
-            bom: 0,
+            after_cr: false,
+            has_line: false,
             pending: Pending::default(),
             taken: 0,
             notes: Notes::default(),
@@ -89,20 +91,18 @@ impl SseDecoder {
     ///
     /// The events have to be drained: what is left when they are dropped is lost.
     pub fn feed<'a>(&'a mut self, chunk: &'a [u8]) -> Events<'a> {
-        self.pending.release();
-        let pos = self.skip_bom(chunk);
-        Events { decoder: self, chunk, pos }
+        let at = self.taken;
+        self.taken += chunk.len() as u64;
+        Events { decoder: self, rest: chunk, at }
     }
 
     /// Ends the stream: an unfinished line counts as a line and a pending event is dispatched.
     pub fn finish(&mut self) -> Option<SseEvent<'_>> {
         self.pending.release();
-        self.flush_bom();
-        self.cr = false;
         if !self.line.bytes.is_empty() {
-            self.end_buffered_line();
+            self.end_line(b"", self.taken);
         }
-        self.ready().then(|| self.pending.dispatch(&mut self.notes))
+        self.is_ready().then(|| self.pending.dispatch(&mut self.notes))
     }
 
     /// What was found at the level of bytes and lines.
@@ -110,93 +110,58 @@ impl SseDecoder {
         &self.notes
     }
 
-    /// Passes a byte order mark at the very start; gives the position behind it.
-    fn skip_bom(&mut self, chunk: &[u8]) -> usize {
-        let mut pos = 0;
-        while self.bom < 3 && pos < chunk.len() {
-            if chunk[pos] != BOM[usize::from(self.bom)] {
-                self.flush_bom();
-                return pos;
-            }
-            self.bom += 1;
-            pos += 1;
+    /// Ends the line whose last bytes these are; true if it completes an event.
+    fn end_line(&mut self, bytes: &[u8], at: u64) -> bool {
+        if self.line.bytes.is_empty() {
+            let kept = &bytes[..bytes.len().min(most_of_line(self.max_event_bytes))];
+            return self.take_line(kept, at, kept.len() < bytes.len());
         }
-        pos
+        self.line.keep(bytes, at, self.max_event_bytes);
+        let mut line = std::mem::take(&mut self.line);
+        let is_event = self.take_line(&line.bytes, line.at, line.is_cut);
+        line.bytes.clear();
+        self.line.bytes = line.bytes;
+        is_event
     }
 
-    /// What looked like the start of a mark and is none belongs to the first line.
-    fn flush_bom(&mut self) {
-        if self.bom < 3 {
-            self.line.bytes.extend_from_slice(&BOM[..usize::from(self.bom)]);
-            self.bom = 3;
-        }
-    }
-
-    /// Keeps the start of a line; `bytes` begin at `at`.
-    fn keep(&mut self, bytes: &[u8], at: u64) {
-        self.line.keep(bytes, at, self.max_event_bytes, &mut self.notes);
-    }
-
-    /// Ends the line in `line`.
-    fn end_buffered_line(&mut self) -> After {
-        let at = self.line.at;
-        let field = Field::of(&self.line.bytes);
-        let overlong = std::mem::take(&mut self.line.overlong);
-        let after = match field {
-            Field::Data(from) | Field::Bare(from) => {
-                self.note_bare(field, at);
-                if overlong || !self.fits(self.line.bytes.len() - from) {
-                    self.pending.drop_data(at);
-                } else if self.pending.has_data {
-                    self.pending.push_line(&self.line.bytes[from..]);
-                } else {
-                    self.pending.begin(at + from as u64);
-                    self.pending.take_line(&mut self.line.bytes, from);
-                }
-                After::Next
-            }
-            Field::Event(from) => {
-                let line = std::mem::take(&mut self.line.bytes);
-                self.set_name(&line[from..], at);
-                self.line.bytes = line;
-                After::Next
-            }
-            Field::Blank => self.end_event(),
-            Field::Other => {
-                self.line.end_ignored(&mut self.notes);
-                After::Next
-            }
+    /// Takes a line; true if it completes an event.
+    fn take_line(&mut self, line: &[u8], at: u64, is_cut: bool) -> bool {
+        let is_first = !std::mem::replace(&mut self.has_line, true);
+        let (line, at) = match line.strip_prefix(BOM).filter(|_| is_first) {
+            Some(rest) => (rest, at + BOM.len() as u64),
+            None => (line, at),
         };
-        self.line.bytes.clear();
-        after
-    }
-
-    fn note_bare(&mut self, field: Field, at: u64) {
-        if let Field::Bare(_) = field {
-            self.notes.add(Note::BARE_JSON, at, || {
-                "a line of JSON without a field name counts as data".into()
-            });
+        match Field::of(line) {
+            Field::Blank => return self.is_ready(),
+            Field::Data(from) => self.data((line, from), at, is_cut),
+            Field::Bare => {
+                self.notes.add(Note::BARE_JSON, at, || {
+                    "a line of JSON without a field name counts as data".into()
+                });
+                self.data((line, 0), at, is_cut);
+            }
+            Field::Event(from) if line.len() - from > self.max_event_bytes => {
+                self.pending.drop_data(at);
+            }
+            Field::Event(from) => self.pending.set_name(&line[from..], at, &mut self.notes),
+            // That it is text is all that matters of it; one that is cut may end in half a character.
+            Field::Other if is_cut => {}
+            Field::Other => drop(decode(line, at, &mut self.notes)),
         }
+        false
     }
 
-    fn fits(&self, more: usize) -> bool {
-        self.pending.fits(more, self.max_event_bytes)
-    }
-
-    fn set_name(&mut self, name: &[u8], at: u64) {
-        match name.len() > self.max_event_bytes {
-            true => self.pending.drop_data(at),
-            false => self.pending.set_name(name, at, &mut self.notes),
+    /// Takes the data of a line, which begin at `from`.
+    fn data(&mut self, (line, from): (&[u8], usize), at: u64, is_cut: bool) {
+        if is_cut || !self.pending.fits(line.len() - from, self.max_event_bytes) {
+            self.pending.drop_data(at);
+        } else {
+            self.pending.push_line(&line[from..], at + from as u64);
         }
-    }
-
-    /// A blank line: is there an event to hand out?
-    fn end_event(&mut self) -> After {
-        if self.ready() { After::Dispatch } else { After::Next }
     }
 
     /// Whether the pending event can be handed out; one that cannot is forgotten.
-    fn ready(&mut self) -> bool {
+    fn is_ready(&mut self) -> bool {
         if self.pending.too_large {
             let (at, limit) = (self.pending.at, self.max_event_bytes);
             self.notes.add(Note::EVENT_TOO_LARGE, at, || {
@@ -216,22 +181,38 @@ impl SseDecoder {
 #[must_use = "events that are not drained are lost"]
 pub struct Events<'a> {
     decoder: &'a mut SseDecoder,
-    chunk: &'a [u8],
-    pos: usize,
+    rest: &'a [u8],
+    /// Where in the stream the rest begins.
+    at: u64,
 }
 
 impl Events<'_> {
-    /// The next event, borrowed from the chunk or the decoder.
+    /// The next event, borrowed from the decoder.
     ///
     /// Not an `Iterator`, because the event is gone when the next one is asked for.
     #[allow(clippy::should_implement_trait)] // it lends, which the trait cannot say
     pub fn next(&mut self) -> Option<SseEvent<'_>> {
-        let held = self.advance()?;
-        let SseDecoder { pending, notes, .. } = &mut *self.decoder;
-        Some(match held {
-            Some((from, to)) => pending.dispatch_with(&self.chunk[from..to], notes),
-            None => pending.dispatch(notes),
-        })
+        self.decoder.pending.release();
+        while let Some(first) = self.rest.first() {
+            if std::mem::take(&mut self.decoder.after_cr) && *first == b'\n' {
+                self.skip(1);
+                continue;
+            }
+            let (at, max_event_bytes) = (self.at, self.decoder.max_event_bytes);
+            let Some(len) = line_end(self.rest) else {
+                self.decoder.line.keep(self.rest, at, max_event_bytes);
+                self.rest = &[];
+                return None;
+            };
+            let line = &self.rest[..len];
+            self.decoder.after_cr = self.rest[len] == b'\r';
+            self.skip(len + 1);
+            if self.decoder.end_line(line, at) {
+                let SseDecoder { pending, notes, .. } = &mut *self.decoder;
+                return Some(pending.dispatch(notes));
+            }
+        }
+        None
     }
 
     /// Takes no note of anything from here on: the stream has said that it is over.
@@ -239,112 +220,9 @@ impl Events<'_> {
         self.decoder.notes.close();
     }
 
-    /// Goes on to the next event; gives the place of its data in the chunk, if they lie there.
-    fn advance(&mut self) -> Option<Option<(usize, usize)>> {
-        self.decoder.pending.release();
-        let mut held = None;
-        loop {
-            if self.pos == self.chunk.len() {
-                self.stash(held);
-                return None;
-            }
-            if self.decoder.cr {
-                self.decoder.cr = false;
-                self.pos += usize::from(self.chunk[self.pos] == b'\n');
-                if self.decoder.end_buffered_line() == After::Dispatch {
-                    return Some(None);
-                }
-                continue;
-            }
-            let start = self.pos;
-            let at = self.decoder.taken + start as u64;
-            let Some(end) = self.end_of_line() else {
-                self.decoder.keep(&self.chunk[start..], at);
-                self.stash(held);
-                self.pos = self.chunk.len();
-                return None;
-            };
-            if self.decoder.cr {
-                self.decoder.keep(&self.chunk[start..end], at);
-                self.stash(held);
-                return None;
-            }
-            let after = if self.decoder.line.bytes.is_empty() {
-                self.end_line(start, end, &mut held)
-            } else {
-                self.stash(held.take());
-                self.decoder.keep(&self.chunk[start..end], at);
-                self.decoder.end_buffered_line()
-            };
-            if after == After::Dispatch {
-                return Some(held);
-            }
-        }
-    }
-
-    /// Finds the end of the line at `pos` and moves behind its terminator. A CR that ends the chunk
-    /// is remembered in the decoder.
-    fn end_of_line(&mut self) -> Option<usize> {
-        let rest = &self.chunk[self.pos..];
-        let len = line_end(rest)?;
-        let end = self.pos + len;
-        self.pos = end + 1;
-        if rest[len] == b'\r' {
-            match rest.get(len + 1) {
-                Some(b'\n') => self.pos += 1,
-                Some(_) => {}
-                None => self.decoder.cr = true,
-            }
-        }
-        Some(end)
-    }
-
-    /// A line that lies in the chunk is over.
-    fn end_line(&mut self, start: usize, end: usize, held: &mut Option<(usize, usize)>) -> After {
-        let line = &self.chunk[start..end];
-        let at = self.decoder.taken + start as u64;
-        let field = Field::of(line);
-        match field {
-            Field::Data(from) | Field::Bare(from) => {
-                self.decoder.note_bare(field, at);
-                self.stash(held.take());
-                if !self.decoder.fits(line.len() - from) {
-                    self.decoder.pending.drop_data(at);
-                } else if self.decoder.pending.has_data {
-                    self.decoder.pending.push_line(&line[from..]);
-                } else {
-                    self.decoder.pending.begin(at + from as u64);
-                    *held = Some((start + from, end));
-                }
-                After::Next
-            }
-            Field::Event(from) => {
-                self.decoder.set_name(&line[from..], at);
-                After::Next
-            }
-            Field::Blank => self.decoder.end_event(),
-            Field::Other => {
-                let error = std::str::from_utf8(line).err();
-                let wrong = error.map(|it| at + it.valid_up_to() as u64);
-                note_invalid(wrong, &mut self.decoder.notes);
-                After::Next
-            }
-        }
-    }
-
-    /// Copies the data that so far was only pointed at.
-    fn stash(&mut self, held: Option<(usize, usize)>) {
-        if let Some((from, to)) = held
-            && !self.decoder.pending.too_large
-        {
-            self.decoder.pending.push(&self.chunk[from..to]);
-        }
-    }
-}
-
-impl Drop for Events<'_> {
-    fn drop(&mut self) {
-        self.decoder.taken += self.chunk.len() as u64;
+    fn skip(&mut self, len: usize) {
+        self.rest = &self.rest[len..];
+        self.at += len as u64;
     }
 }
 
@@ -358,10 +236,4 @@ fn line_end(bytes: &[u8]) -> Option<usize> {
         return None;
     }
     memchr2(b'\n', b'\r', &bytes[passed..]).map(|it| passed + it)
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum After {
-    Next,
-    Dispatch,
 }
