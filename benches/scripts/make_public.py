@@ -16,9 +16,19 @@ import meaning
 # What a 400 says if it is the shape of the messages that was refused.
 SHAPE = (
     "tool_use_id", "tool_result", "roles must alternate", "No tool output found", "required following item", "without `tool",
-    "all messages must have non-empty content", "valid role: user, model", "unsupported content[].type",
+    "all messages must have non-empty content", "valid role: user, model", "unsupported content[].type", "messages[",
+    "unknown variant `", "document.source.type: Field required", "URL sources are not supported",
 )
-PROFILES = {"openai": "openai", "responses": "openai-responses", "anthropic": "anthropic", "gemini": "gemini"}
+# The profile of a request, by its family and by a word of its address.
+PROFILES = {
+    "openai": (
+        ("deepseek", "deepseek"), ("mistral", "mistral"), ("moonshot", "kimi"), ("groq", "groq"), ("openrouter", "openrouter"),
+        ("ollama", "ollama"), ("azure", "azure"), ("openai", "openai"),
+    ),
+    "responses": (("azure", "azure"), ("openai", "openai-responses")),
+    "anthropic": (("bedrock", "bedrock"), ("", "anthropic")),
+    "gemini": (("aiplatform", "vertex"), ("", "gemini")),
+}
 
 
 def lines(path):
@@ -79,16 +89,21 @@ def streams(data):
     return rows
 
 
+def profile(it):
+    """The first that fits; none for hosts of which nothing is known."""
+    address = it["url"].lower()
+    return next((name for word, name in PROFILES.get(it["family"], ()) if word in address), None)
+
+
 def verdicts(data):
     path, rows = os.path.join(data, "verdict/requests.jsonl.gz"), []
     if not os.path.exists(path):
         return rows
     for it in map(json.loads, gzip.open(path, "rt", encoding="utf-8")):
         refused = it["status"] == 400 and any(word in (it.get("error") or "") for word in SHAPE)
-        known = it["family"] in PROFILES and it["family"].split("-")[0] in it["url"].replace("responses", "openai").lower()
-        if known and "azure" not in it["url"] and (it["status"] < 300 or refused):
+        if profile(it) and (it["status"] < 300 or refused):
             name = f"{it['repo']}:{it['path']}#{it['i']}"
-            row = {"id": name, "family": it["family"], "profile": PROFILES[it["family"]], "document": it["body"]}
+            row = {"id": name, "family": it["family"], "profile": profile(it), "document": it["body"]}
             rows.append(row | {"accepted": it["status"] < 300})
     return rows
 

@@ -4,7 +4,7 @@
 
 A call is known by its place among the calls, a result by that of the call that it answers (None if it answers none).
 Thinking, media and citations are left out: not every form has a place for them. Neighbouring texts of one role are one, and
-white space does not count.
+white space does not count, nor does the order of members where a result is JSON.
 """
 
 import json
@@ -25,10 +25,19 @@ def _joined(events):
                 res[-1] = (event[0], res[-1][1] + event[1])
                 continue
         elif event[0] == "result":
-            event = (*event[:2], "".join(event[2].split()))
+            event = (*event[:2], "".join(_canonical(event[2]).split()))
         if event[-1]:
             res.append(event)
     return res
+
+
+def _canonical(text):
+    """JSON with its members in order and 2.0 as 2; other text as it is."""
+    try:
+        value = json.loads(text, parse_float=lambda it: int(float(it)) if float(it).is_integer() else float(it))
+    except (ValueError, OverflowError):
+        return text
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def arguments(it):
@@ -44,7 +53,7 @@ def _text(content):
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        return "".join(it if isinstance(it, str) else it.get("text") or "" for it in content)
+        return "".join(it.get("text") or "" if isinstance(it, dict) else _text(it) for it in content)
     return "" if content is None else json.dumps(content, sort_keys=True, ensure_ascii=False)
 
 
@@ -128,4 +137,4 @@ def _output(response):
         (name, it), = response.items()
         if name in ("output", "result", "content", "error"):
             return _text(it)
-    return _text(response)
+    return json.dumps(response, sort_keys=True, ensure_ascii=False)

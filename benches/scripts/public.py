@@ -2,7 +2,8 @@
 
     public.py judge TASK INPUT ANSWERS   right / without unreported loss, of how many
     public.py run TASK WHO INPUT         answers of somebody we know how to drive
-    public.py table FOLDER [WHO...]      runs and judges every FOLDER/TASK.jsonl, prints Markdown
+    public.py table FOLDER [WHO...]      runs and judges every FOLDER/TASK.jsonl, prints Markdown; NAME=COMMAND is a program
+                                         of your own, called `COMMAND TASK` with the lines of the task as its input
 
 TASK       line in                                line out
 repair     {"id","messages"}  (OpenAI)            {"id","messages","changed":[number of a message of the input, ...]}
@@ -15,6 +16,7 @@ What a line may say instead: "error", which is wrong, or "skipped" for what a pr
 
 import json
 import os
+import shlex
 import sys
 import time
 
@@ -118,35 +120,46 @@ def judge(task, rows, answers):
     return right, kept, len(rows), wrong
 
 
-def run(task, who, rows):
+def named(who):
+    """A name for the table, and the runners by task."""
+    name, _, command = who.partition("=")
+    return name, runners.program(shlex.split(command)) if command else runners.RUNNERS[name]
+
+
+def run(work, rows):
     """Answers of somebody, and the seconds of the work alone."""
-    work = runners.RUNNERS[who][task]
     work(rows[:1])  # what is loaded once is not timed
     start = time.perf_counter()
     answers = work(rows)
     return answers, time.perf_counter() - start
 
 
+def table_row(task, name, work, rows):
+    """A line of the table; none where somebody does not do the task."""
+    try:
+        answers, seconds = run(work, rows)
+    except (ImportError, AttributeError, OSError) as err:
+        return f"| {task} | {name} | does not run here: {err} | | |"
+    right, kept, n, wrong = judge(task, rows, answers)
+    if not n:
+        return None
+    print(f"{task} {name}: wrong are {wrong[:5]}", file=sys.stderr)
+    share = lambda it: f"{it} of {n} ({100 * it / n:.1f} %)"
+    return f"| {task} | {name} | {share(right)} | {share(kept)} | {1e6 * seconds / n:.0f} µs each |"
+
+
 def table(folder, who):
-    who = who or list(runners.RUNNERS)
+    everybody = [named(it) for it in who or runners.RUNNERS]
     print("| task | who | right | and nothing lost unsaid | time |\n|---|---|---:|---:|---:|")
     for task in JUDGES:
         path = os.path.join(folder, task + ".jsonl")
         if not os.path.exists(path):
             continue
         rows = lines(path)
-        for name in who:
-            if task not in runners.RUNNERS[name]:
-                continue
-            try:
-                answers, seconds = run(task, name, rows)
-            except (ImportError, AttributeError) as err:
-                print(f"| {task} | {name} | does not run here: {err} | | |")
-                continue
-            right, kept, n, wrong = judge(task, rows, answers)
-            share = lambda it: f"{it} of {n} ({100 * it / n:.1f} %)"
-            print(f"| {task} | {name} | {share(right)} | {share(kept)} | {1e6 * seconds / n:.0f} µs each |")
-            print(f"{task} {name}: wrong are {wrong[:5]}", file=sys.stderr)
+        for name, works in everybody:
+            line = table_row(task, name, works[task], rows) if task in works else None
+            if line:
+                print(line)
 
 
 def main(command, *args):
@@ -156,7 +169,7 @@ def main(command, *args):
         print(f"{right} right, {kept} of them without unreported loss, of {n}; not: {wrong[:10]}")
     elif command == "run":
         task, who, rows = args
-        for it in run(task, who, lines(rows))[0]:
+        for it in run(named(who)[1][task], lines(rows))[0]:
             print(json.dumps(it, ensure_ascii=False))
     elif command == "table":
         table(args[0], args[1:])

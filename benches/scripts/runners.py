@@ -1,8 +1,10 @@
 """How the programs that take part are driven. A runner takes all rows of a task and gives an answer for each.
 
-To take part: a function a task, and an entry in RUNNERS; or any program that reads and writes the lines of public.py.
+To take part: any program that is given a task's name and its rows and writes the answers (`public.py table FOLDER NAME=COMMAND`),
+or a function a task and an entry in RUNNERS.
 """
 
+import functools
 import json
 import os
 import subprocess
@@ -26,12 +28,26 @@ def each(work):
     return run
 
 
+def program(command):
+    """A runner a task for a program that is called `COMMAND TASK`, one process for all rows."""
+
+    def run(task, rows):
+        text = "".join(json.dumps(it, ensure_ascii=False) + "\n" for it in rows)
+        done = subprocess.run([*command, task], input=text, capture_output=True, text=True)
+        if done.returncode:
+            raise OSError((done.stderr.strip().splitlines() or ["it failed"])[-1])
+        return [json.loads(it) for it in done.stdout.splitlines()]
+
+    return {task: functools.partial(run, task) for task in ("repair", "convert", "verdict", "stream")}
+
+
 # msg: the program, one process a task
 
 
 def msg(args, documents, report=False):
     """The lines that the program answers with, and of `--report` the lines of the report."""
-    program = os.environ.get("MSG", "target/release/msg")
+    target = os.environ.get("CARGO_TARGET_DIR", "target")
+    program = os.environ.get("MSG", os.path.join(target, "release/msg"))
     text = "".join(json.dumps(it, ensure_ascii=False) + "\n" for it in documents)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "report.jsonl")
@@ -206,6 +222,19 @@ def pydantic_repair(rows):
 # langchain
 
 
+def langchain_repair(rows):
+    """It has no repair: this is what its documentation does to keep a history valid, without dropping for length."""
+    from langchain_core.messages import convert_to_messages, convert_to_openai_messages, trim_messages
+
+    keep = {"max_tokens": 1 << 30, "token_counter": len, "strategy": "last", "include_system": True}
+
+    def work(row):
+        messages = trim_messages(convert_to_messages(row["messages"]), start_on="human", end_on=("human", "tool"), **keep)
+        return {"messages": convert_to_openai_messages(messages)}
+
+    return each(work)(rows)
+
+
 def langchain_convert(rows):
     from langchain_core.messages import convert_to_messages, convert_to_openai_messages
 
@@ -224,6 +253,7 @@ RUNNERS = {
     "msg": {"repair": msg_repair, "convert": msg_convert, "verdict": msg_verdict, "stream": msg_stream},
     "litellm 1.106": {"repair": litellm_repair, "convert": litellm_convert, "stream": litellm_stream},
     "pydantic-ai 2.68": {"repair": pydantic_repair},
-    "langchain-core 1.6": {"convert": langchain_convert},
+    "langchain-core 1.6": {"repair": langchain_repair, "convert": langchain_convert},
+    "lingua 0.1": program(["node", os.path.join(os.path.dirname(__file__), "lingua.mjs")]),
     "no repair": {"repair": each(lambda row: {"messages": row["messages"]})},
 }

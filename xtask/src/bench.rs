@@ -1,7 +1,8 @@
 //! `cargo xtask bench`: measures the rows of `benches`, ours beside the peers, and writes `docs/benchmarks.md`; counts
 //! the instructions of our own part of each row.
 //!
-//! The Python peers live in an environment of their own under `target/`; where it cannot be made, the rows say so.
+//! The Python peers live in an environment of their own under `target/`, those in Node too; where it cannot be made, the
+//! rows say so.
 
 use std::path::PathBuf;
 
@@ -10,6 +11,8 @@ use crate::{Res, python, sh};
 
 /// Recorded conversations and streams beyond those that are shipped, beside the checkout.
 const MORE_DATA: &str = "../shared/data";
+/// The peer in Node, pinned as those in Python are in `benches/scripts/requirements.txt`.
+const LINGUA: &str = "@braintrust/lingua@0.1.0";
 /// The page of the public benches.
 const PUBLIC: &str = "docs/repair-bench.md";
 
@@ -48,6 +51,9 @@ fn measure(workspace: &Workspace, args: &[&str]) -> Res {
 /// The public benches: makes their rows under `target/public`, runs everybody who can be driven here, writes the table.
 fn public(workspace: &Workspace, who: &[&str]) -> Res {
     let python = environment(workspace)?;
+    if let Err(err) = node(workspace) {
+        println!("the peers in Node do not run: {err}");
+    }
     let folder = target(workspace).join("public");
     std::fs::create_dir_all(&folder)?;
     let build = ["build", "--release", "--locked", "--package", "msg-cli"];
@@ -71,6 +77,18 @@ fn public(workspace: &Workspace, who: &[&str]) -> Res {
 fn target(workspace: &Workspace) -> PathBuf {
     let named = std::env::var_os("CARGO_TARGET_DIR");
     named.map_or_else(|| workspace.root.join("target"), PathBuf::from)
+}
+
+/// Installs the peers in Node if they are not there; nothing of theirs is run by that.
+fn node(workspace: &Workspace) -> Res {
+    let place = target(workspace).join("bench-node");
+    if place.join("node_modules").is_dir() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(&place)?;
+    let place = place.display().to_string();
+    let args = ["install", "--silent", "--ignore-scripts", "--prefix", &place, LINGUA];
+    sh::run(&workspace.root, "npm", &args, &[])
 }
 
 /// The interpreter of the environment of the Python peers; made if it is not there.

@@ -31,6 +31,12 @@ const MOVES_CONTENT: &[(&str, &[&str])] = &[
     ("msg-file", &["syntax", "model", "history", "append", "edit", "store", "render.rs"]),
 ];
 
+/// Crates whose tests see the code of another one: `msg-wire` has no format of its own, and compaction reads documents.
+const TESTED_BY: &[(&str, &[&str])] = &[
+    ("msg-wire", &["msg-wire", "msg-openai", "msg-anthropic", "msg-gemini"]),
+    ("msg-compact", &["msg-compact", "msg-document"]),
+];
+
 /// What no test can see: checks that are compiled for tests only, and what is printed for a person.
 const LEFT_OUT: &[&str] = &["assert_sizes", "fmt::Debug"];
 
@@ -132,8 +138,8 @@ fn changed(workspace: &Workspace, base: &str) -> Res {
     mutate(workspace, "changed", &["--in-diff", &path.display().to_string()])
 }
 
-/// Asks the tests of each mutant, and of those that survive the examples in the documentation too, which take as long to
-/// build as all the rest. Mutants that survive are no failure of the task: the table says them.
+/// Asks the tests of each mutant, and of those that survive the examples in the documentation and the crates of `TESTED_BY`
+/// too, which take longer to build than all the rest. Mutants that survive are no failure of the task: the table says them.
 fn mutate(workspace: &Workspace, name: &str, what: &[&str]) -> Res {
     let output = folder()?.join(name);
     let _ = std::fs::remove_dir_all(&output);
@@ -141,8 +147,11 @@ fn mutate(workspace: &Workspace, name: &str, what: &[&str]) -> Res {
     let output = output.display().to_string();
     let how =
         ["mutants", "--output", &output, "--baseline", "skip", "--timeout", "60", "--jobs", "2"];
-    let tests = ["--cargo-test-arg=--lib", "--cargo-test-arg=--tests"];
-    for more in [&tests[..], &["--iterate"]] {
+    let quick = ["--cargo-test-arg=--lib", "--cargo-test-arg=--tests"];
+    let by = TESTED_BY.iter().find(|it| it.0 == name).map_or(&[][..], |it| it.1);
+    let by = by.iter().flat_map(|it| ["--test-package", *it]);
+    let all: Vec<&str> = std::iter::once("--iterate").chain(by).collect();
+    for more in [&quick[..], &all] {
         let run = sh::run(&workspace.root, &program()?, &[&how, what, more].concat(), &[]);
         if !outcomes(name, LAST)?.is_file() {
             return run;
@@ -209,7 +218,8 @@ const HEAD: &str = "\
 
 What the tests of each crate say when its code is changed: `cargo xtask mutants --sample 40` (cargo-mutants; installs itself
 under `target/`) takes every so manieth mutant of the code that moves or drops content, and runs the crate's own tests; those
-that survive are tried again with the examples in the documentation. A mutant that runs into the time limit counts as killed,
+that survive are tried again with the examples in the documentation, those of msg-wire with the formats built on it, those of
+msg-compact with msg-document. A mutant that runs into the time limit counts as killed,
 one that does not compile not at all. `--offset 7` takes other mutants, `cargo xtask mutants --changed main` what differs from a
 branch. The tables of this page are written by the command.
 
