@@ -16,7 +16,7 @@ import meaning
 # What a 400 says if it is the shape of the messages that was refused.
 SHAPE = (
     "tool_use_id", "tool_result", "roles must alternate", "No tool output found", "required following item", "without `tool",
-    "all messages must have non-empty content", "valid role: user, model", "unsupported content[].type", "messages[",
+    "all messages must have non-empty content", "valid role: user, model", "unsupported content[].type", "].content[",
     "unknown variant `", "document.source.type: Field required", "URL sources are not supported",
 )
 # The profile of a request, by its family and by a word of its address.
@@ -111,8 +111,11 @@ def verdicts(data):
 def main(data, out):
     os.makedirs(out, exist_ok=True)
     for name, rows in (("convert", conversions(data)), ("stream", streams(data)), ("verdict", verdicts(data))):
+        path = os.path.join(out, name + ".jsonl")
         if rows:
-            write(os.path.join(out, name + ".jsonl"), rows)
+            write(path, rows)
+        elif os.path.exists(path):  # of another folder
+            os.remove(path)
 
 
 main(*sys.argv[1:])

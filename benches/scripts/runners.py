@@ -6,6 +6,7 @@ or a function a task and an entry in RUNNERS.
 
 import functools
 import json
+import logging
 import os
 import subprocess
 import tempfile
@@ -111,6 +112,7 @@ def litellm():
 
     litellm.modify_params = True  # it repairs nothing otherwise
     litellm.suppress_debug_info = True
+    logging.getLogger("LiteLLM").setLevel("ERROR")  # it says each duplicate that it drops
     return litellm
 
 

@@ -49,7 +49,11 @@ fn measure(workspace: &Workspace, args: &[&str]) -> Res {
 }
 
 /// The public benches: makes their rows under `target/public`, runs everybody who can be driven here, writes the table.
-fn public(workspace: &Workspace, who: &[&str]) -> Res {
+fn public(workspace: &Workspace, args: &[&str]) -> Res {
+    let (more, who) = match args {
+        ["--data", folder, who @ ..] => (workspace.root.join(folder), who),
+        who => (workspace.root.join(MORE_DATA), who),
+    };
     let python = environment(workspace)?;
     if let Err(err) = node(workspace) {
         println!("the peers in Node do not run: {err}");
@@ -60,7 +64,6 @@ fn public(workspace: &Workspace, who: &[&str]) -> Res {
     sh::run(&workspace.root, &sh::cargo(), &build, &[])?;
     let chains = ["run", "--release", "--locked", "--package", "benches", "--bin", "broken_chains"];
     std::fs::write(folder.join("repair.jsonl"), sh::read(&workspace.root, &sh::cargo(), &chains)?)?;
-    let more = workspace.root.join(MORE_DATA);
     let data = if more.is_dir() { more } else { workspace.root.join("benches/data") };
     let (data, folder) = (data.display().to_string(), folder.display().to_string());
     sh::run(&workspace.root, &python, &["benches/scripts/make_public.py", &data, &folder], &[])?;

@@ -47,7 +47,8 @@ usage: cargo xtask TASK
   bench [NAME...] [--data DIR]  measure rows beside the peers; the first build compiles these and takes long
   bench all                     measure all rows and write docs/benchmarks.md and its picture
   bench count [--write]         instructions of our part of each row beside the budgets (valgrind)
-  bench public [NAME...]        the public benches of docs/repair-bench.md, for us and the peers in Python
+  bench public [--data DIR] [NAME...]
+                                the public benches of docs/repair-bench.md, for us and the peers in Python and Node
   picture                       draw a page of msg view for the README (needs chromium)
   python [engines]              build and test the Python package (needs python3; pip fetches the rest)
   release check                 whether everything is ready: tree, changelog, semver, dry run of publication

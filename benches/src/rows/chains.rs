@@ -34,7 +34,7 @@ pub(super) const ROWS: &[Row] = &[
     Row::new("chain/repair-valid", "repair of a valid chain", &[Goal::Each(150.0)], |data| {
         each(chains::mixed(data.n(10_000)), repaired)
     }),
-    Row::new("chain/repair-missing", "repair, all results missing", &[], |data| {
+    Row::new("chain/repair-missing", "repair, all results missing", &[Goal::Each(150.0)], |data| {
         each(chains::missing(data.n(10_000)), repaired)
     }),
     Row::new("chain/repair-late", "repair, all results late", &[Goal::Each(150.0)], |data| {

@@ -24,7 +24,15 @@ pub(super) const ROWS: &[Row] = &[
         convert,
     ),
     Row::new("document/stats", "conversations counted (estimate)", &[Goal::Speed(150.0)], stats),
-    Row::new("session/check", "a session of Claude Code diagnosed", &[Goal::Speed(300.0)], session),
+    Row::new(
+        "session/check",
+        "a session of Claude Code diagnosed",
+        &[Goal::Speed(300.0)],
+        |data| session(data, |it| it.check(&Mends::default()).map_or(0, |it| it.len() as u64)),
+    ),
+    Row::new("session/list", "the same in a line of a list", &[Goal::Speed(1000.0)], |data| {
+        session(data, |it| it.summary().messages as u64)
+    }),
     Row::new("python/check", "text checked from Python", &[Goal::Of("json.loads", 1.5)], |data| {
         let who =
             [("msg", "msg_check"), ("json.loads", "json_loads"), ("orjson.loads", "orjson_loads")];
@@ -121,12 +129,11 @@ fn stats(data: &Data) -> Contest {
 }
 
 /// Lines that need no change, many of them.
-fn session(data: &Data) -> Contest {
+fn session(data: &Data, run: fn(&Session) -> u64) -> Contest {
     let bytes = data.session().repeat(data.n(200).max(2));
     let session = Session::recognise(vec![Blob::new("s.jsonl", bytes.clone())]);
     let session = session.expect("because it is a session of Claude Code");
-    let ours = |it: &Session| vec![it.check(&Mends::default()).map_or(0, |it| it.len() as u64)];
-    On::new(session, Size::Bytes(bytes.len())).timed("msg", ours).done()
+    On::new(session, Size::Bytes(bytes.len())).timed("msg", move |it| vec![run(it)]).done()
 }
 
 /// A contest of scripts alone.
