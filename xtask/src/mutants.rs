@@ -116,12 +116,15 @@ fn sampled(workspace: &Workspace, krate: &str, files: &[&str], order: &Order<'_>
     let mut what = vec!["--package", krate];
     files.iter().for_each(|it| what.extend(["--file", it]));
     LEFT_OUT.iter().for_each(|it| what.extend(["--exclude-re", it]));
-    let list = [&["mutants", "--list"], &what[..]].concat();
-    let total = sh::read(&workspace.root, &program()?, &list)?.lines().count();
+    let total = list(workspace, &what)?.lines().count();
     let every = (total / order.sample.unwrap_or(total).max(1)).max(1);
     let shard = format!("{}/{every}", order.offset % every);
-    what.extend(["--shard", &shard, "--sharding", "round-robin", "--no-shuffle"]);
-    mutate(workspace, krate, &what)
+    let sample = ["--shard", &shard, "--sharding", "round-robin", "--no-shuffle"];
+    mutate(workspace, krate, &what, &sample)
+}
+
+fn list(workspace: &Workspace, what: &[&str]) -> Res<String> {
+    sh::read(&workspace.root, &program()?, &[&["mutants", "--list"], what].concat())
 }
 
 /// What cargo-mutants calls a file, or a folder and the file of the same name that opens it.
@@ -135,40 +138,34 @@ fn changed(workspace: &Workspace, base: &str) -> Res {
     let path = folder()?.join("changed.diff");
     std::fs::create_dir_all(folder()?)?;
     std::fs::write(&path, diff)?;
-    mutate(workspace, "changed", &["--in-diff", &path.display().to_string()])
+    mutate(workspace, "changed", &["--in-diff", &path.display().to_string()], &[])
 }
 
 /// Asks the tests of each mutant, and of those that survive the examples in the documentation and the crates of `TESTED_BY`
 /// too, which take longer to build than all the rest. Mutants that survive are no failure of the task: the table says them.
-fn mutate(workspace: &Workspace, name: &str, what: &[&str]) -> Res {
+fn mutate(workspace: &Workspace, name: &str, what: &[&str], sample: &[&str]) -> Res {
     let output = folder()?.join(name);
     let _ = std::fs::remove_dir_all(&output);
     std::fs::create_dir_all(&output)?;
-    let output = output.display().to_string();
+    let place = output.display().to_string();
     let how =
-        ["mutants", "--output", &output, "--baseline", "skip", "--timeout", "60", "--jobs", "2"];
+        ["mutants", "--output", &place, "--baseline", "skip", "--timeout", "60", "--jobs", "2"];
     let quick = ["--cargo-test-arg=--lib", "--cargo-test-arg=--tests"];
-    let first = sh::run(&workspace.root, &program()?, &[&how, what, &quick].concat(), &[]);
+    let first = sh::run(&workspace.root, &program()?, &[&how, what, sample, &quick].concat(), &[]);
     let Some(found) = read(name, LAST)? else { return first };
     if found.missed.is_empty() {
         return Ok(());
     }
-    let survivors: Vec<String> = found.missed.iter().map(|it| exactly(it)).collect();
+    // What is called caught is not tried again.
+    let all = list(workspace, what)?;
+    let others = all.lines().filter(|it| found.missed.iter().all(|missed| missed != it));
+    let others: String = others.flat_map(|it| [it, "\n"]).collect();
+    std::fs::write(output.join(LAST).join("previously_caught.txt"), others)?;
     let by = TESTED_BY.iter().find(|it| it.0 == name).map_or(&[][..], |it| it.1);
-    let by = by.iter().flat_map(|it| ["--test-package", *it]);
-    let again: Vec<&str> = survivors.iter().flat_map(|it| ["--re", it]).chain(by).collect();
+    let by: Vec<&str> = by.iter().flat_map(|it| ["--test-package", *it]).collect();
     // It fails where some survive once more.
-    let _ = sh::run(&workspace.root, &program()?, &[&how[..], &again].concat(), &[]);
+    let _ = sh::run(&workspace.root, &program()?, &[&how, what, &["--iterate"], &by].concat(), &[]);
     Ok(())
-}
-
-/// A pattern that only this mutant's name matches.
-fn exactly(name: &str) -> String {
-    let escaped = name.chars().flat_map(|it| {
-        let special = r"\.+*?()|[]{}^$".contains(it);
-        special.then_some('\\').into_iter().chain([it])
-    });
-    format!("^{}$", escaped.collect::<String>())
 }
 
 /// The folders that cargo-mutants leaves of the run before the last one, and of the last one.

@@ -31,6 +31,7 @@ pub fn strings_are_read_back(text: &str) {
     assert_eq!(written, serde_json::to_string(text).expect("because a text is JSON"));
     let mut reader = json::Reader::from_text(&written);
     assert_eq!(reader.string().expect("what was written can be read").text, text);
+    assert_eq!(json::unescape(&written[1..written.len() - 1]).text, text);
 }
 
 /// Law 7 and law 1: any bytes give a value or an error with a place in them; what was read is

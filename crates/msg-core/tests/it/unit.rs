@@ -2,11 +2,12 @@
 
 use msg_core::{
     Arguments, Diagnostic, FinishReason, Image, InputRules, Message, Part, RawJson, Role,
-    StreamEvent, ToolCall, ToolPart, ToolResult, ToolStatus, Usage,
+    StreamEvent, ToolCall, ToolPart, ToolResult, ToolStatus, Turn, Usage,
     agent::{self, AgentMessage, AgentStateSnapshot, MessageContent},
     check_id,
     plain::PlainMessage,
     truncate,
+    turns::TurnBuilder,
 };
 use serde_json::{Value, json};
 
@@ -31,6 +32,8 @@ fn unit() {
             "event_roundtrip" => return round_trip::<StreamEvent<'_>>(&row.text),
             "diagnostic_roundtrip" => return round_trip::<Diagnostic>(&row.text),
             "constructor" => constructor(&case),
+            "agent_messages" => agent_messages(&row.text),
+            "turn_of_events" => turn_of_events(&row.text),
             "arguments" => format!("{:?}", Arguments::from(text(&case, "text")).state()).into(),
             "pixels" => json!({"pixels": Image::from_url(text(&case, "url")).pixels()}),
             "size" => {
@@ -87,6 +90,26 @@ fn transition(case: &Value) -> Value {
 fn display(case: &Value) -> Value {
     let content: MessageContent = serde_json::from_value(case["content"].clone()).unwrap();
     json!({"text": content.to_string(), "as_text": content.as_text()})
+}
+
+fn agent_messages(row: &str) -> Value {
+    let message: Message = serde_json::from_str(&member(row, "message")).unwrap();
+    let (messages, report) = AgentMessage::from_message(message);
+    json!({"messages": messages, "report": report})
+}
+
+/// What the builder and the turn itself make of events, and which of these they refuse.
+fn turn_of_events(row: &str) -> Value {
+    let events: Vec<StreamEvent<'_>> = serde_json::from_str(&member(row, "events")).unwrap();
+    let mut turn = Turn::new("turn_1", "assistant");
+    let mut builder = TurnBuilder::new(turn.clone());
+    let mut refused = Vec::new();
+    for (at, event) in events.iter().enumerate() {
+        let error = turn.apply(event).err().map(|it| it.to_string());
+        assert_eq!(builder.push(event).err().map(|it| it.to_string()), error);
+        refused.extend(error.map(|it| json!([at, it])));
+    }
+    json!({"turn": turn, "finished": builder.finish(), "refused": refused})
 }
 
 fn snapshot(row: &str) -> String {
