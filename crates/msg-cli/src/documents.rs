@@ -75,7 +75,10 @@ impl AnswerArgs {
             let (args, heads) = (&self.lines, Some(&sources));
             lines(Lines { cx, args, input, out: &mut out, report: None, heads })
         })?;
-        out.finish()?;
+        // Where there is nothing to say but what is wrong, a file stays as it is.
+        if status == Status::Clean || !out.is_blank() {
+            out.finish()?;
+        }
         Ok(status)
     }
 }

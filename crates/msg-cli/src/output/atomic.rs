@@ -73,6 +73,10 @@ impl Atomic {
         self.replaces.is_some()
     }
 
+    pub(super) fn is_blank(&self) -> bool {
+        self.temporary.as_file().metadata().is_ok_and(|it| it.len() == 0)
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

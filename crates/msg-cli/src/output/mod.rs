@@ -114,6 +114,11 @@ impl Output {
         matches!(&self.target, Target::Atomic(it) if it.path().exists())
     }
 
+    /// Whether nothing was written to a file so far.
+    pub(crate) fn is_blank(&self) -> bool {
+        matches!(&self.target, Target::Atomic(it) if it.is_blank())
+    }
+
     /// Whether both are the same file.
     fn is_same_file(&self, other: &Output) -> bool {
         match (&self.target, &other.target) {

@@ -45,9 +45,11 @@ fn a_file_is_whole_or_untouched_where_nothing_is_printed() {
     let target = dir.path().join("out.txt");
     fs::write(&target, "as it was").unwrap();
     let out = target.to_str().unwrap();
-    for (args, code) in
-        [(vec!["ast", &path, "-o", out], 1), (vec!["fit", &path, "--budget", "1", "-o", out], 2)]
-    {
+    for (args, code) in [
+        (vec!["ast", &path, "-o", out], 1),
+        (vec!["cut-points", &path, "-o", out], 1),
+        (vec!["fit", &path, "--budget", "1", "-o", out], 2),
+    ] {
         let output = msg(&args, b"");
         assert_eq!(output.status.code(), Some(code), "{args:?}: {}", stderr(&output));
         assert_eq!(fs::read_to_string(&target).unwrap(), "as it was", "{args:?}");
