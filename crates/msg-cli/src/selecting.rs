@@ -9,6 +9,7 @@ use crate::documents::{EditArgs, Lines, Opened};
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::jsonl::Answer;
+use crate::render::Quotes;
 
 /// What became of one document.
 pub(crate) struct Selected {
@@ -63,6 +64,10 @@ fn one(
     }
     if selected.is_refused {
         return Ok(status);
+    }
+    if document.is_edited() && !cx.quiet {
+        let anew: Vec<_> = document.format().written_anew().into_iter().collect();
+        cx.note(&cx.list(&input.name, &Quotes::default()).edits(&anew));
     }
     let text = written(&mut document);
     out.write_document(&if is_json { args.pretty.laid_out(text) } else { text })?;

@@ -415,6 +415,11 @@ impl Document {
         self.content.messages = messages;
     }
 
+    /// Whether its messages are others than those that were read.
+    pub fn is_edited(&self) -> bool {
+        self.is_edited
+    }
+
     /// Fails where the document was edited and its format is only read: it would be written as it came, whatever is
     /// said of the edits.
     pub fn expect_writer(&self) -> Result<(), Refusal> {

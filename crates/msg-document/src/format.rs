@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use msg_core::{Code, Diagnostic};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::codec::Codec;
@@ -46,6 +47,14 @@ impl Format {
     /// Whether a document of it is what an agent left on disk, and may go on writing.
     pub fn is_session(self) -> bool {
         self.0.judges_itself()
+    }
+
+    /// What an edit of an agent's session leaves out: its messages alone are written anew (SE-81).
+    pub fn written_anew(self) -> Option<Diagnostic> {
+        let text = "a session that is edited is written anew, from its messages alone";
+        let fix = "its ids, times and other records are left out; `msg doctor --fix` mends a session in place";
+        let it = Diagnostic::warning(Code::new("session::written-anew"), text).with_fix(fix);
+        (self.is_session() && self.0.has_writer()).then_some(it)
     }
 
     /// What was written of the document `source`, in the layout of that.

@@ -114,6 +114,7 @@ impl Document {
             self.put_messages(messages);
         } else {
             self.put_edited(messages);
+            found.extend(self.format().written_anew());
         }
         found
     }

@@ -17,6 +17,11 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::error("session::not-written", "SE-92", "the mended session cannot be written"),
     CodeInfo::error("session::not-lines", "SE-2", "a session that is read only as a whole"),
     CodeInfo::error("session::no-writer", "SE-81", "sessions of this dialect are not written"),
+    CodeInfo::warning(
+        "session::written-anew",
+        "SE-81",
+        "an edited session goes out as its messages alone",
+    ),
     CodeInfo::warning("session::record-too-large", "SE-2", "a record is not looked into"),
     CodeInfo::error("session::bom", "SE-20", "the file begins with a byte order mark"),
     CodeInfo::error("session::nul-bytes", "SE-21", "a line holds NUL bytes"),

@@ -21,7 +21,7 @@ pub struct Fitted {
     pub outcome: Outcome,
     /// What was done, if that was asked for; it changes nothing where nothing was done.
     pub plan: Option<Plan>,
-    /// What was mended first.
+    /// What was mended first, and what is left out of a session that is written anew.
     pub mended: Vec<Diagnostic>,
     /// What the input cost, if it was mended.
     pub(super) input: Option<Totals>,
@@ -183,12 +183,16 @@ impl Fitted {
         Some(document.written())
     }
 
-    /// Fails where something was done to a document that is only read.
-    pub(super) fn expect_writer(&self, document: &Document) -> Result<(), Refusal> {
-        match self.first_changed.is_some() && !document.format().codec().has_writer() {
-            true => Err(document.no_writer()),
-            false => Ok(()),
+    /// Fails where something was done to a document that is only read; says what writing it leaves out.
+    pub(super) fn expect_writer(&mut self, document: &Document) -> Result<(), Refusal> {
+        if self.first_changed.is_none() {
+            return Ok(());
         }
+        if !document.format().codec().has_writer() {
+            return Err(document.no_writer());
+        }
+        self.mended.extend(document.format().written_anew());
+        Ok(())
     }
 
     /// The line of `msg fit --jsonl`, without its end.

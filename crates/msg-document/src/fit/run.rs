@@ -106,7 +106,7 @@ impl Fitter {
         summarizer: &dyn Summarizer,
     ) -> Result<Fitted, Refusal> {
         let given = Given::with(self, document);
-        let fitted = self.compact(document.take_messages(), given, summarizer)?;
+        let mut fitted = self.compact(document.take_messages(), given, summarizer)?;
         fitted.expect_writer(document)?;
         Ok(fitted)
     }

@@ -60,22 +60,22 @@ fn parts_of<'a>(message: &Object<'a>) -> Vec<Object<'a>> {
 }
 
 fn request(view: &mut View, at: usize, message: &Object<'_>) {
-    let mut results = Draft::new(Role::Tool);
+    // Neighbours of one role are one message.
+    let mut draft = Draft::new(Role::Tool);
     for (n, part) in parts_of(message).iter().enumerate() {
-        let origin = Origin::block(at, n);
-        let result = result(part);
-        if let Some(result) = result {
-            results.push(Part::ToolResult(result), origin);
-            continue;
+        let (role, said) = match result(part) {
+            Some(result) => (Role::Tool, vec![Part::ToolResult(result)]),
+            None if part.text("part_kind").is_some_and(|it| it == "system-prompt") => {
+                (Role::System, prompt(part))
+            }
+            None => (Role::User, prompt(part)),
+        };
+        if role != draft.message.role {
+            view.push(std::mem::replace(&mut draft, Draft::new(role)));
         }
-        view.push(std::mem::replace(&mut results, Draft::new(Role::Tool)));
-        let kind = part.text("part_kind").unwrap_or_default();
-        let role = if kind == "system-prompt" { Role::System } else { Role::User };
-        let mut draft = Draft::new(role);
-        prompt(part).into_iter().for_each(|it| draft.push(it, origin));
-        view.push(draft);
+        said.into_iter().for_each(|it| draft.push(it, Origin::block(at, n)));
     }
-    view.push(results);
+    view.push(draft);
 }
 
 /// What a tool gave back; a retry that names no tool is a word of the user.
