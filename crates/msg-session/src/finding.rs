@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use msg_core::{Code, Diagnostic, Severity};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// One finding about a session.
 ///
@@ -30,15 +30,18 @@ pub struct Finding {
 }
 
 /// A place in a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord, Serialize)]
 pub struct Place {
-    /// Which of the session's blobs, from 0.
+    /// Which of the session's blobs, from 0; not in JSON.
+    #[serde(skip)]
     pub blob: u32,
     /// Line in that blob, from 1.
     pub line: u32,
     /// Index of the record among those that could be read, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<u32>,
     /// Index of the block in its record, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<u32>,
 }
 
@@ -52,20 +55,6 @@ impl Place {
     #[must_use]
     pub fn with_block(self, block: usize) -> Self {
         Self { block: u32::try_from(block).ok(), ..self }
-    }
-}
-
-impl Serialize for Place {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Form {
-            line: u32,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            record: Option<u32>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            block: Option<u32>,
-        }
-        Form { line: self.line, record: self.record, block: self.block }.serialize(serializer)
     }
 }
 

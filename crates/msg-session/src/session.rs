@@ -83,7 +83,7 @@ impl Session {
     /// # Errors
     /// It has no record of its dialect, or not the leaf that was asked for.
     pub fn read(&self, options: &RepairOptions) -> Result<View, Error> {
-        let mut view = dialects::format(self.dialect).view(&self.blobs, options)?;
+        let mut view = dialects::view(self.dialect, &self.blobs, options)?;
         sort(&mut view.findings);
         Ok(view)
     }

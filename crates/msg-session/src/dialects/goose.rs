@@ -12,11 +12,11 @@ use super::list::Records;
 use super::{Checked, Format, LineRules, Mends, list};
 use crate::blob::Blob;
 use crate::branches::{Branch, BranchKind};
-use crate::excerpt::{Describe, Described, Step};
+use crate::excerpt::{Outline, Outlines, Step};
 use crate::finding::Finding;
-use crate::frame::{Array, Lines, read_array, read_lines};
+use crate::frame::{Array, Lines, read_array};
 use crate::json::Object;
-use crate::link::{Rules, Sender, Sent, describe as describe_sent, limits};
+use crate::link::{Rules, Sender, Sent, limits, outline_of};
 use crate::options::RepairOptions;
 use crate::parts::goose as blocks;
 use crate::view::{View, maker, messages};
@@ -27,10 +27,7 @@ pub(crate) struct Goose;
 
 impl Format for Goose {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        let bytes = super::only(blobs);
-        let Some(export) = export(bytes) else {
-            return self.view_lines(&read_lines(bytes, options.max_record), options);
-        };
+        let export = export(super::only(blobs))?;
         let mut view = view(&export, export.findings.clone(), options)?;
         let document = Object::whole(&export.text, 0);
         let config = document.as_ref().and_then(|it| it.get("model_config")?.object());
@@ -41,13 +38,7 @@ impl Format for Goose {
     }
 
     fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
-        let Some(export) = export(super::only(blobs)) else {
-            return Err(Error::Unreadable {
-                dialect: Dialect::Goose,
-                offset: 0,
-                reason: "the export has no list of messages".to_owned(),
-            });
-        };
+        let export = export(super::only(blobs))?;
         let document = Object::whole(&export.text, 0);
         let provider = document.as_ref().and_then(|it| it.text("provider_name"));
         let mends = check(&export, export.findings.clone(), provider.as_deref(), options)?;
@@ -76,21 +67,21 @@ impl LineRules for Goose {
         check(lines, lines.findings.clone(), None, options)
     }
 
-    fn describe(&self, _: &RepairOptions) -> Option<Box<Describe<'static>>> {
-        Some(Box::new(|record, _| describe(record)))
+    fn outline(&self, _: &RepairOptions) -> Option<Box<Outlines<'static>>> {
+        Some(Box::new(|record, _| outline(record)))
     }
 }
 
 /// What a record is for its neighbours.
-fn describe(record: &Object<'_>) -> Described {
+fn outline(record: &Object<'_>) -> Outline {
     match sender(record) {
-        Some(_) if is_hidden(record) => Described::of(Step::Aside),
+        Some(_) if is_hidden(record) => Outline::of(Step::Aside),
         Some(sender) => {
             let content = blocks::content(record.get("content"));
-            describe_sent(sender, &content, None, blocks::images)
+            outline_of(sender, &content, None, blocks::images)
         }
-        None if is_header(record) => Described::of(Step::Aside),
-        None => Described::of(Step::Unsettled),
+        None if is_header(record) => Outline::of(Step::Aside),
+        None => Outline::of(Step::Unknown),
     }
 }
 
@@ -127,11 +118,14 @@ fn first_names(start: &[u8]) -> Vec<String> {
 }
 
 /// What `goose session export` writes: one document.
-fn export(bytes: &[u8]) -> Option<Array<'_>> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    let document = Object::whole(text, 0).filter(|it| it.has("working_dir"))?;
-    let member = ["conversation", "messages"].into_iter().find(|it| document.has(it))?;
-    Some(read_array(bytes, Some(member))).filter(|it| it.is_readable())
+fn export(bytes: &[u8]) -> Result<Array<'_>, Error> {
+    let found = || {
+        let document = Object::whole(std::str::from_utf8(bytes).ok()?, 0)?;
+        let member = ["conversation", "messages"].into_iter().find(|it| document.has(it))?;
+        Some(read_array(bytes, Some(member))).filter(|it| it.is_readable())
+    };
+    let reason = "the export has no list of messages".to_owned();
+    found().ok_or(Error::Unreadable { dialect: Dialect::Goose, offset: 0, reason })
 }
 
 fn check(

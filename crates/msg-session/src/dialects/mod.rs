@@ -33,16 +33,18 @@ use crate::Dialect;
 use crate::Error;
 use crate::blob::Blob;
 use crate::edit::{Edit, apply};
-use crate::excerpt::Describe;
+use crate::excerpt::Outlines;
 use crate::finding::{Finding, Place};
-use crate::frame::Lines;
+use crate::frame::{Lines, read_lines};
 use crate::options::RepairOptions;
 use crate::view::View;
 
 /// What a dialect can do with the blobs of a session.
 pub(crate) trait Format: Sync {
-    /// What the session says along its active path.
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error>;
+    /// What the session says along its active path. Asked only where there are no [`LineRules`].
+    fn view(&self, _blobs: &[Blob], _options: &RepairOptions) -> Result<View, Error> {
+        Ok(View::default())
+    }
 
     /// What is wrong, and the session as it is mended. Asked only where there are no [`LineRules`].
     fn check(&self, _blobs: &[Blob], _options: &RepairOptions) -> Result<Checked, Error> {
@@ -70,7 +72,7 @@ pub(crate) trait LineRules {
 
     /// Says what records are for their neighbours, in order, so that what is sound need not be held; none
     /// where all records are needed.
-    fn describe(&self, _options: &RepairOptions) -> Option<Box<Describe<'static>>> {
+    fn outline(&self, _options: &RepairOptions) -> Option<Box<Outlines<'static>>> {
         None
     }
 }
@@ -123,6 +125,19 @@ pub(crate) fn format(dialect: Dialect) -> &'static dyn Format {
         Dialect::OpenHands => &openhands::OpenHands,
         Dialect::Codex => &codex::Codex,
         Dialect::GeminiCli => &gemini_cli::GeminiCli,
+    }
+}
+
+/// What a session says along its active path.
+pub(crate) fn view(
+    dialect: Dialect,
+    blobs: &[Blob],
+    options: &RepairOptions,
+) -> Result<View, Error> {
+    let (format, name) = (format(dialect), blobs.first().map_or("", |it| &it.name));
+    match format.line_rules(name, only(blobs)) {
+        Some(rules) => rules.view_lines(&read_lines(only(blobs), options.max_record), options),
+        None => format.view(blobs, options),
     }
 }
 

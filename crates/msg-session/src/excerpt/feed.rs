@@ -21,7 +21,7 @@ pub(crate) struct Feed<'s> {
 }
 
 /// A line of the source.
-pub(crate) struct Fed {
+pub(crate) struct FeedLine {
     /// Where it stands in the buffer, without its line end; empty if it is too large.
     pub(crate) span: Range<usize>,
     /// How long it is, without its line end.
@@ -43,7 +43,7 @@ impl<'s> Feed<'s> {
     }
 
     /// The next line; none at the end.
-    pub(crate) fn next(&mut self) -> Result<Option<Fed>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Option<FeedLine>, Error> {
         let mut looked = self.at;
         loop {
             if let Some(len) = memchr::memchr(b'\n', &self.buffer[looked..]) {
@@ -63,7 +63,7 @@ impl<'s> Feed<'s> {
     }
 
     /// The line that ends at `end` in the buffer.
-    fn line(&mut self, end: usize, has_end: bool) -> Fed {
+    fn line(&mut self, end: usize, has_end: bool) -> FeedLine {
         let start = self.at;
         self.at = end + usize::from(has_end);
         let is_crlf = has_end && end > start && self.buffer[end - 1] == b'\r';
@@ -76,7 +76,7 @@ impl<'s> Feed<'s> {
         let len = (end - start) as u64;
         let is_too_large = len > self.max;
         let span = if is_too_large { start..start } else { start..end };
-        Fed { span, len, line_end, is_too_large }
+        FeedLine { span, len, line_end, is_too_large }
     }
 
     /// Reads on, and forgets what is behind.
@@ -95,7 +95,7 @@ impl<'s> Feed<'s> {
     }
 
     /// Passes over a line that is too large, holding a chunk of it at a time.
-    fn pass_over(&mut self) -> Result<Fed, Error> {
+    fn pass_over(&mut self) -> Result<FeedLine, Error> {
         let mut len = (self.buffer.len() - self.at) as u64;
         let mut last = self.buffer.last().copied();
         loop {
@@ -117,7 +117,7 @@ impl<'s> Feed<'s> {
                 (Some(_), false) => "\n",
                 (None, _) => "",
             };
-            return Ok(Fed { span: 0..0, len, line_end, is_too_large: true });
+            return Ok(FeedLine { span: 0..0, len, line_end, is_too_large: true });
         }
     }
 }

@@ -2,9 +2,9 @@
 //! JSON, and says what the rules ask of the value that it stands for.
 //!
 //! ```text
-//! "▯17▯"             hole 17                                  ▯ is U+E000, which the rest of the
-//! "▯17;3▯"           its text has 3 halves of characters      excerpt has only as an escape
-//! "▯17;0;91234;9024x19200▯"    91,234 bytes, an image of this size
+//! "▯170+91▯"         91 bytes from 170 of the clean text on   ▯ is U+E000, which the rest of the
+//! "▯170+91;3▯"       its text has 3 halves of characters      excerpt has only as an escape
+//! "▯170+91236;0;91234;9024x19200▯"    a text of 91,234 bytes, an image of this size
 //! ```
 
 use std::borrow::Cow;
@@ -17,8 +17,9 @@ pub(crate) const FRAME: char = '\u{e000}';
 /// A mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Mark {
-    /// The hole that it stands in.
-    pub(crate) hole: usize,
+    /// Where the value stands in the clean text, and how many bytes it has there.
+    pub(crate) at: u64,
+    pub(crate) bytes: u64,
     /// How many escapes of half a character the value has.
     pub(crate) halves: u64,
     /// How long its text is, in bytes between the quotes, where that matters.
@@ -32,7 +33,7 @@ pub(crate) struct Mark {
 impl Mark {
     /// The mark as JSON.
     pub(crate) fn json(self) -> String {
-        let mut res = format!("\"{FRAME}{}", self.hole);
+        let mut res = format!("\"{FRAME}{}+{}", self.at, self.bytes);
         if self.halves > 0 || self.len.is_some() || self.is_mended {
             let _ = write!(res, ";{}", self.halves);
         }
@@ -62,12 +63,13 @@ impl Mark {
             None => (text, false),
         };
         let mut fields = text.split(';');
-        let hole = fields.next()?.parse().ok()?;
+        let (at, bytes) = fields.next()?.split_once('+')?;
+        let (at, bytes) = (at.parse().ok()?, bytes.parse().ok()?);
         let halves = fields.next().map_or(Some(0), |it| it.parse().ok())?;
         let len = fields.next().and_then(|it| it.parse().ok());
         let size = fields.next().and_then(|it| it.split_once('x'));
         let size = size.and_then(|it| Some((it.0.parse().ok()?, it.1.parse().ok()?)));
-        Some(Self { hole, halves, len, size, is_mended })
+        Some(Self { at, bytes, halves, len, size, is_mended })
     }
 }
 
@@ -158,29 +160,5 @@ pub(crate) fn places(text: &str) -> impl Iterator<Item = (usize, usize, Mark)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{FRAME, Mark, Piece, pieces, span};
-
-    #[test]
-    fn a_mark_is_read_as_it_was_written() {
-        let plain = Mark { hole: 17, ..Mark::default() };
-        let image = Mark { halves: 2, len: Some(9), size: Some((3, 4)), ..plain };
-        for mark in [plain, image, Mark { is_mended: true, ..image }] {
-            assert_eq!(Mark::read(&mark.json()), Some(mark));
-        }
-        assert_eq!(Mark::read("\"17\""), None);
-    }
-
-    #[test]
-    fn a_text_is_its_pieces() {
-        let mark = Mark { hole: 3, ..Mark::default() }.json();
-        let text = format!("a{mark}{mark}{}b{FRAME}", span(4..9));
-        let show = |it| match it {
-            Piece::Text(it) => it.to_owned(),
-            Piece::Mark(it) => format!("<{}>", it.hole),
-            Piece::Span(it) => format!("{it:?}"),
-        };
-        let found: Vec<_> = pieces(&text).map(show).collect();
-        assert_eq!(found, ["a", "<3>", "<3>", "4..9", &format!("b{FRAME}")]);
-    }
-}
+#[path = "../../tests/unit/mark.rs"]
+mod tests;

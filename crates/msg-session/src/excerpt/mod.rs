@@ -4,8 +4,8 @@
 //!
 //! ```text
 //! session   {"cwd":"/srv","uuid":"u1","message":{"content":[{"type":"text","text":"a long story …"}]}}
-//! excerpt   {"uuid":"u1","message":{"content":[{"type":"text","text":"▯1▯"}]}}
-//!            ^ hole 0: left out                                       ^ hole 1: a mark
+//! excerpt   {"uuid":"u1","message":{"content":[{"type":"text","text":"▯70+5012▯"}]}}
+//!            ^ left out                                               ^ a mark
 //! ```
 //!
 //! Three texts: the *source* is the file as it is; the *clean* text is the file behind the frame rules,
@@ -14,11 +14,11 @@
 
 mod clean;
 mod feed;
-mod holes;
 mod mark;
+mod offsets;
 mod read;
-mod settle;
 mod shorten;
+mod sound;
 #[cfg(test)]
 #[path = "../../tests/unit/excerpt.rs"]
 #[allow(clippy::unwrap_used)]
@@ -26,11 +26,11 @@ mod tests;
 
 pub(crate) use feed::Feed;
 pub(crate) use mark::{Mark, places as marks, span, spelled};
-pub(crate) use read::{Describe, read, read_settled};
-pub(crate) use settle::{Described, Step};
+pub(crate) use read::{Outlines, read, read_unsound, read_whole};
+pub(crate) use sound::{Outline, Step};
 
 use clean::Clean;
-use holes::Holes;
+use offsets::Offsets;
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -43,7 +43,7 @@ use crate::surrogate;
 /// What an excerpt was made of.
 pub(crate) struct Elided<'s> {
     clean: Clean<'s>,
-    holes: Holes,
+    offsets: Offsets,
     /// What the frame rules change.
     effect: Effect,
     /// Why the source could not be read again, if it could not.
@@ -69,9 +69,9 @@ impl Elided<'_> {
     }
 
     fn clean_span(&self, span: Range<usize>) -> Range<u64> {
-        let start = self.holes.clean(span.start);
+        let start = self.offsets.clean(span.start);
         // What is left out behind a span is not of it.
-        start..if span.is_empty() { start } else { self.holes.clean_end(span.end) }
+        start..if span.is_empty() { start } else { self.offsets.clean_end(span.end) }
     }
 
     /// Writes the session with these edits of the excerpt. Those inside removed bytes fall away.
@@ -129,7 +129,7 @@ impl Elided<'_> {
             match piece {
                 mark::Piece::Text(it) => res.extend_from_slice(it.as_bytes()),
                 mark::Piece::Mark(it) => {
-                    let value = self.clean.bytes(self.holes.clean_span(it.hole))?;
+                    let value = self.clean.bytes(it.at..it.at + it.bytes)?;
                     let value = if it.is_mended { surrogate::mended(value) } else { value };
                     res.extend_from_slice(&value);
                 }
@@ -142,10 +142,7 @@ impl Elided<'_> {
     fn expanded_len(&self, text: &str) -> u64 {
         let len = |it| match it {
             mark::Piece::Text(it) => it.len() as u64,
-            mark::Piece::Mark(it) => {
-                let span = self.holes.clean_span(it.hole);
-                span.end - span.start
-            }
+            mark::Piece::Mark(it) => it.bytes,
             mark::Piece::Span(it) => self.len_of(it),
         };
         mark::pieces(text).map(len).sum()

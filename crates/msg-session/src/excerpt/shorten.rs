@@ -3,8 +3,8 @@
 
 use msg_core::json::{Kind, Reader};
 
-use super::holes::Holes;
 use super::mark::{FRAME, Mark};
+use super::offsets::Offsets;
 use crate::link::measure;
 use crate::surrogate;
 
@@ -95,14 +95,14 @@ const ASKED: [&str; 36] = [
 #[derive(Default)]
 pub(super) struct Shortened {
     pub(super) text: String,
-    pub(super) holes: Holes,
+    pub(super) offsets: Offsets,
 }
 
 impl Shortened {
     /// Adds the record that a line is; its clean text begins at `clean`. Adds nothing if the line is no
     /// object.
     pub(super) fn record(&mut self, line: &str, clean: u64) -> bool {
-        let (text, holes) = (self.text.len(), self.holes.len());
+        let (text, omissions) = (self.text.len(), self.offsets.len());
         let mut walk = Walk {
             line,
             clean,
@@ -117,14 +117,14 @@ impl Shortened {
             return true;
         }
         self.text.truncate(text);
-        self.holes.truncate(holes);
+        self.offsets.truncate(omissions);
         false
     }
 
     /// Adds a mark for `len` bytes of clean text from `clean` on.
     pub(super) fn whole_line(&mut self, len: u64, clean: u64) {
-        let mark = Mark { hole: self.holes.next(), ..Mark::default() };
-        self.push_hole(&mark.json(), clean + len);
+        let mark = Mark { at: clean, bytes: len, ..Mark::default() };
+        self.stand_in(&mark.json(), clean + len);
     }
 
     /// Adds a blank line, without its line end.
@@ -133,13 +133,14 @@ impl Shortened {
             self.text.push_str(text);
             return;
         }
-        self.push_hole(" ", clean + text.len() as u64);
+        self.stand_in(" ", clean + text.len() as u64);
     }
 
-    fn push_hole(&mut self, text: &str, clean_end: u64) {
+    /// Adds what stands for the clean text up to `clean_end`.
+    fn stand_in(&mut self, text: &str, clean_end: u64) {
         self.text.push_str(text);
         let len = u8::try_from(text.len()).unwrap_or(u8::MAX);
-        self.holes.push(self.text.len(), len, clean_end);
+        self.offsets.push(self.text.len(), len, clean_end);
     }
 }
 
@@ -158,7 +159,7 @@ impl Walk<'_, '_> {
     fn object(&mut self, reader: &mut Reader<'_>, depth: usize) -> Option<()> {
         reader.begin_object().ok()?;
         // Where members begin that are left out if another one follows them.
-        let mut gap: Option<(usize, Waiting)> = None;
+        let mut gap: Option<(usize, Member)> = None;
         loop {
             let start = reader.next_offset();
             let Some(key) = reader.next_key().ok()? else { break };
@@ -181,7 +182,7 @@ impl Walk<'_, '_> {
                 self.mark_if_long(at, at + source.len());
                 continue;
             }
-            let waiting = Waiting { key: start, at, end: at + source.len() };
+            let waiting = Member { key: start, at, end: at + source.len() };
             gap = Some((gap.map_or(start, |it| it.0), waiting));
         }
         // The last member stays where it is: new ones go behind it.
@@ -229,7 +230,7 @@ impl Walk<'_, '_> {
             let at = self.copied + at;
             self.out.text.push_str(&self.line[self.copied..at]);
             self.copied = at + FRAME.len_utf8();
-            self.out.push_hole("\\ue000", self.clean + self.copied as u64);
+            self.out.stand_in("\\ue000", self.clean + self.copied as u64);
         }
         self.out.text.push_str(&self.line[self.copied..end]);
         self.copied = end;
@@ -239,7 +240,7 @@ impl Walk<'_, '_> {
         if start < end {
             self.copy(start);
             self.copied = end;
-            self.out.push_hole("", self.clean + end as u64);
+            self.out.stand_in("", self.clean + end as u64);
         }
     }
 
@@ -252,20 +253,21 @@ impl Walk<'_, '_> {
         let halves = if self.has_halves { surrogate::count(source) } else { 0 };
         let measured = measure(source);
         let mark = Mark {
-            hole: self.out.holes.next(),
+            at: self.clean + start as u64,
+            bytes: source.len() as u64,
             halves,
             len: measured.map(|it| it.0),
             size: measured.and_then(|it| it.1),
             is_mended: false,
         };
         self.copied = end;
-        self.out.push_hole(&mark.json(), self.clean + end as u64);
+        self.out.stand_in(&mark.json(), self.clean + end as u64);
     }
 }
 
 /// A member that may be left out.
 #[derive(Clone, Copy)]
-struct Waiting {
+struct Member {
     key: usize,
     at: usize,
     end: usize,

@@ -12,7 +12,7 @@ use crate::json::{BLANKS, Object, Value};
 /// A session of JSON lines behind the frame rules: its whole text, or an excerpt of it.
 pub(crate) struct Lines<'a> {
     /// The text, damaged lines mended.
-    pub(crate) text: Cow<'a, str>,
+    pub(crate) text: String,
     /// The lines that are objects, in order.
     pub(crate) records: Vec<Record>,
     /// What was wrong with lines.
@@ -28,7 +28,7 @@ pub(crate) struct Record {
     end: usize,
     /// Line of the input, from 1.
     pub(crate) line: u32,
-    /// Its index among all records, of which an excerpt may lack some; `u32::MAX` if it lacks none.
+    /// Its index among all records, of which an excerpt may lack some.
     number: u32,
     /// Whether it is too large to be looked into (SE-2).
     pub(crate) opaque: bool,
@@ -37,14 +37,10 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    pub(crate) fn new(span: Range<usize>, line: u32, opaque: bool) -> Self {
+    pub(crate) fn new(span: Range<usize>, line: u32, number: usize, opaque: bool) -> Self {
         let (start, end) = (span.start, span.end);
-        Self { start, end, line, number: u32::MAX, opaque, is_behind_gap: false }
-    }
-
-    /// With its index among all records.
-    pub(crate) fn numbered(self, number: usize) -> Self {
-        Self { number: u32::try_from(number).unwrap_or(u32::MAX), ..self }
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        Self { start, end, line, number, opaque, is_behind_gap: false }
     }
 
     /// Moves it up in the text.
@@ -108,8 +104,7 @@ impl Lines<'_> {
     pub(crate) fn place(&self, record: usize) -> Place {
         let it = self.records.get(record);
         let line = it.map_or(1, |it| it.line);
-        let number = it.map(|it| it.number).filter(|it| *it < u32::MAX);
-        let number = number.or_else(|| u32::try_from(record).ok());
+        let number = it.map(|it| it.number).or_else(|| u32::try_from(record).ok());
         Place { blob: 0, line, record: number, block: None }
     }
 
@@ -149,113 +144,6 @@ impl Lines<'_> {
     }
 }
 
-/// Reads JSON lines. Linear.
-pub(crate) fn read(bytes: &[u8], max_record: u64) -> Lines<'_> {
-    let mut reader = LinesReader { max_record, ..LinesReader::default() };
-    let bytes = reader.without_mark(bytes);
-    match std::str::from_utf8(bytes) {
-        Ok(text) => reader.borrowed(text),
-        Err(_) => reader.rest(bytes, 0, Vec::with_capacity(bytes.len())),
-    }
-}
-
-#[derive(Default)]
-struct LinesReader {
-    max_record: u64,
-    records: Vec<Record>,
-    findings: Vec<Finding>,
-    line: u32,
-}
-
-impl LinesReader {
-    fn without_mark<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
-        let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") else { return bytes };
-        self.findings.push(byte_order_mark());
-        rest
-    }
-
-    /// The way of a text without faults: nothing is copied. At the first fault the rest is copied.
-    fn borrowed<'a>(mut self, text: &'a str) -> Lines<'a> {
-        let mut at = 0;
-        while at < text.len() {
-            let (end, behind) = line_end(text.as_bytes(), at);
-            if !self.sound(&text[at..end], at) {
-                let mut out = Vec::with_capacity(text.len());
-                out.extend_from_slice(&text.as_bytes()[..at]);
-                return self.rest(text.as_bytes(), at, out);
-            }
-            at = behind;
-        }
-        self.finish(Cow::Borrowed(text))
-    }
-
-    /// Goes on from `at`, copying what is kept.
-    fn rest<'a>(mut self, bytes: &[u8], mut at: usize, mut out: Vec<u8>) -> Lines<'a> {
-        while at < bytes.len() {
-            let (end, behind) = line_end(bytes, at);
-            let line = &bytes[at..end];
-            let is_sound = std::str::from_utf8(line).is_ok_and(|it| self.sound(it, out.len()));
-            if !is_sound && line.len() as u64 > self.max_record {
-                self.line += 1;
-                let start = out.len();
-                out.extend_from_slice(String::from_utf8_lossy(line).as_bytes());
-                self.opaque(start..out.len(), line.len());
-                out.extend_from_slice(&bytes[end..behind]);
-            } else if is_sound {
-                out.extend_from_slice(&bytes[at..behind]);
-            } else {
-                self.damaged(line, &bytes[end..behind], &mut out);
-            }
-            at = behind;
-        }
-        let text = String::from_utf8(out).expect("because every line that is kept is UTF-8");
-        self.finish(Cow::Owned(text))
-    }
-
-    fn finish(self, text: Cow<'_, str>) -> Lines<'_> {
-        Lines { text, records: self.records, findings: self.findings, elided: None }
-    }
-
-    /// Takes a line that is one object, or blank. `at` is where it stands in the text that is kept.
-    fn sound(&mut self, line: &str, at: usize) -> bool {
-        if line.trim_matches(BLANKS).is_empty() {
-            self.line += 1;
-            return true;
-        }
-        if line.len() as u64 > self.max_record {
-            self.line += 1;
-            self.opaque(at..at + line.len(), line.len());
-            return true;
-        }
-        if Object::whole(line, at).is_none() {
-            return false;
-        }
-        self.line += 1;
-        self.records.push(Record::new(at..at + line.len(), self.line, false));
-        true
-    }
-
-    /// Takes a line that is not looked into; `len` is how long it is in the file.
-    fn opaque(&mut self, span: Range<usize>, len: usize) {
-        self.findings.push(too_large(len as u64, self.records.len(), self.line));
-        self.records.push(Record::new(span, self.line, true));
-    }
-
-    fn damaged(&mut self, line: &[u8], line_end: &[u8], out: &mut Vec<u8>) {
-        self.line += 1;
-        let saved = save_line(line, line_end, self.line);
-        self.findings.extend(saved.findings);
-        for (object, behind) in &saved.pieces {
-            let start = out.len();
-            out.extend_from_slice(object.as_bytes());
-            if !object.is_empty() {
-                self.records.push(Record::new(start..out.len(), self.line, false));
-            }
-            out.extend_from_slice(behind.as_bytes());
-        }
-    }
-}
-
 /// What is left of a damaged line: whole objects, each with what stands behind it.
 pub(crate) struct SavedLine {
     pub(crate) findings: Vec<Finding>,
@@ -286,8 +174,9 @@ pub(crate) fn save_line(line: &[u8], line_end: &[u8], number: u32) -> SavedLine 
 
 /// The clean text of a damaged line, which comes with its line end.
 pub(crate) fn clean_line(line: &[u8]) -> Vec<u8> {
-    let (end, _) = line_end(line, 0);
-    let saved = save_line(&line[..end], &line[end..], 0);
+    let text = line.strip_suffix(b"\n").unwrap_or(line);
+    let text = text.strip_suffix(b"\r").filter(|_| text.len() < line.len()).unwrap_or(text);
+    let saved = save_line(text, &line[text.len()..], 0);
     saved.pieces.iter().flat_map(|(object, behind)| [object, *behind]).collect::<String>().into()
 }
 
@@ -296,15 +185,6 @@ pub(crate) fn too_large(len: u64, record: usize, line: u32) -> Finding {
     let place = Place { record: u32::try_from(record).ok(), ..Place::line(line) };
     let message = format!("the record is {len} bytes long, more than is looked into");
     Finding::warning("session::record-too-large", place, message)
-}
-
-/// The end of the line that begins at `at`, without and with its line end.
-fn line_end(bytes: &[u8], at: usize) -> (usize, usize) {
-    match memchr::memchr(b'\n', &bytes[at..]) {
-        Some(len) if len > 0 && bytes[at + len - 1] == b'\r' => (at + len - 1, at + len + 1),
-        Some(len) => (at + len, at + len + 1),
-        None => (bytes.len(), bytes.len()),
-    }
 }
 
 pub(crate) fn byte_order_mark() -> Finding {

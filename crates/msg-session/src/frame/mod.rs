@@ -14,8 +14,7 @@ mod line;
 mod lines;
 mod text;
 
+pub(crate) use crate::excerpt::read_whole as read_lines;
 pub(crate) use array::{Array, read as read_array};
-pub(crate) use lines::{
-    Lines, Record, byte_order_mark, clean_line, read as read_lines, save_line, too_large,
-};
+pub(crate) use lines::{Lines, Record, byte_order_mark, clean_line, save_line, too_large};
 pub(crate) use text::{clean, clean_lines, clean_record};

@@ -18,14 +18,14 @@ mod content;
 mod image;
 pub(crate) mod limits;
 mod model;
+mod outline;
 mod plan;
 mod results;
-mod settled;
 
 pub(crate) use image::measure;
 pub(crate) use model::{BlockKind, Content, Rules, Sender, Sent};
+pub(crate) use outline::of as outline_of;
 pub(crate) use plan::{Plan, messages};
-pub(crate) use settled::describe;
 
 /// Checks the records of a path, in the order calls, results, content, and plans the mends.
 pub(crate) fn check<'a>(sent: &'a [Sent<'a>], rules: &'a Rules) -> Plan<'a> {

@@ -1,6 +1,6 @@
 //! What is to be done with the records of a path, as it grows from rule to rule.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::model::{Content, Rules, Sender, Sent};
@@ -16,8 +16,10 @@ pub(crate) struct Plan<'a> {
     pub(crate) findings: Vec<Finding>,
     /// Messages, as ranges of `sent`.
     pub(crate) messages: Vec<Range<usize>>,
-    /// What happens to each record.
-    fates: Vec<Fate>,
+    /// Blocks that go, by record and place in it.
+    dropped: HashSet<(usize, usize)>,
+    /// Blocks that come to the front of a record.
+    front: HashMap<usize, Vec<String>>,
     /// New texts of spans inside blocks that stay.
     edits: Vec<Edit>,
     /// New ids, by the place of the old one.
@@ -28,25 +30,15 @@ pub(crate) struct Plan<'a> {
     pub(crate) missing_start: Option<usize>,
 }
 
-#[derive(Debug, Clone, Default)]
-struct Fate {
-    dropped: Vec<bool>,
-    /// Blocks that come to the front.
-    front: Vec<String>,
-}
-
 impl<'a> Plan<'a> {
     pub(super) fn new(sent: &'a [Sent<'a>], rules: &'a Rules) -> Self {
-        let fates = sent
-            .iter()
-            .map(|it| Fate { dropped: vec![false; it.blocks().len()], front: Vec::new() })
-            .collect();
         Self {
             sent,
             rules,
             findings: Vec::new(),
             messages: messages(sent, rules.joins_answers),
-            fates,
+            dropped: HashSet::new(),
+            front: HashMap::new(),
             edits: Vec::new(),
             renamed: HashMap::new(),
             new_records: Vec::new(),
@@ -55,11 +47,11 @@ impl<'a> Plan<'a> {
     }
 
     pub(crate) fn drop_block(&mut self, at: (usize, usize)) {
-        self.fates[at.0].dropped[at.1] = true;
+        self.dropped.insert(at);
     }
 
     pub(crate) fn is_dropped(&self, at: (usize, usize)) -> bool {
-        self.fates[at.0].dropped[at.1]
+        self.dropped.contains(&at)
     }
 
     pub(super) fn rename(&mut self, id: crate::json::Value<'_>, new: &str) {
@@ -105,45 +97,50 @@ impl<'a> Plan<'a> {
             && self.sent.get(next).is_some_and(|it| {
                 it.sender == Sender::User && matches!(it.content, Content::Blocks(..))
             })
-            && self.keeps_something(next);
+            && self.n_kept(next) > 0;
         if fits {
-            self.fates[next].front.push(block);
+            self.front.entry(next).or_default().push(block);
         } else {
             self.new_records.push((next - 1, block));
         }
     }
 
-    /// Whether a block of the record stays.
-    fn keeps_something(&self, sent: usize) -> bool {
-        self.fates[sent].dropped.iter().any(|it| !it)
+    /// How many of its own blocks the record keeps.
+    fn n_kept(&self, sent: usize) -> usize {
+        (0..self.sent[sent].blocks().len()).filter(|it| !self.is_dropped((sent, *it))).count()
+    }
+
+    /// The blocks that come to the front of a record.
+    fn front(&self, sent: usize) -> &[String] {
+        self.front.get(&sent).map_or(&[], Vec::as_slice)
     }
 
     /// How many blocks the record has by now.
     pub(super) fn len_now(&self, sent: usize) -> usize {
-        let fate = &self.fates[sent];
-        fate.front.len() + fate.dropped.iter().filter(|it| !**it).count()
+        self.front(sent).len() + self.n_kept(sent)
     }
 
     /// Whether a record has lost all that it had.
     pub(crate) fn is_gone(&self, sent: usize) -> bool {
-        !self.fates[sent].dropped.is_empty() && self.len_now(sent) == 0
+        !self.sent[sent].blocks().is_empty() && self.len_now(sent) == 0
     }
 
     /// The edits inside records that stay. The records that go and come are the dialect's to write.
     pub(crate) fn take_edits(&mut self) -> Vec<Edit> {
         let mut res = std::mem::take(&mut self.edits);
-        for (at, fate) in self.fates.iter().enumerate() {
-            let Content::Blocks(list, blocks) = &self.sent[at].content else { continue };
-            if fate.front.is_empty() && !fate.dropped.contains(&true) || self.is_gone(at) {
+        for (at, it) in self.sent.iter().enumerate() {
+            let Content::Blocks(list, blocks) = &it.content else { continue };
+            let (front, kept) = (self.front(at), self.n_kept(at));
+            if front.is_empty() && kept == blocks.len() || self.is_gone(at) {
                 continue;
             }
-            if fate.dropped.iter().all(|it| *it) {
-                res.push(Edit::replace(list.at + 1..list.end() - 1, fate.front.join(",")));
+            if kept == 0 {
+                res.push(Edit::replace(list.at + 1..list.end() - 1, front.join(",")));
                 continue;
             }
             let values: Vec<_> = blocks.iter().map(|it| it.value).collect();
-            res.extend(drop_elements(&values, |it| fate.dropped[it]));
-            let front = fate.front.iter().map(|it| format!("{it},")).collect::<String>();
+            res.extend(drop_elements(&values, |it| self.is_dropped((at, it))));
+            let front = front.iter().map(|it| format!("{it},")).collect::<String>();
             res.push(Edit::insert(list.at + 1, front));
         }
         res

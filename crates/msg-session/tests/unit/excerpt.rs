@@ -56,11 +56,11 @@ fn excerpt_is_as_good_as_the_text(case: &Case) {
     assert_eq!(mended(&found), mended(&whole));
 }
 
-/// Diagnosed by an excerpt without its settled stretches.
-fn by_settled(Case { dialect, blob, options }: &Case) -> Option<Checked> {
+/// Diagnosed by an excerpt without its sound turns.
+fn by_unsound(Case { dialect, blob, options }: &Case) -> Option<Checked> {
     let rules = format(*dialect).line_rules(&blob.name, &blob.bytes)?;
-    let mut describe = rules.describe(options)?;
-    let lines = super::read::read_behind(blob, options.max_record, 1, &mut *describe).ok()?;
+    let mut outline = rules.outline(options)?;
+    let lines = super::read::read_behind(blob, options.max_record, 1, &mut *outline).ok()?;
     let mut mends = rules.check_lines(&lines, &blob.name, options).ok()?;
     if crate::large::needs_all(&lines, &mends) {
         return None;
@@ -75,13 +75,13 @@ fn by_settled(Case { dialect, blob, options }: &Case) -> Option<Checked> {
     Some(Checked { findings: mends.findings, changed })
 }
 
-fn settled_is_as_good_as_all(case: &Case) {
+fn unsound_is_as_good_as_all(case: &Case) {
     let picks = case.options.leaf.is_some() || case.options.error.is_some();
     if picks || case.options.drop_thinking || case.options.drop_encrypted {
         return;
     }
     let session = Session::new(case.dialect, vec![case.blob.clone()]);
-    let Some(found) = by_settled(case) else { return };
+    let Some(found) = by_unsound(case) else { return };
     let whole = session.checked(&case.options).unwrap();
     assert_eq!(found.findings, whole.findings);
     let (found, whole) = (mended(&found).unwrap_or_default(), mended(&whole).unwrap_or_default());
@@ -91,7 +91,7 @@ fn settled_is_as_good_as_all(case: &Case) {
     assert_eq!(found.len(), whole.len());
 }
 
-/// The turns of a case several times, with other ids, so that something settles.
+/// The turns of a case several times, with other ids, so that something is dropped.
 fn repeated(case: &Case, times: usize) -> Case {
     let text = String::from_utf8_lossy(&case.blob.bytes).into_owned();
     let ids = ["u0", "msg_", "toolu_", "call_", "\"t1", "\"t2", "\"t3"];
@@ -118,14 +118,14 @@ fn repeated(case: &Case, times: usize) -> Case {
 }
 
 #[test]
-fn a_settled_excerpt_is_as_good_as_all_of_it_for_all_cases() {
+fn an_excerpt_without_sound_turns_is_as_good_as_all_of_it_for_all_cases() {
     let mut dropped = std::collections::BTreeMap::new();
     for case in cases() {
         for times in [1, 3, 8] {
             for all in [false, true] {
                 let mut case = repeated(&case, times);
                 case.options.all = all;
-                settled_is_as_good_as_all(&case);
+                unsound_is_as_good_as_all(&case);
                 *dropped.entry(case.dialect).or_insert(0) += dropped_of(&case);
             }
         }
@@ -138,9 +138,9 @@ fn a_settled_excerpt_is_as_good_as_all_of_it_for_all_cases() {
 /// How many records leave the excerpt of a case.
 fn dropped_of(case: &Case) -> usize {
     let rules = format(case.dialect).line_rules(&case.blob.name, &case.blob.bytes);
-    let Some(mut describe) = rules.and_then(|it| it.describe(&case.options)) else { return 0 };
+    let Some(mut outline) = rules.and_then(|it| it.outline(&case.options)) else { return 0 };
     let whole = read_lines(&case.blob.bytes, u64::MAX).records.len();
-    let lines = super::read::read_behind(&case.blob, u64::MAX, 1, &mut *describe).unwrap();
+    let lines = super::read::read_behind(&case.blob, u64::MAX, 1, &mut *outline).unwrap();
     whole - lines.records.len()
 }
 
@@ -246,7 +246,7 @@ proptest! {
     }
 
     #[test]
-    fn a_settled_excerpt_is_as_good_as_all_of_it_for_broken_cases(
+    fn an_excerpt_without_sound_turns_is_as_good_as_all_of_it_for_broken_cases(
         case in prop::sample::select(cases()),
         breaks in prop::collection::vec(a_break(), 0..4),
         times in 2..5usize,
@@ -255,6 +255,6 @@ proptest! {
         let mut case = repeated(&case, times);
         breaks.iter().for_each(|it| broken(&mut case.blob.bytes, it));
         case.options.all = all;
-        settled_is_as_good_as_all(&case);
+        unsound_is_as_good_as_all(&case);
     }
 }

@@ -11,18 +11,17 @@
 mod branches;
 mod mend;
 mod node;
+mod outline;
 mod path;
-mod settled;
 mod thinking;
 mod tree;
 mod usage;
 
 use super::{Format, LineRules, Mends};
 use crate::Error;
-use crate::blob::Blob;
-use crate::excerpt::Describe;
+use crate::excerpt::Outlines;
 use crate::finding::Finding;
-use crate::frame::{Lines, read_lines};
+use crate::frame::Lines;
 use crate::link::{Plan, Rules, limits};
 use crate::options::RepairOptions;
 use crate::parts::anthropic;
@@ -36,10 +35,6 @@ use node::Nodes;
 pub(crate) struct ClaudeCode;
 
 impl Format for ClaudeCode {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        self.view_lines(&read_lines(super::only(blobs), options.max_record), options)
-    }
-
     fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
         Some(self)
     }
@@ -67,8 +62,8 @@ impl LineRules for ClaudeCode {
         Ok(finish(&nodes, tree, &path, plan, options))
     }
 
-    fn describe(&self, _: &RepairOptions) -> Option<Box<Describe<'static>>> {
-        Some(Box::new(|record, _| settled::describe(record)))
+    fn outline(&self, _: &RepairOptions) -> Option<Box<Outlines<'static>>> {
+        Some(Box::new(|record, _| outline::of(record)))
     }
 }
 

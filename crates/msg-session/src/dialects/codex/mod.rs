@@ -12,17 +12,16 @@ mod header;
 mod items;
 mod mend;
 mod ordinals;
+mod outline;
 mod path;
 mod rules;
-mod settled;
 mod usage;
 mod view;
 
 use super::{Format, LineRules, Mends};
 use crate::Error;
-use crate::blob::Blob;
-use crate::excerpt::Describe;
-use crate::frame::{Lines, read_lines};
+use crate::excerpt::Outlines;
+use crate::frame::Lines;
 use crate::json::Object;
 use crate::options::RepairOptions;
 use crate::surrogate;
@@ -34,11 +33,6 @@ use path::Path;
 pub(crate) struct Codex;
 
 impl Format for Codex {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        let lines = read_lines(super::only(blobs), options.max_record);
-        self.view_lines(&lines, options)
-    }
-
     fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
         Some(self)
     }
@@ -80,9 +74,9 @@ impl LineRules for Codex {
         Ok(Mends::new(lines.records.len(), left, findings, edits))
     }
 
-    fn describe(&self, options: &RepairOptions) -> Option<Box<Describe<'static>>> {
-        let mut describer = settled::Describer::new(options.all);
-        Some(Box::new(move |record, _| describer.describe(record)))
+    fn outline(&self, options: &RepairOptions) -> Option<Box<Outlines<'static>>> {
+        let mut outliner = outline::Outliner::new(options.all);
+        Some(Box::new(move |record, _| outliner.outline(record)))
     }
 }
 

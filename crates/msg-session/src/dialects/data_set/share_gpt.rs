@@ -59,7 +59,7 @@ fn order(turns: &[(Role, bool)], faults: &mut Faults) {
     for (is_behind_call, it) in before.zip(turns) {
         match (is_behind_call, it.0 == Role::Tool) {
             (true, false) => {
-                faults.add("session::unanswered-call", "no observation stands behind a call")
+                faults.add("session::unanswered-call", "no observation stands behind a call");
             }
             (false, true) => {
                 faults.add("session::orphan-result", "an observation stands behind no call");

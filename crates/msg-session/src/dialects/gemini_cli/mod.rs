@@ -18,9 +18,9 @@ use super::{Checked, Format, LineRules, Mends};
 use crate::Error;
 use crate::blob::Blob;
 use crate::edit::Edit;
-use crate::excerpt::{Describe, Described, Step};
+use crate::excerpt::{Outline, Outlines, Step};
 use crate::finding::{Finding, Place};
-use crate::frame::{Array, Lines, read_array, read_lines};
+use crate::frame::{Array, Lines, read_array};
 use crate::json::{BLANKS, Object};
 use crate::options::RepairOptions;
 use crate::surrogate;
@@ -33,11 +33,7 @@ pub(crate) struct GeminiCli;
 
 impl Format for GeminiCli {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        let (bytes, name) = named(blobs);
-        match is_document(name, bytes) {
-            true => view(&File::Document(&read_array(bytes, Some("messages"))), options),
-            false => view(&File::Lines(&read_lines(bytes, options.max_record)), options),
-        }
+        view(&File::Document(&read_array(super::only(blobs), Some("messages"))), options)
     }
 
     fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
@@ -67,14 +63,10 @@ impl LineRules for GeminiCli {
         check(&File::Lines(lines), options)
     }
 
-    fn describe(&self, _: &RepairOptions) -> Option<Box<Describe<'static>>> {
+    fn outline(&self, _: &RepairOptions) -> Option<Box<Outlines<'static>>> {
         let mut kept = HashSet::new();
-        Some(Box::new(move |record, is_plain| describe(record, is_plain, &mut kept)))
+        Some(Box::new(move |record, is_plain| outline(record, is_plain, &mut kept)))
     }
-}
-
-fn named(blobs: &[Blob]) -> (&[u8], &str) {
-    (super::only(blobs), blobs.first().map_or("", |it| &it.name))
 }
 
 fn view(file: &File<'_>, options: &RepairOptions) -> Result<View, Error> {
@@ -110,15 +102,15 @@ fn check(file: &File<'_>, options: &RepairOptions) -> Result<Mends, Error> {
 
 /// What a record is to the others: no rule looks at two messages. A later line may go back to one, or say one
 /// again, so that one in which something was found is kept with all its versions.
-fn describe(record: &Object<'_>, is_plain: bool, kept: &mut HashSet<String>) -> Described {
+fn outline(record: &Object<'_>, is_plain: bool, kept: &mut HashSet<String>) -> Outline {
     if record.has("$rewindTo") {
-        return Described::of(Step::Back);
+        return Outline::of(Step::Back);
     }
     if let Some(set) = record.get("$set") {
-        let step = if set.get("messages").is_some() { Step::Unsettled } else { Step::Sound };
-        return Described::of(step);
+        let step = if set.get("messages").is_some() { Step::Unknown } else { Step::Sound };
+        return Outline::of(step);
     }
-    let Some(kind) = replay::kind(record) else { return Described::of(Step::Unsettled) };
+    let Some(kind) = replay::kind(record) else { return Outline::of(Step::Unknown) };
     let (mut findings, mut edits) = (Vec::new(), Edits::new());
     calls::check_object(kind, record, Place::default(), &mut findings, &mut edits);
     let id = id_of(record);
@@ -126,9 +118,9 @@ fn describe(record: &Object<'_>, is_plain: bool, kept: &mut HashSet<String>) -> 
     if !is_sound {
         kept.extend(id.map(Cow::into_owned));
     } else if !id.is_some_and(|it| kept.contains(&*it)) {
-        return Described::of(Step::Sound);
+        return Outline::of(Step::Sound);
     }
-    Described::of(Step::Unsettled)
+    Outline::of(Step::Unknown)
 }
 
 /// A session of either form.

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use super::envelope;
 use super::items::{Family, Item, Kind};
-use crate::excerpt::{Described, Step};
+use crate::excerpt::{Outline, Step};
 use crate::finding::Place;
 use crate::json::{Object, Value};
 
 /// What is known of the records so far.
 #[derive(Default)]
-pub(super) struct Describer {
+pub(super) struct Outliner {
     records: usize,
     /// Whether lines that come are numbered among those that are there, as mends of warnings want it.
     numbers_new: bool,
@@ -22,24 +22,24 @@ pub(super) struct Describer {
     open: HashMap<String, Family>,
 }
 
-impl Describer {
+impl Outliner {
     pub(super) fn new(all: bool) -> Self {
         Self { numbers_new: all, ..Self::default() }
     }
 
-    pub(super) fn describe(&mut self, record: &Object<'_>) -> Described {
-        let described = match envelope(record) {
+    pub(super) fn outline(&mut self, record: &Object<'_>) -> Outline {
+        let outline = match envelope(record) {
             Some((kind, payload)) => self.record(record, &kind, &payload),
-            None => Described::of(Step::Unsettled),
+            None => Outline::of(Step::Unknown),
         };
         self.records += 1;
-        match self.needs_all && described.step != Step::Back {
-            true => Described { step: Step::Unsettled, ..described },
-            false => described,
+        match self.needs_all && outline.step != Step::Back {
+            true => Outline { step: Step::Unknown, ..outline },
+            false => outline,
         }
     }
 
-    fn record(&mut self, record: &Object<'_>, kind: &str, payload: &Object<'_>) -> Described {
+    fn record(&mut self, record: &Object<'_>, kind: &str, payload: &Object<'_>) -> Outline {
         if self.records == 0 {
             self.is_paginated = payload.text("history_mode").is_some_and(|it| it == "paginated");
             self.needs_all = kind != "session_meta" || self.is_paginated && self.numbers_new;
@@ -53,29 +53,29 @@ impl Describer {
             "response_item" => self.items(record.get("payload").into_iter().collect()),
             "compacted" => {
                 let list = payload.get("replacement_history").and_then(|it| it.array());
-                let described = self.items(list.unwrap_or_default());
-                Described { step: Step::Unsettled, ..described }
+                let outline = self.items(list.unwrap_or_default());
+                Outline { step: Step::Unknown, ..outline }
             }
-            "session_meta" if self.records > 0 => Described::of(Step::Unsettled),
+            "session_meta" if self.records > 0 => Outline::of(Step::Unknown),
             // It counts the messages of the user.
             "event_msg" if payload.text("type").is_some_and(|it| it == "thread_rolled_back") => {
-                Described::of(Step::Back)
+                Outline::of(Step::Back)
             }
-            _ => Described::of(Step::Aside),
+            _ => Outline::of(Step::Aside),
         }
     }
 
     /// What items are; the step is that of the last one.
-    fn items(&mut self, list: Vec<Value<'_>>) -> Described {
-        let mut res = Described::of(Step::Unsettled);
+    fn items(&mut self, list: Vec<Value<'_>>) -> Outline {
+        let mut res = Outline::of(Step::Unknown);
         for value in list {
             let Some(item) = Item::new((0, None), Place::line(1), value) else {
-                res.step = Step::Unsettled;
+                res.step = Step::Unknown;
                 continue;
             };
             let id = item.call_id().map(|it| it.1.into_owned());
             res.step = match (item.kind, &id) {
-                (Kind::Call(_) | Kind::Output(_), None) => Step::Unsettled,
+                (Kind::Call(_) | Kind::Output(_), None) => Step::Unknown,
                 (Kind::Output(family), Some(id)) => match self.open.remove(id) {
                     Some(other) if other != family => Step::Back,
                     _ => Step::Results,

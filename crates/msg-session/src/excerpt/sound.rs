@@ -1,4 +1,4 @@
-//! Stretches of a session that are sound whatever comes behind them: they leave the excerpt, so that a session
+//! Turns of a session that are sound whatever comes behind them: they leave the excerpt, so that a session
 //! of millions of records is diagnosed within little memory (SE-2). Of each dropped record two hashes are kept,
 //! by which a later record that goes back to it is noticed; then the session is read again and all of it kept.
 //!
@@ -33,15 +33,15 @@ pub(crate) enum Step {
     Thought,
     /// Nothing is wrong with it, whatever stands around it.
     Sound,
-    /// Anything else: what stands around it is not settled.
-    Unsettled,
+    /// Anything else: what stands around it may be wrong.
+    Unknown,
     /// It goes back to what was before in a way that nobody knows here.
     Back,
 }
 
-/// A record as its dialect describes it.
+/// What a record is to its neighbours, as its dialect says.
 #[derive(Debug, Clone)]
-pub(crate) struct Described {
+pub(crate) struct Outline {
     pub(crate) step: Step,
     /// The ids of the record and of the one before it, in a dialect whose records are linked.
     pub(crate) link: Option<(String, Option<String>)>,
@@ -52,18 +52,18 @@ pub(crate) struct Described {
     pub(crate) results: Vec<String>,
 }
 
-impl Described {
+impl Outline {
     pub(crate) fn of(step: Step) -> Self {
         let (names, calls, results) = (Vec::new(), Vec::new(), Vec::new());
         Self { step, link: None, names, calls, results }
     }
 }
 
-/// Where a record begins: in the excerpt, its holes, its records, and the clean text.
+/// Where a record begins: in the excerpt, its omissions, its records, and the clean text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) text: usize,
-    pub(super) holes: usize,
+    pub(super) omissions: usize,
     pub(super) record: usize,
     pub(super) clean: u64,
 }
@@ -88,7 +88,7 @@ enum Last {
 }
 
 /// What is known of the records so far.
-pub(super) struct Settler {
+pub(super) struct SoundTurns {
     records: Ids,
     calls: Ids,
     /// Hashes of the ids of records that were named before they came.
@@ -107,7 +107,7 @@ pub(super) struct Settler {
     is_sound: bool,
 }
 
-impl Settler {
+impl SoundTurns {
     /// Drops nothing of the first `kept` records.
     pub(super) fn new(kept: usize) -> Self {
         Self {
@@ -127,10 +127,10 @@ impl Settler {
     }
 
     /// Takes a record that begins at `start`; the next one begins at `behind`.
-    pub(super) fn record(&mut self, it: Described, start: Mark, behind: Mark) -> Verdict {
+    pub(super) fn record(&mut self, it: Outline, start: Mark, behind: Mark) -> Verdict {
         let Some(is_linked) = self.link(&it, start) else { return Verdict::Restart };
         if !is_linked {
-            self.unsettled();
+            self.keep_turn();
         }
         let verdict = match it.step {
             Step::Aside => Verdict::Nothing,
@@ -142,7 +142,7 @@ impl Settler {
                 Verdict::Nothing
             }
             Step::Sound => self.sound(start, behind),
-            Step::Unsettled => self.unsettled(),
+            Step::Unknown => self.keep_turn(),
             Step::Back => Verdict::Restart,
         };
         let is_known = self.calls_and_results(it.calls, &it.results, start);
@@ -165,8 +165,8 @@ impl Settler {
         Verdict::Drop(*self.from.get_or_insert(start), behind)
     }
 
-    /// Nothing around here is settled.
-    pub(super) fn unsettled(&mut self) -> Verdict {
+    /// The turn may have something wrong in it: it stays, and what is around it.
+    pub(super) fn keep_turn(&mut self) -> Verdict {
         (self.from, self.answer, self.is_sound) = (None, None, false);
         (self.last, self.thinks) = (Last::Other, false);
         self.open.clear();
@@ -182,7 +182,7 @@ impl Settler {
 
     /// Whether the record hangs behind the one before it, and nobody knew it before; none if it has to do with
     /// one that was dropped.
-    fn link(&mut self, it: &Described, start: Mark) -> Option<bool> {
+    fn link(&mut self, it: &Outline, start: Mark) -> Option<bool> {
         let parent = it.link.as_ref().and_then(|it| it.1.as_ref());
         let follows = it.link.is_none() || parent == self.last_id.as_ref();
         for name in it.names.iter().chain(parent.filter(|_| !follows)) {
@@ -252,7 +252,7 @@ impl Settler {
             } else if self.calls.state(id) == State::Dropped {
                 return false;
             } else {
-                self.unsettled();
+                self.keep_turn();
             }
         }
         for id in calls {
@@ -260,7 +260,7 @@ impl Settler {
                 // One of two calls with one id is gone already.
                 State::Dropped => return false,
                 State::Kept => {
-                    self.unsettled();
+                    self.keep_turn();
                 }
                 State::New => {}
             }

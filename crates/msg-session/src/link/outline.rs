@@ -1,16 +1,16 @@
 //! What a record of block lists is for its neighbours, where nothing is wrong with it.
 
 use super::model::{Block, BlockKind, Content, Sender};
-use crate::excerpt::{Described, Step};
+use crate::excerpt::{Outline, Step};
 use crate::json::Value;
 
 /// What a record that is sent is; unsettled if a rule could find something in it.
-pub(crate) fn describe(
+pub(crate) fn of(
     sender: Sender,
     content: &Content<'_>,
     answer: Option<String>,
     images: for<'v> fn(Value<'v>) -> Vec<(Value<'v>, Value<'v>)>,
-) -> Described {
+) -> Outline {
     let blocks = match content {
         Content::Blocks(_, blocks) => blocks.as_slice(),
         _ => &[],
@@ -24,19 +24,19 @@ pub(crate) fn describe(
         Content::None => false,
     };
     let step = match sender {
-        _ if !is_plain => Step::Unsettled,
+        _ if !is_plain => Step::Unknown,
         Sender::Assistant if !blocks.iter().any(Block::is_result) => Step::Answer(answer),
         Sender::User if !blocks.iter().any(is_of_an_answer) => of_user(blocks),
-        _ => Step::Unsettled,
+        _ => Step::Unknown,
     };
     let ids = |id: fn(&Block<'_>) -> Option<String>| blocks.iter().filter_map(id).collect();
-    Described {
+    Outline {
         calls: match sender {
             Sender::Assistant => ids(|it| it.call_id().map(|it| it.1.into_owned())),
             Sender::User => Vec::new(),
         },
         results: ids(|it| it.result_id().map(|it| it.1.into_owned())),
-        ..Described::of(step)
+        ..Outline::of(step)
     }
 }
 
@@ -45,7 +45,7 @@ fn of_user(blocks: &[Block<'_>]) -> Step {
     match blocks.iter().filter(|it| it.is_result()).count() {
         0 => Step::Question,
         count if count == blocks.len() => Step::Results,
-        _ => Step::Unsettled,
+        _ => Step::Unknown,
     }
 }
 

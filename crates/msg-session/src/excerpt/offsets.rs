@@ -1,0 +1,86 @@
+//! From offsets of the excerpt to those of the clean text, by what the excerpt leaves out.
+
+use std::ops::Range;
+
+/// What the excerpt leaves out, in order; 16 bytes each.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Offsets {
+    list: Vec<Omission>,
+}
+
+/// A piece of the clean text for which something shorter stands in the excerpt, or nothing.
+#[derive(Debug, Clone, Copy)]
+struct Omission {
+    /// Offset behind it in the clean text.
+    clean_end: u64,
+    /// Offset behind what stands for it in the excerpt, times 256, and how long that is.
+    end_and_len: u64,
+}
+
+impl Omission {
+    fn end(self) -> u64 {
+        self.end_and_len >> 8
+    }
+
+    fn start(self) -> u64 {
+        self.end() - (self.end_and_len & 255)
+    }
+}
+
+impl Offsets {
+    /// How many omissions there are.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Adds an omission behind the last: `len` bytes that end at `end` in the excerpt stand for what ends at
+    /// `clean_end`.
+    pub(super) fn push(&mut self, end: usize, len: u8, clean_end: u64) {
+        let end_and_len = (end as u64) << 8 | u64::from(len);
+        self.list.push(Omission { clean_end, end_and_len });
+    }
+
+    /// Takes back the omissions from this one on.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.list.truncate(len);
+    }
+
+    /// Leaves out all that stands in `text` of the excerpt, behind which `clean_end` stands. `inside` are the
+    /// omissions in it. Linear in what is behind.
+    pub(super) fn join(&mut self, text: Range<usize>, inside: Range<usize>, clean_end: u64) {
+        let gone = (text.end - text.start) as u64;
+        for it in &mut self.list[inside.end..] {
+            it.end_and_len -= gone << 8;
+        }
+        let joined = Omission { clean_end, end_and_len: (text.start as u64) << 8 };
+        self.list.splice(inside, [joined]);
+    }
+
+    /// The offset in the clean text of one of the excerpt that is not inside an omission. Where nothing stands for
+    /// what is left out, it is the offset behind.
+    pub(super) fn clean(&self, at: usize) -> u64 {
+        let at = at as u64;
+        let next = self.list.partition_point(|it| it.end() <= at);
+        self.behind(next, at)
+    }
+
+    /// As [`Offsets::clean`], but before what is left out there.
+    pub(super) fn clean_end(&self, at: usize) -> u64 {
+        let at = at as u64;
+        let next =
+            self.list.partition_point(|it| it.end() < at || it.end() == at && it.start() < at);
+        self.behind(next, at)
+    }
+
+    /// The clean offset of one that stands behind the first `count` omissions.
+    fn behind(&self, count: usize, at: u64) -> u64 {
+        match count.checked_sub(1).and_then(|it| self.list.get(it)) {
+            Some(it) => it.clean_end + at.saturating_sub(it.end()),
+            None => at,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/offsets.rs"]
+mod tests;
