@@ -1,7 +1,7 @@
 //! Lists of `{"type": kind, "text": …}`: how both formats spell a text that comes in pieces where the model has
 //! one place for it. It knows no kind.
 
-use msg_core::json::{JsonError, Reader};
+use msg_core::json::{JsonError, Reader, Writer, to_text};
 use msg_wire::codec::text_of;
 
 /// The texts of a list of blocks.
@@ -52,4 +52,17 @@ impl TextBlocks {
         let is_written = self.is_plain && !self.lone_surrogate && self.texts.len() <= most;
         (!is_written).then_some(source)
     }
+}
+
+/// A list of a block of this kind for each text, as it is written.
+pub(crate) fn blocks<'t>(kind: &str, texts: impl IntoIterator<Item = &'t str>) -> String {
+    to_text(|it| it.array(texts, |it, text| write_block(it, kind, text)))
+}
+
+/// Writes a block.
+pub(crate) fn write_block(it: &mut Writer<'_>, kind: &str, text: &str) {
+    it.object(|it| {
+        it.key("type").str(kind);
+        it.key("text").str(text);
+    });
 }

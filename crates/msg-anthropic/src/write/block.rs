@@ -1,7 +1,7 @@
 //! A part as a content block, or as the string that stands for the only one (AN-3, AN-6 to AN-8, AN-20).
 
 use msg_core::{Extra, Origin, Part, Reasoning, Text, ToolCall, ToolResult, json};
-use msg_wire::codec::{ArgumentForm, Shape, bit, mask, text_of_part};
+use msg_wire::codec::{ArgumentForm, Shape, Value, text_of_part};
 
 use super::Writer;
 use crate::{
@@ -82,18 +82,17 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the object of a part: the members `want` through `value`, and its unknown ones but that named by
-    /// `skip`.
+    /// Writes the object of a part, whose members have these values, and its unknown ones but that named by `skip`.
     pub(super) fn object(
         &mut self,
         at: usize,
         (extra, skip): (&Extra, Option<&str>),
-        shape: (&Shape, u32),
+        shape: &Shape,
+        values: &[Value<'_>],
         out: &mut Vec<u8>,
-        value: impl FnMut(&mut Vec<u8>, u8),
     ) {
         let raw = self.members(extra, at, skip);
-        self.objects.object(at, (extra, &raw), shape, out, value);
+        self.objects.object(at, (&raw, self.plan(extra)), shape, values, out);
     }
 
     fn text(&mut self, at: usize, it: &Text, out: &mut Vec<u8>) {
@@ -101,19 +100,16 @@ impl Writer<'_> {
         if is_bare && it.extra.is_empty() {
             return json::write_str(out, &it.text);
         }
-        let want = bit(block::TYPE) | bit(block::BODY);
-        self.object(at, (&it.extra, None), (&block::TEXT, want), out, |out, code| {
-            json::write_str(out, if code == block::TYPE { "text" } else { &it.text });
-        });
+        self.text_block(at, &it.extra, &it.text, out);
     }
 
     fn as_text(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
         self.objects.text_losses(at, it);
-        let text = text_of_part(it).unwrap_or_default();
-        let want = bit(block::TYPE) | bit(block::BODY);
-        self.object(at, (it.extra(), None), (&block::TEXT, want), out, |out, code| {
-            json::write_str(out, if code == block::TYPE { "text" } else { text });
-        });
+        self.text_block(at, it.extra(), text_of_part(it).unwrap_or_default(), out);
+    }
+
+    fn text_block(&mut self, at: usize, extra: &Extra, text: &str, out: &mut Vec<u8>) {
+        self.object(at, (extra, None), &block::TEXT, &["text".into(), text.into()], out);
     }
 
     fn thinking(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
@@ -127,24 +123,20 @@ impl Writer<'_> {
         let keeps_empty = signature.is_none()
             && plan.has(block::SIGNATURE)
             && it.extra.get(&ANTHROPIC, "signature").is_none();
-        let has_signature = signature.is_some() || keeps_empty;
-        let want = bit(block::TYPE) | bit(block::BODY) | mask(has_signature, block::SIGNATURE);
-        let variant = plan.variant(block::SIGNATURE);
-        self.object(at, (&it.extra, None), (&block::THINKING, want), out, |out, code| match code {
-            block::TYPE => json::write_str(out, "thinking"),
-            block::BODY => json::write_str(out, &text),
-            _ if signature.is_none() && variant == block::SIGNATURE_NULL => {
-                out.extend_from_slice(b"null");
+        let signature = match signature {
+            None if keeps_empty && plan.variant(block::SIGNATURE) == block::SIGNATURE_NULL => {
+                Value::Json(b"null")
             }
-            _ => json::write_str(out, signature.unwrap_or_default()),
-        });
+            None if keeps_empty => "".into(),
+            it => it.into(),
+        };
+        let values = ["thinking".into(), (&*text).into(), signature];
+        self.object(at, (&it.extra, None), &block::THINKING, &values, out);
     }
 
     fn redacted(&mut self, at: usize, it: &Reasoning, data: &str, out: &mut Vec<u8>) {
-        let want = bit(block::TYPE) | bit(block::BODY);
-        self.object(at, (&it.extra, None), (&block::REDACTED, want), out, |out, code| {
-            json::write_str(out, if code == block::TYPE { "redacted_thinking" } else { data });
-        });
+        let values = ["redacted_thinking".into(), data.into()];
+        self.object(at, (&it.extra, None), &block::REDACTED, &values, out);
     }
 
     fn tool_use(&mut self, at: usize, it: &ToolCall, out: &mut Vec<u8>) {
@@ -159,14 +151,9 @@ impl Writer<'_> {
             _ => ArgumentForm::Object,
         };
         let input = self.objects.arguments(at, it, form);
-        let want =
-            bit(block::TYPE) | bit(call::ID) | bit(call::NAME) | mask(has_input, call::INPUT);
-        self.object(at, (&it.extra, None), (&call::SHAPE, want), out, |out, code| match code {
-            block::TYPE => json::write_str(out, "tool_use"),
-            call::ID => json::write_str(out, &it.id),
-            call::NAME => json::write_str(out, &it.name),
-            _ => out.extend_from_slice(&input),
-        });
+        let input = Value::Json(&input).when(has_input);
+        let values = ["tool_use".into(), (&it.id).into(), (&it.name).into(), input];
+        self.object(at, (&it.extra, None), &call::SHAPE, &values, out);
     }
 
     fn tool_result(&mut self, at: usize, it: &ToolResult, out: &mut Vec<u8>) {
@@ -179,17 +166,15 @@ impl Writer<'_> {
         let has_content = plan.may_have(result::CONTENT) || !parts.is_empty();
         let says_error = plan.variant(result::IS_ERROR) == result::IS_ERROR_FALSE;
         let has_error = it.is_error || (says_error && !is_raw("is_error"));
-        let want = bit(block::TYPE)
-            | bit(result::CALL_ID)
-            | mask(has_content, result::CONTENT)
-            | mask(has_error, result::IS_ERROR);
         let content = self.result_content(at, &parts, plan.variant(result::CONTENT));
-        self.object(at, (&it.extra, None), (&result::SHAPE, want), out, |out, code| match code {
-            block::TYPE => json::write_str(out, "tool_result"),
-            result::CALL_ID => json::write_str(out, &it.call_id),
-            result::CONTENT => out.extend_from_slice(&content),
-            _ => out.extend_from_slice(if it.is_error { b"true" } else { b"false" }),
-        });
+        let is_error = if it.is_error { "true" } else { "false" };
+        let values = [
+            "tool_result".into(),
+            (&it.call_id).into(),
+            Value::Json(&content).when(has_content),
+            Value::Json(is_error.as_bytes()).when(has_error),
+        ];
+        self.object(at, (&it.extra, None), &result::SHAPE, &values, out);
     }
 
     /// Whether a part has a place inside of a result, which holds no result (AN-8).

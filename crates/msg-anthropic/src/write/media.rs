@@ -1,8 +1,8 @@
 //! Images and documents: the `source` that their one place in the model becomes (AN-10, AN-11).
 
-use msg_core::{Extra, File, Image, json};
+use msg_core::{Extra, File, Image};
 use msg_wire::DataUrl;
-use msg_wire::codec::{RawMember, Shape, bit, mask};
+use msg_wire::codec::{RawMember, Shape, Value};
 
 use super::{SOURCE, Writer};
 use crate::shape::{block, source};
@@ -82,26 +82,16 @@ impl Writer<'_> {
         ];
         self.objects.losses.members(Some(at), &lost);
         let inner = self.source_object(at, &it.extra, &source);
-        let want = bit(block::TYPE) | bit(block::BODY);
-        let of = (&it.extra, Some(SOURCE));
-        self.object(at, of, (&block::IMAGE, want), out, |out, code| match code {
-            block::TYPE => json::write_str(out, "image"),
-            _ => out.extend_from_slice(&inner),
-        });
+        let values = ["image".into(), Value::Json(&inner)];
+        self.object(at, (&it.extra, Some(SOURCE)), &block::IMAGE, &values, out);
     }
 
     pub(super) fn document(&mut self, at: usize, it: &File, out: &mut Vec<u8>) {
         let Some(source) = self.document_source(it) else { return };
         self.document_losses(at, it, &source);
         let inner = self.source_object(at, &it.extra, &source);
-        let title = it.filename.as_deref();
-        let want = bit(block::TYPE) | bit(block::BODY) | mask(title.is_some(), block::TITLE);
-        let of = (&it.extra, Some(SOURCE));
-        self.object(at, of, (&block::DOCUMENT, want), out, |out, code| match code {
-            block::TYPE => json::write_str(out, "document"),
-            block::BODY => out.extend_from_slice(&inner),
-            _ => json::write_str(out, title.unwrap_or_default()),
-        });
+        let values = ["document".into(), Value::Json(&inner), it.filename.as_deref().into()];
+        self.object(at, (&it.extra, Some(SOURCE)), &block::DOCUMENT, &values, out);
     }
 
     fn document_losses(&mut self, at: usize, it: &File, source: &Source<'_>) {
@@ -130,17 +120,12 @@ impl Writer<'_> {
         // The type of a text is the plain one, unless the source had another or none.
         let has_own = is_text && has(&raw, "media_type");
         let has_type = !has_own && (!is_text || plan.may_have(source::MEDIA_TYPE));
-        let want = bit(source::TYPE)
-            | mask(!is_inline || has_type, source::MEDIA_TYPE)
-            | mask(is_inline, source::DATA);
-        let mut out = Vec::new();
-        let lost = shape.write(&mut out, plan, want, &raw, |out, code| match code {
-            source::TYPE => json::write_str(out, kind),
-            source::MEDIA_TYPE => json::write_str(out, first),
-            _ => json::write_str(out, source.data()),
-        });
-        self.objects.losses.taken(Some(at), lost);
-        out
+        let values = [
+            kind.into(),
+            Value::from(first).when(!is_inline || has_type),
+            Value::from(source.data()).when(is_inline),
+        ];
+        self.objects.inner_object(at, (&raw, plan), shape, &values)
     }
 }
 

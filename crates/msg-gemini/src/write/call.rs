@@ -1,11 +1,9 @@
 //! Calls and their results (GE-6, GE-8, GE-13).
 
-use std::borrow::Cow;
-
 use msg_core::{Origin, Part, RawJson, ToolCall, ToolResult, json};
-use msg_wire::codec::{ArgumentForm, Plan, bit, mask, text_of_part, wrap};
+use msg_wire::codec::{ArgumentForm, Plan, Value, text_of_part, wrap};
 
-use super::{Writer, content::DATA};
+use super::Writer;
 use crate::{
     Ids,
     read::text_in,
@@ -30,27 +28,15 @@ impl<'a> Writer<'a, '_> {
         let args = self.objects.arguments(at, it, form);
         let has_raw = |name| inner.iter().any(|it| it.name == name);
         let has_id = self.has_id(&it.id, plan, call::ID) && !has_raw("id");
-        let want = mask(has_id, call::ID) | bit(call::NAME) | mask(has_args, call::ARGS);
-        let mut object = Vec::new();
-        let lost = call::SHAPE.write(&mut object, plan, want, &inner, |out, code| match code {
-            call::ID => json::write_str(out, &it.id),
-            call::NAME => json::write_str(out, &it.name),
-            _ => out.extend_from_slice(&args),
-        });
-        self.objects.losses.taken(Some(at), lost);
+        let values = [
+            Value::from(&it.id).when(has_id),
+            (&it.name).into(),
+            Value::Json(&args).when(has_args),
+        ];
+        let object = self.objects.inner_object(at, (&inner, plan), &call::SHAPE, &values);
         let raw = self.members(&it.extra, at, Some(CALL));
-        let want = DATA | mask(it.signature.is_some(), part::SIGNATURE);
-        let signature = it.signature.as_deref().unwrap_or_default();
-        self.objects.object(
-            at,
-            (&it.extra, &raw),
-            (&part::CALL, want),
-            out,
-            |out, code| match code {
-                part::DATA => out.extend_from_slice(&object),
-                _ => json::write_str(out, signature),
-            },
-        );
+        let values = [Value::Json(&object), Value::Absent, it.signature.as_deref().into()];
+        self.objects.object(at, (&raw, self.plan(&it.extra)), &part::CALL, &values, out);
     }
 
     /// Whether an id goes out; an empty one only where the source had it.
@@ -71,29 +57,30 @@ impl<'a> Writer<'a, '_> {
         let output = self.output(at, it, &said, plan.variant(response::RESPONSE));
         let has_parts = !media.is_empty() || plan.has(response::PARTS) && !has_raw("parts");
         let has_id = self.has_id(&it.call_id, plan, response::ID) && !has_raw("id");
-        let want = mask(has_id, response::ID)
-            | mask(name.is_some(), response::NAME)
-            | mask(has_output, response::RESPONSE)
-            | mask(has_parts, response::PARTS);
-        let mut object = Vec::new();
-        let lost = response::SHAPE.write(&mut object, plan, want, &inner, |out, code| match code {
-            response::ID => json::write_str(out, &it.call_id),
-            response::NAME => json::write_str(out, name.as_deref().unwrap_or_default()),
-            response::RESPONSE => out.extend_from_slice(&output),
-            _ => json::Writer::new(out).array(&media, |out, one| {
-                out.value(|out| self.part(at, one, out));
-            }),
+        let mut parts = Vec::new();
+        json::Writer::new(&mut parts).array(&media, |out, one| {
+            out.value(|out| self.part(at, one, out));
         });
-        self.objects.losses.taken(Some(at), lost);
+        let values = [
+            Value::from(&it.call_id).when(has_id),
+            name.into(),
+            Value::Json(&output).when(has_output),
+            Value::Json(&parts).when(has_parts),
+        ];
+        let object = self.objects.inner_object(at, (&inner, plan), &response::SHAPE, &values);
         let raw = self.members(&it.extra, at, Some(RESPONSE));
-        self.objects.object(at, (&it.extra, &raw), (&part::RESPONSE, DATA), out, |out, _| {
-            out.extend_from_slice(&object);
-        });
+        self.objects.object(
+            at,
+            (&raw, self.plan(&it.extra)),
+            &part::RESPONSE,
+            &[Value::Json(&object)],
+            out,
+        );
     }
 
     /// The name of the tool that gave a result: its own, else that of its call; a result without an id
     /// answers the first call that waits.
-    fn name(&mut self, at: usize, it: &'a ToolResult) -> Cow<'a, str> {
+    fn name(&mut self, at: usize, it: &'a ToolResult) -> &'a str {
         let of_call = match it.call_id.is_empty() {
             true => self.first_waiting(it.name.as_deref()),
             false => self.names.get(&*it.call_id).copied(),
@@ -104,7 +91,7 @@ impl<'a> Writer<'a, '_> {
             let text = "the result of no call has no name, which the format demands";
             self.objects.losses.warn("convert::orphan-result", Some(at), text);
         }
-        Cow::Borrowed(name.unwrap_or("unknown_tool"))
+        name.unwrap_or("unknown_tool")
     }
 
     /// Takes the call that a result without an id answers, if that is one of its tool.

@@ -1,10 +1,10 @@
 //! The contents of a list: role, parts, and what the source had beside.
 
 use msg_core::{Message, Part, Role, json};
-use msg_wire::codec::{Placed, Plan, Purpose, bit, mask};
+use msg_wire::codec::{Placed, Plan, Purpose, mask};
 
 use super::{Writer, group::Group};
-use crate::shape::{content, part};
+use crate::shape::content;
 
 /// Where a content stands, which says what its role is when it has no word for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,6 +186,3 @@ enum Spelled<'m> {
     Word(Option<&'m str>),
     Null,
 }
-
-/// What a part has that is written as its data alone.
-pub(super) const DATA: u32 = bit(part::DATA);

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Audio, File, Image, Part, json};
+use msg_core::{Audio, File, Image, Part};
 use msg_wire::{
     DataUrl,
-    codec::{Plan, RawMember, bit, mask},
+    codec::{Plan, RawMember, Value},
 };
 
-use super::{Writer, content::DATA};
+use super::Writer;
 use crate::{
     mime,
     shape::{GEMINI, media, part},
@@ -87,9 +87,7 @@ impl<'a> Writer<'a, '_> {
         }
         let object = self.data(at, (&source, name), plan, &inner);
         let raw = self.members(it.extra(), at, Some(kind));
-        self.objects.object(at, (it.extra(), &raw), (shape, DATA), out, |out, _| {
-            out.extend_from_slice(&object);
-        });
+        self.objects.object(at, (&raw, self.plan(it.extra())), shape, &[Value::Json(&object)], out);
     }
 
     /// The object in the part.
@@ -101,21 +99,12 @@ impl<'a> Writer<'a, '_> {
         raw: &[RawMember<'_>],
     ) -> Vec<u8> {
         let (shape, media_type, data) = match source {
-            Source::Inline { media_type, data } => (&media::INLINE, Some(media_type), data),
-            Source::Uri { media_type, uri } => (&media::FILE, media_type.as_ref(), uri),
+            Source::Inline { media_type, data } => (&media::INLINE, Some(&**media_type), *data),
+            Source::Uri { media_type, uri } => (&media::FILE, media_type.as_deref(), *uri),
         };
         let has_raw = raw.iter().any(|it| it.name == "mimeType");
-        let want = mask(media_type.is_some() && !has_raw, media::MIME)
-            | bit(media::DATA)
-            | mask(name.is_some(), media::NAME);
-        let mut out = Vec::new();
-        let lost = shape.write(&mut out, plan, want, raw, |out, code| match code {
-            media::MIME => json::write_str(out, media_type.map_or("", |it| it)),
-            media::DATA => json::write_str(out, data),
-            _ => json::write_str(out, name.unwrap_or_default()),
-        });
-        self.objects.losses.taken(Some(at), lost);
-        out
+        let values = [Value::from(media_type).when(!has_raw), data.into(), name.into()];
+        self.objects.inner_object(at, (raw, plan), shape, &values)
     }
 
     fn media_losses(&mut self, at: usize, it: &Part, source: &Source<'_>) {

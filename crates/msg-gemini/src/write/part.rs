@@ -1,9 +1,9 @@
 //! A part of a message as a part of a content (GE-4, GE-7, GE-11, GE-18).
 
 use msg_core::{Extra, Origin, Part, Reasoning, Text, json};
-use msg_wire::codec::{bit, text_of_part};
+use msg_wire::codec::{Value, text_of_part};
 
-use super::{Writer, content::DATA};
+use super::Writer;
 use crate::{
     Thoughts,
     shape::{GEMINI, part},
@@ -86,9 +86,7 @@ impl<'a> Writer<'a, '_> {
         if raw.len() < before {
             self.objects.losses.raw(Some(at), "gemini.thought");
         }
-        self.objects.object(at, (extra, &raw), (&part::TEXT, DATA), out, |out, _| {
-            json::write_str(out, text);
-        });
+        self.objects.object(at, (&raw, self.plan(extra)), &part::TEXT, &[text.into()], out);
     }
 
     fn thought(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
@@ -103,16 +101,7 @@ impl<'a> Writer<'a, '_> {
         self.objects.losses.members(Some(at), &lost);
         let text = it.display_text();
         let raw = self.members(&it.extra, at, None);
-        let want = DATA | bit(part::THOUGHT);
-        self.objects.object(
-            at,
-            (&it.extra, &raw),
-            (&part::TEXT, want),
-            out,
-            |out, code| match code {
-                part::THOUGHT => out.extend_from_slice(b"true"),
-                _ => json::write_str(out, &text),
-            },
-        );
+        let values = [(&*text).into(), Value::Json(b"true")];
+        self.objects.object(at, (&raw, self.plan(&it.extra)), &part::TEXT, &values, out);
     }
 }

@@ -33,5 +33,5 @@ pub use losses::Losses;
 pub use object::{ArgumentForm, PartWriter, Placed, Purpose, is_plain_text, text_of_part, wrap};
 pub use placement::Placement;
 pub use raw::{RawMember, members_of, object_members, object_of, text_of, type_of};
-pub use shape::{Shape, bit, mask};
+pub use shape::{Shape, Value, bit, mask};
 pub use spelling::{NULL, argument_text};

@@ -3,7 +3,7 @@
 
 use msg_core::{CallKind, Extra, Message, Origin, Part, Report, Severity, ToolCall, json};
 
-use super::{Losses, Placement, Plan, RawMember, Shape, layout::section, object_members};
+use super::{Losses, Placement, Plan, RawMember, Shape, Value, layout::section, object_members};
 use crate::Layout;
 
 /// Whether the messages came from a document of the format that is written back.
@@ -123,17 +123,30 @@ impl<'r> PartWriter<'r> {
         (members.unwrap_or_default(), self.plan(extra, 1))
     }
 
-    /// Writes the object of a part: the members `want` through `value`, and the raw ones.
+    /// Writes the object of a part, whose members have these values in the order of their codes, and its raw ones.
     pub fn object(
         &mut self,
         at: usize,
-        (extra, raw): (&Extra, &[RawMember<'_>]),
-        (shape, want): (&Shape, u32),
+        (raw, plan): (&[RawMember<'_>], Plan<'_>),
+        shape: &Shape,
+        values: &[Value<'_>],
         out: &mut Vec<u8>,
-        value: impl FnMut(&mut Vec<u8>, u8),
     ) {
-        let lost = shape.write(out, self.plan(extra, 0), want, raw, value);
+        let lost = shape.write_values(out, plan, values, raw);
         self.losses.taken(Some(at), lost);
+    }
+
+    /// As [`PartWriter::object`], of the object inside of a part.
+    pub fn inner_object(
+        &mut self,
+        at: usize,
+        of: (&[RawMember<'_>], Plan<'_>),
+        shape: &Shape,
+        values: &[Value<'_>],
+    ) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.object(at, of, shape, values, &mut out);
+        out
     }
 
     /// The unknown members of the messages that one object is made of; where two have one of the same name the

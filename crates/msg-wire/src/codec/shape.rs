@@ -29,6 +29,45 @@ pub struct Shape {
     aliases: &'static [&'static str],
 }
 
+/// The value of a member that is written.
+#[derive(Debug, Clone, Copy)]
+pub enum Value<'v> {
+    /// The member is left out.
+    Absent,
+    /// A text.
+    Text(&'v str),
+    /// JSON.
+    Json(&'v [u8]),
+}
+
+impl<'v> Value<'v> {
+    /// The value if the condition holds.
+    #[must_use]
+    pub fn when(self, condition: bool) -> Self {
+        if condition { self } else { Self::Absent }
+    }
+
+    fn write(self, out: &mut Vec<u8>) {
+        match self {
+            Self::Absent => {}
+            Self::Text(text) => json::write_str(out, text),
+            Self::Json(json) => out.extend_from_slice(json),
+        }
+    }
+}
+
+impl<'v, T: AsRef<str> + ?Sized> From<&'v T> for Value<'v> {
+    fn from(text: &'v T) -> Self {
+        Self::Text(text.as_ref())
+    }
+}
+
+impl<'v> From<Option<&'v str>> for Value<'v> {
+    fn from(text: Option<&'v str>) -> Self {
+        text.map_or(Self::Absent, Self::Text)
+    }
+}
+
 /// The bit of a variant that says that the member had its second spelling.
 pub(super) const ALIASED: u8 = 4;
 
@@ -91,6 +130,21 @@ impl Shape {
     fn spelled(&self, code: u8, slot: u8) -> &'static str {
         let alias = self.alias(code).filter(|_| slot >> 5 & ALIASED != 0);
         alias.unwrap_or_else(|| self.name(code))
+    }
+
+    /// Writes an object whose members have these values, in the order of their codes; see [`Shape::write`].
+    pub fn write_values(
+        &self,
+        out: &mut Vec<u8>,
+        plan: Plan<'_>,
+        values: &[Value<'_>],
+        raw: &[RawMember<'_>],
+    ) -> usize {
+        let there = values.iter().zip(1..);
+        let there = there.map(|(it, code)| mask(!matches!(it, Value::Absent), code));
+        self.write(out, plan, there.fold(0, |bits, it| bits | it), raw, |out, code| {
+            values[usize::from(code) - 1].write(out);
+        })
     }
 
     /// Writes an object: the members `want` through `value`, in the order of the plan where it has

@@ -6,8 +6,9 @@ use super::{OPENAI, Writer};
 use crate::{
     TextParts,
     chat::shape::{body, message, part},
+    text_blocks::write_block,
 };
-use msg_wire::codec::{Plan, RawMember, Shape, bit, mask, members_of};
+use msg_wire::codec::{Shape, Value, members_of};
 
 /// The parts that go into a `content`, with their places in the message or result.
 pub(super) struct Contents<'m> {
@@ -121,10 +122,13 @@ impl Writer<'_> {
         if plan.variant(part::TYPE) == part::TYPE_BARE && raw.is_empty() && name == "text" {
             return json::write_str(out, &it.text);
         }
-        let lost = shape.write(out, plan, bit(part::TYPE) | bit(part::BODY), &raw, |out, code| {
-            json::write_str(out, if code == part::TYPE { name } else { &it.text });
-        });
-        self.objects.losses.taken(Some(at), lost);
+        self.objects.object(
+            at,
+            (&raw, self.plan(&it.extra)),
+            shape,
+            &[name.into(), (&it.text).into()],
+            out,
+        );
     }
 
     fn other(&mut self, at: usize, it: &Other, out: &mut Vec<u8>) {
@@ -132,17 +136,14 @@ impl Writer<'_> {
             return out.extend_from_slice(it.value.text().as_bytes());
         }
         self.json_as_text(at);
-        json::Writer::new(out).object(|part| {
-            part.key("type").str("text");
-            part.key("text").str(it.value.text());
-        });
+        write_block(&mut json::Writer::new(out), "text", it.value.text());
     }
 
     fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {
         let lost = [("file_id", it.file_id.is_some()), ("media_type", it.media_type.is_some())];
         self.objects.losses.members(Some(at), &lost);
         let url = it.url.as_deref().unwrap_or_default();
-        let values = [Some(url), it.detail.as_deref()];
+        let values = [url.into(), it.detail.as_deref().into()];
         let plan = self.plan(&it.extra);
         let is_bare = plan.variant(part::BODY) == part::BODY_STRING
             && it.detail.is_none()
@@ -154,7 +155,7 @@ impl Writer<'_> {
     fn input_audio(&mut self, at: usize, it: &Audio, out: &mut Vec<u8>) {
         let lost = [("id", it.id.is_some()), ("transcript", it.transcript.is_some())];
         self.objects.losses.members(Some(at), &lost);
-        let values = [it.data.as_deref(), it.format.as_deref()];
+        let values = [it.data.as_deref().into(), it.format.as_deref().into()];
         let outer = (&part::AUDIO, "input_audio");
         self.nested(at, &it.extra, outer, &body::INPUT_AUDIO, &values, None, out);
     }
@@ -162,7 +163,7 @@ impl Writer<'_> {
     fn file(&mut self, at: usize, it: &File, out: &mut Vec<u8>) {
         let lost = [("url", it.url.is_some()), ("media_type", it.media_type.is_some())];
         self.objects.losses.members(Some(at), &lost);
-        let values = [it.file_id.as_deref(), it.data.as_deref(), it.filename.as_deref()];
+        let values = [&it.file_id, &it.data, &it.filename].map(|it| it.as_deref().into());
         self.nested(at, &it.extra, (&part::FILE, "file"), &body::FILE, &values, None, out);
     }
 
@@ -174,45 +175,29 @@ impl Writer<'_> {
         extra: &Extra,
         (outer, name): (&Shape, &str),
         inner: &Shape,
-        values: &[Option<&str>],
+        values: &[Value<'_>],
         bare: Option<&str>,
         out: &mut Vec<u8>,
     ) {
-        let plan = self.plan(extra);
         let raw = members_of(extra, &OPENAI, &[name]);
         let (inner_raw, inner_plan) = self.objects.inner(at, extra, name);
-        let mut inner_lost = 0;
-        let want = bit(part::TYPE) | bit(part::BODY);
-        let lost = outer.write(out, plan, want, &raw, |out, code| match (code, bare) {
-            (part::TYPE, _) => json::write_str(out, name),
-            (_, Some(bare)) => json::write_str(out, bare),
-            (_, None) => inner_lost = texts(out, inner, inner_plan, &inner_raw, values),
-        });
-        self.objects.losses.taken(Some(at), lost + inner_lost);
+        let object;
+        let body = match bare {
+            Some(bare) => bare.into(),
+            None => {
+                object = self.objects.inner_object(at, (&inner_raw, inner_plan), inner, values);
+                Value::Json(&object)
+            }
+        };
+        self.objects.object(at, (&raw, self.plan(extra)), outer, &[name.into(), body], out);
     }
 
     /// The `audio` of a message: a reply of the model.
     pub(super) fn audio(&mut self, at: usize, it: &Audio, out: &mut Vec<u8>) {
         self.objects.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
         self.objects.losses.members(Some(at), &[("format", it.format.is_some())]);
-        let values = [it.id.as_deref(), it.data.as_deref(), it.transcript.as_deref()];
+        let values = [&it.id, &it.data, &it.transcript].map(|it| it.as_deref().into());
         let raw = members_of(&it.extra, &OPENAI, &[]);
-        let lost = texts(out, &body::AUDIO, self.plan(&it.extra), &raw, &values);
-        self.objects.losses.taken(Some(at), lost);
+        self.objects.object(at, (&raw, self.plan(&it.extra)), &body::AUDIO, &values, out);
     }
-}
-
-/// Writes an object whose known members are texts, in the order of their codes.
-fn texts(
-    out: &mut Vec<u8>,
-    shape: &Shape,
-    plan: Plan<'_>,
-    raw: &[RawMember<'_>],
-    values: &[Option<&str>],
-) -> usize {
-    let there = values.iter().zip(1..).map(|(it, code)| mask(it.is_some(), code));
-    shape.write(out, plan, there.fold(0, |bits, it| bits | it), raw, |out, code| {
-        let value = values.get(usize::from(code) - 1).copied().flatten();
-        json::write_str(out, value.unwrap_or_default());
-    })
 }

@@ -8,9 +8,9 @@ use super::{OPENAI, Writer};
 use crate::{
     Layout, ReasoningField,
     chat::shape::{block, message, part},
-    text_blocks::TextBlocks,
+    text_blocks::{TextBlocks, blocks},
 };
-use msg_wire::codec::{Plan, RawMember, bit, mask, members_of};
+use msg_wire::codec::{Plan, RawMember, Value, bit, mask, members_of};
 
 /// The members of a message that hold reasoning, whatever their shape.
 pub(super) const MEMBERS: [&str; 4] =
@@ -118,25 +118,15 @@ impl Writer<'_> {
     }
 
     fn block(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
-        let plan = self.plan(&it.extra);
         let raw = members_of(&it.extra, &OPENAI, &[]);
-        let lost = match (&it.redacted, &it.signature) {
-            (Some(data), None) => {
-                block::REDACTED.write(out, plan, bit(1) | bit(2), &raw, |out, code| {
-                    json::write_str(out, if code == 1 { "redacted_thinking" } else { data });
-                })
-            }
-            (_, signature) => {
-                let has_signature = mask(signature.is_some(), block::SIGNATURE);
-                let want = bit(block::TYPE) | bit(block::TEXT) | has_signature;
-                block::THINKING.write(out, plan, want, &raw, |out, code| match code {
-                    block::TYPE => json::write_str(out, "thinking"),
-                    block::TEXT => json::write_str(out, &it.display_text()),
-                    _ => json::write_str(out, signature.as_deref().unwrap_or_default()),
-                })
-            }
-        };
-        self.objects.losses.taken(Some(at), lost);
+        let of = (&*raw, self.plan(&it.extra));
+        if let (Some(data), None) = (&it.redacted, &it.signature) {
+            let values = ["redacted_thinking".into(), data.into()];
+            return self.objects.object(at, of, &block::REDACTED, &values, out);
+        }
+        let text = it.display_text();
+        let values = ["thinking".into(), (&*text).into(), it.signature.as_deref().into()];
+        self.objects.object(at, of, &block::THINKING, &values, out);
     }
 
     /// A `thinking` part among the contents.
@@ -146,24 +136,10 @@ impl Writer<'_> {
         let source = source.filter(|source| {
             TextBlocks::read(source, "text").is_some_and(|it| it.texts.concat() == text)
         });
-        let plan = self.plan(&it.extra);
+        let blocks = source.map_or_else(|| blocks("text", [text]), str::to_owned);
         let raw = members_of(&it.extra, &OPENAI, &[]);
-        let lost = part::THINKING.write(
-            out,
-            plan,
-            bit(part::TYPE) | bit(part::BODY),
-            &raw,
-            |out, code| match (code, source) {
-                (part::TYPE, _) => json::write_str(out, "thinking"),
-                (_, Some(source)) => out.extend_from_slice(source.as_bytes()),
-                (_, None) => {
-                    out.extend_from_slice(br#"[{"type":"text","text":"#);
-                    json::write_str(out, text);
-                    out.extend_from_slice(b"}]");
-                }
-            },
-        );
-        self.objects.losses.taken(Some(at), lost);
+        let values = ["thinking".into(), Value::Json(blocks.as_bytes())];
+        self.objects.object(at, (&raw, self.plan(&it.extra)), &part::THINKING, &values, out);
         let lost = [
             ("summary", it.summary.is_some()),
             ("signature", it.signature.is_some()),

@@ -2,10 +2,11 @@
 
 use msg_core::{Audio, Extra, File, Image, Origin, Part, Place, Text, json};
 
-use super::{Writer, block};
+use super::Writer;
 use crate::chat::text_of;
 use crate::responses::shape::{ITEM, RESPONSES, part, text_type};
-use msg_wire::codec::{Shape, bit, mask, members_of, object_members};
+use crate::text_blocks::write_block;
+use msg_wire::codec::{Shape, Value, members_of, object_members};
 
 /// Whether the format has a place for this part among the contents.
 pub(super) fn fits(it: &Part) -> bool {
@@ -70,8 +71,13 @@ impl Writer<'_> {
         match it {
             Part::Text(text) => self.text(at, text, is_assistant, out),
             Part::Refusal(it) => {
-                let values = [Some(it.text.as_str())];
-                self.flat(at, &it.extra, (&part::REFUSAL, "refusal"), &values, out);
+                self.flat(
+                    at,
+                    &it.extra,
+                    &part::REFUSAL,
+                    &["refusal".into(), (&it.text).into()],
+                    out,
+                );
             }
             Part::Image(it) => self.image(at, it, out),
             Part::File(it) => self.file(at, it, out),
@@ -82,7 +88,8 @@ impl Writer<'_> {
             _ => {
                 self.note_json(at, it);
                 let text = text_of(it).unwrap_or_default();
-                block(out, part::TEXT_TYPES[text_type(is_assistant)], text);
+                let kind = part::TEXT_TYPES[text_type(is_assistant)];
+                write_block(&mut json::Writer::new(out), kind, text);
             }
         }
     }
@@ -93,38 +100,35 @@ impl Writer<'_> {
             variant => usize::from(variant) - 1,
         };
         let kind = part::TEXT_TYPES.get(place).copied().unwrap_or(part::TEXT_TYPES[0]);
-        self.flat(at, &it.extra, (&part::TEXT, kind), &[Some(it.text.as_str())], out);
+        self.flat(at, &it.extra, &part::TEXT, &[kind.into(), (&it.text).into()], out);
     }
 
     fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {
         self.objects.losses.members(Some(at), &[("media_type", it.media_type.is_some())]);
-        let values = [it.url.as_deref(), it.file_id.as_deref(), it.detail.as_deref()];
-        self.flat(at, &it.extra, (&part::IMAGE, "input_image"), &values, out);
+        let [url, file_id, detail] =
+            [&it.url, &it.file_id, &it.detail].map(|it| it.as_deref().into());
+        self.flat(at, &it.extra, &part::IMAGE, &["input_image".into(), url, file_id, detail], out);
     }
 
     fn file(&mut self, at: usize, it: &File, out: &mut Vec<u8>) {
         self.objects.losses.members(Some(at), &[("media_type", it.media_type.is_some())]);
-        let values = [&it.file_id, &it.url, &it.data, &it.filename].map(Option::as_deref);
-        self.flat(at, &it.extra, (&part::FILE, "input_file"), &values, out);
+        let members = [&it.file_id, &it.url, &it.data, &it.filename];
+        let [file_id, url, data, filename] = members.map(|it| it.as_deref().into());
+        let values = ["input_file".into(), file_id, url, data, filename];
+        self.flat(at, &it.extra, &part::FILE, &values, out);
     }
 
-    /// A part whose members behind `type` are texts, in the order of their codes.
+    /// A part whose members have these values.
     fn flat(
         &mut self,
         at: usize,
         extra: &Extra,
-        (shape, kind): (&Shape, &str),
-        values: &[Option<&str>],
+        shape: &Shape,
+        values: &[Value<'_>],
         out: &mut Vec<u8>,
     ) {
         let raw = members_of(extra, &RESPONSES, &[ITEM]);
-        let there = values.iter().zip(2..).map(|(it, code)| mask(it.is_some(), code));
-        let want = there.fold(bit(part::TYPE), |bits, it| bits | it);
-        let lost = shape.write(out, self.objects.plan(extra, 1), want, &raw, |out, code| {
-            let value = values.get(usize::from(code).wrapping_sub(2)).copied().flatten();
-            json::write_str(out, value.unwrap_or(kind));
-        });
-        self.objects.losses.taken(Some(at), lost);
+        self.objects.object(at, (&raw, self.objects.plan(extra, 1)), shape, values, out);
     }
 
     fn audio(&mut self, at: usize, it: &Audio, out: &mut Vec<u8>) {
@@ -133,20 +137,10 @@ impl Writer<'_> {
         let inner = it.extra.get(&RESPONSES, "input_audio").and_then(object_members);
         let inner = inner.unwrap_or_default();
         let (plan, inner_plan) = (self.objects.plan(&it.extra, 1), self.objects.plan(&it.extra, 2));
-        let values = [it.data.as_deref(), it.format.as_deref()];
-        let inner_want = mask(values[0].is_some(), 1) | mask(values[1].is_some(), 2);
-        let mut inner_lost = 0;
-        let want = bit(part::TYPE) | bit(part::BODY);
-        let lost = part::AUDIO.write(out, plan, want, &raw, |out, code| match code {
-            part::TYPE => json::write_str(out, "input_audio"),
-            _ => {
-                inner_lost =
-                    part::AUDIO_BODY.write(out, inner_plan, inner_want, &inner, |out, code| {
-                        let value = values[usize::from(code) - 1];
-                        json::write_str(out, value.unwrap_or_default());
-                    });
-            }
-        });
-        self.objects.losses.taken(Some(at), lost + inner_lost);
+        let values = [it.data.as_deref().into(), it.format.as_deref().into()];
+        let shape = &part::AUDIO_BODY;
+        let object = self.objects.inner_object(at, (&inner, inner_plan), shape, &values);
+        let values = ["input_audio".into(), Value::Json(&object)];
+        self.objects.object(at, (&raw, plan), &part::AUDIO, &values, out);
     }
 }

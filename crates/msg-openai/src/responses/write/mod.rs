@@ -182,14 +182,6 @@ impl Writer<'_> {
     }
 }
 
-/// A block of a type that holds a text.
-fn block(out: &mut Vec<u8>, kind: &str, text: &str) {
-    json::Writer::new(out).object(|it| {
-        it.key("type").str(kind);
-        it.key("text").str(text);
-    });
-}
-
 /// Whether a part is no item of its own.
 fn is_content(it: &Part) -> bool {
     match it {

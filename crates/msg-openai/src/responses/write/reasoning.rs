@@ -2,11 +2,11 @@
 
 use msg_core::{Reasoning, json};
 
-use super::{Writer, block};
+use super::Writer;
 use crate::{
     ItemIds,
     responses::shape::{ITEM, RESPONSES, item},
-    text_blocks::TextBlocks,
+    text_blocks::{TextBlocks, blocks},
 };
 use msg_wire::codec::{bit, mask, object_members};
 
@@ -55,29 +55,27 @@ impl Writer<'_> {
         let texts = it.summary.as_deref().unwrap_or_default();
         let source = self.objects.source(&it.extra, 1);
         let is_same = |it: &TextBlocks| it.texts == texts;
-        blocks("summary_text", source, is_same, texts.iter().map(String::as_str), out);
+        write_blocks("summary_text", source, is_same, texts.iter().map(String::as_str), out);
     }
 
     fn texts(&self, it: &Reasoning, out: &mut Vec<u8>) {
         let text = it.text.as_deref().unwrap_or_default();
         let source = self.objects.source(&it.extra, 2);
         let is_same = |it: &TextBlocks| it.texts.join("\n\n") == text;
-        blocks("reasoning_text", source, is_same, [text].into_iter(), out);
+        write_blocks("reasoning_text", source, is_same, [text], out);
     }
 }
 
 /// Writes blocks, from their source where that still says the same.
-fn blocks<'t>(
+fn write_blocks<'t>(
     kind: &str,
     source: Option<&str>,
     is_same: impl Fn(&TextBlocks) -> bool,
-    texts: impl Iterator<Item = &'t str>,
+    texts: impl IntoIterator<Item = &'t str>,
     out: &mut Vec<u8>,
 ) {
     match source.filter(|it| TextBlocks::read(it, kind).is_some_and(|it| is_same(&it))) {
         Some(source) => out.extend_from_slice(source.as_bytes()),
-        None => json::Writer::new(out).array(texts, |it, text| {
-            it.value(|out| block(out, kind, text));
-        }),
+        None => out.extend_from_slice(blocks(kind, texts).as_bytes()),
     }
 }
