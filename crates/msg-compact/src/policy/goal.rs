@@ -39,12 +39,8 @@ impl Policy for GoalBatch {
         if at > 0 {
             return Progress::Done;
         }
-        let kind = SummaryKind {
-            policy: self.name(),
-            code: "compact::goal-batch",
-            form: Form::Text,
-            prefix: PREFIX_GOALS,
-        };
+        let kind =
+            SummaryKind { code: "compact::goal-batch", form: Form::Text, prefix: PREFIX_GOALS };
         for batch in self.batches(chain) {
             chain.open_sections(kind, batch, Merge::FirstUser);
         }

@@ -76,12 +76,7 @@ impl Policy for SummarizeHistory {
 
 impl SummarizeHistory {
     fn kind(&self) -> SummaryKind<'_> {
-        SummaryKind {
-            policy: self.name(),
-            code: "compact::sections-merged",
-            form: self.form,
-            prefix: &self.prefix,
-        }
+        SummaryKind { code: "compact::sections-merged", form: self.form, prefix: &self.prefix }
     }
 
     /// The first split that is predicted to reach the target, else the last. Where the chain is not

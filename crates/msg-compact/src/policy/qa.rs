@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PREFIX_CONTENT, Policy, Progress};
+use super::{Policy, Progress};
 use crate::state::{ChainState, Form, Merge, SummaryKind};
 
 /// Keeps the number and the size of sections within limits (CP-36). All sizes are bytes.
@@ -51,7 +51,7 @@ impl Policy for SummarizeQaPairs {
         match at {
             0 if self.too_much(chain) => {
                 let end = chain.sections() - self.kept(chain);
-                let kind = self.kind("compact::sections-merged");
+                let kind = SummaryKind::content("compact::sections-merged", Form::Auto);
                 chain.open_sections(kind, 0..end, Merge::AllUsers);
                 Progress::Requested
             }
@@ -73,10 +73,6 @@ impl Policy for SummarizeQaPairs {
 }
 
 impl SummarizeQaPairs {
-    fn kind(&self, code: &'static str) -> SummaryKind<'static> {
-        SummaryKind { policy: self.name(), code, form: Form::Auto, prefix: PREFIX_CONTENT }
-    }
-
     fn too_much(&self, chain: &ChainState<'_>) -> bool {
         let bytes: u64 = (0..chain.sections()).map(|it| section_bytes(chain, it)).sum();
         chain.sections() as u64 > self.max_qa_sections || bytes > self.max_qa_bytes
@@ -105,7 +101,7 @@ impl SummarizeQaPairs {
         let Some((section, users)) = chain.merged_users.take() else { return };
         let cap = self.human_cap.unwrap_or(self.max_qa_bytes / 4);
         let bytes = chain.cost_at(chain.sections[section].user).bytes;
-        let kind = self.kind("compact::users-summarized");
+        let kind = SummaryKind::content("compact::users-summarized", Form::Auto);
         if self.summ_human_in_qa {
             chain.open_users(kind, section, &users, false);
         } else if bytes > cap {

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PREFIX_CONTENT, Policy, Progress};
+use super::{Policy, Progress};
 use crate::{
     budget::share,
     state::{ChainState, Form, SummaryKind},
@@ -55,13 +55,9 @@ impl Policy for RotateLastSection {
 }
 
 impl RotateLastSection {
-    fn kind(&self, code: &'static str) -> SummaryKind<'static> {
-        SummaryKind { policy: self.name(), code, form: Form::Auto, prefix: PREFIX_CONTENT }
-    }
-
     /// Step 1: each pair but the last that is too large by itself.
     fn ask_oversized(&self, chain: &mut ChainState<'_>, section: usize) {
-        let kind = self.kind("compact::pair-summarized");
+        let kind = SummaryKind::content("compact::pair-summarized", Form::Auto);
         for pair in 0..chain.pairs(section).saturating_sub(1) {
             let state = &chain.pairs_of(&chain.sections[section])[pair];
             if state.cost.bytes > self.max_bp_bytes {
@@ -75,7 +71,12 @@ impl RotateLastSection {
         let state = &chain.sections[section];
         if chain.cost_of_section(state).bytes > self.last_sec_bytes {
             let end = self.first_kept(chain, section);
-            chain.open_pairs(self.kind("compact::pairs-summarized"), section, 0..end, true);
+            chain.open_pairs(
+                SummaryKind::content("compact::pairs-summarized", Form::Auto),
+                section,
+                0..end,
+                true,
+            );
         }
     }
 

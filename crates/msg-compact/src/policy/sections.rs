@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PREFIX_CONTENT, Policy, Progress};
+use super::{Policy, Progress};
 use crate::state::{ChainState, Form, SummaryKind};
 
 /// Summarises the body of every section but the last ones, each on its own (CP-34).
@@ -32,12 +32,7 @@ impl Policy for SummarizeSections {
         if at > 0 {
             return Progress::Done;
         }
-        let kind = SummaryKind {
-            policy: self.name(),
-            code: "compact::section-summarized",
-            form: Form::Auto,
-            prefix: PREFIX_CONTENT,
-        };
+        let kind = SummaryKind::content("compact::section-summarized", Form::Auto);
         let keep = usize::try_from(self.keep.max(1)).unwrap_or(usize::MAX);
         for section in 0..chain.sections().saturating_sub(keep) {
             chain.open_pairs(kind, section, 0..chain.pairs(section), false);

@@ -40,7 +40,6 @@ impl Policy for SummarizeThreshold {
             return Progress::Done;
         };
         let kind = SummaryKind {
-            policy: self.name(),
             code: "compact::sections-merged",
             form: Form::Text,
             prefix: PREFIX_SUMMARIZED,

@@ -56,7 +56,6 @@ impl Policy for SummarizeToolCalls {
             return Progress::Done;
         }
         let kind = SummaryKind {
-            policy: self.name(),
             code: "compact::tool-calls-summarized",
             form: Form::Text,
             prefix: PREFIX_SUMMARIZED,

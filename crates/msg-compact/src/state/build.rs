@@ -39,7 +39,12 @@ impl<'a> ChainState<'a> {
         let default_prompt = limits.map_or(DEFAULT_MAX_PROMPT, |it| it.usable);
         let rules = pipeline.profile.as_ref().map(FormRules::of).unwrap_or_default();
         let mut chain = ChainState {
-            input: Input { messages: ast.messages().collect(), index, goal: None, origins: None },
+            input: Input {
+                messages: Vec::with_capacity(messages),
+                index,
+                goal: None,
+                origins: None,
+            },
             measure: Measure {
                 unit: unit.unwrap_or(pipeline.unit),
                 limits,
@@ -61,7 +66,7 @@ impl<'a> ChainState<'a> {
         Ok(chain)
     }
 
-    /// Puts what the tree holds on the lists, the messages by their numbers.
+    /// Puts what the tree holds on the lists, the messages by their numbers. One walk over the tree.
     fn add_sections(&mut self, ast: &'a ChainAst, pipeline: &Pipeline) {
         let cuts = ast.cut_points(pipeline.profile.as_ref());
         let pins = pipeline.pins.iter().filter(|it| !matches!(it, Pin::FirstUser)).collect();
@@ -95,11 +100,11 @@ struct Reader<'t, 'a, C: Iterator<Item = CutPoint>> {
     pins: Vec<&'t Pin>,
 }
 
-impl<C: Iterator<Item = CutPoint>> Reader<'_, '_, C> {
-    fn section(&mut self, section: &Section, is_last: bool) {
+impl<'a, C: Iterator<Item = CutPoint>> Reader<'_, 'a, C> {
+    fn section(&mut self, section: &'a Section, is_last: bool) {
         let mut state = SectionState { cut: self.cut_here(), ..SectionState::default() };
-        state.system = section.header().system().map(|_| self.item());
-        state.user = section.header().user().map(|_| self.item());
+        state.system = section.header().system().map(|it| self.item(it));
+        state.user = section.header().user().map(|it| self.item(it));
         let first = self.chain.pair_states.len();
         section.body().iter().for_each(|it| self.pair(it));
         state.set_pairs(first..self.chain.pair_states.len());
@@ -111,11 +116,11 @@ impl<C: Iterator<Item = CutPoint>> Reader<'_, '_, C> {
         self.chain.sections.push(state);
     }
 
-    fn pair(&mut self, pair: &BodyPair) {
+    fn pair(&mut self, pair: &'a BodyPair) {
         let cut = self.cut_here();
         let first = self.chain.items.len();
-        for _ in pair.messages() {
-            self.item();
+        for it in pair.messages() {
+            self.item(it);
         }
         let items = first..self.chain.items.len();
         let cost = self.chain.items[items.clone()].iter().map(|it| it.cost).sum();
@@ -131,8 +136,9 @@ impl<C: Iterator<Item = CutPoint>> Reader<'_, '_, C> {
     }
 
     /// Puts the next message on the list; its place there.
-    fn item(&mut self) -> u32 {
+    fn item(&mut self, message: &'a Message) -> u32 {
         let input = index(self.chain.items.len());
+        self.chain.input.messages.push(message);
         let cost = self.chain.input.index.message(input as usize).unwrap_or_default();
         self.chain.add_item(Item { input, change: None, cost })
     }

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::{ChainState, Form, Merge, SummaryKind, Target, ToolOutput, window::Kept};
-use crate::{outcome::EditKind, policy::PREFIX_CONTENT};
+use crate::outcome::EditKind;
 
 impl ChainState<'_> {
     /// Whether the chain may be cut before a pair; for pair 0, before its section.
@@ -32,7 +32,7 @@ impl ChainState<'_> {
         if !fits || self.sections[section].pinned || !self.is_behind_asks(section, pairs.start) {
             return false;
         }
-        let kind = self.summary_kind("compact::pairs-summarized", form);
+        let kind = SummaryKind::content("compact::pairs-summarized", form);
         self.open_pairs(kind, section, pairs, is_last_section)
     }
 
@@ -43,7 +43,7 @@ impl ChainState<'_> {
         if !fits || !self.is_behind_asks(sections.start, 0) {
             return false;
         }
-        let kind = self.summary_kind("compact::sections-merged", form);
+        let kind = SummaryKind::content("compact::sections-merged", form);
         self.open_sections(kind, sections, merge)
     }
 
@@ -98,10 +98,6 @@ impl ChainState<'_> {
         }
         self.drop_all_but(&kept);
         true
-    }
-
-    fn summary_kind(&self, code: &'static str, form: Form) -> SummaryKind<'static> {
-        SummaryKind { policy: self.requests.policy, code, form, prefix: PREFIX_CONTENT }
     }
 
     /// Whether a place stands behind all that was asked about in this step.

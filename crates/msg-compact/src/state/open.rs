@@ -8,6 +8,7 @@ use super::{ChainState, Form, Item, Replaced, Shared, form::Shape};
 use crate::{
     budget::share,
     error::SummaryError,
+    policy::PREFIX_CONTENT,
     request::{PromptLimit, SummaryRequest},
     token_index::Cost,
 };
@@ -42,13 +43,19 @@ pub enum Merge {
     FirstUser,
 }
 
-/// Who asks for a summary, and how it is written and reported.
+/// How a summary is written and reported.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SummaryKind<'p> {
-    pub(crate) policy: &'static str,
     pub(crate) code: &'static str,
     pub(crate) form: Form,
     pub(crate) prefix: &'p str,
+}
+
+impl SummaryKind<'static> {
+    /// With the prefix of most summaries (CP-21).
+    pub(crate) fn content(code: &'static str, form: Form) -> Self {
+        SummaryKind { code, form, prefix: PREFIX_CONTENT }
+    }
 }
 
 /// The least that an answer is asked to be long (CP-25).
@@ -196,7 +203,7 @@ impl<'a> ChainState<'a> {
         let unit = self.measure.unit;
         let request = SummaryRequest {
             id: self.requests.next,
-            policy: kind.policy,
+            policy: self.requests.policy,
             replaces,
             messages,
             n_context,

@@ -97,7 +97,9 @@ impl ChainState<'_> {
     pub(crate) fn slide_window(&mut self) {
         let Some(target) = self.target() else { return };
         let kept = self.newest_that_fit(target);
-        if self.cost_of_kept(&kept) < self.total() {
+        // The note may cost more than the short body that it takes the place of, where no such body stays.
+        let may_grow = self.forms.rules.require_signature;
+        if !may_grow || self.cost_of_kept(&kept) < self.total() {
             self.drop_all_but(&kept);
         }
     }

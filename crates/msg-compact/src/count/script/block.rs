@@ -2,7 +2,7 @@
 //! sets in place of a loop over runs, which would guess each run's end wrong. It knows only runs that
 //! end inside the block.
 
-use super::{OTHER, capitals_price, mixed_price};
+use super::run::{OTHER, capitals_price, mixed_price};
 
 /// Bytes of a block.
 const LEN: usize = 64;
