@@ -36,9 +36,11 @@ pub(super) const ROWS: &[Row] = &[
         |data| {
             let size = data.n(10 << 20);
             let (large, small) = (native(size), native(size / 10));
-            // The last piece may come with the end of the call only.
+            // The last piece, or all of it, may come with the end of the call only.
             let mb = |text: &str, chunk: usize| {
-                (feed(text, chunk, &Options::default()).text as u64 + 512) >> 20
+                let fed = feed(text, chunk, &Options::default());
+                let whole = fed.arguments.first().map_or(0, String::len);
+                (fed.text.max(whole) as u64 + 512) >> 20
             };
             On::new((large, small), Size::Whole)
                 .timed("msg-xml", move |it| vec![mb(&it.0, 64)])

@@ -157,6 +157,8 @@ pub(crate) fn pieces_are_the_values(
             for (_, path, text) in pieces.iter().filter(|(c, ..)| *c == call) {
                 assert_eq!(lookup(&value, path), Some(text.as_str()), "{path} of {value}");
             }
+            let sent: usize = pieces.iter().filter(|it| it.0 == call).map(|it| it.2.len()).sum();
+            assert_eq!(sent, text_len(&value), "{value}: {pieces:?}");
         }
         _ => {}
     };
@@ -164,6 +166,16 @@ pub(crate) fn pieces_are_the_values(
         parser.feed(piece).for_each(&mut check);
     }
     parser.finish(finish).for_each(&mut check);
+}
+
+/// The bytes of all texts in a value.
+fn text_len(value: &serde_json::Value) -> usize {
+    match value {
+        serde_json::Value::String(it) => it.len(),
+        serde_json::Value::Array(list) => list.iter().map(text_len).sum(),
+        serde_json::Value::Object(members) => members.values().map(text_len).sum(),
+        _ => 0,
+    }
 }
 
 fn lookup<'v>(value: &'v serde_json::Value, path: &ArgPath) -> Option<&'v str> {
