@@ -69,14 +69,19 @@ impl Writer<'_> {
         self.objects.losses.next_message();
     }
 
-    /// Items say by their type who speaks, calls the model's. Each result is an item, which is what a message
-    /// of several results is in this format (AN-19), and no change.
+    /// Items say by their type who speaks: calls are the model's, results are tools'. Each result is an item,
+    /// which is what a message of several results, of a user too, is in this format (AN-19), and no change.
     fn note_roles(&mut self, it: &Message) {
-        let is_of_model = |it: &Part| matches!(it, Part::ToolCall(_) | Part::Reasoning(_));
-        if let Some(at) = it.parts.iter().position(is_of_model)
-            && it.role != Role::Assistant
-        {
-            let text = "calls and reasoning have no role in this format, they are the assistant's";
+        let speaks_otherwise = |part: &Part| match part {
+            Part::ToolCall(_) | Part::Reasoning(_) => it.role != Role::Assistant,
+            Part::ToolResult(_) => matches!(it.role, Role::Other(_)),
+            _ => false,
+        };
+        if let Some(at) = it.parts.iter().position(speaks_otherwise) {
+            let text = match it.parts[at] {
+                Part::ToolResult(_) => "results have no role in this format, they are a tool's",
+                _ => "calls and reasoning have no role in this format, they are the assistant's",
+            };
             self.objects.losses.warn("convert::role-changed", Some(at), text);
         }
     }
