@@ -13,7 +13,7 @@ fn histories_are_made_to_fit() {
     testkit::rows!("fit/fit.jsonl").check_lines(|row| {
         let input = input_of(&row.text);
         match answer(input.to_string().as_bytes()) {
-            Err(refusal) => format!("refused: {}", refusal.diagnostic()),
+            Err(refusal) => refused(&refusal),
             Ok(line) => shown(&line, &input).to_string(),
         }
     });
@@ -24,10 +24,17 @@ fn histories_are_counted() {
     testkit::rows!("fit/stats.jsonl").check_lines(|row| {
         let input = input_of(&row.text).to_string();
         match stats(input.as_bytes(), &FitOptions::default()) {
-            Err(refusal) => format!("refused: {}", refusal.diagnostic()),
+            Err(refusal) => refused(&refusal),
             Ok(it) => String::from_utf8(it.to_json()).expect("because JSON is UTF-8"),
         }
     });
+}
+
+/// Why nothing was answered, and what would mend it.
+fn refused(refusal: &Refusal) -> String {
+    let found = refusal.diagnostic();
+    let fix = found.fix.as_ref().map(|it| format!("; {it}"));
+    format!("refused: {found}{}", fix.unwrap_or_default())
 }
 
 fn input_of(row: &str) -> Value {
