@@ -11,11 +11,12 @@ use msg_core::{Diagnostic, InputRules, Message, RawJson, Severity};
 use serde::{Deserialize, Serialize};
 
 use crate::codec::Side;
-use crate::document::{Document, ReadOptions};
+use crate::document::Document;
 use crate::foreign_parts::foreign_parts;
 use crate::format::Format;
 use crate::json::to_json;
 use crate::options::CheckMembers;
+use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 use crate::skeleton::Skeleton;
 

@@ -7,123 +7,16 @@ use std::borrow::Cow;
 use msg_compact::Plan;
 use msg_core::request::RequestHead;
 use msg_core::{
-    Code, Diagnostic, Message, Provenance, RawJson, Report, Role, SeededIds, Severity,
-    turns::LowerOptions,
+    Code, Diagnostic, Message, Provenance, RawJson, Role, SeededIds, Severity, turns::LowerOptions,
 };
 
-use crate::codec::{Content, Side, WriteOptions};
+use crate::codec::{Content, Side};
 use crate::format::Format;
 use crate::given_ids::GivenIds;
-use crate::lead::{Beside, Lead};
-use crate::recognise::accept;
+use crate::lead::Lead;
+use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
-use crate::seed;
 use crate::text_calls::{Calls, TextCalls};
-
-/// How a document is read.
-#[derive(Debug, Clone)]
-pub struct ReadOptions {
-    /// Its format; recognised if not given.
-    pub from: Option<Format>,
-    /// What it is called, which decides where its shape leaves a choice; `""` if nothing is known.
-    pub name: Cow<'static, str>,
-    /// Which formats it may be in.
-    pub accept: Accept,
-    /// Where its calls stand.
-    pub calls: Calls,
-    /// Who made the assistant's messages, where the document does not say it.
-    pub made_by: Option<Provenance>,
-    /// The most bytes that it may have (SC-16).
-    pub max_bytes: u64,
-}
-
-/// The most bytes of a document where nothing else is said: 256 MiB.
-const MAX_BYTES: u64 = 256 << 20;
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        ReadOptions {
-            from: None,
-            name: Cow::Borrowed(""),
-            accept: Accept::All,
-            calls: Calls::Auto,
-            made_by: None,
-            max_bytes: MAX_BYTES,
-        }
-    }
-}
-
-/// Which formats a document may be in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Accept {
-    /// All of them.
-    #[default]
-    All,
-    /// Those that fit on a line: text that looks like Markdown is just no JSON.
-    Json,
-}
-
-impl ReadOptions {
-    /// The format is this one.
-    #[must_use]
-    pub fn with_from(mut self, from: Option<Format>) -> Self {
-        self.from = from;
-        self
-    }
-
-    /// It is called so.
-    #[must_use]
-    pub fn with_name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.name = name.into();
-        self
-    }
-
-    /// It is in one of these formats.
-    #[must_use]
-    pub fn with_accept(mut self, accept: Accept) -> Self {
-        self.accept = accept;
-        self
-    }
-
-    /// Its calls stand there.
-    #[must_use]
-    pub fn with_calls(mut self, calls: Calls) -> Self {
-        self.calls = calls;
-        self
-    }
-
-    /// These made the assistant's messages.
-    #[must_use]
-    pub fn with_made_by(mut self, made_by: Option<Provenance>) -> Self {
-        self.made_by = made_by;
-        self
-    }
-
-    /// It has at most so many bytes.
-    #[must_use]
-    pub fn with_max_bytes(mut self, max_bytes: u64) -> Self {
-        self.max_bytes = max_bytes;
-        self
-    }
-
-    /// Refuses what is too large, before anything is made of it.
-    pub(crate) fn expect_size(&self, bytes: &[u8]) -> Result<(), Refusal> {
-        match bytes.len() as u64 > self.max_bytes {
-            true => Err(Refusal::too_large(self.max_bytes)),
-            false => Ok(()),
-        }
-    }
-
-    /// The format that was named, or the one that is recognised.
-    fn format(&self, bytes: &[u8]) -> Result<Format, Refusal> {
-        let format = match self.from {
-            Some(named) => accept(bytes, named).map(|()| named)?,
-            None => Format::recognise(bytes, &self.name)?,
-        };
-        let is_accepted = self.accept == Accept::All || format.is_json();
-        Ok(if is_accepted { format } else { Format::default() })
-    }
-}
 
 /// A document that has been read.
 ///
@@ -141,23 +34,23 @@ impl ReadOptions {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub struct Document {
-    format: Format,
+    pub(crate) format: Format,
     /// What it is called; some readers look at it.
-    name: Cow<'static, str>,
-    content: Content,
-    calls: Calls,
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) content: Content,
+    pub(crate) calls: Calls,
     /// What was text, once calls have been read from it.
-    texts: Option<TextCalls>,
+    pub(crate) texts: Option<TextCalls>,
     /// What stayed when the messages were taken for a tree.
-    lead: Lead,
+    pub(crate) lead: Lead,
     /// Its messages are others than those that were read.
-    is_edited: bool,
+    pub(crate) is_edited: bool,
     /// Ids that it did not have.
-    given: GivenIds,
+    pub(crate) given: GivenIds,
     /// The text whose layout is kept.
-    source: Option<Vec<u8>>,
+    pub(crate) source: Option<Vec<u8>>,
     /// How many bytes it was read from: about as many are written.
-    size: usize,
+    pub(crate) size: usize,
 }
 
 impl Document {
@@ -202,22 +95,6 @@ impl Document {
             source: None,
             size: 0,
         }
-    }
-
-    /// Writes it as `source`, which it was read from, is laid out: what was not edited keeps its text
-    /// ([`keep_layout`](crate::keep_layout)). Nothing for what is no JSON.
-    pub fn set_source(&mut self, source: Vec<u8>) {
-        self.source = Some(source).filter(|_| self.format.is_json());
-    }
-
-    /// The text that it was read from, where that is kept: what stands there as long as nothing is edited.
-    pub fn source(&self) -> Option<&[u8]> {
-        self.source.as_deref()
-    }
-
-    /// It is written anew: nothing of its layout stays.
-    pub(crate) fn forget_source(&mut self) {
-        self.source = None;
     }
 
     /// Whether there are no messages, of which nothing can be said.
@@ -278,12 +155,7 @@ impl Document {
     /// assert_eq!(Document::ids().next_u64(), Document::ids().next_u64());
     /// ```
     pub fn ids() -> SeededIds {
-        seed::ids()
-    }
-
-    /// Room for what is written of it.
-    pub(crate) fn room(&self) -> Vec<u8> {
-        Vec::with_capacity(self.size + self.size / 8)
+        SeededIds::new(0)
     }
 
     /// The format that it was read in.
@@ -307,15 +179,6 @@ impl Document {
         self.side() == Side::Continuation
     }
 
-    /// What of the messages no tree can hold.
-    pub(crate) fn beside(&self) -> Beside {
-        match (self.is_continued(), self.has_text_calls()) {
-            (true, _) => Beside::Continuation,
-            (false, true) => Beside::Systems,
-            (false, false) => Beside::Nothing,
-        }
-    }
-
     /// Whether it is written as a plan says ([`Document::put_planned`]).
     pub(crate) fn is_edited_by_plan(&self) -> bool {
         self.format.codec().is_edited_by_plan()
@@ -334,49 +197,6 @@ impl Document {
     /// Gives the messages away for a while.
     pub fn take_messages(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.content.messages)
-    }
-
-    /// As [`Document::take_messages`], for a tree: what stands before the first user message and in no section stays
-    /// with the document. That is the beginning of a request that goes on with a history elsewhere, and the
-    /// system messages behind the first where there may be several.
-    ///
-    /// ```
-    /// use msg_document::{Document, ReadOptions};
-    ///
-    /// let body = br#"{"previous_response_id":"r","input":[
-    ///     {"type":"function_call_output","call_id":"c","output":"22"},{"role":"user","content":"And now?"}]}"#;
-    /// let mut document = Document::read(body, &ReadOptions::default())?;
-    /// let mut messages = document.take_for_tree();
-    /// assert_eq!((document.n_leading(), messages.len(), document.place(0)), (1, 1, 1));
-    /// document.put_leading(&mut messages);
-    /// assert_eq!(messages.len(), 2);
-    /// # Ok::<(), msg_document::Refusal>(())
-    /// ```
-    pub fn take_for_tree(&mut self) -> Vec<Message> {
-        let beside = self.beside();
-        let mut messages = self.take_messages();
-        self.lead = Lead::take(&mut messages, beside);
-        messages
-    }
-
-    /// How many messages stayed when the others were taken for a tree.
-    pub fn n_leading(&self) -> usize {
-        self.lead.len()
-    }
-
-    /// Puts a copy of what stayed back into the messages of the tree.
-    pub fn put_leading(&self, messages: &mut Vec<Message>) {
-        self.lead.put(messages);
-    }
-
-    /// Where a message of the tree stands in the document.
-    pub fn place(&self, message: usize) -> usize {
-        self.lead.place(message)
-    }
-
-    /// Says of the document what was found in the messages of the tree.
-    pub fn place_finding(&self, found: &mut Diagnostic) {
-        self.lead.put_before(found);
     }
 
     /// Says who made the assistant's messages, where the document does not say it.
@@ -418,78 +238,6 @@ impl Document {
     /// Whether its messages are others than those that were read.
     pub fn is_edited(&self) -> bool {
         self.is_edited
-    }
-
-    /// Fails where the document was edited and its format is only read: it would be written as it came, whatever is
-    /// said of the edits.
-    pub fn expect_writer(&self) -> Result<(), Refusal> {
-        match self.is_edited && !self.format.codec().has_writer() {
-            true => Err(self.no_writer()),
-            false => Ok(()),
-        }
-    }
-
-    pub(crate) fn no_writer(&self) -> Refusal {
-        let text = format!(
-            "sessions of {} are read and not written, so that nothing can be changed",
-            self.format
-        );
-        let code = Code::new("session::no-writer");
-        Diagnostic::error(code, text)
-            .with_fix("`msg convert` writes it in another format first")
-            .into()
-    }
-
-    /// Writes the document in its own format, with everything that stood around the messages.
-    pub fn write(&mut self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
-        let start = out.len();
-        let Content { messages, around, .. } = &mut self.content;
-        self.given.take_back(messages);
-        let report = match &self.texts {
-            Some(texts) => around.write(&mut texts.write(messages), options, out),
-            None => around.write(messages, options, out),
-        };
-        if let Some(source) = &self.source {
-            let written = out.split_off(start);
-            out.append(&mut self.format.laid_out(source, written));
-        }
-        report
-    }
-
-    /// The document as it is written where nothing else is said.
-    pub(crate) fn written(&mut self) -> Vec<u8> {
-        let mut out = Vec::new();
-        self.write(&WriteOptions::default(), &mut out);
-        out
-    }
-
-    /// Reads what was written of this document, as this one was read.
-    ///
-    /// Fails as its format's reader does, with the place.
-    pub fn read_again(&self, written: &[u8]) -> Result<Self, Refusal> {
-        let options = ReadOptions::default().with_from(Some(self.format)).with_calls(self.calls);
-        Document::read(written, &options.with_name(self.name.clone()))
-    }
-
-    /// Writes the messages alone in another format.
-    pub(crate) fn write_messages(
-        &mut self,
-        format: Format,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-    ) -> Report {
-        format.codec().write(&mut self.content.messages, options, out)
-    }
-
-    /// Writes the messages as a request of another format, which asks what `head` asks.
-    pub(crate) fn write_request(
-        &mut self,
-        format: Format,
-        head: &RequestHead,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-    ) -> Result<Report, Refusal> {
-        format.codec().write_request(head, &mut self.content.messages, options, out)
     }
 
     /// What it asks besides its conversation, if it is a request (AN-21).

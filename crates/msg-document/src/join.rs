@@ -11,8 +11,9 @@ use msg_core::json::{JsonError, Problem};
 use msg_core::{Message, Role};
 
 use crate::codec::WriteOptions;
-use crate::document::{Document, ReadOptions};
+use crate::document::Document;
 use crate::format::Format;
+use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 
 /// The conversation of an input and its output, in the format of the first half that is a document: a body stays

@@ -16,9 +16,10 @@ use msg_core::{ArgumentsState, Message, Part, Role, ToolCall, ToolResult};
 use serde::{Deserialize, Serialize, Serializer};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use crate::document::{Document, ReadOptions};
+use crate::document::Document;
 use crate::format::Format;
 use crate::options;
+use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 use crate::text_calls::Calls;
 

@@ -11,6 +11,7 @@
 use msg_chainast::MessageOrigin;
 use msg_core::{Diagnostic, Message, Position, Role};
 
+use crate::document::Document;
 use crate::refusal::Refusal;
 
 /// What of a history stands beside the tree.
@@ -104,5 +105,59 @@ impl Lead {
         let mut found = refusal.into_diagnostic();
         self.put_before(&mut found);
         Refusal::from(*found)
+    }
+}
+
+impl Document {
+    /// What of the messages no tree can hold.
+    pub(crate) fn beside(&self) -> Beside {
+        match (self.is_continued(), self.has_text_calls()) {
+            (true, _) => Beside::Continuation,
+            (false, true) => Beside::Systems,
+            (false, false) => Beside::Nothing,
+        }
+    }
+
+    /// As [`Document::take_messages`], for a tree: what stands before the first user message and in no section stays
+    /// with the document. That is the beginning of a request that goes on with a history elsewhere, and the
+    /// system messages behind the first where there may be several.
+    ///
+    /// ```
+    /// use msg_document::{Document, ReadOptions};
+    ///
+    /// let body = br#"{"previous_response_id":"r","input":[
+    ///     {"type":"function_call_output","call_id":"c","output":"22"},{"role":"user","content":"And now?"}]}"#;
+    /// let mut document = Document::read(body, &ReadOptions::default())?;
+    /// let mut messages = document.take_for_tree();
+    /// assert_eq!((document.n_leading(), messages.len(), document.place(0)), (1, 1, 1));
+    /// document.put_leading(&mut messages);
+    /// assert_eq!(messages.len(), 2);
+    /// # Ok::<(), msg_document::Refusal>(())
+    /// ```
+    pub fn take_for_tree(&mut self) -> Vec<Message> {
+        let beside = self.beside();
+        let mut messages = self.take_messages();
+        self.lead = Lead::take(&mut messages, beside);
+        messages
+    }
+
+    /// How many messages stayed when the others were taken for a tree.
+    pub fn n_leading(&self) -> usize {
+        self.lead.len()
+    }
+
+    /// Puts a copy of what stayed back into the messages of the tree.
+    pub fn put_leading(&self, messages: &mut Vec<Message>) {
+        self.lead.put(messages);
+    }
+
+    /// Where a message of the tree stands in the document.
+    pub fn place(&self, message: usize) -> usize {
+        self.lead.place(message)
+    }
+
+    /// Says of the document what was found in the messages of the tree.
+    pub fn place_finding(&self, found: &mut Diagnostic) {
+        self.lead.put_before(found);
     }
 }

@@ -15,6 +15,8 @@
 
 mod document;
 mod format;
+mod read_options;
+mod writing;
 
 mod check;
 mod convert;
@@ -51,14 +53,13 @@ mod line;
 mod members;
 mod refusal;
 mod row;
-mod seed;
 mod text_calls;
 
 pub use check::{CheckOptions, Checked, check, is_valid};
 pub use codec::WriteOptions;
 pub use codes::CODES;
 pub use convert::{Carry, ConvertOptions, Converted, convert};
-pub use document::{Accept, Document, ReadOptions};
+pub use document::Document;
 pub use fit::{
     Counter, Digest, FitAnswer, FitOptions, Fitted, Fitter, Goal, Reached, Summarizer, Usage, fit,
 };
@@ -69,6 +70,7 @@ pub use key::{Key, KeyOptions, key, prefix_keys};
 pub use layout::{keep_layout, pretty};
 pub use messages::{CallRow, MessageRow, messages};
 pub use options::options_from_json;
+pub use read_options::{Accept, ReadOptions};
 pub use refusal::Refusal;
 pub use repair::{RepairOptions, Repaired, repair};
 pub use row::answer_row;

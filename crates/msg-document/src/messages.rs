@@ -4,8 +4,9 @@
 use msg_core::{Message, native};
 use serde::Serialize;
 
-use crate::document::{Document, ReadOptions};
+use crate::document::Document;
 use crate::json::to_json;
+use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 
 /// A message as a row of a table.

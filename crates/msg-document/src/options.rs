@@ -14,8 +14,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::check::CheckOptions;
-use crate::document::ReadOptions;
 use crate::format::Format;
+use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 use crate::repair::RepairOptions;
 use crate::text_calls::Calls;

@@ -5,10 +5,10 @@ use msg_core::Diagnostic;
 use msg_session::{Blob, Session};
 
 use crate::codec::Likelihood;
-use crate::document::ReadOptions;
 use crate::foreign::{self, Foreign, foreign};
 use crate::format::Format;
 use crate::outline::Outline;
+use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 
 impl Format {

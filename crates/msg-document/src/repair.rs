@@ -9,11 +9,11 @@ use serde::Deserialize;
 
 use crate::check::moved;
 use crate::codec::{Side, WriteOptions};
-use crate::document::{Document, ReadOptions};
+use crate::document::Document;
 use crate::json::edits_json;
 use crate::options::RepairMembers;
+use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
-use crate::seed;
 use crate::skeleton::Skeleton;
 
 /// How to mend.
@@ -126,7 +126,7 @@ fn mend(
     side: Side,
     options: &msg_chainast::RepairOptions,
 ) -> (Vec<Message>, Vec<Diagnostic>) {
-    let ids = &mut seed::ids();
+    let ids = &mut Document::ids();
     let continued = || options.clone().with_check(options.check.with_continued());
     let answer = || options.clone().with_check(options.check.with_continued().with_open());
     match side {

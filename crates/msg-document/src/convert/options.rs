@@ -10,8 +10,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::codec::WriteOptions;
-use crate::document::ReadOptions;
 use crate::options;
+use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 
 /// The options that say how turns become messages (OA-6 to OA-12).

@@ -12,9 +12,9 @@ use serde_json::{Map, Value};
 
 use super::counter::Counter;
 use super::tools::{no_tool, tools_of};
-use crate::document::{Accept, ReadOptions};
 use crate::format::Format;
 use crate::json::may_have_member;
+use crate::read_options::{Accept, ReadOptions};
 use crate::refusal::Refusal;
 use crate::text_calls::Calls;
 

@@ -9,7 +9,8 @@ use msg_core::Message;
 use serde::Deserialize;
 
 use super::fitted::Fitted;
-use crate::document::{Document, ReadOptions};
+use crate::document::Document;
+use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 
 /// What `--apply` and `--undo` do.

@@ -11,7 +11,6 @@ use crate::codec::{Around, Codec, Content, Likelihood, WriteOptions};
 use crate::foreign::foreign;
 use crate::outline::Outline;
 use crate::refusal::Refusal;
-use crate::seed;
 
 pub(crate) struct Msgmd;
 
@@ -54,7 +53,7 @@ impl Codec for Msgmd {
     /// A new file of these messages. The nonces of its ids are drawn like fresh call ids: the same
     /// messages give the same file.
     fn write(&self, messages: &mut Vec<Message>, _: &WriteOptions, out: &mut Vec<u8>) -> Report {
-        let mut ids = seed::ids();
+        let mut ids = crate::document::Document::ids();
         let mut nonce = || Nonce::from_random(ids.next_u64());
         match msg_file::write(std::mem::take(messages), &AppendOptions::default(), &mut nonce) {
             // A long file is not copied where nothing stands before it.

@@ -21,8 +21,9 @@ pub use self::source::Source;
 use self::text::JsonText;
 use crate::check::{CheckOptions, Checked};
 use crate::codec::{Around, Content, WriteOptions};
-use crate::document::{Document, ReadOptions};
+use crate::document::Document;
 use crate::format::Format;
+use crate::read_options::ReadOptions;
 use crate::repair::{RepairOptions, Repaired};
 use crate::text_calls::Calls;
 

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::options::{StreamForm, StreamOptions};
-use crate::document::ReadOptions;
 use crate::json::to_json;
+use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 
 /// A stream that has been assembled.

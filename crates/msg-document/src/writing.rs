@@ -1,0 +1,105 @@
+//! A document on its way back: with all that stood around its messages, in the layout of its source.
+
+use msg_core::request::RequestHead;
+use msg_core::{Code, Diagnostic, Report};
+
+use crate::codec::{Content, WriteOptions};
+use crate::document::Document;
+use crate::format::Format;
+use crate::read_options::ReadOptions;
+use crate::refusal::Refusal;
+
+impl Document {
+    /// Writes it as `source`, which it was read from, is laid out: what was not edited keeps its text
+    /// ([`keep_layout`](crate::keep_layout)). Nothing for what is no JSON.
+    pub fn set_source(&mut self, source: Vec<u8>) {
+        self.source = Some(source).filter(|_| self.format.is_json());
+    }
+
+    /// The text that it was read from, where that is kept: what stands there as long as nothing is edited.
+    pub fn source(&self) -> Option<&[u8]> {
+        self.source.as_deref()
+    }
+
+    /// It is written anew: nothing of its layout stays.
+    pub(crate) fn forget_source(&mut self) {
+        self.source = None;
+    }
+
+    /// Room for what is written of it.
+    pub(crate) fn room(&self) -> Vec<u8> {
+        Vec::with_capacity(self.size + self.size / 8)
+    }
+
+    /// Fails where the document was edited and its format is only read: it would be written as it came, whatever is
+    /// said of the edits.
+    pub fn expect_writer(&self) -> Result<(), Refusal> {
+        match self.is_edited && !self.format.codec().has_writer() {
+            true => Err(self.no_writer()),
+            false => Ok(()),
+        }
+    }
+
+    pub(crate) fn no_writer(&self) -> Refusal {
+        let text = format!(
+            "sessions of {} are read and not written, so that nothing can be changed",
+            self.format
+        );
+        let code = Code::new("session::no-writer");
+        Diagnostic::error(code, text)
+            .with_fix("`msg convert` writes it in another format first")
+            .into()
+    }
+
+    /// Writes the document in its own format, with everything that stood around the messages.
+    pub fn write(&mut self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        let start = out.len();
+        let Content { messages, around, .. } = &mut self.content;
+        self.given.take_back(messages);
+        let report = match &self.texts {
+            Some(texts) => around.write(&mut texts.write(messages), options, out),
+            None => around.write(messages, options, out),
+        };
+        if let Some(source) = &self.source {
+            let written = out.split_off(start);
+            out.append(&mut self.format.laid_out(source, written));
+        }
+        report
+    }
+
+    /// The document as it is written where nothing else is said.
+    pub(crate) fn written(&mut self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.write(&WriteOptions::default(), &mut out);
+        out
+    }
+
+    /// Reads what was written of this document, as this one was read.
+    ///
+    /// Fails as its format's reader does, with the place.
+    pub fn read_again(&self, written: &[u8]) -> Result<Self, Refusal> {
+        let options = ReadOptions::default().with_from(Some(self.format)).with_calls(self.calls);
+        Document::read(written, &options.with_name(self.name.clone()))
+    }
+
+    /// Writes the messages alone in another format.
+    pub(crate) fn write_messages(
+        &mut self,
+        format: Format,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Report {
+        format.codec().write(&mut self.content.messages, options, out)
+    }
+
+    /// Writes the messages as a request of another format, which asks what `head` asks.
+    pub(crate) fn write_request(
+        &mut self,
+        format: Format,
+        head: &RequestHead,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Report, Refusal> {
+        format.codec().write_request(head, &mut self.content.messages, options, out)
+    }
+}
