@@ -69,12 +69,12 @@ impl<'m, 'a> Mend<'m, 'a> {
     }
 
     /// Takes over what the rules between calls and results have planned.
-    pub(super) fn plan(&mut self, plan: &Plan<'_>, path: &Path<'_>, chains: bool) {
+    pub(super) fn plan(&mut self, plan: &mut Plan<'_>, path: &Path<'_>, chains: bool) {
         let gone = (0..plan.sent.len()).filter(|it| plan.is_gone(*it));
         self.removed = gone.map(|it| plan.sent[it].record).collect();
-        let mut comes: HashMap<usize, Vec<&str>> = HashMap::new();
-        for (behind, block) in &plan.new_records {
-            let behind = last_that_stays(plan, *behind);
+        let mut comes: HashMap<usize, Vec<String>> = HashMap::new();
+        for (behind, block) in std::mem::take(&mut plan.new_records) {
+            let behind = last_that_stays(plan, behind);
             comes.entry(plan.sent[behind].record).or_default().push(block);
         }
         let mut gathered: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -87,12 +87,7 @@ impl<'m, 'a> Mend<'m, 'a> {
             for block in comes.remove(record).into_iter().flatten() {
                 let (follows, uuid) = (last, uuids.next());
                 last = Link::New(self.new.len());
-                self.new.push(NewRecord {
-                    behind: *record,
-                    follows,
-                    uuid,
-                    block: block.to_owned(),
-                });
+                self.new.push(NewRecord { behind: *record, follows, uuid, block });
             }
             for record in gathered.remove(record).into_iter().flatten() {
                 self.links.insert(record, last);
@@ -244,5 +239,7 @@ fn record(template: &Object<'_>, new: &NewRecord, follows: &str) -> String {
         res.push_str(&format!(",\"timestamp\":{}", spelled(time.source)));
     }
     res.push('}');
+    // There may be as many as records.
+    res.shrink_to_fit();
     res
 }

@@ -121,7 +121,7 @@ fn finish(
     }
     let mut mend = Mend::new(nodes);
     mend.links_of(&tree, options.all);
-    mend.plan(&plan, path, chains);
+    mend.plan(&mut plan, path, chains);
     mend.write(&tree, &mut edits);
     let left = mend.records_left();
     Mends::new(nodes.list.len(), left, findings, edits)
