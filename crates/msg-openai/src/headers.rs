@@ -11,87 +11,67 @@ use std::borrow::Cow;
 /// ```
 /// use msg_openai::ClientHeaders;
 ///
-/// let headers = ClientHeaders::new().project("my-project").session("a\r\nX-Evil: 1");
+/// let headers = ClientHeaders::new().with("project", "my-project");
+/// let headers = headers.and_then(|it| it.with("session", "a\r\nX-Evil: 1")).expect("both are names of values");
 /// let pairs: Vec<_> = headers.iter().collect();
 /// assert_eq!(pairs[0], ("User-Agent", "opencode/1.0.0 (Linux x86_64)".to_owned()));
 /// assert_eq!(pairs[1], ("x-opencode-project", "my-project".to_owned()));
 /// assert_eq!(pairs[2], ("x-opencode-session", "a%0D%0AX-Evil: 1".to_owned()));
 /// assert_eq!(pairs[4], ("x-opencode-client", "cli".to_owned()));
+/// assert!(headers.with("colour", "red").is_none());
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClientHeaders<'a> {
-    app: Cow<'a, str>,
-    version: Cow<'a, str>,
-    os: Cow<'a, str>,
-    arch: Cow<'a, str>,
-    project: Cow<'a, str>,
-    session: Cow<'a, str>,
-    request: Cow<'a, str>,
-    client: Cow<'a, str>,
-}
-
-/// A setter for each value.
-macro_rules! values {
-    ($($(#[$doc:meta])* $name:ident = $default:literal,)*) => {
-        impl Default for ClientHeaders<'_> {
-            fn default() -> Self {
-                Self { $($name: Cow::Borrowed($default),)* }
-            }
-        }
-
-        impl<'a> ClientHeaders<'a> {
-            $(
-                $(#[$doc])*
-                #[must_use]
-                pub fn $name(mut self, value: impl Into<Cow<'a, str>>) -> Self {
-                    let value = value.into();
-                    let blank = value.trim_matches(BLANKS).is_empty();
-                    self.$name = if blank { Cow::Borrowed($default) } else { value };
-                    self
-                }
-            )*
-        }
-    };
-}
-
-values! {
-    /// The program; `opencode` if nothing is said.
-    app = "opencode",
-    /// The program's version; `1.0.0` if nothing is said.
-    version = "1.0.0",
-    /// The operating system; `Linux` if nothing is said.
-    os = "Linux",
-    /// The processor; `x86_64` if nothing is said.
-    arch = "x86_64",
-    /// The project that is worked on; `unknown` if nothing is said.
-    project = "unknown",
-    /// The session; `unknown` if nothing is said.
-    session = "unknown",
-    /// What caused the request; `user` if nothing is said.
-    request = "user",
-    /// The kind of client; `cli` if nothing is said.
-    client = "cli",
+    /// By the places of their names in [`ClientHeaders::VALUES`].
+    values: [Cow<'a, str>; 8],
 }
 
 /// What is dropped at the ends of a value.
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
 impl<'a> ClientHeaders<'a> {
+    /// The names of the values that can be set, and what each is if nothing is said: the program and its
+    /// version, the system and processor that it runs on, what is worked on and in which session, what caused
+    /// the request, the kind of client.
+    pub const VALUES: [(&'static str, &'static str); 8] = [
+        ("app", "opencode"),
+        ("version", "1.0.0"),
+        ("os", "Linux"),
+        ("arch", "x86_64"),
+        ("project", "unknown"),
+        ("session", "unknown"),
+        ("request", "user"),
+        ("client", "cli"),
+    ];
+
     /// The defaults.
     pub fn new() -> Self {
         Self::default()
     }
 
+    /// Sets the value of this name; none if no value is called so.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Cow<'a, str>>) -> Option<Self> {
+        let at = Self::VALUES.iter().position(|it| it.0 == name)?;
+        self.values[at] = value.into();
+        Some(self)
+    }
+
     /// The pairs, in the order in which they are sent.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let [app, version, os, arch] =
-            [&self.app, &self.version, &self.os, &self.arch].map(|it| escape(it));
+        let mut at = 0;
+        let values = Self::VALUES.map(|(_, default)| {
+            let said = self.values[at].trim_matches(BLANKS);
+            at += 1;
+            escape(if said.is_empty() { default } else { said })
+        });
+        let [app, version, os, arch, project, session, request, client] = values;
         [
             ("User-Agent", format!("{app}/{version} ({os} {arch})")),
-            ("x-opencode-project", escape(&self.project)),
-            ("x-opencode-session", escape(&self.session)),
-            ("x-opencode-request", escape(&self.request)),
-            ("x-opencode-client", escape(&self.client)),
+            ("x-opencode-project", project),
+            ("x-opencode-session", session),
+            ("x-opencode-request", request),
+            ("x-opencode-client", client),
         ]
         .into_iter()
     }
@@ -99,7 +79,6 @@ impl<'a> ClientHeaders<'a> {
 
 fn escape(value: &str) -> String {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    let value = value.trim_matches(BLANKS);
     let mut res = String::with_capacity(value.len());
     for byte in value.bytes() {
         if matches!(byte, 0x20..=0x7e) && byte != b'%' {

@@ -163,7 +163,7 @@ impl ChatResponse {
     }
 
     /// Writes the response; unedited it is the same value as what was read, member order included.
-    /// What it cannot hold is in the report.
+    /// What it cannot hold is in the report: messages beyond its choices, too.
     pub fn write(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let mut report = Report::new();
         let mut writer = Writer::new(options, &mut report);
@@ -180,6 +180,7 @@ impl ChatResponse {
                 }),
             });
         });
+        messages.for_each(|_| writer.no_choice());
         report
     }
 }

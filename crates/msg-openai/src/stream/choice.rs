@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Audio, CallKind, Origin, Part, Reasoning};
+use msg_core::{CallKind, Origin, Part, Reasoning};
 use msg_wire::stream::{
     Calls, Channel, Effects, Ending, Entry, Finish, Head, Merged, Note, Parts, Step, TextKind,
 };
 use msg_wire::{AssembledChoice, Sink, StreamState};
 use msg_wire::{Json, Str};
 
+use super::audio::SpokenAudio;
 use super::delta::Delta;
 use super::details::Details;
 use crate::chat::signature;
@@ -30,19 +31,11 @@ pub(crate) struct Choice {
     text: Channel,
     reasoning: Channel,
     refusal: Channel,
-    audio: Option<AudioSoFar>,
+    audio: Option<SpokenAudio>,
     calls: Calls,
     details: Details,
     unknown: Merged,
     pub(crate) finish: Finish,
-}
-
-#[derive(Debug, Clone, Default)]
-struct AudioSoFar {
-    id: Option<String>,
-    data: Channel,
-    transcript: Channel,
-    unknown: Merged,
 }
 
 impl Choice {
@@ -79,7 +72,9 @@ impl Choice {
         }
         if let Some(audio) = audio {
             effects.other();
-            self.audio(audio, step);
+            if audio.is_object() {
+                self.audio.get_or_insert_default().take(audio, step);
+            }
         }
         if let Some(calls) = calls {
             self.tool_calls(calls, effects, step);
@@ -158,25 +153,6 @@ impl Choice {
     fn note_late(&self, step: &mut Step<'_, '_>) {
         if self.finish.is_known() {
             step.note(Note::DATA_AFTER_FINISH, || "output came after the finish reason".into());
-        }
-    }
-
-    fn audio(&mut self, audio: Json<'_>, step: &mut Step<'_, '_>) {
-        if !audio.is_object() {
-            return;
-        }
-        let so_far = self.audio.get_or_insert_default();
-        for (key, value) in audio.members() {
-            let gauge = &mut step.text_gauge();
-            match (&*key, value.string()) {
-                ("id", Some(_)) if so_far.id.is_none() => {
-                    so_far.id = value.text().map(Cow::into_owned);
-                }
-                ("id", _) => {}
-                ("data", Some(text)) => drop(so_far.data.push(text, gauge)),
-                ("transcript", Some(text)) => drop(so_far.transcript.push(text, gauge)),
-                _ => so_far.unknown.add(&key, value, gauge),
-            }
         }
     }
 
@@ -322,7 +298,9 @@ impl Choice {
         if !self.refusal.is_empty() {
             parts.list.push(Part::refusal(self.refusal.into_text()));
         }
-        parts.list.extend(self.audio.map(|it| Part::Audio(it.close(head, sink))));
+        parts
+            .list
+            .extend(self.audio.map(|it| Part::Audio(it.close(&mut head.step(self.index, sink)))));
         closed.into_iter().for_each(|it| parts.push_call(it));
         let raw_finish = self.finish.raw().map(str::to_owned);
         let mut choice = AssembledChoice::new(self.index, parts, finish, raw_finish);
@@ -332,22 +310,5 @@ impl Choice {
         }
         self.unknown.into_extra(&Origin::OpenAi, extra);
         choice
-    }
-}
-
-impl AudioSoFar {
-    fn close(mut self, head: &mut Head, sink: &mut Sink<'_>) -> Audio {
-        let mut step = head.step(0, sink);
-        self.data.end(&mut step.text_gauge());
-        self.transcript.end(&mut step.text_gauge());
-        let text = |it: Channel| (!it.is_empty()).then(|| it.into_text());
-        let mut audio = Audio {
-            id: self.id,
-            data: text(self.data),
-            transcript: text(self.transcript),
-            ..Audio::default()
-        };
-        self.unknown.into_extra(&Origin::OpenAi, &mut audio.extra);
-        audio
     }
 }

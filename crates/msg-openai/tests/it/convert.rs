@@ -93,3 +93,16 @@ fn convert(case: &Case, report: &mut Report) -> Result<String, Error> {
     json::validate(&text).unwrap();
     Ok(text)
 }
+
+#[test]
+fn a_message_beyond_the_choices_of_a_response_is_reported() {
+    let json = br#"{"choices":[{"message":{"role":"assistant","content":"a"}}]}"#;
+    let (document, _) = chat::read(json, &ReadOptions::new()).unwrap();
+    let chat::Document::Response(mut response) = document else { panic!("it has choices") };
+    response.messages.push(msg_core::Message::assistant("b"));
+    let mut out = Vec::new();
+    let report = response.write(&WriteOptions::new(), &mut out);
+    let found: Vec<_> = report.iter().map(|it| (it.code.as_str(), it.at.message)).collect();
+    assert_eq!(found, [("convert::lost-message", Some(1))]);
+    assert_eq!(out, json);
+}

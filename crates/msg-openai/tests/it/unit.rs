@@ -25,17 +25,10 @@ fn units() {
 
 fn headers(case: &Case) -> String {
     let input: BTreeMap<String, String> = case.input.parse().unwrap();
-    let headers = input.iter().fold(ClientHeaders::new(), |it, (name, value)| match &**name {
-        "app" => it.app(value),
-        "version" => it.version(value),
-        "os" => it.os(value),
-        "arch" => it.arch(value),
-        "project" => it.project(value),
-        "session" => it.session(value),
-        "request" => it.request(value),
-        "client" => it.client(value),
-        other => panic!("no header value {other}"),
-    });
+    let with = |it: ClientHeaders<'static>, (name, value): (&String, &String)| {
+        it.with(name, value.clone()).unwrap_or_else(|| panic!("no header value {name}"))
+    };
+    let headers = input.iter().fold(ClientHeaders::new(), with);
     let found: Vec<_> = headers.iter().map(|(name, value)| (name.to_owned(), value)).collect();
     for (_, value) in &found {
         assert!(value.bytes().all(|it| (0x20..=0x7e).contains(&it)), "{value:?}");

@@ -3,7 +3,8 @@
 
 use msg_core::json::unescape_into;
 
-use super::notes::{Note, Notes};
+use super::notes::Note;
+use super::step::Gauge;
 use crate::json::Str;
 
 /// One growing text: a message's text, its reasoning, the arguments of a call.
@@ -14,19 +15,6 @@ pub struct Channel {
     half: Option<u16>,
     /// A delta went over the limit: nothing more is taken.
     full: bool,
-}
-
-/// How much text may still be held, and where findings go.
-#[derive(Debug)]
-pub struct Gauge<'a> {
-    /// Bytes that may still be added to the stream.
-    pub left: &'a mut usize,
-    /// Bytes that the channel at hand may hold.
-    pub most: usize,
-    /// Where findings go.
-    pub notes: &'a mut Notes,
-    /// Offset of the event at hand.
-    pub at: u64,
 }
 
 impl Channel {
@@ -152,26 +140,6 @@ impl Channel {
                 "half of a surrogate pair stands alone and became U+FFFD".into()
             });
         }
-    }
-}
-
-impl Gauge<'_> {
-    /// Takes room for text that is kept elsewhere; false if there is none left.
-    pub fn take(&mut self, bytes: usize) -> bool {
-        let fits = bytes <= *self.left;
-        if fits {
-            *self.left -= bytes;
-        } else {
-            self.limit();
-        }
-        fits
-    }
-
-    /// Reports that something was dropped.
-    pub fn limit(&mut self) {
-        self.notes.add(Note::LIMIT, self.at, || {
-            "the stream went over a limit; the rest of what grew too large was dropped".into()
-        });
     }
 }
 

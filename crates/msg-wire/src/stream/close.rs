@@ -7,8 +7,10 @@ use std::collections::BTreeSet;
 use msg_core::json::{TextState, classify, skip_value};
 use msg_core::{Arguments, CallKind, Part, StreamEvent, ToolCall};
 
-use super::calls::{Calls, Slot, Step};
+use super::calls::Calls;
 use super::notes::Note;
+use super::slot::Slot;
+use super::step::Step;
 use crate::json::Str;
 
 /// A call at its end.

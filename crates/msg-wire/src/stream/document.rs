@@ -4,7 +4,7 @@ use msg_core::json::validate;
 
 use super::assembler::Sink;
 use super::notes::Note;
-use super::recognition::Recognition;
+use super::recognition::{Form, Recognition};
 use super::sse::SseEvent;
 use crate::Json;
 
@@ -49,12 +49,9 @@ impl Body {
             match byte {
                 b' ' | b'\t' | b'\n' | b'\r' => {}
                 b'{' | b'[' => {
-                    let at_byte = taken + at as u64;
-                    *self = Self::Document(Document {
-                        bytes: Vec::new(),
-                        at: at_byte,
-                        too_large: false,
-                    });
+                    let begin = taken + at as u64;
+                    let document = Document { bytes: Vec::new(), at: begin, too_large: false };
+                    *self = Self::Document(document);
                     return Some(at);
                 }
                 _ => {
@@ -78,35 +75,30 @@ impl Document {
     /// Gives what the document holds to the assembler, as if it were streamed.
     pub(super) fn deliver(self, to: &mut Recognition, sink: &mut Sink<'_>) {
         let at = self.at;
+        let mut note = |note, text: &str| to.note(|it| it.add(note, at, || text.into()));
         if self.too_large {
-            to.note(|it| {
-                it.add(Note::EVENT_TOO_LARGE, at, || {
-                    "the body is too large; its rest was dropped".into()
-                });
-            });
+            note(Note::EVENT_TOO_LARGE, "the body is too large; its rest was dropped");
         }
         let text = String::from_utf8_lossy(&self.bytes);
         if let std::borrow::Cow::Owned(_) = text {
-            to.note(|it| {
-                it.add(Note::INVALID_UTF8, at, || "bytes that are not UTF-8 became U+FFFD".into());
-            });
+            note(Note::INVALID_UTF8, "bytes that are not UTF-8 became U+FFFD");
         }
         if validate(&text).is_err() {
-            to.note(|it| {
-                it.add(Note::NDJSON, at, || {
-                    "the body is not one JSON document; read by lines".into()
-                });
-            });
+            note(Note::NDJSON, "the body is not one JSON document; read by lines");
             deliver_lines(&text, at, to, sink);
         } else if text.starts_with('[') {
             for element in Json(text.trim_ascii()).elements() {
                 let offset = element.source().as_ptr() as usize - text.as_ptr() as usize;
-                to.document(element.source(), at + offset as u64, sink);
+                to.take(event(element.source(), at + offset as u64), Form::Document, sink);
             }
         } else {
-            to.document(&text, at, sink);
+            to.take(event(&text, at), Form::Document, sink);
         }
     }
+}
+
+fn event(text: &str, at: u64) -> SseEvent<'_> {
+    SseEvent { at, ..text.into() }
 }
 
 fn deliver_lines(text: &str, at: u64, to: &mut Recognition, sink: &mut Sink<'_>) {
@@ -117,10 +109,10 @@ fn deliver_lines(text: &str, at: u64, to: &mut Recognition, sink: &mut Sink<'_>)
         let content = content.strip_prefix("data:").map_or(content, str::trim_ascii);
         match content {
             "[DONE]" => {
-                return to.event(SseEvent { at: offset, ..content.into() }, sink);
+                return to.take(event(content, offset), Form::Event, sink);
             }
             "" => {}
-            content => to.document(content, offset, sink),
+            content => to.take(event(content, offset), Form::Document, sink),
         }
         offset += line.len() as u64 + 1;
     }

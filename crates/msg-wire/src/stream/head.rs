@@ -7,13 +7,13 @@ use msg_core::json::{JsonError, Reader};
 use msg_core::{FinishReason, RawJson, StreamEvent, Usage};
 
 use super::assembler::Sink;
-use super::calls::Step;
 use super::close::Closing;
 use super::finish::{Ending, StreamState};
 use super::limits::StreamLimits;
 use super::notes::{Note, Notes};
 use super::options::StreamOptions;
 use super::provider_error::ProviderError;
+use super::step::Step;
 use crate::json::{Json, put, read_members};
 
 /// The part of a stream's state that is the same for every provider.

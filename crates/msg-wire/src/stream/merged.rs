@@ -5,7 +5,8 @@
 use msg_core::json::{Writer, to_text, validate};
 use msg_core::{Extra, Origin, RawJson};
 
-use super::channel::{Channel, Gauge};
+use super::channel::Channel;
+use super::step::Gauge;
 use crate::json::Json;
 
 /// The object so far, members in the order in which they first came.

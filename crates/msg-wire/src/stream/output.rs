@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use msg_core::StreamEvent;
 
-use super::calls::Step;
 use super::channel::Channel;
+use super::step::Step;
 use crate::json::Str;
 
 /// Which text of a message a delta belongs to.

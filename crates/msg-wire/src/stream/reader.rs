@@ -9,7 +9,7 @@ use super::document::Body;
 use super::finish::StreamState;
 use super::limits::StreamLimits;
 use super::options::StreamOptions;
-use super::recognition::Recognition;
+use super::recognition::{Form, Recognition};
 use super::sse::SseDecoder;
 
 /// Reads the bytes of a response, in chunks of any size, and assembles the message.
@@ -56,7 +56,7 @@ impl StreamReader {
             Body::Unknown { .. } | Body::Events => {
                 let mut events = self.decoder.feed(chunk);
                 while let Some(event) = events.next() {
-                    self.recognition.event(event, sink);
+                    self.recognition.take(event, Form::Event, sink);
                     if self.recognition.is_finished() {
                         events.mute();
                     }
@@ -96,7 +96,7 @@ impl StreamReader {
             Body::Document(document) => document.deliver(&mut self.recognition, sink),
             Body::Unknown { .. } | Body::Events => {
                 if let Some(event) = self.decoder.finish() {
-                    self.recognition.event(event, sink);
+                    self.recognition.take(event, Form::Event, sink);
                 }
             }
         }

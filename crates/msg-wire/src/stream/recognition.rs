@@ -32,26 +32,29 @@ pub(super) struct Decided {
 pub(super) struct Waiting {
     families: Vec<Family>,
     options: StreamOptions,
-    events: Vec<Held<String>>,
+    events: Vec<Held>,
     bytes: usize,
     /// Where the event began that told the family.
     recognised_at: u64,
     notes: Notes,
 }
 
-/// An event that waits, or may have to.
+/// An event that waits.
 #[derive(Debug, Clone)]
-struct Held<T> {
-    name: Option<T>,
-    data: T,
+struct Held {
+    name: Option<String>,
+    data: String,
     at: u64,
-    is_document: bool,
+    form: Form,
 }
 
-impl<'a> Held<&'a str> {
-    fn event(it: &'a SseEvent<'_>) -> Self {
-        Self { name: it.event, data: &it.data, at: it.at, is_document: false }
-    }
+/// How an event came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// In an event stream.
+    Event,
+    /// As a body, or a line or element of one, that is a document of its own.
+    Document,
 }
 
 impl Recognition {
@@ -73,38 +76,26 @@ impl Recognition {
     }
 
     /// Takes an event.
-    pub(super) fn event(&mut self, event: SseEvent<'_>, sink: &mut Sink<'_>) {
+    pub(super) fn take(&mut self, event: SseEvent<'_>, form: Form, sink: &mut Sink<'_>) {
         match self {
             Self::Decided(it) if it.assembler.is_finished() => it.note_next(&event.data, event.at),
-            Self::Decided(it) => it.assembler.event(event, sink),
-            Self::Undecided(waiting) => match Data::of(&event.data, event.at, &mut waiting.notes) {
+            Self::Decided(it) if form == Form::Event => it.assembler.event(event, sink),
+            Self::Decided(it) => {
+                it.assembler.locate(event.at);
+                it.assembler.document(&event.data, sink);
+            }
+            Self::Undecided(waiting) => match waiting.data_of(&event, form) {
                 Data::Noise => {}
                 Data::Done => {
                     self.decide_without_event(sink);
-                    self.event(event, sink);
+                    self.take(event, form, sink);
                 }
                 Data::Json => {
-                    if self.recognise(Held::event(&event), sink) {
-                        self.event(event, sink);
+                    if self.recognise(&event, form, sink) {
+                        self.take(event, form, sink);
                     }
                 }
             },
-        }
-    }
-
-    /// Takes a body, or a line of it, that is a document of its own.
-    pub(super) fn document(&mut self, text: &str, at: u64, sink: &mut Sink<'_>) {
-        match self {
-            Self::Decided(it) if it.assembler.is_finished() => it.note_next(text, at),
-            Self::Decided(it) => {
-                it.assembler.locate(at);
-                it.assembler.document(text, sink);
-            }
-            Self::Undecided(_) => {
-                if self.recognise(Held { name: None, data: text, at, is_document: true }, sink) {
-                    self.document(text, at, sink);
-                }
-            }
         }
     }
 
@@ -148,11 +139,11 @@ impl Recognition {
     }
 
     /// Decides by an event, or lets it wait; true if it is still to be taken.
-    fn recognise(&mut self, event: Held<&str>, sink: &mut Sink<'_>) -> bool {
+    fn recognise(&mut self, event: &SseEvent<'_>, form: Form, sink: &mut Sink<'_>) -> bool {
         let Self::Undecided(waiting) = self else {
             return true;
         };
-        if let Err(error) = check_object(event.data) {
+        if let Err(error) = check_object(&event.data) {
             waiting.notes.add(Note::BAD_JSON, event.at + error.offset as u64, || {
                 format!("an event is not a JSON object and was skipped: {}", error.problem)
             });
@@ -164,7 +155,7 @@ impl Recognition {
             self.decide(Some(family), sink);
             return true;
         }
-        let is_held = waiting.hold(event);
+        let is_held = waiting.hold(event, form);
         if !is_held {
             self.decide_without_event(sink);
         }
@@ -177,8 +168,7 @@ impl Recognition {
         let Self::Undecided(waiting) = self else {
             return;
         };
-        let is_error =
-            |it: &Held<String>| ProviderError::looks_like_one(Json(it.data.trim_ascii()));
+        let is_error = |it: &Held| ProviderError::looks_like_one(Json(it.data.trim_ascii()));
         if waiting.events.is_empty() || waiting.events.iter().any(is_error) {
             let last = waiting.families.last().copied();
             return self.decide(last, sink);
@@ -205,12 +195,8 @@ impl Recognition {
         let events = std::mem::take(&mut waiting.events);
         *self = Self::Decided(Decided { assembler, another_at: None });
         for it in events {
-            if it.is_document {
-                self.document(&it.data, it.at, sink);
-            } else {
-                let (event, data) = (it.name.as_deref(), it.data.into());
-                self.event(SseEvent { event, data, at: it.at }, sink);
-            }
+            let (event, data) = (it.name.as_deref(), it.data.into());
+            self.take(SseEvent { event, data, at: it.at }, it.form, sink);
         }
     }
 }
@@ -229,14 +215,21 @@ impl Decided {
 }
 
 impl Waiting {
+    /// What the data of an event is; documents are never noise.
+    fn data_of(&mut self, event: &SseEvent<'_>, form: Form) -> Data {
+        match form {
+            Form::Event => Data::of(&event.data, event.at, &mut self.notes),
+            Form::Document => Data::Json,
+        }
+    }
+
     /// Keeps an event; false if there is no more room.
-    fn hold(&mut self, event: Held<&str>) -> bool {
-        self.bytes += event.data.len() + size_of::<Held<String>>();
+    fn hold(&mut self, event: &SseEvent<'_>, form: Form) -> bool {
+        self.bytes += event.data.len() + size_of::<Held>();
         let fits = self.bytes <= self.options.limits.max_body_bytes;
         if fits {
-            let Held { name, data, at, is_document } = event;
-            let (name, data) = (name.map(str::to_owned), data.to_owned());
-            self.events.push(Held { name, data, at, is_document });
+            let (name, data) = (event.event.map(str::to_owned), event.data.clone().into_owned());
+            self.events.push(Held { name, data, at: event.at, form });
         }
         fits
     }

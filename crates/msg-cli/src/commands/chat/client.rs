@@ -15,33 +15,20 @@ pub(super) struct ClientArgs {
 /// A value of the headers.
 #[derive(Debug, Clone)]
 struct Value {
-    set: Set,
+    name: String,
     value: String,
 }
-
-/// Sets a value of the headers.
-type Set = for<'a> fn(ClientHeaders<'a>, &'a str) -> ClientHeaders<'a>;
-
-const KEYS: [(&str, Set); 8] = [
-    ("app", |it, value| it.app(value)),
-    ("version", |it, value| it.version(value)),
-    ("os", |it, value| it.os(value)),
-    ("arch", |it, value| it.arch(value)),
-    ("project", |it, value| it.project(value)),
-    ("session", |it, value| it.session(value)),
-    ("request", |it, value| it.request(value)),
-    ("client", |it, value| it.client(value)),
-];
 
 impl FromStr for Value {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
-        let set = KEYS.iter().find(|it| it.0 == name).map(|it| it.1);
-        let names = || KEYS.map(|it| it.0).join(", ");
-        let set = set.ok_or_else(|| format!("no value is called {name:?}, only {}", names()))?;
-        Ok(Self { set, value: value.to_owned() })
+        let names = ClientHeaders::VALUES.map(|it| it.0);
+        if !names.contains(&name) {
+            return Err(format!("no value is called {name:?}, only {}", names.join(", ")));
+        }
+        Ok(Self { name: name.to_owned(), value: value.to_owned() })
     }
 }
 
@@ -51,10 +38,8 @@ impl ClientArgs {
         if self.client.is_empty() {
             return Vec::new();
         }
-        let mut headers = ClientHeaders::new();
-        for it in &self.client {
-            headers = (it.set)(headers, &it.value);
-        }
-        headers.iter().collect()
+        let headers = ClientHeaders::new();
+        let headers = self.client.iter().try_fold(headers, |all, it| all.with(&it.name, &it.value));
+        headers.expect("because the names were checked when they were read").iter().collect()
     }
 }

@@ -67,6 +67,13 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Notes that the next message has no place among the choices of a response.
+    pub(crate) fn no_choice(&mut self) {
+        let text = "the response has no choice that holds this message";
+        self.objects.losses.warn("convert::lost-message", None, text);
+        self.objects.losses.next_message();
+    }
+
     fn one(&mut self, message: &Message, list: &mut json::Writer<'_>) {
         match message.role {
             Role::Tool => self.tool_message(message, list),

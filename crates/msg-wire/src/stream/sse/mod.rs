@@ -111,6 +111,7 @@ impl SseDecoder {
     }
 
     /// Ends the line whose last bytes these are; true if it completes an event.
+    #[inline]
     fn end_line(&mut self, bytes: &[u8], at: u64) -> bool {
         if self.line.bytes.is_empty() {
             let kept = &bytes[..bytes.len().min(most_of_line(self.max_event_bytes))];
@@ -126,11 +127,11 @@ impl SseDecoder {
 
     /// Takes a line; true if it completes an event.
     fn take_line(&mut self, line: &[u8], at: u64, is_cut: bool) -> bool {
-        let is_first = !std::mem::replace(&mut self.has_line, true);
-        let (line, at) = match line.strip_prefix(BOM).filter(|_| is_first) {
-            Some(rest) => (rest, at + BOM.len() as u64),
-            None => (line, at),
-        };
+        if !std::mem::replace(&mut self.has_line, true)
+            && let Some(rest) = line.strip_prefix(BOM)
+        {
+            return self.take_line(rest, at + BOM.len() as u64, is_cut);
+        }
         match Field::of(line) {
             Field::Blank => return self.is_ready(),
             Field::Data(from) => self.data((line, from), at, is_cut),
@@ -152,6 +153,7 @@ impl SseDecoder {
     }
 
     /// Takes the data of a line, which begin at `from`.
+    #[inline]
     fn data(&mut self, (line, from): (&[u8], usize), at: u64, is_cut: bool) {
         if is_cut || !self.pending.fits(line.len() - from, self.max_event_bytes) {
             self.pending.drop_data(at);

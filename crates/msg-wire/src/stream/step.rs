@@ -1,0 +1,73 @@
+//! What every step of an assembler needs besides its own state: the caller's limits, and where events and
+//! findings go.
+
+use super::assembler::Sink;
+use super::limits::StreamLimits;
+use super::notes::{Note, Notes};
+
+/// What every step of an assembler needs besides its own state.
+pub struct Step<'a, 's> {
+    /// What may be held in memory.
+    pub limits: &'a StreamLimits,
+    /// Bytes of text that the stream may still add.
+    pub left: &'a mut usize,
+    /// Where findings go.
+    pub notes: &'a mut Notes,
+    /// Offset of the event at hand.
+    pub at: u64,
+    /// The choice that is at hand.
+    pub choice: u32,
+    /// Where events go.
+    pub sink: &'a mut Sink<'s>,
+}
+
+impl Step<'_, '_> {
+    /// Notes a finding at the event at hand.
+    pub fn note(&mut self, note: Note, message: impl FnOnce() -> String) {
+        self.notes.add(note, self.at, message);
+    }
+
+    /// The bounds of a text of the message.
+    pub fn text_gauge(&mut self) -> Gauge<'_> {
+        Gauge { left: self.left, most: usize::MAX, notes: self.notes, at: self.at }
+    }
+
+    /// The bounds of a call's arguments.
+    pub fn argument_gauge(&mut self) -> Gauge<'_> {
+        let most = self.limits.max_argument_bytes;
+        Gauge { left: self.left, most, notes: self.notes, at: self.at }
+    }
+}
+
+/// How much text may still be held, and where findings go.
+#[derive(Debug)]
+pub struct Gauge<'a> {
+    /// Bytes that may still be added to the stream.
+    pub left: &'a mut usize,
+    /// Bytes that the channel at hand may hold.
+    pub most: usize,
+    /// Where findings go.
+    pub notes: &'a mut Notes,
+    /// Offset of the event at hand.
+    pub at: u64,
+}
+
+impl Gauge<'_> {
+    /// Takes room for text that is kept elsewhere; false if there is none left.
+    pub fn take(&mut self, bytes: usize) -> bool {
+        let fits = bytes <= *self.left;
+        if fits {
+            *self.left -= bytes;
+        } else {
+            self.limit();
+        }
+        fits
+    }
+
+    /// Reports that something was dropped.
+    pub fn limit(&mut self) {
+        self.notes.add(Note::LIMIT, self.at, || {
+            "the stream went over a limit; the rest of what grew too large was dropped".into()
+        });
+    }
+}
