@@ -20,32 +20,33 @@ pub(crate) struct Room {
 /// Packages that are never published and stand outside the house.
 pub(crate) const OUTSIDE: u8 = u8::MAX;
 
-const WIRES: &str = "msg-anthropic msg-core msg-gemini msg-openai msg-xml";
-const DOCUMENT: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-file? msg-gemini msg-openai \
-                        msg-session msg-wire msg-xml";
-const EXAMPLES: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-document msg-file msg-gemini \
-                        msg-openai msg-wire msg-xml";
-const PROGRAM: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-document msg-file msg-gemini \
-                       msg-openai msg-session msg-wire msg-xml";
+const WIRES: &str = "msg-anthropic msg-core msg-gemini msg-json msg-openai msg-xml";
+const DOCUMENT: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-file? msg-gemini msg-json \
+                        msg-openai msg-session msg-wire msg-xml";
+const EXAMPLES: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-document msg-file \
+                        msg-gemini msg-openai msg-wire msg-xml";
+const PROGRAM: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-document msg-file \
+                       msg-gemini msg-json msg-openai msg-session msg-wire msg-xml";
 const BENCHES: &str = "msg-anthropic msg-arrow msg-chainast msg-compact msg-core msg-document msg-file \
                        msg-gemini msg-openai msg-session msg-wire msg-xml";
 const FUZZ: &str = "msg-anthropic msg-arrow msg-chainast msg-compact msg-core msg-document msg-file \
-                    msg-gemini msg-openai msg-session msg-wire msg-xml testkit";
+                    msg-gemini msg-json msg-openai msg-session msg-wire msg-xml testkit";
 
 pub(crate) const LAYERS: &[Room] = &[
-    room("msg-core", 0, "", "testkit", 9),
-    room("msg-xml", 1, "msg-core", "testkit", 16),
-    room("msg-chainast", 1, "msg-core", "testkit", 15),
-    room("msg-wire", 1, "msg-core", "", 14),
-    room("msg-anthropic", 2, "msg-core msg-wire", "msg-openai testkit", 15),
-    room("msg-gemini", 2, "msg-core msg-wire", "msg-anthropic msg-openai testkit", 15),
-    room("msg-openai", 2, "msg-core msg-wire", "testkit", 15),
-    room("msg-file", 2, "msg-core msg-xml", "testkit", 0),
-    room("msg-compact", 2, "msg-chainast msg-core", "msg-openai testkit", 0),
-    room("msg-session", 3, WIRES, "testkit", 0),
-    room("msg-document", 4, DOCUMENT, "testkit", 0),
-    room("msg-cli", 5, PROGRAM, "testkit", 0),
-    room("msg-arrow", 5, "msg-core msg-document", "testkit", 0),
+    room("msg-json", 0, "", "", 8),
+    room("msg-core", 1, "msg-json", "testkit", 10),
+    room("msg-xml", 2, "msg-core msg-json", "testkit", 17),
+    room("msg-chainast", 2, "msg-core msg-json", "testkit", 16),
+    room("msg-wire", 2, "msg-core msg-json", "", 15),
+    room("msg-anthropic", 3, "msg-core msg-json msg-wire", "msg-openai testkit", 16),
+    room("msg-gemini", 3, "msg-core msg-json msg-wire", "msg-anthropic msg-openai testkit", 16),
+    room("msg-openai", 3, "msg-core msg-json msg-wire", "testkit", 16),
+    room("msg-file", 3, "msg-core msg-json msg-xml", "testkit", 0),
+    room("msg-compact", 3, "msg-chainast msg-core msg-json", "msg-openai testkit", 0),
+    room("msg-session", 4, WIRES, "testkit", 0),
+    room("msg-document", 5, DOCUMENT, "testkit", 0),
+    room("msg-cli", 6, PROGRAM, "testkit", 0),
+    room("msg-arrow", 6, "msg-core msg-document msg-json", "testkit", 0),
     room("testkit", OUTSIDE, "", "", 1),
     room("doc-examples", OUTSIDE, "", EXAMPLES, 0),
     room("xtask", OUTSIDE, "", "", 0),

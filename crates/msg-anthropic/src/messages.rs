@@ -1,6 +1,6 @@
 //! The documents of the Messages API: a bare list, a request, a response (AN-1).
 
-use msg_core::{Message, Report, json};
+use msg_core::{Message, Report};
 use msg_wire::codec::{self, Purpose};
 
 use crate::{MessagesRequest, ReadOptions, WriteOptions, shape::ANTHROPIC, write::written};
@@ -64,7 +64,7 @@ pub fn write(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) ->
     written(options, Purpose::Convert, |writer| {
         let n_leading = Purpose::Convert.leading(messages, &ANTHROPIC);
         let system = writer.system(messages, n_leading);
-        json::Writer::new(out).object(|it| {
+        msg_json::Writer::new(out).object(|it| {
             if let Some(system) = system {
                 it.key("system").value(|out| out.extend_from_slice(&system));
             }

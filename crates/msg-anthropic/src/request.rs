@@ -1,11 +1,8 @@
 //! Requests of the Messages API: the messages, `system` first among them, and every other member raw and
 //! in its place (AN-1).
 
-use msg_core::{
-    Error, Message, RawJson, Report,
-    json::{self, Kind, Reader},
-    request::RequestHead,
-};
+use msg_core::{Error, Message, RawJson, Report, request::RequestHead};
+use msg_json::{Kind, Reader};
 use msg_wire::codec::{Body, Context, MessageBody, Purpose, RequestBody};
 
 use crate::{
@@ -184,7 +181,7 @@ impl RequestBody for MessagesRequest {
 }
 
 /// The last value of `system`, wherever it stands.
-fn system_of(mut reader: Reader<'_>) -> Result<Option<&str>, json::JsonError> {
+fn system_of(mut reader: Reader<'_>) -> Result<Option<&str>, msg_json::JsonError> {
     let mut res = None;
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {

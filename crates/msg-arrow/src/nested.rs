@@ -16,8 +16,8 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_schema::{DataType, Field, Fields};
-use msg_core::json::write_str;
 use msg_core::{Code, Diagnostic};
+use msg_json::write_str;
 use serde::Serialize;
 
 use crate::error::Error;

@@ -4,8 +4,6 @@
 
 use std::borrow::Cow;
 
-use msg_core::json;
-
 use crate::constants::FALLBACK_REQUEST_ARGS;
 
 /// Escapes the control characters inside the strings of a JSON text (CA-56).
@@ -50,7 +48,7 @@ pub fn sanitize_json_control_chars(text: &str) -> Cow<'_, str> {
 
 /// Whether the whole text is JSON (CA-55). O(text), without recursion.
 pub(crate) fn is_json(text: &str) -> bool {
-    matches!(json::classify(text), json::TextState::Object | json::TextState::Value)
+    matches!(msg_json::classify(text), msg_json::TextState::Object | msg_json::TextState::Value)
 }
 
 /// What an argument text is replaced by, if it is no JSON (CA-56).

@@ -6,35 +6,23 @@ use std::{fmt, sync::OnceLock};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::json::{self, TextState};
+use msg_json::TextState;
 
 /// The argument text of a tool call, byte for byte as the model produced it, valid JSON or not.
 ///
 /// ```
-/// use msg_core::{Arguments, ArgumentsState};
+/// use msg_core::Arguments;
+/// use msg_json::TextState;
 ///
 /// let it = Arguments::from(r#"{"city": "Oslo"}"#);
-/// assert_eq!(it.state(), ArgumentsState::Object);
+/// assert_eq!(it.state(), TextState::Object);
 /// assert_eq!(it.value().expect("the text is JSON")["city"], "Oslo");
-/// assert_eq!(Arguments::from("{city:1}").state(), ArgumentsState::Invalid);
+/// assert_eq!(Arguments::from("{city:1}").state(), TextState::Invalid);
 /// ```
 #[derive(Default)]
 pub struct Arguments {
     text: String,
     parsed: OnceLock<Box<Result<Value, ArgumentsError>>>,
-}
-
-/// What kind of text a call's arguments are (MS-4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ArgumentsState {
-    /// A JSON object.
-    Object,
-    /// Valid JSON, but no object.
-    NotObject,
-    /// The beginning of a JSON value: it ends inside one, or is blank.
-    Incomplete,
-    /// No JSON.
-    Invalid,
 }
 
 /// Why [`Arguments::value`] or [`Arguments::parse`] gave nothing.
@@ -58,13 +46,8 @@ impl Arguments {
 
     /// What the text is. One pass over it, no allocation; nesting over 512 counts as invalid
     /// (CA-55).
-    pub fn state(&self) -> ArgumentsState {
-        match json::classify(&self.text) {
-            TextState::Object => ArgumentsState::Object,
-            TextState::Value => ArgumentsState::NotObject,
-            TextState::Incomplete => ArgumentsState::Incomplete,
-            TextState::Invalid => ArgumentsState::Invalid,
-        }
+    pub fn state(&self) -> TextState {
+        msg_json::classify(&self.text)
     }
 
     /// The parsed value; parsed once and kept. Numbers become what serde_json makes of them, so

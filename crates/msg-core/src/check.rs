@@ -5,9 +5,10 @@
 
 use std::borrow::Cow;
 
+use msg_json::TextState;
+
 use crate::{
-    ArgumentsState, CallKind, Diagnostic, InputRules, Message, Part, Report, Role, ToolCall,
-    with_article,
+    CallKind, Diagnostic, InputRules, Message, Part, Report, Role, ToolCall, with_article,
 };
 
 impl Message {
@@ -95,12 +96,12 @@ impl Checker<'_> {
             return;
         }
         match call.arguments.state() {
-            ArgumentsState::Object => {}
-            ArgumentsState::NotObject => {
+            TextState::Object => {}
+            TextState::Value => {
                 let text = "arguments are JSON, but no object";
                 self.push(at, Diagnostic::warning("message::arguments-not-object".into(), text));
             }
-            ArgumentsState::Incomplete | ArgumentsState::Invalid => {
+            TextState::Incomplete | TextState::Invalid => {
                 let text = "arguments are not JSON";
                 self.push(at, Diagnostic::warning("message::invalid-arguments".into(), text));
             }

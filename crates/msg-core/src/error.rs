@@ -1,15 +1,14 @@
 //! Why a document was refused (MS-9): the one error type of this crate. A failure concerns the whole
 //! document; nothing half-read comes with it.
 
-use crate::{
-    Code, Diagnostic,
-    json::{JsonError, Problem},
-};
+use crate::{Code, Diagnostic};
+use msg_json::{JsonError, Problem};
 
 /// A document that is no conversation, with the place where that shows.
 ///
 /// ```
-/// use msg_core::{Error, json::JsonError, json::Reader};
+/// use msg_core::Error;
+/// use msg_json::{JsonError, Reader};
 ///
 /// let error = Reader::new(b"\xff").map(|_| ()).map_err(Error::from).unwrap_err();
 /// assert_eq!(error.to_string(), "invalid UTF-8 at byte 0");

@@ -91,7 +91,7 @@ impl fmt::Display for Origin {
 ///     Some(r#"{"type":"ephemeral"}"#),
 /// );
 /// assert!(extra.get(&Origin::Native, "cache_control").is_none());
-/// # Ok::<(), msg_core::json::JsonError>(())
+/// # Ok::<(), msg_json::JsonError>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct Extra(Option<Box<Inner>>);

@@ -17,8 +17,6 @@
 //! assert_eq!(answer.tool_results().next().and_then(|it| it.content.as_text()), Some("42"));
 //! ```
 
-pub mod json;
-
 mod message;
 mod role;
 
@@ -28,7 +26,6 @@ mod arguments;
 mod content;
 mod extra;
 mod members;
-mod raw;
 
 mod event;
 mod finish;
@@ -79,7 +76,7 @@ mod losses;
 mod raw_serde;
 mod reading;
 
-pub use arguments::{Arguments, ArgumentsError, ArgumentsState};
+pub use arguments::{Arguments, ArgumentsError};
 pub use check::check_all;
 pub use check_id::{IdError, check_id};
 pub use codes::{CODES, CodeInfo};
@@ -94,12 +91,12 @@ pub use input::{InputError, InputRules, validate_message};
 pub use layouts::Layouts;
 pub use members::Members;
 pub use message::Message;
+pub use msg_json::RawJson;
 pub use part::{
     Audio, CallKind, File, Image, Other, PairSide, Pairing, Part, Place, Reasoning, Text, ToolCall,
     ToolResult,
 };
 pub use provenance::Provenance;
-pub use raw::RawJson;
 pub use report::Report;
 pub use role::Role;
 pub use truncate::truncate;

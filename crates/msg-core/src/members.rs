@@ -16,7 +16,7 @@ use crate::{Extra, Origin, RawJson};
 /// it.insert("pruned", RawJson::new("false")?);
 /// assert_eq!(it.get("tokens").map(RawJson::text), Some("1.50"));
 /// assert_eq!(serde_json::to_string(&it).unwrap(), r#"{"pruned":false,"tokens":1.50}"#);
-/// # Ok::<(), msg_core::json::JsonError>(())
+/// # Ok::<(), msg_json::JsonError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Members(Extra);

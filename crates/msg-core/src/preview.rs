@@ -62,7 +62,7 @@ fn write_piece(part: &Part, line: &mut Line) {
 
 /// The `type` of the JSON, or `other` where it has none.
 pub(crate) fn other_type(other: &Other) -> Cow<'_, str> {
-    crate::json::string_member(other.value.text(), "type").unwrap_or(Cow::Borrowed("other"))
+    msg_json::string_member(other.value.text(), "type").unwrap_or(Cow::Borrowed("other"))
 }
 
 /// Collects text with its white space folded, up to one character more than will be shown: the

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Extra, Origin, RawJson, json};
+use crate::{Extra, Origin, RawJson};
 
 /// The member of a message in native form that says it. It is a member like any that the form does not
 /// know: it goes back as it came, and is made only where that is asked for.
@@ -41,7 +41,7 @@ impl Provenance {
 
     /// Makes it a member of a message in native form.
     pub(crate) fn keep_in(&self, extra: &mut Extra) {
-        let text = json::to_text(|it| {
+        let text = msg_json::to_text(|it| {
             it.object(|it| {
                 for (name, text) in [
                     ("provider", &self.provider),

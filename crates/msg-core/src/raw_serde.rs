@@ -6,7 +6,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
 use serde_json::value::RawValue;
 
-use crate::{Error, Report, json::Reader, reading::Source};
+use crate::{Error, Report, reading::Source};
+use msg_json::Reader;
 
 pub(crate) fn serialize<S: Serializer>(
     serializer: S,

@@ -5,10 +5,8 @@
 
 use std::borrow::Cow;
 
-use crate::{
-    Diagnostic, Error, Extra, Message, Origin, RawJson, Report, Role,
-    json::{JsonError, JsonStr, Kind, Reader, string_member},
-};
+use crate::{Diagnostic, Error, Extra, Message, Origin, RawJson, Report, Role};
+use msg_json::{JsonError, JsonStr, Kind, Reader, string_member};
 
 /// A reader with a place in the document and a report.
 pub(crate) struct Source<'a, 'r> {

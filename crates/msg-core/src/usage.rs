@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{RawJson, json};
+use crate::RawJson;
 
 /// What a provider says that a reply cost, in tokens.
 ///
@@ -12,7 +12,7 @@ use crate::{RawJson, json};
 ///
 /// let usage = Usage::from_raw(RawJson::new(r#"{"prompt_tokens": 7, "completion_tokens": 2}"#)?);
 /// assert_eq!((usage.input, usage.output, usage.total), (Some(7), Some(2), None));
-/// # Ok::<(), msg_core::json::JsonError>(())
+/// # Ok::<(), msg_json::JsonError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -85,7 +85,7 @@ impl Usage {
             ("cache_write", self.cache_write),
             ("reasoning", self.reasoning),
         ];
-        let text = json::to_text(|it| {
+        let text = msg_json::to_text(|it| {
             it.object(|it| {
                 for (name, number) in numbers {
                     if let Some(number) = number {

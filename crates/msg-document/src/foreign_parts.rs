@@ -13,8 +13,8 @@
 
 use std::borrow::Cow;
 
-use msg_core::json::Reader;
 use msg_core::{Code, Diagnostic, Message, Origin, Other, Part};
+use msg_json::Reader;
 
 /// The types of Anthropic's blocks that no other format reads.
 const OF_ANTHROPIC: [&str; 8] = [

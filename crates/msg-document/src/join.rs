@@ -7,8 +7,8 @@
 //! output  null   a text: of the assistant   the same
 //! ```
 
-use msg_core::json::{JsonError, Problem};
 use msg_core::{Message, Role};
+use msg_json::{JsonError, Problem};
 
 use crate::codec::WriteOptions;
 use crate::document::Document;

@@ -4,7 +4,7 @@
 //! cost a copy and the spelling of numbers.
 
 use msg_core::Diagnostic;
-use msg_core::json::write_str;
+use msg_json::write_str;
 use serde::Serialize;
 
 /// Compact JSON of a value.

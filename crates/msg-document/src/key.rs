@@ -11,8 +11,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use msg_core::json::write_compact;
-use msg_core::{ArgumentsState, Message, Part, Role, ToolCall, ToolResult};
+use msg_core::{Message, Part, Role, ToolCall, ToolResult};
+use msg_json::{TextState, write_compact};
 use serde::{Deserialize, Serialize, Serializer};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
@@ -210,7 +210,7 @@ impl<'a> Hash<'a> {
         self.id(&it.id);
         self.text(&it.name);
         match it.arguments.state() {
-            ArgumentsState::Object | ArgumentsState::NotObject => self.json(it.arguments.text()),
+            TextState::Object | TextState::Value => self.json(it.arguments.text()),
             _ => self.text(it.arguments.text()),
         }
     }

@@ -1,8 +1,8 @@
 //! What formats of other programs have in common: members that are taken one by one, what is left of them, and
 //! what has no place.
 
-use msg_core::json::Writer;
-use msg_core::{ArgumentsState, Extra, Origin, Part, RawJson, Severity, ToolCall, ToolResult};
+use msg_core::{Extra, Origin, Part, RawJson, Severity, ToolCall, ToolResult};
+use msg_json::{TextState, Writer};
 use msg_wire::codec::Losses;
 use serde::de::DeserializeOwned;
 
@@ -35,7 +35,7 @@ pub(crate) fn write_rest(extra: &Extra, origin: &Origin, known: &[&str], out: &m
 pub(crate) fn write_arguments(call: &ToolCall, out: &mut Writer<'_>) {
     out.key("arguments");
     match call.arguments.state() {
-        ArgumentsState::Object | ArgumentsState::NotObject => out.raw(call.arguments.text()),
+        TextState::Object | TextState::Value => out.raw(call.arguments.text()),
         _ => out.str(call.arguments.text()),
     }
 }

@@ -9,8 +9,8 @@
 //! For formats of other programs that are read for their messages and are no wire format. Each
 //! message is held twice until the document is written: as it was, and as it is.
 
-use msg_core::json::{Kind, Reader, Writer};
 use msg_core::{Error, Message, Origin, RawJson, Report};
+use msg_json::{Kind, Reader, Writer};
 use msg_session::ShareGptTurns;
 use msg_wire::codec::{Body, Losses};
 

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use msg_core::json::{JsonError, Kind, Reader};
 use msg_core::{Message, Report};
+use msg_json::{JsonError, Kind, Reader};
 
 use crate::codec::{Around, WriteOptions};
 

@@ -1,11 +1,8 @@
 //! Requests of `generateContent`: the contents, `systemInstruction` first among them, and every other
 //! member raw and in its place (GE-1).
 
-use msg_core::{
-    Error, Message, Report,
-    json::{self, Kind, Reader},
-    request::RequestHead,
-};
+use msg_core::{Error, Message, Report, request::RequestHead};
+use msg_json::{Kind, Reader};
 use msg_wire::codec::{Body, Context, MessageBody, Purpose, RequestBody};
 
 use crate::{
@@ -178,7 +175,7 @@ fn is_system(name: &str) -> bool {
 /// The last value of `systemInstruction`, wherever it stands, and its name; the reader stands before it.
 fn system_of(
     mut reader: Reader<'_>,
-) -> Result<Option<(&'static str, Reader<'_>)>, json::JsonError> {
+) -> Result<Option<(&'static str, Reader<'_>)>, msg_json::JsonError> {
     let mut res = None;
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {

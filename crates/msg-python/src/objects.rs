@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::json::Kind;
+use msg_json::Kind;
 use msg_document::{ReadOptions, Skeleton, Source};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};

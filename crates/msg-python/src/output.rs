@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use msg_core::json::{JsonError, Kind, Reader};
+use msg_json::{JsonError, Kind, Reader};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 

@@ -7,8 +7,8 @@
 //! gemini-cli   {"$set":{"messages":[…]}}
 //! ```
 
-use msg_core::json::to_text;
 use msg_core::{Message, Report, Role};
+use msg_json::to_text;
 
 use crate::frame::read_lines;
 use crate::json::Object;

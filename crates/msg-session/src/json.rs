@@ -10,9 +10,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use msg_core::RawJson;
-use msg_core::json::{self, Reader};
+use msg_json::Reader;
 
-pub(crate) use msg_core::json::Kind;
+pub(crate) use msg_json::Kind;
 
 /// A JSON value: its source, and the offset at which it stands in the text of its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl<'a> Value<'a> {
     pub(crate) fn whole(text: &'a str, at: usize) -> Option<Self> {
         let start = text.len() - text.trim_start_matches(BLANKS).len();
         let source = text[start..].trim_end_matches(BLANKS);
-        json::validate(source).ok()?;
+        msg_json::validate(source).ok()?;
         Some(Self { source, at: at + start })
     }
 
@@ -68,7 +68,7 @@ impl<'a> Value<'a> {
     /// The text of a string; lone surrogates read as U+FFFD.
     pub(crate) fn text(&self) -> Option<Cow<'a, str>> {
         let inner = self.source.strip_prefix('"')?.strip_suffix('"')?;
-        Some(json::unescape(inner).text)
+        Some(msg_json::unescape(inner).text)
     }
 
     /// The text of a string, or the JSON of another value.
@@ -192,6 +192,6 @@ pub(crate) const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
 /// A JSON string with its quotes.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len() + 2);
-    json::write_str(&mut out, text);
+    msg_json::write_str(&mut out, text);
     String::from_utf8(out).expect("because an escaped text is UTF-8")
 }

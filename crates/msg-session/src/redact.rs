@@ -1,7 +1,7 @@
 //! Secrets in texts (SE-96): rules for exact shapes, each with a name. Nothing is guessed from entropy, so
 //! that code and ids stay as they are.
 
-use msg_core::json::unescape;
+use msg_json::unescape;
 
 use crate::json::quoted;
 

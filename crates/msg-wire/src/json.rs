@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 use msg_core::RawJson;
-use msg_core::json::{JsonError, Kind, Reader, unescape, write_compact};
+use msg_json::{JsonError, Kind, Reader, unescape, write_compact};
 
 /// Checks that a text is one JSON object and hands out its members, each with the reader before its value, which
 /// must then be read.

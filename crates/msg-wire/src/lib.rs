@@ -12,7 +12,7 @@
 //! that are wanted, in the recorded order where there is one, and the raw ones in their places.
 //!
 //! ```
-//! use msg_core::json::{Reader, write_str};
+//! use msg_json::{Reader, write_str};
 //! use msg_core::{Extra, Message, Origin, Report, Role};
 //! use msg_wire::codec::{Context, Fields, Plan, Shape, bit, members_of};
 //!
@@ -21,7 +21,7 @@
 //! const TEXT: u8 = 2;
 //! const TOY: Origin = Origin::Json; // a format has an origin of its own
 //!
-//! fn read(source: &str) -> Result<Message, msg_core::json::JsonError> {
+//! fn read(source: &str) -> Result<Message, msg_json::JsonError> {
 //!     let (mut report, mut reader) = (Report::new(), Reader::from_text(source));
 //!     let mut cx = Context::new(&mut report);
 //!     let mut fields = Fields::read(&NOTE, &mut cx, &mut reader)?;
@@ -48,7 +48,7 @@
 //! let mut out = Vec::new();
 //! write(&read(source)?, &mut out);
 //! assert_eq!(out, source.as_bytes());
-//! # Ok::<(), msg_core::json::JsonError>(())
+//! # Ok::<(), msg_json::JsonError>(())
 //! ```
 //!
 //! Around the messages: [`codec::Body`] is an object with a place for what is held elsewhere (the

@@ -1,6 +1,6 @@
 //! Calls and thoughts as text (XT-44, XT-47): what the parser reads back as the same.
 
-use msg_core::json::to_text;
+use msg_json::to_text;
 use quick_xml::Writer;
 use quick_xml::escape::partial_escape;
 use quick_xml::events::{BytesCData, BytesEnd, BytesStart, BytesText, Event};

@@ -13,11 +13,11 @@ use crate::Res;
 const LIMIT: usize = 70;
 
 /// Libraries that have more, with the number that they may not pass. A figure only ever goes down.
-const MORE_NAMES: &[(&str, usize)] = &[("msg-core", 127)];
+const MORE_NAMES: &[(&str, usize)] = &[("msg-core", 108)];
 
 /// Public functions that take a `bool`: it is a JSON value, or a member of a request that holds one.
 const SWITCHES: &[(&str, &str)] = &[
-    ("crates/msg-core/src/json/writer.rs", "bool"),
+    ("crates/msg-json/src/writer.rs", "bool"),
     ("crates/msg-openai/src/chat/request.rs", "parallel_tool_calls"),
     ("crates/msg-openai/src/chat/request.rs", "stream"),
     ("crates/msg-openai/src/chat/request.rs", "include_usage"),

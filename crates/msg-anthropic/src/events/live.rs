@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use msg_core::{
-    Code, Diagnostic, Extra, Part, Reasoning, Report, Severity, StreamEvent, Text, ToolCall, json,
+    Code, Diagnostic, Extra, Part, Reasoning, Report, Severity, StreamEvent, Text, ToolCall,
 };
 use msg_wire::stream::Brackets;
 
@@ -196,7 +196,7 @@ impl EventWriter {
         match thought {
             Thought::Sealed(data) => {
                 let text =
-                    json::to_text(|out| out.object(|out| sealed_members(out, data, &it.extra)));
+                    msg_json::to_text(|out| out.object(|out| sealed_members(out, data, &it.extra)));
                 self.blocks.push_back(Block::new(Kind::Whole(text)));
             }
             Thought::Open { signature: Some(signature), text } => self.sign(&text, signature),

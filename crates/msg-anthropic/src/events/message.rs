@@ -2,8 +2,8 @@
 
 use msg_core::{
     CallKind, Extra, Message, Origin, Part, Reasoning, Report, Severity, Text, ToolCall,
-    json::{self, Writer},
 };
+use msg_json::Writer;
 use msg_wire::{Json, codec::Losses};
 
 use super::{EventOptions, finish_of, frame};
@@ -166,7 +166,7 @@ impl Blocks<'_> {
             self.delta(
                 index,
                 INPUT,
-                &json::to_text(|out| out.object(|it| it.key("input").str(text))),
+                &msg_json::to_text(|out| out.object(|it| it.key("input").str(text))),
             );
         } else {
             self.delta(index, INPUT, text);

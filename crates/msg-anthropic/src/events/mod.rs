@@ -13,7 +13,7 @@ mod frame;
 mod live;
 mod message;
 
-use msg_core::{FinishReason, Message, json};
+use msg_core::{FinishReason, Message};
 use msg_wire::EventOptions;
 
 pub use live::EventWriter;
@@ -33,5 +33,5 @@ pub(crate) fn stop_reason<'o>(options: &'o EventOptions, message: &Message) -> &
 
 /// The usage as JSON, in Anthropic's members.
 pub(crate) fn usage_text(options: &EventOptions) -> String {
-    json::to_text(|it| it.value(|out| frame::write_usage(out, options.usage.as_ref())))
+    msg_json::to_text(|it| it.value(|out| frame::write_usage(out, options.usage.as_ref())))
 }

@@ -2,9 +2,9 @@
 
 use msg_core::{
     RawJson, Report,
-    json::{self, Writer},
     request::{Function, ReasoningSetting, RequestHead, ResponseFormat, ToolChoice},
 };
+use msg_json::Writer;
 
 /// What documents of this format are called in a report.
 const TARGET: &str = "anthropic requests";
@@ -31,13 +31,13 @@ pub(crate) fn write(head: &RequestHead, report: &mut Report) -> Vec<(&'static st
 }
 
 fn texts(stop: &[String]) -> String {
-    json::to_text(|it| it.array(stop, |it, text| it.str(text)))
+    msg_json::to_text(|it| it.array(stop, |it, text| it.str(text)))
 }
 
 /// The functions; none if there are none. All else is reported.
 fn tools(head: &RequestHead, report: &mut Report) -> Option<String> {
     let functions = head.functions(TARGET, |_| None, report);
-    (!functions.is_empty()).then(|| json::to_text(|it| it.array(functions, write_tool)))
+    (!functions.is_empty()).then(|| msg_json::to_text(|it| it.array(functions, write_tool)))
 }
 
 fn write_tool(it: &mut Writer<'_>, tool: &Function) {
@@ -59,7 +59,7 @@ fn write_tool(it: &mut Writer<'_>, tool: &Function) {
 fn choice(head: &RequestHead) -> Option<String> {
     let parallel = head.parallel_tool_calls;
     let choice = head.tool_choice.as_ref().or(parallel.is_some().then_some(&ToolChoice::Auto))?;
-    Some(json::to_text(|it| {
+    Some(msg_json::to_text(|it| {
         it.object(|it| {
             it.key("type").str(match choice {
                 ToolChoice::Auto => "auto",
@@ -85,7 +85,7 @@ fn budget(head: &RequestHead) -> Option<u64> {
 }
 
 fn thinking(budget: u64) -> String {
-    json::to_text(|it| {
+    msg_json::to_text(|it| {
         it.object(|it| {
             it.key("type").str("enabled");
             it.key("budget_tokens").u64(budget);
@@ -105,7 +105,7 @@ fn output_config(head: &RequestHead) -> Option<String> {
     if schema.is_none() && effort.is_none() {
         return None;
     }
-    Some(json::to_text(|it| {
+    Some(msg_json::to_text(|it| {
         it.object(|it| {
             if let Some(schema) = schema {
                 it.key("format").object(|it| {

@@ -1,9 +1,7 @@
 //! The content blocks of a message or of a tool result (AN-3).
 
-use msg_core::{
-    Extra, Other, Part, RawJson, Reasoning, Text, ToolCall, ToolResult,
-    json::{JsonError, Kind, Reader},
-};
+use msg_core::{Extra, Other, Part, RawJson, Reasoning, Text, ToolCall, ToolResult};
+use msg_json::{JsonError, Kind, Reader};
 use msg_wire::codec::{
     Context, Fields, Shape, argument_text, bit, is_plain_text, mask, text_of, type_of,
 };

@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use msg_core::{
-    Error, Extra, Message, Part, Role,
-    json::{JsonError, Kind, Reader},
-};
+use msg_core::{Error, Extra, Message, Part, Role};
+use msg_json::{JsonError, Kind, Reader};
 use msg_wire::codec::{Context, Fields, Placement, bit, is_plain_text, mask};
 
 use super::block;

@@ -13,7 +13,8 @@ mod media;
 mod message;
 mod system;
 
-use msg_core::{Message, json::Reader};
+use msg_core::Message;
+use msg_json::Reader;
 use msg_wire::codec::Context;
 
 pub(crate) use message::read as read_message;

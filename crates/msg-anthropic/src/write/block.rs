@@ -1,6 +1,6 @@
 //! A part as a content block, or as the string that stands for the only one (AN-3, AN-6 to AN-8, AN-20).
 
-use msg_core::{Extra, Origin, Part, Reasoning, Text, ToolCall, ToolResult, json};
+use msg_core::{Extra, Origin, Part, Reasoning, Text, ToolCall, ToolResult};
 use msg_wire::codec::{ArgumentForm, Shape, Value, text_of_part};
 
 use super::Writer;
@@ -63,7 +63,7 @@ impl Writer<'_> {
     pub(super) fn string(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
         self.objects.losses.foreign(it.extra(), Some(&ANTHROPIC), Some(at));
         self.objects.text_losses(at, it);
-        json::write_str(out, text_of_part(it).unwrap_or_default());
+        msg_json::write_str(out, text_of_part(it).unwrap_or_default());
     }
 
     /// Writes a part that has a place as a block.
@@ -98,7 +98,7 @@ impl Writer<'_> {
     fn text(&mut self, at: usize, it: &Text, out: &mut Vec<u8>) {
         let is_bare = self.plan(&it.extra).variant(block::TYPE) == block::TYPE_BARE;
         if is_bare && it.extra.is_empty() {
-            return json::write_str(out, &it.text);
+            return msg_json::write_str(out, &it.text);
         }
         self.text_block(at, &it.extra, &it.text, out);
     }
@@ -195,7 +195,7 @@ impl Writer<'_> {
             [one] if variant != result::CONTENT_ARRAY && self.is_plain(one) => {
                 self.string(at, one, &mut out);
             }
-            all => json::Writer::new(&mut out).array(all, |out, one| {
+            all => msg_json::Writer::new(&mut out).array(all, |out, one| {
                 out.value(|out| self.block(at, one, out));
             }),
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Message, Role, json};
+use msg_core::{Message, Role};
 use msg_wire::codec::{Placed, Placement, bit, mask};
 
 use super::{LaterSystem, Purpose, Writer};
@@ -19,7 +19,7 @@ impl Writer<'_> {
             }
             at += group.len();
         }
-        json::Writer::new(out).array(groups, |out, (at, group)| {
+        msg_json::Writer::new(out).array(groups, |out, (at, group)| {
             out.value(|out| self.group(group, at, out));
         });
     }
@@ -61,7 +61,7 @@ impl Writer<'_> {
         let variant = plan.variant(message::CONTENT);
         let role = self.role(head, plan.variant(message::ROLE));
         let lost = message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-            message::ROLE => json::write_str(out, &role),
+            message::ROLE => msg_json::write_str(out, &role),
             _ => self.content(&parts, variant, out),
         });
         self.objects.losses.at_message(at);
@@ -139,7 +139,7 @@ impl Writer<'_> {
     }
 
     fn array(&mut self, parts: &[Placed<'_>], out: &mut Vec<u8>) {
-        json::Writer::new(out).array(parts, |out, one| {
+        msg_json::Writer::new(out).array(parts, |out, one| {
             self.objects.losses.at_message(one.message);
             out.value(|out| self.block(one.part, one.it, out));
         });

@@ -1,6 +1,6 @@
 //! What goes into `system` (AN-4).
 
-use msg_core::{Message, Part, Role, json};
+use msg_core::{Message, Part, Role};
 use msg_wire::codec::{Placed, text_of_part};
 
 use super::{LaterSystem, Purpose, Writer};
@@ -31,7 +31,7 @@ impl Writer<'_> {
         let mut out = Vec::new();
         match parts.as_slice() {
             [one] if !array && self.is_plain(one.it) => self.instruction(one, &mut out, true),
-            all => json::Writer::new(&mut out).array(all, |out, one| {
+            all => msg_json::Writer::new(&mut out).array(all, |out, one| {
                 out.value(|out| self.instruction(one, out, false));
             }),
         }

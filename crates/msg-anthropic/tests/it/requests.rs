@@ -2,7 +2,7 @@
 
 use msg_anthropic::{MessagesRequest, ReadOptions, WriteOptions, messages};
 use msg_core::request::RequestHead;
-use msg_core::{Message, Report, json};
+use msg_core::{Message, Report};
 use msg_openai::{ChatRequest, ResponsesRequest, chat, responses};
 use serde::Deserialize;
 
@@ -27,7 +27,7 @@ fn requests_are_converted() {
             Err(error) => return error.to_string(),
         };
         let text = String::from_utf8(out).unwrap();
-        json::validate(&text).unwrap();
+        msg_json::validate(&text).unwrap();
         let lost = report.iter().map(|it| it.message().into_owned());
         format!("{text} {}", serde_json::to_string(&lost.collect::<Vec<_>>()).unwrap())
     });

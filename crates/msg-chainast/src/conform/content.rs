@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use msg_core::{ArgumentsState, CallKind, Extra, Message, Part, Role, ToolCall, with_article};
+use msg_core::{CallKind, Extra, Message, Part, Role, ToolCall, with_article};
+use msg_json::TextState;
 
 use super::{
     roles::merge_told,
@@ -237,12 +238,12 @@ fn accepted_arguments(call: &ToolCall, rule: ArgumentsRule) -> Option<String> {
     if !matches!(call.kind, CallKind::Function | CallKind::Unspecified) {
         return None;
     }
-    let accepts = |state: ArgumentsState| match rule {
+    let accepts = |state: TextState| match rule {
         ArgumentsRule::Any => true,
         ArgumentsRule::Json => {
-            matches!(state, ArgumentsState::Object | ArgumentsState::NotObject)
+            matches!(state, TextState::Object | TextState::Value)
         }
-        ArgumentsRule::Object => state == ArgumentsState::Object,
+        ArgumentsRule::Object => state == TextState::Object,
     };
     if accepts(call.arguments.state()) {
         return None;

@@ -5,7 +5,7 @@ use msg_chainast::ChainAst;
 use msg_core::{
     Message, Part, Role, ToolCall, ToolStatus, Turn,
     agent::{self, AgentForm},
-    json, native,
+    native,
     turns::{self, LowerOptions, lower},
 };
 use msg_openai::{ReadOptions, WriteOptions, chat, responses};
@@ -34,7 +34,7 @@ fn a_silent_conversion_is_the_identity(messages: &[Message]) {
     json.clear();
     let report = agent::write(messages, AgentForm::Document, &mut json);
     // That form holds arguments as a value: their white space is not part of it.
-    let is_compact = |it: &String| json::tokens(it).map(str::len).sum::<usize>() == it.len();
+    let is_compact = |it: &String| msg_json::tokens(it).map(str::len).sum::<usize>() == it.len();
     if report.is_empty() && arguments(messages).iter().all(is_compact) {
         let (back, _) = agent::read(&json).unwrap();
         assert_eq!(

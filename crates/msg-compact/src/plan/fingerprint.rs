@@ -1,7 +1,7 @@
 //! Fingerprints of messages: whether a history is the one that a plan was made for. They guard
 //! against mistakes, not against somebody who looks for collisions.
 
-use msg_core::{Message, json, native};
+use msg_core::{Message, native};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::{request::Sink, text::Fnv};
@@ -65,7 +65,7 @@ pub(super) fn fingerprint(message: &Message) -> u64 {
     let mut text = Vec::new();
     native::write_message(message, &mut text);
     let mut hash = Fnv::new();
-    for token in json::tokens(&String::from_utf8_lossy(&text)) {
+    for token in msg_json::tokens(&String::from_utf8_lossy(&text)) {
         hash.push_str(token);
         hash.push_str("\n");
     }

@@ -1,7 +1,8 @@
 //! The content of an agent message as it was read, before its role says what it means (MS-13).
 
 use crate::reading::Source;
-use crate::{Extra, Origin, Other, Part, RawJson, Report, ToolCall, ToolResult, json::Reader};
+use crate::{Extra, Origin, Other, Part, RawJson, Report, ToolCall, ToolResult};
+use msg_json::Reader;
 
 /// The content of an agent message, whichever way it was spelled.
 pub(super) enum Body {

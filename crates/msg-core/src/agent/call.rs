@@ -1,11 +1,8 @@
 //! Calls in the agent form: `{"id","name","arguments"}`, and the names that other versions gave
 //! these members (MS-12).
 
-use crate::{
-    Arguments, Error, Extra, Origin, ToolCall,
-    json::{Kind, Writer, tokens, validate},
-    reading::Source,
-};
+use crate::{Arguments, Error, Extra, Origin, ToolCall, reading::Source};
+use msg_json::{Kind, Writer, tokens, validate};
 
 use super::write::write_unknown;
 

@@ -165,7 +165,7 @@ fn content_part(part: &Part) -> ContentPart {
 }
 
 fn raw(value: &Value) -> RawJson {
-    RawJson::from_walked(&value.to_string())
+    RawJson::new(value.to_string()).expect("because serde_json writes JSON")
 }
 
 /// The value, or its text where it nests deeper than `Value` can be read.

@@ -1,15 +1,13 @@
 //! The `metadata` of the released SDK: the id of the answered call, and what else it held (MS-12).
 
-use crate::{
-    RawJson,
-    json::{JsonError, Kind, Reader, Writer, to_text, tokens},
-};
+use crate::RawJson;
+use msg_json::{JsonError, Kind, Reader, Writer, to_text, tokens};
 
 /// Takes `tool_call_id` out of a metadata object. Gives the id and what is left of the object,
 /// nothing where the id was all. None if there is no such id.
 pub(super) fn split(metadata: &RawJson) -> Option<(String, Option<RawJson>)> {
     let (id, rest) = try_split(metadata.text()).ok()?;
-    let rest = rest.map(|it| RawJson::from_walked(&it));
+    let rest = rest.map(|it| RawJson::new(it).expect("because a writer makes JSON"));
     id.map(|it| (it, rest))
 }
 

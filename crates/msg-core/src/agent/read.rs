@@ -2,11 +2,10 @@
 
 use super::{MessageRole, body::Body, call, convert::assemble, metadata};
 use crate::{
-    Error, Extra, Image, Message, Origin, Part, Report, ToolCall,
-    json::{Kind, Reader},
-    native,
+    Error, Extra, Image, Message, Origin, Part, Report, ToolCall, native,
     reading::{Source, list},
 };
+use msg_json::{Kind, Reader};
 
 /// Reads a list of agent messages, in the documented form or the released SDK's (MS-12), and reports what
 /// was not as written.
@@ -142,7 +141,7 @@ fn read_content(source: &mut Source<'_, '_>) -> Result<Body, Error> {
         (None, Some("Json"), Some(value)) => Ok(Body::Json(value)),
         (None, Some("Text"), Some(value)) if value.text().starts_with('"') => {
             // The value may stand before the type, so that it was read as a raw one.
-            let it = crate::json::unescape(&value.text()[1..value.text().len() - 1]);
+            let it = msg_json::unescape(&value.text()[1..value.text().len() - 1]);
             source.note_surrogate(it.lone_surrogate, start);
             Ok(Body::Text(it.text.into_owned()))
         }

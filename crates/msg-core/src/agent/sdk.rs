@@ -5,7 +5,8 @@ use super::{
     shape::{call_losses, is_json, join, message_role},
     write::write_unknown,
 };
-use crate::{CallKind, Message, Origin, Part, ToolCall, ToolResult, json::Writer, losses::Losses};
+use crate::{CallKind, Message, Origin, Part, ToolCall, ToolResult, losses::Losses};
+use msg_json::Writer;
 
 /// Writes the messages that a message becomes.
 pub(super) fn write_message(message: &Message, losses: &mut Losses<'_>, list: &mut Writer<'_>) {

@@ -165,7 +165,7 @@ pub(super) fn call_losses(call: &ToolCall, losses: &mut Losses<'_>) {
         losses.member("signature", "agent messages");
     }
     losses.extra(&call.extra, Some(&Origin::Agent));
-    if crate::json::validate(call.arguments.text()).is_err() {
+    if msg_json::validate(call.arguments.text()).is_err() {
         losses.warn("convert::invalid-arguments", "arguments are no JSON and become a string");
     }
 }

@@ -69,7 +69,7 @@ impl AgentStateSnapshot {
         self.kept = differ.map(|it| (it.typed.clone(), Vec::new())).collect();
         for form in forms {
             if let Some(kept) = self.kept.get_mut(&form.typed) {
-                kept.push(RawJson::from_walked(&form.whole));
+                kept.push(raw(form.whole));
             }
         }
         Ok(())
@@ -82,14 +82,18 @@ impl AgentStateSnapshot {
         let written = self.messages.iter().map(|message| {
             let typed = json_of(message)?;
             let Some((key, kept)) = self.kept.get_key_value(&typed) else {
-                return Ok(RawJson::from_walked(&typed));
+                return Ok(raw(typed));
             };
             let n = used.entry(key).or_default();
             *n += 1;
-            Ok(kept.get(*n - 1).cloned().unwrap_or_else(|| RawJson::from_walked(&typed)))
+            Ok(kept.get(*n - 1).cloned().unwrap_or_else(|| raw(typed.clone())))
         });
         written.collect()
     }
+}
+
+fn raw(written: String) -> RawJson {
+    RawJson::new(written).expect("because it was written as JSON")
 }
 
 /// The JSON of one message.

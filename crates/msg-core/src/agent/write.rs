@@ -4,7 +4,8 @@ use super::{
     AgentForm, call, sdk,
     shape::{Body, Shape, is_json, is_plain_image, shapes},
 };
-use crate::{Extra, Image, Message, Origin, Part, Report, json::Writer, losses::Losses, native};
+use crate::{Extra, Image, Message, Origin, Part, Report, losses::Losses, native};
+use msg_json::Writer;
 
 /// Appends a list of agent messages in the shapes of a form (MS-11, MS-12), and reports what it cannot hold
 /// (MS-24).

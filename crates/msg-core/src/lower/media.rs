@@ -1,6 +1,7 @@
 //! Images, sounds and files of user turns: native parts that a turn carries (OA-8).
 
-use crate::{Origin, Part, RawJson, json::string_member, native};
+use crate::{Origin, Part, RawJson, native};
+use msg_json::string_member;
 
 /// The native part, if it is one of media. The id that a turn gives to every part goes, except on
 /// audio, where it names a reply of the model.

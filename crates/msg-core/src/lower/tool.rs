@@ -1,7 +1,9 @@
 //! What goes out for a tool part: the call and its answer (OA-7, OA-8, OA-9).
 
+use msg_json::TextState;
+
 use super::{emit::Cx, ids::Given, options::*};
-use crate::{Arguments, ArgumentsState, ToolCall, ToolPart, ToolStatus, json};
+use crate::{Arguments, ToolCall, ToolPart, ToolStatus};
 
 const NOT_EXECUTED: &str = "[Tool call was not executed]";
 
@@ -145,12 +147,12 @@ fn strict_arguments(tool: &ToolPart, at: usize, cx: &mut Cx<'_>) -> Arguments {
     }
     let arguments = Arguments::from(text);
     match state(tool, &arguments) {
-        ArgumentsState::Object => arguments,
-        ArgumentsState::NotObject => {
+        TextState::Object => arguments,
+        TextState::Value => {
             cx.report(Some(at), "turn::non-object-arguments", "arguments are JSON, but no object");
             arguments
         }
-        ArgumentsState::Incomplete | ArgumentsState::Invalid => {
+        TextState::Incomplete | TextState::Invalid => {
             cx.report(Some(at), "turn::invalid-arguments", "arguments are not JSON");
             match cx.options.invalid_arguments {
                 InvalidArguments::Keep => arguments,
@@ -161,15 +163,11 @@ fn strict_arguments(tool: &ToolPart, at: usize, cx: &mut Cx<'_>) -> Arguments {
 }
 
 /// `input` is known to be JSON, so that its first character tells.
-fn state(tool: &ToolPart, arguments: &Arguments) -> ArgumentsState {
+fn state(tool: &ToolPart, arguments: &Arguments) -> TextState {
     if tool.input_text.is_some() {
         return arguments.state();
     }
-    if arguments.text().starts_with('{') {
-        ArgumentsState::Object
-    } else {
-        ArgumentsState::NotObject
-    }
+    if arguments.text().starts_with('{') { TextState::Object } else { TextState::Value }
 }
 
 fn argument_text(tool: &ToolPart, options: &LowerOptions) -> String {
@@ -178,8 +176,8 @@ fn argument_text(tool: &ToolPart, options: &LowerOptions) -> String {
     }
     let mut out = Vec::new();
     match options.arguments {
-        ArgumentSpelling::Spaced => json::write_spaced(&mut out, tool.input.text()),
-        ArgumentSpelling::Compact => json::write_compact(&mut out, tool.input.text()),
+        ArgumentSpelling::Spaced => msg_json::write_spaced(&mut out, tool.input.text()),
+        ArgumentSpelling::Compact => msg_json::write_compact(&mut out, tool.input.text()),
     }
     String::from_utf8(out).expect("tokens of UTF-8 text are UTF-8")
 }
@@ -189,7 +187,7 @@ fn wrap(text: &str, spelling: ArgumentSpelling) -> Arguments {
         ArgumentSpelling::Spaced => b"{\"_raw\": ".to_vec(),
         ArgumentSpelling::Compact => b"{\"_raw\":".to_vec(),
     };
-    json::write_str(&mut out, text);
+    msg_json::write_str(&mut out, text);
     out.push(b'}');
     Arguments::from(String::from_utf8(out).expect("an escaped text is UTF-8"))
 }

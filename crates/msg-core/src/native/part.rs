@@ -7,8 +7,9 @@ use std::borrow::Cow;
 use super::read::read_extra;
 use crate::{
     Arguments, Audio, CallKind, Content, Error, Extra, File, Image, Origin, Other, Part, Place,
-    Reasoning, Text, ToolCall, ToolResult, json::Kind,
+    Reasoning, Text, ToolCall, ToolResult,
 };
+use msg_json::Kind;
 
 /// Whether the native form has a part of this type of its own.
 pub(crate) fn is_known_type(name: &str) -> bool {

@@ -3,8 +3,8 @@
 use super::is_known_type;
 use crate::{
     CallKind, Extra, Message, Origin, Other, Part, Place, Reasoning, ToolCall, ToolResult,
-    json::{Writer, string_member},
 };
+use msg_json::{Writer, string_member};
 
 /// Appends a list of messages in native form (MS-7). Nothing is lost, so there is no report.
 ///

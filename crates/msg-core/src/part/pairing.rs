@@ -11,8 +11,8 @@
 //! ```
 
 use super::{Other, Place};
-use crate::json::{Reader, to_text};
 use crate::{Origin, RawJson};
+use msg_json::{Reader, to_text};
 
 /// What an item is to other items: a result answers the call of the same id and family.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Other {
     /// let call = Other { place: Some(Place::Item), ..Other::new(Origin::Responses, item) };
     /// let pairing = call.pairing().expect("a shell call has its output");
     /// assert_eq!((pairing.side, &*pairing.id, &*pairing.family), (PairSide::Call, "c1", "shell"));
-    /// # Ok::<(), msg_core::json::JsonError>(())
+    /// # Ok::<(), msg_json::JsonError>(())
     /// ```
     #[must_use]
     pub fn pairing(&self) -> Option<Pairing> {

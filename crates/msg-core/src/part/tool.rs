@@ -8,11 +8,12 @@ use crate::{Arguments, Content, Extra};
 /// A call that a model wants made.
 ///
 /// ```
-/// use msg_core::{ArgumentsState, ToolCall};
+/// use msg_core::ToolCall;
+/// use msg_json::TextState;
 ///
 /// let call = ToolCall::new("call_1", "read", r#"{"path": "a"#);
 /// assert_eq!(call.arguments.text(), r#"{"path": "a"#);
-/// assert_eq!(call.arguments.state(), ArgumentsState::Incomplete);
+/// assert_eq!(call.arguments.state(), TextState::Incomplete);
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolCall {

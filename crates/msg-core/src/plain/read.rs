@@ -3,10 +3,10 @@
 use super::{LineBreak, assemble};
 use crate::{
     Error, Extra, Message, Origin, Report, Role,
-    json::Kind,
     layout::Order,
     reading::{Source, list},
 };
+use msg_json::Kind;
 
 /// Reads a list of `{"role","content"}` (MS-10), and reports what was not as written. Unknown members are
 /// kept (MS-6).

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use crate::{
     CallKind, Message, Origin, Part, RawJson, Report, Role, ToolResult,
-    json::Writer,
     layout::{Order, Step},
     losses::Losses,
 };
+use msg_json::Writer;
 
 /// Appends a list of plain messages (MS-10), and reports what they cannot hold.
 ///

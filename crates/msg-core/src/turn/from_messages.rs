@@ -240,5 +240,5 @@ fn native_json(part: &Part) -> RawJson {
     let mut out = Vec::new();
     native::write_part(part, &mut out);
     let text = String::from_utf8(out).expect("the native form is UTF-8");
-    RawJson::from_walked(&text)
+    RawJson::new(text).expect("because a part is written as JSON")
 }

@@ -86,7 +86,7 @@ impl ToolPart {
         self.expect(ToolAction::CutOff, &[ToolStatus::Pending])?;
         self.status = ToolStatus::Failed;
         self.output = CUT_OFF.to_owned();
-        self.metadata.insert("incomplete", RawJson::from_walked("true"));
+        self.metadata.insert("incomplete", RawJson::from(serde_json::Value::Bool(true)));
         Ok(())
     }
 

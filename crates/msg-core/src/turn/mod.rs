@@ -264,10 +264,10 @@ impl ToolPart {
 /// The JSON with `", "` and `": "` between its tokens, the reference's spelling (OA-9).
 pub(crate) fn spaced(json: &RawJson) -> String {
     let mut out = Vec::new();
-    crate::json::write_spaced(&mut out, json.text());
+    msg_json::write_spaced(&mut out, json.text());
     String::from_utf8(out).expect("tokens of UTF-8 text are UTF-8")
 }
 
 pub(crate) fn empty_object() -> RawJson {
-    RawJson::from_walked("{}")
+    RawJson::new("{}").expect("because it is JSON")
 }

@@ -1,11 +1,8 @@
 //! Stored turns to [`Turn`]s (MS-19): what is missing is filled, what is unknown is kept.
 
 use super::{TextPart, ToolPart, ToolStatus, Turn, TurnPart, TurnRole, empty_object};
-use crate::{
-    Error, Extra, Members, Origin, RawJson, Report,
-    json::{Kind, Reader},
-    reading::Source,
-};
+use crate::{Error, Extra, Members, Origin, RawJson, Report, reading::Source};
+use msg_json::{Kind, Reader};
 
 /// Reads stored turns: an array, or an object with `turns` or `messages` (MS-19), and reports what was not
 /// as written. No tool is started again, and no id is made up for a missing one.

@@ -1,7 +1,8 @@
 //! Turns as they are stored (MS-19): every member, in one order, then what was unknown.
 
 use super::{TextPart, ToolPart, Turn, TurnPart};
-use crate::{Extra, Members, Origin, RawJson, json::Writer};
+use crate::{Extra, Members, Origin, RawJson};
+use msg_json::Writer;
 
 /// Appends a list of turns in the stored form (MS-19). Nothing is lost, so there is no report.
 ///

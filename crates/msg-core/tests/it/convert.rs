@@ -1,6 +1,6 @@
 //! Conversions between the forms of this crate, by data.
 
-use msg_core::{Report, json};
+use msg_core::Report;
 use serde_json::Value;
 
 use crate::forms::{self, Options};
@@ -28,11 +28,11 @@ fn convert() {
 
 /// The tokens of a JSON text with strings in one spelling: order and numbers count, escapes do not.
 pub(crate) fn normal(text: &str) -> String {
-    json::validate(text).unwrap();
+    msg_json::validate(text).unwrap();
     let mut out = Vec::new();
-    for token in json::tokens(text) {
+    for token in msg_json::tokens(text) {
         match token.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
-            Some(source) => json::write_str(&mut out, &json::unescape(source).text),
+            Some(source) => msg_json::write_str(&mut out, &msg_json::unescape(source).text),
             None => out.extend_from_slice(token.as_bytes()),
         }
         out.push(b'\n');

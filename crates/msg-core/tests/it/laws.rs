@@ -4,7 +4,7 @@
 use msg_core::{
     Error, Message, Part, Report, Role, StreamEvent, ToolPart, ToolStatus, Turn,
     agent::{self, AgentForm, AgentMessage},
-    json, native, plain, truncate,
+    native, plain, truncate,
     turns::{self, LowerCache, LowerOptions, Lowered, TurnBuilder, lower},
 };
 
@@ -26,12 +26,12 @@ pub fn native_holds_everything(messages: &[Message]) {
 /// A text is written as serde_json writes it, and read back.
 pub fn strings_are_read_back(text: &str) {
     let mut out = Vec::new();
-    json::write_str(&mut out, text);
+    msg_json::write_str(&mut out, text);
     let written = String::from_utf8(out).expect("written text is UTF-8");
     assert_eq!(written, serde_json::to_string(text).expect("because a text is JSON"));
-    let mut reader = json::Reader::from_text(&written);
+    let mut reader = msg_json::Reader::from_text(&written);
     assert_eq!(reader.string().expect("what was written can be read").text, text);
-    assert_eq!(json::unescape(&written[1..written.len() - 1]).text, text);
+    assert_eq!(msg_json::unescape(&written[1..written.len() - 1]).text, text);
 }
 
 /// Law 7 and law 1: any bytes give a value or an error with a place in them; what was read is
@@ -62,7 +62,7 @@ fn settles<T>(
     let (mut once, mut twice) = (Vec::new(), Vec::new());
     write(&value, &mut once);
     let text = std::str::from_utf8(&once).expect("written text is UTF-8");
-    json::validate(text).expect("written text is JSON");
+    msg_json::validate(text).expect("written text is JSON");
     assert!(!text.contains('\n'), "written text is one line");
     write(&read(&once).expect("what was written can be read"), &mut twice);
     assert_eq!(String::from_utf8_lossy(&once), String::from_utf8_lossy(&twice));
@@ -123,7 +123,7 @@ fn canonical(messages: &[Message]) -> Vec<Message> {
         for part in &mut message.parts {
             if let Part::ToolCall(it) = part {
                 let text = it.arguments.text();
-                let compact: String = json::tokens(text).collect();
+                let compact: String = msg_json::tokens(text).collect();
                 it.arguments = compact.into();
             }
         }
@@ -282,9 +282,9 @@ pub fn a_partial_turn_is_whole(events: &[StreamEvent<'_>]) {
 fn values(json: &[u8]) -> Vec<String> {
     let text = std::str::from_utf8(json).expect("text that was read is UTF-8");
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    json::tokens(text)
+    msg_json::tokens(text)
         .map(|it| match it.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
-            Some(it) => format!("{:?}", json::unescape(it).text),
+            Some(it) => format!("{:?}", msg_json::unescape(it).text),
             None => it.to_owned(),
         })
         .collect()
@@ -293,8 +293,8 @@ fn values(json: &[u8]) -> Vec<String> {
 /// Whether a member of a message stands there twice. Such a document is read, but not the same
 /// behind it: the last value wins (MS-8).
 fn has_duplicates(bytes: &[u8]) -> bool {
-    let Ok(mut reader) = json::Reader::new(bytes) else { return true };
-    let mut any = || -> Result<bool, json::JsonError> {
+    let Ok(mut reader) = msg_json::Reader::new(bytes) else { return true };
+    let mut any = || -> Result<bool, msg_json::JsonError> {
         reader.begin_array()?;
         while reader.next_element()? {
             let mut seen = std::collections::BTreeSet::new();

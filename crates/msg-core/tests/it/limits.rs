@@ -158,32 +158,6 @@ fn a_cleared_layout_is_canonical() {
     assert_eq!(out, br#"[{"role":"user","content":"x"}]"#);
 }
 
-/// The reader finds the end of a string wherever it falls in a word, and reads what is in between.
-#[test]
-fn strings_of_all_lengths_are_read() {
-    for len in 0..80 {
-        for special in ["", "\n", "\"", "\\", "é", "\u{1}", "🦀"] {
-            for at in [0, len / 2, len] {
-                let text = format!("{}{special}{}", "x".repeat(at), "y".repeat(len - at));
-                let json = RawJson::string(&text);
-                let mut reader = msg_core::json::Reader::new(json.text().as_bytes()).unwrap();
-                assert_eq!(reader.string().unwrap().text, text);
-                let cut = &json.text()[..json.text().len() - 1];
-                assert!(msg_core::json::validate(cut).is_err());
-            }
-        }
-    }
-}
-
-/// A source that is not well formed gives some text.
-#[test]
-fn unescaping_never_panics() {
-    for source in ["\\", "\\é", "\\u", "\\u12", "\\ud800\\", "\\ud800\\u", "a\\q", "\\ud800\\uéééé"]
-    {
-        msg_core::json::unescape(source);
-    }
-}
-
 /// Half a surrogate pair in known text is reported, wherever the text stands.
 #[test]
 fn lone_surrogates_are_reported() {

@@ -2,15 +2,12 @@
 
 use std::ops::Range;
 
-use msg_core::{
-    Message, Report,
-    json::{JsonError, Kind, Reader},
-    request::RequestHead,
-};
+use msg_core::{Message, Report, request::RequestHead};
 use msg_gemini::{
     GenerateRequest,
     contents::{self, Document},
 };
+use msg_json::{JsonError, Kind, Reader};
 
 use super::api::{Api, names};
 use crate::codec::{Likelihood, Side, WriteOptions};

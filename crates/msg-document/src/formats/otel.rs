@@ -8,8 +8,8 @@
 //!
 //! Spans themselves are not read here.
 
-use msg_core::json::Writer;
 use msg_core::{Message, Origin, Other, Part, RawJson, Report, Role};
+use msg_json::Writer;
 use msg_session::ShareGptTurns;
 use msg_wire::codec::Losses;
 

@@ -7,8 +7,8 @@
 //!                   {"from":"gpt","value":"Sunny."}],"tools":"[…]"}
 //! ```
 
-use msg_core::json::{self, Writer};
 use msg_core::{Message, Origin, Part, RawJson, Report, Role, Severity, ToolCall};
+use msg_json::Writer;
 use msg_session::ShareGptTurns;
 use msg_wire::codec::{Body, Losses};
 
@@ -115,7 +115,7 @@ fn call_text(calls: &[&ToolCall]) -> String {
             write_rest(&call.extra, &ShareGpt.origin(), &[], it);
         });
     };
-    json::to_text(|it| match calls {
+    msg_json::to_text(|it| match calls {
         [call] => one(it, call),
         calls => it.array(calls, |it, call| one(it, call)),
     })

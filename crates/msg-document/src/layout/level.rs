@@ -10,7 +10,7 @@
 
 use std::{borrow::Cow, cell::OnceCell};
 
-use msg_core::json::{unescape, value_end};
+use msg_json::{unescape, value_end};
 
 /// A list or an object.
 pub(super) struct Level<'a> {

@@ -25,7 +25,7 @@ mod merge;
 mod same;
 mod style;
 
-use msg_core::json::validate;
+use msg_json::validate;
 
 use self::merge::Merge;
 use self::style::Style;

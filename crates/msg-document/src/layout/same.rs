@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::json::{tokens, unescape};
+use msg_json::{tokens, unescape};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Whether two values are the same. Linear.

@@ -1,6 +1,6 @@
 //! How a document is laid out, as far as that can be seen, and new values in that style.
 
-use msg_core::json::tokens;
+use msg_json::tokens;
 
 /// Deeper lines are indented no further, so that deep nesting stays linear.
 const MAX_INDENT: usize = 64;

@@ -1,6 +1,6 @@
 //! A place in bytes that are JSON, or were meant to be: steps over values without building them.
 
-use msg_core::json::value_end;
+use msg_json::value_end;
 
 use super::ValueKind;
 

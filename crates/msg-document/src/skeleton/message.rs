@@ -3,8 +3,8 @@
 //! What it makes of them is what the reader of chat messages makes (OA-1), but for layouts and members that nothing
 //! is judged by. Anything else gives nothing.
 
-use msg_core::json::Kind;
 use msg_core::{CallKind, Image, Message, Part, Reasoning, Role, ToolCall, ToolResult};
+use msg_json::Kind;
 
 use super::source::{HEAD, Source, kept};
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::json::Kind;
+use msg_json::Kind;
 
 use super::MARK;
 
@@ -12,7 +12,7 @@ pub(super) const LONG: usize = 128;
 /// How the result of a call begins that stands in text (MS-10).
 pub(super) const HEAD: &str = "Tool: ";
 
-/// A place in a conversation, read from left to right as a [`Reader`](msg_core::json::Reader) is. Each step gives
+/// A place in a conversation, read from left to right as a [`Reader`](msg_json::Reader) is. Each step gives
 /// nothing where the value is another, or is nothing that JSON can say.
 pub trait Source {
     /// The kind of the value that stands here.

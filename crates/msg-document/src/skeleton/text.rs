@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use memchr::memchr;
-use msg_core::json::{JsonStr, Kind, Reader, unescape};
+use msg_json::{JsonStr, Kind, Reader, unescape};
 
 use super::source::{HEAD, LONG, Source};
 

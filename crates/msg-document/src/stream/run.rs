@@ -1,6 +1,7 @@
 //! A stream on its way, and what it was assembled to.
 
-use msg_core::{Diagnostic, Report, StreamEvent, json::Writer};
+use msg_core::{Diagnostic, Report, StreamEvent};
+use msg_json::Writer;
 use msg_openai::{MessageForm, write_result};
 use msg_wire::{Assembled, StreamReader};
 use serde::Deserialize;

@@ -86,7 +86,7 @@ proptest! {
     #[test]
     fn pretty_keeps_every_token(source in document()) {
         let text = String::from_utf8(pretty(source.as_bytes())).expect("because the source is UTF-8");
-        let tokens = |it: &str| msg_core::json::tokens(it).map(str::to_owned).collect::<Vec<_>>();
+        let tokens = |it: &str| msg_json::tokens(it).map(str::to_owned).collect::<Vec<_>>();
         prop_assert_eq!(tokens(&text), tokens(&source));
         prop_assert_eq!(pretty(text.as_bytes()), text.into_bytes());
     }

@@ -3,7 +3,7 @@
 use crate::model::cell::Cell;
 use crate::syntax::fences::whole_fence;
 use msg_core::ToolCall;
-use msg_core::json::{TextState, classify, write_compact, write_str};
+use msg_json::{TextState, classify, write_compact, write_str};
 use msg_xml::{Call, Dialects, Fenced, Options, Segment, SegmentKind};
 use std::sync::LazyLock;
 

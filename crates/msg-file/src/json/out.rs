@@ -3,7 +3,7 @@
 //! It knows no document. What it is given is never in memory as a whole: the JSON of a cell is many times
 //! longer than the shortest cell.
 
-use msg_core::json::write_str;
+use msg_json::write_str;
 use std::io::{self, Write};
 
 /// How much is written at once.

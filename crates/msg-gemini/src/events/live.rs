@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use msg_core::{
     Code, Diagnostic, FinishReason, Message, Part, Reasoning, Report, Role, Severity, StreamEvent,
-    Text, json::Writer as JsonWriter,
+    Text,
 };
+use msg_json::Writer as JsonWriter;
 use msg_wire::Json;
 use msg_wire::codec::{Losses, Purpose};
 use msg_wire::{AssembledChoice, EventOptions};

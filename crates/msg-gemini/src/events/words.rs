@@ -1,6 +1,7 @@
 //! Finish reasons and usage in Gemini's words.
 
-use msg_core::{FinishReason, Usage, json::Writer as JsonWriter};
+use msg_core::{FinishReason, Usage};
+use msg_json::Writer as JsonWriter;
 
 /// Gemini's word for a finish reason; none for a stream that was stopped.
 pub(super) fn word(reason: &FinishReason) -> Option<String> {

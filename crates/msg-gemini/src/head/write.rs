@@ -2,9 +2,9 @@
 
 use msg_core::{
     RawJson, Report,
-    json::{self, Writer},
     request::{Function, ReasoningSetting, RequestHead, ResponseFormat, ToolChoice},
 };
+use msg_json::Writer;
 
 /// What documents of this format are called in a report.
 const TARGET: &str = "gemini requests";
@@ -16,7 +16,7 @@ pub(crate) fn write(head: &RequestHead, report: &mut Report) -> Vec<(&'static st
         let raw = json.map(|it| RawJson::new(it).expect("because a writer makes JSON"));
         res.extend(raw.map(|it| (name, it)));
     };
-    set("model", head.model.as_ref().map(|it| json::to_text(|out| out.str(it))));
+    set("model", head.model.as_ref().map(|it| msg_json::to_text(|out| out.str(it))));
     set("tools", tools(head, report));
     set("toolConfig", head.tool_choice.as_ref().map(tool_config));
     set("generationConfig", generation_config(head));
@@ -30,7 +30,7 @@ fn tools(head: &RequestHead, report: &mut Report) -> Option<String> {
     if functions.is_empty() {
         return None;
     }
-    Some(json::to_text(|it| {
+    Some(msg_json::to_text(|it| {
         it.array([functions], |it, functions| {
             it.object(|it| it.key("functionDeclarations").array(functions, declaration));
         });
@@ -55,7 +55,7 @@ fn tool_config(choice: &ToolChoice) -> String {
         ToolChoice::None => "NONE",
         ToolChoice::Required | ToolChoice::Tool(_) => "ANY",
     };
-    json::to_text(|it| {
+    msg_json::to_text(|it| {
         it.object(|it| {
             it.key("functionCallingConfig").object(|it| {
                 it.key("mode").str(mode);
@@ -69,7 +69,7 @@ fn tool_config(choice: &ToolChoice) -> String {
 
 /// The settings; none if nothing is set.
 fn generation_config(head: &RequestHead) -> Option<String> {
-    let text = json::to_text(|it| it.object(|it| settings(head, it)));
+    let text = msg_json::to_text(|it| it.object(|it| settings(head, it)));
     (text != "{}").then_some(text)
 }
 

@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use msg_core::{
-    Error, Extra, Message, Part, Role,
-    json::{Kind, Reader},
-};
+use msg_core::{Error, Extra, Message, Part, Role};
+use msg_json::{Kind, Reader};
 use msg_wire::codec::{Context, Fields, Placement, bit, mask};
 
 use super::part;

@@ -1,6 +1,7 @@
 //! Media: inline data, and files by their URI (GE-9).
 
-use msg_core::{Audio, File, Image, Part, RawJson, json::Kind, json::Reader};
+use msg_core::{Audio, File, Image, Part, RawJson};
+use msg_json::{Kind, Reader};
 use msg_wire::{
     DataUrl,
     codec::{Context, Fields, Inner, bit, mask},

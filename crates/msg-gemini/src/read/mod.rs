@@ -14,10 +14,8 @@ mod media;
 mod part;
 mod system;
 
-use msg_core::{
-    Error, Message,
-    json::{Kind, Reader},
-};
+use msg_core::{Error, Message};
+use msg_json::{Kind, Reader};
 use msg_wire::codec::Context;
 
 pub(crate) use call::text_in;

@@ -3,9 +3,8 @@
 
 use std::borrow::Cow;
 
-use msg_core::{
-    Extra, FinishReason, Part, Reasoning, Report, StreamEvent, Text, ToolCall, json::Reader,
-};
+use msg_core::{Extra, FinishReason, Part, Reasoning, Report, StreamEvent, Text, ToolCall};
+use msg_json::Reader;
 use msg_wire::codec::Context;
 use msg_wire::stream::{
     BySlot, Calls, Channel, Ending, Finish, Head, Merged, Parts, Step, TextKind,

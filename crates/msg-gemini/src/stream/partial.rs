@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use msg_core::json::{self, write_str};
+use msg_json::write_str;
 use msg_wire::stream::{Channel, Step as Limits};
 use msg_wire::{Json, Str};
 
@@ -175,12 +175,12 @@ impl Value {
             Self::Empty => out.extend_from_slice(b"null"),
             Self::Json(text) => out.extend_from_slice(text.as_bytes()),
             Self::Text { text, .. } => write_str(out, text.text()),
-            Self::Object(members) => json::Writer::new(out).object(|it| {
+            Self::Object(members) => msg_json::Writer::new(out).object(|it| {
                 for (name, value) in &members.list {
                     it.key(name).value(|out| value.write(out));
                 }
             }),
-            Self::Array(list) => json::Writer::new(out).array(list, |it, value| {
+            Self::Array(list) => msg_json::Writer::new(out).array(list, |it, value| {
                 it.value(|out| value.write(out));
             }),
         }

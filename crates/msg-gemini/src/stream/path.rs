@@ -6,8 +6,6 @@
 
 use std::borrow::Cow;
 
-use msg_core::json;
-
 /// The largest index: gaps before it are made of nulls.
 pub(super) const MAX_INDEX: usize = 4096;
 
@@ -84,6 +82,6 @@ fn unquoted(name: &str, quote: char) -> Option<Cow<'_, str>> {
     }
     let json =
         if quote == '\'' { name.replace("\\'", "'").replace('"', "\\\"") } else { name.into() };
-    json::validate(&format!("\"{json}\"")).ok()?;
-    Some(Cow::Owned(json::unescape(&json).text.into_owned()))
+    msg_json::validate(&format!("\"{json}\"")).ok()?;
+    Some(Cow::Owned(msg_json::unescape(&json).text.into_owned()))
 }

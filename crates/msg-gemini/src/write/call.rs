@@ -1,6 +1,6 @@
 //! Calls and their results (GE-6, GE-8, GE-13).
 
-use msg_core::{Origin, Part, RawJson, ToolCall, ToolResult, json};
+use msg_core::{Origin, Part, RawJson, ToolCall, ToolResult};
 use msg_wire::codec::{ArgumentForm, Plan, Value, text_of_part, wrap};
 
 use super::Writer;
@@ -58,7 +58,7 @@ impl<'a> Writer<'a, '_> {
         let has_parts = !media.is_empty() || plan.has(response::PARTS) && !has_raw("parts");
         let has_id = self.has_id(&it.call_id, plan, response::ID) && !has_raw("id");
         let mut parts = Vec::new();
-        json::Writer::new(&mut parts).array(&media, |out, one| {
+        msg_json::Writer::new(&mut parts).array(&media, |out, one| {
             out.value(|out| self.part(at, one, out));
         });
         let values = [

@@ -1,6 +1,6 @@
 //! The contents of a list: role, parts, and what the source had beside.
 
-use msg_core::{Message, Part, Role, json};
+use msg_core::{Message, Part, Role};
 use msg_wire::codec::{Placed, Plan, Purpose, mask};
 
 use super::{Writer, group::Group};
@@ -19,7 +19,7 @@ impl<'a> Writer<'a, '_> {
     /// Writes the messages as an array; `first` is the index that findings give to the first of them.
     pub(crate) fn contents(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
         let groups = self.groups(messages, first);
-        json::Writer::new(out).array(groups, |out, group| {
+        msg_json::Writer::new(out).array(groups, |out, group| {
             out.value(|out| self.group(&group, Stand::List, out));
         });
     }
@@ -33,7 +33,7 @@ impl<'a> Writer<'a, '_> {
             _ => None,
         };
         match (bare, groups.as_mut_slice()) {
-            (Some(text), _) => json::write_str(out, text),
+            (Some(text), _) => msg_json::write_str(out, text),
             (None, [one]) => self.group(one, Stand::List, out),
             _ => self.contents(messages, first, out),
         }
@@ -92,7 +92,9 @@ impl<'a> Writer<'a, '_> {
             | mask(has_parts, content::PARTS);
         let variant = plan.variant(content::PARTS);
         let lost = content::SHAPE.write(out, plan, want, &raw, |out, code| match (code, &word) {
-            (content::ROLE, Spelled::Word(word)) => json::write_str(out, word.unwrap_or_default()),
+            (content::ROLE, Spelled::Word(word)) => {
+                msg_json::write_str(out, word.unwrap_or_default())
+            }
             (content::ROLE, Spelled::Null) => out.extend_from_slice(b"null"),
             _ => self.parts(&parts, variant, out),
         });
@@ -163,7 +165,7 @@ impl<'a> Writer<'a, '_> {
         match parts {
             [] if variant == content::PARTS_NULL => out.extend_from_slice(b"null"),
             [one] if variant == content::PARTS_ONE => self.placed(one, out),
-            all => json::Writer::new(out).array(all, |out, one| {
+            all => msg_json::Writer::new(out).array(all, |out, one| {
                 out.value(|out| self.placed(one, out));
             }),
         }

@@ -1,6 +1,6 @@
 //! A part of a message as a part of a content (GE-4, GE-7, GE-11, GE-18).
 
-use msg_core::{Extra, Origin, Part, Reasoning, Text, json};
+use msg_core::{Extra, Origin, Part, Reasoning, Text};
 use msg_wire::codec::{Value, text_of_part};
 
 use super::Writer;
@@ -68,7 +68,7 @@ impl<'a> Writer<'a, '_> {
     fn text(&mut self, at: usize, it: &Text, out: &mut Vec<u8>) {
         let is_bare = self.plan(&it.extra).variant_of_any(part::DATA) == part::DATA_BARE;
         if is_bare && it.extra.is_empty() {
-            return json::write_str(out, &it.text);
+            return msg_json::write_str(out, &it.text);
         }
         self.text_part(at, &it.extra, &it.text, out);
     }

@@ -1,6 +1,6 @@
 //! What goes into `systemInstruction` (GE-3).
 
-use msg_core::{Message, Role, json};
+use msg_core::{Message, Role};
 use msg_wire::codec::{Placed, text_of_part};
 
 use super::{Writer, content::Stand};
@@ -25,7 +25,7 @@ impl<'a> Writer<'a, '_> {
         let mut out = Vec::new();
         match sources.as_slice() {
             [(_, one)] if let Some(text) = self.bare(one).filter(|it| !it.is_empty()) => {
-                json::write_str(&mut out, text);
+                msg_json::write_str(&mut out, text);
             }
             all if parts.is_empty() => {
                 self.unsaid(all);

@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 
 use msg_core::request::{Function, RequestHead, ToolChoice};
-use msg_core::{
-    Code, Diagnostic, Error, Message, RawJson, Report,
-    json::{Kind, Reader, Writer},
-};
+use msg_core::{Code, Diagnostic, Error, Message, RawJson, Report};
+use msg_json::{Kind, Reader, Writer};
 use serde::{Serialize, Serializer};
 
 use super::{ChatResponse, read_messages};

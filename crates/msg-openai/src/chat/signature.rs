@@ -1,10 +1,8 @@
 //! The signature of a Gemini thought, which rides in `extra_content.google.thought_signature` of a
 //! call (OA-1): taken out of that object and put back.
 
-use msg_core::{
-    RawJson,
-    json::{Writer, to_text},
-};
+use msg_core::RawJson;
+use msg_json::{Writer, to_text};
 
 use msg_wire::codec::{RawMember, object_members, object_of, text_of};
 

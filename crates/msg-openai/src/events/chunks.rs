@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use msg_core::{
     CallKind, Code, Diagnostic, FinishReason, Message, Report, StreamEvent, ToolCall, Usage,
-    json::Writer,
 };
+use msg_json::Writer;
 use msg_wire::{Assembled, EventOptions, Json};
 
 use super::{is_end, lose_part, usage};

@@ -1,6 +1,7 @@
 //! How a response ended, in the words of the Responses API: its status, and what goes with it.
 
-use msg_core::{FinishReason, json::Writer};
+use msg_core::FinishReason;
+use msg_json::Writer;
 
 /// The end of a response.
 pub(crate) struct End<'a> {

@@ -1,6 +1,6 @@
 //! The items of a response while its events are written: what each is at its start and at its end.
 
-use msg_core::json::{Writer, to_text};
+use msg_json::{Writer, to_text};
 
 #[derive(Debug, Clone)]
 pub(super) struct Open {

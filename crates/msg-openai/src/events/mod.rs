@@ -24,10 +24,8 @@ pub(crate) use end::End;
 pub(crate) use usage::{CHAT as CHAT_USAGE, RESPONSES as RESPONSES_USAGE, write as write_usage};
 pub(crate) use whole::with_reasoning_ids;
 
-use msg_core::{
-    Code, Diagnostic, FinishReason, Part, RawJson, Report,
-    json::{Writer, to_text},
-};
+use msg_core::{Code, Diagnostic, FinishReason, Part, RawJson, Report};
+use msg_json::{Writer, to_text};
 
 /// A value that is written here.
 pub(crate) fn json(fill: impl FnOnce(&mut Writer<'_>)) -> RawJson {

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use msg_core::{
-    CallKind, Code, Diagnostic, FinishReason, Report, StreamEvent, Usage, json::Writer,
-};
+use msg_core::{CallKind, Code, Diagnostic, FinishReason, Report, StreamEvent, Usage};
+use msg_json::Writer;
 use msg_wire::EventOptions;
 
 use super::{

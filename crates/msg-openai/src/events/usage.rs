@@ -1,6 +1,7 @@
 //! What a reply cost, in the words of each of the two formats.
 
-use msg_core::{Usage, json::Writer};
+use msg_core::Usage;
+use msg_json::Writer;
 use msg_wire::Json;
 
 /// The words of one format.

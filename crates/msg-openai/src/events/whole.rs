@@ -1,10 +1,8 @@
 //! A result that is whole as events of the Responses API: item by item, texts and arguments in one delta
 //! each, so that a client that shows deltas shows all of it. Every item goes out as it would be sent whole.
 
-use msg_core::{
-    Code, Diagnostic, Message, Origin, Part, Report,
-    json::{Writer, to_text},
-};
+use msg_core::{Code, Diagnostic, Message, Origin, Part, Report};
+use msg_json::{Writer, to_text};
 use msg_wire::{Assembled, EventOptions, Json};
 
 use super::{item::id_of, json, responses::ResponseEventWriter};

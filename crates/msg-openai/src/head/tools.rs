@@ -1,8 +1,8 @@
 //! The tools of a request, both ways.
 
-use msg_core::json::{self, Writer};
 use msg_core::request::{Function, RequestHead, Tool, ToolChoice};
 use msg_core::{RawJson, Report};
+use msg_json::Writer;
 
 use super::Spelling;
 
@@ -59,7 +59,7 @@ fn function(members: Vec<(String, RawJson)>) -> Option<Function> {
 /// The functions as the member `tools`; none if there are none. All else is reported.
 pub(super) fn write(head: &RequestHead, spelling: Spelling, report: &mut Report) -> Option<String> {
     let functions = head.functions(spelling.target(), |_| None, report);
-    (!functions.is_empty()).then(|| json::to_text(|it| write_tools(functions, spelling, it)))
+    (!functions.is_empty()).then(|| msg_json::to_text(|it| write_tools(functions, spelling, it)))
 }
 
 /// The value of `tools`.

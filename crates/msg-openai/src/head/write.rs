@@ -1,8 +1,8 @@
 //! A head into the members of a request; what they have no place for is reported.
 
-use msg_core::json::{self, Writer};
 use msg_core::request::{ReasoningSetting, RequestHead, ResponseFormat, ResponseSchema};
 use msg_core::{RawJson, Report};
+use msg_json::Writer;
 
 use super::{Spelling, tools};
 
@@ -18,7 +18,7 @@ pub(crate) fn write(
         res.extend(raw.map(|it| (name, it)));
     };
     let sampling = &head.sampling;
-    let choice = |it| json::to_text(|out| tools::write_choice(it, spelling, out));
+    let choice = |it| msg_json::to_text(|out| tools::write_choice(it, spelling, out));
     let number = |it: &Option<RawJson>| it.as_ref().map(|it| it.text().to_owned());
     let boolean = |it: Option<bool>| it.map(|it| it.to_string());
     set("tools", tools::write(head, spelling, report));
@@ -33,7 +33,7 @@ pub(crate) fn write(
             set("stream", boolean(head.stream));
             set("response_format", head.response_format.as_ref().map(chat_format));
             set("stop", (!head.stop.is_empty()).then(|| texts(&head.stop)));
-            set("reasoning_effort", effort(head).map(|it| json::to_text(|out| out.str(it))));
+            set("reasoning_effort", effort(head).map(|it| msg_json::to_text(|out| out.str(it))));
         }
         Spelling::Responses => {
             set("max_output_tokens", tokens);
@@ -68,15 +68,15 @@ fn effort(head: &RequestHead) -> Option<&str> {
 }
 
 fn reasoning(effort: &str) -> String {
-    json::to_text(|it| it.object(|it| it.key("effort").str(effort)))
+    msg_json::to_text(|it| it.object(|it| it.key("effort").str(effort)))
 }
 
 fn texts(stop: &[String]) -> String {
-    json::to_text(|it| it.array(stop, |it, text| it.str(text)))
+    msg_json::to_text(|it| it.array(stop, |it, text| it.str(text)))
 }
 
 fn chat_format(format: &ResponseFormat) -> String {
-    json::to_text(|it| {
+    msg_json::to_text(|it| {
         it.object(|it| match format {
             ResponseFormat::Json => it.key("type").str("json_object"),
             ResponseFormat::Schema(schema) => {
@@ -88,7 +88,7 @@ fn chat_format(format: &ResponseFormat) -> String {
 }
 
 fn responses_format(format: &ResponseFormat) -> String {
-    json::to_text(|it| {
+    msg_json::to_text(|it| {
         it.object(|it| {
             it.key("format").object(|it| match format {
                 ResponseFormat::Json => it.key("type").str("json_object"),

@@ -1,10 +1,8 @@
 //! Requests of the Responses API: the items of `input`, everything else raw and in place.
 
 use msg_core::request::RequestHead;
-use msg_core::{
-    Error, Message, Part, RawJson, Report, Role,
-    json::{Kind, Reader},
-};
+use msg_core::{Error, Message, Part, RawJson, Report, Role};
+use msg_json::{Kind, Reader};
 use serde::{Serialize, Serializer};
 
 use super::{ResponsesResponse, read::items};

@@ -1,6 +1,7 @@
 //! Responses of the Responses API: the items of `output`, everything else raw and in place.
 
-use msg_core::{Error, Message, RawJson, Report, Usage, json::Reader};
+use msg_core::{Error, Message, RawJson, Report, Usage};
+use msg_json::Reader;
 use serde::{Serialize, Serializer};
 
 use super::read::items;

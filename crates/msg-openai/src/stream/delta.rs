@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::json::{JsonError, Kind, Reader};
+use msg_json::{JsonError, Kind, Reader};
 use msg_wire::Json;
 
 /// The members of a chunk that count, but its choices.

@@ -2,7 +2,7 @@
 //! deltas. Kept whole, because providers want it back as it was.
 
 use msg_core::RawJson;
-use msg_core::json::to_text;
+use msg_json::to_text;
 use msg_wire::stream::{Merged, Step};
 use msg_wire::{Json, Str};
 

@@ -1,6 +1,6 @@
 //! The case file of conversions: each with the document and its report, or the error.
 
-use msg_core::{Report, json};
+use msg_core::Report;
 use msg_openai::{Error, ReadOptions, WriteOptions, chat, responses};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -90,7 +90,7 @@ fn convert(case: &Case, report: &mut Report) -> Result<String, Error> {
     };
     report.append(written);
     let text = String::from_utf8(out).unwrap();
-    json::validate(&text).unwrap();
+    msg_json::validate(&text).unwrap();
     Ok(text)
 }
 

@@ -80,7 +80,7 @@ fn request(case: &Case) -> String {
     // Set in an order that is not the one of the output.
     let mut it = ChatRequest::new(&input.model, messages);
     if let Some(extra) = &input.extra {
-        let mut reader = msg_core::json::Reader::from_text(extra.text());
+        let mut reader = msg_json::Reader::from_text(extra.text());
         reader.begin_object().unwrap();
         while let Some(key) = reader.next_key().unwrap() {
             it = it.extra(key.text, RawJson::new(reader.raw().unwrap()).unwrap());

@@ -40,7 +40,7 @@ pub(super) fn check_text(bytes: &[u8]) -> Checked {
 /// The object that a document is.
 pub(super) fn object<'a>(text: &'a str, dialect: Dialect) -> Result<Object<'a>, Error> {
     Value::whole(text, 0).and_then(|it| it.object()).ok_or_else(|| {
-        let found = msg_core::json::validate(text);
+        let found = msg_json::validate(text);
         let offset = found.as_ref().err().map_or(0, |it| it.offset);
         let reason =
             found.err().map_or_else(|| "no object".to_owned(), |it| it.problem.to_string());

@@ -6,7 +6,7 @@
 //! {"role":"user","created":1770112803,"content":[{"type":"toolResponse","id":"t1","toolResult":{"status":"success","value":[{"type":"text","text":"ok"}]}}]}
 //! ```
 
-use msg_core::json::Reader;
+use msg_json::Reader;
 
 use super::list::Records;
 use super::{Checked, Format, LineRules, Mends, list};

@@ -1,7 +1,7 @@
 //! A record made short: members that no rule names are left out, long values become marks. The walk is
 //! the one that says whether the line is an object at all; nothing is copied but what stays.
 
-use msg_core::json::{Kind, Reader};
+use msg_json::{Kind, Reader};
 
 use super::mark::{FRAME, Mark};
 use super::offsets::Offsets;
@@ -289,10 +289,10 @@ fn is_blank(source: &str) -> bool {
     }
     match rest.as_bytes() {
         [] => true,
-        [b'\\', b'u' | b'f', ..] => msg_core::json::unescape(rest).text.trim().is_empty(),
+        [b'\\', b'u' | b'f', ..] => msg_json::unescape(rest).text.trim().is_empty(),
         [128..=255, ..] => {
             rest.chars().next().is_some_and(char::is_whitespace)
-                && msg_core::json::unescape(rest).text.trim().is_empty()
+                && msg_json::unescape(rest).text.trim().is_empty()
         }
         _ => false,
     }

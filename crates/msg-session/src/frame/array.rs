@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use msg_core::json::{self, Problem, Reader};
+use msg_json::{Problem, Reader};
 
 use super::text::{clean, line_of};
 use crate::edit::{Edit, apply};
@@ -130,7 +130,7 @@ struct Found {
 }
 
 fn find(text: &str, member: Option<&str>) -> Option<Found> {
-    let ends_early = match json::validate(text) {
+    let ends_early = match msg_json::validate(text) {
         Ok(()) => false,
         Err(it) => {
             let at_end = it.offset >= text.trim_end_matches(BLANKS).len();

@@ -101,7 +101,7 @@ fn last_object(text: &str) -> Option<&str> {
 
 /// The object that the text is, or how far it could be read.
 fn walk(text: &str) -> Result<Object<'_>, usize> {
-    match msg_core::json::validate(text) {
+    match msg_json::validate(text) {
         Ok(()) => Object::whole(text, 0).ok_or(text.len()),
         Err(it) => Err(it.offset + 1),
     }

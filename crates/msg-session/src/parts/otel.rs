@@ -13,7 +13,7 @@ use crate::json::{Object, Value};
 /// let part = RawJson::new(r#"{"type":"tool_call","id":"c1","name":"weather","arguments":{"at":1}}"#)?;
 /// let part = msg_session::otel_part(&part).expect("because it is a call");
 /// assert_eq!(part.as_tool_call().map(|it| it.arguments.text()), Some(r#"{"at":1}"#));
-/// # Ok::<(), msg_core::json::JsonError>(())
+/// # Ok::<(), msg_json::JsonError>(())
 /// ```
 pub fn otel_part(source: &RawJson) -> Option<Part> {
     let object = Value { source: source.text(), at: 0 }.object()?;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::json::Reader;
+use msg_json::Reader;
 
 use crate::Dialect;
 

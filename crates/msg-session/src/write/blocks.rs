@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use msg_core::json::{TextState, Writer, classify, write_compact};
 use msg_core::{Image, Message, Part, Role, ToolCall, ToolResult};
+use msg_json::{TextState, Writer, classify, write_compact};
 
 /// Arguments as the JSON object that a format wants; text that is none goes into one.
 pub(super) fn write_arguments(out: &mut Writer<'_>, call: &ToolCall) {

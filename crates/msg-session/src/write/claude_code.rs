@@ -1,7 +1,7 @@
 //! A session of Claude Code (SE-82): one record a block, chained.
 
-use msg_core::json::{Writer, to_text};
 use msg_core::{Message, Part, Report, Role};
+use msg_json::{Writer, to_text};
 
 use super::blocks::write_block;
 use super::options::WriteOptions;

@@ -1,7 +1,7 @@
 //! A task of Cline or Roo Code: one array of Anthropic messages.
 
-use msg_core::json::to_text;
 use msg_core::{Message, Report, Role};
+use msg_json::to_text;
 
 use super::blocks::write_block;
 use super::options::WriteOptions;

@@ -1,8 +1,8 @@
 //! A session of Codex (SE-82): a header, then each turn's items with the events that show them. Items are
 //! msg-openai's.
 
-use msg_core::json::{Writer, to_text};
 use msg_core::{Message, Report, Role};
+use msg_json::{Writer, to_text};
 use msg_openai::responses;
 
 use super::blocks::in_a_line;

@@ -1,7 +1,7 @@
 //! A conversation as a line of a data set.
 
-use msg_core::json::{Writer, to_text};
 use msg_core::{Message, Report, Role};
+use msg_json::{Writer, to_text};
 use msg_openai::chat;
 
 use super::blocks::{in_a_line, write_arguments};

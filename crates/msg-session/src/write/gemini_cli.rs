@@ -1,7 +1,7 @@
 //! A session of Gemini CLI: a header, then a message a line; the results stand with their calls.
 
-use msg_core::json::{Writer, to_text};
 use msg_core::{Message, Part, Report, Role, ToolResult};
+use msg_json::{Writer, to_text};
 
 use super::blocks::{data_url, results_behind, write_arguments};
 use super::options::WriteOptions;

@@ -1,7 +1,7 @@
 //! A session of goose, as `goose session import` takes it.
 
-use msg_core::json::{Writer, to_text};
 use msg_core::{Message, Part, Report, Role, ToolResult};
+use msg_json::{Writer, to_text};
 
 use super::blocks::{data_url, write_arguments};
 use super::options::WriteOptions;

@@ -1,7 +1,7 @@
 //! Messages of LangChain, as dicts.
 
-use msg_core::json::{TextState, Writer, classify, to_text};
 use msg_core::{Message, Part, Report, Role, ToolCall};
+use msg_json::{TextState, Writer, classify, to_text};
 
 use super::blocks::write_arguments;
 use super::options::WriteOptions;

@@ -1,7 +1,7 @@
 //! A session of opencode, as `opencode import` takes it: a tool part is call and result in one.
 
-use msg_core::json::{Writer, to_text};
 use msg_core::{Message, Part, Report, Role, ToolCall, ToolResult};
+use msg_json::{Writer, to_text};
 
 use super::blocks::{results_behind, write_arguments};
 use super::options::WriteOptions;

@@ -1,7 +1,7 @@
 //! Messages of Pydantic AI: requests of system, user and tools, and responses.
 
-use msg_core::json::{Writer, to_text};
 use msg_core::{Message, Part, Report, Role};
+use msg_json::{Writer, to_text};
 
 use super::options::WriteOptions;
 

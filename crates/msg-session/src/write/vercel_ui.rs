@@ -1,8 +1,8 @@
 //! UI messages of the Vercel AI SDK: the steps of an answer are one message, and a tool part is call and
 //! result in one.
 
-use msg_core::json::{Writer, to_text};
 use msg_core::{Message, Part, Report, Role, ToolCall, ToolResult};
+use msg_json::{Writer, to_text};
 
 use super::blocks::{results_behind, write_arguments};
 use super::options::WriteOptions;

@@ -5,10 +5,8 @@
 //! {"model":"m","messages":[…],"x":1}      Body, of which `messages` is held:  model "m", messages (a place), x 1
 //! ```
 
-use msg_core::{
-    Error, Extra, Message, Origin, Provenance, RawJson, Usage,
-    json::{Reader, Writer},
-};
+use msg_core::{Error, Extra, Message, Origin, Provenance, RawJson, Usage};
+use msg_json::{Reader, Writer};
 use serde::de::DeserializeOwned;
 
 /// The members of an object in source order. Those that are held elsewhere, such as its messages, have only

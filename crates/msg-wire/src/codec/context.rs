@@ -3,10 +3,8 @@
 
 use std::borrow::Cow;
 
-use msg_core::{
-    Code, Diagnostic, RawJson, Report, Role, Severity,
-    json::{JsonError, JsonStr, Kind, Reader},
-};
+use msg_core::{Code, Diagnostic, RawJson, Report, Role, Severity};
+use msg_json::{JsonError, JsonStr, Kind, Reader};
 
 /// The state of a reader between objects.
 pub struct Context<'a, 'r> {

@@ -7,11 +7,8 @@
 //! {"id":"c","choices":[…]}               Response   told by its own
 //! ```
 
-use msg_core::{
-    Error, Message, Report,
-    json::{JsonError, Kind, Reader},
-    request::RequestHead,
-};
+use msg_core::{Error, Message, Report, request::RequestHead};
+use msg_json::{JsonError, Kind, Reader};
 
 use super::Context;
 use crate::ReadOptions;

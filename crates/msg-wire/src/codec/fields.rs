@@ -3,10 +3,8 @@
 
 use std::borrow::Cow;
 
-use msg_core::{
-    Extra, Origin, RawJson,
-    json::{JsonError, Reader},
-};
+use msg_core::{Extra, Origin, RawJson};
+use msg_json::{JsonError, Reader};
 
 use super::{
     Context, Shape,

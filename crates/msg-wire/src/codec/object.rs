@@ -1,7 +1,7 @@
 //! What the writers of all formats do with a part that becomes an object: its layout is asked, its members go
 //! out around the unknown ones, and what has no place is noted.
 
-use msg_core::{CallKind, Extra, Message, Origin, Part, Report, Severity, ToolCall, json};
+use msg_core::{CallKind, Extra, Message, Origin, Part, Report, Severity, ToolCall};
 
 use super::{Losses, Placement, Plan, RawMember, Shape, Value, layout::section, object_members};
 use crate::Layout;
@@ -208,10 +208,10 @@ impl<'r> PartWriter<'r> {
         let text = it.arguments.text();
         let mut out = Vec::new();
         // Not `Arguments::state`, which calls very deep values invalid: here any object is one.
-        let is_json = json::validate(text).is_ok();
+        let is_json = msg_json::validate(text).is_ok();
         match form {
             ArgumentForm::Null if text.is_empty() => out.extend_from_slice(b"null"),
-            ArgumentForm::Text => json::write_str(&mut out, text),
+            ArgumentForm::Text => msg_json::write_str(&mut out, text),
             ArgumentForm::Value if is_json => out.extend_from_slice(text.as_bytes()),
             _ if it.kind == CallKind::Custom => wrap("input", text, &mut out),
             _ if text.trim_ascii().is_empty() => out.extend_from_slice(b"{}"),
@@ -246,5 +246,5 @@ pub fn is_plain_text(it: &Part, origin: &Origin) -> bool {
 
 /// Writes an object of one text.
 pub fn wrap(name: &str, text: &str, out: &mut Vec<u8>) {
-    json::Writer::new(out).object(|it| it.key(name).str(text));
+    msg_json::Writer::new(out).object(|it| it.key(name).str(text));
 }

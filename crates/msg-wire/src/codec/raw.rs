@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use msg_core::{
-    Extra, Origin, RawJson,
-    json::{self, JsonError, Reader, Writer, to_text},
-};
+use msg_core::{Extra, Origin, RawJson};
+use msg_json::{JsonError, Reader, Writer, to_text};
 
 /// One member whose value is written as it is.
 pub struct RawMember<'a> {
@@ -44,7 +42,7 @@ pub fn object_of<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> RawJs
 /// The text of a raw value that is a string, and whether half a surrogate pair was replaced in it.
 pub fn text_of(raw: &str) -> Option<(Cow<'_, str>, bool)> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
-    let res = json::unescape(inner);
+    let res = msg_json::unescape(inner);
     Some((res.text, res.lone_surrogate))
 }
 

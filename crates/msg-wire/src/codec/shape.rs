@@ -1,7 +1,5 @@
 //! The known members of one kind of JSON object, and the writer of such an object.
 
-use msg_core::json;
-
 use super::{Plan, RawMember};
 
 /// The names of the known members, in canonical order; the code of a member is its place from 1.
@@ -10,7 +8,7 @@ use super::{Plan, RawMember};
 /// so that a shape with second spellings has the variants 0 to 3 ([`Plan::variant_of_any`]).
 ///
 /// ```
-/// use msg_core::json::Reader;
+/// use msg_json::Reader;
 /// use msg_wire::codec::{Context, Fields, Plan, Shape, bit};
 ///
 /// static FILE: Shape = Shape::with_aliases(&["fileUri"], &["file_uri"]);
@@ -21,7 +19,7 @@ use super::{Plan, RawMember};
 /// let mut out = Vec::new();
 /// FILE.write(&mut out, Plan::new(Some(fields.slots())), bit(1), &[], |out, _| out.push(b'1'));
 /// assert_eq!(out, br#"{"file_uri":1}"#);
-/// # Ok::<(), msg_core::json::JsonError>(())
+/// # Ok::<(), msg_json::JsonError>(())
 /// ```
 pub struct Shape {
     names: &'static [&'static str],
@@ -261,7 +259,7 @@ fn separate(out: &mut Vec<u8>, start: usize) {
 
 fn write_raw(out: &mut Vec<u8>, start: usize, name: &str, value: &str) {
     separate(out, start);
-    json::write_str(out, name);
+    msg_json::write_str(out, name);
     out.push(b':');
     out.extend_from_slice(value.as_bytes());
 }

@@ -1,6 +1,6 @@
 //! Values that sources spell in more than one way: ids that are numbers, arguments that are no text.
 
-use msg_core::json::{self, JsonError, Kind, Reader};
+use msg_json::{JsonError, Kind, Reader};
 
 use super::{Context, Fields, Plan, text_of};
 
@@ -48,14 +48,14 @@ impl Plan<'_> {
     pub fn write_text(self, out: &mut Vec<u8>, code: u8, text: &str) {
         match self.variant(code) {
             NULL if text.is_empty() => out.extend_from_slice(b"null"),
-            _ => json::write_str(out, text),
+            _ => msg_json::write_str(out, text),
         }
     }
 
     /// Writes an id in the spelling of its source, if it still can be one.
     pub fn write_id(self, out: &mut Vec<u8>, code: u8, id: &str) {
         match self.variant(code) {
-            NUMBER if starts_number(id) && json::validate(id).is_ok() => {
+            NUMBER if starts_number(id) && msg_json::validate(id).is_ok() => {
                 out.extend_from_slice(id.as_bytes());
             }
             _ => self.write_text(out, code, id),
@@ -64,7 +64,8 @@ impl Plan<'_> {
 
     /// Writes arguments in the spelling of their source, if they still can be.
     pub fn write_arguments(self, out: &mut Vec<u8>, code: u8, text: &str) {
-        let is_value = || !text.starts_with('"') && text != "null" && json::validate(text).is_ok();
+        let is_value =
+            || !text.starts_with('"') && text != "null" && msg_json::validate(text).is_ok();
         match self.variant(code) {
             VALUE if is_value() => out.extend_from_slice(text.as_bytes()),
             _ => self.write_text(out, code, text),
@@ -89,7 +90,7 @@ pub fn argument_text(source: &str) -> String {
     let mut out = Vec::with_capacity(source.len());
     let mut rest = source;
     while let Some(open) = rest.find('"') {
-        let end = json::skip_value(rest.as_bytes(), open).unwrap_or(rest.len());
+        let end = msg_json::skip_value(rest.as_bytes(), open).unwrap_or(rest.len());
         out.extend_from_slice(&rest.as_bytes()[..open]);
         write_unescaped(&mut out, &rest[open..end]);
         rest = &rest[end..];
@@ -101,7 +102,7 @@ pub fn argument_text(source: &str) -> String {
 /// Writes a JSON string with as few escapes as it needs, unless one of them is no character.
 fn write_unescaped(out: &mut Vec<u8>, string: &str) {
     match text_of(string) {
-        Some((text, false)) => json::write_str(out, &text),
+        Some((text, false)) => msg_json::write_str(out, &text),
         _ => out.extend_from_slice(string.as_bytes()),
     }
 }

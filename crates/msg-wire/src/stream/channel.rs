@@ -1,7 +1,7 @@
 //! A text that grows by deltas (OA-24): surrogate halves that arrive apart are joined, and the
 //! caller's limits are kept.
 
-use msg_core::json::unescape_into;
+use msg_json::unescape_into;
 
 use super::notes::Note;
 use super::step::Gauge;

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use msg_core::json::{TextState, classify, skip_value};
 use msg_core::{Arguments, CallKind, Part, StreamEvent, ToolCall};
+use msg_json::{TextState, classify, skip_value};
 
 use super::calls::Calls;
 use super::notes::Note;

@@ -1,6 +1,6 @@
 //! Bodies that are no event stream (OA-17): one JSON document, an array of them, or one a line.
 
-use msg_core::json::validate;
+use msg_json::validate;
 
 use super::assembler::Sink;
 use super::notes::Note;

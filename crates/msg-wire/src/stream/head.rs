@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use msg_core::json::{JsonError, Reader};
 use msg_core::{FinishReason, RawJson, StreamEvent, Usage};
+use msg_json::{JsonError, Reader};
 
 use super::assembler::Sink;
 use super::close::Closing;

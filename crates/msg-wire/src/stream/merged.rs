@@ -2,8 +2,8 @@
 //! are carried whole (OA-23). What a later one says overwrites, extends or appends to what is there. It
 //! knows no member's meaning.
 
-use msg_core::json::{Writer, to_text, validate};
 use msg_core::{Extra, Origin, RawJson};
+use msg_json::{Writer, to_text, validate};
 
 use super::channel::Channel;
 use super::step::Gauge;

@@ -9,7 +9,7 @@
 //! with which OpenAI hides the length of the text (`obfuscation`).
 
 use memchr::memchr;
-use msg_core::json::skip_value;
+use msg_json::skip_value;
 
 use crate::json::Str;
 

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use msg_core::json::Writer;
 use msg_core::{Code, Diagnostic, Other, Part, Severity, StreamEvent, native};
+use msg_json::Writer;
 
 use super::assembled::{Assembled, AssembledChoice};
 use crate::Json;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use msg_core::{Message, Report, json, native};
+use msg_core::{Message, Report, native};
 use msg_openai::{chat, responses};
 use msg_wire::codec::{Document, MessageBody};
 use msg_wire::{Error, ReadOptions};
@@ -49,11 +49,11 @@ fn render(case: &Case) -> String {
     let mut out = Vec::new();
     let written = match convert(case, &mut out) {
         Ok(report) => report,
-        Err(error) => return json::to_text(|it| it.object(|it| it.key("error").str(&error))),
+        Err(error) => return msg_json::to_text(|it| it.object(|it| it.key("error").str(&error))),
     };
     let text = String::from_utf8(out).unwrap();
-    json::validate(&text).unwrap();
-    json::to_text(|it| {
+    msg_json::validate(&text).unwrap();
+    msg_json::to_text(|it| {
         it.object(|it| {
             // Arguments may be spread over lines, a row is one.
             it.key("output").raw(&text.replace('\n', " "));

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use msg_core::json::{TextState, classify};
 use msg_core::{
     CallKind, FinishReason, Message, StreamEvent, Turn, TurnRole, native,
     turns::{self, TurnBuilder},
 };
+use msg_json::{TextState, classify};
 use msg_wire::{
     Assembled, Family, SseDecoder, SseEvent, StreamLimits, StreamOptions, StreamReader,
 };

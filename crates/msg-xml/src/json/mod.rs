@@ -12,7 +12,7 @@ mod read;
 
 use std::collections::HashMap;
 
-use msg_core::json::write_str;
+use msg_json::write_str;
 
 pub(crate) use read::{Read, Stop, read};
 

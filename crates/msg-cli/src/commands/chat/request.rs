@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use msg_anthropic::MessagesRequest;
 use msg_chainast::{ChainAst, Profile, RepairOptions};
 use msg_core::request::{ReasoningSetting, RequestHead, Sampling};
-use msg_core::{Code, Diagnostic, Message, RawJson, SeededIds, json};
+use msg_core::{Code, Diagnostic, Message, RawJson, SeededIds};
 use msg_document::{Digest, FitOptions, Fitter, Refusal};
 use msg_gemini::GenerateRequest;
 use msg_openai::{ChatRequest, ResponsesRequest, WriteOptions, responses};
@@ -151,7 +151,7 @@ fn gemini_request(messages: Vec<Message>, who: &Settings, out: &mut Vec<u8>) -> 
 
 /// The settings, and that the model shows what it thinks.
 fn with_thoughts(settings: &[(String, RawJson)]) -> RawJson {
-    let text = json::to_text(|it| {
+    let text = msg_json::to_text(|it| {
         it.object(|it| {
             settings.iter().for_each(|(name, value)| it.key(name).raw(value.text()));
             it.key("thinkingConfig").raw(r#"{"includeThoughts":true}"#);

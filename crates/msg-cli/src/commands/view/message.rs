@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
-use msg_core::{Image, Part, Role, ToolCall, ToolResult, json};
+use msg_core::{Image, Part, Role, ToolCall, ToolResult};
 
 use super::book::Book;
 use super::html::{escape, grouped, indent};
@@ -116,7 +116,7 @@ impl<'a> Drawing<'a> {
     fn call(&self, it: &ToolCall, at: At, res: &mut String) {
         res.push_str("<div class=\"call\">");
         let arguments = it.arguments.text();
-        let is_json = json::validate(arguments).is_ok();
+        let is_json = msg_json::validate(arguments).is_ok();
         let arguments = if is_json { indent(arguments) } else { arguments.to_owned() };
         fold(&it.name, &it.id, &arguments, arguments.len() < FOLD, res);
         if let Some(&(number, place)) = self.answers.get(&at) {

@@ -13,8 +13,8 @@ mod read;
 mod signature;
 mod write;
 
-use msg_core::json::Writer;
 use msg_core::{Message, Origin, RawJson, Report};
+use msg_json::Writer;
 use msg_session::ShareGptTurns;
 use msg_wire::codec::Losses;
 

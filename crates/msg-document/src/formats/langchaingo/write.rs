@@ -1,7 +1,7 @@
 //! A message as langchaingo stores it (LG-4). What it has no place for is reported.
 
-use msg_core::json::Writer;
 use msg_core::{Extra, Image, Message, Part, RawJson, Reasoning, Role, Text, ToolCall, ToolResult};
+use msg_json::Writer;
 use msg_wire::codec::Losses;
 
 use super::{origin, signature};

@@ -1,8 +1,8 @@
 //! What holds for every document. Shared by the cases, by random input and by the fuzz targets of the same
 //! names.
 
-use msg_core::json::{tokens, unescape, validate, write_compact};
 use msg_document::keep_layout;
+use msg_json::{tokens, unescape, validate, write_compact};
 
 /// A layout changes no value: its tokens are those of what was written, strings by their texts.
 pub(crate) fn layout_keeps_the_value(source: &str, written: &str) {

@@ -200,8 +200,8 @@ fn value_text(json: &str) -> String {
 /// JSON that only we read, for half characters in it.
 fn without_spaces(json: &str) -> String {
     let mut out = Vec::new();
-    match msg_core::json::validate(json) {
-        Ok(_) => msg_core::json::write_compact(&mut out, json),
+    match msg_json::validate(json) {
+        Ok(_) => msg_json::write_compact(&mut out, json),
         Err(_) => out.extend_from_slice(json.as_bytes()),
     }
     String::from_utf8(out).expect("because it was a text")

@@ -1,9 +1,7 @@
 //! Tool calls: `tool_calls` of any age and shape, and the `function_call` before them.
 
-use msg_core::{
-    CallKind, Part, Place, ToolCall,
-    json::{JsonError, Kind, Reader},
-};
+use msg_core::{CallKind, Part, Place, ToolCall};
+use msg_json::{JsonError, Kind, Reader};
 
 use super::{OPENAI, other};
 use crate::chat::{

@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use msg_core::{
-    Audio, Error, Extra, Message, Part, Reasoning, Role, Text, ToolResult,
-    json::{JsonError, Kind, Reader},
-};
+use msg_core::{Audio, Error, Extra, Message, Part, Reasoning, Role, Text, ToolResult};
+use msg_json::{JsonError, Kind, Reader};
 
 use super::{OPENAI, call, content::Content, reasoning};
 use crate::chat::{

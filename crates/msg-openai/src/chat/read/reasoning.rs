@@ -1,10 +1,8 @@
 //! Reasoning in its many wire forms: a string beside the content, signed blocks, blocks among the
 //! content parts.
 
-use msg_core::{
-    Part, Reasoning,
-    json::{Kind, Reader},
-};
+use msg_core::{Part, Reasoning};
+use msg_json::{Kind, Reader};
 
 use super::OPENAI;
 use crate::chat::shape::block;

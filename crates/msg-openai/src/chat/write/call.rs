@@ -1,6 +1,6 @@
 //! Tool calls, and the `function_call` that came before them.
 
-use msg_core::{CallKind, ToolCall, json};
+use msg_core::{CallKind, ToolCall};
 
 use super::{OPENAI, Writer};
 use crate::chat::{
@@ -59,7 +59,7 @@ impl Writer<'_> {
             call::TYPE if plan.variant(call::TYPE) == call::TYPE_NULL && is_untyped => {
                 out.extend_from_slice(b"null");
             }
-            call::TYPE => json::write_str(out, if is_custom { "custom" } else { "function" }),
+            call::TYPE => msg_json::write_str(out, if is_custom { "custom" } else { "function" }),
             call::EXTRA_CONTENT => {
                 out.extend_from_slice(signature.as_deref().unwrap_or("{}").as_bytes());
             }

@@ -1,6 +1,6 @@
 //! The `content` of a message or of a tool result.
 
-use msg_core::{Audio, Extra, File, Image, Origin, Other, Part, Place, Text, json};
+use msg_core::{Audio, Extra, File, Image, Origin, Other, Part, Place, Text};
 
 use super::{OPENAI, Writer};
 use crate::{
@@ -60,7 +60,7 @@ impl Writer<'_> {
             }
             all if self.joins(all) => self.joined(contents, out),
             all => {
-                json::Writer::new(out).array(all, |it, &(at, part)| {
+                msg_json::Writer::new(out).array(all, |it, &(at, part)| {
                     it.value(|out| self.content_part(contents.at.unwrap_or(at), part, out));
                 });
             }
@@ -88,10 +88,10 @@ impl Writer<'_> {
             }
         }
         if let [(_, one)] = contents.parts.as_slice() {
-            return json::write_str(out, text_of(one).unwrap_or_default());
+            return msg_json::write_str(out, text_of(one).unwrap_or_default());
         }
         let texts: Vec<_> = contents.parts.iter().filter_map(|it| text_of(it.1)).collect();
-        json::write_str(out, &texts.join(&self.options.text_separator));
+        msg_json::write_str(out, &texts.join(&self.options.text_separator));
     }
 
     fn json_as_text(&mut self, at: usize) {
@@ -120,7 +120,7 @@ impl Writer<'_> {
         let plan = self.plan(&it.extra);
         let raw = members_of(&it.extra, &OPENAI, &[]);
         if plan.variant(part::TYPE) == part::TYPE_BARE && raw.is_empty() && name == "text" {
-            return json::write_str(out, &it.text);
+            return msg_json::write_str(out, &it.text);
         }
         self.objects.object(
             at,
@@ -136,7 +136,7 @@ impl Writer<'_> {
             return out.extend_from_slice(it.value.text().as_bytes());
         }
         self.json_as_text(at);
-        write_block(&mut json::Writer::new(out), "text", it.value.text());
+        write_block(&mut msg_json::Writer::new(out), "text", it.value.text());
     }
 
     fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {

@@ -1,6 +1,6 @@
 //! Messages of every role but tool.
 
-use msg_core::{Message, Part, Place, Role, json};
+use msg_core::{Message, Part, Place, Role};
 
 use super::{
     OPENAI, Writer,
@@ -44,7 +44,7 @@ impl Sorted<'_> {
 
 impl Writer<'_> {
     /// Writes the message, its results before or behind it (OA-2).
-    pub(super) fn speech(&mut self, it: &Message, list: &mut json::Writer<'_>) {
+    pub(super) fn speech(&mut self, it: &Message, list: &mut msg_json::Writer<'_>) {
         let has_results = it.tool_results().next().is_some();
         let is_assistant = it.role == Role::Assistant;
         if has_results && !is_assistant {
@@ -61,7 +61,7 @@ impl Writer<'_> {
         }
     }
 
-    fn spoken(&mut self, it: &Message, list: &mut json::Writer<'_>) {
+    fn spoken(&mut self, it: &Message, list: &mut msg_json::Writer<'_>) {
         self.objects.losses.foreign(&it.extra, Some(&OPENAI), None);
         let role = self.speaker(it);
         let plan = self.plan(&it.extra);
@@ -97,15 +97,15 @@ impl Writer<'_> {
             | mask(sorted.legacy.is_some(), message::FUNCTION_CALL);
         let lost = list.value(|out| {
             message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-                message::ROLE => json::write_str(out, role),
-                message::NAME => json::write_str(out, name.unwrap_or_default()),
+                message::ROLE => msg_json::write_str(out, role),
+                message::NAME => msg_json::write_str(out, name.unwrap_or_default()),
                 message::CONTENT => self.content(&contents, content.unwrap_or_default(), out),
-                message::REFUSAL => json::write_str(out, &refusal),
+                message::REFUSAL => msg_json::write_str(out, &refusal),
                 message::AUDIO => self.audio_at(it, sorted.audio, out),
                 message::CALLS => self.calls(&sorted.calls, out),
                 message::THINKING_BLOCKS => self.blocks(&thoughts.blocks, out),
                 message::FUNCTION_CALL => self.legacy_at(it, sorted.legacy, out),
-                _ => json::write_str(out, &thoughts.text),
+                _ => msg_json::write_str(out, &thoughts.text),
             })
         });
         self.objects.losses.taken(None, lost);
@@ -218,7 +218,7 @@ impl Writer<'_> {
     }
 
     fn calls(&mut self, calls: &[(usize, &Part)], out: &mut Vec<u8>) {
-        json::Writer::new(out).array(calls, |list, &(at, part)| match part {
+        msg_json::Writer::new(out).array(calls, |list, &(at, part)| match part {
             Part::ToolCall(it) => list.value(|out| self.call(at, it, out)),
             Part::Other(it) => list.raw(it.value.text()),
             _ => {}

@@ -14,7 +14,7 @@ mod result;
 
 pub(crate) use content::text_of;
 
-use msg_core::{Extra, Message, Origin, Part, Report, Role, json};
+use msg_core::{Extra, Message, Origin, Part, Report, Role};
 
 use crate::{WriteOptions, chat};
 use msg_wire::codec::{PartWriter, Plan};
@@ -29,7 +29,7 @@ pub(crate) fn messages(
     report: &mut Report,
 ) {
     let mut writer = Writer::new(options, report);
-    json::Writer::new(out).list(|list| messages.iter().for_each(|it| writer.one(it, list)));
+    msg_json::Writer::new(out).list(|list| messages.iter().for_each(|it| writer.one(it, list)));
 }
 
 /// Writes the messages of a list one by one, for a document that holds them apart. What becomes
@@ -50,7 +50,7 @@ impl<'a> Writer<'a> {
         let results = message.tool_results().count();
         let is_tool = message.role == Role::Tool || is_misspelt_tool(message);
         if results == usize::from(is_tool) {
-            return self.one(message, &mut json::Writer::new(out));
+            return self.one(message, &mut msg_json::Writer::new(out));
         }
         let mut rest = message.clone();
         let mut kept = usize::from(is_tool);
@@ -60,7 +60,7 @@ impl<'a> Writer<'a> {
                 rest.parts.remove(at);
             }
         }
-        let mut list = json::Writer::new(out);
+        let mut list = msg_json::Writer::new(out);
         self.one(&rest, &mut list);
         if list.is_empty() {
             list.null();
@@ -74,7 +74,7 @@ impl<'a> Writer<'a> {
         self.objects.losses.next_message();
     }
 
-    fn one(&mut self, message: &Message, list: &mut json::Writer<'_>) {
+    fn one(&mut self, message: &Message, list: &mut msg_json::Writer<'_>) {
         match message.role {
             Role::Tool => self.tool_message(message, list),
             _ if is_misspelt_tool(message) => self.tool_message(message, list),

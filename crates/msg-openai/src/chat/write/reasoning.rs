@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Message, Part, Reasoning, json};
+use msg_core::{Message, Part, Reasoning};
 
 use super::{OPENAI, Writer};
 use crate::{
@@ -112,7 +112,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn blocks(&mut self, blocks: &[(usize, &Reasoning)], out: &mut Vec<u8>) {
-        json::Writer::new(out).array(blocks, |list, &(at, it)| {
+        msg_json::Writer::new(out).array(blocks, |list, &(at, it)| {
             list.value(|out| self.block(at, it, out));
         });
     }

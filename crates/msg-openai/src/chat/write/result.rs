@@ -1,6 +1,6 @@
 //! Tool results: a message each.
 
-use msg_core::{Message, Part, ToolResult, json};
+use msg_core::{Message, Part, ToolResult};
 
 use super::{
     OPENAI, Writer,
@@ -19,7 +19,7 @@ struct Envelope<'m> {
 
 impl Writer<'_> {
     /// A tool message: one for each of its results.
-    pub(super) fn tool_message(&mut self, it: &Message, list: &mut json::Writer<'_>) {
+    pub(super) fn tool_message(&mut self, it: &Message, list: &mut msg_json::Writer<'_>) {
         let count = it.tool_results().count();
         if count == 0 {
             self.objects.losses.warn(
@@ -50,7 +50,7 @@ impl Writer<'_> {
     }
 
     /// The results of a message that is no tool message.
-    pub(super) fn results(&mut self, it: &Message, list: &mut json::Writer<'_>) {
+    pub(super) fn results(&mut self, it: &Message, list: &mut msg_json::Writer<'_>) {
         self.split();
         let envelope = Envelope { role: "tool", name: None, message: None };
         for (at, part) in it.parts.iter().enumerate() {
@@ -70,7 +70,7 @@ impl Writer<'_> {
         at: usize,
         it: &ToolResult,
         envelope: Envelope<'_>,
-        list: &mut json::Writer<'_>,
+        list: &mut msg_json::Writer<'_>,
     ) {
         self.objects.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
         self.objects.losses.members(Some(at), &[("is_error", it.is_error)]);
@@ -92,9 +92,9 @@ impl Writer<'_> {
             | mask(wants(&raw, plan, message::CONTENT, is_empty), message::CONTENT);
         let lost = list.value(|out| {
             message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-                message::ROLE => json::write_str(out, role(plan, envelope)),
+                message::ROLE => msg_json::write_str(out, role(plan, envelope)),
                 message::CALL_ID => plan.write_id(out, code, &it.call_id),
-                message::NAME => json::write_str(out, name.unwrap_or_default()),
+                message::NAME => msg_json::write_str(out, name.unwrap_or_default()),
                 _ => self.content(&contents, plan.variant(code), out),
             })
         });

@@ -1,9 +1,7 @@
 //! The content parts of message items and of tool outputs.
 
-use msg_core::{
-    Audio, Extra, File, Image, Part, Text,
-    json::{JsonError, Kind, Reader},
-};
+use msg_core::{Audio, Extra, File, Image, Part, Text};
+use msg_json::{JsonError, Kind, Reader};
 
 use super::other;
 use crate::responses::shape::{RESPONSES, part, text_type};

@@ -1,9 +1,7 @@
 //! One item: which kind it is, and the parts that it becomes.
 
-use msg_core::{
-    CallKind, Error, Part, Place, Role, ToolCall, ToolResult,
-    json::{JsonError, Reader},
-};
+use msg_core::{CallKind, Error, Part, Place, Role, ToolCall, ToolResult};
+use msg_json::{JsonError, Reader};
 
 use super::{ItemKept, content, other, reasoning};
 use crate::responses::shape::{RESPONSES, item};

@@ -1,6 +1,6 @@
 //! Content parts of message items and tool outputs.
 
-use msg_core::{Audio, Extra, File, Image, Origin, Part, Place, Text, json};
+use msg_core::{Audio, Extra, File, Image, Origin, Part, Place, Text};
 
 use super::Writer;
 use crate::chat::text_of;
@@ -41,10 +41,10 @@ impl Writer<'_> {
             self.note_json(*at, part);
         }
         if let [(_, one)] = parts {
-            return json::write_str(out, text_of(one).unwrap_or_default());
+            return msg_json::write_str(out, text_of(one).unwrap_or_default());
         }
         let texts: Vec<_> = parts.iter().filter_map(|it| text_of(it.1)).collect();
-        json::write_str(out, &texts.join(&self.options.text_separator));
+        msg_json::write_str(out, &texts.join(&self.options.text_separator));
     }
 
     /// Parts as an array.
@@ -54,7 +54,7 @@ impl Writer<'_> {
         is_assistant: bool,
         out: &mut Vec<u8>,
     ) {
-        json::Writer::new(out).array(parts, |it, (at, part)| {
+        msg_json::Writer::new(out).array(parts, |it, (at, part)| {
             it.value(|out| self.content_part(at, part, is_assistant, out));
         });
     }
@@ -89,7 +89,7 @@ impl Writer<'_> {
                 self.note_json(at, it);
                 let text = text_of(it).unwrap_or_default();
                 let kind = part::TEXT_TYPES[text_type(is_assistant)];
-                write_block(&mut json::Writer::new(out), kind, text);
+                write_block(&mut msg_json::Writer::new(out), kind, text);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use msg_core::{CallKind, Message, Role, ToolCall, ToolResult, json};
+use msg_core::{CallKind, Message, Role, ToolCall, ToolResult};
 
 use super::{Writer, content};
 use crate::{
@@ -19,7 +19,7 @@ impl Writer<'_> {
         &mut self,
         it: &Message,
         range: Range<usize>,
-        list: &mut json::Writer<'_>,
+        list: &mut msg_json::Writer<'_>,
     ) {
         let contents = || range.clone().map(|at| (at, &it.parts[at]));
         for (at, part) in contents().filter(|it| !content::fits(it.1)) {
@@ -43,16 +43,16 @@ impl Writer<'_> {
         self.n_items += 1;
         let lost = list.value(|out| {
             item::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-                item::TYPE => json::write_str(out, "message"),
-                item::ROLE => json::write_str(out, it.role.as_str()),
-                _ if is_string => json::write_str(out, first.as_text().unwrap_or_default()),
+                item::TYPE => msg_json::write_str(out, "message"),
+                item::ROLE => msg_json::write_str(out, it.role.as_str()),
+                _ if is_string => msg_json::write_str(out, first.as_text().unwrap_or_default()),
                 _ => self.parts(contents(), is_assistant, out),
             })
         });
         self.objects.losses.taken(Some(at), lost);
     }
 
-    pub(super) fn call(&mut self, at: usize, it: &ToolCall, list: &mut json::Writer<'_>) {
+    pub(super) fn call(&mut self, at: usize, it: &ToolCall, list: &mut msg_json::Writer<'_>) {
         self.objects.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
         let is_other = matches!(it.kind, CallKind::Other(_));
         let lost = [("signature", it.signature.is_some()), ("kind", is_other)];
@@ -71,7 +71,7 @@ impl Writer<'_> {
         self.n_items += 1;
         let lost = list.value(|out| {
             item::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-                item::TYPE => json::write_str(out, kind),
+                item::TYPE => msg_json::write_str(out, kind),
                 item::CALL_ID => plan.write_id(out, code, &it.id),
                 item::NAME => plan.write_text(out, code, &it.name),
                 _ => plan.write_arguments(out, code, text),
@@ -80,7 +80,7 @@ impl Writer<'_> {
         self.objects.losses.taken(Some(at), lost);
     }
 
-    pub(super) fn output(&mut self, at: usize, it: &ToolResult, list: &mut json::Writer<'_>) {
+    pub(super) fn output(&mut self, at: usize, it: &ToolResult, list: &mut msg_json::Writer<'_>) {
         self.objects.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
         let lost = [("is_error", it.is_error), ("name", it.name.is_some())];
         self.objects.losses.members(Some(at), &lost);
@@ -106,7 +106,7 @@ impl Writer<'_> {
             item::SHAPE.write(out, plan, want, &raw, |out, code| {
                 let variant = plan.variant(code);
                 match (code, parts.as_slice()) {
-                    (item::TYPE, _) => json::write_str(out, kind),
+                    (item::TYPE, _) => msg_json::write_str(out, kind),
                     (item::CALL_ID, _) => plan.write_id(out, code, &it.call_id),
                     (_, []) if variant == NULL => out.extend_from_slice(b"null"),
                     (_, []) if variant == item::OUTPUT_ARRAY => out.extend_from_slice(b"[]"),

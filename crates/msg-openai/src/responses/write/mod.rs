@@ -11,7 +11,7 @@ mod reasoning;
 
 use std::ops::Range;
 
-use msg_core::{Extra, Message, Other, Part, Place, Report, Role, json};
+use msg_core::{Extra, Message, Other, Part, Place, Report, Role};
 
 use super::shape::{ITEM, RESPONSES};
 use crate::{ItemIds, WriteOptions};
@@ -26,7 +26,7 @@ pub(crate) fn items(
 ) {
     let objects = PartWriter::new(RESPONSES, options.layout, report);
     let mut writer = Writer { options, objects, n_items: 0 };
-    json::Writer::new(out).list(|list| messages.iter().for_each(|it| writer.message(it, list)));
+    msg_json::Writer::new(out).list(|list| messages.iter().for_each(|it| writer.message(it, list)));
 }
 
 struct Writer<'a> {
@@ -37,7 +37,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn message(&mut self, it: &Message, list: &mut json::Writer<'_>) {
+    fn message(&mut self, it: &Message, list: &mut msg_json::Writer<'_>) {
         self.objects.losses.foreign(&it.extra, None, None);
         self.objects.losses.members(None, &[("name", it.name.is_some())]);
         self.note_roles(it);
@@ -129,7 +129,7 @@ impl Writer<'_> {
     }
 
     /// An item that is carried as a whole.
-    fn verbatim(&mut self, at: usize, it: &Other, list: &mut json::Writer<'_>) {
+    fn verbatim(&mut self, at: usize, it: &Other, list: &mut msg_json::Writer<'_>) {
         self.objects.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
         let members = match self.options.item_ids {
             ItemIds::Keep => None,

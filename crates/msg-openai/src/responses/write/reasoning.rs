@@ -1,6 +1,6 @@
 //! Reasoning items.
 
-use msg_core::{Reasoning, json};
+use msg_core::Reasoning;
 
 use super::Writer;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 use msg_wire::codec::{bit, mask, object_members};
 
 impl Writer<'_> {
-    pub(super) fn reasoning(&mut self, at: usize, it: &Reasoning, list: &mut json::Writer<'_>) {
+    pub(super) fn reasoning(&mut self, at: usize, it: &Reasoning, list: &mut msg_json::Writer<'_>) {
         let plan = self.objects.plan(&it.extra, 0);
         if it.encrypted.is_none() && !self.is_accepted(it) {
             let text =
@@ -32,10 +32,10 @@ impl Writer<'_> {
         self.n_items += 1;
         let lost = list.value(|out| {
             item::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-                item::TYPE => json::write_str(out, "reasoning"),
+                item::TYPE => msg_json::write_str(out, "reasoning"),
                 item::SUMMARY => self.summary(it, out),
                 item::CONTENT => self.texts(it, out),
-                _ => json::write_str(out, it.encrypted.as_deref().unwrap_or_default()),
+                _ => msg_json::write_str(out, it.encrypted.as_deref().unwrap_or_default()),
             })
         });
         self.objects.losses.taken(Some(at), lost);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use msg_core::CallKind;
-use msg_core::json::{Writer, to_text};
+use msg_json::{Writer, to_text};
 use msg_wire::Json;
 use msg_wire::stream::{Merged, Note, Step};
 

@@ -1,7 +1,7 @@
 //! The law of streams that needs this crate's own writer.
 
-use msg_core::json::{TextState, classify};
 use msg_core::{CallKind, FinishReason, Message, StreamEvent};
+use msg_json::{TextState, classify};
 use msg_openai::{
     Assembled, CHAT, ChatResponse, ChunkWriter, EventOptions, Family, MessageForm, RESPONSES,
     ResponseEventWriter, ResponsesResponse, StreamOptions, StreamReader, WriteOptions,
@@ -39,7 +39,7 @@ pub(crate) fn assembling_again_changes_nothing(res: &Assembled) {
         let json = String::from_utf8(json).unwrap();
         let reason = choice.finish.as_ref().map_or("stop", |it| it.as_str());
         let result = json.strip_prefix("{\"message\":").unwrap();
-        let end = msg_core::json::skip_value(result.as_bytes(), 0).unwrap();
+        let end = msg_json::skip_value(result.as_bytes(), 0).unwrap();
         let reason = serde_json::to_string(reason).unwrap();
         let chunk = format!(
             "data: {{\"choices\":[{{\"message\":{},\"finish_reason\":{reason}}}]}}\n\ndata: [DONE]\n\n",

@@ -83,7 +83,7 @@ fn links(messages: &[Message<'_>], faults: &mut Faults) {
             if !seen.insert(id) {
                 faults.add("session::reused-call-id", "a call id stands there again");
             }
-            if msg_core::json::classify(arguments) != msg_core::json::TextState::Object {
+            if msg_json::classify(arguments) != msg_json::TextState::Object {
                 faults.add("session::bad-arguments", "arguments of a call are no JSON object");
             }
         }

@@ -2,11 +2,18 @@
 
 use std::borrow::Cow;
 
-use super::{Kind, Reader};
+use crate::{Kind, Reader};
 
 /// The string member of this name at the top of a JSON object; the last one, if there are several.
-/// None if the text is no object, or the member is missing or no string.
-pub(crate) fn string_member<'a>(json: &'a str, name: &str) -> Option<Cow<'a, str>> {
+/// None if the text is no object, or the member is missing or no string. Linear in the text.
+///
+/// ```
+/// use msg_json::string_member;
+///
+/// assert_eq!(string_member(r#"{"n": 1, "type": "text"}"#, "type").as_deref(), Some("text"));
+/// assert_eq!(string_member(r#"{"type": 1}"#, "type"), None);
+/// ```
+pub fn string_member<'a>(json: &'a str, name: &str) -> Option<Cow<'a, str>> {
     let mut reader = Reader::from_text(json);
     reader.begin_object().ok()?;
     let mut res = None;

@@ -1,9 +1,8 @@
 //! The pull reader: the caller says what it expects next, the reader gives it or the place where
 //! something else stands. How deep known positions nest is limited; raw values are not.
 
-use crate::RawJson;
-
-use super::{
+use crate::{
+    RawJson,
     error::{JsonError, Problem},
     scan::{self, skip_blanks, unexpected},
     string::{self, JsonStr},

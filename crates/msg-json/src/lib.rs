@@ -7,7 +7,7 @@
 //! recurses.
 //!
 //! ```
-//! use msg_core::json::{JsonError, Reader};
+//! use msg_json::{JsonError, Reader};
 //!
 //! let mut reader = Reader::new(br#"{"role": "user", "n": 1.0}"#)?;
 //! reader.begin_object()?;
@@ -21,21 +21,33 @@
 //! # Ok::<(), JsonError>(())
 //! ```
 
-mod compact;
 mod error;
-mod member;
 mod reader;
-mod scan;
 mod string;
+
+mod raw;
 mod write;
 mod writer;
 
-pub(crate) use compact::{compact_len, write_spaced};
-pub use compact::{tokens, value_end, write_compact};
+mod member;
+mod text_state;
+mod tokens;
+
+mod scan;
+mod words;
+
 pub use error::{JsonError, Problem};
-pub(crate) use member::string_member;
+pub use member::string_member;
+pub use raw::RawJson;
 pub use reader::{Kind, Reader};
-pub use scan::{TextState, classify, skip_value, validate};
+pub use scan::{skip_value, validate};
 pub use string::{JsonStr, unescape, unescape_into};
+pub use text_state::{TextState, classify};
+pub use tokens::{tokens, value_end, write_compact, write_spaced};
 pub use write::write_str;
 pub use writer::{Writer, to_text};
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -7,7 +7,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::json::{self, JsonError, Reader};
+use crate::{JsonError, Reader, tokens, validate, write_compact, write_str};
 
 /// One JSON value as its source text: numbers keep their spelling, members their order, and
 /// nesting may be of any depth (MS-8).
@@ -15,13 +15,13 @@ use crate::json::{self, JsonError, Reader};
 /// Two of them are equal if their texts are, white space between tokens aside.
 ///
 /// ```
-/// use msg_core::RawJson;
+/// use msg_json::RawJson;
 ///
 /// let raw = RawJson::new(r#"{"n": 1.0}"#)?;
 /// assert_eq!(raw.text(), r#"{"n": 1.0}"#);
 /// assert_eq!(raw, RawJson::new(r#"{"n":1.0}"#)?);
 /// assert_eq!(raw.compact_len(), 9);
-/// # Ok::<(), msg_core::json::JsonError>(())
+/// # Ok::<(), msg_json::JsonError>(())
 /// ```
 #[derive(Clone)]
 pub struct RawJson(Box<str>);
@@ -33,7 +33,7 @@ impl RawJson {
     /// The text is not exactly one JSON value; the error has the byte offset.
     pub fn new(text: impl Into<String>) -> Result<Self, JsonError> {
         let mut text = text.into();
-        json::validate(&text)?;
+        validate(&text)?;
         let blanks = [' ', '\n', '\r', '\t'];
         if text.starts_with(blanks) || text.ends_with(blanks) {
             text = text.trim_matches(blanks).to_owned();
@@ -49,7 +49,7 @@ impl RawJson {
     /// The JSON string of this text.
     pub fn string(text: &str) -> Self {
         let mut out = Vec::with_capacity(text.len() + 2);
-        json::write_str(&mut out, text);
+        write_str(&mut out, text);
         let text = String::from_utf8(out).expect("an escaped text is UTF-8");
         Self(text.into_boxed_str())
     }
@@ -70,11 +70,11 @@ impl RawJson {
     /// The members of an object, in order, duplicates included; none if it is something else. Linear.
     ///
     /// ```
-    /// use msg_core::RawJson;
+    /// use msg_json::RawJson;
     ///
     /// let members = RawJson::new(r#"{"a":1.0,"b":[]}"#)?.members().expect("because it is an object");
     /// assert_eq!((members[0].0.as_str(), members[0].1.text()), ("a", "1.0"));
-    /// # Ok::<(), msg_core::json::JsonError>(())
+    /// # Ok::<(), msg_json::JsonError>(())
     /// ```
     pub fn members(&self) -> Option<Vec<(String, RawJson)>> {
         let mut reader = Reader::from_text(self.text());
@@ -100,12 +100,12 @@ impl RawJson {
 
     /// Length in bytes of the text without white space between tokens (CA-20).
     pub fn compact_len(&self) -> usize {
-        json::compact_len(self.text())
+        tokens(self.text()).map(str::len).sum()
     }
 
     /// Appends the text without white space between tokens, which makes it one line.
     pub fn write_compact(&self, out: &mut Vec<u8>) {
-        json::write_compact(out, self.text());
+        write_compact(out, self.text());
     }
 }
 
@@ -127,7 +127,7 @@ impl From<serde_json::Value> for RawJson {
 
 impl PartialEq for RawJson {
     fn eq(&self, other: &Self) -> bool {
-        self.text() == other.text() || json::tokens(self.text()).eq(json::tokens(other.text()))
+        self.text() == other.text() || tokens(self.text()).eq(tokens(other.text()))
     }
 }
 

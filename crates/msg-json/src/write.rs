@@ -1,12 +1,12 @@
 //! Appends JSON tokens to a buffer. Text that is not ASCII is not escaped.
 
-use super::string::copy_plain;
+use crate::string::copy_plain;
 
 /// Appends a string with its quotes; quotes, backslashes and control characters escaped.
 ///
 /// ```
 /// let mut out = Vec::new();
-/// msg_core::json::write_str(&mut out, "a \"b\"\né");
+/// msg_json::write_str(&mut out, "a \"b\"\né");
 /// assert_eq!(out, "\"a \\\"b\\\"\\né\"".as_bytes());
 /// ```
 #[inline]
@@ -24,7 +24,7 @@ pub fn write_str(out: &mut Vec<u8>, text: &str) {
 }
 
 /// Appends a whole number.
-pub(super) fn write_u64(out: &mut Vec<u8>, number: u64) {
+pub(crate) fn write_u64(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(number.to_string().as_bytes());
 }
 

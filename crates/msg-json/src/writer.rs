@@ -1,8 +1,8 @@
 //! Appends whole JSON values to a buffer: commas, colons, brackets and escapes are its business, so
 //! that no caller writes one by hand. It checks nothing: a key outside an object is the caller's bug.
 
-use super::{
-    compact::write_compact,
+use crate::{
+    tokens::write_compact,
     write::{write_str, write_u64},
 };
 
@@ -11,7 +11,7 @@ use super::{
 /// Cost: what is written; nothing is allocated beside the buffer.
 ///
 /// ```
-/// use msg_core::json::Writer;
+/// use msg_json::Writer;
 ///
 /// let mut out = Vec::new();
 /// Writer::new(&mut out).object(|it| {
@@ -137,7 +137,7 @@ impl<'o> Writer<'o> {
 /// Builds a JSON text with a [`Writer`].
 ///
 /// ```
-/// let json = msg_core::json::to_text(|it| it.array(["a", "b"], |it, text| it.str(text)));
+/// let json = msg_json::to_text(|it| it.array(["a", "b"], |it, text| it.str(text)));
 /// assert_eq!(json, r#"["a","b"]"#);
 /// ```
 pub fn to_text(fill: impl FnOnce(&mut Writer<'_>)) -> String {

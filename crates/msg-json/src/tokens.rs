@@ -1,13 +1,13 @@
 //! White space between the tokens of a JSON text: measured, left out, or made uniform. The text is
 //! taken to be well formed; of one that is not, the tokens are still those of a scan.
 
-use super::scan::{skip_blanks, string_end};
+use crate::scan::{skip_blanks, string_end};
 
 /// The tokens of a JSON text, in order: strings with their quotes, numbers and words, and the single
 /// characters of the structure.
 ///
 /// ```
-/// use msg_core::json::tokens;
+/// use msg_json::tokens;
 ///
 /// let found: Vec<_> = tokens(r#"{"a": [1, true]}"#).collect();
 /// assert_eq!(found, ["{", "\"a\"", ":", "[", "1", ",", "true", "]", "}"]);
@@ -23,11 +23,11 @@ pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The offset behind the value at `start`, blanks before it allowed; none if the text ends before that. It
-/// looks for brackets and the ends of strings only, so that it is several times faster than [`skip_value`](super::skip_value),
+/// looks for brackets and the ends of strings only, so that it is several times faster than [`skip_value`](crate::skip_value),
 /// and says nothing about a text that is not well formed. Linear.
 ///
 /// ```
-/// use msg_core::json::value_end;
+/// use msg_json::value_end;
 ///
 /// assert_eq!(value_end(br#"[{"a]": 1}, 2] "#, 0), Some(14));
 /// assert_eq!(value_end(br#"["a \\ \"b\"", 1]"#, 1), Some(13));
@@ -58,11 +58,6 @@ pub fn value_end(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Length of the text without white space between tokens, in bytes.
-pub(crate) fn compact_len(text: &str) -> usize {
-    tokens(text).map(str::len).sum()
-}
-
 /// Appends the text without white space between tokens.
 pub fn write_compact(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len());
@@ -71,7 +66,7 @@ pub fn write_compact(out: &mut Vec<u8>, text: &str) {
 
 /// Appends the text with one space behind each comma and colon of the structure and no other white
 /// space (OA-9): `{"a": 1, "b": "x,y"}`.
-pub(crate) fn write_spaced(out: &mut Vec<u8>, text: &str) {
+pub fn write_spaced(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len() + text.len() / 8);
     for token in tokens(text) {
         out.extend_from_slice(token.as_bytes());

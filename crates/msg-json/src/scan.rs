@@ -1,45 +1,10 @@
 //! Walks over one JSON value without building it (RFC 8259 syntax). Containers are kept on a stack
 //! of bits, so that depth costs an eighth of a byte a level and no recursion.
 
-use super::error::{JsonError, Problem};
-
-/// What a whole text is, as JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextState {
-    /// An object.
-    Object,
-    /// Another JSON value.
-    Value,
-    /// The beginning of a JSON value; blank text too.
-    Incomplete,
-    /// No JSON, or nested deeper than 512.
-    Invalid,
-}
-
-/// Nesting of argument texts beyond which they count as invalid (CA-55).
-const CLASSIFY_DEPTH: usize = 512;
-
-/// Says what a whole text is, as JSON. One pass; allocates only for nesting over 64.
-///
-/// ```
-/// use msg_core::json::{TextState, classify};
-///
-/// assert_eq!(classify(r#" {"a": 1} "#), TextState::Object);
-/// assert_eq!(classify("[1]"), TextState::Value);
-/// assert_eq!(classify(r#"{"a": "x"#), TextState::Incomplete);
-/// assert_eq!(classify("{} {}"), TextState::Invalid);
-/// ```
-pub fn classify(text: &str) -> TextState {
-    let bytes = text.as_bytes();
-    let start = skip_blanks(bytes, 0);
-    match skip_limited(bytes, start, CLASSIFY_DEPTH) {
-        Ok(end) if skip_blanks(bytes, end) < bytes.len() => TextState::Invalid,
-        Ok(_) if bytes[start] == b'{' => TextState::Object,
-        Ok(_) => TextState::Value,
-        Err(JsonError { problem: Problem::End { .. }, .. }) => TextState::Incomplete,
-        Err(_) => TextState::Invalid,
-    }
-}
+use crate::{
+    error::{JsonError, Problem},
+    words::{next_quote, next_special},
+};
 
 /// Checks that a text is exactly one JSON value, with blanks around it or none.
 ///
@@ -72,7 +37,11 @@ pub(crate) fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-fn skip_limited(bytes: &[u8], mut at: usize, max_depth: usize) -> Result<usize, JsonError> {
+pub(crate) fn skip_limited(
+    bytes: &[u8],
+    mut at: usize,
+    max_depth: usize,
+) -> Result<usize, JsonError> {
     let mut open = Containers::default();
     loop {
         // A value begins at `at`.
@@ -175,21 +144,7 @@ pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// The offset of the next quote. Names and ids end in their first words; of long texts memchr is faster.
-#[inline]
-fn next_quote(bytes: &[u8], mut at: usize) -> Option<usize> {
-    for _ in 0..2 {
-        let Some(word) = word_at(bytes, at) else { break };
-        let hits = zero_in(u64::from_le_bytes(*word) ^ (ONES * u64::from(b'"'))) & HIGHS;
-        if hits != 0 {
-            return Some(at + (hits.trailing_zeros() / 8) as usize);
-        }
-        at += WORD;
-    }
-    memchr::memchr(b'"', bytes.get(at..)?).map(|it| at + it)
-}
-
-pub(super) fn skip_escape(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
+pub(crate) fn skip_escape(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     match bytes.get(at + 1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
         Some(b'u') => {
@@ -249,80 +204,6 @@ pub(crate) fn skip_word(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, J
     }
 }
 
-/// The first offset from `at` on of a quote, a backslash or a control character, or the length.
-#[inline]
-pub(crate) fn next_special(bytes: &[u8], mut at: usize) -> usize {
-    // Names and ids end in their first words; of longer texts two words are passed in one step.
-    for _ in 0..2 {
-        match word_at(bytes, at).map(special_in) {
-            Some(Some(special)) => return at + special,
-            Some(None) => at += WORD,
-            None => break,
-        }
-    }
-    while block_at(bytes, at).is_some_and(|it| !has_special(it)) {
-        at += BLOCK;
-    }
-    while let Some(word) = word_at(bytes, at) {
-        if let Some(special) = special_in(word) {
-            return at + special;
-        }
-        at += WORD;
-    }
-    let rest = bytes.get(at..).unwrap_or_default();
-    rest.iter().position(|it| is_special(*it)).map_or(bytes.len(), |it| at + it)
-}
-
-/// As many bytes are looked at in one step where one of them may be special.
-pub(super) const WORD: usize = 8;
-/// As many bytes are looked at in one step where most likely none is.
-pub(super) const BLOCK: usize = 16;
-
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = 0x8080_8080_8080_8080;
-
-/// The word at this offset, if there are so many bytes.
-#[inline]
-pub(super) fn word_at(bytes: &[u8], at: usize) -> Option<&[u8; WORD]> {
-    bytes.get(at..)?.first_chunk()
-}
-
-/// The block at this offset, if there are so many bytes.
-#[inline]
-pub(super) fn block_at(bytes: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
-    bytes.get(at..)?.first_chunk()
-}
-
-/// Without `||`, which is a branch, so that the compiler can make vectors of it.
-#[inline]
-fn is_special(byte: u8) -> bool {
-    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
-}
-
-/// Whether a block has a special byte.
-#[inline]
-pub(super) fn has_special(block: &[u8; BLOCK]) -> bool {
-    block.iter().fold(false, |any, it| any | is_special(*it))
-}
-
-/// The place of the first quote, backslash or control character in a word.
-#[inline]
-pub(super) fn special_in(word: &[u8; WORD]) -> Option<usize> {
-    let word = u64::from_le_bytes(*word);
-    let control = word.wrapping_sub(ONES * 0x20) & !word;
-    let quote = zero_in(word ^ (ONES * u64::from(b'"')));
-    let backslash = zero_in(word ^ (ONES * u64::from(b'\\')));
-    // Bytes behind the first hit may be set in error; the first one never is.
-    let hits = (quote | backslash | control) & HIGHS;
-    (hits != 0).then(|| (hits.trailing_zeros() / 8) as usize)
-}
-
-/// The high bit of each byte that is zero; bytes behind the first such one may be set in error.
-#[inline]
-fn zero_in(word: u64) -> u64 {
-    word.wrapping_sub(ONES) & !word
-}
-
 pub(crate) fn unexpected(bytes: &[u8], at: usize, expected: &'static str) -> JsonError {
     // All offsets of errors are behind ASCII tokens, so a character begins here.
     let found = bytes.get(at..).and_then(|rest| {
@@ -339,7 +220,7 @@ pub(crate) fn unexpected(bytes: &[u8], at: usize, expected: &'static str) -> Jso
     }
 }
 
-pub(super) fn end(bytes: &[u8], expected: &'static str) -> JsonError {
+pub(crate) fn end(bytes: &[u8], expected: &'static str) -> JsonError {
     JsonError::new(bytes.len(), Problem::End { expected })
 }
 

@@ -3,12 +3,10 @@
 
 use std::borrow::Cow;
 
-use super::{
+use crate::{
     error::{JsonError, Problem},
-    scan::{
-        BLOCK, WORD, block_at, end, has_special, next_special, skip_escape, special_in, string_end,
-        word_at,
-    },
+    scan::{end, skip_escape, string_end},
+    words::{BLOCK, WORD, block_at, has_special, next_special, special_in, word_at},
 };
 
 /// A string that was read.
@@ -24,7 +22,7 @@ pub struct JsonStr<'a> {
 /// its text.
 ///
 /// ```
-/// use msg_core::json::unescape;
+/// use msg_json::unescape;
 ///
 /// assert_eq!(unescape(r"a\nb").text, "a\nb");
 /// assert_eq!(unescape(r"\ud83e\udd80").text, "🦀");
@@ -44,7 +42,7 @@ pub fn unescape(source: &str) -> JsonStr<'_> {
 ///
 /// ```
 /// let mut text = String::from("a");
-/// assert!(!msg_core::json::unescape_into(r"\nb", &mut text));
+/// assert!(!msg_json::unescape_into(r"\nb", &mut text));
 /// assert_eq!(text, "a\nb");
 /// ```
 pub fn unescape_into(source: &str, text: &mut String) -> bool {
@@ -65,7 +63,7 @@ pub fn unescape_into(source: &str, text: &mut String) -> bool {
 }
 
 /// Reads the string whose opening quote is at `open`, in one walk, and gives the offset behind it.
-pub(super) fn take(source: &str, open: usize) -> Result<(JsonStr<'_>, usize), JsonError> {
+pub(crate) fn take(source: &str, open: usize) -> Result<(JsonStr<'_>, usize), JsonError> {
     let start = open + 1;
     let at = next_special(source.as_bytes(), start);
     if source.as_bytes().get(at) == Some(&b'"') {
@@ -120,7 +118,7 @@ fn take_escaped(
 /// Appends the bytes from `at` up to the next special, and gives its place. Runs between escapes are
 /// short: a word is copied at once and the surplus taken back.
 #[inline]
-pub(super) fn copy_plain(bytes: &[u8], mut at: usize, out: &mut Vec<u8>) -> usize {
+pub(crate) fn copy_plain(bytes: &[u8], mut at: usize, out: &mut Vec<u8>) -> usize {
     while let Some(block) = block_at(bytes, at).filter(|it| !has_special(it)) {
         out.extend_from_slice(block);
         at += BLOCK;

@@ -1,0 +1,14 @@
+//! Says of texts whether they are JSON, and where they stop being it.
+
+use msg_json::{TextState, classify, validate};
+
+fn main() {
+    for text in [r#"{"a": [1, 2]}"#, r#"{"a": [1, 2"#, r#"{"a": [1, 2}"#, "{'a': 1}"] {
+        match validate(text) {
+            Ok(()) => println!("{text}: JSON"),
+            Err(error) => println!("{text}: {error}"),
+        }
+    }
+    assert_eq!(classify(r#"{"a": [1, 2"#), TextState::Incomplete);
+    assert_eq!(validate(r#"{"a": [1, 2}"#).map_err(|it| it.offset), Err(11));
+}
