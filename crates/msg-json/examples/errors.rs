@@ -1,4 +1,7 @@
 //! Says of texts whether they are JSON, and where they stop being it.
+//!
+//! `cargo run -p msg-json --example errors`
+#![allow(clippy::disallowed_macros, reason = "it is a program that prints")]
 
 use msg_json::{TextState, classify, validate};
 

@@ -1,4 +1,7 @@
 //! Changes one member of an object and leaves every other value as it was written.
+//!
+//! `cargo run -p msg-json --example rewrite`
+#![allow(clippy::disallowed_macros, reason = "it is a program that prints")]
 
 use msg_json::{JsonError, RawJson, to_text};
 
