@@ -48,7 +48,7 @@ impl<'v> Value<'v> {
     fn write(self, out: &mut Vec<u8>) {
         match self {
             Self::Absent => {}
-            Self::Text(text) => json::write_str(out, text),
+            Self::Text(text) => msg_json::write_str(out, text),
             Self::Json(json) => out.extend_from_slice(json),
         }
     }
