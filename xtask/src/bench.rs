@@ -70,11 +70,7 @@ fn public(workspace: &Workspace, args: &[&str]) -> Res {
     let table = [&["benches/scripts/public.py", "table", &folder], who].concat();
     let table = sh::read(&workspace.root, &python, &table)?;
     println!("{table}");
-    let page = workspace.read(PUBLIC)?;
-    let (head, rest) = page.split_once("<!-- measured -->").ok_or("the page has no mark")?;
-    let (_, tail) = rest.split_once("<!-- end -->").ok_or("the page has no end mark")?;
-    let page = format!("{head}<!-- measured -->\n\n{table}\n<!-- end -->{tail}");
-    Ok(std::fs::write(workspace.root.join(PUBLIC), page)?)
+    workspace.write_measured(PUBLIC, &table)
 }
 
 fn target(workspace: &Workspace) -> PathBuf {

@@ -25,26 +25,15 @@ pub(crate) fn write(workspace: &Workspace, folder: &str) -> Res {
             rows.insert(stem(&path), tally(&text));
         }
     }
-    let mut page = String::from(HEAD);
+    let mut page = String::from(TABLE);
     for (target, it) in &rows {
         let (executions, minutes) = (it.executions, it.seconds as f64 / 60.0);
         page.push_str(&format!("| {target} | {executions} | {minutes:.0} | {} |\n", it.findings));
     }
-    std::fs::write(workspace.root.join("docs/fuzz.md"), page)?;
-    println!("docs/fuzz.md: {} targets", rows.len());
-    Ok(())
+    workspace.write_measured("docs/fuzz.md", &page)
 }
 
-const HEAD: &str = "\
-# Fuzzing
-
-What the last runs of the targets of `xtask/fuzz` came to. Each calls the laws that the tests call, on inputs that libFuzzer
-makes from the case data. What is found is mended and becomes a case; findings of a run stay in the table until the next one.
-Written by `cargo xtask fuzz table DIR` from the logs of `cargo xtask fuzz TARGET --seconds N > DIR/TARGET.log 2>&1`.
-
-| target | executions | minutes | findings |
-|---|---:|---:|---:|
-";
+const TABLE: &str = "| target | executions | minutes | findings |\n|---|---:|---:|---:|\n";
 
 fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()

@@ -185,7 +185,7 @@ struct Tally {
 }
 
 fn table(workspace: &Workspace) -> Res {
-    let mut page = String::from(HEAD);
+    let mut page = String::from(TABLE);
     let mut missed = String::new();
     for (krate, files) in MOVES_CONTENT {
         let Some(it) = result(krate)? else { continue };
@@ -198,11 +198,9 @@ fn table(workspace: &Workspace) -> Res {
         ));
         it.missed.iter().for_each(|it| missed.push_str(&format!("- `{}`\n", it.replace('`', "'"))));
     }
-    page.push_str("\n## Those that survived\n\n");
-    page.push_str(if missed.is_empty() { "None.\n" } else { &missed });
-    std::fs::write(workspace.root.join("docs/mutants.md"), page)?;
-    println!("docs/mutants.md is written");
-    Ok(())
+    page.push_str("\nThose that survived:\n\n");
+    page.push_str(if missed.is_empty() { "none.\n" } else { &missed });
+    workspace.write_measured("docs/mutants.md", &page)
 }
 
 /// What the runs over a crate found: the first one's killed, and what became of its survivors in the second.
@@ -220,20 +218,8 @@ fn read(krate: &str, run: &str) -> Res<Option<Tally>> {
     Ok(Some(tally(&serde_json::from_str(&std::fs::read_to_string(path)?)?)))
 }
 
-const HEAD: &str = "\
-# Mutants
-
-What the tests of each crate say when its code is changed: `cargo xtask mutants --sample 40` (cargo-mutants; installs itself
-under `target/`) takes every so manieth mutant of the code that moves or drops content, and runs the crate's own tests; those
-that survive are tried again with the examples in the documentation, those of msg-wire with the formats built on it, those of
-msg-compact with msg-document. A mutant that runs into the time limit counts as killed,
-one that does not compile not at all. `--offset 7` takes other mutants, `cargo xtask mutants --changed main` what differs from a
-branch. The tables of this page are written by the command.
-
-Equivalent, and so never killed: `^` for `|` in the writers' `want` (`write/block.rs`), since the members of a shape have a bit each;
-`()` for `ChainAst::assert_sizes`, which holds a `debug_assert!` alone.
-
-| crate | files of `src` | mutants | killed | share | not compiled |
+const TABLE: &str = "\
+| crate | files and folders of `src` | mutants | killed | share | not compiled |
 |---|---|---:|---:|---:|---:|
 ";
 

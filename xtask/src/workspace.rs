@@ -32,6 +32,20 @@ impl Workspace {
         fs::read_to_string(self.root.join(path)).map_err(|err| format!("{path}: {err}").into())
     }
 
+    /// Replaces what stands between the marks of a page: `<!-- measured -->` and `<!-- end -->`. What people wrote
+    /// around it stays.
+    pub(crate) fn write_measured(&self, path: &str, measured: &str) -> Res {
+        let page = self.read(path)?;
+        let parts = page
+            .split_once("<!-- measured -->")
+            .and_then(|(head, rest)| rest.split_once("<!-- end -->").map(|(_, tail)| (head, tail)));
+        let (head, tail) = parts.ok_or_else(|| format!("{path} lacks its marks"))?;
+        let page = format!("{head}<!-- measured -->\n\n{measured}\n<!-- end -->{tail}");
+        fs::write(self.root.join(path), page)?;
+        println!("{path} is written");
+        Ok(())
+    }
+
     /// All text files with one of these endings, sorted by path; build output, hidden folders and
     /// fuzzing corpora are left out.
     pub(crate) fn files(&self, endings: &[&str]) -> Res<Vec<File>> {
