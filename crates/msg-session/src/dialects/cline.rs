@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
+use super::file::File;
 use super::{Checked, Format, list};
 use crate::Error;
 use crate::blob::Blob;
@@ -60,7 +61,7 @@ impl Format for Cline {
             placeholder: anthropic::placeholder,
             images: anthropic::images,
         };
-        let mut mends = list::check(&array, &path.sent, &rules, findings);
+        let mut mends = list::check(File::Array(&array), &path.sent, &rules, findings);
         if array.records.is_empty() {
             let emptied =
                 mends.findings.iter_mut().filter(|it| it.code == "session::empty-session");

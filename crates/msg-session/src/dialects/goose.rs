@@ -8,7 +8,7 @@
 
 use msg_json::Reader;
 
-use super::list::Records;
+use super::file::File;
 use super::{Checked, Format, LineRules, Mends, list};
 use crate::blob::Blob;
 use crate::branches::{Branch, BranchKind};
@@ -28,7 +28,7 @@ pub(crate) struct Goose;
 impl Format for Goose {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
         let export = export(super::only(blobs))?;
-        let mut view = view(&export, export.findings.clone(), options)?;
+        let mut view = view(File::Array(&export), options)?;
         let document = Object::whole(&export.text, 0);
         let config = document.as_ref().and_then(|it| it.get("model_config")?.object());
         let model = config.as_ref().and_then(|it| it.text("model_name"));
@@ -41,7 +41,7 @@ impl Format for Goose {
         let export = export(super::only(blobs))?;
         let document = Object::whole(&export.text, 0);
         let provider = document.as_ref().and_then(|it| it.text("provider_name"));
-        let mends = check(&export, export.findings.clone(), provider.as_deref(), options)?;
+        let mends = check(File::Array(&export), provider.as_deref(), options)?;
         Ok(Checked::of_mends(&export.text, mends))
     }
 
@@ -55,7 +55,7 @@ impl Format for Goose {
 
 impl LineRules for Goose {
     fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
-        view(lines, lines.findings.clone(), options)
+        view(File::Lines(lines), options)
     }
 
     fn check_lines(
@@ -64,7 +64,7 @@ impl LineRules for Goose {
         _: &str,
         options: &RepairOptions,
     ) -> Result<Mends, Error> {
-        check(lines, lines.findings.clone(), None, options)
+        check(File::Lines(lines), None, options)
     }
 
     fn outline(&self, _: &RepairOptions) -> Option<Box<Outlines<'static>>> {
@@ -85,13 +85,9 @@ fn outline(record: &Object<'_>) -> Outline {
     }
 }
 
-fn view(
-    records: &impl Records,
-    findings: Vec<Finding>,
-    options: &RepairOptions,
-) -> Result<View, Error> {
-    let path = path(records, options)?;
-    let mut view = View { findings, ..View::default() };
+fn view(file: File<'_>, options: &RepairOptions) -> Result<View, Error> {
+    let path = path(file, options)?;
+    let mut view = View { findings: file.findings().to_vec(), ..View::default() };
     messages(&mut view, &path.sent, false, blocks::part);
     blocks::join_thoughts(&mut view);
     let hidden = path.hidden.last().map(|last| (*last, path.hidden.len()));
@@ -128,25 +124,21 @@ fn export(bytes: &[u8]) -> Result<Array<'_>, Error> {
     found().ok_or(Error::Unreadable { dialect: Dialect::Goose, offset: 0, reason })
 }
 
-fn check(
-    records: &impl Records,
-    mut findings: Vec<Finding>,
-    provider: Option<&str>,
-    options: &RepairOptions,
-) -> Result<Mends, Error> {
-    let path = path(records, options)?;
+fn check(file: File<'_>, provider: Option<&str>, options: &RepairOptions) -> Result<Mends, Error> {
+    let path = path(file, options)?;
+    let mut findings = file.findings().to_vec();
     findings.extend(path.unknown);
     let rules = Rules {
         joins_answers: false,
         results_first: true,
         starts_with_user: true,
         all: options.all,
-        has_marks: records.has_marks(),
+        has_marks: file.has_marks(),
         limits: limits::of(provider),
         placeholder: blocks::placeholder,
         images: blocks::images,
     };
-    Ok(list::check(records, &path.sent, &rules, findings))
+    Ok(list::check(file, &path.sent, &rules, findings))
 }
 
 #[derive(Default)]
@@ -159,21 +151,21 @@ struct Path<'a> {
 }
 
 /// What is sent; up to a leaf, what was hidden later too.
-fn path<'a>(records: &'a impl Records, options: &RepairOptions) -> Result<Path<'a>, Error> {
+fn path<'a>(file: File<'a>, options: &RepairOptions) -> Result<Path<'a>, Error> {
     let mut res = Path::default();
-    for at in 0..super::records_to_leaf(options, records.len())? {
-        let Some(object) = records.value(at).and_then(|it| it.object()) else { continue };
+    for at in 0..super::records_to_leaf(options, file.len())? {
+        let Some(object) = file.value(at).and_then(|it| it.object()) else { continue };
         match sender(&object) {
             Some(_) if is_hidden(&object) && options.leaf.is_none() => res.hidden.push(at),
             Some(sender) => res.sent.push(Sent {
                 record: at,
-                place: records.place(at),
+                place: file.place(at),
                 sender,
                 answer: None,
                 content: blocks::content(object.get("content")),
             }),
             None if is_header(&object) => {}
-            None => res.unknown.push(super::unknown_record(records.place(at))),
+            None => res.unknown.push(super::unknown_record(file.place(at))),
         }
     }
     res.sent.retain(list::says_something);

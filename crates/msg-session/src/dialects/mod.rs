@@ -11,6 +11,7 @@ mod cline;
 mod codex;
 mod data_set;
 mod document;
+mod file;
 mod gemini_cli;
 mod goose;
 mod inspect;

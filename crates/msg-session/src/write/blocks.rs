@@ -108,6 +108,30 @@ fn write_image(it: &mut Writer<'_>, image: &Image) {
     });
 }
 
+/// A part of a message whose tool parts are call and result in one (opencode, vercel-ui); `media_type` is the name of
+/// that member there.
+pub(super) fn write_ui_part(it: &mut Writer<'_>, part: &Part, media_type: &str) {
+    let mut file = |kind: &str, url: Option<&str>| {
+        it.key("type").str("file");
+        it.key(media_type).str(kind);
+        it.key("url").str(url.unwrap_or_default());
+    };
+    match part {
+        Part::Image(image) => {
+            file(image.media_type.as_deref().unwrap_or("image/png"), image.url.as_deref());
+        }
+        Part::File(other) => {
+            let kind = other.media_type.as_deref().unwrap_or("application/octet-stream");
+            file(kind, other.url.as_deref().or(other.data.as_deref()));
+        }
+        Part::Reasoning(thought) => {
+            it.key("type").str("reasoning");
+            it.key("text").str(&thought.display_text());
+        }
+        part => write_text(it, part.as_text().unwrap_or_default()),
+    }
+}
+
 /// Media type and base64 of an image that is inline.
 pub(super) fn data_url(image: &Image) -> Option<(&str, &str)> {
     let rest = image.url.as_deref()?.strip_prefix("data:")?;

@@ -3,7 +3,7 @@
 use msg_core::{Message, Part, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::blocks::{results_behind, write_arguments};
+use super::blocks::{results_behind, write_arguments, write_ui_part};
 use super::options::WriteOptions;
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
@@ -64,29 +64,12 @@ impl Entry<'_> {
 }
 
 fn write_part(it: &mut Writer<'_>, part: &Part, results: &[&ToolResult]) {
-    match part {
-        Part::Reasoning(thought) => {
-            it.key("type").str("reasoning");
-            it.key("text").str(&thought.display_text());
-        }
-        Part::ToolCall(call) => tool(it, call, results),
-        Part::Image(image) => {
-            it.key("type").str("file");
-            it.key("mime").str(image.media_type.as_deref().unwrap_or("image/png"));
-            it.key("url").str(image.url.as_deref().unwrap_or_default());
-        }
-        Part::File(file) => {
-            it.key("type").str("file");
-            let kind = file.media_type.as_deref().unwrap_or("application/octet-stream");
-            it.key("mime").str(kind);
-            let url = file.url.as_deref().or(file.data.as_deref());
-            it.key("url").str(url.unwrap_or_default());
-            it.key("filename").str(file.filename.as_deref().unwrap_or_default());
-        }
-        part => {
-            it.key("type").str("text");
-            it.key("text").str(part.as_text().unwrap_or_default());
-        }
+    if let Part::ToolCall(call) = part {
+        return tool(it, call, results);
+    }
+    write_ui_part(it, part, "mime");
+    if let Part::File(file) = part {
+        it.key("filename").str(file.filename.as_deref().unwrap_or_default());
     }
 }
 

@@ -4,7 +4,7 @@
 use msg_core::{Message, Part, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::blocks::{results_behind, write_arguments};
+use super::blocks::{results_behind, write_arguments, write_ui_part};
 use super::options::WriteOptions;
 
 pub(super) fn write(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
@@ -21,34 +21,11 @@ fn message(it: &mut Writer<'_>, messages: &[Message], at: usize) {
     it.key("role").str(message.role.as_str());
     let results: Vec<_> = results_behind(messages, at).collect();
     it.key("parts").array(&message.parts, |it, part| {
-        it.object(|it| write_part(it, part, &results));
+        it.object(|it| match part {
+            Part::ToolCall(call) => tool(it, call, &results),
+            part => write_ui_part(it, part, "mediaType"),
+        });
     });
-}
-
-fn write_part(it: &mut Writer<'_>, part: &Part, results: &[&ToolResult]) {
-    match part {
-        Part::Reasoning(thought) => {
-            it.key("type").str("reasoning");
-            it.key("text").str(&thought.display_text());
-        }
-        Part::ToolCall(call) => tool(it, call, results),
-        Part::Image(image) => {
-            it.key("type").str("file");
-            it.key("mediaType").str(image.media_type.as_deref().unwrap_or("image/png"));
-            it.key("url").str(image.url.as_deref().unwrap_or_default());
-        }
-        Part::File(file) => {
-            it.key("type").str("file");
-            let kind = file.media_type.as_deref().unwrap_or("application/octet-stream");
-            it.key("mediaType").str(kind);
-            let url = file.url.as_deref().or(file.data.as_deref());
-            it.key("url").str(url.unwrap_or_default());
-        }
-        part => {
-            it.key("type").str("text");
-            it.key("text").str(part.as_text().unwrap_or_default());
-        }
-    }
 }
 
 fn tool(it: &mut Writer<'_>, call: &ToolCall, results: &[&ToolResult]) {

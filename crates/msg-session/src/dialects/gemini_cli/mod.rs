@@ -14,13 +14,14 @@ mod view;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use super::file::File;
 use super::{Checked, Format, LineRules, Mends};
 use crate::Error;
 use crate::blob::Blob;
 use crate::edit::Edit;
 use crate::excerpt::{Outline, Outlines, Step};
 use crate::finding::{Finding, Place};
-use crate::frame::{Array, Lines, read_array};
+use crate::frame::{Lines, read_array};
 use crate::json::{BLANKS, Object};
 use crate::options::RepairOptions;
 use crate::surrogate;
@@ -33,7 +34,7 @@ pub(crate) struct GeminiCli;
 
 impl Format for GeminiCli {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        view(&File::Document(&read_array(super::only(blobs), Some("messages"))), options)
+        view(File::Array(&read_array(super::only(blobs), Some("messages"))), options)
     }
 
     fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
@@ -41,7 +42,7 @@ impl Format for GeminiCli {
         if !array.is_readable() {
             return Ok(Checked::unreadable(array.findings));
         }
-        Ok(Checked::of_mends(&array.text, check(&File::Document(&array), options)?))
+        Ok(Checked::of_mends(&array.text, check(File::Array(&array), options)?))
     }
 
     fn line_rules(&self, name: &str, start: &[u8]) -> Option<&dyn LineRules> {
@@ -51,7 +52,7 @@ impl Format for GeminiCli {
 
 impl LineRules for GeminiCli {
     fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
-        view(&File::Lines(lines), options)
+        view(File::Lines(lines), options)
     }
 
     fn check_lines(
@@ -60,7 +61,7 @@ impl LineRules for GeminiCli {
         _: &str,
         options: &RepairOptions,
     ) -> Result<Mends, Error> {
-        check(&File::Lines(lines), options)
+        check(File::Lines(lines), options)
     }
 
     fn outline(&self, _: &RepairOptions) -> Option<Box<Outlines<'static>>> {
@@ -69,7 +70,7 @@ impl LineRules for GeminiCli {
     }
 }
 
-fn view(file: &File<'_>, options: &RepairOptions) -> Result<View, Error> {
+fn view(file: File<'_>, options: &RepairOptions) -> Result<View, Error> {
     let replay = Replay::of(file, options)?;
     let mut view = view::of(&replay);
     view.findings = file.findings().to_vec();
@@ -78,7 +79,7 @@ fn view(file: &File<'_>, options: &RepairOptions) -> Result<View, Error> {
     Ok(view)
 }
 
-fn check(file: &File<'_>, options: &RepairOptions) -> Result<Mends, Error> {
+fn check(file: File<'_>, options: &RepairOptions) -> Result<Mends, Error> {
     let mut findings = file.findings().to_vec();
     let mut replay = Replay::of(file, options)?;
     let mut edits = std::mem::take(&mut replay.edits);
@@ -92,7 +93,8 @@ fn check(file: &File<'_>, options: &RepairOptions) -> Result<Mends, Error> {
         findings.extend(super::lone_surrogates(message.place, found.count));
         edits.extend(found.edits);
     }
-    let records = file.records();
+    // A document is one record at least.
+    let records = file.len() + usize::from(matches!(file, File::Array(_)));
     if !replay.has_header && records > 0 {
         let message = "the session has no header, without which the agent does not load it";
         findings.push(Finding::error("session::missing-header", Place::line(1), message));
@@ -121,34 +123,6 @@ fn outline(record: &Object<'_>, is_plain: bool, kept: &mut HashSet<String>) -> O
         return Outline::of(Step::Sound);
     }
     Outline::of(Step::Unknown)
-}
-
-/// A session of either form.
-pub(super) enum File<'a> {
-    Lines(&'a Lines<'a>),
-    Document(&'a Array<'a>),
-}
-
-impl File<'_> {
-    fn findings(&self) -> &[Finding] {
-        match self {
-            File::Lines(it) => &it.findings,
-            File::Document(it) => &it.findings,
-        }
-    }
-
-    /// Whether long values are marks.
-    fn has_marks(&self) -> bool {
-        matches!(self, File::Lines(it) if it.has_marks())
-    }
-
-    /// How many records there are; a document is one at least.
-    fn records(&self) -> usize {
-        match self {
-            File::Lines(it) => it.records.len(),
-            File::Document(it) => it.records.len() + 1,
-        }
-    }
 }
 
 /// Whether the file is one document: its first line has the messages or is no whole object, and where the line

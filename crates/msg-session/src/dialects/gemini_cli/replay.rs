@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Edits, File, id_of, is_header};
+use super::{Edits, id_of, is_header};
 use crate::Error;
 use crate::branches::{Branch, BranchKind};
+use crate::dialects::file::File;
 use crate::dialects::records_to_leaf;
 use crate::finding::{Finding, Place};
 use crate::frame::{Array, Lines};
@@ -53,11 +54,12 @@ pub(super) struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     /// The messages, up to the leaf.
-    pub(super) fn of(file: &File<'a>, options: &RepairOptions) -> Result<Self, Error> {
+    pub(super) fn of(file: File<'a>, options: &RepairOptions) -> Result<Self, Error> {
         let mut res = Self::default();
+        let end = records_to_leaf(options, file.len())?;
         match file {
-            File::Lines(it) => res.lines(it, records_to_leaf(options, it.records.len())?),
-            File::Document(it) => res.document(it, records_to_leaf(options, it.records.len())?),
+            File::Lines(it) => res.lines(it, end),
+            File::Array(it) => res.document(it, end),
         }
         Ok(res)
     }
@@ -76,12 +78,13 @@ impl<'a> Replay<'a> {
 
     fn lines(&mut self, lines: &'a Lines<'a>, end: usize) {
         for at in 0..end {
-            let Some(object) = lines.object(at) else { continue };
+            let Some(value) = lines.value(at) else { continue };
+            let Some(object) = value.object() else { continue };
             if let Some(set) = object.get("$set") {
                 self.set(lines, at, set);
             } else if let Some(id) = object.get("$rewindTo") {
                 self.rewind(lines, at, id);
-            } else if let Some(message) = line_message(lines, at, &object) {
+            } else if let Some(message) = message(at, lines.place(at), value) {
                 self.put(message);
             } else if is_header(&object) {
                 self.has_header = true;
@@ -132,15 +135,6 @@ impl<'a> Replay<'a> {
         self.edits.push(lines.remove(at));
         self.removed += 1;
     }
-}
-
-fn line_message<'a>(lines: &'a Lines<'a>, at: usize, object: &Object<'a>) -> Option<Message<'a>> {
-    let it = lines.records[at].span();
-    let source = lines.text[it.clone()].trim_matches(crate::json::BLANKS);
-    let lead = lines.text[it.clone()].find('{').unwrap_or(0);
-    let value = Value { source, at: it.start + lead };
-    let object = object.clone();
-    Some(Message { record: at, place: lines.place(at), value, kind: kind(&object)?, object })
 }
 
 fn message(record: usize, place: Place, value: Value<'_>) -> Option<Message<'_>> {
