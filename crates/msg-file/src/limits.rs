@@ -18,7 +18,7 @@ pub struct Limits {
     pub max_frontmatter: usize,
     /// Nesting of the frontmatter; deeper is kept but not interpreted. 16.
     pub max_yaml_depth: usize,
-    /// Cells that any file may have; beyond these a file may have one for each 40 of its bytes. More fails
+    /// Cells that any file may have; beyond these a file may have one for each 48 of its bytes. More fails
     /// with [`Error::Cells`](crate::Error::Cells), so that no file takes memory out of proportion. 20 000.
     pub max_cells: usize,
     /// Diagnostics kept; more are counted. 10 000.
@@ -40,9 +40,10 @@ impl Default for Limits {
     }
 }
 
-/// Bytes of a file for each of its cells, where there are many: what the smallest message of one letter takes
-/// that a program writes.
-const BYTES_A_CELL: usize = 40;
+/// Bytes of a file for each of its cells, where there are many: what a message of two words takes that a
+/// program writes. What a cell and its message take in memory, times the copies that a repair and a compaction
+/// make, stays below 24 of these.
+const BYTES_A_CELL: usize = 48;
 
 impl Limits {
     /// Bytes of a file.

@@ -7,6 +7,7 @@ use msg_openai::chat;
 use serde::Serialize;
 
 use super::options::FitOptions;
+use super::original::Original;
 use crate::document::Document;
 use crate::json::ObjectWriter;
 use crate::lead::Lead;
@@ -125,7 +126,7 @@ impl Fitted {
         &mut self,
         ast: ChainAst,
         wants_plan: bool,
-        original: Option<&[Message]>,
+        original: Option<&Original>,
     ) -> Result<(), msg_compact::Error> {
         let compaction = self.compaction();
         let cut_from = compaction.map(|it| it.first_changed);
@@ -143,9 +144,9 @@ impl Fitted {
         (self.first_changed, self.plan) = match original {
             None => (cut_from, is_planned.then_some(plan)),
             Some(original) => {
-                let changed = difference(original, &messages);
+                let changed = original.first_changed(&messages);
                 let stands = changed.is_some() && (self.fits() || self.wanted.best_effort);
-                let made = || if stands { Plan::between(original, &messages) } else { plan };
+                let made = || stands.then(|| original.plan(&messages)).flatten().unwrap_or(plan);
                 (changed, wants_plan.then(made))
             }
         };
@@ -238,10 +239,4 @@ pub(super) fn openai(messages: &[Message]) -> Vec<u8> {
     let mut json = Vec::new();
     chat::write(messages, &msg_openai::WriteOptions::default(), &mut json);
     json
-}
-
-/// The first message at which two histories differ.
-fn difference(a: &[Message], b: &[Message]) -> Option<usize> {
-    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    (same < a.len() || same < b.len()).then_some(same)
 }

@@ -11,6 +11,7 @@ mod counter;
 mod fitted;
 mod fitter;
 mod options;
+mod original;
 mod plan;
 mod run;
 mod summarizer;

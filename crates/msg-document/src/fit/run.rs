@@ -2,15 +2,14 @@
 
 use msg_chainast::{ChainAst, MessageOrigin, ParseError, RepairOptions};
 use msg_compact::count::ToolSpec;
-use msg_compact::{
-    Compactor, Step, SummaryError, SummaryRequest, TokenCounter, TokenIndex, Totals,
-};
+use msg_compact::{Compactor, Step, SummaryError, SummaryRequest, TokenIndex};
 use msg_core::{Diagnostic, Message, SeededIds};
 
 use super::answer::{FitAnswer, Reached};
 use super::fitted::{Fitted, Wanted};
 use super::fitter::Fitter;
 use super::options::FitOptions;
+use super::original::{Original, totals};
 use super::plan::Goal;
 use super::summarizer::Summarizer;
 use super::tools::{tool_specs, tools_of};
@@ -163,12 +162,12 @@ impl Fitter {
         self.expect_budget()?;
         let mut ids = SeededIds::new(SEED);
         let is_mended = self.options.repair || given.beside != Beside::Nothing;
-        let original = is_mended.then(|| messages.clone());
+        let original = is_mended.then(|| self.original(&messages, &given));
         let lead = Lead::take(&mut messages, given.beside);
         let Tree { ast, mended, origins } = self.tree(messages, &lead, &mut ids)?;
         let counter = self.counter(ast.messages(), given.tools);
         // What is reported as before is the input, mended or not.
-        let input = original.as_deref().map(|it| totals(it, &*counter, given.tools));
+        let input = original.as_ref().map(|it| it.totals(&*counter, given.tools));
         let index = TokenIndex::of(&ast, counter, given.tools).with_beside(lead.messages());
         let budget = self.budget.as_ref();
         let mut compactor = Compactor::plan(&ast, &index, budget, &self.pipeline, &mut ids)?;
@@ -190,8 +189,18 @@ impl Fitter {
             source: None,
             written: None,
         };
-        fitted.finish(ast, given.wants_plan, original.as_deref())?;
+        fitted.finish(ast, given.wants_plan, original.as_ref())?;
         Ok(fitted)
+    }
+
+    /// What is kept of messages that are about to be mended.
+    fn original(&self, messages: &[Message], given: &Given<'_>) -> Original {
+        // A reported usage calibrates the counter by the messages as they are mended.
+        if given.wants_plan || self.options.usage.is_some() {
+            return Original::Whole(messages.to_vec());
+        }
+        let counter = self.counter(messages.iter(), given.tools);
+        Original::hashed(messages, totals(messages, &*counter, given.tools))
     }
 
     /// The tree of the messages behind the lead, mended if that is wanted.
@@ -288,13 +297,4 @@ fn refusal(error: ParseError, open: bool) -> Refusal {
     } else {
         "--repair mends the chain first; `msg check` lists what is wrong with it"
     }))
-}
-
-fn totals(messages: &[Message], counter: &dyn TokenCounter, tools: &[ToolSpec]) -> Totals {
-    let base = if messages.is_empty() && tools.is_empty() { 0 } else { counter.request(tools) };
-    Totals {
-        messages: messages.len(),
-        bytes: messages.iter().map(|it| it.size() as u64).sum(),
-        tokens: base + messages.iter().map(|it| counter.message(it)).sum::<u64>(),
-    }
 }

@@ -52,8 +52,21 @@ fn cells_of_a_few_bytes_are_bounded() {
     assert_eq!(read("# %%\n", 20_000).unwrap().cells().len(), 20_000);
     let refused = read("# %%\n", 500_000).unwrap_err();
     assert_eq!(refused.code().as_str(), "msgfile::too-many-cells");
-    let small = "# %% [^12345]\n\n[^12345]: [markdown]\n\nx\n\n";
+    let small = "# %% [^12345]\n\n[^12345]: [markdown]\n\nthank you\n\n";
     assert_eq!(read(small, 60_000).unwrap().cells().len(), 60_000);
+}
+
+/// Values of the frontmatter take many times their bytes: of too many none is kept.
+#[test]
+fn values_of_the_frontmatter_are_bounded() {
+    let read = |n: usize| {
+        let text =
+            format!("---\nagents: [{}]\nother: [{}]\n---\n", "a,".repeat(n), "a,".repeat(20_000));
+        let doc = Document::read(text.into_bytes(), Mode::MessageFile, &Limits::default()).unwrap();
+        (doc.agents().len(), doc.diagnostics()[0].code.as_str().to_owned())
+    };
+    assert_eq!(read(9_999), (1, "msgfile::yaml-duplicate-key".to_owned()));
+    assert_eq!(read(10_000), (0, "msgfile::frontmatter-too-large".to_owned()));
 }
 
 /// Findings without end are counted, the first of each code are kept.

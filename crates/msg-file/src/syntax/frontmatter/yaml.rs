@@ -45,15 +45,17 @@ struct Reader {
     frames: Vec<Frame>,
     /// The value being read may not be used.
     refused: bool,
+    /// How many values were kept.
+    kept: usize,
 }
+
+/// Values kept at most: each takes many times its bytes, and nobody has so many agents.
+const MAX_KEPT: usize = 10_000;
 
 /// The interpreted keys with their values, in order.
 pub(super) fn entries(text: &[u8], limits: &Limits) -> Result<Vec<Entry>, Refusal> {
     if text.len() > limits.max_frontmatter {
-        return Err((
-            "msgfile::frontmatter-too-large",
-            "the frontmatter is too large and is not interpreted",
-        ));
+        return Err(TOO_LARGE);
     }
     const BAD: Refusal = (
         "msgfile::frontmatter-invalid-yaml",
@@ -63,8 +65,14 @@ pub(super) fn entries(text: &[u8], limits: &Limits) -> Result<Vec<Entry>, Refusa
     if text.bytes().any(|b| (b < b' ' && !matches!(b, b'\t' | b'\n' | b'\r')) || b == 0x7F) {
         return Err(BAD);
     }
-    let mut reader =
-        Reader { entries: Vec::new(), depth: 0, key: None, frames: Vec::new(), refused: false };
+    let mut reader = Reader {
+        entries: Vec::new(),
+        depth: 0,
+        key: None,
+        frames: Vec::new(),
+        refused: false,
+        kept: 0,
+    };
     let mut documents = 0;
     let mut parser = Parser::new_from_str(text);
     while let Some(event) = parser.next_event() {
@@ -91,10 +99,7 @@ impl Reader {
             Event::SequenceStart(anchor, ref tag) => {
                 self.open(anchor > 0 || tag.is_some(), Frame::Seq(Vec::new()), max_depth)
             }
-            Event::MappingEnd | Event::SequenceEnd => {
-                self.close();
-                Ok(())
-            }
+            Event::MappingEnd | Event::SequenceEnd => self.close(),
             Event::Scalar(text, style, anchor, tag) => {
                 self.refused |= anchor > 0 || tag.is_some();
                 self.value(Node::Scalar {
@@ -127,15 +132,14 @@ impl Reader {
         Ok(())
     }
 
-    fn close(&mut self) {
+    fn close(&mut self) -> Result<(), Refusal> {
         self.depth -= 1;
-        let node = match self.frames.pop() {
-            Some(Frame::Seq(items)) => Node::Seq(items),
-            Some(Frame::Map(items, _)) => Node::Map(items),
-            None => return,
-        };
         // Depth is bounded, so dropping or placing a finished node is cheap.
-        let _ = self.place(node);
+        match self.frames.pop() {
+            Some(Frame::Seq(items)) => self.place(Node::Seq(items)),
+            Some(Frame::Map(items, _)) => self.place(Node::Map(items)),
+            None => Ok(()),
+        }
     }
 
     fn value(&mut self, node: Node) -> Result<(), Refusal> {
@@ -148,6 +152,10 @@ impl Reader {
     /// Puts a finished value where it belongs: into the frame above, or at the top level.
     fn place(&mut self, node: Node) -> Result<(), Refusal> {
         let wanted = self.key.as_deref().is_some_and(|k| KEYS.contains(&k));
+        self.kept += usize::from(wanted);
+        if self.kept > MAX_KEPT {
+            return Err(TOO_LARGE);
+        }
         match self.frames.last_mut() {
             Some(_) if self.key.is_some() && !wanted => {}
             Some(Frame::Seq(items)) => items.push(node),
@@ -180,6 +188,8 @@ impl Reader {
     }
 }
 
+const TOO_LARGE: Refusal =
+    ("msgfile::frontmatter-too-large", "the frontmatter is too large and is not interpreted");
 const TOO_DEEP: Refusal = (
     "msgfile::frontmatter-too-deep",
     "the frontmatter is nested too deeply and is not interpreted",
