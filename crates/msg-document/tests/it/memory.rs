@@ -2,8 +2,8 @@
 //! times as much at once, the room that growing lists have to spare included (MF-59).
 
 use msg_document::{
-    CheckOptions, ConvertOptions, Format, ReadOptions, Refusal, RepairOptions, check, convert,
-    repair,
+    CheckOptions, ConvertOptions, Digest, FitOptions, Format, ReadOptions, Refusal, RepairOptions,
+    check, convert, fit, repair,
 };
 
 const TIMES: f64 = 24.0;
@@ -12,13 +12,14 @@ const TIMES: f64 = 24.0;
 const FINDINGS: u64 = 3 << 20;
 
 /// Files of cells that are as small as they may be where there are many, and of which something is found.
-fn shapes() -> [(&'static str, String); 3] {
+fn shapes() -> [(&'static str, String); 4] {
     let cells = |cell: &dyn Fn(usize) -> String| -> String {
-        (0..32_000).map(|it| format!("{:<40}\n", cell(it))).collect()
+        (0..26_000).map(|it| format!("{:<48}\n", cell(it))).collect()
     };
     [
         ("users", cells(&|it| format!("# %% [^{it}]\n[^{it}]: [md]\nhi"))),
         ("thoughts", cells(&|it| format!("# %%% [^{it}]\n[^{it}]: [b] reasoning=1\n"))),
+        ("orphans", cells(&|it| format!("# %%% [^{it}]\n[^{it}]: [tool] status=0\n"))),
         ("flags", "# %% [^1]\n\n[^1]: [md]".to_owned() + &" k".repeat(400_000)),
     ]
 }
@@ -37,6 +38,8 @@ fn hostile_files_take_memory_in_proportion() {
     let read = ReadOptions::default().with_from(Some(format("msgmd")));
     let checking = CheckOptions { read: read.clone(), ..CheckOptions::default() };
     let repairing = RepairOptions { read: read.clone(), ..RepairOptions::default() };
+    let fitting = FitOptions { from: Some(format("msgmd")), repair: true, ..FitOptions::default() };
+    let fitting = fitting.with_budget(1000);
     let converting = ConvertOptions::default().with_read(read);
     for (name, file) in shapes() {
         let file = file.as_bytes();
@@ -44,6 +47,7 @@ fn hostile_files_take_memory_in_proportion() {
         let all = [
             ("check", peak(|| check(file, &checking))),
             ("repair", peak(|| repair(file, &repairing))),
+            ("fit", peak(|| fit(file, &fitting, &Digest))),
             ("turns", to("turns")),
             ("msgmd", to("msgmd")),
         ];
