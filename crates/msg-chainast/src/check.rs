@@ -11,7 +11,7 @@ use crate::{
     options::CheckOptions,
     pairing,
     profile::Profile,
-    repair::{Item, Parts, add_answers, add_in_order, conformed, structured},
+    repair::{Item, add_answers, add_in_order, conformed, structured},
 };
 
 /// Everything that is wrong with a list of messages, in the order of the input (CA-11); with a profile
@@ -82,7 +82,7 @@ fn check_profile(
     let mut ids = SeededIds::new(0);
     let (items, replaced) = if plan.mends || plan.stand_ins {
         let messages = chain.iter().cloned().collect();
-        structured(messages, plan, rules, &mut ids, report, Parts::Tracked)
+        structured(messages, plan, rules, &mut ids, report)
     } else {
         let lent = chain.iter().enumerate().map(|(at, it)| Item::of(Cow::Borrowed(it), at));
         (lent.collect(), HashMap::new())

@@ -268,26 +268,6 @@ impl RepairOptions {
         &STANDARD
     }
 
-    pub(crate) fn drops_orphans(&self) -> bool {
-        self.orphans == Orphans::Drop
-    }
-
-    pub(crate) fn keeps_orphans(&self) -> bool {
-        self.orphans == Orphans::Keep
-    }
-
-    pub(crate) fn drops_first(&self) -> bool {
-        self.first == First::Drop
-    }
-
-    pub(crate) fn reads_unknown_as_user(&self) -> bool {
-        self.unknown_role == UnknownRole::AsUser
-    }
-
-    pub(crate) fn sanitizes_arguments(&self) -> bool {
-        self.arguments == BadArguments::Sanitize
-    }
-
     pub(crate) fn placeholder_text(&self) -> &str {
         self.placeholder.as_text().unwrap_or_default()
     }

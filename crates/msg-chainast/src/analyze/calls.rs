@@ -3,7 +3,10 @@
 use msg_core::{Message, Part};
 
 use super::{Analyzer, Call, Naming, OpenPair, Unit, UnitKind, defect::What, link, says_nothing};
-use crate::{arguments::is_json, constants::SUMMARIZATION_TOOL_NAME, idx::Idx, pairing};
+use crate::{
+    arguments::is_json, constants::SUMMARIZATION_TOOL_NAME, idx::Idx, options::BadArguments,
+    pairing,
+};
 
 impl<'m> Analyzer<'m, '_> {
     /// Begins a pair with an assistant message.
@@ -76,7 +79,7 @@ impl<'m> Analyzer<'m, '_> {
         if it.arguments.text().is_empty() {
             self.find(message, Some(part), What::EmptyArguments);
         } else if !is_json(it.arguments.text()) {
-            let sanitized = self.rules.options.sanitizes_arguments();
+            let sanitized = self.rules.options.arguments == BadArguments::Sanitize;
             self.find(message, Some(part), What::InvalidArguments { sanitized });
         }
     }

@@ -7,7 +7,7 @@ use super::{
     defect::{NameEdit, OrphanEdit, What},
     says_nothing,
 };
-use crate::{constants::SUMMARIZATION_TOOL_NAME, idx::Idx, pairing};
+use crate::{constants::SUMMARIZATION_TOOL_NAME, idx::Idx, options::Orphans, pairing};
 
 impl Analyzer<'_, '_> {
     /// Decides what the end of the chain decides.
@@ -87,7 +87,7 @@ impl Analyzer<'_, '_> {
             return OrphanEdit::Dropped;
         }
         let Some(unit) = unit else {
-            if !options.keeps_orphans() {
+            if options.orphans != Orphans::Keep {
                 return OrphanEdit::Dropped;
             }
             self.plan.own_pairs.push((before as usize, slot));
@@ -98,7 +98,7 @@ impl Analyzer<'_, '_> {
             self.plan.link(call, slot);
             return OrphanEdit::Answers;
         }
-        if options.drops_orphans() {
+        if options.orphans == Orphans::Drop {
             return OrphanEdit::Dropped;
         }
         if summarization {

@@ -26,7 +26,11 @@ pub(crate) use plan::{Call, Naming, Plan, Slot, Unit, UnitKind};
 pub(crate) use role::{Part as RolePart, Reading, canonical, read as read_role};
 pub(crate) use rules::{Enforced, Rules};
 
-use crate::{idx::Idx, pairing};
+use crate::{
+    idx::Idx,
+    options::{First, Orphans, UnknownRole},
+    pairing,
+};
 use defect::{PartEdit, RoleEdit, What};
 use index::{Entry, Index};
 use link::OpenPair;
@@ -155,7 +159,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         let (edit, part) = match reading {
             Reading::Known(part) => return Some(part),
             Reading::Spelled(part, word) => (RoleEdit::Spelled(word), Some(part)),
-            Reading::Unknown if self.rules.options.reads_unknown_as_user() => {
+            Reading::Unknown if self.rules.options.unknown_role == UnknownRole::AsUser => {
                 (RoleEdit::AsUser, Some(RolePart::User))
             }
             Reading::Unknown => (RoleEdit::Dropped, None),
@@ -198,7 +202,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
     /// stray result before it will be kept in a pair of its own, since it would stand behind that.
     fn merges_repeated_system(&self) -> bool {
         let Rules { options, enforced, .. } = self.rules;
-        let behind_a_pair = self.links.floating && options.keeps_orphans();
+        let behind_a_pair = self.links.floating && options.orphans == Orphans::Keep;
         enforced.repeated_system || behind_a_pair && enforced.system_place
     }
 
@@ -252,11 +256,12 @@ impl<'m, 'r> Analyzer<'m, 'r> {
     fn assistant(&mut self, at: u32, message: &'m Message) {
         let options = self.rules.options;
         if !self.begun()
-            && options.drops_first()
+            && options.first == First::Drop
             && self.rules.enforced.first_role
             && !pairing::may_come_first(message)
         {
-            if !(self.start.strays_stay && self.links.floating && options.keeps_orphans()) {
+            if !(self.start.strays_stay && self.links.floating && options.orphans == Orphans::Keep)
+            {
                 self.find(at, None, What::FirstAssistant { dropped: true });
                 return;
             }

@@ -8,6 +8,7 @@ use crate::{
     arguments::sanitized,
     constants::{FALLBACK_REQUEST_ARGS, FALLBACK_TOOL_NAME},
     idx::Idx,
+    options::BadArguments,
     pairing::fresh_like,
 };
 
@@ -32,7 +33,7 @@ impl Repairer<'_> {
                 }
                 _ => FALLBACK_TOOL_NAME.clone_into(&mut it.name),
             }
-            mend_arguments(it, self.rules.options.sanitizes_arguments());
+            mend_arguments(it, self.rules.options.arguments);
             if fresh {
                 let fresh = fresh_like(&it.id, self.fresh_id(&it.name, place));
                 self.fresh_ids.insert(call, fresh.clone());
@@ -58,7 +59,7 @@ impl Repairer<'_> {
     }
 }
 
-fn mend_arguments(call: &mut ToolCall, sanitize: bool) {
+fn mend_arguments(call: &mut ToolCall, bad: BadArguments) {
     if call.kind == CallKind::Unspecified {
         call.kind = CallKind::Function;
     }
@@ -67,7 +68,9 @@ fn mend_arguments(call: &mut ToolCall, sanitize: bool) {
     }
     if call.arguments.text().is_empty() {
         call.arguments = FALLBACK_REQUEST_ARGS.into();
-    } else if sanitize && let Some(text) = sanitized(call.arguments.text()) {
+    } else if bad == BadArguments::Sanitize
+        && let Some(text) = sanitized(call.arguments.text())
+    {
         call.arguments = text.into();
     }
 }

@@ -29,22 +29,14 @@ pub(crate) struct Mended {
     pub(crate) replaced_ids: HashMap<Place, String>,
 }
 
-/// Whether the items keep where each of their parts came from: a profile reports by that.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Parts {
-    Tracked,
-    Untracked,
-}
-
 /// Mends a list of messages as planned.
 pub(crate) fn carry_out<'a>(
     messages: Vec<Message>,
     plan: Plan,
     rules: Rules<'a>,
     ids: &'a mut dyn IdSource,
-    parts: Parts,
 ) -> Mended {
-    let mut it = Repairer::new(messages, plan, rules, ids, parts);
+    let mut it = Repairer::new(messages, plan, rules, ids);
     it.run();
     it.out
 }
@@ -53,7 +45,6 @@ pub(super) struct Repairer<'a> {
     pub(super) messages: Vec<Message>,
     pub(super) plan: Plan,
     pub(super) rules: Rules<'a>,
-    parts: Parts,
     fresh: Option<FreshIds<'a>>,
     pub(super) apart: TakenApart,
     /// How many calls were written.
@@ -84,7 +75,6 @@ impl<'a> Repairer<'a> {
         plan: Plan,
         rules: Rules<'a>,
         ids: &'a mut dyn IdSource,
-        parts: Parts,
     ) -> Self {
         let fresh = needs_fresh_ids(&plan, &messages)
             .then(|| FreshIds::new(rules.id_pattern(), ids, &messages));
@@ -93,7 +83,6 @@ impl<'a> Repairer<'a> {
             messages,
             plan,
             rules,
-            parts,
             fresh,
             apart: TakenApart::default(),
             n_calls: 0,
@@ -110,7 +99,7 @@ impl<'a> Repairer<'a> {
         if self.plan.insert_first {
             let at = self.plan.units.first().map_or(0, |it| it.message as usize);
             let text = self.rules.options.first_user.as_str();
-            let first = self.item(Message::user(text), at);
+            let first = Item::whole(Message::user(text), at);
             self.out.items.push(first.inserted());
         }
         let (mut merges, mut own, mut made) = (0, 0, 0);
@@ -171,7 +160,7 @@ impl<'a> Repairer<'a> {
     pub(super) fn take(&mut self, at: u32, role: RolePart) -> Item<'static> {
         let message = &mut self.messages[at as usize];
         let message = std::mem::replace(message, Message::new(Role::Tool));
-        let mut item = self.item(message, at as usize);
+        let mut item = Item::whole(message, at as usize);
         match read_role(&item.message) {
             // It may not stay what it is where it stands.
             Reading::Known(RolePart::System) if role == RolePart::User => {
@@ -185,14 +174,6 @@ impl<'a> Repairer<'a> {
             item.retain_parts(|_, it| !matches!(it, Part::ToolCall(_) | Part::ToolResult(_)));
         }
         item
-    }
-
-    /// A message that came from this one of the input.
-    pub(super) fn item(&self, message: Message, at: usize) -> Item<'static> {
-        match self.parts {
-            Parts::Tracked => Item::whole(message, at),
-            Parts::Untracked => Item::untracked(message, at),
-        }
     }
 
     /// A fresh id for a call of this name.

@@ -23,20 +23,16 @@ pub(crate) struct Origin {
     /// The input message; for an inserted one, the message that made it necessary.
     pub(crate) message: usize,
     pub(crate) inserted: bool,
-    parts: Places,
+    /// The part of that message which the first one came from; those behind it follow in order.
+    first_part: usize,
+    /// Where each part came from, once parts came together from several places.
+    moved: Option<Vec<Place>>,
 }
 
-/// Where the parts of a message came from: message and part.
-#[derive(Debug)]
-enum Places {
-    /// Nobody will ask: where no profile is to judge what was mended, nothing is kept of parts that move.
-    Untracked,
-    /// From the parts of the same index of the message.
-    Own,
-    /// The only part from there.
-    One(Place),
-    /// Each from there.
-    Each(Vec<Place>),
+impl Origin {
+    fn of((message, first_part): Place) -> Self {
+        Origin { message, inserted: false, first_part, moved: None }
+    }
 }
 
 impl<'m> Item<'m> {
@@ -47,7 +43,7 @@ impl<'m> Item<'m> {
 
     /// As [`Item::whole`], of a message that is lent.
     pub(crate) fn of(message: Cow<'m, Message>, at: usize) -> Self {
-        Item { message, origin: Origin { message: at, inserted: false, parts: Places::Own } }
+        Item { message, origin: Origin::of((at, 0)) }
     }
 
     /// The same message as one that was inserted, for a message of the input.
@@ -56,28 +52,17 @@ impl<'m> Item<'m> {
         self
     }
 
-    /// As [`Item::whole`], for a message whose parts nobody will ask about.
-    pub(crate) fn untracked(message: Message, at: usize) -> Self {
-        let origin = Origin { message: at, inserted: false, parts: Places::Untracked };
-        Item { message: Cow::Owned(message), origin }
-    }
-
     /// A new message with one part that came from somewhere.
     pub(crate) fn of_part(mut message: Message, part: Part, place: Place) -> Self {
         message.parts = vec![part];
-        let parts = Places::One(place);
-        let origin = Origin { message: place.0, inserted: false, parts };
-        Item { message: Cow::Owned(message), origin }
+        Item { message: Cow::Owned(message), origin: Origin::of(place) }
     }
 
     /// Where a part came from.
     pub(crate) fn place(&self, part: usize) -> Place {
-        let own = (self.origin.message, part);
-        match &self.origin.parts {
-            Places::Own | Places::Untracked => own,
-            Places::One(place) => *place,
-            Places::Each(places) => places.get(part).copied().unwrap_or(own),
-        }
+        let Origin { message, first_part, moved, .. } = &self.origin;
+        let own = (*message, first_part + part);
+        moved.as_ref().and_then(|it| it.get(part)).copied().unwrap_or(own)
     }
 
     /// The input messages that it is made of, in order: its own, and those whose parts it has.
@@ -90,26 +75,20 @@ impl<'m> Item<'m> {
 
     /// Adds a part that came from elsewhere.
     pub(crate) fn push_part(&mut self, part: Part, place: Place) {
-        if let Some(places) = self.places() {
-            places.push(place);
-        }
+        self.places().push(place);
         self.message.to_mut().parts.push(part);
     }
 
     /// Puts parts that came from elsewhere before these.
     pub(crate) fn prepend(&mut self, parts: Vec<(Part, Place)>) {
         let (parts, from): (Vec<Part>, Vec<Place>) = parts.into_iter().unzip();
-        if let Some(places) = self.places() {
-            places.splice(0..0, from);
-        }
+        self.places().splice(0..0, from);
         self.message.to_mut().parts.splice(0..0, parts);
     }
 
     /// Puts a part first.
     pub(crate) fn insert_first(&mut self, part: Part, place: Place) {
-        if let Some(places) = self.places() {
-            places.insert(0, place);
-        }
+        self.places().insert(0, place);
         self.message.to_mut().parts.insert(0, part);
     }
 
@@ -120,17 +99,15 @@ impl<'m> Item<'m> {
         let mut kept: Vec<bool> = vec![true; first];
         kept.push(false);
         kept.extend(parts.skip(first + 1).map(|it| keep(it.0, it.1)));
-        if let Some(places) = self.places() {
-            let mut place = kept.iter();
-            places.retain(|_| place.next().copied().unwrap_or(true));
-        }
+        let mut place = kept.iter();
+        self.places().retain(|_| place.next().copied().unwrap_or(true));
         let mut part = kept.iter();
         self.message.to_mut().parts.retain(|_| part.next().copied().unwrap_or(true));
     }
 
     /// Takes the parts from this index on, with their places.
     pub(crate) fn split_parts(&mut self, from: usize) -> (Vec<Part>, Vec<Place>) {
-        let places = self.places().map_or_else(Vec::new, |it| it.split_off(from));
+        let places = self.places().split_off(from);
         (self.message.to_mut().parts.split_off(from), places)
     }
 
@@ -138,9 +115,7 @@ impl<'m> Item<'m> {
     /// finds no gap is dropped, and reported.
     pub(crate) fn merge(&mut self, mut other: Item<'_>) -> Option<Dropped> {
         let dropped = Dropped::between(&self.message, &other.message);
-        if let (Some(places), Some(others)) = (self.places(), other.places()) {
-            places.append(others);
-        }
+        self.places().append(other.places());
         let (message, mut other) = (self.message.to_mut(), other.message.into_owned());
         if message.parts.len() == 1 {
             // Two messages in a row are common, three are not.
@@ -154,16 +129,11 @@ impl<'m> Item<'m> {
         dropped
     }
 
-    /// The place of each part, to be changed together with the parts; none if nobody will ask.
-    fn places(&mut self) -> Option<&mut Vec<Place>> {
-        if let Places::Own | Places::One(_) = self.origin.parts {
-            let n_parts = self.message.parts.len();
-            self.origin.parts = Places::Each((0..n_parts).map(|part| self.place(part)).collect());
-        }
-        match &mut self.origin.parts {
-            Places::Each(places) => Some(places),
-            _ => None,
-        }
+    /// The place of each part, to be changed together with the parts.
+    fn places(&mut self) -> &mut Vec<Place> {
+        let Origin { message, first_part, moved, .. } = &mut self.origin;
+        let parts = *first_part..*first_part + self.message.parts.len();
+        moved.get_or_insert_with(|| parts.map(|part| (*message, part)).collect())
     }
 }
 

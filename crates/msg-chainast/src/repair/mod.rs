@@ -14,7 +14,6 @@ use std::collections::HashMap;
 
 use msg_core::{Diagnostic, IdSource, Message, SeededIds, Severity};
 
-pub(crate) use carry::Parts;
 use carry::{Mended, carry_out};
 pub(crate) use item::{Dropped, Item, Origin, Place, without_members};
 
@@ -179,13 +178,13 @@ fn mended(
     report: &mut Vec<Diagnostic>,
 ) -> Vec<Item<'static>> {
     let Some(profile) = rules.profile else {
-        return structured(messages, plan, rules, ids, report, Parts::Untracked).0;
+        return structured(messages, plan, rules, ids, report).0;
     };
     // Drawn before all others: the ids that a profile gives must not depend on how many a repair gave
     // before, or a chain that grows would not keep those of its beginning (CA-52).
     let mut ids_of_profile = SeededIds::new(ids.next_u64());
     let refused = unmendable(Chain::Messages(&messages), profile);
-    let (items, replaced) = structured(messages, plan, rules, ids, report, Parts::Tracked);
+    let (items, replaced) = structured(messages, plan, rules, ids, report);
     let items = conformed(items, &replaced, rules, profile, &mut ids_of_profile, report);
     add_in_order(report, refused);
     add_answers(report, profile);
@@ -199,11 +198,10 @@ pub(crate) fn structured(
     rules: Rules<'_>,
     ids: &mut dyn IdSource,
     report: &mut [Diagnostic],
-    parts: Parts,
 ) -> (Vec<Item<'static>>, HashMap<Place, String>) {
     let stand_ins = plan.stand_ins;
     let (mut items, replaced_ids) = if plan.mends {
-        let mended = carry_out(messages, plan, rules, ids, parts);
+        let mended = carry_out(messages, plan, rules, ids);
         complete_edits(report, &mended);
         (mended.items, mended.replaced_ids)
     } else {

@@ -197,7 +197,7 @@ impl Repairer<'_> {
             let members = &calls[group..last];
             if group > 0 {
                 let first = moved[group - 1].as_ref().map_or(0, |it| it.1.0);
-                let mut item = self.item(Message::new(Role::Assistant), first);
+                let mut item = Item::whole(Message::new(Role::Assistant), first);
                 for (part, place) in moved[group - 1..last - 1].iter_mut().filter_map(Option::take)
                 {
                     item.push_part(part, place);
