@@ -31,8 +31,10 @@ const MOVES_CONTENT: &[(&str, &[&str])] = &[
     ("msg-file", &["syntax", "model", "history", "append", "edit", "store", "render.rs"]),
 ];
 
-/// Crates whose tests see the code of another one: `msg-wire` has no format of its own, and compaction reads documents.
+/// Crates whose tests see the code of another one: the laws of JSON are asked over messages, `msg-wire` has no format of
+/// its own, and compaction reads documents.
 const TESTED_BY: &[(&str, &[&str])] = &[
+    ("msg-json", &["msg-json", "msg-core"]),
     ("msg-wire", &["msg-wire", "msg-openai", "msg-anthropic", "msg-gemini"]),
     ("msg-compact", &["msg-compact", "msg-document"]),
 ];
