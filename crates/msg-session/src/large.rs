@@ -235,6 +235,13 @@ impl Diagnosis<'_> {
         Ok(self.mends.findings)
     }
 
+    /// The findings alone, as of a session that is not mended; all else that is held goes.
+    pub fn into_findings(self) -> Vec<Finding> {
+        let mut res = self.mends.findings;
+        res.iter_mut().for_each(|it| it.done = false);
+        res
+    }
+
     /// As the outcome for a session that is held.
     pub(crate) fn into_checked(self) -> Result<Checked, Error> {
         if !self.is_changed() {

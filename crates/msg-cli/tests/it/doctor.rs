@@ -30,6 +30,24 @@ fn session(folder: &TempDir, name: &str) -> PathBuf {
     path
 }
 
+/// Nobody reads more than a thousand findings of one kind; the rest is counted.
+#[test]
+fn findings_beyond_a_thousand_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let line = |n: u32| {
+        format!(r#"{{"role":"user","created":{n},"content":[{{"type":"text","text":""}}]}}"#) + "\n"
+    };
+    fs::write(&path, (0..1203).map(line).collect::<String>()).unwrap();
+    let output = doctor(&["--from", "goose"], &path);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.matches("error[session::empty-text]").count(), 1000, "{text}");
+    assert!(text.contains("203 more of session::empty-text; --json lists them all"), "{text}");
+    let output = doctor(&["--from", "goose", "--json"], &path);
+    let json = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(json.matches("session::empty-text").count(), 1203);
+}
+
 /// Whatever moment a kill comes at: the file is the old one or the new one, and behind the new one
 /// stands the backup.
 #[test]

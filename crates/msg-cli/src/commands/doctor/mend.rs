@@ -83,33 +83,30 @@ impl Doctor<'_> {
         if !file.stamp.holds() {
             return Err(file.stamp.grew());
         }
-        let mut findings = found.findings().to_vec();
-        let named = named.map(|it| self.explained(it, &findings));
+        let named = named.map(|it| self.explained(it, found.findings()));
         let effect = found.is_changed().then(|| found.effect());
-        let changed = match effect {
+        let (findings, changed) = match effect {
             Some(_) if self.fix => {
                 self.may_write(std::slice::from_ref(&file.stamp))
                     .map_err(|it| refuse(&file.name, &it))?;
                 let mended = self.mended(file, found, dialect);
-                let mended = mended.map_err(|it| refuse(&file.name, &it.to_string()))?;
-                Some(self.put_file(file, mended, dialect)?)
+                let (mended, findings) =
+                    mended.map_err(|it| refuse(&file.name, &it.to_string()))?;
+                (findings, Some(self.put_file(file, mended, dialect)?))
             }
-            _ => None,
+            _ => (found.into_findings(), None),
         };
-        if changed.is_none() {
-            findings.iter_mut().for_each(|it| it.done = false);
-        }
         Ok(Diagnosis { dialect, findings, named, changed, effect, script: None, branches: None })
     }
 
-    /// The mended file, beside the old one.
+    /// The mended file, beside the old one, and what was wrong with that.
     fn mended(
         &self,
         file: &SessionFile,
         found: msg_session::Diagnosis<'_>,
         dialect: Dialect,
-    ) -> io::Result<NamedTempFile> {
-        let mut res = written(&file.path, found)?;
+    ) -> io::Result<(NamedTempFile, Vec<Finding>)> {
+        let (mut res, findings) = written(&file.path, found)?;
         let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for _ in 1..ROUNDS {
             let source = FileSource::new(res.reopen()?)?;
@@ -118,9 +115,9 @@ impl Doctor<'_> {
             if !found.is_changed() {
                 break;
             }
-            res = written(&file.path, found)?;
+            res = written(&file.path, found)?.0;
         }
-        Ok(res)
+        Ok((res, findings))
     }
 
     fn put_file(
@@ -240,13 +237,17 @@ pub(crate) fn sound_or_back(
     Err(refuse(name, &format!("{text} ({MEND_FAILED})")))
 }
 
-fn written(path: &Path, found: msg_session::Diagnosis<'_>) -> io::Result<NamedTempFile> {
+fn written(
+    path: &Path,
+    found: msg_session::Diagnosis<'_>,
+) -> io::Result<(NamedTempFile, Vec<Finding>)> {
     let file = beside(path)?;
     let mut out = BufWriter::with_capacity(1 << 18, file);
     step();
-    found.write(&mut out).map_err(io::Error::other)?;
+    let findings = found.write(&mut out).map_err(io::Error::other)?;
     out.flush()?;
-    out.into_inner().map_err(io::IntoInnerError::into_error)
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    Ok((file, findings))
 }
 
 /// How much of a session that is held is changed.

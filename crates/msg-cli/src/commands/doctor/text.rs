@@ -1,5 +1,6 @@
 //! A diagnosis in words for people, and the report without any (SE-90, SE-95).
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
@@ -11,11 +12,22 @@ use super::Diagnosis;
 use crate::output::json_line;
 use crate::render::{plural, safe};
 
+/// How many findings of one code are shown: nobody reads more.
+const MOST: usize = 1000;
+
 /// The diagnosis of the session `name`.
 pub(super) fn human(name: &str, it: &Diagnosis, fix: bool, color: bool) -> String {
     let mut res = format!("{} ({}): {}\n", safe(name), it.dialect, verdict(it, fix));
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in &it.findings {
-        show(finding, fix, color, &mut res);
+        let count = counts.entry(finding.code.as_str()).or_default();
+        *count += 1;
+        if *count <= MOST {
+            show(finding, fix, color, &mut res);
+        }
+    }
+    for (code, count) in counts.into_iter().filter(|it| it.1 > MOST) {
+        let _ = writeln!(res, "  {} more of {code}; --json lists them all", count - MOST);
     }
     if let Some(named) = &it.named {
         show_named(named, &it.findings, &mut res);
@@ -140,11 +152,8 @@ pub(super) fn report(name: &str, findings: &[Finding]) -> Vec<u8> {
         at: Place,
         done: bool,
     }
-    let entry = |it: &'_ Finding| -> (String, Severity, Place, bool) {
-        (it.code.to_string(), it.severity, it.at, it.done)
-    };
-    let list: Vec<_> = findings.iter().map(entry).collect();
-    let findings =
-        list.iter().map(|it| Entry { code: &it.0, severity: it.1, at: it.2, done: it.3 }).collect();
-    json_line(&Line { path: name, findings })
+    fn entry(it: &Finding) -> Entry<'_> {
+        Entry { code: it.code.as_str(), severity: it.severity, at: it.at, done: it.done }
+    }
+    json_line(&Line { path: name, findings: findings.iter().map(entry).collect() })
 }
