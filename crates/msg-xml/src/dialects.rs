@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::tag_grammar::Grammar;
@@ -30,7 +30,8 @@ pub(crate) enum Dialect {
 /// assert_eq!(parsed.calls().next().map(|call| call.tool_name()), Some("ls"));
 /// # Ok::<(), msg_xml::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Entry>", into = "Vec<Entry>")]
 pub struct Dialects {
     /// In the order in which they are tried.
     list: Vec<Dialect>,
@@ -46,21 +47,13 @@ impl Dialects {
     /// # Errors
     /// A name that is none of [`Dialects::NAMES`].
     pub fn by_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Self, Error> {
-        let mut wanted = [false; 7];
-        for name in names {
-            let unknown = || Error::InvalidDialect {
-                name: name.to_owned(),
-                reason: format!("expected one of {}", Self::NAMES.join(", ")),
-            };
-            wanted[Self::NAMES.iter().position(|known| *known == name).ok_or_else(unknown)?] = true;
+        let names: Vec<&str> = names.into_iter().collect();
+        if let Some(unknown) = names.iter().find(|name| !Self::NAMES.contains(name)) {
+            let reason = format!("expected one of {}", Self::NAMES.join(", "));
+            return Err(Error::InvalidDialect { name: (*unknown).to_owned(), reason });
         }
-        let list = Self::NAMES
-            .iter()
-            .zip(wanted)
-            .filter(|(_, on)| *on)
-            .map(|(name, _)| built_in(name))
-            .collect();
-        Ok(Dialects { list })
+        let wanted = Self::NAMES.into_iter().filter(|name| names.contains(name));
+        Ok(Dialects { list: wanted.map(built_in).collect() })
     }
 
     /// Adds a dialect that is described as data; it is tried after the built-in ones.
@@ -155,41 +148,35 @@ fn built_in(name: &str) -> Dialect {
 }
 
 /// A name, or a grammar.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Entry {
     Name(String),
     Grammar(Box<Grammar>),
 }
 
-impl Serialize for Dialects {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(untagged)]
-        enum Entry<'a> {
-            Name(&'a str),
-            Grammar(&'a Grammar),
-        }
-        serializer.collect_seq(self.list.iter().map(|dialect| match dialect {
-            Dialect::Tags(grammar) if !Self::NAMES.contains(&grammar.name.as_str()) => {
-                Entry::Grammar(grammar)
+impl From<Dialects> for Vec<Entry> {
+    fn from(dialects: Dialects) -> Self {
+        let entry = |dialect: Dialect| match dialect {
+            Dialect::Tags(grammar) if !Dialects::NAMES.contains(&grammar.name.as_str()) => {
+                Entry::Grammar(Box::new(Arc::unwrap_or_clone(grammar)))
             }
-            other => Entry::Name(other.name()),
-        }))
+            other => Entry::Name(other.name().to_owned()),
+        };
+        dialects.list.into_iter().map(entry).collect()
     }
 }
 
-impl<'de> Deserialize<'de> for Dialects {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use serde::de::Error as _;
-        let entries = Vec::<Entry>::deserialize(deserializer)?;
-        let names = entries
-            .iter()
-            .filter_map(|e| if let Entry::Name(name) = e { Some(name.as_str()) } else { None });
-        let mut dialects = Dialects::by_names(names).map_err(D::Error::custom)?;
+impl TryFrom<Vec<Entry>> for Dialects {
+    type Error = Error;
+
+    fn try_from(entries: Vec<Entry>) -> Result<Self, Error> {
+        let name = |it: &Entry| if let Entry::Name(name) = it { Some(name.clone()) } else { None };
+        let names: Vec<String> = entries.iter().filter_map(name).collect();
+        let mut dialects = Dialects::by_names(names.iter().map(String::as_str))?;
         for entry in entries {
             if let Entry::Grammar(grammar) = entry {
-                dialects.add(*grammar).map_err(D::Error::custom)?;
+                dialects.add(*grammar)?;
             }
         }
         Ok(dialects)

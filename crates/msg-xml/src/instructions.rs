@@ -1,7 +1,7 @@
 //! The prompt text that teaches a model this format (XT-46). Fixed but for the tools, so that it can be cached.
 
 use crate::definition::ToolDefinition;
-use crate::json::{Json, Members};
+use crate::json::Json;
 use crate::lex::trim;
 use crate::options::Thinking;
 use crate::schema::Node;
@@ -80,14 +80,9 @@ fn describe(tool: &ToolDefinition, out: &mut String) {
 /// A line for each property, with what is below it.
 fn members(node: Node<'_>, level: usize, out: &mut String) {
     let node = node.resolved();
-    let (Some(Json::Object(properties)), true) = (node.member("properties"), level < MAX_LEVEL)
-    else {
-        return;
-    };
-    let required = |key: &str| match node.member("required") {
-        Some(Json::Array(keys)) => keys.iter().any(|k| matches!(k, Json::String(k) if k == key)),
-        _ => false,
-    };
+    let properties = node.member("properties").and_then(Json::as_object);
+    let Some(properties) = properties.filter(|_| level < MAX_LEVEL) else { return };
+    let required = node.member("required").and_then(Json::as_array).unwrap_or_default();
     for (key, schema) in properties.iter() {
         let place = node.at(schema);
         let resolved = place.resolved();
@@ -95,19 +90,19 @@ fn members(node: Node<'_>, level: usize, out: &mut String) {
         out.push_str("- ");
         out.push_str(key);
         out.push_str(" (");
-        type_name(resolved, 0, out);
-        if required(key) {
+        out.push_str(&type_name(resolved, 0));
+        if required.iter().any(|it| it.as_str() == Some(key)) {
             out.push_str(", required");
         }
         out.push(')');
-        let text = [place, resolved].into_iter().find_map(|n| match n.member("description") {
-            Some(Json::String(text)) if !trim(text).is_empty() => Some(text),
-            _ => None,
-        });
-        if let Some(text) = text {
-            out.push_str(": ");
+        let description = |node: Node<'_>| {
+            let text = node.member("description")?.as_str()?;
             let words = text.split([' ', '\t', '\r', '\n']).filter(|word| !word.is_empty());
-            out.push_str(&words.collect::<Vec<_>>().join(" "));
+            Some(words.collect::<Vec<_>>().join(" ")).filter(|text| !text.is_empty())
+        };
+        if let Some(text) = description(place).or_else(|| description(resolved)) {
+            out.push_str(": ");
+            out.push_str(&text);
         }
         out.push('\n');
         below(resolved, level + 1, out);
@@ -122,61 +117,31 @@ fn below(node: Node<'_>, level: usize, out: &mut String) {
     }
 }
 
-fn type_name(node: Node<'_>, level: usize, out: &mut String) {
+fn type_name(node: Node<'_>, level: usize) -> String {
     let node = node.resolved();
-    if let Some(Json::Array(values)) = node.member("enum") {
-        out.push_str("one of ");
-        for (i, value) in values.iter().enumerate() {
-            if i > 0 {
-                out.push_str(", ");
-            }
-            out.push_str(&value.text());
-        }
-        return;
+    let list = |key: &str| node.member(key).and_then(Json::as_array);
+    if let Some(values) = list("enum") {
+        let values: Vec<String> = values.iter().map(Json::text).collect();
+        return format!("one of {}", values.join(", "));
     }
     if level >= MAX_LEVEL {
-        out.push_str("any");
-        return;
+        return "any".to_owned();
     }
-    let alternatives = ["anyOf", "oneOf"].iter().find_map(|key| match node.member(key) {
-        Some(Json::Array(items)) if !items.is_empty() => Some(items),
-        _ => None,
-    });
-    if let Some(items) = alternatives {
-        for (i, item) in items.iter().enumerate() {
-            if i > 0 {
-                out.push_str(" or ");
-            }
-            type_name(node.at(item), level + 1, out);
+    let alternatives = ["anyOf", "oneOf"].into_iter().filter_map(list).find(|it| !it.is_empty());
+    let names: Vec<String> = match (alternatives, node.member("type")) {
+        (Some(items), _) => items.iter().map(|it| type_name(node.at(it), level + 1)).collect(),
+        (None, Some(Json::Array(names))) if !names.is_empty() => {
+            names.iter().map(|name| one_type(node, name, level)).collect()
         }
-        return;
-    }
-    match node.member("type") {
-        Some(Json::String(name)) => one_type(node, name, level, out),
-        Some(Json::Array(names)) if !names.is_empty() => {
-            for (i, name) in names.iter().enumerate() {
-                if i > 0 {
-                    out.push_str(" or ");
-                }
-                match name {
-                    Json::String(name) => one_type(node, name, level, out),
-                    _ => out.push_str("any"),
-                }
-            }
-        }
-        _ => out.push_str("any"),
-    }
+        (None, name) => return one_type(node, name.unwrap_or(&Json::Null), level),
+    };
+    names.join(" or ")
 }
 
-fn one_type(node: Node<'_>, name: &str, level: usize, out: &mut String) {
-    if name != "array" {
-        out.push_str(name);
-        return;
-    }
-    out.push_str("list of ");
-    let none = Json::Object(Members::default());
-    match node.member("items") {
-        Some(items) => type_name(node.at(items), level + 1, out),
-        None => type_name(Node { root: &none, schema: &none }, level + 1, out),
+fn one_type(node: Node<'_>, name: &Json, level: usize) -> String {
+    match (name.as_str(), node.member("items")) {
+        (Some("array"), Some(items)) => format!("list of {}", type_name(node.at(items), level + 1)),
+        (Some("array"), None) => "list of any".to_owned(),
+        (name, _) => name.unwrap_or("any").to_owned(),
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::call::Call;
 use crate::error::Error;
 use crate::event::ThinkingStyle;
-use crate::json::{self, Json, Members};
+use crate::json::{self, Json, Members, Stop};
 use crate::lex;
 use crate::options::Limits;
 use crate::parsed::{Parsed, SegmentKind};
@@ -76,20 +76,14 @@ pub fn render_with(call: &Call, style: &RenderStyle) -> Result<String, Error> {
     }
     let limit = Limits::default().max_depth;
     let text = call.arguments().text();
-    let value = if lex::trim(text).is_empty() {
-        Json::Object(Members::default())
-    } else {
-        tree(text, limit)?
-    };
-    if depth(&value) > limit + 1 {
-        return Err(Error::DepthLimit { max: limit });
-    }
+    let too_deep = Error::DepthLimit { max: limit };
+    let value = tree(text, limit + 1).ok_or(too_deep.clone())?;
     match &value {
         Json::Object(members)
             if members.iter().all(|(key, value)| plain_key(key) && plain_value(value)) =>
         {
             if element_depth(&value) > limit {
-                return Err(Error::DepthLimit { max: limit });
+                return Err(too_deep);
             }
             Ok(elements(call, members, *style))
         }
@@ -133,32 +127,21 @@ fn is_blank_char(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n')
 }
 
-/// The arguments as a tree; text that is no JSON is a string, text of the text of an object is that object.
-fn tree(text: &str, limit: usize) -> Result<Json, Error> {
-    let deepest = 1024;
-    let value = match json::parse(text, deepest) {
-        Some((value, _)) => value,
-        None if crate::json::too_deep(text, deepest) => {
-            return Err(Error::DepthLimit { max: limit });
-        }
+/// The arguments as a tree, unless it is deeper than `max`; nothing is no arguments, text that is no JSON is a string, and
+/// the text of the text of an object is that object.
+fn tree(text: &str, max: usize) -> Option<Json> {
+    let parse = |text: &str| match json::read(text, max) {
+        Err(Stop::Depth(_)) => None,
+        _ => Some(json::parse(text, max).map(|(value, _)| value)),
+    };
+    let value = match parse(text)? {
+        Some(value) => value,
+        None if lex::trim(text).is_empty() => Json::Object(Members::default()),
         None => Json::String(text.to_owned()),
     };
-    if let Json::String(inner) = &value
-        && let Some((object @ Json::Object(_), _)) = json::parse(inner, limit + 2)
-    {
-        return Ok(object);
-    }
-    Ok(value)
-}
-
-/// Levels of containers; 0 for a scalar.
-fn depth(value: &Json) -> usize {
-    match value {
-        Json::Object(members) => {
-            1 + members.iter().map(|(_, v)| depth(v)).max().unwrap_or_default()
-        }
-        Json::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
-        _ => 0,
+    match value.as_str().map(parse) {
+        Some(inner) => Some(inner?.filter(|it| it.as_object().is_some()).unwrap_or(value)),
+        None => Some(value),
     }
 }
 

@@ -14,7 +14,9 @@ use std::collections::BTreeMap;
 
 use msg_core::{Arguments, Diagnostic};
 use serde::de::Error as _;
+use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use crate::call::Call;
 use crate::code::Code;
@@ -93,29 +95,25 @@ impl SchemaSet {
             node = next;
         }
         let types = node.types();
-        types.string && !types.object && !types.array
+        types.has("string") && !types.has("object") && !types.has("array")
     }
 }
 
 impl Serialize for SchemaSet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let tools: BTreeMap<&str, Box<serde_json::value::RawValue>> = self
-            .tools
-            .iter()
-            .filter_map(|(name, schema)| {
-                serde_json::value::RawValue::from_string(schema.text())
-                    .ok()
-                    .map(|raw| (name.as_str(), raw))
-            })
-            .collect();
-        tools.serialize(serializer)
+        let raw = |schema: &Json| RawValue::from_string(schema.text()).map_err(S::Error::custom);
+        let mut map = serializer.serialize_map(Some(self.tools.len()))?;
+        for (name, schema) in &self.tools {
+            map.serialize_entry(name, &raw(schema)?)?;
+        }
+        map.end()
     }
 }
 
 impl<'de> Deserialize<'de> for SchemaSet {
     /// A list of tool definitions, or an object from tool name to JSON Schema.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Box::<serde_json::value::RawValue>::deserialize(deserializer)?;
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
         if raw.get().trim_start().starts_with('[') {
             let definitions: Vec<ToolDefinition> =
                 serde_json::from_str(raw.get()).map_err(D::Error::custom)?;
@@ -132,39 +130,19 @@ impl<'de> Deserialize<'de> for SchemaSet {
     }
 }
 
-#[derive(Clone, Copy, Default)]
-struct Types {
-    string: bool,
-    integer: bool,
-    number: bool,
-    boolean: bool,
-    null: bool,
-    array: bool,
-    object: bool,
-}
+/// The types of JSON Schema that a place takes; none if it says nothing of them.
+struct Types<'s>(Vec<&'s str>);
 
-impl Types {
-    fn none(self) -> bool {
-        !(self.string
-            || self.integer
-            || self.number
-            || self.boolean
-            || self.null
-            || self.array
-            || self.object)
+impl Types<'_> {
+    const NAMES: [&'static str; 7] =
+        ["string", "integer", "number", "boolean", "null", "array", "object"];
+
+    fn has(&self, name: &str) -> bool {
+        self.0.contains(&name)
     }
 
-    fn add(&mut self, name: &str) {
-        match name {
-            "string" => self.string = true,
-            "integer" => self.integer = true,
-            "number" => self.number = true,
-            "boolean" => self.boolean = true,
-            "null" => self.null = true,
-            "array" => self.array = true,
-            "object" => self.object = true,
-            _ => {}
-        }
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
@@ -177,10 +155,27 @@ pub(crate) struct Node<'s> {
 
 impl<'s> Node<'s> {
     pub(crate) fn member(self, key: &str) -> Option<&'s Json> {
-        match self.schema {
-            Json::Object(members) => members.get(key),
-            _ => None,
+        self.schema.as_object()?.get(key)
+    }
+
+    /// The names in its own `type`, which is one or a list.
+    pub(crate) fn type_names(self) -> Vec<&'s str> {
+        match self.member("type") {
+            Some(Json::String(name)) => vec![name],
+            Some(Json::Array(names)) => names.iter().filter_map(Json::as_str).collect(),
+            _ => Vec::new(),
         }
+    }
+
+    /// The place that it refers to.
+    fn target(self) -> Option<Self> {
+        let target = self.member("$ref")?.as_str()?;
+        resolve(self.root, target).map(|schema| self.at(schema))
+    }
+
+    /// The lists of `oneOf` and `anyOf`.
+    fn unions(self) -> impl DoubleEndedIterator<Item = &'s [Json]> {
+        ["oneOf", "anyOf"].into_iter().filter_map(move |key| self.member(key)?.as_array())
     }
 
     pub(crate) fn at(self, schema: &'s Json) -> Self {
@@ -196,15 +191,9 @@ impl<'s> Node<'s> {
                 break;
             }
             found.push(node);
-            if let Some(Json::String(target)) = node.member("$ref")
-                && let Some(schema) = resolve(node.root, target)
-            {
-                open.push(node.at(schema));
-            }
-            for union in ["oneOf", "anyOf"] {
-                if let Some(Json::Array(items)) = node.member(union) {
-                    open.extend(items.iter().rev().map(|item| node.at(item)));
-                }
+            open.extend(node.target());
+            for items in node.unions() {
+                open.extend(items.iter().rev().map(|item| node.at(item)));
             }
         }
         found
@@ -214,34 +203,23 @@ impl<'s> Node<'s> {
     pub(crate) fn resolved(self) -> Self {
         let mut node = self;
         for _ in 0..MAX_STEPS {
-            let Some(Json::String(target)) = node.member("$ref") else { break };
-            let Some(schema) = resolve(node.root, target) else { break };
-            node = node.at(schema);
+            let Some(target) = node.target() else { break };
+            node = target;
         }
         node
     }
 
-    fn types(self) -> Types {
-        let mut types = Types::default();
-        for node in self.alternatives() {
-            match node.member("type") {
-                Some(Json::String(name)) => types.add(name),
-                Some(Json::Array(names)) => names.iter().for_each(|n| {
-                    if let Json::String(name) = n {
-                        types.add(name);
-                    }
-                }),
-                _ => {}
-            }
-        }
-        types
+    fn types(self) -> Types<'s> {
+        let names = self.alternatives().into_iter().flat_map(Node::type_names);
+        Types(names.filter(|name| Types::NAMES.contains(name)).collect())
     }
 
     fn property(self, key: &str) -> Option<Self> {
-        self.alternatives().into_iter().find_map(|node| match node.member("properties") {
-            Some(Json::Object(members)) => members.get(key).map(|schema| node.at(schema)),
-            _ => None,
-        })
+        let listed = |node: Node<'s>| {
+            let schema = node.member("properties")?.as_object()?.get(key)?;
+            Some(node.at(schema))
+        };
+        self.alternatives().into_iter().find_map(listed)
     }
 
     fn items(self) -> Option<Self> {

@@ -136,6 +136,21 @@ pub(crate) fn begins(b: u8) -> bool {
 }
 
 impl Json {
+    /// The text of a string.
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        if let Json::String(text) = self { Some(text) } else { None }
+    }
+
+    /// The items of an array.
+    pub(crate) fn as_array(&self) -> Option<&[Json]> {
+        if let Json::Array(items) = self { Some(items) } else { None }
+    }
+
+    /// The members of an object.
+    pub(crate) fn as_object(&self) -> Option<&Members> {
+        if let Json::Object(members) = self { Some(members) } else { None }
+    }
+
     /// Appends its text. A function of its own and not `msg_core`'s writer with its closures: trees may be deep.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         match self {
@@ -146,7 +161,7 @@ impl Json {
             Json::Array(items) => {
                 out.push(b'[');
                 for (i, item) in items.iter().enumerate() {
-                    separate(i, out);
+                    out.extend((i > 0).then_some(b','));
                     item.write(out);
                 }
                 out.push(b']');
@@ -154,7 +169,7 @@ impl Json {
             Json::Object(members) => {
                 out.push(b'{');
                 for (i, (key, value)) in members.iter().enumerate() {
-                    separate(i, out);
+                    out.extend((i > 0).then_some(b','));
                     write_str(out, key);
                     out.push(b':');
                     value.write(out);
@@ -171,20 +186,9 @@ impl Json {
     }
 }
 
-fn separate(before: usize, out: &mut Vec<u8>) {
-    if before > 0 {
-        out.push(b',');
-    }
-}
-
 /// Reads a whole text as one value with blanks around it. The flag tells of repairs.
 pub(crate) fn parse(text: &str, max_depth: usize) -> Option<(Json, bool)> {
     let text = crate::lex::trim(text);
     let read = read(text, max_depth).ok()?;
     (read.end == text.len()).then_some((read.value, read.repaired))
-}
-
-/// Whether a text fails only because its brackets nest deeper than `max`.
-pub(crate) fn too_deep(text: &str, max: usize) -> bool {
-    matches!(read(text, max), Err(Stop::Depth(_)))
 }

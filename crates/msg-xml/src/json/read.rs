@@ -1,6 +1,8 @@
 //! Reads one value as models write it (XT-27) and finds its end in the same pass. Without recursion: how deep brackets
 //! nest is the caller's choice.
 
+use msg_core::json::unescape_into;
+
 use super::{Json, Members};
 use crate::input::is_blank;
 
@@ -219,7 +221,7 @@ impl Reader<'_> {
             self.at += n + 1;
             match rest.as_bytes()[n] {
                 b'"' => return Ok(out),
-                b'\\' => out.push(self.escape()?),
+                b'\\' => self.escapes(&mut out)?,
                 control => {
                     self.repaired = true;
                     out.push(char::from(control));
@@ -228,53 +230,39 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands behind a backslash; half a surrogate pair is no character.
-    fn escape(&mut self) -> Result<char, Halt> {
-        let b = self.peek().ok_or(Halt::More)?;
-        let plain = match b {
-            b'"' | b'\\' | b'/' => char::from(b),
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => return self.unit_pair(),
+    /// Behind a backslash: appends what that and the escapes of code units next to it stand for. Half a surrogate pair
+    /// is no character.
+    fn escapes(&mut self, out: &mut String) -> Result<(), Halt> {
+        let from = self.at - 1;
+        match self.peek().ok_or(Halt::More)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => self.at += 1,
+            b'u' => self.units()?,
             _ => return Err(Halt::Error),
-        };
-        self.at += 1;
-        Ok(plain)
-    }
-
-    fn unit_pair(&mut self) -> Result<char, Halt> {
-        let high = self.unit()?;
-        if !(0xD800..0xDC00).contains(&high) {
-            return char::from_u32(high).ok_or(Halt::Error);
         }
-        if self.peek().ok_or(Halt::More)? != b'\\' {
-            return Err(Halt::Error);
-        }
-        self.at += 1;
-        let low = self.unit()?;
-        match low {
-            0xDC00..0xE000 => char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
-                .ok_or(Halt::Error),
-            _ => Err(Halt::Error),
+        match unescape_into(&self.text[from..self.at], out) {
+            true => Err(Halt::Error),
+            false => Ok(()),
         }
     }
 
-    /// `u` and four digits.
-    fn unit(&mut self) -> Result<u32, Halt> {
-        if self.peek().ok_or(Halt::More)? != b'u' {
-            return Err(Halt::Error);
+    /// `u` and four digits, and further escapes of this form; of a pair that may be cut nothing is known.
+    fn units(&mut self) -> Result<(), Halt> {
+        self.at -= 1;
+        while self.text[self.at..].starts_with("\\u") {
+            self.at += 2;
+            let rest = self.text[self.at..].as_bytes();
+            let digits = rest.iter().take(4).take_while(|b| b.is_ascii_hexdigit()).count();
+            self.at += digits;
+            match digits {
+                4 => {}
+                n if n == rest.len() => return Err(Halt::More),
+                _ => return Err(Halt::Error),
+            }
         }
-        self.at += 1;
-        let mut unit = 0;
-        for _ in 0..4 {
-            let digit = char::from(self.peek().ok_or(Halt::More)?).to_digit(16);
-            unit = unit << 4 | digit.ok_or(Halt::Error)?;
-            self.at += 1;
+        match &self.text[self.at..] {
+            "" | "\\" => Err(Halt::More),
+            _ => Ok(()),
         }
-        Ok(unit)
     }
 
     /// The whole members of the outermost object.

@@ -37,21 +37,24 @@ impl Coercer {
 
     fn value(&mut self, node: Node<'_>, value: &mut Json) {
         let types = node.types();
-        if types.none() || types.string && matches!(value, Json::String(_)) || fits(types, value) {
+        if types.is_empty()
+            || types.has("string") && value.as_str().is_some()
+            || fits(&types, value)
+        {
             return;
         }
         match value {
-            Json::String(text) => match scalar(types, trim(text)) {
+            Json::String(text) => match scalar(&types, trim(text)) {
                 Some(typed) => *value = typed,
-                None if types.array => self.wrap(node, value),
+                None if types.has("array") => self.wrap(node, value),
                 None => self.mismatch(),
             },
-            Json::Array(items) if types.array => {
+            Json::Array(items) if types.has("array") => {
                 if let Some(node) = node.items() {
                     items.iter_mut().for_each(|item| self.value(node, item));
                 }
             }
-            Json::Object(members) if types.array => {
+            Json::Object(members) if types.has("array") => {
                 let known =
                     |key: &str| node.items().is_some_and(|items| items.property(key).is_some());
                 let wrapper = members.len() == 1 && members.iter().all(|(key, _)| !known(key));
@@ -65,8 +68,10 @@ impl Coercer {
                     self.wrap(node, value);
                 }
             }
-            Json::Object(_) if types.object => self.object(node, value),
-            Json::Number(_) | Json::Bool(_) | Json::Null if types.array => self.wrap(node, value),
+            Json::Object(_) if types.has("object") => self.object(node, value),
+            Json::Number(_) | Json::Bool(_) | Json::Null if types.has("array") => {
+                self.wrap(node, value)
+            }
             _ => self.mismatch(),
         }
     }
@@ -82,37 +87,39 @@ impl Coercer {
 }
 
 /// Whether a value that a dialect typed already is of a wanted type.
-fn fits(types: Types, value: &Json) -> bool {
+fn fits(types: &Types<'_>, value: &Json) -> bool {
     match value {
         Json::Number(n) => {
             let whole = !n.contains(['.', 'e', 'E'])
                 && (n.parse::<i64>().is_ok() || n.parse::<u64>().is_ok());
             let finite = n.parse::<f64>().is_ok_and(f64::is_finite);
-            types.integer && whole || types.number && finite
+            types.has("integer") && whole || types.has("number") && finite
         }
-        Json::Bool(_) => types.boolean,
-        Json::Null => types.null,
+        Json::Bool(_) => types.has("boolean"),
+        Json::Null => types.has("null"),
         _ => false,
     }
 }
 
 /// What a text is in one of the wanted types, tried in the order of XT-31.
-fn scalar(types: Types, text: &str) -> Option<Json> {
+fn scalar(types: &Types<'_>, text: &str) -> Option<Json> {
     let parsed =
         json::parse(text, MAX_DEPTH).filter(|(_, repaired)| !repaired).map(|(value, _)| value);
     if matches!(&parsed, Some(number @ Json::Number(_)) if fits(types, number)) {
         return parsed;
     }
-    if types.boolean && (text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false")) {
+    if types.has("boolean")
+        && (text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false"))
+    {
         return Some(Json::Bool(text.eq_ignore_ascii_case("true")));
     }
-    if types.null && (text.is_empty() || text == "null") {
+    if types.has("null") && (text.is_empty() || text == "null") {
         return Some(Json::Null);
     }
-    if types.array && (text.is_empty() || matches!(parsed, Some(Json::Array(_)))) {
+    if types.has("array") && (text.is_empty() || matches!(parsed, Some(Json::Array(_)))) {
         return Some(parsed.unwrap_or(Json::Array(Vec::new())));
     }
-    if types.object && (text.is_empty() || matches!(parsed, Some(Json::Object(_)))) {
+    if types.has("object") && (text.is_empty() || matches!(parsed, Some(Json::Object(_)))) {
         return Some(parsed.unwrap_or(Json::Object(Members::default())));
     }
     None

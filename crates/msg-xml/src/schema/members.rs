@@ -110,10 +110,7 @@ impl<'s> Shape<'s> {
         // A search that was broken off has not seen every list.
         open |= alternatives.len() >= MAX_STEPS;
         for it in alternatives.into_iter().filter(|it| it.takes_objects()) {
-            let listed = match it.member("properties") {
-                Some(Json::Object(members)) => Some(members),
-                _ => None,
-            };
+            let listed = it.member("properties").and_then(Json::as_object);
             known.extend(listed.map(|members| (members, it)));
             match it.member("additionalProperties") {
                 Some(Json::Bool(false)) => closed = true,
@@ -131,20 +128,13 @@ impl<'s> Shape<'s> {
 impl<'s> Node<'s> {
     /// Whether the `type` here, if there is one, has `object`.
     fn takes_objects(self) -> bool {
-        match self.member("type") {
-            Some(Json::String(name)) => name == "object",
-            Some(Json::Array(names)) => {
-                names.iter().any(|n| matches!(n, Json::String(name) if name == "object"))
-            }
-            _ => true,
-        }
+        self.member("type").is_none_or(|it| !matches!(it, Json::String(_) | Json::Array(_)))
+            || self.type_names().contains(&"object")
     }
 
     /// Whether it leaves the description to others that are read.
     fn refers(self) -> bool {
-        let union = ["oneOf", "anyOf"].iter().any(|key| self.member(key).is_some());
-        union
-            || matches!(self.member("$ref"), Some(Json::String(t)) if super::resolve(self.root, t).is_some())
+        ["oneOf", "anyOf"].iter().any(|key| self.member(key).is_some()) || self.target().is_some()
     }
 
     /// What every object here must have; none if no object can be here. `steps` bounds the schemas that are
@@ -158,28 +148,16 @@ impl<'s> Node<'s> {
         if !self.takes_objects() {
             return None;
         }
-        if let Some(Json::Array(names)) = self.member("required") {
-            keys.extend(names.iter().filter_map(|n| match n {
-                Json::String(name) => Some(name.as_str()),
-                _ => None,
-            }));
+        let list = |key| self.member(key).and_then(Json::as_array).unwrap_or_default();
+        keys.extend(list("required").iter().filter_map(Json::as_str));
+        let all = list("allOf").iter().map(|schema| self.at(schema));
+        for node in self.target().into_iter().chain(all) {
+            keys.extend(node.required(steps)?);
         }
-        if let Some(Json::String(target)) = self.member("$ref")
-            && let Some(schema) = super::resolve(self.root, target)
-        {
-            keys.extend(self.at(schema).required(steps)?);
-        }
-        if let Some(Json::Array(all)) = self.member("allOf") {
-            for schema in all {
-                keys.extend(self.at(schema).required(steps)?);
-            }
-        }
-        for union in ["oneOf", "anyOf"] {
-            if let Some(Json::Array(items)) = self.member(union) {
-                let choices = items.iter().filter_map(|item| self.at(item).required(steps));
-                let shared = choices.reduce(|a, b| a.intersection(&b).copied().collect());
-                keys.extend(shared?);
-            }
+        for items in self.unions() {
+            let choices = items.iter().filter_map(|item| self.at(item).required(steps));
+            let shared = choices.reduce(|a, b| a.intersection(&b).copied().collect());
+            keys.extend(shared?);
         }
         Some(keys)
     }
