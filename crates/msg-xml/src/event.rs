@@ -170,6 +170,13 @@ pub(crate) enum Ev {
     Report { code: Code, from: usize, to: usize, detail: Option<Box<str>> },
 }
 
+impl Ev {
+    /// A report that the code says all of.
+    pub(crate) fn report(code: Code, from: usize, to: usize) -> Self {
+        Ev::Report { code, from, to, detail: None }
+    }
+}
+
 /// The events that have not been taken. Muted while a text is read that may turn out to be no call.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {

@@ -71,17 +71,6 @@ impl Need {
     }
 }
 
-/// Takes steps until one gives a result.
-pub(crate) fn until_done<T>(
-    mut step: impl FnMut() -> Result<Option<T>, Incomplete>,
-) -> Result<T, Incomplete> {
-    loop {
-        if let Some(done) = step()? {
-            return Ok(done);
-        }
-    }
-}
-
 /// Incomplete for any byte.
 pub(crate) const MORE: Incomplete = Incomplete::on(Need::Any);
 
@@ -134,6 +123,19 @@ impl<'a> Input<'a> {
         match to {
             Some(to) => Input { text: &self.text[..to], base: self.base, eof: false },
             None => *self,
+        }
+    }
+
+    /// What `read` finds before `limit`; nothing if that is not enough for it.
+    pub(crate) fn near<T>(
+        &self,
+        limit: usize,
+        read: impl FnOnce(&Self) -> Result<T, Incomplete>,
+    ) -> Result<Option<T>, Incomplete> {
+        match read(&self.upto(limit)) {
+            Ok(found) => Ok(Some(found)),
+            Err(_) if self.end() >= limit => Ok(None),
+            Err(wait) => Err(wait.by(limit)),
         }
     }
 

@@ -31,6 +31,23 @@ pub(crate) enum Outcome {
     Dropped(Code),
 }
 
+impl Outcome {
+    /// That of calls; `reject` says why they are none.
+    pub(crate) fn new(calls: Vec<Draft>, reject: Option<Code>) -> Self {
+        match reject {
+            Some(code @ Code::DepthLimit) => Outcome::Dropped(code),
+            Some(code) => Outcome::Rejected(code),
+            None => Outcome::Calls(calls),
+        }
+    }
+}
+
+/// The only report about a call that the message cut off (XT-16) is that.
+pub(crate) fn truncate(notes: &mut Vec<Note>, call: usize, start: usize, end: usize) {
+    notes.retain(|note| note.call != call);
+    notes.push(Note { code: Code::TruncatedToolCall, start, end, call });
+}
+
 /// A block that has been read.
 #[derive(Debug)]
 pub(crate) struct Done {
@@ -81,7 +98,7 @@ impl From<Json> for Arguments {
 }
 
 /// A call that is not finished or not judged.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Draft {
     /// Where its source begins and ends.
     pub(crate) start: usize,
@@ -110,23 +127,7 @@ pub(crate) struct Draft {
 
 impl Draft {
     pub(crate) fn new(start: usize) -> Self {
-        Draft {
-            start,
-            end: start,
-            name: None,
-            unnamed: false,
-            server: None,
-            args: None,
-            args_closed: false,
-            unwrapped: Vec::new(),
-            raws: Vec::new(),
-            stray_after_name: false,
-            typed: false,
-            complete: true,
-            too_large: false,
-            source: String::new(),
-            sent: Sent::default(),
-        }
+        Draft { start, end: start, complete: true, ..Draft::default() }
     }
 
     pub(crate) fn has_params(&self) -> bool {
@@ -270,14 +271,11 @@ impl Calls {
         self.judge(&calls);
         let mut notes = std::mem::take(&mut self.notes);
         if !whole {
-            notes.retain(|n| n.call != last);
-            notes.push(Note { code: Code::TruncatedToolCall, start, end, call: last });
+            truncate(&mut notes, last, start, end);
         }
-        let outcome = match self.reject {
-            _ if too_large => Outcome::Dropped(Code::ToolTooLarge),
-            Some(code @ Code::DepthLimit) => Outcome::Dropped(code),
-            Some(code) => Outcome::Rejected(code),
-            None => Outcome::Calls(calls),
+        let outcome = match too_large {
+            true => Outcome::Dropped(Code::ToolTooLarge),
+            false => Outcome::new(calls, self.reject),
         };
         Done::new(start, end, outcome, notes)
     }

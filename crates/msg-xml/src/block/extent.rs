@@ -166,7 +166,7 @@ impl Block {
 }
 
 /// The search for the end of one block.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Extent {
     start: usize,
     /// Bytes before have been looked through.
@@ -199,16 +199,7 @@ enum Mark {
 
 impl Extent {
     fn new(start: usize, body: usize) -> Self {
-        Extent {
-            start,
-            at: body,
-            in_section: false,
-            samples: 0,
-            after_args: None,
-            text: None,
-            last: 0,
-            work: 0,
-        }
+        Extent { start, at: body, ..Extent::default() }
     }
 
     /// Up to where the block is to be read next.

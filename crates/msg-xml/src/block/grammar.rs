@@ -1,8 +1,8 @@
 //! One reading of a block, from its opener to its end: the level of `<tool>` itself (XT-12, XT-14) and that of
 //! `<arguments>` (XT-18). It goes over the tokens once and keeps nothing for another reading.
 
-use super::close::{Parent, Search};
-use super::draft::{Arguments, Calls, Done, Params};
+use super::close::Search;
+use super::draft::{Calls, Done, Params};
 use super::names::{Name, opener_attributes, read_name};
 use super::tokens::{Kind, Pending, Stand, Token, Tokens};
 use crate::call;
@@ -10,7 +10,7 @@ use crate::code::Code;
 use crate::input::{Incomplete, Input};
 use crate::lex::{self, ARGS, NAME, SERVER};
 use crate::options::Options;
-use crate::value::{self, Section};
+use crate::value;
 
 /// How far text after the arguments is followed.
 pub(super) const TEXT_MAX: usize = 256;
@@ -98,15 +98,6 @@ pub(super) struct Grammar<'a> {
     /// Only the end of input decided something (XT-29).
     pub(super) at_eof: bool,
     pub(super) is_json: bool,
-}
-
-/// Text in an ARGS element that is open.
-#[derive(Debug, Default)]
-pub(super) struct ArgsText {
-    from: Option<usize>,
-    pub(super) sections: Vec<Section>,
-    /// What was mended in the sections, which counts only if they are the value.
-    pub(super) mended: Vec<(Code, usize, usize)>,
 }
 
 impl<'a> Grammar<'a> {
@@ -289,102 +280,6 @@ impl<'a> Grammar<'a> {
             }
         }
         if tokens.w.eof || tokens.w.end() > p + TEXT_MAX { Ok(false) } else { Err(Pending) }
-    }
-
-    /// The ARGS element of this open tag.
-    pub(super) fn args(&mut self, t: &Token<'a>) -> Result<(), Halt> {
-        if !t.is("arguments") {
-            self.calls.note(Code::FieldAlias, t.start, t.end);
-        }
-        if self.calls.cur.args.is_some() {
-            self.calls.note(Code::DuplicateArguments, t.start, t.end);
-        }
-        self.at = t.end;
-        if matches!(t.kind, Kind::Open { empty: true, .. }) {
-            self.close_args(Arguments::Params(Vec::new()), t.end);
-            return Ok(());
-        }
-        self.content_of_args(t.name)
-    }
-
-    /// What stands in the ARGS element of that name, up to its end.
-    pub(super) fn content_of_args(&mut self, own: &str) -> Result<(), Halt> {
-        self.args = Some(Vec::new());
-        let from = self.at;
-        if self.json_args()? {
-            return Ok(());
-        }
-        let mut args_text = ArgsText::default();
-        while let Some(token) = self.args_token(&mut args_text)? {
-            let Token { start, end, .. } = token;
-            match token.kind {
-                Kind::Close { .. } if Parent::Args.closed_by(token.name) => {
-                    self.end_args(from, &args_text, start, end);
-                    return Ok(());
-                }
-                Kind::Opener | Kind::Close { tool: true } => {
-                    self.end_args(from, &args_text, start, start);
-                    return Ok(());
-                }
-                Kind::Close { .. } => self.skip(Code::MismatchedCloseTag, &token),
-                Kind::Open { .. } => self.param(&token)?,
-                Kind::Marker => self.args_section(own, &token, &mut args_text)?,
-                _ => return Err(Halt::Eof),
-            }
-        }
-        Err(Halt::Eof)
-    }
-
-    /// The next token that is no text; `None` at the end of input.
-    fn args_token(&mut self, args_text: &mut ArgsText) -> Result<Option<Token<'a>>, Halt> {
-        loop {
-            let at = match self.peek()? {
-                Stand::End => return Ok(None),
-                Stand::Token(token) if token.kind != Kind::Other => return Ok(Some(token)),
-                Stand::Token(token) => token.start,
-                Stand::Text(at, _) => at,
-            };
-            args_text.from.get_or_insert(at);
-            self.at = self.text_end(at)?;
-        }
-    }
-
-    fn args_section(
-        &mut self,
-        own: &str,
-        marker: &Token<'_>,
-        args_text: &mut ArgsText,
-    ) -> Result<(), Halt> {
-        args_text.from.get_or_insert(marker.start);
-        let ended = self.search.section(marker, own, Parent::Tool)?.ok_or(Halt::Eof)?;
-        let it = ended.section;
-        args_text.sections.push(it);
-        args_text.mended.extend(ended.codes().map(|code| (code, it.start, it.end)));
-        self.at = it.end;
-        Ok(())
-    }
-
-    pub(super) fn close_args(&mut self, args: Arguments, end: usize) {
-        self.calls.cur.add_args(args);
-        self.calls.cur.args_closed = true;
-        (self.last_end, self.at, self.args) = (end, end, None);
-    }
-
-    /// ARGS ends: its content goes from `from` to `to`, reading goes on at `end`.
-    fn end_args(&mut self, from: usize, args_text: &ArgsText, to: usize, end: usize) {
-        let params = self.args.take().unwrap_or_default();
-        if end == to {
-            self.calls.note(Code::MissingCloseTag, to, to);
-        }
-        let value = match args_text.from {
-            Some(_) if params.is_empty() => self.text_args(from, args_text, to),
-            Some(at) => {
-                self.calls.note(Code::StrayTextInArguments, at, to);
-                Arguments::Params(params)
-            }
-            None => Arguments::Params(params),
-        };
-        self.close_args(value, end);
     }
 
     /// XT-28: whether the block is too large if it goes on up to `pos`.

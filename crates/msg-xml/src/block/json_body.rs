@@ -1,8 +1,7 @@
 //! JSON in a block: as its body (XT-27), beside the name (XT-12), and as the content of `<arguments>` (XT-18).
 
-use super::close::Parent;
 use super::draft::{Arguments, Done, Draft};
-use super::grammar::{ArgsText, Grammar, Halt};
+use super::grammar::{Grammar, Halt};
 use super::json_calls::{JsonCalls, partial_name, read_calls};
 use super::opener::json_fence;
 use super::tokens::{Kind, Stand, Token};
@@ -10,8 +9,7 @@ use crate::call::Server;
 use crate::code::Code;
 use crate::input::{Input, is_blank};
 use crate::json::{self, Json, Members, Read, Stop};
-use crate::lex::{self, ARGS};
-use crate::value::{self, Section};
+use crate::lex::ARGS;
 
 /// The members that may have the name; the first is the expected one.
 const NAMES: [&str; 3] = ["tool_name", "name", "tool"];
@@ -160,24 +158,6 @@ impl Grammar<'_> {
         call.server = call.server.take().or(server);
     }
 
-    /// Text instead of parameters: a JSON object, else a string.
-    pub(super) fn text_args(&mut self, from: usize, args_text: &ArgsText, to: usize) -> Arguments {
-        for &(code, from, to) in &args_text.mended {
-            self.calls.note(code, from, to);
-        }
-        let sections: Vec<Section> = args_text.sections.iter().map(|s| s.relative(from)).collect();
-        let (text, notes) = value::value(self.search.tokens.w.str(from, to), &sections);
-        let text = lex::trim(&text);
-        if let Some((value @ Json::Object(_), repaired)) =
-            json::parse(text, self.opts.limits.json_depth())
-        {
-            return self.json_value(value, repaired, from, to);
-        }
-        self.value_notes(notes, from, to);
-        self.calls.note(Code::ArgumentsNotObject, from, to);
-        Arguments::Other(Json::String(text.to_owned()))
-    }
-
     /// JSON that was written for arguments.
     pub(super) fn json_value(
         &mut self,
@@ -192,34 +172,6 @@ impl Grammar<'_> {
         }
         self.calls.cur.typed = true;
         value.into()
-    }
-
-    /// A JSON value that stands first in ARGS counts if the close tag follows; whether it does.
-    pub(super) fn json_args(&mut self) -> Result<bool, Halt> {
-        let Stand::Text(from, b'{') = self.search.tokens.behind_blanks(self.at)? else {
-            return Ok(false);
-        };
-        let w = self.search.tokens.w;
-        let read = match json::read(w.str(from, w.end()), self.opts.limits.json_depth()) {
-            Ok(read) => read,
-            Err(Stop::More(_)) if !w.eof => return Err(Halt::Pending),
-            Err(Stop::More(_) | Stop::Error(_)) => return Ok(false),
-            Err(Stop::Depth(at)) => return Err(Halt::Deep(from + at)),
-        };
-        let to = from + read.end;
-        match self.search.tokens.behind_blanks(to)? {
-            Stand::Token(t) if t.is_close() && Parent::Args.closed_by(t.name) => {
-                let value = self.json_value(read.value, read.repaired, from, to);
-                self.close_args(value, t.end);
-                Ok(true)
-            }
-            _ => Ok(false),
-        }
-    }
-
-    /// The reports of XT-25 and XT-26 for a text.
-    pub(super) fn value_notes(&mut self, notes: value::Notes, from: usize, to: usize) {
-        notes.codes().for_each(|code| self.calls.note(code, from, to));
     }
 
     /// JSON that stands beside the name: `</tool>` or the end of input make it the arguments.

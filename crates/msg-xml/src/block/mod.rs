@@ -13,6 +13,7 @@
 //!
 //! `preview` sends what it sees of the open value meanwhile (XT-42); it decides nothing.
 
+mod args;
 mod close;
 mod draft;
 mod element;
@@ -30,7 +31,7 @@ mod section;
 mod sent;
 mod tokens;
 
-pub(crate) use draft::{Done, Draft, Note, Outcome};
+pub(crate) use draft::{Done, Draft, Note, Outcome, truncate};
 pub(crate) use extent::Block;
 pub(crate) use grammar::{Head, REACH_MAX, read_arguments_of};
 pub(crate) use json_calls::{partial_name, read_arguments, read_calls};

@@ -1,7 +1,7 @@
 //! Whether a `<tool>` in text begins a block (XT-9). It looks a bounded way ahead and remembers nothing.
 
 use crate::input::{Incomplete, Input, MORE, Need, is_blank, is_name_byte};
-use crate::lex::{self, ARGS, NAME, OpenTag, Tag};
+use crate::lex::{self, ARGS, NAME, OpenTag, SERVER, Tag};
 
 /// Longest `<tool …>` that counts.
 pub(crate) const OPENER_MAX: usize = 512;
@@ -29,12 +29,12 @@ pub(crate) fn opener(w: &Input<'_>, pos: usize) -> Result<Option<usize>, Incompl
     {
         return Ok(None);
     }
-    let open = match lex::tag(w, pos) {
-        Ok(Tag::Open(t)) if t.is_tool() && !t.self_closing && t.end - pos <= OPENER_MAX => t,
-        Ok(_) => return Ok(None),
-        Err(_) if w.end() - pos >= OPENER_MAX => return Ok(None),
-        Err(wait) => return Err(wait.by(pos + OPENER_MAX)),
+    let Some(Tag::Open(open)) = w.near(pos + OPENER_MAX, |w| lex::tag(w, pos))? else {
+        return Ok(None);
     };
+    if !open.is_tool() || open.self_closing {
+        return Ok(None);
+    }
     let Some(p) = misc_near(w, open.end)? else { return Ok(None) };
     let real = match lex::need(w, p)? {
         None | Some(b'{') => true,
@@ -49,13 +49,7 @@ pub(crate) fn opener(w: &Input<'_>, pos: usize) -> Result<Option<usize>, Incompl
 /// Where the misc at `pos` ends, if that is within 4096 bytes.
 pub(crate) fn misc_near(w: &Input<'_>, pos: usize) -> Result<Option<usize>, Incomplete> {
     let limit = pos + MISC_MAX;
-    let near = w.upto(limit + 1);
-    match misc(&near, pos, plain_find) {
-        Ok(p) if p <= limit => Ok(Some(p)),
-        Ok(_) => Ok(None),
-        Err(_) if w.end() > limit => Ok(None),
-        Err(wait) => Err(wait.by(limit + 1)),
-    }
+    Ok(w.near(limit + 1, |w| misc(w, pos, plain_find))?.filter(|p| *p <= limit))
 }
 
 fn plain_find(w: &Input<'_>, needle: &'static [u8], from: usize) -> Option<usize> {
@@ -167,56 +161,22 @@ fn prose(w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
         let decided = w.eof || seen.len() > PROSE_MAX;
         return if decided { Ok(false) } else { Err(MORE) };
     };
-    if seen[n] != b'<' {
+    match seen[n] {
+        b'<' => Ok(w.near(p + n + PROSE_ELEMENT_MAX, |w| name_element(w, p + n))?.unwrap_or(false)),
+        _ => Ok(false),
+    }
+}
+
+/// Whether a bare element at `p` names a tool or a server.
+fn name_element(w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
+    let Tag::Open(open) = lex::tag(w, p)? else { return Ok(false) };
+    let plain = open.bare() && !open.self_closing && !open.prefixed;
+    if !plain || !lex::is_word(open.name, &[NAME[0], SERVER[0]]) {
         return Ok(false);
     }
-    let start = p + n;
-    let word = match bounded(w, start, start)? {
-        Some((_, Some((name, true)))) if name.eq_ignore_ascii_case("tool_name") => "tool_name",
-        Some((_, Some((name, true)))) if name.eq_ignore_ascii_case("server_name") => "server_name",
-        _ => return Ok(false),
-    };
-    let Ok(Tag::Open(open)) = lex::tag(w, start) else { return Ok(false) };
     let Some(lt) = w.find(b'<', open.end) else {
-        let decided = w.eof || w.end() - start > PROSE_ELEMENT_MAX;
-        return if decided {
-            Ok(false)
-        } else {
-            Err(Incomplete::on(Need::Byte(b'<')).by(start + PROSE_ELEMENT_MAX + 1))
-        };
+        return if w.eof { Ok(false) } else { Err(Incomplete::on(Need::Byte(b'<'))) };
     };
-    let Some((end, Some((name, false)))) = bounded(w, lt, start)? else { return Ok(false) };
-    let content = lex::trim(w.str(open.end, lt));
-    Ok(name.eq_ignore_ascii_case(word)
-        && end - start <= PROSE_ELEMENT_MAX
-        && lex::valid_tool_name(content))
-}
-
-/// The end of a tag, and its name with whether it is a bare open tag.
-type Bounded<'a> = (usize, Option<(&'a str, bool)>);
-
-/// End and name of the tag at `at`, if the element that began at `start` does not grow too long for it.
-fn bounded<'a>(w: &Input<'a>, at: usize, start: usize) -> Result<Option<Bounded<'a>>, Incomplete> {
-    match lex::tag(w, at) {
-        Err(_) if w.end() - start > PROSE_ELEMENT_MAX => Ok(None),
-        Err(wait) => Err(wait.by(start + PROSE_ELEMENT_MAX + 1)),
-        Ok(tag) => Ok(Some((tag_end(&tag), tag_name(&tag)))),
-    }
-}
-
-fn tag_end(tag: &Tag<'_>) -> usize {
-    match tag {
-        Tag::Open(t) => t.end,
-        Tag::Close(c) => c.end,
-        Tag::Cut | Tag::None => 0,
-    }
-}
-
-/// Name and whether it is a bare open tag.
-fn tag_name<'a>(tag: &Tag<'a>) -> Option<(&'a str, bool)> {
-    match tag {
-        Tag::Open(t) if t.bare() && !t.self_closing && !t.prefixed => Some((t.name, true)),
-        Tag::Close(c) => Some((c.name, false)),
-        _ => None,
-    }
+    let closed = matches!(lex::tag(w, lt)?, Tag::Close(close) if close.is(open.name));
+    Ok(closed && lex::valid_tool_name(lex::trim(w.str(open.end, lt))))
 }

@@ -12,9 +12,10 @@ use crate::passthrough::{FastPath, Kind};
 use crate::path::ArgPath;
 use crate::value;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) enum State {
     /// Names and ARGS.
+    #[default]
     Top,
     /// Between elements.
     Elements,
@@ -53,7 +54,7 @@ pub(super) enum Flow {
 }
 
 /// A preview of one block.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Preview {
     pub(super) call: u32,
     pub(super) at: usize,
@@ -71,25 +72,14 @@ impl Preview {
         let attrs = opener_attributes(w, start, body);
         let tool = lex::attribute(attrs, &NAME).map(value::decoded);
         let tool = tool.map(|name| lex::trim(&name).to_owned());
-        Preview::with_tool(body, tool.filter(|name| lex::valid_tool_name(name)), call)
-    }
-
-    fn with_tool(at: usize, tool: Option<String>, call: u32) -> Self {
-        Preview {
-            call,
-            at,
-            state: State::Top,
-            tool,
-            levels: Vec::new(),
-            has_name: false,
-            sent: Sent::default(),
-            turn: Turn::default(),
-        }
+        let tool = tool.filter(|name| lex::valid_tool_name(name));
+        Preview { call, at: body, tool, ..Preview::default() }
     }
 
     /// Of arguments whose element `tool` has their content at `body`; the call's name is known.
     pub(crate) fn of_arguments(body: usize, tool: &str, call: u32) -> Self {
-        let mut preview = Preview::with_tool(body, Some(tool.to_owned()), call);
+        let tool_name = Some(tool.to_owned());
+        let mut preview = Preview { call, at: body, tool: tool_name, ..Preview::default() };
         preview.open_level(tool, ArgPath::root());
         preview
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::block::{Done, Draft, Note, Outcome, REACH_MAX};
+use crate::block::{Done, Draft, Note, Outcome, REACH_MAX, truncate};
 use crate::code::Code;
 use crate::event::Queue;
 use crate::input::Input;
@@ -18,14 +18,11 @@ pub(crate) struct Cx<'a, 'w> {
 }
 
 /// What a dialect's reader gathers about a block.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Gathered {
     pub(super) start: usize,
     /// Where the call begins that is being read, for its size.
     pub(super) call_start: usize,
-    /// The calls that begin before have their source; so many are they.
-    pub(super) settled: usize,
-    pub(super) settled_calls: usize,
     pub(super) first_call: u32,
     pub(super) format: Arc<str>,
     pub(super) calls: Vec<Draft>,
@@ -47,19 +44,8 @@ pub(super) struct Vain {
 
 impl Gathered {
     pub(super) fn new(start: usize, first_call: u32, format: &str) -> Self {
-        Gathered {
-            start,
-            call_start: start,
-            settled: start,
-            settled_calls: 0,
-            first_call,
-            format: format.into(),
-            calls: Vec::new(),
-            notes: Vec::new(),
-            reject: None,
-            begun: 1,
-            vain: Vain::default(),
-        }
+        let format = format.into();
+        Gathered { start, call_start: start, first_call, format, begun: 1, ..Self::default() }
     }
 
     /// The number of the call that is being read.
@@ -106,29 +92,20 @@ impl Gathered {
 
     /// Moves the end of the last call over what closes the block.
     pub(super) fn extend_last(&mut self, end: usize) {
-        if let Some(last) = self.calls.last_mut().filter(|call| call.source.is_empty()) {
-            last.end = end;
-        }
+        self.calls.iter_mut().next_back().into_iter().for_each(|last| last.end = end);
     }
 
-    /// Copies the sources of the calls before one that is too large to be kept.
-    pub(super) fn settle(&mut self, cx: &Cx<'_, '_>, cursor: usize) {
-        if !self.over(cx.opts, cursor) || self.settled == self.call_start {
-            return;
+    /// A call begins at `start`. The one before takes its source with it: if this one is too large, nothing is kept.
+    pub(super) fn begin_call(&mut self, w: &Input<'_>, start: usize) {
+        if let Some(last) = self.calls.last_mut() {
+            w.str(last.start, last.end).clone_into(&mut last.source);
         }
-        for call in &mut self.calls[self.settled_calls..] {
-            cx.w.str(call.start, call.end).clone_into(&mut call.source);
-        }
-        (self.settled, self.settled_calls) = (self.call_start, self.calls.len());
+        self.call_start = start;
     }
 
-    /// The first byte that may still be needed, if reading stands at `cursor`.
+    /// The first byte that may still be needed, if reading stands at `cursor`: a block that is rejected becomes text.
     pub(super) fn keep(&self, cursor: usize, opts: &Options) -> usize {
-        if self.settled == self.call_start && self.over(opts, cursor) {
-            cursor
-        } else {
-            self.settled
-        }
+        if self.over(opts, cursor) { cursor } else { self.start }
     }
 
     /// A report about the call before.
@@ -140,27 +117,16 @@ impl Gathered {
     pub(super) fn done(&mut self, cx: &Cx<'_, '_>, end: usize) -> Done {
         let calls = std::mem::take(&mut self.calls);
         let mut notes = std::mem::take(&mut self.notes);
-        if let Some(last) =
-            calls.len().checked_sub(1).filter(|&i| !calls[i].complete && !calls[i].too_large)
-        {
-            notes.retain(|n| n.call != last);
-            notes.push(Note { code: Code::TruncatedToolCall, start: self.start, end, call: last });
+        if calls.last().is_some_and(|last| !last.complete && !last.too_large) {
+            truncate(&mut notes, calls.len() - 1, self.start, end);
         }
         let large = calls.iter().filter(|call| call.too_large).count();
         // What is too large was not stored: it cannot become text.
         let lost = self.reject.is_some() && (large > 0 || self.over(cx.opts, end));
-        let outcome = if lost || large > 0 && large == calls.len() {
-            Outcome::Dropped(Code::ToolTooLarge)
-        } else {
-            match self.reject {
-                Some(Code::DepthLimit) => Outcome::Dropped(Code::DepthLimit),
-                Some(code) => Outcome::Rejected(code),
-                None => Outcome::Calls(calls),
-            }
+        let outcome = match lost || large > 0 && large == calls.len() {
+            true => Outcome::Dropped(Code::ToolTooLarge),
+            false => Outcome::new(calls, self.reject),
         };
-        if let Outcome::Rejected(code) | Outcome::Dropped(code) = outcome {
-            notes = vec![Note { code, start: self.start, end, call: 0 }];
-        }
         let mut done = Done::new(self.start, end, outcome, notes);
         done.at_eof = self.vain.at_eof || self.vain.reach > end + REACH_MAX;
         done.begun = self.begun;

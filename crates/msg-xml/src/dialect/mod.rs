@@ -12,6 +12,7 @@ mod cline;
 mod gather;
 mod glm;
 mod json;
+mod tag_json;
 mod tag_value;
 mod tags;
 

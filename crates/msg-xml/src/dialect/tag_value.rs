@@ -20,7 +20,7 @@ const SCANS_MAX: usize = if cfg!(test) { 8 } else { 64 };
 const NEAR: usize = if cfg!(test) { 128 } else { 1024 };
 
 /// A value that is open.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Value {
     pub(super) key: String,
     pub(super) from: usize,
@@ -60,20 +60,7 @@ struct Inside {
 impl Value {
     pub(super) fn new(key: String, from: usize, text: bool, scans: usize) -> Self {
         let far = if scans < SCANS_MAX { usize::MAX } else { from + NEAR };
-        Value {
-            key,
-            from,
-            at: from,
-            text,
-            open: Open::default(),
-            inside: Inside::default(),
-            bare: None,
-            block: None,
-            first: None,
-            blank: from,
-            sent: None,
-            far,
-        }
+        Value { key, from, at: from, text, blank: from, far, ..Value::default() }
     }
 
     /// Goes on behind a tag of the dialect; where the value ends, if that is as far as it is followed.

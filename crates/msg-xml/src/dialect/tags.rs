@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::awaited::Awaited;
 use super::gather::{Cx, Gathered};
 use super::tag_value::Value;
-use crate::block::{Counts, Done, Draft, read_arguments};
+use crate::block::{Counts, Done, Draft};
 use crate::code::Code;
-use crate::input::{Incomplete, Input, MORE, Need, until_done};
-use crate::json::{self, Json, Read, Stop};
+use crate::input::{Incomplete, Input, MORE, Need};
+use crate::json::{self, Json};
 use crate::lex;
 use crate::shape::{Opened, close_any, open_any};
 use crate::tag_grammar::Grammar;
@@ -117,7 +117,11 @@ impl TagReader {
             // The name came with the opener.
             self.announce_glm(cx);
         }
-        until_done(|| self.step(cx)).inspect_err(|_| self.out.settle(cx, self.cursor()))
+        loop {
+            if let Some(done) = self.step(cx)? {
+                return Ok(done);
+            }
+        }
     }
 
     fn step(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
@@ -152,7 +156,7 @@ impl TagReader {
             self.cur = Draft::new(start);
         }
         (self.stray, self.counts) = (false, Counts::default());
-        self.out.call_start = start;
+        self.out.begin_call(cx.w, start);
         self.cur.name = Some(opened.name.to_owned());
         let code = if opened.name.is_empty() {
             Some(Code::MissingToolName)
@@ -176,63 +180,6 @@ impl TagReader {
             Some(b) if json::begins(b) => State::Json(Awaited::new(q)),
             _ => State::Call,
         };
-        Ok(None)
-    }
-
-    /// A JSON value right after a call's open tag: it counts if the close tag follows.
-    fn json(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
-        let State::Json(value) = &mut self.state else { return Ok(None) };
-        let start = value.start;
-        if value.is_lost(cx.w, cx.opts) {
-            self.out.reject = Some(Code::ToolTooLarge);
-            self.state = State::Skip(start);
-            return Ok(None);
-        }
-        let text = value.text(cx.w, &self.grammar.call)?;
-        match json::read(text, cx.opts.limits.json_depth()) {
-            Err(Stop::More(_)) if !cx.w.eof => return Err(MORE),
-            // A quote that is never closed is text.
-            Err(Stop::More(_)) if cx.w.at(start) != Some(b'"') => {
-                return Ok(Some(self.incomplete(cx, cx.w.end())));
-            }
-            Err(Stop::More(_) | Stop::Error(_)) => self.state = State::Call,
-            Err(Stop::Depth(at)) => {
-                self.out.reject = Some(Code::DepthLimit);
-                self.state = State::Skip(start + at);
-            }
-            Ok(read) => return self.json_value(cx, start, read),
-        }
-        Ok(None)
-    }
-
-    fn json_value(
-        &mut self,
-        cx: &mut Cx<'_, '_>,
-        from: usize,
-        read: Read,
-    ) -> Result<Option<Done>, Incomplete> {
-        let to = from + read.end;
-        let (q, next) = cx.w.after_blanks(to)?;
-        let is_tag = next == Some(b'<');
-        if next.is_none() || is_tag && self.grammar.call.iter().any(|it| it.cut(cx.w, q)) {
-            return Ok(Some(self.incomplete(cx, cx.w.end())));
-        }
-        let closed = is_tag && close_any(&self.grammar.call, cx.w, q)?.is_some();
-        self.state = State::Call;
-        if !closed {
-            return Ok(None);
-        }
-        if read.repaired {
-            self.out.note(Code::JsonRepaired, from, to);
-        }
-        self.cur.typed = true;
-        let (args, mut notes) = read_arguments(read.value, cx.opts.limits.json_depth());
-        self.cur.args = Some(args);
-        if notes.first() != Some(&Code::JsonArguments) {
-            notes.insert(0, Code::JsonArguments);
-        }
-        notes.into_iter().for_each(|code| self.out.note(code, from, to));
-        self.at = q;
         Ok(None)
     }
 

@@ -62,8 +62,7 @@ impl StreamParser {
         self.utf8.started = true;
         let at = self.base + self.carry.len();
         if !std::mem::replace(&mut self.utf8.reported, true) {
-            let report = Ev::Report { code: Code::InvalidUtf8, from: at, to: at, detail: None };
-            self.machine.queue.events.push(report);
+            self.machine.queue.events.push(Ev::report(Code::InvalidUtf8, at, at));
         }
         self.carry.push('\u{FFFD}');
         let after = at + '\u{FFFD}'.len_utf8();

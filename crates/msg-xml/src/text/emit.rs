@@ -1,6 +1,6 @@
 //! From blocks to events: what a block that has been read means for the message.
 
-use super::{Machine, Mode, Ready};
+use super::{Candidate, Machine, Mode, Ready};
 use crate::block::{Done, Draft, Note, Outcome, Sent};
 use crate::call::{Call, LOCAL, Origin, PartialCall, arguments_of};
 use crate::code::Code;
@@ -62,27 +62,48 @@ impl Machine {
 
     /// The calls of a block whose beginnings have been announced.
     fn finished(&mut self, w: &Input<'_>, done: Done, first: u32) {
+        for (call, ready) in (first..).zip(self.ready(done, Origin::default())) {
+            self.end_call(w, call, ready);
+        }
+    }
+
+    /// Ends a call: what is missing of its values, its reports, and the call itself.
+    fn end_call(&mut self, w: &Input<'_>, call: u32, ready: Ready) {
+        let Ready { outcome, value, sent, reports, too_large } = ready;
+        if too_large {
+            self.queue.push(Ev::Void { call, code: Code::ToolTooLarge });
+        } else {
+            self.send_values(w, call, &value, &sent);
+        }
+        self.queue.events.extend(reports);
+        if !too_large {
+            self.queue.push(Ev::End { call, outcome: Box::new(outcome) });
+        }
+    }
+
+    /// The calls of a block, each with its reports.
+    fn ready(&self, done: Done, origin: Origin) -> Vec<Ready> {
         let Done { outcome, mut notes, format, .. } = done;
-        let Outcome::Calls(drafts) = outcome else { return };
+        let Outcome::Calls(drafts) = outcome else { return Vec::new() };
+        let origin = Origin { format, ..origin };
         notes.sort_by_key(|note| note.call);
         let mut notes = notes.into_iter().peekable();
-        let origin = Origin { format, fenced: false, recovered: false };
-        for (i, mut draft) in drafts.into_iter().enumerate() {
-            let call = first + i as u32;
-            if draft.too_large {
-                self.queue.push(Ev::Void { call, code: Code::ToolTooLarge });
-                self.report(Code::ToolTooLarge, draft.start, draft.end);
-                continue;
+        let ready = |(i, mut draft): (usize, Draft)| {
+            let Draft { start, end, too_large, .. } = draft;
+            let mut reports = Vec::new();
+            if too_large {
+                reports.push(Ev::report(Code::ToolTooLarge, start, end));
+            }
+            while let Some(note) = notes.next_if(|note| !too_large && note.call <= i) {
+                reports.push(Ev::report(note.code, note.start, note.end));
             }
             let (value, mismatches) = self.arguments(&mut draft);
-            self.send_values(w, call, &value, &draft.sent);
-            while let Some(note) = notes.next_if(|note| note.call <= i) {
-                self.report(note.code, note.start, note.end);
-            }
-            self.queue.events.extend(mismatches);
-            let outcome = Box::new(build(draft, &value, origin.clone()));
-            self.queue.push(Ev::End { call, outcome });
-        }
+            reports.extend(mismatches);
+            let sent = std::mem::take(&mut draft.sent);
+            let outcome = build(draft, &value, origin.clone());
+            Ready { outcome, value, sent, reports, too_large }
+        };
+        drafts.into_iter().enumerate().map(ready).collect()
     }
 
     /// The arguments in the types of the schema, and what does not fit it.
@@ -116,47 +137,36 @@ impl Machine {
         }
     }
 
-    /// The complete calls of a block that was read silently, and its reports.
-    pub(super) fn ready(
-        &mut self,
-        w: &Input<'_>,
-        done: Done,
-        fenced: bool,
-        recovered: bool,
-    ) -> (Vec<Ready>, Vec<Ev>) {
-        let Done { outcome, notes, format, .. } = done;
-        let Outcome::Calls(drafts) = outcome else { return (Vec::new(), Vec::new()) };
-        let report = |n: Note| Ev::Report { code: n.code, from: n.start, to: n.end, detail: None };
-        let mut reports: Vec<Ev> = notes.into_iter().map(report).collect();
-        let origin = Origin { format, fenced, recovered };
-        let mut ready = Vec::new();
-        for mut draft in drafts {
-            let (value, mismatches) = self.arguments(&mut draft);
-            reports.extend(mismatches);
-            if let CallOutcome::Complete(mut call) = build(draft, &value, origin.clone()) {
-                // It may be announced when its bytes are gone.
-                if call.source.is_empty() {
-                    let (start, end) = (call.span.start as usize, call.span.end as usize);
-                    call.source = w.str(start, end).to_owned();
-                }
-                ready.push(Ready { call, value });
+    /// The calls of a block that was read silently: nothing of it has been sent, and it may be announced when its bytes
+    /// are gone.
+    pub(super) fn ready_later(&self, w: &Input<'_>, done: Done, origin: Origin) -> Vec<Ready> {
+        let mut all = self.ready(done, origin);
+        for ready in &mut all {
+            ready.sent = Sent::default();
+            let call = ready.outcome.call_mut();
+            if call.source.is_empty() {
+                let (start, end) = (call.span.start as usize, call.span.end as usize);
+                w.str(start, end).clone_into(&mut call.source);
             }
         }
-        (ready, reports)
+        all
     }
 
     /// Announces and ends calls that were read before.
-    pub(super) fn emit_ready(&mut self, ready: Vec<Ready>) {
-        for Ready { call, value } in ready {
-            let number = self.message.calls;
+    pub(super) fn emit_ready(&mut self, w: &Input<'_>, all: Vec<Ready>) {
+        for ready in all {
+            let call = self.message.calls;
             self.message.calls += 1;
-            self.queue.begin(number);
-            self.queue.name(number, &call.tool);
-            let leaves = value_leaves(&value, &mut self.queue.paths);
-            self.send_leaves(number, leaves);
-            let outcome = Box::new(CallOutcome::Complete(call));
-            self.queue.push(Ev::End { call: number, outcome });
+            self.queue.begin(call);
+            self.queue.name(call, &ready.outcome.call().tool);
+            self.end_call(w, call, ready);
         }
+    }
+
+    /// Makes the calls of a fence calls of the message.
+    pub(super) fn promote(&mut self, w: &Input<'_>, fence: Candidate) {
+        self.emit_ready(w, fence.calls);
+        self.report(Code::ToolCallInCodeFence, fence.from, fence.to);
     }
 
     /// The end of the message: fences become calls if nothing else was one (XT-5).
@@ -168,8 +178,7 @@ impl Machine {
         }
         for candidate in std::mem::take(&mut self.candidates) {
             self.queue.push(Ev::Reclaim { from: candidate.from, to: candidate.to });
-            self.emit_ready(candidate.calls);
-            self.queue.events.extend(candidate.notes);
+            self.promote(w, candidate);
         }
     }
 }

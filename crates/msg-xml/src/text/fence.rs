@@ -4,9 +4,8 @@
 use super::line;
 use super::{Candidate, Machine, Mode, Ready};
 use crate::block::{Done, Outcome};
-use crate::code::Code;
+use crate::call::Origin;
 use crate::dialect::Reader;
-use crate::event::Ev;
 use crate::input::{Incomplete, Input, MORE, Turn};
 use crate::options::{Fenced, Options};
 use crate::passthrough::{FastPath, Kind};
@@ -34,7 +33,6 @@ pub(super) struct Fence {
     block_turn: Turn,
     reading: Reading,
     calls: Vec<Ready>,
-    notes: Vec<Ev>,
     /// The message was cut where its reading as calls was undecided: all that follows may be quoted (law 4).
     undecided: bool,
 }
@@ -66,7 +64,6 @@ impl Fence {
             block_turn: Turn::default(),
             reading: Reading::Seek(body),
             calls: Vec::new(),
-            notes: Vec::new(),
             undecided: false,
         }
     }
@@ -150,7 +147,7 @@ impl Machine {
             self.pos = self.sent;
         }
         match reading {
-            Ok(Some(end)) => self.candidate(start, end),
+            Ok(Some(end)) => self.candidate(w, start, end),
             Ok(None) => {
                 closing?;
                 let Mode::Fence(fence) = &self.mode else { return Ok(()) };
@@ -253,10 +250,9 @@ impl Machine {
             self.spoiled(self.message.cut && w.eof && end == w.end());
             return true;
         }
-        let (ready, notes) = self.ready(w, done, true, false);
+        let ready = self.ready_later(w, done, Origin { fenced: true, ..Origin::default() });
         if let Mode::Fence(fence) = &mut self.mode {
             fence.calls.extend(ready);
-            fence.notes.extend(notes);
             fence.reading = Reading::After(end);
         }
         false
@@ -273,22 +269,19 @@ impl Machine {
         }
     }
 
-    fn candidate(&mut self, from: usize, to: usize) {
+    fn candidate(&mut self, w: &Input<'_>, from: usize, to: usize) {
         let Mode::Fence(fence) = &mut self.mode else { return };
-        let calls = std::mem::take(&mut fence.calls);
-        let mut notes = std::mem::take(&mut fence.notes);
-        notes.push(Ev::Report { code: Code::ToolCallInCodeFence, from, to, detail: None });
+        let candidate = Candidate { from, to, calls: std::mem::take(&mut fence.calls) };
         match self.opts.fenced_tools {
             Fenced::Always => {
                 self.text_upto(from);
-                self.emit_ready(calls);
-                self.queue.events.extend(notes);
+                self.promote(w, candidate);
                 self.sent = to;
                 self.message.tool_tag = false;
             }
             Fenced::Fallback if !self.message.call_outside => {
                 self.text_upto(to);
-                self.candidates.push(Candidate { from, to, calls, notes });
+                self.candidates.push(candidate);
             }
             // Its calls are text, but a fence in one of them did not end it.
             Fenced::Fallback | Fenced::Never => self.text_upto(to),

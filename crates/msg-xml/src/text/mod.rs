@@ -18,10 +18,10 @@ mod thinking;
 
 use std::sync::Arc;
 
-use crate::call::Call;
+use crate::block::Sent;
 use crate::code::Code;
 use crate::dialect::Reader;
-use crate::event::{Ev, Queue};
+use crate::event::{Ev, Outcome, Queue};
 use crate::input::{Incomplete, Input};
 use crate::json::Json;
 use crate::options::{Options, Thinking};
@@ -53,15 +53,19 @@ struct Candidate {
     from: usize,
     to: usize,
     calls: Vec<Ready>,
-    notes: Vec<Ev>,
 }
 
-/// A complete call with what its events need.
+/// A call that has been read, with what its events need.
 #[derive(Debug)]
 struct Ready {
-    call: Call,
+    outcome: Outcome,
     /// Its arguments.
     value: Json,
+    /// What has been sent of them.
+    sent: Sent,
+    reports: Vec<Ev>,
+    /// XT-28: it is dropped.
+    too_large: bool,
 }
 
 /// Where in a line the machine stands.
@@ -213,7 +217,7 @@ impl Machine {
     }
 
     fn report(&mut self, code: Code, from: usize, to: usize) {
-        self.queue.push(Ev::Report { code, from, to, detail: None });
+        self.queue.push(Ev::report(code, from, to));
     }
 
     /// XT-29: one more block or fence had to be read twice; `true` if that is too many.

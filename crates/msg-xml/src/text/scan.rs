@@ -147,25 +147,24 @@ impl Machine {
         if !names_tool(w, p)? {
             return Ok(None);
         }
-        let near = w.upto(p + OPENER_MAX);
-        match lex::tag(&near, p) {
+        let tag = w.near(p + OPENER_MAX, |w| lex::tag(w, p))?;
+        match tag {
             // It is too long to be waited for: what stands in it is read as text.
-            Err(_) if near.end() >= p + OPENER_MAX => {
+            None => {
                 self.message.tool_tag |= w.at(p + 1) != Some(b'/');
                 Ok(Some(p + 1))
             }
-            Err(wait) => Err(wait.by(p + OPENER_MAX)),
-            Ok(Tag::Open(t)) if t.is_tool() => {
+            Some(Tag::Open(t)) if t.is_tool() => {
                 self.message.tool_tag |= !t.self_closing;
                 Ok(Some(t.end))
             }
-            Ok(Tag::Close(c)) if c.is_tool() => {
+            Some(Tag::Close(c)) if c.is_tool() => {
                 let seen = std::mem::take(&mut self.message.tool_tag);
                 let code = if seen { Code::InvalidToolBody } else { Code::StrayToolClose };
                 self.report(code, p, c.end);
                 Ok(Some(c.end))
             }
-            Ok(_) => Ok(None),
+            Some(_) => Ok(None),
         }
     }
 

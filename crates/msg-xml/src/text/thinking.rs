@@ -4,6 +4,7 @@ use super::scan::{bare_end, think_word};
 use super::span::{Span, SpanEnd};
 use super::{Machine, Mode, Ready};
 use crate::block::Outcome;
+use crate::call::Origin;
 use crate::code::Code;
 use crate::dialect::Reader;
 use crate::event::ThinkingStyle;
@@ -105,7 +106,7 @@ impl Machine {
         self.mode = Mode::Text;
         let mut queue = Queue::default();
         queue.mute(true);
-        let mut run: Vec<(usize, Vec<Ready>, Vec<Ev>)> = Vec::new();
+        let mut run: Vec<(usize, Vec<Ready>)> = Vec::new();
         let mut run_end = content;
         let mut at = content;
         while let Some(p) = w.find(b'<', at) {
@@ -125,8 +126,8 @@ impl Machine {
             let start = done.start;
             match &done.outcome {
                 Outcome::Calls(calls) if calls.iter().all(|c| c.complete) => {
-                    let (ready, notes) = self.ready(w, done, false, true);
-                    run.push((start, ready, notes));
+                    let origin = Origin { recovered: true, ..Origin::default() };
+                    run.push((start, self.ready_later(w, done, origin)));
                 }
                 _ => run.clear(),
             }
@@ -139,7 +140,7 @@ impl Machine {
         if !lex::all_blank(w.str(run_end, w.end())) {
             run.clear();
         }
-        let Some((first, ..)) = run.first() else {
+        let Some((first, _)) = run.first() else {
             self.end_of_message(w);
             return;
         };
@@ -147,9 +148,8 @@ impl Machine {
             self.queue.push(Ev::Reclaim { from: *first, to: w.end() });
         }
         self.message.call_outside = true;
-        for (_, ready, notes) in run {
-            self.emit_ready(ready);
-            self.queue.events.extend(notes);
+        for (_, ready) in run {
+            self.emit_ready(w, ready);
         }
         self.end_of_message(w);
     }

@@ -1,0 +1,74 @@
+//! JSON as the arguments of a tag dialect's call (XT-33). Elements, and what surrounds calls, are `tags`.
+//!
+//! ```text
+//! <function=ls>{"path": "."}</function>
+//!              |            the close tag makes it the arguments
+//!              read once a tag that may follow has come
+//! ```
+
+use super::gather::Cx;
+use super::tags::{State, TagReader};
+use crate::block::{Done, read_arguments};
+use crate::code::Code;
+use crate::input::{Incomplete, MORE};
+use crate::json::{self, Read, Stop};
+use crate::shape::close_any;
+
+impl TagReader {
+    /// A JSON value right after a call's open tag: it counts if the close tag follows.
+    pub(super) fn json(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
+        let State::Json(value) = &mut self.state else { return Ok(None) };
+        let start = value.start;
+        if value.is_lost(cx.w, cx.opts) {
+            self.out.reject = Some(Code::ToolTooLarge);
+            self.state = State::Skip(start);
+            return Ok(None);
+        }
+        let text = value.text(cx.w, &self.grammar.call)?;
+        match json::read(text, cx.opts.limits.json_depth()) {
+            Err(Stop::More(_)) if !cx.w.eof => return Err(MORE),
+            // A quote that is never closed is text.
+            Err(Stop::More(_)) if cx.w.at(start) != Some(b'"') => {
+                return Ok(Some(self.incomplete(cx, cx.w.end())));
+            }
+            Err(Stop::More(_) | Stop::Error(_)) => self.state = State::Call,
+            Err(Stop::Depth(at)) => {
+                self.out.reject = Some(Code::DepthLimit);
+                self.state = State::Skip(start + at);
+            }
+            Ok(read) => return self.json_value(cx, start, read),
+        }
+        Ok(None)
+    }
+
+    fn json_value(
+        &mut self,
+        cx: &mut Cx<'_, '_>,
+        from: usize,
+        read: Read,
+    ) -> Result<Option<Done>, Incomplete> {
+        let to = from + read.end;
+        let (q, next) = cx.w.after_blanks(to)?;
+        let is_tag = next == Some(b'<');
+        if next.is_none() || is_tag && self.grammar.call.iter().any(|it| it.cut(cx.w, q)) {
+            return Ok(Some(self.incomplete(cx, cx.w.end())));
+        }
+        let closed = is_tag && close_any(&self.grammar.call, cx.w, q)?.is_some();
+        self.state = State::Call;
+        if !closed {
+            return Ok(None);
+        }
+        if read.repaired {
+            self.out.note(Code::JsonRepaired, from, to);
+        }
+        self.cur.typed = true;
+        let (args, mut notes) = read_arguments(read.value, cx.opts.limits.json_depth());
+        self.cur.args = Some(args);
+        if notes.first() != Some(&Code::JsonArguments) {
+            notes.insert(0, Code::JsonArguments);
+        }
+        notes.into_iter().for_each(|code| self.out.note(code, from, to));
+        self.at = q;
+        Ok(None)
+    }
+}
