@@ -23,11 +23,6 @@ impl Incomplete {
         Incomplete { need, by: usize::MAX }
     }
 
-    /// No byte alone is worth a retry.
-    pub(crate) const fn never() -> Self {
-        Incomplete::on(Need::Never)
-    }
-
     /// The same, but not beyond `pos`.
     pub(crate) fn by(self, pos: usize) -> Self {
         Incomplete { by: self.by.min(pos), ..self }
@@ -39,8 +34,6 @@ impl Incomplete {
 pub(crate) enum Need {
     /// Any byte.
     Any,
-    /// None: the reader knows itself what to look for.
-    Never,
     /// This byte.
     Byte(u8),
     /// One of two bytes.
@@ -60,7 +53,6 @@ impl Need {
     pub(crate) fn hit(self, fresh: &[u8]) -> bool {
         match self {
             Need::Any => true,
-            Need::Never => false,
             Need::Byte(b) => memchr::memchr(b, fresh).is_some(),
             Need::Either(a, b) => memchr::memchr2(a, b, fresh).is_some(),
             Need::In(bytes) => fresh.iter().any(|b| bytes.contains(b)),
@@ -162,6 +154,11 @@ impl<'a> Input<'a> {
         memchr::memchr(byte, self.from(pos)).map(|i| pos + i)
     }
 
+    /// Where `needle` stands first at or after `pos`.
+    pub(crate) fn find_text(&self, needle: &str, pos: usize) -> Option<usize> {
+        memchr::memmem::find(self.from(pos), needle.as_bytes()).map(|i| pos + i)
+    }
+
     /// Skips blanks; the result is the position of the first other byte, or the end.
     pub(crate) fn skip_blanks(&self, pos: usize) -> usize {
         let rest = self.from(pos);
@@ -191,6 +188,21 @@ impl<'a> Input<'a> {
         } else {
             Err(MORE)
         }
+    }
+
+    /// The first of `words` that stands at `pos`; waits while one of them may.
+    pub(crate) fn any_word(
+        &self,
+        pos: usize,
+        words: &[&'static str],
+    ) -> Result<Option<&'static str>, Incomplete> {
+        let mut found = None;
+        for word in words {
+            if self.word(pos, word)? {
+                found = found.or(Some(*word));
+            }
+        }
+        Ok(found)
     }
 
     /// Whether what stands at `pos` is a proper, possibly empty, prefix of `word` that the window's end cuts.

@@ -1,18 +1,20 @@
 //! Tags, names and the words of the format (section 1 of the rules): single tokens, decided from a window.
 //! Knows nothing of what a token means where it stands.
 
+use std::borrow::Cow;
+
 use nom::branch::alt;
-use nom::bytes::complete::take_till;
 use nom::bytes::streaming::{tag as tag_of, take_while};
-use nom::character::complete;
 use nom::character::streaming::{char, one_of};
 use nom::combinator::{fail, opt, peek, value};
 use nom::sequence::{delimited, preceded, terminated};
 use nom::{Err, IResult, Needed, Parser};
+use quick_xml::events::attributes::Attributes;
 
 use crate::input::{Incomplete, Input, MORE, Need, is_blank};
 
-const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
+/// Blanks as characters.
+pub(crate) const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
 pub(crate) const ARGS: [&str; 5] = ["arguments", "args", "parameters", "params", "input"];
 pub(crate) const PARAM: [&str; 3] = ["parameter", "param", "arg"];
@@ -266,51 +268,24 @@ pub(crate) fn attribute<'a>(attrs: &'a str, keys: &[&str]) -> Option<&'a str> {
 
 /// The quoted values of all of `keys` among `attrs`.
 pub(crate) fn attributes<'a>(attrs: &'a str, keys: &[&str]) -> impl Iterator<Item = &'a str> {
-    Attributes(attrs).filter_map(|a| a.value.filter(|_| a.quoted && is_word(a.key, keys)))
+    values(Attributes::new(attrs, 0), |key| is_word(key, keys))
 }
 
 /// The value of `key`, quoted or not.
 pub(crate) fn attribute_any<'a>(attrs: &'a str, key: &str) -> Option<&'a str> {
-    Attributes(attrs).find_map(|a| a.value.filter(|_| a.key.eq_ignore_ascii_case(key)))
+    values(Attributes::html(attrs, 0), |it| it.eq_ignore_ascii_case(key)).next()
 }
 
-struct Attribute<'a> {
-    key: &'a str,
-    /// Without its quotes; `None` if it has none, or if they are not closed.
-    value: Option<&'a str>,
-    quoted: bool,
-}
-
-/// Attributes in order; blanks around `=` are allowed, keys without value too.
-struct Attributes<'a>(&'a str);
-
-impl<'a> Iterator for Attributes<'a> {
-    type Item = Attribute<'a>;
-
-    fn next(&mut self) -> Option<Attribute<'a>> {
-        let (rest, attribute) = one_attribute(self.0).ok()?;
-        self.0 = rest;
-        Some(attribute)
-    }
-}
-
-/// The next attribute; an error at the end.
-fn one_attribute(text: &str) -> IResult<&str, Attribute<'_>> {
-    let (rest, _) = terminated(complete::multispace0, peek(complete::anychar)).parse(text)?;
-    let (rest, key) = take_till(|c| BLANKS.contains(&c) || c == '=').parse(rest)?;
-    let (rest, equals) =
-        opt((complete::multispace0, complete::char('='), complete::multispace0)).parse(rest)?;
-    if equals.is_none() {
-        return Ok((rest, Attribute { key, value: None, quoted: false }));
-    }
-    let (after, quote) = opt(complete::one_of("\"'")).parse(rest)?;
-    let Some(quote) = quote else {
-        let (rest, value) = take_till(|c| BLANKS.contains(&c)).parse(rest)?;
-        return Ok((rest, Attribute { key, value: Some(value), quoted: false }));
-    };
-    let (rest, value) = take_till(|c| c == quote).parse(after)?;
-    let (rest, closed) = opt(complete::char(quote)).parse(rest)?;
-    Ok((rest, Attribute { key, value: closed.map(|_| value), quoted: true }))
+/// The values that belong to some keys, as they are written; what is malformed is passed over.
+fn values<'a>(
+    mut attributes: Attributes<'a>,
+    belongs: impl Fn(&str) -> bool,
+) -> impl Iterator<Item = &'a str> {
+    attributes.with_checks(false);
+    attributes.flatten().filter_map(move |it| match it.value {
+        Cow::Borrowed(value) if belongs(it.key.into_inner()) => Some(value),
+        _ => None,
+    })
 }
 
 /// XT-13: `[\w.\-:/]{1,128}` with Unicode letters and digits.

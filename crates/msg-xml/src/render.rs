@@ -70,8 +70,8 @@ pub fn render_with(call: &Call, style: &RenderStyle) -> Result<String, Error> {
         return Err(Error::InvalidToolName { name: call.tool_name().to_owned() });
     }
     let server = call.server_name();
-    let edge = |s: &str| s.is_empty() || s.starts_with(is_blank_char) || s.ends_with(is_blank_char);
-    if edge(server) || server.contains(['<', '>', '&', '\n', '\r']) {
+    let trimmed = lex::trim(server) == server && !server.is_empty();
+    if !trimmed || server.contains(['<', '>', '&', '\n', '\r']) {
         return Err(Error::InvalidServerName { name: server.to_owned() });
     }
     let limit = Limits::default().max_depth;
@@ -121,10 +121,6 @@ fn json_body(call: &Call, arguments: &Json) -> String {
         });
     });
     format!("<tool>\n{body}\n</tool>")
-}
-
-fn is_blank_char(c: char) -> bool {
-    matches!(c, ' ' | '\t' | '\r' | '\n')
 }
 
 /// The arguments as a tree, unless it is deeper than `max`; nothing is no arguments, text that is no JSON is a string, and
@@ -216,7 +212,7 @@ fn write_element(key: &str, value: &Json, level: usize, style: RenderStyle, out:
 }
 
 fn write_text(text: &str, style: RenderStyle, out: &mut Out) {
-    let placeholder = text.trim_start_matches(is_blank_char).starts_with("CDATA-START[");
+    let placeholder = text.trim_start_matches(lex::BLANKS).starts_with("CDATA-START[");
     let special = text.contains(['<', '&', '\r', '\n']) || text.contains("]]>") || placeholder;
     if !special {
         put_raw(out, text);

@@ -1,6 +1,6 @@
 //! How a block ends that its close tag does not end, and what is skipped after one that is none (XT-16, XT-17, XT-28).
 
-use super::draft::{Arguments, Done, Draft, Outcome};
+use super::draft::{Arguments, Done, Draft};
 use super::grammar::{Grammar, Halt};
 use super::tokens::{Kind, Pending};
 use crate::code::Code;
@@ -81,13 +81,4 @@ impl Grammar<'_> {
         self.at_eof = tail.is_none();
         Ok(self.finish(tail.or(close).unwrap_or(end), true))
     }
-}
-
-/// A native block that is no call, and why.
-pub(super) fn failed(start: usize, end: usize, code: Code) -> Done {
-    let outcome = match code {
-        Code::ToolTooLarge => Outcome::Dropped(code),
-        code => Outcome::Rejected(code),
-    };
-    Done::new(start, end, outcome, Vec::new())
 }

@@ -9,7 +9,6 @@
 //! ```
 
 use super::draft::{Done, Outcome};
-use super::end::failed;
 use super::grammar::{Head, TEXT_MAX, read};
 use super::opener::{OPENER_REACH, opener};
 use super::preview::Preview;
@@ -107,8 +106,13 @@ impl Block {
         res.ok()
     }
 
+    /// It is no call, and why.
     fn failed(&self, end: usize, code: Code) -> Done {
-        failed(self.head.start, end, code)
+        let outcome = match code {
+            Code::ToolTooLarge => Outcome::Dropped(code),
+            code => Outcome::Rejected(code),
+        };
+        Done::new(self.head.start, end, outcome, Vec::new())
     }
 
     /// Announces what has not been.

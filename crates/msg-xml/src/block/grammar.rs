@@ -205,15 +205,9 @@ impl<'a> Grammar<'a> {
 
     /// XT-13, XT-14.
     fn name(&mut self, t: &Token<'a>, is_name: bool) -> Result<(), Halt> {
-        let tokens = &self.search.tokens;
-        let section_end = |from| match tokens.terminator(from) {
-            Some(at) => Ok(Some(at + 3)),
-            None if tokens.w.eof => Ok(None),
-            None => Err(Incomplete::never()),
-        };
         let name = match t.kind {
             Kind::Open { empty: true, .. } => Name::empty(t.end),
-            _ => read_name(&tokens.w, section_end, t.name, t.end)?.ok_or(Halt::Eof)?,
+            _ => read_name(&self.search.tokens.w, t.name, t.end)?.ok_or(Halt::Eof)?,
         };
         if t.is("name") || t.is("server") {
             self.calls.note(Code::FieldAlias, t.start, t.end);

@@ -31,7 +31,6 @@ pub(super) fn opener_attributes<'a>(w: &Input<'a>, start: usize, body: usize) ->
 /// XT-13: the content of the NAME or SERVER element `own`, which begins at `from`; `None` if the input ends in it.
 pub(super) fn read_name<'a>(
     w: &Input<'a>,
-    section_end: impl FnOnce(usize) -> Result<Option<usize>, Incomplete>,
     own: &str,
     from: usize,
 ) -> Result<Option<Name<'a>>, Incomplete> {
@@ -40,9 +39,11 @@ pub(super) fn read_name<'a>(
     let mut text = from;
     if next == Some(b'<') && lex::marker(w, p)? {
         let from = p + lex::CDATA.len();
-        let Some(end) = section_end(from)? else { return Ok(None) };
-        section = w.str(from, end - "]]>".len());
-        text = end;
+        let Some(end) = w.find_text("]]>", from) else {
+            return if w.eof { Ok(None) } else { Err(Incomplete::on(Need::Byte(b'>'))) };
+        };
+        section = w.str(from, end);
+        text = end + "]]>".len();
     }
     let Some(lt) = w.find(b'<', text) else {
         return if w.eof { Ok(None) } else { Err(Incomplete::on(Need::Byte(b'<'))) };

@@ -85,19 +85,19 @@ impl Preview {
         at: usize,
     ) -> Result<(), Incomplete> {
         let rest = w.from(at);
-        let Some(i) = memchr::memmem::find(rest, b"]]>") else {
+        let Some(end) = w.find_text("]]>", at) else {
             let open = rest.iter().rev().take(2).take_while(|&&b| b == b']').count();
             let to = at + rest.len() - open;
             self.sent.send(queue, self.call, at, to);
             self.flow(Flow::Section(to));
             return Err(MORE);
         };
-        self.sent.send(queue, self.call, at, at + i);
-        self.flow(Flow::Section(at + i));
-        let end = at + i + 3;
-        let flow = match w.word(end, lex::CDATA)? {
-            true => Flow::Section(end + lex::CDATA.len()),
-            false => Flow::Held(end, true),
+        self.sent.send(queue, self.call, at, end);
+        self.flow(Flow::Section(end));
+        let behind = end + 3;
+        let flow = match w.word(behind, lex::CDATA)? {
+            true => Flow::Section(behind + lex::CDATA.len()),
+            false => Flow::Held(behind, true),
         };
         self.flow(flow);
         Ok(())
@@ -114,10 +114,10 @@ impl Preview {
         let Some(p) = w.find(b'<', at) else { return Err(Incomplete::on(Need::Byte(b'<'))) };
         self.flow(Flow::Held(p, sections));
         if lex::marker(w, p)? {
-            let Some(i) = memchr::memmem::find(w.from(p), b"]]>") else {
+            let Some(end) = w.find_text("]]>", p) else {
                 return Err(Incomplete::on(Need::Byte(b'>')));
             };
-            self.flow(Flow::Held(p + i + 3, true));
+            self.flow(Flow::Held(end + 3, true));
             return Ok(());
         }
         let State::Leaf(leaf) = &self.state else { return Ok(()) };

@@ -49,18 +49,14 @@ pub(crate) fn opener(w: &Input<'_>, pos: usize) -> Result<Option<usize>, Incompl
 /// Where the misc at `pos` ends, if that is within 4096 bytes.
 pub(crate) fn misc_near(w: &Input<'_>, pos: usize) -> Result<Option<usize>, Incomplete> {
     let limit = pos + MISC_MAX;
-    Ok(w.near(limit + 1, |w| misc(w, pos, plain_find))?.filter(|p| *p <= limit))
-}
-
-fn plain_find(w: &Input<'_>, needle: &'static [u8], from: usize) -> Option<usize> {
-    memchr::memmem::find(w.from(from), needle).map(|i| from + i)
+    Ok(w.near(limit + 1, |w| misc(w, pos, Input::find_text))?.filter(|p| *p <= limit))
 }
 
 /// Where misc ends; `find` looks for terminators.
 pub(crate) fn misc<'a>(
     w: &Input<'a>,
     pos: usize,
-    mut find: impl FnMut(&Input<'a>, &'static [u8], usize) -> Option<usize>,
+    mut find: impl FnMut(&Input<'a>, &'static str, usize) -> Option<usize>,
 ) -> Result<usize, Incomplete> {
     let mut p = pos;
     loop {
@@ -76,21 +72,21 @@ pub(crate) fn misc<'a>(
 pub(crate) fn part<'a>(
     w: &Input<'a>,
     p: usize,
-    mut find: impl FnMut(&Input<'a>, &'static [u8], usize) -> Option<usize>,
+    mut find: impl FnMut(&Input<'a>, &'static str, usize) -> Option<usize>,
 ) -> Result<Part, Incomplete> {
     match w.at(p) {
         None if !w.eof => return Err(Incomplete::on(Need::NonBlank)),
         Some(b'<') => {}
         _ => return Ok(None),
     }
-    let mut closed = |needle: &'static [u8], from| match find(w, needle, from) {
+    let mut closed = |needle: &'static str, from| match find(w, needle, from) {
         Some(at) => Ok(Some((at + needle.len(), false))),
         None if w.eof => Ok(None),
         None => Err(Incomplete::on(Need::Byte(b'>'))),
     };
     match lex::need(w, p + 1)? {
-        Some(b'?') => closed(b"?>", p + 2),
-        Some(b'!') if w.word(p, "<!--")? => closed(b"-->", p + 4),
+        Some(b'?') => closed("?>", p + 2),
+        Some(b'!') if w.word(p, "<!--")? => closed("-->", p + 4),
         Some(b'!') if w.word(p, DOCTYPE)? => Ok(doctype_end(w, p)?.map(|end| (end, true))),
         _ => Ok(None),
     }

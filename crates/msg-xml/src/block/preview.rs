@@ -5,7 +5,7 @@
 use super::names::{Name, opener_attributes, param_key, read_name};
 use super::sent::{Counts, Sent};
 use crate::event::Queue;
-use crate::input::{Incomplete, Input, MORE, Need, Turn};
+use crate::input::{Incomplete, Input, MORE, Turn};
 use crate::lex::{self, ARGS, NAME, OpenTag, Tag};
 use crate::options::Options;
 use crate::passthrough::{FastPath, Kind};
@@ -149,13 +149,9 @@ impl Preview {
         t: &OpenTag<'_>,
         is_name: bool,
     ) -> Result<(), Incomplete> {
-        let section_end = |from| match memchr::memmem::find(w.from(from), b"]]>") {
-            Some(i) => Ok(Some(from + i + 3)),
-            None => Err(Incomplete::on(Need::Byte(b'>'))),
-        };
         let name = match t.self_closing {
             true => Name::empty(t.end),
-            false => read_name(w, section_end, t.name, t.end)?.ok_or(MORE)?,
+            false => read_name(w, t.name, t.end)?.ok_or(MORE)?,
         };
         self.at = name.end;
         let content = lex::trim(&name.content);

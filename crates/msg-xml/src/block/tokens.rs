@@ -140,14 +140,7 @@ impl<'a> Tokens<'a> {
     pub(super) fn lex_content(w: Input<'a>, from: usize, to: usize, end: usize) -> Self {
         let mut tokens = Tokens::lex(Input { eof: true, ..w.upto(end) }, from);
         let at = tokens.index(to);
-        let close = |start, name, tool| Token {
-            start,
-            end,
-            name,
-            kind: Kind::Close { tool },
-            after: Next::End,
-            row: Next::End,
-        };
+        let close = |start, name, tool| token(start, end, name, Kind::Close { tool });
         tokens.list.truncate(at);
         tokens.list.extend([close(to, "arguments", false), close(end, "tool", true)]);
         tokens.link();
@@ -323,12 +316,12 @@ impl<'a> Ends<'a> {
     }
 
     /// The first end at or behind `from`; found once and kept until it has been passed.
-    fn find(&mut self, needle: &'static [u8], from: usize) -> Option<usize> {
-        let known = if needle == b"?>" { &mut self.instruction } else { &mut self.comment };
+    fn find(&mut self, needle: &'static str, from: usize) -> Option<usize> {
+        let known = if needle == "?>" { &mut self.instruction } else { &mut self.comment };
         match *known {
             Some(found) if found.is_none_or(|at| at >= from) => found,
             _ => {
-                let found = memchr::memmem::find(self.w.from(from), needle).map(|i| from + i);
+                let found = self.w.find_text(needle, from);
                 *known = Some(found);
                 found
             }

@@ -92,11 +92,11 @@ impl Cline {
     fn close_tag(&mut self, w: &Input<'_>) -> Result<Option<(usize, usize)>, Incomplete> {
         loop {
             if self.in_section {
-                let Some(i) = memchr::memmem::find(w.from(self.at), b"]]>") else {
+                let Some(end) = w.find_text("]]>", self.at) else {
                     self.at = self.at.max(w.upto(w.end().saturating_sub(2)).end());
                     return Ok(None);
                 };
-                (self.at, self.in_section) = (self.at + i + 3, false);
+                (self.at, self.in_section) = (end + 3, false);
             }
             let Some(p) = w.find(b'<', self.at) else { break };
             self.at = p;

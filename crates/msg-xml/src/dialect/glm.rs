@@ -30,34 +30,21 @@ pub(super) fn begin(
     first_call: u32,
 ) -> Result<Option<TagReader>, Incomplete> {
     let Some(open) = open_any(&grammar.call, w, p)? else { return Ok(None) };
-    let (q, next) = w.after_blanks(open.end)?;
-    if next.is_none() {
-        let mut reader = TagReader::new(p, q, grammar, false, first_call);
+    let reader = |at, name: Option<&str>| {
+        let mut reader = TagReader::new(p, at, grammar, false, first_call);
         (reader.glm, reader.state) = (true, State::Call);
-        return Ok(Some(reader));
-    }
-    let stop = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':' | '/'));
-    let Some(n) = w.str(q, w.end()).find(stop) else {
-        if w.end() - q > NAME_MAX {
-            return Ok(None);
-        }
-        if !w.eof {
-            return Err(MORE);
-        }
-        let mut reader = TagReader::new(p, w.end(), grammar, false, first_call);
-        (reader.glm, reader.state) = (true, State::Call);
-        return Ok(Some(reader));
+        reader.cur.name = name.map(str::to_owned);
+        Ok(Some(reader))
     };
-    if n == 0 || n > NAME_MAX {
-        return Ok(None);
+    let q = w.after_blanks(open.end)?.0;
+    let stop = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':' | '/'));
+    match w.str(q, w.end()).find(stop) {
+        None if w.end() - q > NAME_MAX => Ok(None),
+        None if w.eof => reader(w.end(), None),
+        None => Err(MORE),
+        Some(n) if n == 0 || n > NAME_MAX || !goes_on(w, q + n, grammar)? => Ok(None),
+        Some(n) => reader(q + n, Some(w.str(q, q + n))),
     }
-    if !goes_on(w, q + n, grammar)? {
-        return Ok(None);
-    }
-    let mut reader = TagReader::new(p, q + n, grammar, false, first_call);
-    (reader.glm, reader.state) = (true, State::Call);
-    reader.cur.name = Some(w.str(q, q + n).to_owned());
-    Ok(Some(reader))
 }
 
 /// Whether a key, the close tag or the end of input follows the name that ends at `from`; text before them is the

@@ -29,23 +29,14 @@ pub(crate) enum Json {
 }
 
 /// Members in order of first appearance, found by name in O(1).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Members {
     list: Vec<(String, Json)>,
-    /// Built once there are many; most objects are small, and so is this.
-    index: Option<Box<Index>>,
+    /// Where each stands; built once there are many. Most objects are small, and so is this.
+    index: Option<Box<HashMap<String, usize>>>,
 }
 
-/// Where members stand, by name.
-#[derive(Clone, Debug, Default)]
-struct Index(HashMap<String, usize>);
-
-impl PartialEq for Members {
-    fn eq(&self, other: &Self) -> bool {
-        self.list == other.list
-    }
-}
-
+/// From so many members on they are found by an index.
 const INDEX_FROM: usize = 12;
 
 impl Members {
@@ -69,7 +60,7 @@ impl Members {
         if self.list.len() < INDEX_FROM {
             return self.list.iter().position(|(k, _)| k == key);
         }
-        self.index.as_ref()?.0.get(key).copied()
+        self.index.as_ref()?.get(key).copied()
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&Json> {
@@ -86,9 +77,9 @@ impl Members {
         if self.list.len() + 1 >= INDEX_FROM {
             let index = self.index.get_or_insert_with(|| {
                 let known = self.list.iter().enumerate();
-                Box::new(Index(known.map(|(i, (key, _))| (key.clone(), i)).collect()))
+                Box::new(known.map(|(i, (key, _))| (key.clone(), i)).collect())
             });
-            index.0.insert(key.clone(), self.list.len());
+            index.insert(key.clone(), self.list.len());
         }
         self.list.push((key, value));
     }

@@ -118,22 +118,10 @@ fn after_word(w: &Input<'_>, after: usize) -> Result<Option<usize>, Incomplete> 
 
 /// A token between bars at `p`.
 fn token(w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
-    let mut waiting = None;
-    for token in TOKENS {
-        match w.word(p, token) {
-            Ok(true) => return Ok(Some(p + token.len())),
-            Ok(false) => {}
-            Err(wait) => waiting = Some(wait),
-        }
+    if let Some(token) = w.any_word(p, &HEADERS)? {
+        return recipient(w, p + token.len());
     }
-    for token in HEADERS {
-        match w.word(p, token) {
-            Ok(true) => return recipient(w, p + token.len()),
-            Ok(false) => {}
-            Err(wait) => waiting = Some(wait),
-        }
-    }
-    waiting.map_or(Ok(None), Err)
+    Ok(w.any_word(p, &TOKENS)?.map(|token| p + token.len()))
 }
 
 /// One past `to=` in the header that begins at `from` and goes to the next token.

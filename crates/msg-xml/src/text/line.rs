@@ -1,6 +1,7 @@
 //! What a line begins with: a fence, a quote, a bracket, or nothing of note (XT-4, XT-5, XT-8).
 
-use crate::input::{Incomplete, Input, MORE, Need};
+use crate::input::{Incomplete, Input, Need};
+use crate::lex::need;
 
 /// The kind of a line, by its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +44,7 @@ pub(super) fn line(w: &Input<'_>, pos: usize) -> Result<Line, Incomplete> {
 /// After a list marker and its blanks, if one stands at `p`.
 fn list_marker(w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
     let digits = w.from(p).iter().take(10).take_while(|b| b.is_ascii_digit()).count();
-    let need = |at: usize| match w.at(at) {
-        None if !w.eof => Err(MORE),
-        b => Ok(b),
-    };
-    let after = match need(p + digits)? {
+    let after = match need(w, p + digits)? {
         Some(b'-' | b'*' | b'+') if digits == 0 => p + 1,
         Some(b'.' | b')') if (1..=9).contains(&digits) => p + digits + 1,
         _ => return Ok(None),

@@ -217,20 +217,10 @@ pub(super) fn think_word(
     p: usize,
 ) -> Result<Option<(&'static str, usize)>, Incomplete> {
     let from = p + if w.at(p + 1) == Some(b'/') { 2 } else { 1 };
-    let mut waiting = None;
-    for word in lex::THINK {
-        match w.word(from, word) {
-            Ok(false) => {}
-            Err(wait) => waiting = Some(wait),
-            Ok(true) => match lex::need(w, from + word.len())? {
-                Some(b) if b == b'>' || crate::input::is_blank(b) => {
-                    return Ok(Some((word, from + word.len())));
-                }
-                _ => {}
-            },
-        }
-    }
-    waiting.map_or(Ok(None), Err)
+    let Some(word) = w.any_word(from, &lex::THINK)? else { return Ok(None) };
+    let after = from + word.len();
+    let ends = lex::need(w, after)?.is_some_and(|b| b == b'>' || crate::input::is_blank(b));
+    Ok(ends.then_some((word, after)))
 }
 
 fn special(b: u8) -> u8 {
