@@ -9,7 +9,7 @@ use msg_core::{CodeInfo, Diagnostic, Severity};
 use crate::codes::CODES;
 
 macro_rules! codes {
-    ($($(#[$doc:meta])* $variant:ident $name:literal $hint:literal;)*) => {
+    ($($(#[$doc:meta])* $variant:ident $name:literal $kebab:literal $hint:literal;)*) => {
         /// What was found. `as_str` is the name in `msg tools`, `kebab` the one in diagnostics.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -34,7 +34,7 @@ macro_rules! codes {
             /// assert_eq!(msg_xml::Code::MissingCloseTag.kebab(), "xml::missing-close-tag");
             /// ```
             pub fn kebab(self) -> &'static str {
-                self.info().code
+                match self { $(Code::$variant => $kebab,)* }
             }
 
             /// What was found, in a few words: the message of a diagnostic, lower case, no full stop.
@@ -62,79 +62,79 @@ macro_rules! codes {
 
 codes! {
     /// No name in a block.
-    MissingToolName "missing_tool_name" "Name the tool in <tool_name>NAME</tool_name> inside the <tool> block.";
+    MissingToolName "missing_tool_name" "xml::missing-tool-name" "Name the tool in <tool_name>NAME</tool_name> inside the <tool> block.";
     /// A name with characters that no tool has.
-    InvalidToolName "invalid_tool_name" "Write only the tool's name, exactly as listed, between <tool_name> and </tool_name>.";
+    InvalidToolName "invalid_tool_name" "xml::invalid-tool-name" "Write only the tool's name, exactly as listed, between <tool_name> and </tool_name>.";
     /// Two names or servers for one call.
-    DuplicateToolName "duplicate_tool_name" "Write one <tool> block per call, each with one <tool_name> and one <server_name>.";
+    DuplicateToolName "duplicate_tool_name" "xml::duplicate-tool-name" "Write one <tool> block per call, each with one <tool_name> and one <server_name>.";
     /// Text where arguments should be, or a `<tool>` that holds no call.
-    InvalidToolBody "invalid_tool_body" "Put every parameter into its own element inside <arguments>, and write nothing else in the <tool> block.";
+    InvalidToolBody "invalid_tool_body" "xml::invalid-tool-body" "Put every parameter into its own element inside <arguments>, and write nothing else in the <tool> block.";
     /// A JSON body that is no JSON.
-    InvalidJson "invalid_json" "Write the call as XML elements, or as one valid JSON object directly followed by the close tag.";
+    InvalidJson "invalid_json" "xml::invalid-json" "Write the call as XML elements, or as one valid JSON object directly followed by the close tag.";
     /// The message ended inside a call.
-    TruncatedToolCall "truncated_tool_call" "The output was cut before the call was complete, so it was not run; send the content again in smaller parts.";
+    TruncatedToolCall "truncated_tool_call" "xml::truncated-tool-call" "The output was cut before the call was complete, so it was not run; send the content again in smaller parts.";
     /// A block over the size limit.
-    ToolTooLarge "tool_too_large" "The call is too large; split the content over several calls.";
+    ToolTooLarge "tool_too_large" "xml::tool-too-large" "The call is too large; split the content over several calls.";
     /// Nesting over the depth limit.
-    DepthLimit "depth_limit" "The arguments are nested too deeply; use fewer levels or put the content into CDATA.";
+    DepthLimit "depth_limit" "xml::depth-limit" "The arguments are nested too deeply; use fewer levels or put the content into CDATA.";
     /// Too many blocks needed a second reading.
-    RecoveryLimit "recovery_limit" "Too many calls were not closed; close every element and every <tool> block.";
+    RecoveryLimit "recovery_limit" "xml::recovery-limit" "Too many calls were not closed; close every element and every <tool> block.";
     /// A close tag is missing.
-    MissingCloseTag "missing_close_tag" "Close every element, and end the block with </tool>.";
+    MissingCloseTag "missing_close_tag" "xml::missing-close-tag" "Close every element, and end the block with </tool>.";
     /// A close tag closes something else.
-    MismatchedCloseTag "mismatched_close_tag" "Close each element with its own name.";
+    MismatchedCloseTag "mismatched_close_tag" "xml::mismatched-close-tag" "Close each element with its own name.";
     /// A second call began in the same block.
-    MissingToolBoundary "missing_tool_boundary" "Write one <tool> block per call.";
+    MissingToolBoundary "missing_tool_boundary" "xml::missing-tool-boundary" "Write one <tool> block per call.";
     /// A CDATA section without `]]>`.
-    CdataUnterminated "cdata_unterminated" "End each CDATA section with ]]> before the close tag.";
+    CdataUnterminated "cdata_unterminated" "xml::cdata-unterminated" "End each CDATA section with ]]> before the close tag.";
     /// `]]>` inside a CDATA section.
-    CdataUnescapedTerminator "cdata_unescaped_terminator" "Inside CDATA write ]]> as ]]]]><![CDATA[>.";
+    CdataUnescapedTerminator "cdata_unescaped_terminator" "xml::cdata-unescaped-terminator" "Inside CDATA write ]]> as ]]]]><![CDATA[>.";
     /// A CDATA section with escaped brackets.
-    EscapedCdata "escaped_cdata" "Write <![CDATA[ and ]]> as they are, not with &lt; and &gt;.";
+    EscapedCdata "escaped_cdata" "xml::escaped-cdata" "Write <![CDATA[ and ]]> as they are, not with &lt; and &gt;.";
     /// Entities beside markup, kept as written.
-    AmbiguousEntities "ambiguous_entities" "Put content that has both markup and entities into CDATA.";
+    AmbiguousEntities "ambiguous_entities" "xml::ambiguous-entities" "Put content that has both markup and entities into CDATA.";
     /// A character reference to nothing.
-    InvalidCharRef "invalid_char_ref" "Write the character itself instead of a numeric reference.";
+    InvalidCharRef "invalid_char_ref" "xml::invalid-char-ref" "Write the character itself instead of a numeric reference.";
     /// A DOCTYPE in a block.
-    DtdIgnored "dtd_ignored" "Write no DOCTYPE; entities cannot be defined.";
+    DtdIgnored "dtd_ignored" "xml::dtd-ignored" "Write no DOCTYPE; entities cannot be defined.";
     /// Text between the elements of a block.
-    StrayTextInTool "stray_text_in_tool" "Write nothing but the elements inside <tool>.";
+    StrayTextInTool "stray_text_in_tool" "xml::stray-text-in-tool" "Write nothing but the elements inside <tool>.";
     /// Text between parameters.
-    StrayTextInArguments "stray_text_in_arguments" "Put text into a parameter's element; between parameters it is lost.";
+    StrayTextInArguments "stray_text_in_arguments" "xml::stray-text-in-arguments" "Put text into a parameter's element; between parameters it is lost.";
     /// Arguments that are no object.
-    ArgumentsNotObject "arguments_not_object" "Give arguments as named elements inside <arguments>.";
+    ArgumentsNotObject "arguments_not_object" "xml::arguments-not-object" "Give arguments as named elements inside <arguments>.";
     /// Arguments as JSON text.
-    JsonArguments "json_arguments" "Give arguments as elements, not as JSON.";
+    JsonArguments "json_arguments" "xml::json-arguments" "Give arguments as elements, not as JSON.";
     /// JSON that needed mending.
-    JsonRepaired "json_repaired" "Write strict JSON: escaped line breaks, no trailing commas, true, false and null.";
+    JsonRepaired "json_repaired" "xml::json-repaired" "Write strict JSON: escaped line breaks, no trailing commas, true, false and null.";
     /// A second `<arguments>`.
-    DuplicateArguments "duplicate_arguments" "Put all parameters into one <arguments> element.";
+    DuplicateArguments "duplicate_arguments" "xml::duplicate-arguments" "Put all parameters into one <arguments> element.";
     /// Parameters outside `<arguments>`.
-    MissingArgumentsWrapper "missing_arguments_wrapper" "Put the parameters into <arguments>.";
+    MissingArgumentsWrapper "missing_arguments_wrapper" "xml::missing-arguments-wrapper" "Put the parameters into <arguments>.";
     /// The name as an attribute.
-    ToolNameInAttribute "tool_name_in_attribute" "Name the tool in a <tool_name> element, not in an attribute.";
+    ToolNameInAttribute "tool_name_in_attribute" "xml::tool-name-in-attribute" "Name the tool in a <tool_name> element, not in an attribute.";
     /// Another word for an element of the format.
-    FieldAlias "field_alias" "Use the element names server_name, tool_name and arguments.";
+    FieldAlias "field_alias" "xml::field-alias" "Use the element names server_name, tool_name and arguments.";
     /// A call in a code fence.
-    ToolCallInCodeFence "tool_call_in_code_fence" "Write the <tool> block outside of code fences.";
+    ToolCallInCodeFence "tool_call_in_code_fence" "xml::tool-call-in-code-fence" "Write the <tool> block outside of code fences.";
     /// Thinking that was never closed.
-    UnclosedThinking "unclosed_thinking" "Close the thinking tag before the answer or the call.";
+    UnclosedThinking "unclosed_thinking" "xml::unclosed-thinking" "Close the thinking tag before the answer or the call.";
     /// A thinking close tag without its open tag.
-    StrayThinkingClose "stray_thinking_close" "Write a thinking close tag only after its open tag.";
+    StrayThinkingClose "stray_thinking_close" "xml::stray-thinking-close" "Write a thinking close tag only after its open tag.";
     /// `</tool>` in text.
-    StrayToolClose "stray_tool_close" "Write </tool> only at the end of a <tool> block; put examples into backticks.";
+    StrayToolClose "stray_tool_close" "xml::stray-tool-close" "Write </tool> only at the end of a <tool> block; put examples into backticks.";
     /// A call in a syntax that is not read.
-    ForeignToolSyntax "foreign_tool_syntax" "Call tools with <tool> blocks; other tool call syntax is not run.";
+    ForeignToolSyntax "foreign_tool_syntax" "xml::foreign-tool-syntax" "Call tools with <tool> blocks; other tool call syntax is not run.";
     /// Bytes that are no UTF-8.
-    InvalidUtf8 "invalid_utf8" "Write valid UTF-8.";
+    InvalidUtf8 "invalid_utf8" "xml::invalid-utf8" "Write valid UTF-8.";
     /// A value that does not fit its schema.
-    SchemaMismatch "schema_mismatch" "Give the value in the type that the tool's definition lists.";
+    SchemaMismatch "schema_mismatch" "xml::schema-mismatch" "Give the value in the type that the tool's definition lists.";
     /// A required parameter that a call lacks ([`SchemaSet::check`](crate::SchemaSet::check)).
-    MissingParameter "missing_parameter" "Give every parameter that the tool's definition requires.";
+    MissingParameter "missing_parameter" "xml::missing-parameter" "Give every parameter that the tool's definition requires.";
     /// A parameter that the schema does not list ([`SchemaSet::check`](crate::SchemaSet::check)).
-    UnknownParameter "unknown_parameter" "Use only the parameters that the tool's definition lists, by their exact names.";
+    UnknownParameter "unknown_parameter" "xml::unknown-parameter" "Use only the parameters that the tool's definition lists, by their exact names.";
     /// A value that was announced as JSON.
-    ValueNotJson "value_not_json" "Write valid JSON, or leave out string=\"false\".";
+    ValueNotJson "value_not_json" "xml::value-not-json" "Write valid JSON, or leave out string=\"false\".";
 }
 
 /// A code as a diagnostic about a place.
@@ -156,7 +156,7 @@ mod tests {
     fn codes_and_their_summaries_have_one_order() {
         assert_eq!(Code::ALL.len(), CODES.len());
         for (code, info) in Code::ALL.iter().zip(CODES) {
-            assert_eq!(info.code, format!("xml::{}", code.as_str().replace('_', "-")));
+            assert_eq!(code.kebab(), info.code);
         }
     }
 }

@@ -32,8 +32,8 @@ pub(crate) enum Json {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Members {
     list: Vec<(String, Json)>,
-    /// Where each stands; built once there are many. Most objects are small, and so is this.
-    index: Option<Box<HashMap<String, usize>>>,
+    /// Where each stands; built once there are many. Most objects are small.
+    index: Option<HashMap<String, usize>>,
 }
 
 /// From so many members on they are found by an index.
@@ -77,7 +77,7 @@ impl Members {
         if self.list.len() + 1 >= INDEX_FROM {
             let index = self.index.get_or_insert_with(|| {
                 let known = self.list.iter().enumerate();
-                Box::new(known.map(|(i, (key, _))| (key.clone(), i)).collect())
+                known.map(|(i, (key, _))| (key.clone(), i)).collect()
             });
             index.insert(key.clone(), self.list.len());
         }

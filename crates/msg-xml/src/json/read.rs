@@ -250,7 +250,7 @@ impl Reader<'_> {
         self.at -= 1;
         while self.text[self.at..].starts_with("\\u") {
             self.at += 2;
-            let rest = self.text[self.at..].as_bytes();
+            let rest = &self.text.as_bytes()[self.at..];
             let digits = rest.iter().take(4).take_while(|b| b.is_ascii_hexdigit()).count();
             self.at += digits;
             match digits {

@@ -70,7 +70,7 @@ impl Coercer {
             }
             Json::Object(_) if types.has("object") => self.object(node, value),
             Json::Number(_) | Json::Bool(_) | Json::Null if types.has("array") => {
-                self.wrap(node, value)
+                self.wrap(node, value);
             }
             _ => self.mismatch(),
         }
