@@ -1,7 +1,7 @@
 //! Reads one value as models write it (XT-27) and finds its end in the same pass. Without recursion: how deep brackets
 //! nest is the caller's choice.
 
-use msg_core::json::unescape_into;
+use msg_json::unescape_into;
 
 use super::{Json, Members};
 use crate::input::is_blank;
