@@ -179,7 +179,7 @@ impl ChainState<'_> {
     pub(crate) fn reasoning_message(&self, pair: &PairState) -> Option<&Message> {
         let assistant = self.assistant(pair);
         let is_gone = matches!(self.change(assistant), Some(Change::NoReasoning));
-        (!is_gone && self.facts(assistant).has_reasoning()).then(|| self.unreduced(assistant))
+        (!is_gone && self.facts(assistant).has_reasoning).then(|| self.unreduced(assistant))
     }
 
     /// What a summary of this shape costs without a text. Shapes are few as a rule, and asked for by every

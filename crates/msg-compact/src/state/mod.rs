@@ -236,7 +236,7 @@ impl<'a> ChainState<'a> {
 
     /// What a pair's assistant message asks for.
     pub(crate) fn kind(&self, pair: &PairState) -> BodyPairKind {
-        self.facts(self.assistant(pair)).kind()
+        self.facts(self.assistant(pair)).kind
     }
 
     /// What a message costs.

@@ -72,14 +72,13 @@ impl ChainState<'_> {
     /// What a message of one plain result costs besides the result's content; none where that is not
     /// known without counting the content.
     fn around_output(&self, item: &Item) -> Option<Cost> {
-        let facts = self.facts(item);
-        let bytes = facts.bytes_around_output()?;
+        let around = self.facts(item).around_output?;
         let counter = self.input.index.counter();
         let mut tokens = counter.frame(&Role::Tool)?;
-        if facts.is_named_result() {
+        if around.is_named {
             tokens = counter.message(&without_content(self.unreduced(item))?);
         }
-        Some(Cost { tokens, bytes })
+        Some(Cost { tokens, bytes: around.bytes.into() })
     }
 
     fn output_cost(&self, result: &ToolResult) -> u64 {

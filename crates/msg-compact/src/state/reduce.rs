@@ -11,7 +11,7 @@ impl ChainState<'_> {
     /// none, or would be left without a part.
     pub(crate) fn cost_without_reasoning(&self, section: usize, pair: usize) -> Option<Cost> {
         let assistant = self.assistant(self.pair(section, pair)?);
-        if !self.facts(assistant).has_reasoning() {
+        if !self.facts(assistant).has_reasoning {
             return None;
         }
         let old = self.unreduced(assistant);
